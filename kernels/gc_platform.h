@@ -1,0 +1,184 @@
+/* gc_platform.h: the only file that knows which compiler is running.
+ *
+ * The kernels are one text in the common subset of C99, OpenCL C 1.2 and CUDA C++. What differs between the three
+ * stands here, behind the macros below; kernels/README.md has the table. The host passes GC_PRECISION:
+ *   0 mixed    gc_raster float, gc_real double   culling is padded by its own rounding, so it may be float32
+ *   1 double   both double
+ *   2 single   both float; the type double then appears nowhere, for devices that have none
+ *
+ * Loops. A kernel never assumes how many groups or work-items run it:
+ *   for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n))      one work-item per i
+ *   for (int g = GC_GROUP_LO(n); g < GC_GROUP_HI(n); g += GC_GROUP_STEP(n))   one group per g
+ *   for (int k = GC_LOCAL_ID; k < m; k += GC_GROUP_SIZE)                      the items of a group share k
+ * On a GPU neighbouring items take neighbouring i (grid stride). In plain C a group is one call on one thread with
+ * one work-item, and takes a contiguous block, so that the loop vectorises and caches are not shared. n <= 2^30, so
+ * that the last step does not overflow.
+ */
+#ifndef GC_PLATFORM_H
+#define GC_PLATFORM_H
+
+#ifndef GC_PRECISION
+#error "define GC_PRECISION: 0 mixed, 1 double, 2 single"
+#endif
+#ifdef __FAST_MATH__
+#error "the kernels need exact IEEE arithmetic: build them without fast-math"
+#endif
+
+/* ---- CUDA (NVRTC or nvcc, --fmad=false) ------------------------------------------------------------------- */
+#if defined(__CUDACC__)
+
+/* 256 work-items is the largest group the host asks for; saying so keeps the compiler within the register file. */
+#define GC_KERNEL extern "C" __global__ __launch_bounds__(256)
+#define GC_GLOBAL
+#define GC_CONSTANT __device__ __constant__ const
+#define GC_FN static __device__ __forceinline__
+#define GC_RESTRICT __restrict__
+#define GC_GROUP_ID ((int)blockIdx.x)
+#define GC_NUM_GROUPS ((int)gridDim.x)
+#define GC_LOCAL_ID ((int)threadIdx.x)
+#define GC_GROUP_SIZE ((int)blockDim.x)
+#define GC_BARRIER() __syncthreads()
+#define GC_ATOMIC_ADD(p, v) atomicAdd((p), (v))
+#define GC_ATOMIC_MAX(p, v) atomicMax((p), (v))
+typedef long long gc_long;
+#define GC_FLOAT_FN(name) name##f
+#define GC_SQRT_FLOAT(x) __fsqrt_rn(x)
+#define GC_SQRT_DOUBLE(x) __dsqrt_rn(x)
+
+/* ---- OpenCL C 1.2 ----------------------------------------------------------------------------------------- */
+#elif defined(__OPENCL_VERSION__)
+
+#pragma OPENCL FP_CONTRACT OFF
+#if GC_PRECISION != 2
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#define GC_KERNEL __kernel
+#define GC_GLOBAL __global
+#define GC_CONSTANT __constant
+#define GC_FN static inline
+#define GC_RESTRICT restrict
+#define GC_GROUP_ID ((int)get_group_id(0))
+#define GC_NUM_GROUPS ((int)get_num_groups(0))
+#define GC_LOCAL_ID ((int)get_local_id(0))
+#define GC_GROUP_SIZE ((int)get_local_size(0))
+#define GC_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE)
+#define GC_ATOMIC_ADD(p, v) atomic_add((p), (v))
+#define GC_ATOMIC_MAX(p, v) atomic_max((p), (v))
+typedef long gc_long;
+#define GC_FLOAT_FN(name) name
+/* float sqrt and division are correctly rounded because the host builds with
+ * -cl-fp32-correctly-rounded-divide-sqrt wherever the device has it; the double ones are by the standard. */
+#define GC_SQRT_FLOAT(x) sqrt(x)
+#define GC_SQRT_DOUBLE(x) sqrt(x)
+
+/* ---- C99/C11 (gcc or clang, -ffp-contract=off) ------------------------------------------------------------ */
+#elif (defined(__GNUC__) || defined(__clang__)) && !defined(__cplusplus)
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+#define GC_KERNEL __attribute__((visibility("default")))
+#define GC_GLOBAL
+#define GC_CONSTANT static const
+#define GC_FN static inline
+#define GC_RESTRICT restrict
+/* Which group this thread plays. The address is never taken, so that stores through pointers cannot alias it and
+ * loop bounds made from it stay loop invariant. */
+static _Thread_local int gc_group_id_ = 0;
+static _Thread_local int gc_num_groups_ = 1;
+GC_KERNEL void gc_set_group(int group, int n_groups);
+GC_KERNEL void gc_set_group(int group, int n_groups)
+{
+    gc_group_id_ = group;
+    gc_num_groups_ = n_groups;
+}
+#define GC_GROUP_ID gc_group_id_
+#define GC_NUM_GROUPS gc_num_groups_
+#define GC_LOCAL_ID 0
+#define GC_GROUP_SIZE 1
+#define GC_BARRIER() ((void)0)
+#define GC_ATOMIC_ADD(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+GC_FN int gc_atomic_max_(volatile int *p, int v)
+{
+    int old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (old < v && !__atomic_compare_exchange_n(p, &old, v, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return old;
+}
+#define GC_ATOMIC_MAX(p, v) gc_atomic_max_((p), (v))
+typedef long long gc_long;
+#define GC_FLOAT_FN(name) __builtin_##name##f
+#define GC_DOUBLE_FN(name) __builtin_##name
+#define GC_SQRT_FLOAT(x) __builtin_sqrtf(x)
+#define GC_SQRT_DOUBLE(x) __builtin_sqrt(x)
+
+#else
+#error "gc_platform.h knows CUDA C++, OpenCL C and C by gcc or clang; this compiler is none of them"
+#endif
+
+#ifndef GC_DOUBLE_FN
+#define GC_DOUBLE_FN(name) name
+#endif
+
+/* ---- types and arithmetic by precision -------------------------------------------------------------------- */
+typedef int gc_int;
+typedef unsigned int gc_uint;
+typedef unsigned char gc_uchar;
+
+/* GC_R(0.5) and GC_F(0.5) write a literal in the type of gc_real and gc_raster. The argument is a literal with a
+ * point or an exponent, never a macro (the suffix is pasted on). */
+#if GC_PRECISION == 2
+typedef float gc_real;
+#define GC_R(literal) literal##f
+#define GC_SQRT(x) GC_SQRT_FLOAT(x)
+#define GC_REAL_FN(name) GC_FLOAT_FN(name)
+#else
+typedef double gc_real;
+#define GC_R(literal) literal
+#define GC_SQRT(x) GC_SQRT_DOUBLE(x)
+#define GC_REAL_FN(name) GC_DOUBLE_FN(name)
+#endif
+
+#if GC_PRECISION == 1
+typedef double gc_raster;
+#define GC_F(literal) literal
+#define GC_SQRT_R(x) GC_SQRT_DOUBLE(x)
+#define GC_RASTER_FN(name) GC_DOUBLE_FN(name)
+#else
+typedef float gc_raster;
+#define GC_F(literal) literal##f
+#define GC_SQRT_R(x) GC_SQRT_FLOAT(x)
+#define GC_RASTER_FN(name) GC_FLOAT_FN(name)
+#endif
+
+/* Each takes gc_real; the forms with _R take gc_raster. All are exact, or correctly rounded (sqrt), on all targets.
+ * GC_RINT rounds halves to even. */
+#define GC_ABS(x) GC_REAL_FN(fabs)(x)
+#define GC_FLOOR(x) GC_REAL_FN(floor)(x)
+#define GC_RINT(x) GC_REAL_FN(rint)(x)
+#define GC_ABS_R(x) GC_RASTER_FN(fabs)(x)
+#define GC_FLOOR_R(x) GC_RASTER_FN(floor)(x)
+#define GC_RINT_R(x) GC_RASTER_FN(rint)(x)
+
+/* Any type; the arguments are evaluated twice. If a comparison with NaN decides, the result is b. */
+#define GC_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define GC_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- shares of a loop ------------------------------------------------------------------------------------- */
+#if defined(__CUDACC__) || defined(__OPENCL_VERSION__)
+#define GC_ITEM_LO(n) (GC_GROUP_ID * GC_GROUP_SIZE + GC_LOCAL_ID)
+#define GC_ITEM_HI(n) (n)
+#define GC_ITEM_STEP(n) (GC_NUM_GROUPS * GC_GROUP_SIZE)
+#define GC_GROUP_LO(n) (GC_GROUP_ID)
+#define GC_GROUP_HI(n) (n)
+#define GC_GROUP_STEP(n) (GC_NUM_GROUPS)
+#else
+#define GC_ITEM_LO(n) ((int)((gc_long)(n) * gc_group_id_ / gc_num_groups_))
+#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (gc_group_id_ + 1) / gc_num_groups_))
+#define GC_ITEM_STEP(n) 1
+#define GC_GROUP_LO(n) GC_ITEM_LO(n)
+#define GC_GROUP_HI(n) GC_ITEM_HI(n)
+#define GC_GROUP_STEP(n) 1
+#endif
+
+#endif
