@@ -1,0 +1,5 @@
+"""The command ``gpu-collide``."""
+
+from .main import main
+
+__all__ = ["main"]

@@ -1,0 +1,7 @@
+"""``python -m gpu_collide.cli``: the command where the script is not on the path."""
+
+import sys
+
+from .main import main
+
+sys.exit(main())

@@ -1,0 +1,155 @@
+"""``gpu-collide demo``: the main job on a scene that needs no files."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import time
+
+import numpy as np
+
+from .files import POSE_NAMES, UserError
+from .options import add_machine_options, add_output_options, positive_int, query_arguments
+from .screen import save_pictures
+from .summary import print_summary
+
+DESCRIPTION = """\
+Collide many pairs of moving bodies and say what was found. Both bodies of a pair move: they are clear of each other at
+the start, the relative turn is up to 45 degrees, and about half of the pairs touch. Then draw one of the pairs on the
+collision screen, and its contacts in space.
+"""
+
+EPILOG = """\
+examples:
+  gpu-collide demo
+  gpu-collide demo --shape torus --pairs 2000
+  gpu-collide demo --save-input              also write the shape and the first poses as files, to try: gpu-collide run
+"""
+
+SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other commands on
+
+
+def add_parser(commands):
+    """Add the command to the subparsers."""
+    parser = commands.add_parser(
+        "demo", help="100,000 pairs of cars: table, speed, two pictures", description=DESCRIPTION, epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--pairs", type=positive_int, default=100_000, metavar="N", help="how many pairs (default: 100,000)"
+    )
+    parser.add_argument("--shape", choices=["car", "cube", "torus"], default="car", help="default: car")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the scene (default: 1)")
+    parser.add_argument(
+        "-o", "--output", default="gpu-collide-demo", metavar="FOLDER", help="for pictures (default: gpu-collide-demo)"
+    )
+    parser.add_argument("--no-pictures", action="store_true", help="only the table")
+    parser.add_argument("--save-input", action="store_true", help="write the shape and poses as files as well")
+    add_machine_options(parser)
+    add_output_options(parser)
+    parser.set_defaults(action=demo)
+
+
+def demo(options, terminal):
+    """Make the scene, collide it, print the tables, draw the pictures."""
+    import gpu_collide as gc
+    from gpu_collide.scenes import random_impacts
+
+    mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
+    terminal.note(f"making {options.pairs:,} pairs, seed {options.seed} ...")
+    bodies, pairs = random_impacts(mesh, mesh, options.pairs, options.seed)
+
+    query = query_arguments(options)
+    begin = time.perf_counter()
+    gc.collide(bodies, pairs[:64], **query)  # compiles the kernels on the first run, loads them later
+    terminal.note(f"kernels ready after {time.perf_counter() - begin:.2f} s")
+
+    with terminal.progress("colliding") as update:
+        begin = time.perf_counter()
+        contacts = gc.collide(bodies, pairs, progress=update, **query).to_numpy()
+        seconds = time.perf_counter() - begin
+    terminal.say(
+        f"{options.pairs:,} pairs of {options.shape}s ({len(mesh.vertices)} vertices, {len(mesh.edges)} edges, "
+        f"{len(mesh.face_start) - 1} faces each), seed {options.seed}"
+    )
+    print_summary(terminal, contacts, seconds)
+    if options.save_input:
+        save_input(mesh, bodies, pairs[:SAVED_PAIRS], options.output, terminal)
+    if not options.no_pictures:
+        draw_best(bodies, pairs, contacts, options.output, terminal)
+
+
+def draw_best(bodies, pairs, contacts, folder, terminal):
+    """Draw the pair that shows most."""
+    if importlib.util.find_spec("matplotlib") is None:
+        terminal.say('no pictures: they need matplotlib: pip install "gpu-collide[view]"')
+        return
+    i = telling_pair(contacts)
+    if i is None:
+        terminal.say("no pictures: no pair has a contact")
+        return
+    make_folder(folder)
+    screen_path, space_path = (os.path.join(folder, name) for name in ("screen.png", "contacts.png"))
+    save_pictures(bodies, pairs[i], contacts.of_pair(i), screen_path, space_path)
+    terminal.say(f"pair {i} on the collision screen: {screen_path}\npair {i} and its contacts in space: {space_path}")
+
+
+def telling_pair(contacts, among=5000):
+    """The pair to show: all kinds of contact if possible, then as many proper contacts as possible, but not a crowd.
+
+    Parameters
+    ----------
+    contacts : gpu_collide.Contacts
+        With NumPy arrays.
+    among : int
+        How many pairs to look at, from the first.
+
+    Returns
+    -------
+    int or None
+        None if none of these pairs has a contact.
+    """
+    counts = np.diff(contacts.contact_start)[:among]
+    if not counts.any():
+        return None
+    pair, kind, proper = (np.asarray(a) for a in (contacts.pair, contacts.kind, contacts.properness))
+    mine = pair < len(counts)
+    kinds = sum(np.bincount(pair[mine & (kind == k)], minlength=len(counts)) > 0 for k in range(3))
+    n_proper = np.bincount(pair[mine & (proper > 0)], minlength=len(counts))
+    score = 100 * kinds + 10 * np.minimum(n_proper, 6) - np.maximum(counts - 8, 0)
+    return int(np.argmax(np.where(counts > 0, score, -(2**31))))
+
+
+def save_input(mesh, bodies, pairs, folder, terminal):
+    """Write shape and poses in the form that ``gpu-collide run`` reads."""
+    make_folder(folder)
+    mesh_path, poses_path = os.path.join(folder, "shape.obj"), os.path.join(folder, "poses.npz")
+    loops = np.split(np.asarray(mesh.face_vertices) + 1, np.asarray(mesh.face_start)[1:-1])
+    with open(mesh_path, "w", encoding="ascii") as file:
+        file.writelines("v {!r} {!r} {!r}\n".format(*map(float, vertex)) for vertex in mesh.vertices)
+        file.writelines("f " + " ".join(map(str, loop)) + "\n" for loop in loops)
+    arrays = {}
+    for name in POSE_NAMES:
+        when, who = name.split("_")
+        poses = getattr(bodies, when)[pairs[:, "ab".index(who)]]
+        arrays[f"{name}_position"], arrays[f"{name}_quat_wxyz"] = poses.position, poses.quat_wxyz
+    np.savez(poses_path, **arrays)
+    terminal.say(
+        f"wrote {mesh_path} and {poses_path}; try:\n"
+        f"  gpu-collide run {mesh_path} {mesh_path} {poses_path} -o {os.path.join(folder, 'contacts.npz')}"
+    )
+
+
+def make_folder(folder):
+    """Create the folder unless it is there.
+
+    Raises
+    ------
+    UserError
+        If that is impossible.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error}") from error

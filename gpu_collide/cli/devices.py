@@ -1,0 +1,33 @@
+"""``gpu-collide devices``: what this machine can compute on."""
+
+from __future__ import annotations
+
+import argparse
+
+from .options import add_output_options
+
+EPILOG = """\
+A device counts as usable after a small kernel gave the right bits on it. The backend that "auto" takes is the first
+usable one of: cuda, cpu, opencl, reference.
+"""
+
+
+def add_parser(commands):
+    """Add the command to the subparsers."""
+    parser = commands.add_parser(
+        "devices", help="list the backends and devices, and why one is not usable",
+        description="List the backends and devices of this machine, and why one is not usable.",
+        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_output_options(parser)
+    parser.set_defaults(action=list_devices)
+
+
+def list_devices(options, terminal):
+    """Print the table of devices."""
+    import gpu_collide as gc
+
+    rows = [
+        (d.backend, d.device, "yes" if d.usable else "no", d.precision, d.why_not or "") for d in gc.devices()
+    ]
+    terminal.table("Devices", ["backend", "device", "usable", "precision", "why not"], rows)

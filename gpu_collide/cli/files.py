@@ -1,0 +1,156 @@
+"""Reading what the user hands over: mesh files and poses files. Every complaint says what was expected."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+
+import numpy as np
+
+POSE_NAMES = ("start_a", "end_a", "start_b", "end_b")
+POSE_KEYS = tuple(f"{name}_{part}" for name in POSE_NAMES for part in ("position", "quat_wxyz"))
+
+
+class UserError(Exception):
+    """Something about the command or its files; the message is all the user needs."""
+
+
+def read_mesh(path, *, two_sided=False, keep_triangles=False):
+    """Load a mesh file.
+
+    Parameters
+    ----------
+    path : str
+        OBJ, STL, PLY, OFF or GLB file, in the body's own frame.
+    two_sided : bool
+        Make contacts on both sides of every face.
+    keep_triangles : bool
+        Do not merge coplanar triangles into polygons.
+
+    Returns
+    -------
+    gpu_collide.Mesh
+
+    Raises
+    ------
+    UserError
+        If the file is absent, unreadable, or does not hold a usable mesh.
+    """
+    import gpu_collide as gc
+
+    if not os.path.isfile(path):
+        raise UserError(f"no such mesh file: {path}")
+    try:
+        return gc.load_mesh(path, two_sided=two_sided, merge_coplanar=not keep_triangles)
+    except ImportError as error:
+        raise UserError(f"reading mesh files needs trimesh: pip install \"gpu-collide[mesh]\" ({error})") from error
+    except Exception as error:  # the readers behind raise whatever they like on a broken file
+        raise UserError(f"{path}: not a mesh that can be used: {error}") from error
+
+
+def read_poses(path):
+    """Read the poses of the pairs.
+
+    Parameters
+    ----------
+    path : str
+        NumPy .npz file with the arrays of ``POSE_KEYS``: positions (n, 3), in world units, and quaternions (n, 4),
+        in the order w, x, y, z. One row stands for all pairs: a still body needs its pose only once.
+
+    Returns
+    -------
+    tuple of gpu_collide.Poses
+        start_a, end_a, start_b, end_b, each of length n.
+
+    Raises
+    ------
+    UserError
+        If the file is absent or broken, or if arrays are missing or disagree.
+    """
+    import gpu_collide as gc
+
+    arrays = _read_npz(path)
+    rows = {key: len(value) for key, value in arrays.items()}
+    counts = sorted({n for n in rows.values() if n != 1}) or [1]
+    if len(counts) > 1:
+        listing = ", ".join(f"{key}: {n}" for key, n in rows.items())
+        raise UserError(f"{path}: the arrays have different numbers of rows ({listing})")
+    full = {key: np.broadcast_to(value, (counts[0], value.shape[1])) for key, value in arrays.items()}
+    try:
+        return tuple(
+            gc.Poses.from_quat_wxyz(full[f"{name}_position"], full[f"{name}_quat_wxyz"]) for name in POSE_NAMES
+        )
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _read_npz(path):
+    if not os.path.isfile(path):
+        raise UserError(f"no such poses file: {path}")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not hasattr(file, "files"):
+                raise UserError(f"{path}: expected an .npz file with named arrays, got a single array (.npy)")
+            present = set(file.files)
+            missing = [key for key in POSE_KEYS if key not in present]
+            if missing:
+                raise UserError(
+                    f"{path}: missing {', '.join(missing)}.\n  Expected arrays: position (n, 3) and quat_wxyz (n, 4)"
+                    f" for each of {', '.join(POSE_NAMES)}, named {POSE_KEYS[0]}, {POSE_KEYS[1]}, ...\n"
+                    f"  Found: {', '.join(sorted(present)) or 'nothing'}"
+                )
+            arrays = {key: np.asarray(file[key]) for key in POSE_KEYS}
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
+        raise UserError(f"{path}: not a readable .npz file: {error}") from error
+    for key, value in arrays.items():
+        width = 3 if key.endswith("position") else 4
+        if value.ndim == 1 and value.shape[0] == width:
+            arrays[key] = value = value[None]
+        if value.ndim != 2 or value.shape[1] != width:
+            raise UserError(f"{path}: {key} should have the shape (n, {width}), got {value.shape}")
+        if value.dtype.kind not in "fiu":
+            raise UserError(f"{path}: {key} should hold numbers, got dtype {value.dtype}")
+    return arrays
+
+
+def pair_up(mesh_a, mesh_b, poses):
+    """Bodies and pairs for n poses of A and of B: body i is A in pair i, body n + i is B.
+
+    Parameters
+    ----------
+    mesh_a, mesh_b : gpu_collide.Mesh
+    poses : tuple of gpu_collide.Poses
+        start_a, end_a, start_b, end_b, each of length n.
+
+    Returns
+    -------
+    bodies : gpu_collide.Bodies
+    pairs : (n, 2) int64 ndarray
+    """
+    import gpu_collide as gc
+
+    start_a, end_a, start_b, end_b = poses
+    n = len(start_a)
+
+    def joined(a, b):
+        # Quaternions as given, so that a bad row is still recognised as bad.
+        quat = np.concatenate([a.quat_wxyz, b.quat_wxyz])
+        return gc.Poses.from_quat_wxyz(np.concatenate([a.position, b.position]), quat)
+
+    bodies = gc.Bodies([mesh_a, mesh_b], np.repeat([0, 1], n), joined(start_a, start_b), joined(end_a, end_b))
+    return bodies, np.stack([np.arange(n), n + np.arange(n)], axis=1)
+
+
+def check_writable(path):
+    """Complain before the work rather than after it if ``path`` cannot be written.
+
+    Raises
+    ------
+    UserError
+        If the folder does not exist or may not be written to.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UserError(f"cannot write {path}: no such folder: {folder}")
+    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write {path}")

@@ -1,0 +1,86 @@
+"""The argument parser, and what happens to errors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from . import demo, devices, run, screen
+from .files import UserError
+from .terminal import Terminal
+
+DESCRIPTION = """\
+Every contact between moving rigid bodies during a step: when, where, between which features,
+with which normal, and how properly the surfaces face each other.
+"""
+
+EPILOG = """\
+start here:
+  gpu-collide demo                                      100,000 pairs of cars, a table and two pictures
+  gpu-collide devices                                   what this machine can compute on
+  gpu-collide run a.obj b.obj poses.npz -o contacts.npz your own shapes and motions
+  gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
+
+Each command explains itself: gpu-collide run --help
+"""
+
+
+def build_parser():
+    """The parser of the whole command.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+    """
+    from .. import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="gpu-collide", description=DESCRIPTION, epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for module in (demo, run, screen, devices):
+        module.add_parser(commands)
+    return parser
+
+
+def main(argv=None):
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; default ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        0 on success, 2 if the input cannot be used, 1 if the machine cannot do it, 130 on interruption.
+    """
+    parser = build_parser()
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    terminal = Terminal(quiet=options.quiet, plain=options.plain)
+    try:
+        options.action(options, terminal)
+    except KeyboardInterrupt:
+        terminal.error("interrupted")
+        return 130
+    except BrokenPipeError:  # `gpu-collide ... | head` is not an error
+        sys.stderr.close()
+        return 0
+    except (UserError, ValueError, TypeError, IndexError) as error:
+        return _fail(options, terminal, error, 2)
+    except (RuntimeError, OSError, ImportError, MemoryError) as error:
+        return _fail(options, terminal, error, 1)
+    return 0
+
+
+def _fail(options, terminal, error, code):
+    if options.traceback:
+        raise error
+    terminal.error(error)
+    return code

@@ -1,0 +1,87 @@
+"""Options that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+import argparse
+
+SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+
+
+def parse_bytes(text):
+    """Number of bytes from ``500M`` or ``2G`` (powers of 1000)."""
+    number, suffix = text.strip().rstrip("bB"), ""
+    if number[-1:].lower() in SUFFIXES and not number[-1:].isdigit():
+        number, suffix = number[:-1], number[-1].lower()
+    try:
+        value = int(float(number) * SUFFIXES[suffix])
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"expected a size such as 500M or 2G, got {text!r}")
+    return value
+
+
+def positive_int(text):
+    """A whole number above zero; thousands may be separated by commas or underscores."""
+    try:
+        value = int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
+    return value
+
+
+def add_query_options(parser):
+    """Add the options of ``gpu_collide.collide``."""
+    group = parser.add_argument_group("query")
+    group.add_argument(
+        "--refine", choices=["exact", "segments", "pixels"], default="exact",
+        help="exact: contacts to rounding error, nothing missed (default); segments, pixels: the answer of the raster",
+    )
+    group.add_argument(
+        "--candidates", choices=["auto", "raster", "pairs"], default="auto",
+        help="how candidates are found; the contacts are the same, the speed is not (default: auto)",
+    )
+    size = group.add_mutually_exclusive_group()
+    size.add_argument("--resolution", type=float, metavar="ROWS", help="rows of the screen per typical short edge")
+    size.add_argument("--pixel-size", type=float, metavar="LENGTH", help="height of a row in the unit of the meshes")
+    group.add_argument(
+        "--min-properness", type=float, default=-0.1, metavar="P",
+        help="keep contacts whose surfaces face each other at least this well: 1 best, -1 all (default: -0.1)",
+    )
+    group.add_argument("--first", action="store_true", help="only the earliest contacts of each pair")
+    group.add_argument(
+        "--check-start", action="store_true", help="mark pairs that overlap at the start as INITIAL_OVERLAP"
+    )
+
+
+def add_machine_options(parser):
+    """Add the options that say where to compute."""
+    group = parser.add_argument_group("where to compute")
+    group.add_argument(
+        "--backend", choices=["auto", "cpu", "opencl", "cuda", "reference"], default="auto",
+        help="auto takes a GPU if there is one, else the CPU (see: gpu-collide devices)",
+    )
+    group.add_argument(
+        "--precision", choices=["mixed", "double", "single"], default="mixed",
+        help="mixed: float32 culls, float64 decides (default)",
+    )
+    group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use at most, such as 2G")
+
+
+def add_output_options(parser):
+    """Add the options about how the command talks."""
+    group = parser.add_argument_group("output")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no notes")
+    group.add_argument("--plain", action="store_true", help="plain text even where rich is installed")
+    group.add_argument("--traceback", action="store_true", help="show the whole Python traceback of an error")
+
+
+def query_arguments(options):
+    """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
+    names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start")
+    query = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if getattr(options, "first", False):
+        query["contacts"] = "first"
+    return {**query, "backend": options.backend, "precision": options.precision, "max_bytes": options.max_bytes}

@@ -1,0 +1,135 @@
+"""Tables, messages and progress on the terminal: rich where it is installed, plain text where it is not.
+
+Results go to stdout, everything about the work in progress to stderr, so that output can be piped. Nothing else in
+the package imports rich.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+
+
+class Terminal:
+    """Where a command writes.
+
+    Parameters
+    ----------
+    quiet : bool
+        No progress and no notes; results and errors are still printed.
+    plain : bool
+        Do without rich even where it is installed.
+    """
+
+    def __init__(self, quiet=False, plain=False):
+        self.quiet = quiet
+        self._rich = None
+        if not plain:
+            try:
+                import rich.console
+
+                self._rich = rich.console.Console(highlight=False)
+                self._rich_err = rich.console.Console(stderr=True, highlight=False)
+            except ImportError:
+                pass
+
+    def say(self, text=""):
+        """Print a line of the result."""
+        print(text)
+
+    def note(self, text):
+        """Say what is going on (stderr; not when quiet)."""
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def error(self, text):
+        """Say what went wrong (stderr)."""
+        if self._rich and self._rich_err.is_terminal:
+            import rich.text
+
+            label = rich.text.Text("gpu-collide: error: ", style="bold red")
+            self._rich_err.print(label + rich.text.Text(str(text)), soft_wrap=True)
+        else:
+            print(f"gpu-collide: error: {text}", file=sys.stderr)
+
+    def table(self, title, columns, rows):
+        """Print a table; the first column is text, the others are aligned to the right where they are numbers.
+
+        Parameters
+        ----------
+        title : str
+        columns : sequence of str
+        rows : sequence of sequences of str
+        """
+        rows = [[str(cell) for cell in row] for row in rows]
+        number = [i > 0 and all(_looks_like_number(row[i]) for row in rows) for i in range(len(columns))]
+        if self._rich:
+            import rich.box
+            import rich.markup
+            import rich.table
+
+            table = rich.table.Table(
+                title=title, title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD
+            )
+            for name, right in zip(columns, number, strict=True):
+                table.add_column(name, justify="right" if right else "left", overflow="fold")
+            for row in rows:
+                table.add_row(*(rich.markup.escape(cell) for cell in row))
+            self._rich.print(table)
+            return
+        width = [max([len(name)] + [len(row[i]) for row in rows]) for i, name in enumerate(columns)]
+
+        def line(cells):
+            padded = (c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, width, number, strict=True))
+            return "  " + "  ".join(padded).rstrip()
+
+        print(f"\n{title}\n" + line(columns) + "\n  " + "  ".join("-" * w for w in width))
+        for row in rows:
+            print(line(row))
+        print()
+
+    @contextlib.contextmanager
+    def progress(self, label):
+        """A progress bar around long work.
+
+        Yields
+        ------
+        update : callable (done, total) -> None
+            To be called with counts of pairs; may be called any number of times.
+        """
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda done, total: None
+        elif self._rich:
+            import rich.progress as rp
+
+            columns = (
+                rp.TextColumn("{task.description}"), rp.BarColumn(), rp.TaskProgressColumn(),
+                rp.TextColumn("{task.completed:,.0f} of {task.total:,.0f} pairs"), rp.TimeRemainingColumn(),
+            )
+            with rp.Progress(*columns, console=self._rich_err, transient=True) as bar:
+                task = bar.add_task(label, total=1)
+                yield lambda done, total: bar.update(task, completed=done, total=max(total, 1))
+        else:
+            yield _PlainProgress(label)
+            print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)
+
+
+class _PlainProgress:
+    """One line that rewrites itself at most ten times a second."""
+
+    def __init__(self, label):
+        self._label, self._last = label, 0.0
+
+    def __call__(self, done, total):
+        now = time.perf_counter()
+        if now - self._last < 0.1 and done < total:
+            return
+        self._last = now
+        share = done / max(total, 1)
+        bar = "#" * round(20 * share)
+        print(f"\r{self._label} [{bar:<20}] {done:,} of {total:,} pairs", end="", file=sys.stderr, flush=True)
+
+
+def _looks_like_number(text):
+    return text[:1].isdigit() or text[:2] in ("< ",) or (text[:1] in "-." and text[1:2].isdigit()) or text == ""
