@@ -15,16 +15,16 @@ from .screen import save_pictures
 from .summary import print_summary
 
 DESCRIPTION = """\
-Collide many pairs of moving bodies and say what was found. Both bodies of a pair move: they are clear of each other at
-the start, the relative turn is up to 45 degrees, and about half of the pairs touch. Then draw one of the pairs on the
-collision screen, and its contacts in space.
+Collide many pairs of moving bodies and say what was found. Both bodies of a pair move: they are clear of each
+other at the start, the relative turn is up to 45 degrees, and about half of the pairs touch. Then draw one of
+the pairs on the collision screen, and its contacts in space.
 """
 
 EPILOG = """\
 examples:
   gpu-collide demo
   gpu-collide demo --shape torus --pairs 2000
-  gpu-collide demo --save-input              also write the shape and the first poses as files, to try: gpu-collide run
+  gpu-collide demo --save-input              also write shape and poses as files, to try: gpu-collide run
 """
 
 SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other commands on
@@ -33,7 +33,10 @@ SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other com
 def add_parser(commands):
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "demo", help="100,000 pairs of cars: table, speed, two pictures", description=DESCRIPTION, epilog=EPILOG,
+        "demo",
+        help="100,000 pairs of cars: table, speed, two pictures",
+        description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -42,10 +45,14 @@ def add_parser(commands):
     parser.add_argument("--shape", choices=["car", "cube", "torus"], default="car", help="default: car")
     parser.add_argument("--seed", type=int, default=1, help="seed of the scene (default: 1)")
     parser.add_argument(
-        "-o", "--output", default="gpu-collide-demo", metavar="FOLDER", help="for pictures (default: gpu-collide-demo)"
+        "-o",
+        "--output",
+        default="gpu-collide-demo",
+        metavar="FOLDER",
+        help="folder of the pictures (default: gpu-collide-demo)",
     )
     parser.add_argument("--no-pictures", action="store_true", help="only the table")
-    parser.add_argument("--save-input", action="store_true", help="write the shape and poses as files as well")
+    parser.add_argument("--save-input", action="store_true", help="write shape and poses as files, too")
     add_machine_options(parser)
     add_output_options(parser)
     parser.set_defaults(action=demo)
@@ -58,7 +65,7 @@ def demo(options, terminal):
 
     mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
     terminal.note(f"making {options.pairs:,} pairs, seed {options.seed} ...")
-    bodies, pairs = random_impacts(mesh, mesh, options.pairs, options.seed)
+    bodies, pairs = random_impacts(mesh, mesh, options.pairs, seed=options.seed)
 
     query = query_arguments(options)
     begin = time.perf_counter()
@@ -70,8 +77,8 @@ def demo(options, terminal):
         contacts = gc.collide(bodies, pairs, progress=update, **query).to_numpy()
         seconds = time.perf_counter() - begin
     terminal.say(
-        f"{options.pairs:,} pairs of {options.shape}s ({len(mesh.vertices)} vertices, {len(mesh.edges)} edges, "
-        f"{len(mesh.face_start) - 1} faces each), seed {options.seed}"
+        f"{options.pairs:,} pairs of {options.shape}s ({len(mesh.vertices)} vertices, "
+        f"{len(mesh.edges)} edges, {len(mesh.face_start) - 1} faces each), seed {options.seed}"
     )
     print_summary(terminal, contacts, seconds)
     if options.save_input:
@@ -92,11 +99,12 @@ def draw_best(bodies, pairs, contacts, folder, terminal):
     make_folder(folder)
     screen_path, space_path = (os.path.join(folder, name) for name in ("screen.png", "contacts.png"))
     save_pictures(bodies, pairs[i], contacts.of_pair(i), screen_path, space_path)
-    terminal.say(f"pair {i} on the collision screen: {screen_path}\npair {i} and its contacts in space: {space_path}")
+    terminal.say(f"pair {i} on the collision screen: {screen_path}")
+    terminal.say(f"pair {i} and its contacts in space: {space_path}")
 
 
 def telling_pair(contacts, among=5000):
-    """The pair to show: all kinds of contact if possible, then as many proper contacts as possible, but not a crowd.
+    """The pair to show: all kinds of contact, then as many proper ones as possible, but not a crowd.
 
     Parameters
     ----------

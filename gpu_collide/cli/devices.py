@@ -7,17 +7,19 @@ import argparse
 from .options import add_output_options
 
 EPILOG = """\
-A device counts as usable after a small kernel gave the right bits on it. The backend that "auto" takes is the first
-usable one of: cuda, cpu, opencl, reference.
+A device counts as usable after a small kernel gave the right bits on it. The backend that "auto" takes is the
+first usable one of: cuda, cpu, opencl, reference.
 """
 
 
 def add_parser(commands):
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "devices", help="list the backends and devices, and why one is not usable",
+        "devices",
+        help="list the backends and devices, and why one is not usable",
         description="List the backends and devices of this machine, and why one is not usable.",
-        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_output_options(parser)
     parser.set_defaults(action=list_devices)

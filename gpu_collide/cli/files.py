@@ -43,7 +43,8 @@ def read_mesh(path, *, two_sided=False, keep_triangles=False):
     try:
         return gc.load_mesh(path, two_sided=two_sided, merge_coplanar=not keep_triangles)
     except ImportError as error:
-        raise UserError(f"reading mesh files needs trimesh: pip install \"gpu-collide[mesh]\" ({error})") from error
+        remedy = 'pip install "gpu-collide[mesh]"'
+        raise UserError(f"reading mesh files needs trimesh: {remedy} ({error})") from error
     except Exception as error:  # the readers behind raise whatever they like on a broken file
         raise UserError(f"{path}: not a mesh that can be used: {error}") from error
 
@@ -54,8 +55,8 @@ def read_poses(path):
     Parameters
     ----------
     path : str
-        NumPy .npz file with the arrays of ``POSE_KEYS``: positions (n, 3), in world units, and quaternions (n, 4),
-        in the order w, x, y, z. One row stands for all pairs: a still body needs its pose only once.
+        NumPy .npz file with the arrays of ``POSE_KEYS``: positions (n, 3), in world units, and quaternions
+        (n, 4), in the order w, x, y, z. One row stands for all pairs: a still body needs its pose only once.
 
     Returns
     -------
@@ -78,7 +79,8 @@ def read_poses(path):
     full = {key: np.broadcast_to(value, (counts[0], value.shape[1])) for key, value in arrays.items()}
     try:
         return tuple(
-            gc.Poses.from_quat_wxyz(full[f"{name}_position"], full[f"{name}_quat_wxyz"]) for name in POSE_NAMES
+            gc.Poses.from_quat_wxyz(full[f"{name}_position"], full[f"{name}_quat_wxyz"])
+            for name in POSE_NAMES
         )
     except (TypeError, ValueError) as error:
         raise UserError(f"{path}: {error}") from error
@@ -95,8 +97,8 @@ def _read_npz(path):
             missing = [key for key in POSE_KEYS if key not in present]
             if missing:
                 raise UserError(
-                    f"{path}: missing {', '.join(missing)}.\n  Expected arrays: position (n, 3) and quat_wxyz (n, 4)"
-                    f" for each of {', '.join(POSE_NAMES)}, named {POSE_KEYS[0]}, {POSE_KEYS[1]}, ...\n"
+                    f"{path}: missing {', '.join(missing)}.\n"
+                    f"  Expected arrays: position (n, 3) and quat_wxyz (n, 4) for each of {', '.join(POSE_NAMES)}, named {POSE_KEYS[0]}, {POSE_KEYS[1]}, ...\n"
                     f"  Found: {', '.join(sorted(present)) or 'nothing'}"
                 )
             arrays = {key: np.asarray(file[key]) for key in POSE_KEYS}

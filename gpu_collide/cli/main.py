@@ -35,7 +35,9 @@ def build_parser():
     from .. import __version__
 
     parser = argparse.ArgumentParser(
-        prog="gpu-collide", description=DESCRIPTION, epilog=EPILOG,
+        prog="gpu-collide",
+        description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")

@@ -36,19 +36,28 @@ def add_query_options(parser):
     """Add the options of ``gpu_collide.collide``."""
     group = parser.add_argument_group("query")
     group.add_argument(
-        "--refine", choices=["exact", "segments", "pixels"], default="exact",
-        help="exact: contacts to rounding error, nothing missed (default); segments, pixels: the answer of the raster",
+        "--refine",
+        choices=["exact", "segments", "pixels"],
+        default="exact",
+        help="exact: to rounding error, nothing missed (default); segments, pixels: the answer of the raster",
     )
     group.add_argument(
-        "--candidates", choices=["auto", "raster", "pairs"], default="auto",
+        "--candidates",
+        choices=["auto", "raster", "pairs"],
+        default="auto",
         help="how candidates are found; the contacts are the same, the speed is not (default: auto)",
     )
     size = group.add_mutually_exclusive_group()
-    size.add_argument("--resolution", type=float, metavar="ROWS", help="rows of the screen per typical short edge")
-    size.add_argument("--pixel-size", type=float, metavar="LENGTH", help="height of a row in the unit of the meshes")
+    size.add_argument("--resolution", type=float, metavar="ROWS", help="rows per typical short edge")
+    size.add_argument(
+        "--pixel-size", type=float, metavar="LENGTH", help="height of a row, unit of the meshes"
+    )
     group.add_argument(
-        "--min-properness", type=float, default=-0.1, metavar="P",
-        help="keep contacts whose surfaces face each other at least this well: 1 best, -1 all (default: -0.1)",
+        "--min-properness",
+        type=float,
+        default=-0.1,
+        metavar="P",
+        help="how well the surfaces must face each other: from 1, best, to -1, all (default: -0.1)",
     )
     group.add_argument("--first", action="store_true", help="only the earliest contacts of each pair")
     group.add_argument(
@@ -60,14 +69,18 @@ def add_machine_options(parser):
     """Add the options that say where to compute."""
     group = parser.add_argument_group("where to compute")
     group.add_argument(
-        "--backend", choices=["auto", "cpu", "opencl", "cuda", "reference"], default="auto",
+        "--backend",
+        choices=["auto", "cpu", "opencl", "cuda", "reference"],
+        default="auto",
         help="auto takes a GPU if there is one, else the CPU (see: gpu-collide devices)",
     )
     group.add_argument(
-        "--precision", choices=["mixed", "double", "single"], default="mixed",
+        "--precision",
+        choices=["mixed", "double", "single"],
+        default="mixed",
         help="mixed: float32 culls, float64 decides (default)",
     )
-    group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use at most, such as 2G")
+    group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use, such as 2G")
 
 
 def add_output_options(parser):
@@ -84,4 +97,9 @@ def query_arguments(options):
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if getattr(options, "first", False):
         query["contacts"] = "first"
-    return {**query, "backend": options.backend, "precision": options.precision, "max_bytes": options.max_bytes}
+    return {
+        **query,
+        "backend": options.backend,
+        "precision": options.precision,
+        "max_bytes": options.max_bytes,
+    }

@@ -26,8 +26,8 @@ the poses file:
              end_b_position=[[3.0, 0, 0]], end_b_quat_wxyz=q)
 
 the result:
-  contacts.npz, to be read with gpu_collide.Contacts.load("contacts.npz") or numpy.load. The contacts of pair i are the rows
-  contact_start[i] to contact_start[i + 1]; toi[i] is the time of its first one.
+  contacts.npz, to be read with gpu_collide.Contacts.load("contacts.npz") or numpy.load. The contacts of pair i
+  are the rows contact_start[i] to contact_start[i + 1]; toi[i] is the time of its first one.
 
 examples:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz
@@ -38,7 +38,7 @@ examples:
 
 def add_mesh_arguments(parser):
     """Add the two mesh files, the poses file, and how to read the meshes."""
-    parser.add_argument("mesh_a", metavar="A", help="mesh file of A (OBJ, STL, PLY, OFF, GLB), in its own frame")
+    parser.add_argument("mesh_a", metavar="A", help="mesh file of A: OBJ, STL, PLY, OFF, GLB")
     parser.add_argument("mesh_b", metavar="B", help="mesh file of B")
     parser.add_argument("poses", metavar="POSES", help="poses of the pairs (.npz, see below)")
     group = parser.add_argument_group("meshes")
@@ -74,9 +74,11 @@ def read_scene(options, terminal):
 def add_parser(commands):
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "run", help="find all contacts of two meshes over a file of motions",
+        "run",
+        help="find all contacts of two meshes over a file of motions",
         description="Find all contacts of two meshes over a file of motions, and write them to a file.",
-        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mesh_arguments(parser)
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where the contacts go (.npz)")

@@ -9,9 +9,10 @@ from .options import add_machine_options, add_output_options
 from .run import add_mesh_arguments, read_scene
 
 EPILOG = """\
-The collision screen is spanned by r, the distance from the axis of the relative screw motion, and h, the distance
-across the flow. Points of A and B can only meet where they share a place on the screen, so every contact of the step
-lies where the drawings of A and B cross. Marked contacts passed the test of time and properness.
+The collision screen is spanned by r, the distance from the axis of the relative screw motion, and h, the
+distance across the flow. Points of A and B can only meet where they share a place on the screen, so every
+contact of the step lies where the drawings of A and B cross. Those that are marked passed the tests of time
+and properness.
 
 The poses file is the one of "gpu-collide run" (see: gpu-collide run --help).
 
@@ -24,16 +25,22 @@ examples:
 def add_parser(commands):
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "screen", help="draw a pair on the collision screen",
+        "screen",
+        help="draw a pair on the collision screen",
         description="Draw one pair of a poses file on the collision screen.",
-        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mesh_arguments(parser)
     parser.add_argument("--pair", type=int, default=0, metavar="N", help="row of the poses file (default: 0)")
-    parser.add_argument("-o", "--output", default="screen.png", metavar="FILE", help="picture (default: screen.png)")
+    parser.add_argument("-o", "--output", default="screen.png", metavar="FILE", help="default: screen.png")
     parser.add_argument("--space", metavar="FILE", help="also draw the contacts in space, into this file")
     parser.add_argument(
-        "--resolution", type=float, default=6.0, metavar="ROWS", help="rows per typical short edge (default: 6)"
+        "--resolution",
+        type=float,
+        default=6.0,
+        metavar="ROWS",
+        help="rows per typical short edge (default: 6)",
     )
     parser.add_argument(
         "--min-properness", type=float, default=-0.1, metavar="P", help="contacts to mark (default: -0.1)"
@@ -88,8 +95,12 @@ def draw(options, terminal):
         raise UserError(f"--pair {options.pair}: the poses file has the pairs 0 to {len(pairs) - 1}")
     pair = pairs[options.pair]
     contacts = gc.collide(
-        bodies, pair[None], min_properness=options.min_properness, backend=options.backend,
-        precision=options.precision, max_bytes=options.max_bytes,
+        bodies,
+        pair[None],
+        min_properness=options.min_properness,
+        backend=options.backend,
+        precision=options.precision,
+        max_bytes=options.max_bytes,
     ).to_numpy()
     terminal.say(repr(contacts))
     save_pictures(bodies, pair, contacts.of_pair(0), options.output, options.space, options.resolution)

@@ -1,7 +1,7 @@
 """Tables, messages and progress on the terminal: rich where it is installed, plain text where it is not.
 
-Results go to stdout, everything about the work in progress to stderr, so that output can be piped. Nothing else in
-the package imports rich.
+Results go to stdout, everything about the work in progress to stderr, so that output can be piped. Nothing
+else in the package imports rich.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Terminal:
             print(f"gpu-collide: error: {text}", file=sys.stderr)
 
     def table(self, title, columns, rows):
-        """Print a table; the first column is text, the others are aligned to the right where they are numbers.
+        """Print a table; columns of numbers after the first are aligned to the right.
 
         Parameters
         ----------
@@ -81,7 +81,9 @@ class Terminal:
         width = [max([len(name)] + [len(row[i]) for row in rows]) for i, name in enumerate(columns)]
 
         def line(cells):
-            padded = (c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, width, number, strict=True))
+            padded = (
+                c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, width, number, strict=True)
+            )
             return "  " + "  ".join(padded).rstrip()
 
         print(f"\n{title}\n" + line(columns) + "\n  " + "  ".join("-" * w for w in width))
@@ -104,8 +106,11 @@ class Terminal:
             import rich.progress as rp
 
             columns = (
-                rp.TextColumn("{task.description}"), rp.BarColumn(), rp.TaskProgressColumn(),
-                rp.TextColumn("{task.completed:,.0f} of {task.total:,.0f} pairs"), rp.TimeRemainingColumn(),
+                rp.TextColumn("{task.description}"),
+                rp.BarColumn(),
+                rp.TaskProgressColumn(),
+                rp.TextColumn("{task.completed:,.0f} of {task.total:,.0f} pairs"),
+                rp.TimeRemainingColumn(),
             )
             with rp.Progress(*columns, console=self._rich_err, transient=True) as bar:
                 task = bar.add_task(label, total=1)
@@ -132,4 +137,4 @@ class _PlainProgress:
 
 
 def _looks_like_number(text):
-    return text[:1].isdigit() or text[:2] in ("< ",) or (text[:1] in "-." and text[1:2].isdigit()) or text == ""
+    return text == "" or text.lstrip("-.")[:1].isdigit()
