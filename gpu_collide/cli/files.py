@@ -98,7 +98,8 @@ def _read_npz(path):
             if missing:
                 raise UserError(
                     f"{path}: missing {', '.join(missing)}.\n"
-                    f"  Expected arrays: position (n, 3) and quat_wxyz (n, 4) for each of {', '.join(POSE_NAMES)}, named {POSE_KEYS[0]}, {POSE_KEYS[1]}, ...\n"
+                    "  Expected arrays: position (n, 3) and quat_wxyz (n, 4) for each of "
+                    f"{', '.join(POSE_NAMES)}, named {POSE_KEYS[0]}, {POSE_KEYS[1]}, ...\n"
                     f"  Found: {', '.join(sorted(present)) or 'nothing'}"
                 )
             arrays = {key: np.asarray(file[key]) for key in POSE_KEYS}

@@ -26,8 +26,8 @@ the poses file:
              end_b_position=[[3.0, 0, 0]], end_b_quat_wxyz=q)
 
 the result:
-  contacts.npz, to be read with gpu_collide.Contacts.load("contacts.npz") or numpy.load. The contacts of pair i
-  are the rows contact_start[i] to contact_start[i + 1]; toi[i] is the time of its first one.
+  contacts.npz, to be read with gpu_collide.Contacts.load("contacts.npz") or numpy.load. The contacts of pair
+  i are the rows contact_start[i] to contact_start[i + 1]; toi[i] is the time of its first one.
 
 examples:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz
