@@ -24,11 +24,14 @@ __all__ = ["fast_pass", "mean_shadow_area", "random_impacts", "spins", "translat
 #: Starts of a step, in sums of the two bounding radii: the spheres are apart, so the start is certainly clear.
 _START_RANGE = (1.05, 1.5)
 
-#: Where the step ends along the line of approach, in the same unit: from not quite half way in to half way out.
-_END_RANGE = (-0.5, 0.5)
+#: Where the step ends along the line of approach, in the same unit: from nearly inside to half way out again. Most
+#: bodies of any shape have met by then if they are to meet at all, so one calibration serves all shapes.
+_END_RANGE = (-0.25, 0.5)
 
-#: Radius of the disc of offsets over that of a disc with area shadow / touch_share.
-_DISC_FACTOR = 1.0
+#: Radius of the disc of offsets over that of a disc with area shadow / touch_share: what is lost to steps that end
+#: early, and to hollows of the shapes. Measured with python-fcl and with 65 sampled poses a step at touch_share 0.47:
+#: 0.485 of unit cubes, 0.455 of cars, 0.493 of tori touch (20,000, 15,000 and 6,000 pairs).
+_DISC_FACTOR = 0.965
 
 _SHADOW_DIRECTIONS = 48
 _SHADOW_ANGLES = 96
@@ -38,8 +41,8 @@ def random_impacts(
     mesh_a: Mesh,
     mesh_b: Mesh | None = None,
     n: int = 1000,
-    *,
     seed: int = 0,
+    *,
     max_turn: float = math.pi / 4,
     touch_share: float = 0.47,
 ) -> tuple[Bodies, np.ndarray]:
@@ -82,7 +85,7 @@ def random_impacts(
 
 
 def translations(
-    mesh_a: Mesh, mesh_b: Mesh | None = None, n: int = 1000, *, seed: int = 0, touch_share: float = 0.47
+    mesh_a: Mesh, mesh_b: Mesh | None = None, n: int = 1000, seed: int = 0, *, touch_share: float = 0.47
 ) -> tuple[Bodies, np.ndarray]:
     """`random_impacts` without any turn: both bodies keep their orientation, the relative motion is straight."""
     return random_impacts(mesh_a, mesh_b, n, seed=seed, max_turn=0.0, touch_share=touch_share)
@@ -92,8 +95,8 @@ def fast_pass(
     mesh_a: Mesh,
     mesh_b: Mesh | None = None,
     n: int = 1000,
-    *,
     seed: int = 0,
+    *,
     lengths: float = 200.0,
     max_turn: float = math.pi / 4,
 ) -> tuple[Bodies, np.ndarray]:
@@ -115,8 +118,8 @@ def spins(
     mesh_a: Mesh,
     mesh_b: Mesh | None = None,
     n: int = 1000,
-    *,
     seed: int = 0,
+    *,
     max_turn: float = math.pi / 4,
     gap: float = 0.0,
 ) -> tuple[Bodies, np.ndarray]:

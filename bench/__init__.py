@@ -1,0 +1,1 @@
+"""Benchmarks of gpu_collide: ``python -m bench --help``."""
