@@ -1,16 +1,16 @@
-"""python-fcl on the same pairs: screw motion, conservative advancement, convex parts, one process, first contact.
+"""python-fcl on the same pairs: screw motion, conservative advancement, convex parts, first contact.
 
 What it takes to get right answers from it:
 
-- Convex parts. On triangle meshes conservative advancement misses most hits, so every shape is split by hand into
-  prisms (`prisms_of_box`, `prisms_of_extrusion`, `prisms_of_ring`) and all pairs of parts are tried.
+- Convex parts. On triangle meshes conservative advancement misses most hits, so every shape is split by hand
+  into prisms (`prisms_of_box`, `prisms_of_extrusion`, `prisms_of_ring`) and all pairs of parts are tried.
 - The relative motion. ``CCDM_SCREW`` moves each body by its own screw, which is the true relative screw only
   when the other body is fixed: so A stays at the identity and B gets the relative poses.
 - The faster of its two GJK solvers (``GST_INDEP``, by about 15 %) and the primitive ``Box`` for a box.
 
-Two rates are of interest: the plain loop over all pairs of parts, and the same loop after a cull that python-fcl
-does not have but that anybody would write around it (`cull=True`): parts whose swept bounding spheres never meet are
-skipped, by one vectorised NumPy test over the whole batch.
+Two rates are of interest: the plain loop over all pairs of parts, and the same loop after a cull that
+python-fcl does not have but that anybody would write around it (`cull=True`): parts whose swept bounding
+spheres never meet are skipped, by one vectorised NumPy test over the whole batch.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def prisms_of_extrusion(mesh) -> list[Part]:
             low[:, axis], high[:, axis] = ends
             parts.append(Part(low, high))
         return parts
-    raise ValueError("prisms_of_extrusion: every vertex must lie on one of two planes across a coordinate axis")
+    raise ValueError("prisms_of_extrusion: every vertex must lie on one of two planes across an axis")
 
 
 def prisms_of_ring(mesh) -> list[Part]:
@@ -167,8 +167,8 @@ class FclPeer:
     def _near(self, position0, quat0, position1, quat1):
         """(n, parts of B, parts of A): the bounding spheres come together somewhere on the way.
 
-        The path of a part's centre stays within half the chord times tan(turn / 4) of its chord (the height of a
-        circular arc over its chord; the part along the axis adds none).
+        The path of a part's centre stays within half the chord times tan(turn / 4) of its chord (the height
+        of a circular arc over its chord; the part along the axis adds none).
         """
         dot = np.abs((quat0 * quat1).sum(axis=1)).clip(0.0, 1.0)
         bulge = 0.5 * np.tan(0.5 * np.arccos(dot))  # tan(turn / 4) / 2

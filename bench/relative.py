@@ -1,4 +1,4 @@
-"""B's poses seen from A, at the start and at the end of the step; independent of the library's own arithmetic."""
+"""B's poses seen from A at the start and end of the step, independent of the library's own arithmetic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def screw_poses(position0, quat0, position1, quat1, time):
     moved = position0 + arm + rotate(step, -arm) + time * along
     straight = position0 + time * chord
     turning = sine > 1e-9
-    return np.where(turning[:, None], moved, straight), np.where(turning[:, None], multiply(step, quat0), quat0)
+    turning = turning[:, None]
+    return np.where(turning, moved, straight), np.where(turning, multiply(step, quat0), quat0)
 
 
 def multiply(p, q):

@@ -15,22 +15,21 @@ from __future__ import annotations
 import math
 
 import numpy as np
-
 from gpu_collide.mesh import Mesh
 from gpu_collide.poses import Bodies, Poses
 
 __all__ = ["fast_pass", "mean_shadow_area", "random_impacts", "spins", "translations"]
 
-#: Starts of a step, in sums of the two bounding radii: the spheres are apart, so the start is certainly clear.
+#: Where a step starts, in sums of the two bounding radii: the spheres are apart, the start is certainly clear.
 _START_RANGE = (1.05, 1.5)
 
-#: Where the step ends along the line of approach, in the same unit: from nearly inside to half way out again. Most
-#: bodies of any shape have met by then if they are to meet at all, so one calibration serves all shapes.
+#: Where the step ends along the line of approach, in the same unit: from nearly inside to half way out again.
+#: Most bodies of any shape have met by then if they are to meet at all, so one calibration serves all shapes.
 _END_RANGE = (-0.25, 0.5)
 
-#: Radius of the disc of offsets over that of a disc with area shadow / touch_share: what is lost to steps that end
-#: early, and to hollows of the shapes. Measured with python-fcl and with 65 sampled poses a step at touch_share 0.47:
-#: 0.485 of unit cubes, 0.455 of cars, 0.493 of tori touch (20,000, 15,000 and 6,000 pairs).
+#: Radius of the disc of offsets over that of a disc with area shadow / touch_share: what is lost to steps
+#: that end early, and to hollows of the shapes. Measured with python-fcl and with 65 sampled poses a step at
+#: touch_share 0.47: 0.485 of unit cubes, 0.455 of cars, 0.493 of tori touch (20,000, 15,000 and 6,000 pairs).
 _DISC_FACTOR = 0.965
 
 _SHADOW_DIRECTIONS = 48
@@ -59,8 +58,8 @@ def random_impacts(
     max_turn : float
         The relative turn of the step is uniform in [0, max_turn], radians, about an axis of any direction.
     touch_share : float
-        Wanted share of pairs that touch, in (0, 1). Exact to about 0.03 for compact shapes at 0.3 to 0.6; long
-        thin ones touch more often than asked when the disc of offsets gets smaller than their length.
+        Wanted share of pairs that touch, in (0, 1). Exact to about 0.03 for compact shapes at 0.3 to 0.6;
+        long thin ones touch more often than asked when the disc of offsets gets smaller than their length.
 
     Returns
     -------
@@ -87,7 +86,7 @@ def random_impacts(
 def translations(
     mesh_a: Mesh, mesh_b: Mesh | None = None, n: int = 1000, seed: int = 0, *, touch_share: float = 0.47
 ) -> tuple[Bodies, np.ndarray]:
-    """`random_impacts` without any turn: both bodies keep their orientation, the relative motion is straight."""
+    """`random_impacts` without any turn: the relative motion is straight."""
     return random_impacts(mesh_a, mesh_b, n, seed=seed, max_turn=0.0, touch_share=touch_share)
 
 
@@ -123,9 +122,10 @@ def spins(
     max_turn: float = math.pi / 4,
     gap: float = 0.0,
 ) -> tuple[Bodies, np.ndarray]:
-    """Pairs side by side, bounding spheres overlapping by up to a half, B turning in place: the axis goes through B.
+    """Pairs side by side with overlapping bounding spheres, B turning in place: the axis goes through B.
 
-    Starts are not checked: some pairs overlap from the beginning. `gap` (in sums of the radii) moves them apart.
+    Starts are not checked: some pairs overlap from the beginning. `gap` (in sums of the radii) moves them
+    apart.
     """
     mesh_b = mesh_a if mesh_b is None else mesh_b
     rng = np.random.default_rng(seed)
@@ -137,8 +137,9 @@ def spins(
 def mean_shadow_area(mesh_a: Mesh, mesh_b: Mesh) -> float:
     """Mean area of the shadow of A + (-B) over all orientations of both, for the hulls of the two meshes.
 
-    For plane convex figures K and L turned at random, ``area(K + L) = area K + area L + |dK| |dL| / (2 pi)`` on
-    average; means over the directions of view give the rest. Unit: mesh length squared; accurate to about 1 %.
+    For plane convex figures K and L turned at random, ``area(K + L) = area K + area L + |dK| |dL| / (2 pi)``
+    on average; means over the directions of view give the rest. Unit: mesh length squared; accurate to about
+    1 %.
     """
     area_a, girth_a = _mean_shadow(mesh_a)
     area_b, girth_b = (area_a, girth_a) if mesh_b is mesh_a else _mean_shadow(mesh_b)
@@ -146,7 +147,7 @@ def mean_shadow_area(mesh_a: Mesh, mesh_b: Mesh) -> float:
 
 
 def _mean_shadow(mesh: Mesh) -> tuple[float, float]:
-    """Mean area and mean perimeter of the hull's projection, from support points in evenly spread directions."""
+    """Mean area and perimeter of the hull's projection, from support points in evenly spread directions."""
     points = np.asarray(mesh.vertices) - np.asarray(mesh.center)
     turn = (np.arange(_SHADOW_ANGLES) + 0.5) * (2.0 * math.pi / _SHADOW_ANGLES)
     step = 2.0 * math.pi / _SHADOW_ANGLES
@@ -170,7 +171,7 @@ def _mean_shadow(mesh: Mesh) -> tuple[float, float]:
 
 
 def _build(mesh_a, mesh_b, rng, start, end, turn, max_turn) -> tuple[Bodies, np.ndarray]:
-    """Bodies from B's centre (n, 3) in A's start frame at start and end, and the relative turn (n,) in radians."""
+    """Bodies from B's centre (n, 3) in A's frame at start and end, and the relative turn (n,), radians."""
     n = len(start)
     q_rel0 = _random_quats(rng, n)
     q_rel1 = _multiply(_axis_angle(_random_units(rng, n), turn), q_rel0)
