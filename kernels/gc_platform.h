@@ -77,7 +77,8 @@ typedef long gc_long;
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #endif
-#define GC_KERNEL __attribute__((visibility("default")))
+/* noinline: the drivers that run the groups call the kernels; one body of each is enough. */
+#define GC_KERNEL __attribute__((visibility("default"), noinline))
 #define GC_GLOBAL
 #define GC_CONSTANT static const
 #define GC_FN static inline

@@ -1,0 +1,184 @@
+"""The kernel text: where it lies, how its files are joined, which entry points it declares.
+
+Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line`` before
+each so that every compiler names our file and line, and reads the entry points and the constants from it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["PRECISIONS", "Arg", "Signature", "constants", "c_entry_points", "join", "kernels_dir", "parse",
+           "source"]
+
+PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
+"""Precision name to the value of ``GC_PRECISION``."""
+
+_FIRST = ("gc_platform.h", "gc_constants.h", "gc_types.h", "gc_math.h")
+_FIXED_TYPES = {
+    "int": "i4", "gc_int": "i4", "gc_uint": "u4", "gc_long": "i8", "gc_uchar": "u1", "float": "f4", "double": "f8",
+}  # fmt: skip
+_BY_PRECISION = {
+    "gc_real": {"mixed": "f8", "double": "f8", "single": "f4"},
+    "gc_raster": {"mixed": "f4", "double": "f8", "single": "f4"},
+}
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One kernel argument: its name, the C type without qualifiers, and whether it is a buffer and written to."""
+
+    name: str
+    ctype: str
+    pointer: bool
+    const: bool
+
+    def dtype(self, precision: str) -> np.dtype:
+        """NumPy dtype of the scalar or of the buffer's elements under `precision`."""
+        by_precision = _BY_PRECISION.get(self.ctype)
+        return np.dtype(by_precision[precision] if by_precision else _FIXED_TYPES[self.ctype])
+
+
+@dataclass(frozen=True)
+class Signature:
+    """An entry point as declared in the kernel text."""
+
+    name: str
+    args: tuple[Arg, ...]
+
+
+def kernels_dir() -> Path:
+    """Folder of the kernel sources: inside the package (wheel), else at the repository's root (editable install)."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "kernels", package.parent / "kernels"):
+        if (folder / _FIRST[0]).is_file():
+            return folder
+    raise FileNotFoundError(
+        f"kernel sources not found in {package / 'kernels'} or {package.parent / 'kernels'}; reinstall gpu-collide"
+    )
+
+
+def kernel_files() -> list[Path]:
+    """Files in the order of joining: the headers everyone needs, the other headers, then the stages by number."""
+    folder = kernels_dir()
+    first = [folder / name for name in _FIRST if (folder / name).is_file()]
+    others = sorted(set(folder.glob("gc_*.h")) - set(first))
+    return first + others + sorted(folder.glob("*/*.c"))
+
+
+def join(files: list[Path], base: Path | None = None) -> str:
+    """Join `files` into one text, a ``#line`` before each naming it relative to `base` (POSIX separators)."""
+    parts = []
+    for path in files:
+        name = path.relative_to(base).as_posix() if base else path.name
+        parts.append(f'#line 1 "{name}"\n{path.read_text(encoding="utf-8").rstrip()}\n')
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1)
+def source() -> str:
+    """The joined kernel text of the installed package, read once per process."""
+    return join(kernel_files(), kernels_dir())
+
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+_ENTRY = re.compile(r"^\s*GC_KERNEL\s+void\s+(\w+)\s*\(([^)]*)\)\s*\{", re.M)
+
+
+def strip_comments(text: str) -> str:
+    """`text` with comments blanked, lines kept."""
+    return _COMMENT.sub(lambda m: "\n" * m.group().count("\n") or " ", text)
+
+
+def parse(text: str) -> dict[str, Signature]:
+    """Entry points defined in `text`, by name, in order of appearance.
+
+    Raises
+    ------
+    ValueError
+        An argument has a type the launcher cannot pass, or a name appears twice.
+    """
+    found: dict[str, Signature] = {}
+    for name, body in _ENTRY.findall(strip_comments(text)):
+        if name == "gc_set_group":
+            continue
+        if name in found:
+            raise ValueError(f"kernel {name} is defined twice")
+        args = tuple(_parse_arg(name, part) for part in body.split(",") if part.strip())
+        if len({a.name for a in args}) != len(args):
+            raise ValueError(f"kernel {name} has two arguments of one name")
+        found[name] = Signature(name, args)
+    return found
+
+
+def _parse_arg(kernel: str, text: str) -> Arg:
+    words = text.replace("*", " * ").split()
+    qualifiers = {"GC_GLOBAL", "GC_RESTRICT", "const"}
+    plain = [w for w in words if w not in qualifiers]
+    pointer = "*" in plain
+    if plain.count("*") > 1 or len(plain) != 2 + pointer or pointer != ("GC_GLOBAL" in words):
+        raise ValueError(
+            f"kernel {kernel}: cannot read argument '{' '.join(words)}'; write 'type name' or 'GC_GLOBAL [const] type *name'"
+        )
+    ctype, name = plain[0], plain[-1]
+    if ctype not in _FIXED_TYPES and ctype not in _BY_PRECISION:
+        known = ", ".join([*_FIXED_TYPES, *_BY_PRECISION])
+        raise ValueError(f"kernel {kernel}: argument {name} has type '{ctype}'; known types are {known}")
+    return Arg(name, ctype, pointer, "const" in words)
+
+
+def c_entry_points(signatures: dict[str, Signature]) -> str:
+    """C text of one driver per kernel: ``int gc_run_NAME(void *const *args, int *job)``.
+
+    A driver takes groups off ``job = {next, done, n_groups}`` until none is left, so a thread enters C once per
+    launch however many groups there are. It returns 1 to the thread that finished the last group, else 0.
+    """
+    parts = ['#line 1 "gc_entry_points"\n']
+    for sig in signatures.values():
+        passed = []
+        for i, arg in enumerate(sig.args):
+            passed.append(f"({arg.ctype} *)args[{i}]" if arg.pointer else f"*({arg.ctype} const *)args[{i}]")
+        parts.append(
+            f"GC_KERNEL int gc_run_{sig.name}(void *const *args, int *job)\n"
+            "{\n"
+            "    const int n = job[2];\n"
+            "    int ran = 0;\n"
+            "    for (;;) {\n"
+            "        const int g = __atomic_fetch_add(&job[0], 1, __ATOMIC_RELAXED);\n"
+            "        if (g >= n) {\n"
+            "            break;\n"
+            "        }\n"
+            "        gc_set_group(g, n);\n"
+            f"        {sig.name}({', '.join(passed)});\n"
+            "        ++ran;\n"
+            "    }\n"
+            "    return ran > 0 && __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL) == n;\n"
+            "}\n"
+        )
+    return "".join(parts)
+
+
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(GC_\w+)[ \t]+(\S[^\n]*)$", re.M)
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+def constants(text: str | None = None) -> dict[str, int | float]:
+    """Numbers defined by ``#define GC_NAME value`` in ``gc_constants.h`` (or in `text`), so Python never retypes one.
+
+    A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; other definitions are left out.
+    """
+    if text is None:
+        path = kernels_dir() / "gc_constants.h"
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    found: dict[str, int | float] = {}
+    for name, value in _DEFINE.findall(strip_comments(text)):
+        value = re.sub(r"GC_[RF]\b|[()]", "", value).strip()
+        if _NUMBER.fullmatch(value.rstrip("fF")):
+            value = value.rstrip("fF")
+            found[name] = int(value) if re.fullmatch(r"[-+]?\d+", value) else float(value)
+    return found

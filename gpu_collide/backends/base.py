@@ -1,0 +1,351 @@
+"""What every backend answers: the same few verbs, and the checks they share."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_collide import _sources
+
+__all__ = ["Backend", "BackendUnavailable", "Kernel", "KernelBuildError", "Module"]
+
+
+class BackendUnavailable(RuntimeError):
+    """A backend, or the precision asked of it, is not to be had on this machine; the text says why and what to do."""
+
+
+class KernelBuildError(RuntimeError):
+    """A compiler refused the kernel text; the text holds the compiler's own messages."""
+
+
+class KernelArg(NamedTuple):
+    """One argument: its name, exact dtype, whether it is a buffer, and whether the kernel only reads it."""
+
+    name: str
+    dtype: np.dtype
+    pointer: bool
+    const: bool
+
+
+@dataclass
+class Kernel:
+    """One entry point, built.
+
+    Attributes
+    ----------
+    name : str
+    args : tuple of KernelArg
+        In declared order.
+    handle : object
+        What the backend calls.
+    """
+
+    name: str
+    args: tuple[KernelArg, ...]
+    handle: Any
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+
+class Module(Mapping):
+    """The built kernel text in one precision: a mapping from kernel name to `Kernel`."""
+
+    def __init__(self, precision: str, kernels: dict[str, Kernel]):
+        self.precision = precision
+        self._kernels = kernels
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel called `name`; ``KeyError`` lists the names there are."""
+        try:
+            return self._kernels[name]
+        except KeyError:
+            raise KeyError(f"no kernel named {name!r}; there are {', '.join(self._kernels) or 'none'}") from None
+
+    __getitem__ = kernel
+
+    def __iter__(self):
+        return iter(self._kernels)
+
+    def __len__(self):
+        return len(self._kernels)
+
+
+class Backend(ABC):
+    """A place where kernels run.
+
+    Buffers belong to the backend that made them: NumPy arrays on ``cpu``, `ClBuffer` on ``opencl``, CuPy arrays on
+    ``cuda``. All of them have ``shape``, ``dtype``, ``size`` and ``nbytes``. Verbs may be called from any thread.
+
+    Attributes
+    ----------
+    name, kind : str
+        ``"cpu"``, ``"opencl"``, ``"cuda"`` or ``"reference"``.
+    device : str
+        The device in words.
+    has_float64 : bool
+        Without it only ``precision="single"`` is accepted.
+    max_groups : int
+        Groups that fill the device with some to spare for balance; more only costs scratch memory.
+    group_size, item_group_size : int
+        Work-items a group: for kernels of one group per item (pair), and for kernels of one work-item per item.
+    max_buffer : int
+        Bytes of the largest single buffer.
+    """
+
+    name = kind = "none"
+    device = ""
+    has_float64 = True
+    max_groups = 1
+    group_size = 1
+    item_group_size = 1
+    max_buffer = 2**62
+
+    def __init__(self):
+        self._modules: dict[tuple[str, str | None], Module] = {}
+        self._lock = threading.RLock()
+
+    def __repr__(self):
+        return f"<{self.name}: {self.device}, {'float64' if self.has_float64 else 'float32 only'}>"
+
+    # -- buffers ------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def to_device(self, array: np.ndarray, *, copy: bool = True):
+        """Buffer with the contents of `array`. ``copy=False`` lets ``cpu`` hand the array itself to the kernels;
+        the caller promises that nothing writes to it meanwhile."""
+
+    @abstractmethod
+    def to_host(self, buf) -> np.ndarray:
+        """Contents of `buf` once all launches before have ended; may share its memory on ``cpu``."""
+
+    @abstractmethod
+    def empty(self, shape, dtype):
+        """Buffer of undefined contents."""
+
+    def zeros(self, shape, dtype):
+        """Buffer of zeros."""
+        return self.fill(self.empty(shape, dtype), 0)
+
+    @abstractmethod
+    def fill(self, buf, value):
+        """Set every element to `value`; returns `buf`."""
+
+    def item(self, buf, index: int = -1):
+        """One element as a Python number (`index` counts flat, from the end if negative)."""
+        return self.to_host(buf).reshape(-1)[index].item()
+
+    def exclusive_scan(self, counts):
+        """Sums before each element: int64 buffer of length n + 1, its last element the total."""
+        host = self.to_host(counts).reshape(-1)
+        out = np.zeros(host.size + 1, np.int64)
+        np.cumsum(host, dtype=np.int64, out=out[1:])
+        return self.to_device(out, copy=False)
+
+    # -- kernels ------------------------------------------------------------------------------------------------
+    def module(self, precision: str = "mixed", text: str | None = None) -> Module:
+        """Kernels built for `precision`, once per process and, where the driver allows it, once per machine.
+
+        `text` replaces the package's kernel text (tests do that).
+
+        Raises
+        ------
+        ValueError
+            Unknown precision.
+        BackendUnavailable
+            The device lacks float64 and `precision` needs it.
+        KernelBuildError
+            The compiler refused the text.
+        """
+        if precision not in _sources.PRECISIONS:
+            raise ValueError(f"precision must be one of {', '.join(_sources.PRECISIONS)}, got {precision!r}")
+        if not self.has_float64 and precision != "single":
+            raise BackendUnavailable(
+                f"{self.name} device {self.device} has no float64, which precision={precision!r} needs; "
+                "pass precision='single' or another backend"
+            )
+        with self._lock:
+            key = (precision, text)
+            if key not in self._modules:
+                text = _sources.source() if text is None else text
+                signatures = _sources.parse(text)
+                handles = self._build(text, precision, signatures)
+                kernels = {}
+                for name, sig in signatures.items():
+                    args = (KernelArg(a.name, a.dtype(precision), a.pointer, a.const) for a in sig.args)
+                    kernels[name] = Kernel(name, tuple(args), handles[name])
+                self._modules[key] = Module(precision, kernels)
+            return self._modules[key]
+
+    @abstractmethod
+    def _build(self, text: str, precision: str, signatures: dict) -> dict[str, Any]:
+        """Compile `text`; handle of each kernel by name."""
+
+    def launch(self, kernel: Kernel, groups: int, group_size: int | None = None, **args) -> None:
+        """Run `kernel` with `groups` groups of `group_size` work-items (default: the backend's for groups).
+
+        Arguments go by keyword under the names in the kernel text: buffers of this backend with exactly the declared
+        dtype, and numbers that the declared type holds exactly. Launches run in order; ``cpu`` returns when the
+        kernel has ended, the others may return before.
+
+        Raises
+        ------
+        TypeError
+            An argument is missing, unknown, of another dtype, or of another backend.
+        ValueError
+            A number does not fit its type, or `groups` is negative.
+        """
+        if groups < 0:
+            raise ValueError(f"groups must not be negative, got {groups}")
+        if len(args) != len(kernel.args):
+            self._complain(kernel, args)
+        values = []
+        try:
+            for arg in kernel.args:
+                value = args[arg.name]
+                values.append(self._buffer_arg(kernel, arg, value) if arg.pointer else _scalar(arg, value))
+        except KeyError:
+            self._complain(kernel, args)
+        if groups > 0:
+            self._launch(kernel, int(groups), group_size or self.group_size, values)
+
+    def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
+        """`launch` for a kernel of one work-item per item (``GC_ITEM_LO``) with as many groups as suit `n` items."""
+        size = self.item_group_size
+        per_group = size if size > 1 else 256
+        self.launch(kernel, min(-(-n // per_group), self.max_groups), size, **args)
+
+    def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
+        """`launch` for a kernel of one group per item (``GC_GROUP_LO``) with as many groups as suit `n` items."""
+        self.launch(kernel, min(n, self.max_groups), self.group_size, **args)
+
+    @abstractmethod
+    def _launch(self, kernel: Kernel, groups: int, group_size: int, values: list) -> None: ...
+
+    @abstractmethod
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+        """`value` in the form `_launch` wants, or TypeError."""
+
+    def _complain(self, kernel: Kernel, args: dict) -> None:
+        declared = [arg.name for arg in kernel.args]
+        missing = [name for name in declared if name not in args]
+        unknown = [name for name in args if name not in declared]
+        parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(unknown)
+        raise TypeError(f"kernel {kernel.name}: {'; '.join(parts)}; it takes ({', '.join(declared)})")
+
+    def _wrong_buffer(self, kernel: Kernel, arg: KernelArg, value) -> TypeError:
+        kind = "contiguous" if arg.const else "contiguous, writeable"
+        got = f"{type(value).__name__} of {value.dtype}" if hasattr(value, "dtype") else type(value).__name__
+        return TypeError(
+            f"kernel {kernel.name}: {arg.name} must be a {kind} {self.name} buffer of {arg.dtype}, got {got}"
+        )
+
+    def self_test(self) -> None:
+        """Build and run a small kernel and compare its bits with NumPy's; a device that is listed may yet be broken.
+
+        Raises
+        ------
+        BackendUnavailable
+            The bits are wrong.
+        """
+        n = 257
+        rng = np.random.default_rng(1)
+        for precision, real in (("mixed", "f8"), ("single", "f4"))[0 if self.has_float64 else 1 :]:
+            a, b, c = rng.uniform(0.5, 2, (3, n)).astype(real)
+            out = self.fill(self.empty((3, n), real), -1)
+            kernel = self.module(precision, text=_probe_text()).kernel("gc_probe")
+            inputs = {"a_in": self.to_device(a), "b_in": self.to_device(b), "c_in": self.to_device(c)}
+            self.launch_items(kernel, n, n=n, **inputs, out=out)
+            with np.errstate(all="ignore"):
+                expected = np.stack([a * b - c, np.sqrt(a) / b, np.floor(a * 8) + np.rint(b * 8) + np.abs(c)])
+            if not np.array_equal(self.to_host(out), expected):
+                raise BackendUnavailable(f"{self.device} runs a test kernel but computes wrong {real} bits")
+
+    # -- the device ---------------------------------------------------------------------------------------------
+    def synchronize(self) -> None:
+        """Wait for all launches."""
+
+    def memory_free(self) -> int:
+        """Bytes that may be allocated now (an estimate)."""
+        return host_memory_free()
+
+
+_RANGES = {dt: (np.iinfo(dt).min, np.iinfo(dt).max) for dt in (np.dtype(c) for c in ("i4", "u4", "i8", "u1"))}
+
+
+_PROBE = """
+GC_KERNEL void gc_probe(int n, GC_GLOBAL const gc_real *a_in, GC_GLOBAL const gc_real *b_in,
+                        GC_GLOBAL const gc_real *c_in, GC_GLOBAL gc_real *out)
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        out[i] = a_in[i] * b_in[i] - c_in[i];
+        out[n + i] = GC_SQRT(a_in[i]) / b_in[i];
+        out[2 * n + i] = GC_FLOOR(a_in[i] * 8) + GC_RINT(b_in[i] * 8) + GC_ABS(c_in[i]);
+    }
+}
+"""
+
+
+def _probe_text() -> str:
+    folder = _sources.kernels_dir()
+    return _sources.join([folder / "gc_platform.h"], folder) + _PROBE
+
+
+def _scalar(arg: KernelArg, value):
+    """`value` as a NumPy scalar of exactly the declared type: a Python int would reach CuPy as 64 bits."""
+    name, dtype = arg.name, arg.dtype
+    bounds = _RANGES.get(dtype)
+    try:
+        if bounds is None:
+            return dtype.type(value)
+        integer = value.__index__()
+    except (TypeError, ValueError, AttributeError):
+        got = type(value).__name__
+        raise TypeError(f"{name} must be a number that {dtype} holds, got {got} {value!r}") from None
+    if not bounds[0] <= integer <= bounds[1]:
+        raise ValueError(f"{name} must fit {dtype}, got {integer}")
+    return dtype.type(integer)
+
+
+def shape_of(shape) -> tuple[int, ...]:
+    """`shape` as a tuple of int."""
+    return (int(shape),) if np.ndim(shape) == 0 else tuple(int(s) for s in shape)
+
+
+def thread_count() -> int:
+    """Threads to use on the host: ``GPU_COLLIDE_THREADS``, else the cores this process may run on."""
+    text = os.environ.get("GPU_COLLIDE_THREADS", "").strip()
+    if text:
+        if not re.fullmatch(r"[1-9]\d{0,3}", text):
+            raise ValueError(f"GPU_COLLIDE_THREADS must be a number from 1 to 9999, got {text!r}")
+        return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def host_memory_free() -> int:
+    """Bytes the host can give without swapping: what the kernel calls available, and the control group's rest."""
+    free = 2 << 30
+    try:
+        with open("/proc/meminfo", encoding="ascii") as f:
+            free = int(re.search(r"MemAvailable:\s+(\d+) kB", f.read()).group(1)) << 10
+    except (OSError, AttributeError):
+        try:
+            free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        except (AttributeError, ValueError, OSError):
+            pass
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(limit, encoding="ascii") as f, open(used, encoding="ascii") as g:
+                free = min(free, max(int(f.read()) - int(g.read()), 0))
+        except (OSError, ValueError):
+            continue
+    return free

@@ -1,0 +1,297 @@
+"""The host's processor: the kernel text built by the machine's C compiler, run by a pool of threads."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import queue
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide.backends._cache import cached, digest
+from gpu_collide.backends.base import (
+    Backend,
+    BackendUnavailable,
+    Kernel,
+    KernelArg,
+    KernelBuildError,
+    shape_of,
+    thread_count,
+)
+
+__all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
+
+INSTALL_HINT = (
+    "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; anywhere: pip install ziglang)"
+)
+
+# No contraction, no fast-math: the same bits as the other targets. -fno-math-errno and -fno-trapping-math only drop
+# side effects (errno, the exception flags), which lets sqrt and floor be single instructions and loops vectorise.
+FLAGS = (
+    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared",
+    "-fvisibility=hidden",
+)  # fmt: skip
+_NATIVE = ("-march=native",)
+_ALIGN = 64
+
+
+def find_compiler() -> tuple[list[str], str]:
+    """Command of a C compiler and its version text.
+
+    Tried in this order: ``$CC``, ``cc``, ``gcc``, ``clang``, the PyPI package ``ziglang``.
+
+    Raises
+    ------
+    BackendUnavailable
+        None of them runs.
+    """
+    return _find_compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+
+
+@lru_cache(maxsize=8)
+def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
+    commands = [shlex.split(cc)] if cc.strip() else []
+    commands += [[name] for name in ("cc", "gcc", "clang")]
+    for command in commands:
+        if shutil.which(command[0]) and (version := _version(command)):
+            return command, version
+    command = [sys.executable, "-m", "ziglang", "cc"]
+    if _has_ziglang() and (version := _version(command)):
+        return command, version
+    raise BackendUnavailable(f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}")
+
+
+def _has_ziglang() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("ziglang") is not None
+
+
+def _version(command: list[str]) -> str:
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+@lru_cache(maxsize=1)
+def _processor() -> str:
+    """The instruction set in words: -march=native builds must not travel to another machine with the home folder."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
+            lines = f.read().splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()} {platform.node()}"
+    keep = ("model name", "flags", "Features", "CPU part", "CPU implementer")
+    found = {line.split(":")[0].strip(): line for line in lines if line.startswith(keep)}
+    return platform.machine() + "\n" + "\n".join(found.values())
+
+
+def build_library(text: str, precision: str, flags: tuple[str, ...]) -> Path:
+    """Path of the shared library of `text`, compiled unless this machine has done so before."""
+    command, version = find_compiler()
+    flags = (*FLAGS, *flags, f"-DGC_PRECISION={_sources.PRECISIONS[precision]}")
+    key = digest(text, " ".join(flags), " ".join(command), version, _processor())
+
+    def compile_to(path: Path) -> None:
+        run = [*command, *flags, "-x", "c", "-", "-o", str(path), *([] if os.name == "nt" else ["-lm"])]
+        done = subprocess.run(run, input=text, capture_output=True, text=True, cwd=path.parent)
+        if done.returncode != 0:
+            raise KernelBuildError(f"{' '.join(run[:-1])} failed:\n{done.stderr.strip()}")
+
+    return cached(f"{key}{'.dll' if os.name == 'nt' else '.so'}", compile_to)
+
+
+def empty_aligned(shape, dtype, make=np.empty) -> np.ndarray:
+    """Contiguous array whose data begins at a multiple of 64 bytes (a cache line, the widest vector)."""
+    shape, dtype = shape_of(shape), np.dtype(dtype)
+    n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    raw = make(n_bytes + _ALIGN, np.uint8)
+    start = -raw.__array_interface__["data"][0] % _ALIGN
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+class _Job:
+    """One launch, shared by the threads that run it; keeps the argument memory alive for late comers."""
+
+    __slots__ = ("args", "counters", "done", "function", "keep")
+
+    def __init__(self, function, args, groups, keep):
+        self.function = function
+        self.args = args
+        self.counters = (ctypes.c_int * 3)(0, 0, groups)
+        self.done = threading.Lock()
+        self.keep = keep
+        self.done.acquire()
+
+    def run(self) -> None:
+        if self.function(self.args, self.counters):
+            self.done.release()
+
+
+class _Pool:
+    """Helper threads. A launch is offered to as many as it has groups for; the launching thread takes part, and
+    waits only for groups that some helper has begun. A helper that comes too late finds no group left."""
+
+    def __init__(self):
+        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+
+    def _work(self) -> None:
+        get = self._jobs.get
+        while True:
+            get().run()
+
+    def run(self, job: _Job, helpers: int) -> None:
+        if self._threads < helpers:
+            with self._lock:
+                while self._threads < helpers:
+                    self._threads += 1
+                    threading.Thread(target=self._work, name="gpu_collide", daemon=True).start()
+        for _ in range(helpers):
+            self._jobs.put(job)
+        job.run()
+        job.done.acquire()
+
+
+_pool = _Pool()
+
+
+def _new_pool() -> None:
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_pool)  # threads do not survive a fork
+
+
+class _Handle:
+    """A compiled kernel and the layout of its arguments: an array of pointers, scalars in 8-byte slots behind it."""
+
+    __slots__ = ("function", "pack", "pointers", "scalars")
+
+    def __init__(self, function, signature: _sources.Signature, precision: str):
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        function.restype = ctypes.c_int
+        self.function = function
+        self.scalars = [i for i, a in enumerate(signature.args) if not a.pointer]
+        codes = {"i4": "i4x", "u4": "I4x", "i8": "q", "u1": "B7x", "f4": "f4x", "f8": "d"}
+        kinds = [signature.args[i].dtype(precision) for i in self.scalars]
+        self.pack = struct.Struct("=" + "".join(codes[f"{k.kind}{k.itemsize}"] for k in kinds))
+        self.pointers = ctypes.c_void_p * len(signature.args)
+
+
+class CpuBackend(Backend):
+    """The embedded default on a machine without a GPU.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Default: ``GPU_COLLIDE_THREADS``, else the cores this process may use.
+    flags : tuple of str, optional
+        Compiler flags besides `FLAGS`, instead of ``-march=native`` (sanitizer builds use it).
+
+    Raises
+    ------
+    BackendUnavailable
+        No compiler works here.
+    """
+
+    name = kind = "cpu"
+
+    def __init__(self, threads: int | None = None, flags: tuple[str, ...] | None = None):
+        super().__init__()
+        self.threads = threads or thread_count()
+        # More groups than threads, so that a thread with hard pairs does not keep the others waiting.
+        self.max_groups = self.threads * 16
+        command, version = find_compiler()
+        self.device = f"{self.threads} thread{'s' * (self.threads > 1)}, {version.splitlines()[0]}"
+        self._flags = _NATIVE if flags is None else flags
+        try:
+            self.self_test()
+        except (KernelBuildError, OSError) as first:
+            if flags is not None:
+                raise
+            self._flags = ()  # a compiler that does not know -march=native
+            try:
+                self.self_test()
+            except (KernelBuildError, OSError):
+                raise BackendUnavailable(
+                    f"{' '.join(command)} cannot build shared libraries; {INSTALL_HINT}\n{first}"
+                ) from first
+
+    def to_device(self, array, *, copy=True):
+        array = np.asarray(array)
+        if not copy and array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
+            view = array.view()
+            view.flags.writeable = False
+            return view
+        buf = empty_aligned(array.shape, array.dtype.newbyteorder("="))
+        buf[...] = array
+        return buf
+
+    def to_host(self, buf):
+        return buf
+
+    def empty(self, shape, dtype):
+        return empty_aligned(shape, dtype)
+
+    def zeros(self, shape, dtype):
+        return empty_aligned(shape, dtype, np.zeros)
+
+    def fill(self, buf, value):
+        buf.fill(value)
+        return buf
+
+    def _build(self, text, precision, signatures):
+        path = build_library(text + _sources.c_entry_points(signatures), precision, self._flags)
+        try:
+            library = ctypes.CDLL(str(path))
+        except OSError:
+            path.unlink(missing_ok=True)  # a damaged file in the cache: build it once more
+            path = build_library(text + _sources.c_entry_points(signatures), precision, self._flags)
+            library = ctypes.CDLL(str(path))
+        return {s.name: _Handle(library["gc_run_" + s.name], s, precision) for s in signatures.values()}
+
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype != arg.dtype
+            or not value.flags.c_contiguous
+            or not (arg.const or value.flags.writeable)
+        ):
+            raise self._wrong_buffer(kernel, arg, value)
+        return value
+
+    def _launch(self, kernel, groups, group_size, values):
+        if group_size != 1:
+            raise ValueError(f"a group on cpu has one work-item, got group_size={group_size}")
+        handle: _Handle = kernel.handle
+        scalars = ctypes.create_string_buffer(handle.pack.pack(*(values[i] for i in handle.scalars)))
+        base = ctypes.addressof(scalars)
+        slot = iter(range(base, base + 8 * len(handle.scalars), 8))
+        args = handle.pointers(
+            *(
+                value.__array_interface__["data"][0] if arg.pointer else next(slot)
+                for arg, value in zip(kernel.args, values, strict=True)
+            )
+        )
+        job = _Job(handle.function, args, groups, (scalars, values))
+        helpers = min(self.threads, groups) - 1
+        if helpers > 0:
+            _pool.run(job, helpers)
+        else:
+            job.run()
