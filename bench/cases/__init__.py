@@ -1,0 +1,13 @@
+"""One case, one file: each has ``NAME``, ``HELP`` and ``run(settings)``."""
+
+from __future__ import annotations
+
+import importlib
+
+#: In the order of ``python -m bench all``.
+NAMES = ("cubes", "cars", "tori", "fcl", "sweep", "race")
+
+
+def load(name: str):
+    """The module of a case; imported when asked for, since some need extras."""
+    return importlib.import_module(f"bench.cases.{name}")

@@ -1,0 +1,135 @@
+"""A result is checked before it is timed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gpu_collide as gc
+from bench.settings import BenchError, Settings
+
+
+def contact_keys(contacts) -> np.ndarray:
+    """One integer row (pair, kind, feature_a, feature_b) per contact, (c, 4) int64."""
+    names = ("pair", "kind", "feature_a", "feature_b")
+    return np.stack([np.asarray(getattr(contacts, name)).astype(np.int64) for name in names], axis=1)
+
+
+def hit_share(contacts) -> float:
+    """Share of the pairs whose status is HIT."""
+    return float(np.mean(np.asarray(contacts.status) == int(gc.Status.HIT)))
+
+
+def check_exact(bodies, pairs, contacts, settings: Settings, *, sample: int, by_reference: int) -> None:
+    """Compare an exact result with a second path on its first pairs.
+
+    The first `sample` pairs once more in double precision through all feature pairs: features and times must
+    be the same bits. The first `by_reference` pairs by the NumPy reference: features must agree except for
+    contacts on a decision's edge, at most 2 in 1000 of them or one.
+
+    Raises
+    ------
+    BenchError
+        With the first pair that differs.
+    """
+    sample = min(sample, len(pairs))
+    second = gc.collide(
+        bodies,
+        pairs[:sample],
+        refine="exact",
+        candidates="pairs",
+        precision="single" if settings.precision == "single" else "double",
+        min_properness=settings.min_properness,
+        backend=settings.backend,
+    ).to_numpy()
+    head = contacts.contact_start[sample]
+    found, expected = contact_keys(contacts)[:head], contact_keys(second)
+    same = len(found) == len(expected) and np.array_equal(found, expected)
+    if not same:
+        raise BenchError(_difference("candidates='pairs' in double precision", found, expected))
+    if not np.array_equal(np.asarray(contacts.time)[:head], np.asarray(second.time)):
+        raise BenchError("contact times differ in bits from candidates='pairs' in double precision")
+
+    by_reference = min(by_reference, len(pairs))
+    if by_reference and settings.backend != "reference":
+        second = gc.collide(
+            bodies,
+            pairs[:by_reference],
+            refine="exact",
+            min_properness=settings.min_properness,
+            backend="reference",
+        ).to_numpy()
+        found = contact_keys(contacts)[: contacts.contact_start[by_reference]]
+        expected = contact_keys(second)
+        extra = len(_rows(found) ^ _rows(expected))
+        if extra > max(1, 0.002 * len(expected)):
+            raise BenchError(_difference("the reference", found, expected))
+
+
+def compare_with_exact(approximate, everything, exact) -> dict[str, float]:
+    """How an approximate result compares with the exact one on the same pairs.
+
+    Parameters
+    ----------
+    approximate : Contacts
+        Result of ``segments`` or ``pixels`` at some threshold of properness.
+    everything : tuple of Contacts
+        (approximate, exact) results with every contact, of any properness: contacts that only crossed the
+        threshold are neither false nor missed.
+    exact : Contacts
+        Exact result at the threshold.
+
+    Returns
+    -------
+    dict
+        ``false``: share of reported contacts whose features have no exact contact in the step; ``missed``:
+        share of the exact contacts whose features were not reported; ``time_median``, ``time_99`` (in steps)
+        and ``place_median``, ``place_99`` (world length) of the errors of the others.
+    """
+    all_approximate, all_exact = everything
+    truth = _first_rows(all_exact)
+    reported = _rows(contact_keys(all_approximate))
+    keys = [tuple(row) for row in contact_keys(approximate).tolist()]
+    false = sum(key not in truth for key in keys)
+    wanted = _rows(contact_keys(exact))
+    missed = sum(key not in reported for key in wanted)
+    time_error, place_error = [], []
+    times, places = np.asarray(approximate.time), np.asarray(approximate.position)
+    exact_times, exact_places = np.asarray(all_exact.time), np.asarray(all_exact.position)
+    for i, key in enumerate(keys):
+        if key in truth:  # features can meet more than once: take the nearest meeting
+            candidates = truth[key]
+            j = candidates[int(np.argmin(np.abs(exact_times[candidates] - times[i])))]
+            time_error.append(abs(exact_times[j] - times[i]))
+            place_error.append(float(np.linalg.norm(exact_places[j] - places[i])))
+    return {
+        "false": false / max(len(keys), 1),
+        "missed": missed / max(len(wanted), 1),
+        "time_median": _quantile(time_error, 0.5),
+        "time_99": _quantile(time_error, 0.99),
+        "place_median": _quantile(place_error, 0.5),
+        "place_99": _quantile(place_error, 0.99),
+    }
+
+
+def _quantile(values, q):
+    return float(np.quantile(values, q)) if values else float("nan")
+
+
+def _rows(keys):
+    return {tuple(row) for row in keys.tolist()}
+
+
+def _first_rows(contacts):
+    where: dict[tuple, list[int]] = {}
+    for i, key in enumerate(contact_keys(contacts).tolist()):
+        where.setdefault(tuple(key), []).append(i)
+    return where
+
+
+def _difference(other, found, expected):
+    only = sorted(_rows(found) ^ _rows(expected))
+    first = f"first at (pair, kind, feature_a, feature_b) = {only[0]}" if only else "other counts"
+    return (
+        f"the result differs from {other}: {len(found)} contacts against {len(expected)}, "
+        f"{len(only)} feature pairs in only one of them, {first}; not timed"
+    )

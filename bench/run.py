@@ -1,0 +1,114 @@
+"""Command line of the benchmark: which cases, how large, on what, and where the results go."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from bench import cases
+from bench.report import ROOT
+from bench.settings import BenchError, Settings
+
+_EPILOG = """examples:
+  python -m bench fcl                      beside python-fcl: cubes, cars, tori, with the ratios
+  python -m bench cubes cars               every mode and resolution of two shapes
+  python -m bench all --quick              everything once, small: does it work?
+  python -m bench race RACE.npz            a recorded race on its track
+  python -m bench -f cars --backend opencl --pairs 20000
+
+Each result is checked before it is timed. Full runs are kept as CSV in bench/results/<device>/; a run with
+--quick, --pairs, --resolution or --mode is kept only if --results names a folder.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Speed and accuracy of gpu_collide.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument(
+        "cases", nargs="*", metavar="CASE", help=f"{', '.join(cases.NAMES)}, or all; race takes a path"
+    )
+    p.add_argument("-f", "--filter", metavar="NAME", help="run the cases whose name contains NAME")
+    p.add_argument("-l", "--list", action="store_true", help="list the cases and stop")
+    p.add_argument("--backend", "--device", default="auto", help="auto, cpu, opencl, cuda or reference")
+    p.add_argument("--precision", default="mixed", choices=("mixed", "double", "single"))
+    p.add_argument("--pairs", type=_positive, help="pairs of every case (default: each case's own number)")
+    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--repeat", type=_positive, default=5, help="timed runs after the warm-up (default 5)")
+    p.add_argument("--mode", action="append", choices=("exact", "segments", "pixels"), help="may be repeated")
+    p.add_argument("--resolution", action="append", type=float, help="rows per short edge; may be repeated")
+    p.add_argument("--properness", type=float, default=-0.1, help="threshold of properness (default -0.1)")
+    p.add_argument("--quick", action="store_true", help="a twentieth of the pairs, two timed runs")
+    p.add_argument("--results", type=Path, help="folder for CSV files (default for full runs: bench/results)")
+    p.add_argument("--no-save", action="store_true", help="write no CSV")
+    p.add_argument("--figure", type=Path, help="where case sweep draws its figure")
+    return p
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser().parse_args(argv)
+    if arguments.list:
+        for name in cases.NAMES:
+            print(f"{name:<8}{cases.load(name).HELP}")
+        return 0
+    names, paths = _select(arguments)
+    settings = _settings(arguments, paths)
+    failed = []
+    for name in names:
+        try:
+            cases.load(name).run(settings)
+        except BenchError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed.append(name)
+    return 1 if failed else 0
+
+
+def _select(arguments):
+    """Names of the cases and the paths among the positional arguments."""
+    paths = tuple(Path(word) for word in arguments.cases if word.endswith(".npz"))
+    words = [word for word in arguments.cases if not word.endswith(".npz")]
+    unknown = [word for word in words if word not in (*cases.NAMES, "all")]
+    if unknown:
+        parser().error(f"no case {unknown[0]!r}; there are {', '.join(cases.NAMES)} and all")
+    if arguments.filter:
+        words += [name for name in cases.NAMES if arguments.filter in name]
+        if not words:
+            parser().error(f"no case is named like {arguments.filter!r}; there are {', '.join(cases.NAMES)}")
+    if not words and not paths:
+        parser().error("name a case, or all; --list shows them")
+    if not words:
+        words = ["race"]
+    if "all" in words:  # the race needs a recording, which does not come with the project
+        words = [name for name in cases.NAMES if name != "race" or paths]
+    return list(dict.fromkeys(words)), paths
+
+
+def _settings(arguments, paths):
+    changed = arguments.quick or arguments.pairs or arguments.resolution or arguments.mode
+    results = arguments.results or (None if changed else ROOT / "bench" / "results")
+    modes = tuple(dict.fromkeys(arguments.mode or ("exact", "segments", "pixels")))
+    return Settings(
+        backend=arguments.backend,
+        precision=arguments.precision,
+        pairs=arguments.pairs,
+        seed=arguments.seed,
+        repeat=min(arguments.repeat, 2) if arguments.quick else arguments.repeat,
+        quick=arguments.quick,
+        refines=modes,
+        resolutions=tuple(arguments.resolution) if arguments.resolution else None,
+        min_properness=arguments.properness,
+        paths=paths,
+        results=None if arguments.no_save else results,
+        figure=arguments.figure,
+    )
+
+
+def _positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text}")
+    return value
