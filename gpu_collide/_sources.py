@@ -1,7 +1,7 @@
 """The kernel text: where it lies, how its files are joined, which entry points it declares.
 
-Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line`` before
-each so that every compiler names our file and line, and reads the entry points and the constants from it.
+Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line``
+before each so that every compiler names our file and line, and reads the entry points and constants from it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["PRECISIONS", "Arg", "Signature", "constants", "c_entry_points", "join", "kernels_dir", "parse",
-           "source"]
+__all__ = [
+    "PRECISIONS",
+    "Arg",
+    "Signature",
+    "constants",
+    "c_entry_points",
+    "join",
+    "kernels_dir",
+    "parse",
+    "source",
+]
 
 PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
 """Precision name to the value of ``GC_PRECISION``."""
@@ -31,7 +40,7 @@ _BY_PRECISION = {
 
 @dataclass(frozen=True)
 class Arg:
-    """One kernel argument: its name, the C type without qualifiers, and whether it is a buffer and written to."""
+    """One kernel argument: name, C type without qualifiers, whether it is a buffer, whether it is only read."""
 
     name: str
     ctype: str
@@ -53,18 +62,18 @@ class Signature:
 
 
 def kernels_dir() -> Path:
-    """Folder of the kernel sources: inside the package (wheel), else at the repository's root (editable install)."""
+    """Folder of the kernel sources: in the package (wheel), else at the repository's root (editable install)."""
     package = Path(__file__).resolve().parent
     for folder in (package / "kernels", package.parent / "kernels"):
         if (folder / _FIRST[0]).is_file():
             return folder
     raise FileNotFoundError(
-        f"kernel sources not found in {package / 'kernels'} or {package.parent / 'kernels'}; reinstall gpu-collide"
+        f"no kernel sources in {package / 'kernels'} or {package.parent / 'kernels'}; reinstall gpu-collide"
     )
 
 
 def kernel_files() -> list[Path]:
-    """Files in the order of joining: the headers everyone needs, the other headers, then the stages by number."""
+    """Files in the order of joining: the headers all need, the other headers, then the stages by number."""
     folder = kernels_dir()
     first = [folder / name for name in _FIRST if (folder / name).is_file()]
     others = sorted(set(folder.glob("gc_*.h")) - set(first))
@@ -123,7 +132,8 @@ def _parse_arg(kernel: str, text: str) -> Arg:
     pointer = "*" in plain
     if plain.count("*") > 1 or len(plain) != 2 + pointer or pointer != ("GC_GLOBAL" in words):
         raise ValueError(
-            f"kernel {kernel}: cannot read argument '{' '.join(words)}'; write 'type name' or 'GC_GLOBAL [const] type *name'"
+            f"kernel {kernel}: cannot read argument '{' '.join(words)}'; "
+            "write 'type name' or 'GC_GLOBAL [const] type *name'"
         )
     ctype, name = plain[0], plain[-1]
     if ctype not in _FIXED_TYPES and ctype not in _BY_PRECISION:
@@ -135,8 +145,8 @@ def _parse_arg(kernel: str, text: str) -> Arg:
 def c_entry_points(signatures: dict[str, Signature]) -> str:
     """C text of one driver per kernel: ``int gc_run_NAME(void *const *args, int *job)``.
 
-    A driver takes groups off ``job = {next, done, n_groups}`` until none is left, so a thread enters C once per
-    launch however many groups there are. It returns 1 to the thread that finished the last group, else 0.
+    A driver takes groups off ``job = {next, done, n_groups}`` until none is left, so a thread enters C once
+    per launch however many groups there are. It returns 1 to the thread that finished the last group, else 0.
     """
     parts = ['#line 1 "gc_entry_points"\n']
     for sig in signatures.values():
@@ -168,9 +178,10 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def constants(text: str | None = None) -> dict[str, int | float]:
-    """Numbers defined by ``#define GC_NAME value`` in ``gc_constants.h`` (or in `text`), so Python never retypes one.
+    """Numbers defined by ``#define GC_NAME value`` in ``gc_constants.h`` (or in `text`); Python never retypes one.
 
-    A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; other definitions are left out.
+    A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; other definitions are
+    left out.
     """
     if text is None:
         path = kernels_dir() / "gc_constants.h"

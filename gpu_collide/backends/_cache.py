@@ -30,7 +30,11 @@ def _writable(folder: Path, private: bool) -> bool:
         if private and hasattr(os, "getuid"):
             # Shared libraries are loaded from here: never from a folder that someone else could have filled.
             info = folder.lstat()
-            if info.st_uid != os.getuid() or stat.S_IMODE(info.st_mode) & 0o022 or not stat.S_ISDIR(info.st_mode):
+            if (
+                info.st_uid != os.getuid()
+                or stat.S_IMODE(info.st_mode) & 0o022
+                or not stat.S_ISDIR(info.st_mode)
+            ):
                 return False
         probe = folder / f".probe-{uuid.uuid4().hex}"
         probe.touch()
@@ -43,8 +47,8 @@ def _writable(folder: Path, private: bool) -> bool:
 def cache_dir() -> Path:
     """Writable folder for built kernels.
 
-    ``GPU_COLLIDE_CACHE``, else ``~/.cache/gpu_collide`` (``XDG_CACHE_HOME`` is heeded), else a folder of this user's
-    own under the temporary directory, else a new temporary one for this process.
+    ``GPU_COLLIDE_CACHE``, else ``~/.cache/gpu_collide`` (``XDG_CACHE_HOME`` is heeded), else a folder of this
+    user's own under the temporary directory, else a new temporary one for this process.
     """
     chosen = os.environ.get("GPU_COLLIDE_CACHE")
     if chosen:
@@ -69,8 +73,8 @@ def cache_dir() -> Path:
 def cached(name: str, make) -> Path:
     """Path of the cached file `name`; if it is not there ``make(path)`` writes it.
 
-    ``make`` gets a path of its own, which is then moved into place in one step: processes that build at once each
-    see either nothing or a whole file.
+    ``make`` gets a path of its own, which is then moved into place in one step: processes that build at once
+    each see either nothing or a whole file.
     """
     target = cache_dir() / name
     if target.is_file() and target.stat().st_size > 0:

@@ -13,16 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_collide import _sources
+from gpu_collide.errors import BackendUnavailableError, PrecisionUnavailableError
 
-__all__ = ["Backend", "BackendUnavailable", "Kernel", "KernelBuildError", "Module"]
-
-
-class BackendUnavailable(RuntimeError):
-    """A backend, or the precision asked of it, is not to be had on this machine; the text says why and what to do."""
-
-
-class KernelBuildError(RuntimeError):
-    """A compiler refused the kernel text; the text holds the compiler's own messages."""
+__all__ = ["Backend", "Kernel", "KernelArg", "Module"]
 
 
 class KernelArg(NamedTuple):
@@ -65,7 +58,9 @@ class Module(Mapping):
         try:
             return self._kernels[name]
         except KeyError:
-            raise KeyError(f"no kernel named {name!r}; there are {', '.join(self._kernels) or 'none'}") from None
+            raise KeyError(
+                f"no kernel named {name!r}; there are {', '.join(self._kernels) or 'none'}"
+            ) from None
 
     __getitem__ = kernel
 
@@ -79,8 +74,9 @@ class Module(Mapping):
 class Backend(ABC):
     """A place where kernels run.
 
-    Buffers belong to the backend that made them: NumPy arrays on ``cpu``, `ClBuffer` on ``opencl``, CuPy arrays on
-    ``cuda``. All of them have ``shape``, ``dtype``, ``size`` and ``nbytes``. Verbs may be called from any thread.
+    Buffers belong to the backend that made them: NumPy arrays on ``cpu``, `ClBuffer` on ``opencl``, CuPy
+    arrays on ``cuda``. All of them have ``shape``, ``dtype``, ``size`` and ``nbytes``. Verbs may be called
+    from any thread.
 
     Attributes
     ----------
@@ -93,7 +89,8 @@ class Backend(ABC):
     max_groups : int
         Groups that fill the device with some to spare for balance; more only costs scratch memory.
     group_size, item_group_size : int
-        Work-items a group: for kernels of one group per item (pair), and for kernels of one work-item per item.
+        Work-items a group: for kernels of one group per item (pair), and for kernels of one work-item per
+        item.
     max_buffer : int
         Bytes of the largest single buffer.
     """
@@ -113,11 +110,14 @@ class Backend(ABC):
     def __repr__(self):
         return f"<{self.name}: {self.device}, {'float64' if self.has_float64 else 'float32 only'}>"
 
-    # -- buffers ------------------------------------------------------------------------------------------------
+    # -- buffers ---------------------------------------------------------------------------------------------
     @abstractmethod
     def to_device(self, array: np.ndarray, *, copy: bool = True):
-        """Buffer with the contents of `array`. ``copy=False`` lets ``cpu`` hand the array itself to the kernels;
-        the caller promises that nothing writes to it meanwhile."""
+        """Buffer with the contents of `array`.
+
+        ``copy=False`` lets ``cpu`` hand the array itself to the kernels, which may then only read it; the caller
+        promises that nothing writes to it meanwhile.
+        """
 
     @abstractmethod
     def to_host(self, buf) -> np.ndarray:
@@ -146,7 +146,7 @@ class Backend(ABC):
         np.cumsum(host, dtype=np.int64, out=out[1:])
         return self.to_device(out, copy=False)
 
-    # -- kernels ------------------------------------------------------------------------------------------------
+    # -- kernels ---------------------------------------------------------------------------------------------
     def module(self, precision: str = "mixed", text: str | None = None) -> Module:
         """Kernels built for `precision`, once per process and, where the driver allows it, once per machine.
 
@@ -156,15 +156,15 @@ class Backend(ABC):
         ------
         ValueError
             Unknown precision.
-        BackendUnavailable
+        PrecisionUnavailableError
             The device lacks float64 and `precision` needs it.
-        KernelBuildError
+        KernelCompileError
             The compiler refused the text.
         """
         if precision not in _sources.PRECISIONS:
             raise ValueError(f"precision must be one of {', '.join(_sources.PRECISIONS)}, got {precision!r}")
         if not self.has_float64 and precision != "single":
-            raise BackendUnavailable(
+            raise PrecisionUnavailableError(
                 f"{self.name} device {self.device} has no float64, which precision={precision!r} needs; "
                 "pass precision='single' or another backend"
             )
@@ -188,9 +188,9 @@ class Backend(ABC):
     def launch(self, kernel: Kernel, groups: int, group_size: int | None = None, **args) -> None:
         """Run `kernel` with `groups` groups of `group_size` work-items (default: the backend's for groups).
 
-        Arguments go by keyword under the names in the kernel text: buffers of this backend with exactly the declared
-        dtype, and numbers that the declared type holds exactly. Launches run in order; ``cpu`` returns when the
-        kernel has ended, the others may return before.
+        Arguments go by keyword under the names in the kernel text: buffers of this backend with exactly the
+        declared dtype, and numbers that the declared type holds exactly. Launches run in order; ``cpu``
+        returns when the kernel has ended, the others may return before.
 
         Raises
         ------
@@ -214,13 +214,13 @@ class Backend(ABC):
             self._launch(kernel, int(groups), group_size or self.group_size, values)
 
     def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
-        """`launch` for a kernel of one work-item per item (``GC_ITEM_LO``) with as many groups as suit `n` items."""
+        """`launch` a kernel of one work-item per item (``GC_ITEM_LO``) with as many groups as suit `n` items."""
         size = self.item_group_size
         per_group = size if size > 1 else 256
         self.launch(kernel, min(-(-n // per_group), self.max_groups), size, **args)
 
     def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
-        """`launch` for a kernel of one group per item (``GC_GROUP_LO``) with as many groups as suit `n` items."""
+        """`launch` a kernel of one group per item (``GC_GROUP_LO``) with as many groups as suit `n` items."""
         self.launch(kernel, min(n, self.max_groups), self.group_size, **args)
 
     @abstractmethod
@@ -234,7 +234,9 @@ class Backend(ABC):
         declared = [arg.name for arg in kernel.args]
         missing = [name for name in declared if name not in args]
         unknown = [name for name in args if name not in declared]
-        parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(unknown)
+        parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(
+            unknown
+        )
         raise TypeError(f"kernel {kernel.name}: {'; '.join(parts)}; it takes ({', '.join(declared)})")
 
     def _wrong_buffer(self, kernel: Kernel, arg: KernelArg, value) -> TypeError:
@@ -245,11 +247,11 @@ class Backend(ABC):
         )
 
     def self_test(self) -> None:
-        """Build and run a small kernel and compare its bits with NumPy's; a device that is listed may yet be broken.
+        """Run a small kernel and compare its bits with NumPy's: a device that is listed may yet be broken.
 
         Raises
         ------
-        BackendUnavailable
+        BackendUnavailableError
             The bits are wrong.
         """
         n = 257
@@ -263,10 +265,12 @@ class Backend(ABC):
             with np.errstate(all="ignore"):
                 expected = np.stack([a * b - c, np.sqrt(a) / b, np.floor(a * 8) + np.rint(b * 8) + np.abs(c)])
             if not np.array_equal(self.to_host(out), expected):
-                raise BackendUnavailable(f"{self.device} runs a test kernel but computes wrong {real} bits")
+                raise BackendUnavailableError(
+                    f"{self.device} runs a test kernel but computes wrong {real} bits"
+                )
 
-    # -- the device ---------------------------------------------------------------------------------------------
-    def synchronize(self) -> None:
+    # -- the device ------------------------------------------------------------------------------------------
+    def synchronize(self) -> None:  # noqa: B027  cpu has nothing to wait for
         """Wait for all launches."""
 
     def memory_free(self) -> int:
@@ -329,7 +333,7 @@ def thread_count() -> int:
 
 
 def host_memory_free() -> int:
-    """Bytes the host can give without swapping: what the kernel calls available, and the control group's rest."""
+    """Bytes the host can give without swapping: what the system calls available, within the control group."""
     free = 2 << 30
     try:
         with open("/proc/meminfo", encoding="ascii") as f:

@@ -21,22 +21,23 @@ from gpu_collide import _sources
 from gpu_collide.backends._cache import cached, digest
 from gpu_collide.backends.base import (
     Backend,
-    BackendUnavailable,
     Kernel,
     KernelArg,
-    KernelBuildError,
     shape_of,
     thread_count,
 )
+from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
 
 INSTALL_HINT = (
-    "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; anywhere: pip install ziglang)"
+    "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; "
+    "anywhere: pip install ziglang)"
 )
 
-# No contraction, no fast-math: the same bits as the other targets. -fno-math-errno and -fno-trapping-math only drop
-# side effects (errno, the exception flags), which lets sqrt and floor be single instructions and loops vectorise.
+# No contraction, no fast-math: the same bits as the other targets. -fno-math-errno and -fno-trapping-math
+# only drop side effects (errno, the exception flags), which lets sqrt and floor be single instructions and
+# loops vectorise.
 FLAGS = (
     "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared",
     "-fvisibility=hidden",
@@ -52,7 +53,7 @@ def find_compiler() -> tuple[list[str], str]:
 
     Raises
     ------
-    BackendUnavailable
+    BackendUnavailableError
         None of them runs.
     """
     return _find_compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
@@ -68,7 +69,7 @@ def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
     command = [sys.executable, "-m", "ziglang", "cc"]
     if _has_ziglang() and (version := _version(command)):
         return command, version
-    raise BackendUnavailable(f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}")
+    raise BackendUnavailableError(f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}")
 
 
 def _has_ziglang() -> bool:
@@ -87,7 +88,7 @@ def _version(command: list[str]) -> str:
 
 @lru_cache(maxsize=1)
 def _processor() -> str:
-    """The instruction set in words: -march=native builds must not travel to another machine with the home folder."""
+    """The instruction set in words: a -march=native build must not travel to another machine with the home."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
             lines = f.read().splitlines()
@@ -108,7 +109,7 @@ def build_library(text: str, precision: str, flags: tuple[str, ...]) -> Path:
         run = [*command, *flags, "-x", "c", "-", "-o", str(path), *([] if os.name == "nt" else ["-lm"])]
         done = subprocess.run(run, input=text, capture_output=True, text=True, cwd=path.parent)
         if done.returncode != 0:
-            raise KernelBuildError(f"{' '.join(run[:-1])} failed:\n{done.stderr.strip()}")
+            raise KernelCompileError(f"{' '.join(run[:-1])} failed:\n{done.stderr.strip()}")
 
     return cached(f"{key}{'.dll' if os.name == 'nt' else '.so'}", compile_to)
 
@@ -141,8 +142,11 @@ class _Job:
 
 
 class _Pool:
-    """Helper threads. A launch is offered to as many as it has groups for; the launching thread takes part, and
-    waits only for groups that some helper has begun. A helper that comes too late finds no group left."""
+    """Helper threads.
+
+    A launch is offered to as many as it has groups for. The launching thread takes part, and waits only for groups
+    that some helper has begun; a helper that comes too late finds no group left.
+    """
 
     def __init__(self):
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
@@ -179,7 +183,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Handle:
-    """A compiled kernel and the layout of its arguments: an array of pointers, scalars in 8-byte slots behind it."""
+    """A compiled kernel and the layout of its arguments: an array of pointers, and scalars in 8-byte slots."""
 
     __slots__ = ("function", "pack", "pointers", "scalars")
 
@@ -206,7 +210,7 @@ class CpuBackend(Backend):
 
     Raises
     ------
-    BackendUnavailable
+    BackendUnavailableError
         No compiler works here.
     """
 
@@ -222,14 +226,14 @@ class CpuBackend(Backend):
         self._flags = _NATIVE if flags is None else flags
         try:
             self.self_test()
-        except (KernelBuildError, OSError) as first:
+        except (KernelCompileError, OSError) as first:
             if flags is not None:
                 raise
             self._flags = ()  # a compiler that does not know -march=native
             try:
                 self.self_test()
-            except (KernelBuildError, OSError):
-                raise BackendUnavailable(
+            except (KernelCompileError, OSError):
+                raise BackendUnavailableError(
                     f"{' '.join(command)} cannot build shared libraries; {INSTALL_HINT}\n{first}"
                 ) from first
 

@@ -1,0 +1,243 @@
+"""Where the kernels run: ``cuda``, ``opencl``, ``cpu``, and ``reference`` where none of them can."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from dataclasses import dataclass
+
+from gpu_collide.backends.base import Backend
+from gpu_collide.errors import BackendUnavailableError, KernelCompileError, PrecisionUnavailableError
+
+__all__ = ["NAMES", "Backend", "Device", "devices", "get_backend"]
+
+NAMES = ("cuda", "cpu", "opencl", "reference")
+"""Names of the backends, in the order in which ``"auto"`` tries them."""
+
+_open: dict[str, Backend | BackendUnavailableError] = {}
+_lock = threading.RLock()
+
+
+class ReferenceBackend(Backend):
+    """The NumPy implementation; it has no kernels, so only its name and memory are of use."""
+
+    name = kind = "reference"
+    device = "NumPy"
+
+    def to_device(self, array, *, copy=True):
+        return array
+
+    to_host = to_device
+
+    def empty(self, shape, dtype):
+        import numpy as np
+
+        return np.empty(shape, dtype)
+
+    def fill(self, buf, value):
+        buf.fill(value)
+        return buf
+
+    def _build(self, text, precision, signatures):
+        raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
+
+    def _buffer_arg(self, kernel, arg, value):
+        return value
+
+    def _launch(self, kernel, groups, group_size, values):
+        raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
+
+
+def _create(name: str) -> Backend:
+    if name == "cpu":
+        from gpu_collide.backends.cpu import CpuBackend
+
+        return CpuBackend()
+    if name == "opencl":
+        from gpu_collide.backends.opencl import OpenclBackend
+
+        return OpenclBackend()
+    if name == "cuda":
+        from gpu_collide.backends.cuda import CudaBackend
+
+        return CudaBackend()
+    return ReferenceBackend()
+
+
+def _try(name: str) -> Backend | BackendUnavailableError:
+    """The one instance of backend `name` in this process, or why there is none."""
+    with _lock:
+        if name not in _open:
+            try:
+                _open[name] = _create(name)
+            except BackendUnavailableError as error:
+                _open[name] = error
+            except KernelCompileError as error:
+                _open[name] = BackendUnavailableError(f"backend {name!r}: {error}")
+        return _open[name]
+
+
+def get_backend(name: str = "auto", precision: str | None = None) -> Backend:
+    """The backend called `name`, opened once per process.
+
+    Parameters
+    ----------
+    name : {"auto", "cpu", "opencl", "cuda", "reference"}
+        ``"auto"`` takes ``cuda`` if there is a GPU, else ``cpu`` if there is a C compiler, else ``opencl`` if
+        there is a device, else ``reference``, with one warning that says what to install. The environment
+        variable ``GPU_COLLIDE_BACKEND`` narrows ``"auto"`` to one name or to several, separated by commas.
+    precision : {"mixed", "double", "single"}, optional
+        ``"auto"`` passes over devices without float64 unless it is ``"single"`` or not given.
+
+    Raises
+    ------
+    ValueError
+        Unknown name.
+    BackendUnavailableError
+        The backend asked for is not usable; the text says why and what to install.
+    """
+    if name != "auto":
+        return _named(name)
+    wanted = [w.strip() for w in os.environ.get("GPU_COLLIDE_BACKEND", "").split(",") if w.strip()]
+    if wanted and wanted != ["auto"]:
+        for word in wanted:
+            if word not in NAMES:
+                raise ValueError(
+                    f"GPU_COLLIDE_BACKEND must hold names out of {', '.join(NAMES)}, got {word!r}"
+                )
+        if len(wanted) == 1:
+            return _named(wanted[0])
+    else:
+        wanted = list(NAMES)
+    reasons = {}
+    for candidate in wanted:
+        if candidate == "reference":
+            _warn_once(reasons)
+        opened = _try(candidate)
+        if isinstance(opened, Backend):
+            if opened.has_float64 or precision in (None, "single"):
+                return opened
+            opened = PrecisionUnavailableError(
+                f"{opened.device} has no float64 (precision='single' would do)"
+            )
+        reasons[candidate] = opened
+    raise BackendUnavailableError("; ".join(f"{k}: {v}" for k, v in reasons.items()))
+
+
+def _named(name: str) -> Backend:
+    if name not in NAMES:
+        raise ValueError(f"backend must be one of auto, {', '.join(NAMES)}, got {name!r}")
+    opened = _try(name)
+    if isinstance(opened, Backend):
+        return opened
+    raise BackendUnavailableError(f"backend {name!r} is not usable here: {opened}")
+
+
+_warned = False
+
+
+def _warn_once(reasons: dict) -> None:
+    global _warned
+    if _warned or not reasons:
+        return
+    _warned = True
+    from gpu_collide.backends import cpu, opencl
+
+    why = "; ".join(f"{name}: {str(error).splitlines()[0]}" for name, error in reasons.items())
+    warnings.warn(
+        f"gpu_collide runs its slow NumPy reference, for want of a compiler or an OpenCL device. To be fast, "
+        f"{cpu.INSTALL_HINT}, or {opencl.INSTALL_HINT}. ({why})",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+@dataclass(frozen=True)
+class Device:
+    """One line of `devices`.
+
+    Attributes
+    ----------
+    backend : str
+    device : str
+        The device in words; empty if there is none.
+    usable : bool
+    precision : tuple of str
+        The values of ``precision`` it accepts.
+    why_not : str
+        Why it is not usable, and what to do; empty if it is.
+    """
+
+    backend: str
+    device: str
+    usable: bool
+    precision: tuple[str, ...]
+    why_not: str
+
+
+class Devices(tuple):
+    """The answer of `devices`: a tuple of `Device` that prints as a table."""
+
+    def __repr__(self):
+        rows = [("backend", "usable", "precision", "device, or why not")]
+        for d in self:
+            text = d.device if d.usable else d.why_not.splitlines()[0]
+            rows.append((d.backend, "yes" if d.usable else "no", " ".join(d.precision) or "-", text))
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        lines = (
+            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]])
+            for row in rows
+        )
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def devices() -> Devices:
+    """What this machine offers, one record per device, in the order in which ``backend="auto"`` would choose.
+
+    Every OpenCL device is listed; the one that ``backend="opencl"`` takes is the first usable.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> [d.backend for d in gc.devices() if d.backend == "reference"]
+    ['reference']
+    """
+    found = []
+    for name in NAMES:
+        if name == "opencl":
+            found += _opencl_devices()
+            continue
+        opened = _try(name)
+        found.append(_record(name, opened))
+    return Devices(found)
+
+
+def _record(name: str, opened: Backend | BackendUnavailableError, device: str = "") -> Device:
+    if not isinstance(opened, Backend):
+        return Device(name, device, False, (), str(opened))
+    if name == "reference":
+        return Device(name, opened.device, True, ("double",), "")
+    precision = ("mixed", "double", "single") if opened.has_float64 else ("single",)
+    return Device(name, opened.device, True, precision, "")
+
+
+def _opencl_devices() -> list[Device]:
+    from gpu_collide.backends import opencl
+
+    first = _try("opencl")
+    try:
+        listed = opencl.list_devices()
+    except BackendUnavailableError as error:
+        return [Device("opencl", "", False, (), str(error))]
+    found = []
+    for device in listed:
+        described = opencl.describe(device)
+        if isinstance(first, Backend) and first.device == described:
+            found.append(_record("opencl", first))
+            continue
+        try:
+            found.append(_record("opencl", opencl.OpenclBackend(device)))
+        except BackendUnavailableError as error:
+            found.append(Device("opencl", described, False, (), str(error)))
+    return found

@@ -1,0 +1,159 @@
+"""NVIDIA GPUs: the kernel text built by NVRTC, loaded and launched through CuPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide.backends import _nvrtc
+from gpu_collide.backends._cache import cached, digest
+from gpu_collide.backends.base import (
+    Backend,
+    Kernel,
+    KernelArg,
+    shape_of,
+)
+from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+__all__ = ["INSTALL_HINT", "CudaBackend", "compile_only"]
+
+INSTALL_HINT = "pip install gpu-collide[cuda12] or gpu-collide[cuda13], and NVIDIA's driver"
+
+# The arithmetic of the other targets: no contraction, denormals kept, division and sqrt correctly rounded.
+# CuPy's own compiler always flushes denormals, so it is not used.
+FLAGS = ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
+
+
+def compile_only(
+    arch: int | str,
+    precision: str = "mixed",
+    *,
+    text: str | None = None,
+    kind: str = "cubin",
+    major: int | None = None,
+) -> bytes:
+    """Compile the kernels for an architecture; no GPU needed.
+
+    Parameters
+    ----------
+    arch : int or str
+        Such as 90 or ``"sm_90"``.
+    precision : {"mixed", "double", "single"}
+    text : str, optional
+        Instead of the package's kernel text.
+    kind : {"cubin", "ptx"}
+    major : int, optional
+        CUDA version to prefer if several are installed.
+    """
+    number = str(arch).removeprefix("sm_")
+    return _nvrtc.build(_sources.source() if text is None else text, _options(number, precision), kind, major)
+
+
+def _options(arch: str, precision: str) -> list[str]:
+    return [f"--gpu-architecture=sm_{arch}", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}", *FLAGS]
+
+
+class CudaBackend(Backend):
+    """The current CUDA device. Work goes to CuPy's current stream, buffers are CuPy arrays.
+
+    Raises
+    ------
+    BackendUnavailableError
+        No CuPy, no driver, no GPU or no NVRTC; the text says which.
+    """
+
+    name = kind = "cuda"
+    group_size = 64
+    item_group_size = 128
+
+    def __init__(self):
+        super().__init__()
+        try:
+            import cupy
+        except ImportError as error:
+            raise BackendUnavailableError(f"CuPy is not importable ({error}); {INSTALL_HINT}") from None
+        self._cupy = cupy
+        runtime = cupy.cuda.runtime
+        try:
+            if runtime.getDeviceCount() < 1:
+                raise BackendUnavailableError("no CUDA device")
+            device = cupy.cuda.Device()
+            properties = runtime.getDeviceProperties(device.id)
+        except runtime.CUDARuntimeError as error:
+            raise BackendUnavailableError(
+                f"no CUDA device ({error}); a GPU and NVIDIA's driver are needed"
+            ) from None
+        self._major = runtime.runtimeGetVersion() // 1000
+        self._arch = device.compute_capability
+        self._id = device.id
+        self.device = f"{properties['name'].decode()} (sm_{self._arch})"
+        self.max_groups = properties["multiProcessorCount"] * 32
+        self.self_test()
+
+    def to_device(self, array, *, copy=True):
+        array = np.asarray(array)
+        return self._cupy.asarray(
+            np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+        )
+
+    def to_host(self, buf):
+        return self._cupy.asnumpy(buf)
+
+    def empty(self, shape, dtype):
+        try:
+            return self._cupy.empty(shape_of(shape), dtype)
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            raise MemoryError(f"{self.device}: {error}") from None
+
+    def fill(self, buf, value):
+        buf.fill(value)
+        return buf
+
+    def item(self, buf, index=-1):
+        return buf.reshape(-1)[index].item()
+
+    def exclusive_scan(self, counts):
+        out = self.zeros(counts.size + 1, np.int64)
+        if counts.size:
+            self._cupy.cumsum(counts.reshape(-1), dtype=np.int64, out=out[1:])
+        return out
+
+    def _build(self, text, precision, signatures):
+        arch = self._arch
+        archs = _nvrtc.supported(self._major)
+        kind = "cubin"
+        if int(arch) not in archs:
+            # A GPU newer than this NVRTC: the driver translates the newest PTX that NVRTC knows.
+            older = [a for a in archs if a < int(arch)]
+            if not older:
+                raise KernelCompileError(
+                    f"NVRTC {_nvrtc.version(self._major)} does not compile for sm_{arch}"
+                )
+            arch, kind = str(older[-1]), "ptx"
+        options = _options(arch, precision)
+        key = digest(text, " ".join(options), kind, _nvrtc.version(self._major))
+        path = cached(
+            f"{key}.{kind}",
+            lambda p: p.write_bytes(_nvrtc.build(text, options, kind, self._major).rstrip(b"\0")),
+        )
+        module = self._cupy.RawModule(path=str(path))
+        return {name: module.get_function(name) for name in signatures}
+
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+        if (
+            not isinstance(value, self._cupy.ndarray)
+            or value.dtype != arg.dtype
+            or not value.flags.c_contiguous
+        ):
+            raise self._wrong_buffer(kernel, arg, value)
+        return value
+
+    def _launch(self, kernel, groups, group_size, values):
+        kernel.handle((groups,), (group_size,), tuple(values))
+
+    def synchronize(self):
+        self._cupy.cuda.get_current_stream().synchronize()
+
+    def memory_free(self):
+        free, _ = self._cupy.cuda.runtime.memGetInfo()
+        return free + self._cupy.get_default_memory_pool().free_bytes()

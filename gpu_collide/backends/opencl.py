@@ -1,0 +1,243 @@
+"""OpenCL devices: the kernel text built by the device's driver, through PyOpenCL."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide.backends._cache import cache_dir
+from gpu_collide.backends.base import (
+    Backend,
+    Kernel,
+    KernelArg,
+    host_memory_free,
+    shape_of,
+)
+from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+__all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
+
+INSTALL_HINT = (
+    "pip install gpu-collide[opencl] and the device's driver (for processors, Debian/Ubuntu: "
+    "apt install pocl-opencl-icd)"
+)
+
+
+def _pyopencl():
+    try:
+        _prepare_pocl()
+        import pyopencl
+    except ImportError as error:
+        raise BackendUnavailableError(f"PyOpenCL is not importable ({error}); {INSTALL_HINT}") from None
+    return pyopencl
+
+
+def _prepare_pocl() -> None:
+    """Give PoCL a cache folder it can write: without one it offers no platform at all, and says nothing."""
+    if "POCL_CACHE_DIR" in os.environ:
+        return
+    home = Path(
+        os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or tempfile.gettempdir()) / ".cache"
+    )
+    try:
+        (home / "pocl").mkdir(parents=True, exist_ok=True)
+        if os.access(home / "pocl", os.W_OK):
+            return
+    except OSError:
+        pass
+    os.environ["POCL_CACHE_DIR"] = str(cache_dir() / "pocl")
+
+
+def list_devices() -> list:
+    """All OpenCL devices, GPUs first, those with float64 before those without.
+
+    ``GPU_COLLIDE_OPENCL_DEVICE`` keeps those whose "platform / device" holds it (upper and lower case alike).
+
+    Raises
+    ------
+    BackendUnavailableError
+        No PyOpenCL, no platform, or no device.
+    """
+    cl = _pyopencl()
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error as error:  # PLATFORM_NOT_FOUND_KHR: the loader is there, a driver is not
+        raise BackendUnavailableError(f"no OpenCL platform ({error}); {INSTALL_HINT}") from None
+    found = []
+    for place in platforms:
+        try:
+            found += place.get_devices()
+        except cl.Error:  # a platform whose device is absent
+            continue
+    wanted = os.environ.get("GPU_COLLIDE_OPENCL_DEVICE", "").lower()
+    found = [d for d in found if wanted in describe(d).lower()]
+    if not found:
+        named = f" named like GPU_COLLIDE_OPENCL_DEVICE={wanted!r}" if wanted else ""
+        raise BackendUnavailableError(f"no OpenCL device{named}; {INSTALL_HINT}")
+    return sorted(found, key=lambda d: (not d.type & cl.device_type.GPU, not has_float64(d)))
+
+
+def describe(device) -> str:
+    """Platform, its version and the device; two PoCLs differ in the version alone."""
+    version = device.platform.version.split(" ", 2)[-1].split(",")[0].strip()
+    return f"{device.platform.name} {version} / {device.name.strip()}"
+
+
+def has_float64(device) -> bool:
+    """Whether the device computes in float64."""
+    return "cl_khr_fp64" in device.extensions.split() and bool(device.double_fp_config)
+
+
+class ClBuffer:
+    """Memory of an OpenCL device with a shape and a dtype."""
+
+    __slots__ = ("data", "dtype", "nbytes", "shape", "size")
+
+    def __init__(self, data, shape, dtype):
+        self.data = data
+        self.shape = shape_of(shape)
+        self.dtype = np.dtype(dtype)
+        self.size = int(np.prod(self.shape, dtype=object))
+        self.nbytes = self.size * self.dtype.itemsize
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __repr__(self):
+        return f"ClBuffer(shape={self.shape}, dtype={self.dtype})"
+
+
+class OpenclBackend(Backend):
+    """One OpenCL device.
+
+    Parameters
+    ----------
+    device : pyopencl.Device, optional
+        Default: the first of `list_devices` that passes `self_test`.
+
+    Raises
+    ------
+    BackendUnavailableError
+        No device works; the text says what was wrong with each.
+    """
+
+    name = kind = "opencl"
+
+    def __init__(self, device=None):
+        super().__init__()
+        self._cl = _pyopencl()
+        reasons = []
+        for candidate in list_devices() if device is None else [device]:
+            try:
+                self._open(candidate)
+                self.self_test()
+                return
+            except (BackendUnavailableError, KernelCompileError, self._cl.Error) as error:
+                lines = str(error).strip().splitlines() or [type(error).__name__]
+                reasons.append(f"{describe(candidate)}: {lines[0]}")
+        raise BackendUnavailableError("no OpenCL device works: " + "; ".join(reasons))
+
+    def _open(self, device) -> None:
+        cl = self._cl
+        self._modules.clear()
+        self._device = device
+        self.device = describe(device)
+        self.has_float64 = has_float64(device)
+        self.max_buffer = device.max_mem_alloc_size
+        self._context = cl.Context([device])
+        self._queue = cl.CommandQueue(self._context)
+        self._on_host = not device.type & cl.device_type.GPU
+        # On a processor a group is one thread's work, so groups of 1 suit kernels with barriers; elementwise
+        # kernels are vectorised across the work-items of a group.
+        largest = min(device.max_work_group_size, device.max_work_item_sizes[0])
+        self.group_size = min(1 if self._on_host else 64, largest)
+        self.item_group_size = min(64 if self._on_host else 128, largest)
+        self.max_groups = device.max_compute_units * 16
+
+    def to_device(self, array, *, copy=True):
+        array = np.ascontiguousarray(array, dtype=np.asarray(array).dtype.newbyteorder("=")).reshape(
+            np.shape(array)
+        )
+        buf = self.empty(array.shape, array.dtype)
+        if array.nbytes:
+            self._cl.enqueue_copy(self._queue, buf.data, array)
+        return buf
+
+    def to_host(self, buf):
+        out = np.empty(buf.shape, buf.dtype)
+        if buf.nbytes:
+            self._cl.enqueue_copy(self._queue, out, buf.data)
+        return out
+
+    def empty(self, shape, dtype):
+        cl = self._cl
+        buf = ClBuffer(None, shape, dtype)
+        if buf.nbytes > self.max_buffer:
+            raise MemoryError(
+                f"a buffer of {buf.nbytes} bytes was needed; {self.device} allows {self.max_buffer} in one"
+            )
+        try:
+            # OpenCL has no buffers of no bytes.
+            buf.data = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, max(buf.nbytes, 16))
+        except cl.MemoryError as error:
+            raise MemoryError(f"{self.device} could not allocate {buf.nbytes} bytes: {error}") from None
+        return buf
+
+    def fill(self, buf, value):
+        if buf.nbytes:
+            pattern = np.array(value, buf.dtype)
+            self._cl.enqueue_fill_buffer(self._queue, buf.data, pattern, 0, buf.nbytes)
+        return buf
+
+    def item(self, buf, index=-1):
+        out = np.empty((), buf.dtype)
+        if not -buf.size <= index < buf.size:
+            raise IndexError(f"index {index} is outside a buffer of {buf.size} elements")
+        self._cl.enqueue_copy(self._queue, out, buf.data, src_offset=index % buf.size * buf.dtype.itemsize)
+        return out.item()
+
+    def build_options(self, precision: str) -> list[str]:
+        """Options for the driver's compiler."""
+        options = ["-cl-std=CL1.2", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}"]
+        if self._device.single_fp_config & self._cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
+            options.append("-cl-fp32-correctly-rounded-divide-sqrt")
+        return options
+
+    def _build(self, text, precision, signatures):
+        cl = self._cl
+        program = cl.Program(self._context, text)
+        try:
+            # Drivers keep their own cache on disk (PoCL, NVIDIA, Intel and AMD all do), safe between
+            # processes.
+            program.build(self.build_options(precision), cache_dir=False)
+        except cl.Error as error:
+            raise KernelCompileError(f"{self.device} refused the kernels:\n{error}") from None
+        handles = {}
+        for sig in signatures.values():
+            handle = cl.Kernel(program, sig.name)
+            handle.set_scalar_arg_dtypes([None if a.pointer else a.dtype(precision) for a in sig.args])
+            handles[sig.name] = handle
+        return handles
+
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+        if not isinstance(value, ClBuffer) or value.dtype != arg.dtype:
+            raise self._wrong_buffer(kernel, arg, value)
+        return value.data
+
+    def _launch(self, kernel, groups, group_size, values):
+        with kernel.lock:  # arguments live in the kernel object
+            kernel.handle(self._queue, (groups * group_size,), (group_size,), *values)
+
+    def synchronize(self):
+        self._queue.finish()
+
+    def memory_free(self):
+        # OpenCL cannot say what is free: on a processor the host can, on a GPU three quarters are taken for
+        # free.
+        if self._on_host:
+            return min(host_memory_free(), self._device.global_mem_size)
+        return self._device.global_mem_size // 4 * 3
