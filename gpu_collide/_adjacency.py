@@ -1,0 +1,134 @@
+"""Edges and neighbourhoods of a polygon mesh, all with array operations.
+
+Loops are in CSR form: corners ``face_start[f] .. face_start[f + 1]`` of `face_vertices` belong to face f, and run
+counter-clockwise seen from outside.  The side of corner j goes from corner j to the next corner of the same loop.
+"""
+
+import numpy as np
+
+__all__ = ["EDGE_REFLEX", "EDGE_MANY", "EDGE_BORDER", "EDGE_FLAT", "VERTEX_REFLEX", "next_corner", "previous_corner"]
+__all__ += ["face_of_corner", "newell", "build_edges", "group_by", "edge_flags", "edge_vectors"]
+
+# Bits of edge_flags and vertex_flags; the kernels test the same bits.
+EDGE_REFLEX = 1  # two faces, the solid fills more than half of the space around the edge
+EDGE_MANY = 2  # more than two faces
+EDGE_BORDER = 4  # one face
+EDGE_FLAT = 8  # two faces in one plane
+VERTEX_REFLEX = 1  # some edge of the vertex is reflex
+
+FLAT_SINE = 1e-9  # sine of the angle between two normals below which an edge is flat, not reflex
+
+
+def next_corner(start):
+    """Index of the next corner of the same loop, for every corner; (L,) int64."""
+    count = int(start[-1])
+    following = np.arange(1, count + 1, dtype=np.int64)
+    filled = np.diff(start) > 0
+    following[start[1:][filled] - 1] = start[:-1][filled]
+    return following
+
+
+def previous_corner(start):
+    """Index of the previous corner of the same loop, for every corner; (L,) int64."""
+    count = int(start[-1])
+    before = np.arange(-1, count - 1, dtype=np.int64)
+    filled = np.diff(start) > 0
+    before[start[:-1][filled]] = start[1:][filled] - 1
+    return before
+
+
+def face_of_corner(start):
+    """Face of every corner; (L,) int64."""
+    return np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
+
+
+def newell(points, start, corners):
+    """Vector areas of the loops (Newell: half the sum of cross products of successive corners).
+
+    Taken about each loop's first corner, so that a small face far from the origin keeps its digits.
+
+    Parameters
+    ----------
+    points : (nv, 3) float64
+    start, corners : CSR loops
+
+    Returns
+    -------
+    (nf, 3) float64
+        Along the outward normal, as long as the area.
+    """
+    if len(start) == 1:
+        return np.zeros((0, 3))
+    p = points[corners]
+    p = p - np.repeat(p[start[:-1]], np.diff(start), axis=0)
+    q = p[next_corner(start)]
+    return 0.5 * np.add.reduceat(np.cross(p, q), start[:-1], axis=0)
+
+
+def build_edges(start, corners, n_vertices):
+    """Edges of the loops and the faces around them.
+
+    Returns
+    -------
+    edges : (ne, 2) int32
+        (low, high) vertex, in lexicographic order.
+    face_edges : (L,) int32
+        Edge of every loop side.
+    edge_face_start : (ne + 1,) int32
+    edge_faces : (L,) int32
+        ``2 * face + side``; side 0 if the face's loop walks the edge from its low to its high vertex (the face lies to
+        the left of the edge, seen from outside), 1 if the other way.  By ascending face within an edge.
+    """
+    tail = corners.astype(np.int64)
+    head = tail[next_corner(start)]
+    low, high = np.minimum(tail, head), np.maximum(tail, head)
+    keys, face_edges = np.unique(low * n_vertices + high, return_inverse=True)
+    face_edges = face_edges.reshape(-1)
+    edges = np.stack([keys // n_vertices, keys % n_vertices], axis=1)
+    coded = 2 * face_of_corner(start) + (tail > head)
+    edge_face_start, edge_faces = group_by(face_edges, coded, len(keys))
+    return edges.astype(np.int32), face_edges.astype(np.int32), edge_face_start, edge_faces
+
+
+def group_by(group, value, n_groups):
+    """CSR lists of `value` by `group`, in the order given within each group; (n_groups + 1,) and (len,) int32."""
+    counts = np.bincount(group, minlength=n_groups)
+    start = np.zeros(n_groups + 1, np.int64)
+    np.cumsum(counts, out=start[1:])
+    order = np.argsort(group, kind="stable")
+    return start.astype(np.int32), np.asarray(value)[order].astype(np.int32)
+
+
+def edge_vectors(points, edges):
+    """Vector from the low to the high end of each edge; (ne, 3) float64."""
+    return points[edges[:, 1]] - points[edges[:, 0]]
+
+
+def edge_flags(points, edges, edge_face_start, edge_faces, normals):
+    """Flags of edges; see the EDGE_ constants.
+
+    Only an edge with exactly one left and one right face can be flat or reflex: with two faces on the same side
+    (mixed winding) there is no inside to speak of.
+
+    Returns
+    -------
+    (ne,) int32
+    """
+    counts = np.diff(edge_face_start)
+    flags = np.zeros(len(edges), np.int32)
+    flags[counts > 2] |= EDGE_MANY
+    flags[counts == 1] |= EDGE_BORDER
+    pair = np.flatnonzero(counts == 2)
+    first, second = edge_faces[edge_face_start[pair]], edge_faces[edge_face_start[pair] + 1]
+    opposed = (first & 1) != (second & 1)
+    pair, first, second = pair[opposed], first[opposed], second[opposed]
+    left = np.where(first & 1, second, first) >> 1
+    right = np.where(first & 1, first, second) >> 1
+    n_left, n_right = normals[left], normals[right]
+    along = edge_vectors(points, edges[pair])
+    along = along / np.linalg.norm(along, axis=1, keepdims=True)
+    sine = np.einsum("ij,ij->i", np.cross(n_left, n_right), along)
+    same_way = np.einsum("ij,ij->i", n_left, n_right) > 0
+    flags[pair[sine < -FLAT_SINE]] |= EDGE_REFLEX
+    flags[pair[(np.abs(sine) <= FLAT_SINE) & same_way]] |= EDGE_FLAT
+    return flags

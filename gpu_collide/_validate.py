@@ -1,0 +1,229 @@
+"""Checks of arguments, made once in the public functions, before any launch.
+
+Every message names the argument, what was expected and what came, and the same bad input raises the same class on every
+backend: ``TypeError`` for the wrong kind of thing (dtype, class), ``ValueError`` for the wrong shape or value.
+"""
+
+import numpy as np
+
+__all__ = [
+    "as_numpy",
+    "as_float_array",
+    "as_int_array",
+    "check_finite",
+    "check_choice",
+    "check_positive",
+    "check_pairs",
+    "first_few",
+    "read_only",
+]
+
+
+def first_few(indices, limit=5):
+    """Text for the first few of some indices: ``"3, 8, 12, ..."``."""
+    indices = np.atleast_1d(np.asarray(indices)).ravel()
+    text = ", ".join(str(int(i)) for i in indices[:limit])
+    return text + (", ..." if indices.size > limit else "")
+
+
+def read_only(array):
+    """A view of `array` that cannot be written through (the caller's own array stays writable)."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _device_to_host(obj):
+    """Copy an array that lives on a device, by whatever road its own library offers; None if there is none."""
+    if hasattr(obj, "__cuda_array_interface__"):
+        if hasattr(obj, "get"):  # CuPy, PyCUDA
+            return np.asarray(obj.get())
+        if hasattr(obj, "copy_to_host"):  # Numba
+            return np.asarray(obj.copy_to_host())
+    if hasattr(obj, "detach") and hasattr(obj, "cpu"):  # PyTorch, on any device, with or without gradient
+        return np.asarray(obj.detach().cpu())
+    if hasattr(obj, "__dlpack__"):
+        try:
+            return np.from_dlpack(obj)
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            pass
+        try:
+            return np.from_dlpack(obj, device="cpu", copy=True)  # asks the producer to copy (DLPack 2023)
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            pass
+    if hasattr(obj, "__cuda_array_interface__"):
+        try:
+            import cupy  # a bare interface: only a CUDA library can read it, and only then is one imported
+        except ImportError:
+            return None
+        return cupy.asarray(obj).get()
+    return None
+
+
+def as_numpy(obj, name):
+    """Host array of anything array-like.
+
+    Parameters
+    ----------
+    obj : array_like
+        A NumPy array, nested lists, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or ``__array__``.
+    name : str
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    numpy.ndarray
+        Without a copy where possible.
+
+    Raises
+    ------
+    TypeError
+        `obj` is None, a string, ragged, or nothing that can be read as an array.
+    """
+    if isinstance(obj, np.ndarray):
+        if isinstance(obj, np.ma.MaskedArray) and np.ma.is_masked(obj):
+            raise TypeError(f"{name}: a masked array with masked elements was given; fill or drop them first")
+        return np.asarray(obj)
+    if obj is None or isinstance(obj, (str, bytes, dict, set)):
+        raise TypeError(f"{name}: expected an array, got {type(obj).__name__}")
+    is_foreign = hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
+    if is_foreign:
+        host = _device_to_host(obj)
+        if host is not None:
+            return host
+    try:
+        array = np.asarray(obj)
+    except Exception as error:  # foreign __array__ methods raise whatever they like
+        raise TypeError(f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}") from error
+    if array.dtype.kind == "O":
+        raise TypeError(f"{name}: expected an array of numbers, got {type(obj).__name__} of Python objects")
+    return array
+
+
+def _matches(shape, wanted):
+    """True if `shape` fits `wanted`: None is any length, a leading Ellipsis any number of leading axes."""
+    if wanted and wanted[0] is Ellipsis:
+        tail = wanted[1:]
+        return len(shape) >= len(tail) and _matches(shape[len(shape) - len(tail) :], tail)
+    return len(shape) == len(wanted) and all(w is None or s == w for s, w in zip(shape, wanted))
+
+
+def _shape_text(wanted):
+    parts = ["..." if w is Ellipsis else "n" if w is None else str(w) for w in wanted]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+
+
+def _check_shape(array, name, shape):
+    if shape is not None and not _matches(array.shape, shape):
+        raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {array.shape}")
+
+
+def as_float_array(obj, name, shape=None):
+    """Contiguous float64 array of real numbers (float32 and integers are widened).
+
+    Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for a wrong
+    shape.  Does not look at the values: see `check_finite`.
+    """
+    array = as_numpy(obj, name)
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+    _check_shape(array, name, shape)
+    return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+
+
+def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64):
+    """Contiguous integer array with every value in ``[low, high)``.
+
+    An empty list counts as an empty integer array.  Raises ``TypeError`` for a dtype that is not an integer,
+    ``ValueError`` for a wrong shape or a value out of range (naming the first rows that are).
+    """
+    array = as_numpy(obj, name)
+    if array.size == 0 and not isinstance(obj, np.ndarray) and array.dtype.kind == "f":
+        array = array.astype(np.int64)  # NumPy calls [] a float array
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers, got {array.dtype}")
+    _check_shape(array, name, shape)
+    if array.size:
+        bad = np.zeros(array.shape, bool)
+        if low is not None:
+            bad |= array < low
+        if high is not None:
+            bad |= array >= high
+        if bad.any():
+            where = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
+            value = array[bad].ravel()[0] if array.ndim else array[()]
+            low_text = "-inf" if low is None else str(low)
+            high_text = "inf" if high is None else str(high - 1)
+            raise ValueError(
+                f"{name}: expected indices from {low_text} to {high_text}, got {int(value)} "
+                f"({len(where)} rows out of range, first: {first_few(where)})"
+            )
+    return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+
+
+def check_finite(array, name):
+    """Raise ``ValueError`` naming the first rows of `array` that hold NaN or infinity."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        rows = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
+        raise ValueError(f"{name}: expected finite numbers, got NaN or infinity in {len(rows)} rows, first: {first_few(rows)}")
+    return array
+
+
+def check_choice(value, name, choices):
+    """Raise ``ValueError`` unless `value` is one of the strings `choices` (``TypeError`` if it is no string)."""
+    options = ", ".join(repr(c) for c in choices)
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected one of {options}, got {type(value).__name__}")
+    if value not in choices:
+        raise ValueError(f"{name}: expected one of {options}, got {value!r}")
+    return value
+
+
+def check_positive(value, name, none_ok=False, integer=False):
+    """Check a finite number above zero; returns it as ``float`` (or ``int``), or None where that is allowed."""
+    if value is None and none_ok:
+        return None
+    kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
+    what = "a positive integer" if integer else "a positive number"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
+        raise TypeError(f"{name}: expected {what}{' or None' if none_ok else ''}, got {type(value).__name__}")
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name}: expected {what}, got {value}")
+    return int(value) if integer else float(value)
+
+
+def check_pairs(pairs, n_bodies):
+    """Pairs of bodies as an int32 array.
+
+    Parameters
+    ----------
+    pairs : (p, 2) array_like of int
+        Indices of bodies; duplicates are fine, p = 0 is fine (an empty list too).
+    n_bodies : int
+        Number of bodies.
+
+    Returns
+    -------
+    (p, 2) int32 ndarray
+
+    Raises
+    ------
+    TypeError
+        Not integers, or None (reserved for the broad phase).
+    ValueError
+        Wrong shape, an index out of range, or a body paired with itself.
+    """
+    if pairs is None:
+        raise TypeError("pairs: expected a (p, 2) integer array, got None (reserved for the broad phase, which is not built yet)")
+    array = as_numpy(pairs, "pairs")
+    if array.ndim == 1 and array.size == 0 and not isinstance(pairs, np.ndarray):
+        return np.zeros((0, 2), np.int32)
+    array = as_int_array(array, "pairs", shape=(None, 2), low=0, high=n_bodies, dtype=np.int32)
+    itself = np.flatnonzero(array[:, 0] == array[:, 1])
+    if itself.size:
+        raise ValueError(
+            f"pairs: expected two different bodies in each row, got a body with itself in {itself.size} rows, "
+            f"first: {first_few(itself)}"
+        )
+    return array

@@ -1,0 +1,241 @@
+"""`Contacts`: the frozen result of a query."""
+
+import dataclasses
+import enum
+import json
+
+import numpy as np
+
+from ._validate import as_numpy
+
+__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE"]
+
+
+class Status(enum.IntEnum):
+    """Outcome of a pair."""
+
+    MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
+    HIT = 1  #: at least one reported contact
+    INITIAL_OVERLAP = 2  #: the solids overlap at the start (looked for with ``check_start=True``); contacts are kept
+    INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
+    UNRESOLVED = 4  #: an iteration cap was hit; what was found is kept
+
+
+class Kind(enum.IntEnum):
+    """Which features meet."""
+
+    FV = 0  #: a face of A and a vertex of B
+    VF = 1  #: a vertex of A and a face of B
+    EE = 2  #: an edge of A and an edge of B
+
+
+_PER_PAIR = {"status": np.uint8, "toi": np.float64, "contact_start": np.int64}
+_PER_CONTACT = {
+    "pair": (np.int32, ()),
+    "kind": (np.uint8, ()),
+    "feature_a": (np.int32, ()),
+    "feature_b": (np.int32, ()),
+    "time": (np.float64, ()),
+    "position": (np.float64, (3,)),
+    "normal": (np.float64, (3,)),
+    "properness": (np.float64, ()),
+    "local_a": (np.float64, (3,)),
+    "local_b": (np.float64, (3,)),
+    "normal_speed": (np.float64, ()),
+    "sustained": (np.bool_, ()),
+    "time_end": (np.float64, ()),
+}
+CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
+
+FILE_VERSION = 1
+
+
+def _canonical(name, array, dtype, shape):
+    """Check one field; host arrays are cast and made read-only, device arrays are left where they are."""
+    if not isinstance(array, np.ndarray) and hasattr(array, "__cuda_array_interface__"):
+        if tuple(array.shape) != shape:
+            raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
+        return array
+    array = as_numpy(array, name)
+    if array.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+    array = np.ascontiguousarray(array, dtype=dtype).reshape(shape).view()
+    array.flags.writeable = False
+    return array
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Contacts:
+    """Every contact of every pair: a structure of arrays, ordered by (pair, time, kind, feature_a, feature_b).
+
+    Arrays may live on the device that computed them until `to_numpy` is called.  ``len()`` is the number of contacts.
+
+    Attributes
+    ----------
+    status : (p,) uint8
+        `Status` of each pair.
+    toi : (p,) float64
+        Earliest reported time of each pair as a share of the step, ``inf`` if there is none.
+    contact_start : (p + 1,) int64
+        Contacts ``contact_start[i]:contact_start[i + 1]`` belong to pair i.
+    pair : (c,) int32
+        Row of `pairs`.
+    kind : (c,) uint8
+        `Kind`: FV 0, VF 1, EE 2.
+    feature_a, feature_b : (c,) int32
+        Numbers of the face, vertex or edge in A's and B's `Mesh`.
+    time : (c,) float64
+        In [0, 1], 0 the start and 1 the end of the step.
+    position : (c, 3) float64
+        World position at that time, with A moving by its own screw.
+    normal : (c, 3) float64
+        Unit, world frame at that time, from A to B.
+    properness : (c,) float64
+        In [-1, 1]; positive if the surfaces face each other properly.
+    local_a, local_b : (c, 3) float64
+        The same point in the coordinates of A's and B's mesh.
+    normal_speed : (c,) float64
+        Relative speed along the normal, length per step: negative approaches, zero slides, positive separates.
+    sustained : (c,) bool
+        True if the contact lasts; then it is reported once, at its beginning.
+    time_end : (c,) float64
+        End of a sustained contact, else equal to `time`.
+    info : dict
+        How the result was made: backend, device, precision, refine, candidates, resolution, tolerances, timings, notes.
+    """
+
+    status: np.ndarray
+    toi: np.ndarray
+    contact_start: np.ndarray
+    pair: np.ndarray
+    kind: np.ndarray
+    feature_a: np.ndarray
+    feature_b: np.ndarray
+    time: np.ndarray
+    position: np.ndarray
+    normal: np.ndarray
+    properness: np.ndarray
+    local_a: np.ndarray
+    local_b: np.ndarray
+    normal_speed: np.ndarray
+    sustained: np.ndarray
+    time_end: np.ndarray
+    info: dict = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        n_pairs, n_contacts = len(self.status), len(self.pair)
+        for name, dtype in _PER_PAIR.items():
+            length = n_pairs + (name == "contact_start")
+            object.__setattr__(self, name, _canonical(name, getattr(self, name), dtype, (length,)))
+        for name, (dtype, tail) in _PER_CONTACT.items():
+            array = _canonical(name, getattr(self, name), dtype, (n_contacts, *tail))
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "info", dict(self.info))
+
+    @property
+    def n_pairs(self):
+        """Number of pairs asked about."""
+        return len(self.status)
+
+    def __len__(self):
+        return len(self.pair)
+
+    def to_numpy(self):
+        """The same result with every array on the host (itself if it is there already)."""
+        names = [*_PER_PAIR, *_PER_CONTACT]
+        if all(isinstance(getattr(self, name), np.ndarray) for name in names):
+            return self
+        arrays = {name: as_numpy(getattr(self, name), name) for name in names}
+        return Contacts(**arrays, info=self.info)
+
+    def of_pair(self, index):
+        """Contacts of one pair.
+
+        Parameters
+        ----------
+        index : int
+            Row of `pairs`; negative counts from the end.
+
+        Returns
+        -------
+        (k,) structured ndarray
+            One record per contact with the per-contact fields, ``CONTACT_DTYPE``; ``contacts.of_pair(3)["time"]``.
+            A copy.
+
+        Raises
+        ------
+        IndexError
+            There is no such pair.
+        """
+        index = int(index)
+        if not -self.n_pairs <= index < self.n_pairs:
+            raise IndexError(f"pair {index} is out of range: there are {self.n_pairs} pairs")
+        index %= self.n_pairs
+        first, last = (int(v) for v in as_numpy(self.contact_start[index : index + 2], "contact_start"))
+        records = np.empty(last - first, CONTACT_DTYPE)
+        for name in _PER_CONTACT:
+            records[name] = as_numpy(getattr(self, name)[first:last], name)
+        return records
+
+    def save(self, path):
+        """Write everything to a compressed ``.npz`` file at `path` (the suffix is added if missing)."""
+        host = self.to_numpy()
+        arrays = {name: getattr(host, name) for name in [*_PER_PAIR, *_PER_CONTACT]}
+        text = json.dumps(self.info, default=_to_json)
+        np.savez_compressed(path, format_version=np.int64(FILE_VERSION), info=np.array(text), **arrays)
+
+    @classmethod
+    def load(cls, path):
+        """Read a file written by `save`.
+
+        Raises
+        ------
+        FileNotFoundError
+            There is no such file.
+        ValueError
+            The file is no result of this library, or of a newer version of it.
+        """
+        try:
+            file = np.load(path, allow_pickle=False)
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise ValueError(f"path: expected a .npz file written by Contacts.save, got {path}: {error}") from error
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError(f"path: expected a .npz file written by Contacts.save, got a single array in {path}")
+        with file:
+            missing = [n for n in ("format_version", "info", *_PER_PAIR, *_PER_CONTACT) if n not in file.files]
+            if missing:
+                raise ValueError(f"path: {path} was not written by Contacts.save: it lacks {', '.join(missing)}")
+            version = int(file["format_version"])
+            if version > FILE_VERSION:
+                raise ValueError(f"path: {path} has format {version}, this version reads up to {FILE_VERSION}")
+            arrays = {name: file[name] for name in [*_PER_PAIR, *_PER_CONTACT]}
+            return cls(**arrays, info=json.loads(str(file["info"])))
+
+    def __repr__(self):
+        status = as_numpy(self.status, "status")
+        kind = as_numpy(self.kind, "kind")
+        pairs = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any()) or "none"
+        kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
+        lines = ["Contacts", f"  pairs     {self.n_pairs}: {pairs}", f"  contacts  {len(self)}: {kinds}"]
+        if len(self):
+            toi = as_numpy(self.toi, "toi")
+            first = int(np.argmin(toi))
+            lines.append(f"  earliest  t = {toi[first]:.9g} in pair {first}")
+            lasting = int(as_numpy(self.sustained, "sustained").sum())
+            if lasting:
+                lines.append(f"  sustained {lasting}")
+        made = [str(self.info[key]) for key in ("backend", "device", "precision", "refine") if self.info.get(key)]
+        if made:
+            lines.append("  made by   " + ", ".join(made))
+        return "\n".join(lines)
+
+
+def _to_json(value):
+    """NumPy scalars and arrays in `info` as plain numbers and lists; anything else as text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return str(value)
