@@ -3,7 +3,7 @@
 What it takes to get right answers from it:
 
 - Convex parts. On triangle meshes conservative advancement misses most hits, so every shape is split by hand
-  into prisms (`prisms_of_box`, `prisms_of_extrusion`, `prisms_of_ring`) and all pairs of parts are tried.
+  into prisms (`prisms_of_box`, `prisms_of_mirrored`, `prisms_of_ring`) and all pairs of parts are tried.
 - The relative motion. ``CCDM_SCREW`` moves each body by its own screw, which is the true relative screw only
   when the other body is fixed: so A stays at the identity and B gets the relative poses.
 - The faster of its two GJK solvers (``GST_INDEP``, by about 15 %) and the primitive ``Box`` for a box.
@@ -72,23 +72,22 @@ def prisms_of_box(mesh) -> list[Part]:
     return [Part(*rings)]
 
 
-def prisms_of_extrusion(mesh) -> list[Part]:
-    """A shape extruded along one axis (the car): one prism for every face of its profile."""
+def prisms_of_mirrored(mesh) -> list[Part]:
+    """A shape that is its own mirror image (the car): one prism from each face of one side to its image."""
     v = np.asarray(mesh.vertices)
     start, corner = np.asarray(mesh.face_start), np.asarray(mesh.face_vertices)
     loops = [corner[start[f] : start[f + 1]] for f in range(len(start) - 1)]
+    places = {tuple(row) for row in np.round(v, 9).tolist()}
     for axis in range(3):
-        ends = v[:, axis].min(), v[:, axis].max()
-        if not np.isclose(v[:, axis, None], ends).any(axis=1).all():
+        image = v.copy()
+        image[:, axis] *= -1.0
+        if (v[:, axis] == 0.0).any() or {tuple(row) for row in np.round(image, 9).tolist()} != places:
             continue
-        profile = [loop for loop in loops if np.allclose(v[loop, axis], ends[0])]
-        parts = []
-        for loop in profile:
-            low, high = v[loop].copy(), v[loop].copy()
-            low[:, axis], high[:, axis] = ends
-            parts.append(Part(low, high))
-        return parts
-    raise ValueError("prisms_of_extrusion: every vertex must lie on one of two planes across an axis")
+        side = [loop for loop in loops if (v[loop, axis] < 0.0).all()]
+        # A single face on the side is the end of a convex body: look for the plane across the profile.
+        if len(side) > 1:
+            return [Part(v[loop], image[loop]) for loop in side]
+    raise ValueError("prisms_of_mirrored: expected a shape that is symmetric across a coordinate plane")
 
 
 def prisms_of_ring(mesh) -> list[Part]:

@@ -24,7 +24,7 @@ HELP = "all contacts by us beside the first contact by python-fcl, same pairs, r
 #: shape, its convex parts, pairs, the ratio to reach on two cores, pairs checked by the reference.
 SHAPES = (
     ("cubes", lambda: gc.shapes.box(), peer_fcl.prisms_of_box, 40000, 4.5, 50),
-    ("cars", lambda: gc.shapes.car(), peer_fcl.prisms_of_extrusion, 20000, 6.0, 50),
+    ("cars", lambda: gc.shapes.car(), peer_fcl.prisms_of_mirrored, 20000, 6.0, 50),
     ("tori", lambda: gc.shapes.torus(), peer_fcl.prisms_of_ring, 1000, 16.0, 2),
 )
 

@@ -74,7 +74,7 @@ def run(settings: Settings) -> None:
 
 
 def draw(rows: list[dict], path: Path) -> None:
-    """Four panels over the resolution (false, missed, errors in time and place), a line per shape and mode."""
+    """Panels over the resolution: false, missed, errors in time and place; a line per shape and mode."""
     try:
         import matplotlib
     except ImportError as error:
