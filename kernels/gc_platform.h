@@ -40,6 +40,7 @@
 #define GC_BARRIER() __syncthreads()
 #define GC_ATOMIC_ADD(p, v) atomicAdd((p), (v))
 #define GC_ATOMIC_MAX(p, v) atomicMax((p), (v))
+#define GC_GROUP_ADD(p, v) atomicAdd((p), (v))
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) name##f
 #define GC_SQRT_FLOAT(x) __fsqrt_rn(x)
@@ -59,9 +60,24 @@ typedef long long gc_long;
 #define GC_RESTRICT restrict
 #define GC_GROUP_ID ((int)get_group_id(0))
 #define GC_NUM_GROUPS ((int)get_num_groups(0))
+#ifdef GC_SERIAL_GROUPS
+/* one work-item per group, promised by the host for CPU devices: loops as in plain C, no barriers to compile */
+#define GC_LOCAL_ID 0
+#define GC_GROUP_SIZE 1
+#define GC_BARRIER() ((void)0)
+#define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
+GC_FN int gc_group_add_(__global int *p, int v)
+{
+    int old = *p;
+    *p = old + v;
+    return old;
+}
+#else
 #define GC_LOCAL_ID ((int)get_local_id(0))
 #define GC_GROUP_SIZE ((int)get_local_size(0))
 #define GC_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE)
+#define GC_GROUP_ADD(p, v) atomic_add((p), (v))
+#endif
 #define GC_ATOMIC_ADD(p, v) atomic_add((p), (v))
 #define GC_ATOMIC_MAX(p, v) atomic_max((p), (v))
 typedef long gc_long;
@@ -107,6 +123,15 @@ GC_FN int gc_atomic_max_(volatile int *p, int v)
     return old;
 }
 #define GC_ATOMIC_MAX(p, v) gc_atomic_max_((p), (v))
+/* a counter that only this group touches needs no atomic: a group is one work-item here */
+GC_FN int gc_group_add_(int *p, int v)
+{
+    int old = *p;
+    *p = old + v;
+    return old;
+}
+#define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
+#define GC_SERIAL_GROUPS 1
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) __builtin_##name##f
 #define GC_DOUBLE_FN(name) __builtin_##name
@@ -166,7 +191,7 @@ typedef float gc_raster;
 #define GC_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* ---- shares of a loop ------------------------------------------------------------------------------------- */
-#if defined(__CUDACC__) || defined(__OPENCL_VERSION__)
+#ifndef GC_SERIAL_GROUPS
 #define GC_ITEM_LO(n) (GC_GROUP_ID * GC_GROUP_SIZE + GC_LOCAL_ID)
 #define GC_ITEM_HI(n) (n)
 #define GC_ITEM_STEP(n) (GC_NUM_GROUPS * GC_GROUP_SIZE)
@@ -174,8 +199,8 @@ typedef float gc_raster;
 #define GC_GROUP_HI(n) (n)
 #define GC_GROUP_STEP(n) (GC_NUM_GROUPS)
 #else
-#define GC_ITEM_LO(n) ((int)((gc_long)(n) * gc_group_id_ / gc_num_groups_))
-#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (gc_group_id_ + 1) / gc_num_groups_))
+#define GC_ITEM_LO(n) ((int)((gc_long)(n) * GC_GROUP_ID / GC_NUM_GROUPS))
+#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (GC_GROUP_ID + 1) / GC_NUM_GROUPS))
 #define GC_ITEM_STEP(n) 1
 #define GC_GROUP_LO(n) GC_ITEM_LO(n)
 #define GC_GROUP_HI(n) GC_ITEM_HI(n)

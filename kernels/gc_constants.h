@@ -1,0 +1,73 @@
+/* gc_constants.h: every tolerance, pad and cap of the kernels, each with its unit, reason and what a change does.
+ *
+ * Lengths are in units of the pair's size (the larger bounding radius), angles in radians, times in steps (0..1).
+ * Python reads these lines (gpu_collide._sources.constants); nothing is retyped there. Two rules hold them together:
+ * the culling pads are wider than the solver's tolerances, so that culling cannot drop what the solver would accept,
+ * and the solver's tolerances are wider than its rounding error, so that a decision is not rounding noise.
+ */
+#ifndef GC_CONSTANTS_H
+#define GC_CONSTANTS_H
+
+#if GC_PRECISION != 2
+/* inside tests are closed within this distance; smaller loses contacts on shared borders to rounding (1e-15) */
+#define GC_TOL_INSIDE GC_R(1e-11)
+/* features that come this close touch: decides double roots and sliding; see docs/conventions.md */
+#define GC_TOL_TOUCH GC_R(1e-11)
+/* edges with |sin| below this are parallel and make no edge-edge contact (their ends make vertex contacts) */
+#define GC_TOL_PARALLEL GC_R(1e-9)
+/* facing is decided within this share of the pair's speed */
+#define GC_TOL_FACING GC_R(1e-9)
+/* roots are looked for this far outside [0, 1], then clamped: constant part, and part times size/speed */
+#define GC_TAU_TIME GC_R(1e-9)
+#define GC_TAU_LENGTH GC_R(1e-10)
+/* share of the sum of a curve's coefficients taken as its rounding error */
+#define GC_CURVE_ROUNDING GC_R(2e-15)
+/* a rotation whose half-angle sine is below this is a translation (rounding of unit quaternions: 2e-16) */
+#define GC_MIN_HALF_SINE GC_R(1e-15)
+/* cosine of the half angle below which a turn counts as a half-turn, whose axis sign is fixed by convention */
+#define GC_HALF_TURN GC_R(1e-15)
+/* a component of the half-turn axis counts as non-zero above this */
+#define GC_AXIS_COMPONENT GC_R(1e-9)
+/* quaternions further than this from unit length are invalid, nearer ones are normalised */
+#define GC_TOL_QUATERNION GC_R(1e-3)
+#else
+/* single precision: the same rules with float32 rounding (6e-8) */
+#define GC_TOL_INSIDE GC_R(1e-5)
+#define GC_TOL_TOUCH GC_R(2e-6)
+#define GC_TOL_PARALLEL GC_R(1e-5)
+#define GC_TOL_FACING GC_R(1e-5)
+#define GC_TAU_TIME GC_R(1e-6)
+#define GC_TAU_LENGTH GC_R(1e-5)
+#define GC_CURVE_ROUNDING GC_R(1e-6)
+#define GC_MIN_HALF_SINE GC_R(5e-7)
+#define GC_HALF_TURN GC_R(5e-7)
+#define GC_AXIS_COMPONENT GC_R(1e-4)
+#define GC_TOL_QUATERNION GC_R(1e-3)
+#endif
+
+#if GC_PRECISION == 1
+/* culling pad: this times (1 + speed/size); worst rounding seen 1e-13, polynomial arctangent 2e-12 */
+#define GC_CULL_PAD GC_F(1e-9)
+/* facing tolerance while culling, in shares of the speed */
+#define GC_CULL_FACING GC_F(1e-7)
+#else
+/* worst rounding seen 6e-7 of (1 + speed/size); a wider pad costs candidates, 1e-4 about one per cent */
+#define GC_CULL_PAD GC_F(6e-6)
+#define GC_CULL_FACING GC_F(1e-5)
+#endif
+/* features nearer to the axis than this have no usable azimuth and are taken to span all of it */
+#define GC_CULL_AXIS GC_F(3e-3)
+/* properness is culled with this slack (rounding of float32 directions: 3e-7) */
+#define GC_CULL_PROPERNESS GC_F(1e-5)
+/* larger than any screen coordinate that can matter, smaller than what overflows float32 when squared */
+#define GC_CULL_FAR GC_F(1e15)
+
+/* candidates="auto": a pair takes rows above this product of edge counts (measured, docs/decisions) */
+#define GC_AUTO_EDGE_PRODUCT 4000000.0
+/* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
+#define GC_MAX_NEWTON 80
+#define GC_MAX_LEVEL 44
+#define GC_MAX_PIECES 64
+#define GC_MAX_COPIES 5
+
+#endif

@@ -1,0 +1,121 @@
+/* gc_contact.h: everything about a feature pair at one time: place, normal, properness, and whether it is a contact. */
+#ifndef GC_CONTACT_H
+#define GC_CONTACT_H
+
+typedef struct {
+    gc_vec point;        /* on A, screw frame, scaled */
+    gc_vec normal;       /* from A to B, screw frame */
+    gc_vec local_a;      /* centred mesh coordinates of A, user units */
+    gc_vec local_b;
+    gc_real properness;
+    gc_real speed;       /* normal . omega, scaled: negative approaches */
+    gc_real inside;      /* least distance inside the features' borders, scaled; negative is outside */
+    int facing;          /* both features face each other's way */
+    int flags;           /* GC_HIT_* bits */
+} gc_contact;
+
+/* which body holds the face, which the vertex */
+typedef struct {
+    const gc_mesh *mesh_f, *mesh_v;
+    const gc_real *rf, *tf, *rv, *tv;
+    gc_real way;
+    int face, vertex;
+} gc_sides;
+
+GC_FN gc_sides gc_sides_of(const gc_pair *p, int kind, int fa, int fb)
+{
+    gc_sides r;
+    int fv = kind == GC_FV;
+    r.mesh_f = fv ? &p->mesh_a : &p->mesh_b;
+    r.mesh_v = fv ? &p->mesh_b : &p->mesh_a;
+    r.rf = fv ? p->screw.ra : p->screw.rb;
+    r.tf = fv ? p->screw.ta : p->screw.tb;
+    r.rv = fv ? p->screw.rb : p->screw.ra;
+    r.tv = fv ? p->screw.tb : p->screw.ta;
+    r.way = fv ? GC_R(1.0) : GC_R(-1.0);
+    r.face = fv ? fa : fb;
+    r.vertex = fv ? fb : fa;
+    return r;
+}
+
+/* FV: vertex of B at s against A's face. VF: A's vertex carried back by s against B's face at half-way. */
+GC_FN gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    gc_contact c;
+    const gc_screw *k = &p->screw;
+    gc_sides q = gc_sides_of(p, kind, fa, fb);
+    gc_turn to = gc_turn_at(k->theta, q.way * s), back = gc_turn_at(k->theta, -q.way * s);
+    gc_vec v = gc_vertex(t, q.mesh_v, q.vertex);
+    gc_vec x0 = gc_place(k, q.rv, q.tv, v), x = gc_flow(k, to, x0);
+    gc_vec n_local = gc_normal(t, q.mesh_f, q.face), n = gc_rotate(q.rf, n_local);
+    gc_vec on_face = gc_unplace(k, q.rf, q.tf, x), n_vertex;
+    gc_real rate = gc_facing(k, n, x), flip = GC_R(1.0);
+    c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face) / k->scale;
+    c.flags = c.inside <= GC_TOL_INSIDE * k->size ? GC_HIT_BORDER : 0;
+    c.facing = (q.mesh_f->two_sided || q.way * rate <= GC_TOL_FACING * k->speed)
+        && gc_vertex_faces(t, q.mesh_v, k, q.rv, x0, q.vertex, q.way);
+    if (q.mesh_f->two_sided && q.way * rate > GC_R(0.0)) flip = GC_R(-1.0);
+    n = gc_scale(n, flip);
+    n_vertex = gc_rotate_back(q.rv, gc_turn_vec(k, back, n));
+    c.properness = gc_vertex_properness(t, q.mesh_v, q.vertex, n_vertex);
+    /* into the frame where A rests, from A to B */
+    if (kind == GC_FV) {
+        c.point = x;
+        c.normal = n;
+        c.local_a = on_face;
+        c.local_b = v;
+    } else {
+        c.point = x0;
+        c.normal = gc_scale(gc_turn_vec(k, back, n), GC_R(-1.0));
+        c.local_a = v;
+        c.local_b = on_face;
+    }
+    c.speed = gc_facing(k, c.normal, c.point);
+    return c;
+}
+
+GC_FN gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
+{
+    gc_contact c;
+    const gc_screw *k = &p->screw;
+    gc_edges x = gc_edges_load(t, p, ea, eb);
+    gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_at(k->theta, -s);
+    gc_crossing cr = gc_cross_at(k, &x, to);
+    gc_real a_low = cr.alpha * x.length_a, a_high = x.length_a - a_low;
+    gc_real b_low = cr.beta * x.length_b, b_high = x.length_b - b_low;
+    gc_real a_in = GC_MIN(a_low, a_high), b_in = GC_MIN(b_low, b_high), tol = GC_TOL_INSIDE * k->size;
+    gc_vec half_point = gc_add(x.q, gc_scale(x.e, cr.beta)), n, n_b, ua, ub;
+    gc_real plus = GC_R(2.0), minus = GC_R(2.0), rate;
+    int two_sided = p->mesh_a.two_sided || p->mesh_b.two_sided, use_plus;
+    c.inside = GC_MIN(a_in, b_in);
+    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (a_high < a_low ? GC_HIT_A_HIGH : 0)
+        | (b_in <= tol ? GC_HIT_B_END : 0) | (b_high < b_low ? GC_HIT_B_HIGH : 0);
+    c.point = gc_add(x.p, gc_scale(x.d, cr.alpha));
+    c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
+    c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
+    c.facing = cr.sine >= GC_TOL_PARALLEL
+        && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
+        && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));
+    n = gc_unit(cr.cross, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
+    n_b = gc_turn_vec(k, back, n);
+    ua = gc_rotate_back(k->ra, gc_scale(x.d, GC_R(1.0) / x.length_a));
+    ub = gc_rotate_back(k->rb, gc_scale(x.e, GC_R(1.0) / x.length_b));
+    gc_edge_terms(t, &p->mesh_a, ea, gc_rotate_back(k->ra, n), ua, GC_R(1.0), &plus, &minus);
+    gc_edge_terms(t, &p->mesh_b, eb, gc_rotate_back(k->rb, n_b), ub, GC_R(-1.0), &plus, &minus);
+    rate = gc_facing(k, n, c.point);
+    use_plus = plus > minus || (plus == minus && rate <= GC_R(0.0));
+    if (two_sided) use_plus = rate <= GC_R(0.0);
+    c.properness = use_plus ? plus : minus;
+    if ((t->topology[p->mesh_a.edge_flags + ea] | t->topology[p->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX)
+        c.properness = c.properness > GC_R(0.0) ? -c.properness : c.properness;
+    c.normal = use_plus ? n : gc_scale(n, GC_R(-1.0));
+    c.speed = gc_facing(k, c.normal, c.point);
+    return c;
+}
+
+GC_FN gc_contact gc_contact_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    return kind == GC_EE ? gc_contact_edges(t, p, fa, fb, s) : gc_contact_vertex(t, p, kind, fa, fb, s);
+}
+
+#endif

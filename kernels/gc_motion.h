@@ -1,0 +1,142 @@
+/* gc_motion.h: the relative motion of a pair as numbers: loading, the flow of a point, facing. */
+#ifndef GC_MOTION_H
+#define GC_MOTION_H
+
+GC_FN gc_vec gc_rotate(const gc_real *m, gc_vec v)
+{
+    return gc_make(m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
+                   m[6] * v.x + m[7] * v.y + m[8] * v.z);
+}
+
+GC_FN gc_vec gc_rotate_back(const gc_real *m, gc_vec v)
+{
+    return gc_make(m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z,
+                   m[2] * v.x + m[5] * v.y + m[8] * v.z);
+}
+
+GC_FN void gc_screw_load(GC_GLOBAL const gc_real *p, gc_screw *k)
+{
+    int i;
+    k->theta = p[0];
+    k->w = p[1];
+    k->g = p[2];
+    k->kappa = p[3];
+    k->speed = p[4];
+    k->size = p[5];
+    k->tau = p[6];
+    k->scale = p[7];
+    for (i = 0; i < 9; ++i) {
+        k->ra[i] = p[8 + i];
+        k->rb[i] = p[20 + i];
+    }
+    for (i = 0; i < 3; ++i) {
+        k->ta[i] = p[17 + i];
+        k->tb[i] = p[29 + i];
+    }
+}
+
+GC_FN void gc_screw_store(const gc_screw *k, GC_GLOBAL gc_real *p)
+{
+    int i;
+    p[0] = k->theta;
+    p[1] = k->w;
+    p[2] = k->g;
+    p[3] = k->kappa;
+    p[4] = k->speed;
+    p[5] = k->size;
+    p[6] = k->tau;
+    p[7] = k->scale;
+    for (i = 0; i < 9; ++i) {
+        p[8 + i] = k->ra[i];
+        p[20 + i] = k->rb[i];
+    }
+    for (i = 0; i < 3; ++i) {
+        p[17 + i] = k->ta[i];
+        p[29 + i] = k->tb[i];
+    }
+}
+
+GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
+{
+    m->nv = h[0];
+    m->ne = h[1];
+    m->nf = h[2];
+    m->vertex0 = h[3];
+    m->face0 = h[4];
+    m->face_start = h[5];
+    m->face_vertices = h[6];
+    m->face_edges = h[7];
+    m->edges = h[8];
+    m->edge_face_start = h[9];
+    m->edge_faces = h[10];
+    m->vertex_edge_start = h[11];
+    m->vertex_edges = h[12];
+    m->vertex_face_start = h[13];
+    m->vertex_faces = h[14];
+    m->edge_flags = h[15];
+    m->vertex_flags = h[16];
+    m->two_sided = h[17];
+}
+
+GC_FN gc_vec gc_vertex(const gc_tables *t, const gc_mesh *m, int v)
+{
+    GC_GLOBAL const gc_real *p = t->vertices + 4 * (m->vertex0 + v);
+    return gc_make(p[0], p[1], p[2]);
+}
+
+GC_FN gc_vec gc_normal(const gc_tables *t, const gc_mesh *m, int f)
+{
+    GC_GLOBAL const gc_real *p = t->planes + 4 * (m->face0 + f);
+    return gc_make(p[0], p[1], p[2]);
+}
+
+/* sigma = sin(theta s)/theta and nu = (1 - cos(theta s))/theta^2, smooth through theta = 0 */
+typedef struct {
+    gc_real s, sigma, nu;
+} gc_turn;
+
+GC_FN gc_turn gc_turn_at(gc_real theta, gc_real s)
+{
+    gc_turn r;
+    gc_real a = theta * s, u = a * a;
+    r.s = s;
+    r.sigma = s * gc_sinc(u);
+    r.nu = s * s * gc_verc(u);
+    return r;
+}
+
+/* a point carried by the flow from half-way (s = 0) to s */
+GC_FN gc_vec gc_flow(const gc_screw *k, gc_turn r, gc_vec x)
+{
+    gc_real out = k->w + k->theta * x.z, in = k->theta * x.x;
+    return gc_make(x.x + out * r.sigma - k->theta * in * r.nu, x.y + k->g * r.s,
+                   x.z - in * r.sigma - k->theta * out * r.nu);
+}
+
+/* a direction turned by the flow from half-way to s */
+GC_FN gc_vec gc_turn_vec(const gc_screw *k, gc_turn r, gc_vec d)
+{
+    gc_real a = k->theta * r.sigma, b = k->theta * k->theta * r.nu;
+    return gc_make(d.x + d.z * a - d.x * b, d.y, d.z - d.x * a - d.z * b);
+}
+
+/* n . omega(x): rate at which the flow leaves the plane with normal n at x; constant along the motion */
+GC_FN gc_real gc_facing(const gc_screw *k, gc_vec n, gc_vec x)
+{
+    return n.x * (k->w + k->theta * x.z) + n.y * k->g - n.z * (k->theta * x.x);
+}
+
+/* vertex v of A, or of B half-way, in the screw frame */
+GC_FN gc_vec gc_place(const gc_screw *k, const gc_real *m, const gc_real *t, gc_vec v)
+{
+    gc_vec r = gc_rotate(m, gc_scale(v, GC_R(1.0) / k->scale));
+    return gc_make(r.x + t[0], r.y + t[1], r.z + t[2]);
+}
+
+/* and back: screw frame to centred mesh coordinates in user units */
+GC_FN gc_vec gc_unplace(const gc_screw *k, const gc_real *m, const gc_real *t, gc_vec x)
+{
+    return gc_scale(gc_rotate_back(m, gc_make(x.x - t[0], x.y - t[1], x.z - t[2])), k->scale);
+}
+
+#endif

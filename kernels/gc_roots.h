@@ -1,0 +1,163 @@
+/* gc_roots.h: all roots of the contact equations on an interval, in rising order.
+ *
+ * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
+ * Vertex-face has q = 0 (DESIGN section 3). The interval is cut in halves, left to right. A piece is settled as soon
+ * as a bound says so: no root (value against slope and curvature), or a single one (slope against curvature), found by
+ * Newton's method kept inside its bracket. What is left shrinks on a double root and is a touch if the extremum there
+ * is within the touch tolerance. The position in the tree is two numbers, so there is no stack.
+ */
+#ifndef GC_ROOTS_H
+#define GC_ROOTS_H
+
+typedef struct {
+    gc_real theta, p0, p1, p2, p3, q1, q2;
+} gc_curve;
+
+typedef struct {
+    gc_real f, df;
+} gc_value;
+
+GC_FN gc_value gc_curve_at(const gc_curve *c, gc_real s)
+{
+    gc_value r;
+    gc_turn t = gc_turn_at(c->theta, s);
+    gc_real cosine = GC_R(1.0) - c->theta * c->theta * t.nu;
+    gc_real q = c->q1 * t.sigma + c->q2 * t.nu;
+    r.f = c->p0 + c->p1 * t.sigma + c->p2 * t.nu + c->p3 * s + s * q;
+    r.df = c->p1 * cosine + c->p2 * t.sigma + c->p3 + q + s * (c->q1 * cosine + c->q2 * t.sigma);
+    return r;
+}
+
+/* second derivative, for the extremum of a touch */
+GC_FN gc_real gc_curve_bend(const gc_curve *c, gc_real s)
+{
+    gc_turn t = gc_turn_at(c->theta, s);
+    gc_real th2 = c->theta * c->theta, cosine = GC_R(1.0) - th2 * t.nu;
+    return c->p2 * cosine - th2 * c->p1 * t.sigma + GC_R(2.0) * (c->q1 * cosine + c->q2 * t.sigma)
+        + s * (c->q2 * cosine - th2 * c->q1 * t.sigma);
+}
+
+/* bound of |f''| for |s| <= reach */
+GC_FN gc_real gc_curve_bend_bound(const gc_curve *c, gc_real reach)
+{
+    gc_real th2 = c->theta * c->theta;
+    gc_real a = GC_ABS(c->q1), b = GC_ABS(c->q2);
+    return th2 * GC_ABS(c->p1) * reach + GC_ABS(c->p2) + GC_R(2.0) * (a + b * reach) + reach * (th2 * a * reach + b);
+}
+
+/* bound of |f| for |s| <= reach */
+GC_FN gc_real gc_curve_bound(const gc_curve *c, gc_real reach)
+{
+    return GC_ABS(c->p0)
+        + reach * (GC_ABS(c->p1) + GC_ABS(c->p3) + reach * (GC_ABS(c->p2) + GC_ABS(c->q1) + reach * GC_ABS(c->q2)));
+}
+
+/* an extremum of f near s: Newton on f', kept within s +- reach */
+GC_FN gc_real gc_extremum(const gc_curve *c, gc_real s, gc_real reach)
+{
+    gc_real x = s;
+    int i;
+    for (i = 0; i < 6; ++i) {
+        gc_real bend = gc_curve_bend(c, x);
+        gc_real step = bend != GC_R(0.0) ? gc_curve_at(c, x).df / bend : GC_R(0.0);
+        x = x - step;
+        x = x < s - reach ? s - reach : x;
+        x = x > s + reach ? s + reach : x;
+    }
+    return x;
+}
+
+/* the single root of f in [a, b], whose values fa and fb have different signs; *capped is set if the cap was hit */
+GC_FN gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real fa, gc_real rounding, int *capped)
+{
+    gc_real x = GC_R(0.5) * (a + b);
+    int rising = fa < GC_R(0.0), i;
+    for (i = 0; i < GC_MAX_NEWTON; ++i) {
+        gc_value v = gc_curve_at(c, x);
+        gc_real next;
+        if (GC_ABS(v.f) <= rounding) return x;
+        if ((v.f < GC_R(0.0)) == rising) a = x;
+        else b = x;
+        next = v.df != GC_R(0.0) ? x - v.f / v.df : a;
+        if (!(next > a && next < b)) next = GC_R(0.5) * (a + b);
+        if (next == x || next <= a || next >= b) return x;
+        x = next;
+    }
+    *capped = 1;
+    return x;
+}
+
+/* Walk over the pieces of [lo, lo + span]: piece number `index` of 2^level, of width `h`. */
+typedef struct {
+    gc_real lo, h, reach, bend, rounding, touch, last_touch;
+    gc_long index;
+    int level, done, capped;
+} gc_walk;
+
+/* touch: |f| that counts as zero at an extremum */
+GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, gc_real touch)
+{
+    gc_real reach = GC_MAX(GC_ABS(lo), GC_ABS(hi));
+    w->lo = lo;
+    w->h = hi - lo;
+    w->reach = reach;
+    w->bend = gc_curve_bend_bound(c, reach);
+    w->rounding = GC_CURVE_ROUNDING * gc_curve_bound(c, reach);
+    w->touch = GC_MAX(touch, GC_R(4.0) * w->rounding);
+    w->last_touch = GC_R(-100.0);
+    w->index = 0;
+    w->level = 0;
+    w->done = 0;
+    w->capped = 0;
+}
+
+GC_FN void gc_walk_on(gc_walk *w)
+{
+    w->index += 1;
+    while (w->level > 0 && (w->index & 1) == 0) {
+        w->index /= 2;
+        w->level -= 1;
+        w->h *= GC_R(2.0);
+    }
+    if (w->level == 0 && w->index > 0) w->done = 1;
+}
+
+/* next root in *root, or 0 when there is none left */
+GC_FN int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
+{
+    while (!w->done) {
+        gc_real half = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + half;
+        gc_value v = gc_curve_at(c, m);
+        gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
+        if (value > slope * half + GC_R(0.5) * w->bend * half * half + w->rounding) {
+            gc_walk_on(w);
+        } else if (slope > w->bend * half) {
+            gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;
+            gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
+            gc_walk_on(w);
+            if ((fa < GC_R(0.0)) != (fb < GC_R(0.0))) {
+                *root = gc_bracketed(c, a, b, fa, GC_R(0.25) * w->rounding, &w->capped);
+                w->last_touch = *root;
+                return 1;
+            }
+        } else if (w->bend * half * half <= GC_R(0.5) * w->touch || w->level >= GC_MAX_LEVEL) {
+            gc_real x = gc_extremum(c, m, GC_R(2.0) * w->h);
+            gc_real near = GC_MIN(value, GC_ABS(gc_curve_at(c, x).f));
+            if (w->level >= GC_MAX_LEVEL) w->capped = 1;
+            if (near <= w->touch && x - w->last_touch > GC_R(8.0) * w->h) {
+                w->last_touch = x;
+                gc_walk_on(w);
+                *root = x;
+                return 1;
+            }
+            gc_walk_on(w);
+        } else {
+            w->level += 1;
+            w->index *= 2;
+            w->h = half;
+        }
+    }
+    return 0;
+}
+
+#endif

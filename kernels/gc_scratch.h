@@ -1,0 +1,96 @@
+/* gc_scratch.h: what a group of work-items shares while it looks for the candidates of one pair (s02 to s06).
+ *
+ * Scratch is two blocks of global memory per group, one of gc_raster and one of int, cut up by gc_take. If a pair
+ * needs more than there is, nothing is written: the need is reported and the host runs that pair again with more.
+ */
+#ifndef GC_SCRATCH_H
+#define GC_SCRATCH_H
+
+/* the pair's motion in the type that culls; lengths along the screen in scaled units (DESIGN section 2). The flow
+ * moves every point by the same (w, g) in (psi, y), whatever its radius, so that eta = wn y - gn psi is kept and
+ * lambda = gn y + wn psi grows by `speed` in a step. */
+typedef struct {
+    gc_raster theta, wn, gn, kappa, inv_kappa, period, speed, thetan;
+    gc_raster window;  /* half a step's way along the flow, and a little */
+    gc_raster pad;     /* added to every box on every side */
+    gc_raster axis;    /* kappa times the radius below which a feature has no azimuth */
+    gc_raster facing;  /* culling tolerance of n . omega / speed */
+    gc_raster min_properness;
+    int cull_properness;
+} gc_view;
+
+/* a body in the screw frame */
+typedef struct {
+    GC_GLOBAL gc_raster *x, *y, *z, *rho, *psi;  /* (nv,) */
+    GC_GLOBAL gc_raster *nx, *ny, *nz;           /* (nf,) face normals */
+    gc_raster way;                               /* -1 backward faces matter (A), +1 forward ones (B) */
+} gc_body;
+
+/* fields of a box list: ranges of rho, eta, lambda, psi, and of the edge parameter that faces the right way */
+#define GC_R0 0
+#define GC_R1 1
+#define GC_H0 2
+#define GC_H1 3
+#define GC_L0 4
+#define GC_L1 5
+#define GC_P0 6
+#define GC_P1 7
+#define GC_U0 8
+#define GC_U1 9
+#define GC_BOX_FIELDS 10
+
+typedef struct {
+    GC_GLOBAL gc_raster *box;  /* (GC_BOX_FIELDS, room) */
+    GC_GLOBAL int *id;         /* (room,) feature number */
+    GC_GLOBAL int *copy;       /* (room,) doppel number k: psi shifted by k turns */
+    GC_GLOBAL int *count;
+    int room;
+} gc_list;
+
+typedef struct {
+    GC_GLOBAL gc_raster *reals;
+    GC_GLOBAL int *ints;
+    int reals_used, ints_used;
+} gc_scratch;
+
+GC_FN GC_GLOBAL gc_raster *gc_take_reals(gc_scratch *s, int n)
+{
+    GC_GLOBAL gc_raster *p = s->reals + s->reals_used;
+    s->reals_used += (n + 15) & ~15;
+    return p;
+}
+
+GC_FN GC_GLOBAL int *gc_take_ints(gc_scratch *s, int n)
+{
+    GC_GLOBAL int *p = s->ints + s->ints_used;
+    s->ints_used += (n + 15) & ~15;
+    return p;
+}
+
+GC_FN gc_list gc_take_list(gc_scratch *s, int room)
+{
+    gc_list l;
+    l.room = (room + 15) & ~15;
+    l.box = gc_take_reals(s, GC_BOX_FIELDS * l.room);
+    l.id = gc_take_ints(s, l.room);
+    l.copy = gc_take_ints(s, l.room);
+    l.count = gc_take_ints(s, 1);
+    return l;
+}
+
+GC_FN gc_body gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way)
+{
+    gc_body b;
+    b.x = gc_take_reals(s, m->nv);
+    b.y = gc_take_reals(s, m->nv);
+    b.z = gc_take_reals(s, m->nv);
+    b.rho = gc_take_reals(s, m->nv);
+    b.psi = gc_take_reals(s, m->nv);
+    b.nx = gc_take_reals(s, m->nf);
+    b.ny = gc_take_reals(s, m->nf);
+    b.nz = gc_take_reals(s, m->nf);
+    b.way = way;
+    return b;
+}
+
+#endif
