@@ -28,9 +28,14 @@ __all__ = [
 PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
 """Precision name to the value of ``GC_PRECISION``."""
 
-_FIRST = ("gc_platform.h", "gc_constants.h", "gc_types.h", "gc_math.h")
+# Headers in the order in which they use each other; any other gc_*.h follows by name.
+_FIRST = (
+    "gc_platform.h", "gc_constants.h", "gc_types.h", "gc_math.h", "gc_motion.h", "gc_equations.h", "gc_roots.h",
+    "gc_properness.h", "gc_contact.h",
+)  # fmt: skip
 _FIXED_TYPES = {
-    "int": "i4", "gc_int": "i4", "gc_uint": "u4", "gc_long": "i8", "gc_uchar": "u1", "float": "f4", "double": "f8",
+    "int": "i4", "gc_int": "i4", "gc_uint": "u4", "gc_long": "i8", "gc_uchar": "u1",
+    "float": "f4", "double": "f8",
 }  # fmt: skip
 _BY_PRECISION = {
     "gc_real": {"mixed": "f8", "double": "f8", "single": "f4"},
@@ -40,7 +45,7 @@ _BY_PRECISION = {
 
 @dataclass(frozen=True)
 class Arg:
-    """One kernel argument: name, C type without qualifiers, whether it is a buffer, whether it is only read."""
+    """One kernel argument: name, C type without qualifiers, is it a buffer, is it only read."""
 
     name: str
     ctype: str
@@ -62,7 +67,7 @@ class Signature:
 
 
 def kernels_dir() -> Path:
-    """Folder of the kernel sources: in the package (wheel), else at the repository's root (editable install)."""
+    """Folder of the kernel sources: in the package (wheel), else at the repository's root (editable)."""
     package = Path(__file__).resolve().parent
     for folder in (package / "kernels", package.parent / "kernels"):
         if (folder / _FIRST[0]).is_file():
@@ -73,7 +78,7 @@ def kernels_dir() -> Path:
 
 
 def kernel_files() -> list[Path]:
-    """Files in the order of joining: the headers all need, the other headers, then the stages by number."""
+    """Files in joining order: the headers all need, the other headers, the stages by number."""
     folder = kernels_dir()
     first = [folder / name for name in _FIRST if (folder / name).is_file()]
     others = sorted(set(folder.glob("gc_*.h")) - set(first))
@@ -173,23 +178,45 @@ def c_entry_points(signatures: dict[str, Signature]) -> str:
     return "".join(parts)
 
 
-_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(GC_\w+)[ \t]+(\S[^\n]*)$", re.M)
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b[ \t]*(.*)")
+_CONDITION = re.compile(r"GC_PRECISION[ \t]*(==|!=)[ \t]*(\d)")
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(GC_\w+)[ \t]+(\S.*)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
-def constants(text: str | None = None) -> dict[str, int | float]:
-    """Numbers defined by ``#define GC_NAME value`` in ``gc_constants.h`` (or in `text`); Python never retypes one.
+def constants(precision: str = "mixed", text: str | None = None) -> dict[str, int | float]:
+    """Numbers that ``gc_constants.h`` (or `text`) defines under `precision`; Python never retypes one.
 
-    A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; other definitions are
-    left out.
+    A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; others are left out.
+    Conditions on ``GC_PRECISION`` are heeded, include guards pass.
     """
     if text is None:
-        path = kernels_dir() / "gc_constants.h"
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        text = (kernels_dir() / "gc_constants.h").read_text(encoding="utf-8")
     found: dict[str, int | float] = {}
-    for name, value in _DEFINE.findall(strip_comments(text)):
-        value = re.sub(r"GC_[RF]\b|[()]", "", value).strip()
-        if _NUMBER.fullmatch(value.rstrip("fF")):
-            value = value.rstrip("fF")
-            found[name] = int(value) if re.fullmatch(r"[-+]?\d+", value) else float(value)
+    taken: list[tuple[bool, bool]] = []  # per open #if: this branch is live, some branch has been
+    for line in strip_comments(text).splitlines():
+        if directive := _DIRECTIVE.match(line):
+            word, rest = directive.groups()
+            if word.startswith("if"):
+                live = word != "if" or _holds(rest, precision)
+                taken.append((live, live))
+            elif word == "endif":
+                taken.pop()
+            else:
+                done = taken[-1][1]
+                live = not done and (word == "else" or _holds(rest, precision))
+                taken[-1] = (live, done or live)
+        elif all(live for live, _ in taken) and (define := _DEFINE.match(line)):
+            value = re.sub(r"GC_[RF]\b|[()\s]", "", define.group(2)).rstrip("fF")
+            if _NUMBER.fullmatch(value):
+                found[define.group(1)] = int(value) if re.fullmatch(r"[-+]?\d+", value) else float(value)
     return found
+
+
+def _holds(condition: str, precision: str) -> bool:
+    match = _CONDITION.fullmatch(condition.strip())
+    if match is None:
+        raise ValueError(
+            f"gc_constants.h: condition '{condition.strip()}' must compare GC_PRECISION with a digit"
+        )
+    return (PRECISIONS[precision] == int(match.group(2))) == (match.group(1) == "==")

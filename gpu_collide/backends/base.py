@@ -115,7 +115,7 @@ class Backend(ABC):
     def to_device(self, array: np.ndarray, *, copy: bool = True):
         """Buffer with the contents of `array`.
 
-        ``copy=False`` lets ``cpu`` hand the array itself to the kernels, which may then only read it; the caller
+        ``copy=False`` lets ``cpu`` hand the array itself to the kernels, which may only read it; the caller
         promises that nothing writes to it meanwhile.
         """
 
@@ -214,13 +214,13 @@ class Backend(ABC):
             self._launch(kernel, int(groups), group_size or self.group_size, values)
 
     def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
-        """`launch` a kernel of one work-item per item (``GC_ITEM_LO``) with as many groups as suit `n` items."""
+        """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""
         size = self.item_group_size
         per_group = size if size > 1 else 256
         self.launch(kernel, min(-(-n // per_group), self.max_groups), size, **args)
 
     def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
-        """`launch` a kernel of one group per item (``GC_GROUP_LO``) with as many groups as suit `n` items."""
+        """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
         self.launch(kernel, min(n, self.max_groups), self.group_size, **args)
 
     @abstractmethod

@@ -88,7 +88,7 @@ def _version(command: list[str]) -> str:
 
 @lru_cache(maxsize=1)
 def _processor() -> str:
-    """The instruction set in words: a -march=native build must not travel to another machine with the home."""
+    """The instruction set in words: a -march=native build must not run on another machine."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
             lines = f.read().splitlines()
@@ -144,8 +144,8 @@ class _Job:
 class _Pool:
     """Helper threads.
 
-    A launch is offered to as many as it has groups for. The launching thread takes part, and waits only for groups
-    that some helper has begun; a helper that comes too late finds no group left.
+    A launch is offered to as many as it has groups for. The launching thread takes part, and waits only for
+    groups that some helper has begun; a helper that comes too late finds no group left.
     """
 
     def __init__(self):
@@ -183,7 +183,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Handle:
-    """A compiled kernel and the layout of its arguments: an array of pointers, and scalars in 8-byte slots."""
+    """A compiled kernel and the layout of its arguments: pointers, and scalars in 8-byte slots."""
 
     __slots__ = ("function", "pack", "pointers", "scalars")
 

@@ -1,0 +1,39 @@
+"""The `backend` fixture: tests name no backend, they are run on each that there is."""
+
+import os
+
+import pytest
+
+from gpu_collide.backends import get_backend
+from gpu_collide.errors import BackendUnavailableError
+
+BACKENDS = ("cpu", "opencl", "cuda")
+
+
+def _names(variable):
+    names = [n.strip() for n in os.environ.get(variable, "").split(",") if n.strip()]
+    unknown = set(names) - set(BACKENDS)
+    if unknown:
+        raise pytest.UsageError(
+            f"{variable}: unknown {', '.join(sorted(unknown))}; there are {', '.join(BACKENDS)}"
+        )
+    return names
+
+
+def pytest_generate_tests(metafunc):
+    if "backend" in metafunc.fixturenames:
+        metafunc.parametrize(
+            "backend", _names("GPU_COLLIDE_TEST_BACKENDS") or BACKENDS, indirect=True, scope="session"
+        )
+
+
+@pytest.fixture(scope="session")
+def backend(request):
+    """An open backend. ``GPU_COLLIDE_TEST_BACKENDS=cpu`` narrows the choice; one that is listed in
+    ``GPU_COLLIDE_REQUIRE_BACKENDS`` fails where another is skipped."""
+    try:
+        return get_backend(request.param)
+    except BackendUnavailableError as error:
+        if request.param in _names("GPU_COLLIDE_REQUIRE_BACKENDS"):
+            pytest.fail(f"required backend is missing: {error}", pytrace=False)
+        pytest.skip(str(error).splitlines()[0])

@@ -1,0 +1,69 @@
+/* every_macro.c: uses every macro of gc_platform.h. The parts check each other and NumPy checks the whole. */
+
+GC_CONSTANT gc_real gc_test_table[4] = {GC_R(0.5), GC_R(-1.25), GC_R(2.0), GC_R(1e-3)};
+
+GC_FN gc_real gc_test_blend(gc_real a, gc_real b) { return GC_ABS(a) * GC_R(0.75) + GC_SQRT(GC_MAX(a, b)); }
+
+/* One work-item per i: reals_out[i], rasters_out[i], bytes_out[i], longs_out[i]. */
+GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift, gc_uchar byte,
+                         GC_GLOBAL const gc_real *GC_RESTRICT x_in,          /* (n,) */
+                         GC_GLOBAL gc_real *GC_RESTRICT reals_out,           /* (n,) */
+                         GC_GLOBAL gc_raster *GC_RESTRICT rasters_out,       /* (4 n,) */
+                         GC_GLOBAL gc_uchar *bytes_out, GC_GLOBAL gc_long *longs_out, GC_GLOBAL gc_uint *uints_out)
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        gc_real x = x_in[i];
+        gc_raster y = (gc_raster)x + shift;
+        gc_int whole = (gc_int)GC_FLOOR(x);
+        reals_out[i] = gc_test_blend(x, factor) * gc_test_table[i & 3] + GC_RINT(x) + GC_MIN(x, factor);
+        rasters_out[4 * i] = GC_SQRT_R(GC_ABS_R(y));
+        rasters_out[4 * i + 1] = GC_FLOOR_R(y);
+        rasters_out[4 * i + 2] = GC_RINT_R(y * GC_F(0.5));
+        rasters_out[4 * i + 3] = y / GC_F(3.0);
+        bytes_out[i] = (gc_uchar)(byte + whole);
+        longs_out[i] = offset * (gc_long)3 + whole;
+        uints_out[i] = (gc_uint)i * 2654435769u;
+    }
+}
+
+/* One group per row: the row's sum by a tree with a barrier on each level, its length a power of two. */
+GC_KERNEL void t02_rows(int n_rows, int n_columns, GC_GLOBAL const int *in,    /* (n_rows, n_columns) */
+                        GC_GLOBAL int *scratch,                                /* (n_rows, n_columns) */
+                        GC_GLOBAL int *sums_out,                               /* (n_rows,) */
+                        GC_GLOBAL int *total_out,                              /* (2,) sum and maximum */
+                        GC_GLOBAL int *visits_out)                             /* (groups,) */
+{
+    int row = GC_GROUP_LO(n_rows);
+    if (row < GC_GROUP_HI(n_rows)) {
+        do {
+            GC_GLOBAL int *work = scratch + row * n_columns;
+            int width = n_columns;
+            for (int k = GC_LOCAL_ID; k < width; k += GC_GROUP_SIZE) {
+                work[k] = in[row * n_columns + k];
+            }
+            GC_BARRIER();
+            do {
+                width /= 2;
+                for (int k = GC_LOCAL_ID; k < width; k += GC_GROUP_SIZE) {
+                    work[k] += work[k + width];
+                }
+                GC_BARRIER();
+            } while (width > 1);
+            if (GC_LOCAL_ID == 0) {
+                sums_out[row] = work[0];
+                GC_ATOMIC_ADD(total_out, work[0]);
+                GC_ATOMIC_MAX(total_out + 1, work[0]);
+                visits_out[GC_GROUP_ID] += GC_NUM_GROUPS;
+            }
+            row += GC_GROUP_STEP(n_rows);
+        } while (row < GC_GROUP_HI(n_rows));
+    }
+}
+
+/* Slots by atomics: old values of an atomic add are all different. */
+GC_KERNEL void t03_slots(int n, GC_GLOBAL int *next, GC_GLOBAL int *slots_out)
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        slots_out[GC_ATOMIC_ADD(next, 1)] = i;
+    }
+}

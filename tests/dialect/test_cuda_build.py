@@ -1,0 +1,68 @@
+"""The CUDA build without a GPU: NVRTC compiles the kernels for each architecture, the PTX is inspected."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpu_collide import _sources
+from gpu_collide.backends import _nvrtc, cuda
+from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+HERE = Path(__file__).parent
+MACROS = _sources.join([_sources.kernels_dir() / "gc_platform.h", HERE / "every_macro.c"])
+ARCHITECTURES = (70, 80, 90, 100)
+FORBIDDEN = {
+    "contraction": r"\bfma\.\w+\.f(32|64)|\bfma\.rn\.f",
+    "flushed denormals": r"\.ftz\b",
+    "approximation": r"\.approx\b",
+    "a call": r"\bcall\b",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nvrtc():
+    try:
+        known = _nvrtc.supported(12)
+    except BackendUnavailableError as error:
+        pytest.skip(str(error))
+    missing = set(ARCHITECTURES) - set(known)
+    if missing:
+        pytest.skip(f"NVRTC {_nvrtc.version(12)} does not know {sorted(missing)}")
+
+
+TEXTS = [pytest.param(MACROS, id="every_macro"), pytest.param(_sources.source(), id="kernels")]
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("precision", _sources.PRECISIONS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_ptx(text, precision, arch):
+    ptx = cuda.compile_only(arch, precision, text=text, kind="ptx", major=12).decode()
+    assert f".target sm_{arch}" in ptx
+    for name in _sources.parse(text):
+        assert f".entry {name}(" in ptx
+    code = "\n".join(
+        line for line in ptx.splitlines() if not line.lstrip().startswith(("//", ".loc", ".file"))
+    )
+    for what, pattern in FORBIDDEN.items():
+        assert not re.search(pattern, code), f"{what}: {re.search('.*' + pattern + '.*', code).group()}"
+    if precision == "single":
+        assert not re.search(r"\.f64\b", code), "float64 in the single build"
+
+
+def test_cubin():
+    assert cuda.compile_only("sm_90", "mixed", text=MACROS, major=12).startswith(b"\x7fELF")
+
+
+def test_error_names_file_and_line():
+    broken = MACROS + '#line 7 "screw/s99_broken.c"\nint oops = ;\n'
+    with pytest.raises(KernelCompileError, match=r"screw/s99_broken\.c\(7\)"):
+        cuda.compile_only(90, text=broken, major=12)
+
+
+def test_the_inspection_would_find_it():
+    """The same text built with contraction on must fail the inspection, or the inspection is blind."""
+    options = [o for o in cuda._options("90", "mixed") if "fmad" not in o]
+    ptx = _nvrtc.build(MACROS, options, "ptx", 12).decode()
+    assert re.search(FORBIDDEN["contraction"], ptx)

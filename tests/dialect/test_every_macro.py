@@ -1,0 +1,88 @@
+"""One test kernel that uses every macro, on every backend, in every precision, with the same bits."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_collide import _sources
+
+HERE = Path(__file__).parent
+TEXT = _sources.join([_sources.kernels_dir() / "gc_platform.h", HERE / "every_macro.c"])
+
+
+def test_every_macro_is_used():
+    header = _sources.strip_comments((_sources.kernels_dir() / "gc_platform.h").read_text())
+    macros = set(re.findall(r"#define (GC_\w+)", header))
+    helpers = {m for m in macros if m.endswith(("_FN", "_FLOAT", "_DOUBLE"))} - {"GC_FN"} | {"GC_PLATFORM_H"}
+    used = (HERE / "every_macro.c").read_text()
+    assert {m for m in macros - helpers if not re.search(rf"\b{m}\b", used)} == set()
+
+
+def types(precision):
+    return (
+        np.dtype("f4" if precision == "single" else "f8"),
+        np.dtype("f8" if precision == "double" else "f4"),
+    )
+
+
+@pytest.mark.parametrize("precision", ["mixed", "double", "single"])
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1000])
+def test_items(backend, precision, n):
+    real, raster = types(precision)
+    x = (np.linspace(-20, 60, n) + 0.125).astype(real)
+    outs = {
+        "reals_out": backend.fill(backend.empty(n, real), np.nan),
+        "rasters_out": backend.fill(backend.empty(4 * n, raster), np.nan),
+        "bytes_out": backend.fill(backend.empty(n, "u1"), 255),
+        "longs_out": backend.fill(backend.empty(n, "i8"), -1),
+        "uints_out": backend.zeros(n, "u4"),
+    }
+    scalars = {"n": n, "offset": 5_000_000_000, "factor": 1.5, "shift": 0.375, "byte": 200}
+    kernel = backend.module(precision, TEXT).kernel("t01_items")
+    backend.launch_items(kernel, n, **scalars, x_in=backend.to_device(x), **outs)
+    got = {name: backend.to_host(buf) for name, buf in outs.items()}
+
+    table = np.array([0.5, -1.25, 2.0, 1e-3], real)[np.arange(n) & 3]
+    factor, y = real.type(1.5), x.astype(raster) + raster.type(0.375)
+    blend = np.abs(x) * real.type(0.75) + np.sqrt(np.maximum(x, factor))
+    assert np.array_equal(got["reals_out"], blend * table + np.rint(x) + np.minimum(x, factor))
+    r = got["rasters_out"].reshape(n, 4)
+    expected = [np.sqrt(np.abs(y)), np.floor(y), np.rint(y * raster.type(0.5)), y / raster.type(3)]
+    assert np.array_equal(r, np.stack(expected, axis=1))
+    whole = np.floor(x).astype("i8")
+    assert np.array_equal(got["bytes_out"], (200 + whole).astype("u1"))
+    assert np.array_equal(got["longs_out"], 15_000_000_000 + whole)
+    assert np.array_equal(got["uints_out"], np.arange(n, dtype="u4") * np.uint32(2654435769))
+
+
+@pytest.mark.parametrize("groups, group_size", [(1, None), (3, None), (7, 4), (64, 16)])
+def test_rows(backend, groups, group_size):
+    if group_size and backend.kind == "cpu":
+        group_size = 1
+    n_rows, n_columns = 13, 32
+    values = np.random.default_rng(3).integers(-1000, 1000, (n_rows, n_columns), dtype=np.int32)
+    sums, total = (
+        backend.fill(backend.empty(n_rows, "i4"), -7),
+        backend.to_device(np.array([0, -(2**31)], "i4")),
+    )
+    visits = backend.zeros(groups, "i4")
+    backend.launch(
+        backend.module("mixed", TEXT)["t02_rows"], groups, group_size,
+        n_rows=n_rows, n_columns=n_columns, scratch=backend.empty((n_rows, n_columns), "i4"),
+        sums_out=sums, total_out=total, visits_out=visits, **{"in": backend.to_device(values)},
+    )  # fmt: skip
+    expected = values.sum(axis=1)
+    assert np.array_equal(backend.to_host(sums), expected)
+    assert backend.to_host(total).tolist() == [expected.sum(), expected.max()]
+    shares = backend.to_host(visits) // groups
+    assert shares.sum() == n_rows and shares.max() <= -(-n_rows // groups)
+
+
+def test_slots(backend):
+    n = 5000
+    next_slot, slots = backend.zeros(1, "i4"), backend.fill(backend.empty(n, "i4"), -1)
+    backend.launch(backend.module("mixed", TEXT)["t03_slots"], 40, None, n=n, next=next_slot, slots_out=slots)
+    assert backend.item(next_slot) == n
+    assert np.array_equal(np.sort(backend.to_host(slots)), np.arange(n))

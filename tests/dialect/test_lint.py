@@ -1,0 +1,121 @@
+"""Bans of the dialect that no compiler reports, as a source lint over kernels/ and the test kernel."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gpu_collide import _sources
+
+HERE = Path(__file__).parent
+FILES = [*_sources.kernel_files(), HERE / "every_macro.c"]
+PLATFORM = "gc_platform.h"
+BANNED = {
+    r"\bf(min|max)f?\s*\(": "fmin/fmax treat NaN differently; use GC_MIN, GC_MAX",
+    r"\b(rsqrt|mad|mad24|fma)f?\s*\(": "not correctly rounded, or contracted",
+    r"\b(native|half)_\w+\s*\(": "approximate",
+    r"(?<!\w)(sin|cos|tan|asin|acos|atan|atan2|exp|log|pow|sincos|hypot)f?\s*\(": "bits differ; use gc_*",
+    r"(?<!\w)(sqrt|fabs|floor|rint|ceil|round|trunc)f?\s*\(": "use GC_SQRT, GC_ABS, GC_FLOOR, GC_RINT",
+    r"\b(float|double|int|gc_real|gc_raster)3\b": "3-vectors are 12 bytes in CUDA and 16 in OpenCL",
+    r"\b(long|short|size_t|unsigned|bool|char)\b": "use int, gc_long, gc_uint, gc_uchar",
+    r"\b(template|printf|goto|malloc|__shared__|__local|__global|__kernel)\b": "not in the dialect",
+    r"#\s*include\b": "the loader joins the files; caches do not see included ones",
+}
+
+
+def code_of(path):
+    return _sources.strip_comments(path.read_text(encoding="utf-8"))
+
+
+def places(path, code, pattern):
+    return [
+        f"{path.name}:{code.count(chr(10), 0, m.start()) + 1}: {m.group()}"
+        for m in re.finditer(pattern, code)
+    ]
+
+
+@pytest.mark.parametrize("path", [f for f in FILES if f.name != PLATFORM], ids=lambda p: p.name)
+def test_bans(path):
+    code = code_of(path)
+    found = [f"{place} ({why})" for pattern, why in BANNED.items() for place in places(path, code, pattern)]
+    if path.suffix == ".c":
+        found += places(path, code, r"#\s*(if|ifdef|ifndef|elif)\b[^\n]*")
+    assert found == []
+
+
+def loops_with_barrier(code):
+    """Heads of for and plain while loops whose body holds a barrier; a bare body ends at its semicolon."""
+    found = []
+    for match in re.finditer(r"\b(for|while)\s*\(", code):
+        end = close(code, match.end() - 1, "()")
+        body = end + len(code[end:]) - len(code[end:].lstrip())
+        if code[body : body + 1] == ";":
+            continue  # the tail of a do-while
+        stop = close(code, body, "{}") if code[body] == "{" else code.index(";", body)
+        if "GC_BARRIER" in code[body:stop]:
+            found.append(f"line {code.count(chr(10), 0, match.start()) + 1}: {match.group()}")
+    return found
+
+
+def close(code, start, pair):
+    depth = 0
+    for i in range(start, len(code)):
+        depth += (code[i] == pair[0]) - (code[i] == pair[1])
+        if depth == 0:
+            return i + 1
+    raise AssertionError("unbalanced brackets")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_barriers_stand_in_do_while_only(path):
+    """PoCL's compile time explodes with barriers in for loops: 0.45 s, 8 s, a minute for one, two, three."""
+    assert loops_with_barrier(code_of(path)) == []
+
+
+def test_the_loop_lint_sees():
+    bad = "for (int i = 0; i < n; ++i) { if (x) { GC_BARRIER(); } }\nwhile (n) { GC_BARRIER(); }"
+    assert len(loops_with_barrier(bad)) == 2
+    assert loops_with_barrier("do { for (;;) { a(); } GC_BARRIER(); } while (f(x));") == []
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc's preprocessor")
+def test_single_has_no_double():
+    """Neither the type nor a literal without the suffix f: a device without float64 must not see either."""
+    text = _sources.join(FILES)
+    done = subprocess.run(
+        ["gcc", "-E", "-P", "-x", "c", "-DGC_PRECISION=2", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not re.search(r"\bdouble\b", done.stdout)
+    literals = re.findall(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?(?![\w.])", done.stdout)
+    assert literals == []
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+@pytest.mark.parametrize("precision", _sources.PRECISIONS)
+def test_no_warnings(precision, tmp_path):
+    text = _sources.join(FILES)
+    text += _sources.c_entry_points(_sources.parse(text))
+    command = [
+        "gcc",
+        "-std=c11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Wvla",
+        "-Wno-unknown-pragmas",
+        "-Wno-unused-function",
+    ]
+    command += ["-Werror", "-ffp-contract=off", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}"]
+    done = subprocess.run(
+        [*command, "-x", "c", "-c", "-o", str(tmp_path / "k.o"), "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
