@@ -1,8 +1,8 @@
 """Every contact between a kart and its race track over a recorded race: ``python examples/race.py RACE.npz``.
 
 Between two recorded poses the kart moves by up to four times its own length, so looking for overlaps at the
-recorded poses misses much. Here every step is one pair: the triangles of the track near the step (body A, at rest) and
-the kart (body B, from one recorded pose to the next).
+recorded poses misses much. Here every step is one pair: the triangles of the track near the step (body A, at
+rest) and the kart (body B, from one recorded pose to the next).
 
 The pre-selection is by axis-aligned boxes: a triangle is kept if its box meets the box that the kart sweeps.
 All triangles around a contact meet the swept box there, so a patch has the same neighbourhoods, and the same
@@ -46,8 +46,8 @@ class Race:
 def load_race(path) -> Race:
     """Read a recording; says what is needed if the file or one of its arrays is missing.
 
-    Optional arrays: ``time`` (k,) in seconds, and ``race_lengths`` (races,), how many of the k poses belong to
-    each race, in order: no step is made from the end of one race to the start of the next.
+    Optional arrays: ``time`` (k,) in seconds, and ``race_lengths`` (races,), how many of the k poses belong
+    to each race, in order: no step is made from the end of one race to the start of the next.
     """
     path = Path(path)
     if not path.is_file():
@@ -125,7 +125,7 @@ class Scene:
     triangles: list[np.ndarray]  # per patch: the numbers of its triangles in the track
 
     def track_triangle(self, contacts) -> np.ndarray:
-        """Triangle of the track (c,) for contacts of its faces with vertices of the car; -1 for the others."""
+        """Triangle of the track (c,) for contacts of its faces with the car's vertices; -1 for the others."""
         out = np.full(len(contacts), -1)
         for i in np.flatnonzero(np.asarray(contacts.kind) == int(gc.Kind.FV)):
             patch = self.patch[contacts.pair[i]]

@@ -1,0 +1,46 @@
+"""Every case of the bench runs, on a handful of pairs."""
+
+import pytest
+
+from bench import run
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+
+def bench(*words):
+    return run.main([*words, "--pairs", "24", "--repeat", "1"])
+
+
+@pytest.mark.parametrize("case", ["cubes", "cars"])
+def test_small_shapes_in_every_mode(case, tmp_path, capsys):
+    assert bench(case, "--resolution", "6", "--results", str(tmp_path)) == 0
+    said = capsys.readouterr().out
+    for mode in ("exact", "segments", "pixels"):
+        assert mode in said
+    names = sorted(path.name for path in tmp_path.glob("*/*.csv"))
+    assert names == [f"{case}.csv", f"{case}_stages.csv"]
+
+
+def test_tori_in_exact_mode(capsys):
+    assert run.main(["tori", "--pairs", "4", "--repeat", "1", "--mode", "exact", "--resolution", "6"]) == 0
+    assert "exact" in capsys.readouterr().out
+
+
+def test_filter_takes_part_of_a_name(capsys):
+    assert bench("-f", "cube", "--mode", "exact", "--resolution", "6") == 0
+    assert "== cubes ==" in capsys.readouterr().out
+
+
+def test_beside_fcl(capsys):
+    pytest.importorskip("fcl", reason="python-fcl is not installed")
+    assert bench("fcl") == 0
+    said = capsys.readouterr().out
+    assert "ratio" in said and "tori" in said
+
+
+def test_sweep_draws_its_figure(tmp_path, capsys):
+    figure = tmp_path / "sweep.png"
+    words = ["sweep", "--pairs", "6", "--repeat", "1", "--resolution", "6", "--resolution", "12"]
+    assert run.main([*words, "--figure", str(figure)]) == 0
+    assert figure.stat().st_size > 10000
+    assert "pixels" in capsys.readouterr().out
