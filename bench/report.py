@@ -39,13 +39,17 @@ class Report:
             self.device = describe_device(contacts.info)
             print(f"device: {self.device}   commit: {commit()}   seed: {self.settings.seed}")
 
-    def add(self, **row) -> None:
-        """Print one row; a new header line appears when the columns change."""
-        if list(row) != self._columns:
-            self._columns = list(row)
-            print("  ".join(_cell(name, name, head=True) for name in self._columns))
+    def add(self, hide: tuple[str, ...] = (), **row) -> None:
+        """Keep one row and print it; columns named in `hide` go to the file alone.
+
+        A new header line appears when the columns change.
+        """
+        shown = [name for name in row if name not in hide]
+        if shown != self._columns:
+            self._columns = shown
+            print("  ".join(f"{name:<{_width(name)}}" for name in shown))
         self.rows.append(row)
-        print("  ".join(_cell(name, value) for name, value in row.items()), flush=True)
+        print("  ".join(_cell(name, row[name]) for name in shown), flush=True)
 
     def add_stages(self, label: str, timing, n_pairs: int) -> None:
         """Print where the time of the fastest run went, stage by stage."""
@@ -154,10 +158,12 @@ def _plain(value):
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def _cell(name, value, head=False):
-    width = max(len(name), 10)
-    if head or isinstance(value, str):
-        return f"{value:<{width}}" if head is False else f"{name:<{width}}"
+def _width(name):
+    return max(len(name), 9)
+
+
+def _cell(name, value):
+    width = _width(name)
     if isinstance(value, float):
         return f"{value:<{width}.4g}" if abs(value) < 1e4 else f"{value:<{width}.0f}"
     return f"{value:<{width}}"

@@ -57,6 +57,7 @@ def rate_shape(name: str, mesh, settings: Settings, *, full: int, sample: int, b
 
         timing = measure(timed, settings.repeat)
         report.add(
+            hide=("pairs", "transfer_s", "kernel_s"),
             refine=refine,
             candidates=candidates,
             resolution="-" if resolution is None else f"{resolution:g}",

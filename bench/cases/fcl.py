@@ -75,6 +75,7 @@ def _compare(report, settings, shape, mesh, split, n, target, by_reference):
     rates = [n / timing.best for timing in timings]
     ratio = rates[0] / rates[1]
     report.add(
+        hide=("fcl_share", "fcl_culled_per_s", "ours_spread", "fcl_spread", "cores", "fcl_version"),
         shape=shape,
         pairs=n,
         hit_share=hit_share(result),

@@ -53,6 +53,7 @@ def _one_race(report, settings, name, race):
     timing = measure(call, settings.repeat)
     sizes = np.array([len(found) for found in scene.triangles])
     report.add(
+        hide=("triangles_mean", "spread", "transfer_s", "kernel_s"),
         race=name,
         steps=len(race.time),
         pairs=len(pairs),

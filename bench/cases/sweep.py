@@ -104,8 +104,8 @@ def draw(rows: list[dict], path: Path) -> None:
             )
         axis.set_title(title, fontsize=10)
         axis.set_xscale("log", base=2)
-        # Shares of exactly zero have no place on a log axis: linear below one in ten thousand.
-        axis.set_yscale("symlog" if column in ("false", "missed") else "log", **_linear_below(column))
+        # Shares of exactly zero have no place on a log axis: it is linear near zero.
+        axis.set_yscale("symlog", linthresh=1e-4 if column in ("false", "missed") else 1e-9)
         axis.grid(True, alpha=0.3)
     for axis in axes[1]:
         axis.set_xlabel("rows per short edge")
@@ -114,7 +114,3 @@ def draw(rows: list[dict], path: Path) -> None:
     figure.savefig(path, dpi=110)
     plt.close(figure)
     print(f"written: {path}")
-
-
-def _linear_below(column):
-    return {"linthresh": 1e-4} if column in ("false", "missed") else {}
