@@ -1,0 +1,132 @@
+"""The screw method in NumPy float64: `collide_reference`, stage by stage."""
+
+import time as clock
+
+import numpy as np
+
+from ...contacts import Contacts, Status
+from . import s01_screw, s02_facing, s07_solve, s08_contacts
+from ._tables import tables_of
+from .s01_screw import ScrewMotion, screw_motion
+
+__all__ = ["collide_reference", "screw_motion", "ScrewMotion"]
+
+REFINE = ("exact", "segments", "pixels")
+CANDIDATES = ("auto", "raster", "pairs")
+
+
+def collide_reference(bodies, pairs, *, refine="exact", candidates="auto", resolution=None, pixel_size=None,
+                      min_properness=-0.1, contacts="all", check_start=False):
+    """Contacts of a batch of pairs, one pair after the other; the options are those of ``gpu_collide.collide``.
+
+    Parameters
+    ----------
+    bodies : Bodies
+    pairs : (p, 2) int array
+        Body numbers; checked by the caller.
+    refine, candidates, resolution, pixel_size, min_properness, contacts, check_start
+        As in ``gpu_collide.collide``.
+
+    Returns
+    -------
+    Contacts
+
+    Raises
+    ------
+    ValueError
+        Unknown option values, or ``candidates="pairs"`` with a refine that needs rows.
+    """
+    _check_options(refine, candidates, resolution, pixel_size, contacts)
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    tables = [tables_of(mesh) for mesh in bodies.meshes]
+    p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
+    p1, q1, ok1 = s01_screw.pose_arrays(bodies.end)
+    valid = ok0 & ok1
+    status = np.zeros(len(pairs), dtype=np.uint8)
+    toi = np.full(len(pairs), np.inf)
+    rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
+    for i, (ia, ib) in enumerate(pairs):
+        if not (valid[ia] and valid[ib]):
+            status[i] = Status.INVALID_INPUT
+            continue
+        shape_a, shape_b = bodies.shape[ia], bodies.shape[ib]
+        mesh_a, mesh_b = bodies.meshes[shape_a], bodies.meshes[shape_b]
+        screw = s01_screw.screw_of_pair(mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]),
+                                        (p0[ib], q0[ib]), (p1[ib], q1[ib]))
+        a = s02_facing.side_of(screw, tables[shape_a], "a")
+        b = s02_facing.side_of(screw, tables[shape_b], "b")
+        met = _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings)
+        met = s08_contacts.resolve(screw, a, b, met, min_properness)
+        fields = s08_contacts.describe(screw, met)
+        if len(met):
+            toi[i] = fields["time"].min()
+            status[i] = Status.HIT
+            if contacts == "first":
+                first = fields["time"] == toi[i]
+                fields = {name: value[first] for name, value in fields.items()}
+        counts[i] = len(fields["kind"])
+        rows.append(dict(fields, pair=np.full(counts[i], i)))
+    return _assemble(status, toi, counts, rows, dict(
+        backend="reference", device="NumPy", precision="double", refine=refine, candidates=candidates,
+        resolution=resolution, pixel_size=pixel_size, min_properness=min_properness, timings=timings, notes=[],
+        tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
+    ))
+
+
+def _check_options(refine, candidates, resolution, pixel_size, contacts):
+    for name, value, allowed in (("refine", refine, REFINE), ("candidates", candidates, CANDIDATES),
+                                 ("contacts", contacts, ("all", "first"))):
+        if value not in allowed:
+            raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
+    if refine != "exact" and candidates == "pairs":
+        raise ValueError(f"candidates: 'pairs' has no rows, which refine={refine!r} needs; use 'raster' or 'auto'")
+    for name, value in (("resolution", resolution), ("pixel_size", pixel_size)):
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise ValueError(f"{name}: expected a positive number, got {value!r}")
+    if resolution is not None and pixel_size is not None:
+        raise ValueError("resolution, pixel_size: expected at most one of them, got both")
+
+
+def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings):
+    """All `Meetings` of one pair, unresolved."""
+    start = clock.perf_counter()
+    face_vertex, vertex_face, edge_edge = _box_candidates(screw, a, b)
+    middle = clock.perf_counter()
+    found = s07_solve.concatenate([
+        s07_solve.solve_vertex_face(screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness),
+        s07_solve.solve_vertex_face(screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness),
+        s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]),
+    ])
+    end = clock.perf_counter()
+    timings["candidates"] = timings.get("candidates", 0.0) + middle - start
+    timings["s07_solve"] = timings.get("s07_solve", 0.0) + end - middle
+    return found
+
+
+def _box_candidates(screw, a, b):
+    """Feature pairs (m, 2) as (A's, B's) whose boxes in (rho, psi, y, time) meet: FV, VF, EE."""
+    parts_a, parts_b = s02_facing.edge_parts(screw, a), s02_facing.edge_parts(screw, b)
+    faces_a = s02_facing.face_boxes(screw, a, s02_facing.face_boundaries(screw, a))
+    faces_b = s02_facing.face_boxes(screw, b, s02_facing.face_boundaries(screw, b))
+    vertices_a, vertices_b = s02_facing.facing_vertices(screw, a), s02_facing.facing_vertices(screw, b)
+    face_vertex = s02_facing.box_pairs(screw, faces_a, s02_facing.point_boxes(screw, b.points[vertices_b]))
+    vertex_face = s02_facing.box_pairs(screw, s02_facing.point_boxes(screw, a.points[vertices_a]), faces_b)
+    edge_edge = s02_facing.box_pairs(screw, s02_facing.segment_boxes(screw, parts_a.p0, parts_a.p1),
+                                     s02_facing.segment_boxes(screw, parts_b.p0, parts_b.p1))
+    face_vertex[:, 1] = vertices_b[face_vertex[:, 1]]
+    vertex_face[:, 0] = vertices_a[vertex_face[:, 0]]
+    edge_edge = np.stack([parts_a.owner[edge_edge[:, 0]], parts_b.owner[edge_edge[:, 1]]], axis=-1)
+    return face_vertex, vertex_face, np.unique(edge_edge, axis=0)
+
+
+def _assemble(status, toi, counts, rows, info):
+    """`Contacts` from the rows of every pair."""
+    names = ("pair", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
+             "normal_speed", "sustained", "time_end")
+    types = dict(pair=np.int32, kind=np.uint8, feature_a=np.int32, feature_b=np.int32, sustained=bool)
+    vectors = ("position", "normal", "local_a", "local_b")
+    columns = {}
+    for name in names:
+        empty = np.zeros((0, 3) if name in vectors else 0)
+        columns[name] = np.concatenate([empty] + [row[name] for row in rows]).astype(types.get(name, np.float64))
+    return Contacts(status=status, toi=toi, contact_start=np.concatenate([[0], np.cumsum(counts)]), **columns, info=info)

@@ -1,0 +1,325 @@
+"""Stage 7: a bound on properness, then exact times of vertex-face and edge-edge meetings.
+
+Input: candidate feature pairs. Output: `Meetings`, every time in the step at which the features touch with the
+surfaces facing each other, with properness. A function that stays within the touch tolerance over the whole
+step gives the intervals in which the features overlap, as sustained meetings.
+
+Vertex against face is solved in the frame of the face; for a face of B that is B's half-way frame with time
+running backwards. Edge against edge uses the volume spanned by the unit directions and the gap, divided by the sine.
+Sources: Buss, section 5 (properness); DESIGN.md sections 2 to 4 and 10.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from . import _intervals
+from ._roots import ScrewFunctions, find_roots
+
+FV, VF, EE = 0, 1, 2
+# In units of the size: surfaces this close touch, points this far outside are inside.
+TOUCH = 1e-11
+# In units of the speed.
+FACING = 1e-9
+# Sine of the angle below which edges are parallel and make no contact.
+PARALLEL = 1e-9
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """Structure of arrays (m,), one entry per meeting.
+
+    kind u1; feature_a, feature_b; s, s_end time - 1/2; sustained; properness; normal (m, 3) A to B in the screw frame
+    at the time; normal_speed; on_a (m, 3) point of A, on_b (m, 3) point of B at its half-way pose, screw frame;
+    along_a, along_b the distances of an edge meeting from the low ends (NaN for vertex-face).
+    """
+
+    kind: np.ndarray
+    feature_a: np.ndarray
+    feature_b: np.ndarray
+    s: np.ndarray
+    s_end: np.ndarray
+    sustained: np.ndarray
+    properness: np.ndarray
+    normal: np.ndarray
+    normal_speed: np.ndarray
+    on_a: np.ndarray
+    on_b: np.ndarray
+    along_a: np.ndarray
+    along_b: np.ndarray
+
+    def take(self, index):
+        return Meetings(*(getattr(self, f.name)[index] for f in fields(self)))
+
+    def __len__(self):
+        return len(self.kind)
+
+
+def concatenate(parts):
+    """One `Meetings` from several."""
+    return Meetings(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Meetings)))
+
+
+def vertex_face_functions(screw, face_side, vertex_side, faces, vertices):
+    """Distance of the vertices from the planes of the faces as `ScrewFunctions`."""
+    n, x = face_side.normals[faces], vertex_side.points[vertices]
+    th, u = screw.theta, screw.W + screw.theta * x[:, 2]
+    p = np.stack([
+        np.sum(n * (x - face_side.centre), axis=1) + face_side.tables.offsets[faces],
+        n[:, 0] * u - n[:, 2] * th * x[:, 0],
+        -th * th * n[:, 0] * x[:, 0] - n[:, 2] * th * u,
+        n[:, 1] * screw.g,
+    ], axis=1)
+    # Seen from B, A's vertices move backwards.
+    return ScrewFunctions(screw.theta, p * ([1, 1, 1, 1] if face_side.sign < 0 else [1, -1, 1, -1]))
+
+
+def edge_edge_functions(screw, a, b, edges_a, edges_b):
+    """Volume of (gap, unit direction of A's edge, unit direction of B's edge) as `ScrewFunctions`.
+
+    With the moments m = point x direction the volume is -(dA . mB + mA . dB); B's direction and moment turn, and its
+    points are carried by (W sigma, g s, -theta W nu), which adds the terms in W and g.
+    """
+    pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
+    pb, db = b.points[b.tables.edges[edges_b, 0]], b.unit[edges_b]
+    ma, mb = np.cross(pa, da), np.cross(pb, db)
+    th, w, g = screw.theta, screw.W, screw.g
+    (ax, ay, az), (bx, by, bz) = da.T, db.T
+    flat = ax * bx + az * bz
+    skew = ax * bz - az * bx
+    p = np.stack([
+        np.sum((pb - pa) * np.cross(da, db), axis=1),
+        -th * (ax * mb[:, 2] - az * mb[:, 0] + ma[:, 0] * bz - ma[:, 2] * bx) - w * (by * az - ay * bz),
+        th * th * (ax * mb[:, 0] + az * mb[:, 2] + ma[:, 0] * bx + ma[:, 2] * bz) - w * th * (by * ax + ay * bx),
+        -g * skew,
+    ], axis=1)
+    q = np.stack([g * th * flat, g * th * th * skew], axis=1)
+    return ScrewFunctions(th, p, q)
+
+
+def properness_bound(screw, face_side, vertex_side, faces, vertices):
+    """Upper bound of the properness of vertex-face candidates over the whole step.
+
+    The directions of the edges leaving the vertex turn by at most half of theta either way about y.
+    """
+    e, there = _leaving(vertex_side, vertices)
+    n = face_side.normals[faces][:, None]
+    across = e[..., 0] * n[..., 0] + e[..., 2] * n[..., 2]
+    skew = e[..., 2] * n[..., 0] - e[..., 0] * n[..., 2]
+    fixed, swing, half = e[..., 1] * n[..., 1], np.hypot(across, skew), 0.5 * screw.theta
+
+    def most(sign):
+        phase = np.abs(np.arctan2(skew, sign * across))
+        value = sign * fixed + swing * np.cos(np.maximum(phase - half, 0.0))
+        return np.where(there, value, np.inf).min(axis=1)
+
+    bound = np.maximum(most(1.0), most(-1.0)) if face_side.tables.two_sided else most(1.0)
+    return np.where(there.any(axis=1), bound, -1.0)
+
+
+def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_properness=-np.inf):
+    """Exact meetings of the vertices of one body with the faces of the other (candidate arrays (m,))."""
+    keep = properness_bound(screw, face_side, vertex_side, faces, vertices) >= min_properness - 1e-9
+    keep &= vertex_side.facing(screw, vertex_side.tables.vertex_faces[vertices],
+                               vertex_side.points[vertices][:, None], FACING).any(axis=1)
+    faces, vertices = faces[keep], vertices[keep]
+    functions = vertex_face_functions(screw, face_side, vertex_side, faces, vertices)
+    touch = TOUCH * screw.size
+    lasting = _stays(functions, np.full(len(faces), touch), screw)
+    index = np.nonzero(~lasting)[0]
+    window = 0.5 + screw.tau
+    item, s, _ = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
+    faces_at, vertices_at = faces[index[item]], vertices[index[item]]
+    at = _carry(screw, face_side, vertex_side.points[vertices_at], s)
+    good = _inside(face_side, faces_at, at) >= -touch
+    parts = [_vertex_face_meetings(screw, face_side, vertex_side, faces_at[good], vertices_at[good], s[good])]
+    for i in np.nonzero(lasting)[0]:
+        spans = _intervals.vertex_face(screw, face_side, vertex_side, faces[i], vertices[i], touch)
+        if len(spans):
+            repeat = np.ones(len(spans), dtype=np.int64)
+            parts.append(_vertex_face_meetings(screw, face_side, vertex_side, faces[i] * repeat,
+                                               vertices[i] * repeat, spans[:, 0], spans[:, 1]))
+    return concatenate(parts)
+
+
+def _vertex_face_meetings(screw, face_side, vertex_side, faces, vertices, s, s_end=None):
+    x = vertex_side.points[vertices]
+    at = _carry(screw, face_side, x, s)
+    good = face_side.facing(screw, faces, at, FACING)
+    faces, vertices, s, x, at = faces[good], vertices[good], s[good], x[good], at[good]
+    sustained = np.full(len(s), s_end is not None)
+    s_end = s if s_end is None else s_end[good]
+    n = face_side.normals[faces]
+    speed = np.sum(n * screw.omega(at), axis=1)
+    if face_side.tables.two_sided:
+        flip = np.where(face_side.sign * speed < 0, -1.0, 1.0)
+        n, speed = n * flip[:, None], speed * flip
+    value = vertex_properness(screw, face_side, vertex_side, vertices, n, s)
+    on_face_of_a = face_side.sign < 0
+    nan = np.full(len(s), np.nan)
+    return Meetings(
+        np.full(len(s), FV if on_face_of_a else VF, dtype=np.uint8),
+        faces if on_face_of_a else vertices, vertices if on_face_of_a else faces, s, s_end, sustained, value,
+        n if on_face_of_a else -screw.turn(n, s), speed if on_face_of_a else -speed,
+        at if on_face_of_a else x, x if on_face_of_a else at, nan, nan,
+    )
+
+
+def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
+    """Least e . n over the edges leaving the vertices, negative where the solid is not behind the vertex.
+
+    ``n`` (m, 3) are outward normals of the faces in the face's own frame, ``s`` (m,) the times.
+    """
+    # Work in the frame of the vertex: turn the normal instead of every edge.
+    n = screw.turn(n, s * face_side.sign)
+    e, there = _leaving(vertex_side, vertices)
+    along = np.where(there, np.sum(e * n[:, None], axis=-1), np.inf)
+    value = along.min(axis=1)
+    value = np.where(there.any(axis=1), value, -1.0)
+    t = vertex_side.tables
+    for i in np.nonzero((value > 0) & t.vertex_reflex[vertices])[0]:
+        if _pit(vertex_side, vertices[i], n[i], e[i], along[i]):
+            value[i] = -abs(value[i])
+    return value
+
+
+def _pit(side, vertex, n, e, along):
+    """Whether the solid at a vertex with a reflex edge lies on the near side, so that the vertex is a pit.
+
+    Just beside the incident edge nearest to the face plane, towards the face, there is air at a peak and solid at a pit.
+    """
+    t = side.tables
+    least = int(np.argmin(along))
+    p = -n + (n @ e[least]) * e[least]
+    edge = t.vertex_edges[vertex, least]
+    faces = t.edge_faces[edge][t.edge_faces[edge] >= 0]
+    behind = side.normals[faces] @ p < 0
+    return bool(behind.any() if t.edge_reflex[edge] else behind.all())
+
+
+def _leaving(side, vertices):
+    """Unit directions (m, d, 3) of the edges leaving the vertices, and which places hold one."""
+    t = side.tables
+    edges = t.vertex_edges[vertices]
+    return side.unit[edges] * t.vertex_signs[vertices][..., None], edges >= 0
+
+
+def _carry(screw, face_side, x, s):
+    """Vertices ``x`` at the times ``s``, in the frame of the face's body."""
+    return screw.flow(x, -face_side.sign * s)
+
+
+def _inside(face_side, faces, x):
+    """Least distance of points ``x`` (m, 3) of the face planes from the sides of the faces, positive inside."""
+    t = face_side.tables
+    corners = face_side.points[t.loops[faces]]
+    distance = np.sum(face_side.inward[faces] * (x[:, None] - corners), axis=-1)
+    return np.where(t.loops[faces] >= 0, distance, np.inf).min(axis=1)
+
+
+def _stays(functions, limit, screw, weight=None):
+    """Whether |f| <= limit (times ``weight(s)``) over the whole step, from 33 Chebyshev points."""
+    stays = np.ones(len(functions.p), dtype=bool)
+    points = 0.5 * np.cos(np.pi * np.arange(33) / 32) if screw.moves else np.zeros(1)
+    for s in points:
+        index = np.nonzero(stays)[0]
+        if len(index) == 0:
+            break
+        at = np.full(len(index), s)
+        bound = limit[index] * (1.0 if weight is None else weight(index, at))
+        stays[index] = np.abs(functions.take(index)(at)[0]) <= bound
+    return stays
+
+
+def solve_edge_edge(screw, a, b, edges_a, edges_b):
+    """Exact meetings of edges of A with edges of B (candidate arrays (m,))."""
+    functions = edge_edge_functions(screw, a, b, edges_a, edges_b)
+    touch = TOUCH * screw.size
+
+    def sine(index, s):
+        return np.linalg.norm(np.cross(a.unit[edges_a[index]], screw.turn(b.unit[edges_b[index]], s)), axis=1)
+
+    lasting = _stays(functions, np.full(len(edges_a), touch), screw, sine)
+    index = np.nonzero(~lasting)[0]
+    window = 0.5 + screw.tau
+    item, s, touching = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
+    item = index[item]
+    value = np.abs(functions.take(item)(s)[0])
+    good = ~touching | (value <= touch * sine(item, s))
+    item, s = item[good], s[good]
+    parts = [edge_edge_meetings(screw, a, b, edges_a[item], edges_b[item], s, touch)]
+    for i in np.nonzero(lasting)[0]:
+        spans = _intervals.edge_edge(screw, a, b, edges_a[i], edges_b[i], touch)
+        if len(spans):
+            repeat = np.ones(len(spans), dtype=np.int64)
+            parts.append(edge_edge_meetings(screw, a, b, edges_a[i] * repeat, edges_b[i] * repeat,
+                                            spans[:, 0], touch, spans[:, 1]))
+    return concatenate(parts)
+
+
+def crossing(screw, a, b, edges_a, edges_b, s):
+    """Where the lines of two edges are nearest at the times ``s``: distances along A's and B's edge from their low ends,
+    and n = dA x dB (not normalised) in the screw frame."""
+    pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
+    pb = screw.flow(b.points[b.tables.edges[edges_b, 0]], s)
+    db = screw.turn(b.unit[edges_b], s)
+    n = np.cross(da, db)
+    square = np.sum(n * n, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along_a = np.sum(np.cross(pb - pa, db) * n, axis=1) / square
+        along_b = np.sum(np.cross(pb - pa, da) * n, axis=1) / square
+    return along_a, along_b, n
+
+
+def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
+    """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times ``s``."""
+    along_a, along_b, n = crossing(screw, a, b, edges_a, edges_b, s)
+    length_a, length_b = a.tables.length[edges_a], b.tables.length[edges_b]
+    good = np.linalg.norm(n, axis=1) >= PARALLEL
+    good &= (along_a >= -slack) & (along_a <= length_a + slack) & (along_b >= -slack) & (along_b <= length_b + slack)
+    index = np.nonzero(good)[0]
+    edges_a, edges_b, s, n = edges_a[index], edges_b[index], s[index], n[index]
+    along_a = np.clip(along_a[index], 0.0, length_a[index])
+    along_b = np.clip(along_b[index], 0.0, length_b[index])
+    on_a = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
+    on_b = b.points[b.tables.edges[edges_b, 0]] + along_b[:, None] * b.unit[edges_b]
+    keep = a.facing(screw, a.tables.edge_faces[edges_a], on_a[:, None], FACING).any(axis=1)
+    keep &= b.facing(screw, b.tables.edge_faces[edges_b], on_b[:, None], FACING).any(axis=1)
+    edges_a, edges_b, s, n, on_a, on_b = (x[keep] for x in (edges_a, edges_b, s, n, on_a, on_b))
+    n = n / np.linalg.norm(n, axis=1, keepdims=True)
+    value, n, speed = edge_properness(screw, a, b, edges_a, edges_b, s, n, on_a)
+    sustained = np.full(len(s), s_end is not None)
+    return Meetings(
+        np.full(len(s), EE, dtype=np.uint8), edges_a, edges_b, s, s if s_end is None else s_end[index][keep],
+        sustained, value, n, speed, on_a, on_b, along_a[keep], along_b[keep],
+    )
+
+
+def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
+    """Formula (7) of Buss with one term per incident face, the sign of ``n`` chosen; negative at reflex edges.
+
+    Returns properness, normal (A to B) and normal speed.
+    """
+    da, db = a.unit[edges_a], screw.turn(b.unit[edges_b], s)
+
+    def terms(side, edges, d, turn):
+        faces, sides = side.tables.edge_faces[edges], side.tables.edge_sides[edges]
+        normal = side.normals[faces]
+        if turn:
+            normal = screw.turn(normal, s[:, None])
+        value = np.sum(np.cross(n, d)[:, None] * normal, axis=-1)
+        # + for the left face and - for the right one on A, the other way round on B.
+        return np.where(sides == 0, 1.0, -1.0) * -side.sign * value, faces >= 0
+
+    (term_a, there_a), (term_b, there_b) = terms(a, edges_a, da, False), terms(b, edges_b, db, True)
+    term, there = np.concatenate([term_a, term_b], axis=1), np.concatenate([there_a, there_b], axis=1)
+    plus = np.where(there, term, np.inf).min(axis=1)
+    minus = np.where(there, -term, np.inf).min(axis=1)
+    speed = np.sum(n * screw.omega(x), axis=1)
+    sign = np.where(plus > minus, 1.0, np.where(plus < minus, -1.0, np.where(speed > 0, -1.0, 1.0)))
+    if a.tables.two_sided or b.tables.two_sided:
+        sign = np.where(speed > 0, -1.0, 1.0)
+    value = np.where(sign > 0, plus, minus)
+    reflex = a.tables.edge_reflex[edges_a] | b.tables.edge_reflex[edges_b]
+    value = np.where(reflex, -np.abs(value), value)
+    return value, n * sign[:, None], speed * sign

@@ -1,0 +1,164 @@
+"""Stage 8: resolve coincidences into FV, VF and EE, order, and describe the contacts in the world.
+
+Input: the `Meetings` of one pair. Output: rows of `gpu_collide.Contacts`. An edge-edge meeting at the end of an
+edge is a vertex contact: it is dropped if that is there already, otherwise turned into the best of the vertex contacts
+that the neighbouring faces allow. A vertex on a border of faces is reported once, for the face of greatest
+properness; of a vertex meeting a vertex one contact stays. At least one contact always remains: an edge meeting whose
+vertex contacts all fall below the threshold is kept as it is.
+Sources: Buss, end of section 5; DESIGN.md sections 4 and 10.
+"""
+
+import numpy as np
+
+from .s07_solve import EE, FV, TOUCH, VF, Meetings, concatenate, vertex_properness
+from .s07_solve import FACING
+
+
+def resolve(screw, a, b, meetings, min_properness):
+    """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
+    meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
+    meetings = _edge_ends(screw, a, b, meetings, min_properness)
+    meetings = _vertex_once(screw, a, b, meetings)
+    time = np.clip(meetings.s + 0.5, 0.0, 1.0)
+    return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
+
+
+def _edge_ends(screw, a, b, m, min_properness):
+    """Drop or convert edge meetings at the end of an edge."""
+    near = TOUCH * screw.size
+    keep = np.ones(len(m), dtype=bool)
+    converted = []
+    vertex_rows = np.nonzero(m.kind != EE)[0]
+    for i in np.nonzero(m.kind == EE)[0]:
+        ends = (_end(a, m.feature_a[i], m.along_a[i], near), _end(b, m.feature_b[i], m.along_b[i], near))
+        if ends == (-1, -1) or (m.sustained[i] and not _stays_at_end(screw, a, b, m, i, ends, near)):
+            continue
+        vertex_a, vertex_b = ends
+        same = np.abs(m.s[vertex_rows] - m.s[i]) <= 2 * screw.tau
+        of_a = (m.kind[vertex_rows] == VF) & (m.feature_a[vertex_rows] == vertex_a)
+        of_b = (m.kind[vertex_rows] == FV) & (m.feature_b[vertex_rows] == vertex_b)
+        if np.any(same & (of_a | of_b)):
+            keep[i] = False
+            continue
+        options = _vertex_options(screw, a, b, m.take(np.array([i])), vertex_a, vertex_b)
+        if len(options):
+            best = options.take(np.lexsort((options.feature_a, options.feature_b, options.kind,
+                                            -options.properness))[:1])
+            if best.properness[0] >= min_properness:
+                keep[i] = False
+                converted.append(best)
+    return concatenate([m.take(np.nonzero(keep)[0])] + converted)
+
+
+def _end(side, edge, along, near):
+    """Vertex at whose place a point of an edge is, or -1."""
+    low, high = along, side.tables.length[edge] - along
+    if min(low, high) > near:
+        return -1
+    return int(side.tables.edges[edge, 0 if low <= high else 1])
+
+
+def _stays_at_end(screw, a, b, m, i, ends, near):
+    """Whether a sustained edge meeting is at the same vertex at its end as at its beginning."""
+    from .s07_solve import crossing
+
+    at = crossing(screw, a, b, m.feature_a[i:i + 1], m.feature_b[i:i + 1], m.s_end[i:i + 1])
+    after = (_end(a, m.feature_a[i], at[0][0], near), _end(b, m.feature_b[i], at[1][0], near))
+    return any(e >= 0 and e == f for e, f in zip(ends, after))
+
+
+def _vertex_options(screw, a, b, m, vertex_a, vertex_b):
+    """Vertex contacts that can stand for one edge meeting ``m``: its end vertices on the other body's faces there."""
+    parts = []
+    for face_side, vertex_side, vertex, other in ((b, a, vertex_a, vertex_b), (a, b, vertex_b, vertex_a)):
+        if vertex < 0:
+            continue
+        t = face_side.tables
+        edge = m.feature_b[0] if face_side is b else m.feature_a[0]
+        faces = t.vertex_faces[other] if other >= 0 else t.edge_faces[edge]
+        faces = faces[faces >= 0]
+        at = m.on_b if face_side is b else m.on_a
+        faces = faces[face_side.facing(screw, faces, np.broadcast_to(at, (len(faces), 3)), FACING)]
+        if len(faces) == 0:
+            continue
+        count = len(faces)
+        s, s_end = np.repeat(m.s, count), np.repeat(m.s_end, count)
+        n = face_side.normals[faces]
+        speed = n @ screw.omega(at)[0]
+        if t.two_sided:
+            flip = np.where(face_side.sign * speed < 0, -1.0, 1.0)
+            n, speed = n * flip[:, None], speed * flip
+        value = vertex_properness(screw, face_side, vertex_side, np.full(count, vertex), n, s)
+        of_a, vertices = face_side is a, np.full(count, vertex)
+        nan = np.full(count, np.nan)
+        parts.append(Meetings(
+            np.full(count, FV if of_a else VF, dtype=np.uint8), faces if of_a else vertices,
+            vertices if of_a else faces, s, s_end, np.repeat(m.sustained, count), value,
+            n if of_a else -screw.turn(n, s), speed if of_a else -speed,
+            np.repeat(m.on_a, count, axis=0), np.repeat(m.on_b, count, axis=0), nan, nan,
+        ))
+    return concatenate(parts) if parts else m.take(np.zeros(0, dtype=np.int64))
+
+
+def _vertex_once(screw, a, b, m):
+    """Of the vertex contacts of one coincidence keep the one of greatest properness (then the lower face)."""
+    rows = np.nonzero(m.kind != EE)[0]
+    if len(rows) < 2:
+        return m
+    face = np.where(m.kind == FV, m.feature_a, m.feature_b)
+    corner = [_corner(a if m.kind[i] == FV else b, face[i], (m.on_a if m.kind[i] == FV else m.on_b)[i],
+                      TOUCH * screw.size) for i in rows]
+    order = sorted(range(len(rows)), key=lambda j: (-m.properness[rows[j]], m.kind[rows[j]], face[rows[j]]))
+    kept = []
+    for j in order:
+        i = rows[j]
+        for k in kept:
+            o = rows[k]
+            if abs(m.s[i] - m.s[o]) > 2 * screw.tau:
+                continue
+            if m.kind[i] == m.kind[o]:
+                side, other = (a, m.feature_b) if m.kind[i] == FV else (b, m.feature_a)
+                if other[i] == other[o] and _share_vertex(side.tables, face[i], face[o]):
+                    break
+            else:
+                # FV and VF: the same two vertices?
+                fv, vf, jf, jv = (i, o, j, k) if m.kind[i] == FV else (o, i, k, j)
+                if corner[jf] == m.feature_a[vf] and corner[jv] == m.feature_b[fv]:
+                    break
+        else:
+            kept.append(j)
+    stay = np.ones(len(m), dtype=bool)
+    stay[rows] = False
+    stay[rows[kept]] = True
+    return m.take(np.nonzero(stay)[0])
+
+
+def _corner(side, face, x, near):
+    """Corner of a face at the place ``x``, or -1."""
+    loop = side.tables.loops[face]
+    loop = loop[loop >= 0]
+    distance = np.linalg.norm(side.points[loop] - x, axis=1)
+    best = int(np.argmin(distance))
+    return int(loop[best]) if distance[best] <= near else -1
+
+
+def _share_vertex(t, f, g):
+    return f == g or bool(np.intersect1d(t.loops[f][t.loops[f] >= 0], t.loops[g][t.loops[g] >= 0]).size)
+
+
+def describe(screw, m):
+    """Per-contact fields of `gpu_collide.Contacts` (a dict without ``pair``) for the meetings of one pair."""
+    time = np.clip(m.s + 0.5, 0.0, 1.0)
+    # A vertex is exactly itself in its own body; the other body's point is the vertex carried over.
+    carried_a = screw.flow(m.on_b, m.s)
+    carried_b = screw.flow(m.on_a, -m.s)
+    on_a = np.where((m.kind == FV)[:, None], carried_a, m.on_a)
+    on_b = np.where((m.kind == VF)[:, None], carried_b, m.on_b)
+    local_a = screw.to_a(on_a)
+    direction = m.normal @ screw.axes
+    return dict(
+        kind=m.kind, feature_a=m.feature_a, feature_b=m.feature_b, time=time,
+        position=screw.world_of_a(local_a, time), normal=screw.world_direction_of_a(direction, time),
+        properness=m.properness, local_a=local_a, local_b=screw.to_b(on_b), normal_speed=m.normal_speed,
+        sustained=m.sustained, time_end=np.where(m.sustained, np.clip(m.s_end + 0.5, 0.0, 1.0), time),
+    )
