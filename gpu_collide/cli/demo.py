@@ -77,8 +77,8 @@ def demo(options, terminal):
         contacts = gc.collide(bodies, pairs, progress=update, **query).to_numpy()
         seconds = time.perf_counter() - begin
     terminal.say(
-        f"{options.pairs:,} pairs of {options.shape}s ({len(mesh.vertices)} vertices, "
-        f"{len(mesh.edges)} edges, {len(mesh.face_start) - 1} faces each), seed {options.seed}"
+        f"{options.pairs:,} pairs of {options.shape}s ({mesh.n_vertices} vertices, "
+        f"{mesh.n_edges} edges, {mesh.n_faces} faces each), seed {options.seed}"
     )
     print_summary(terminal, contacts, seconds)
     if options.save_input:
@@ -133,10 +133,9 @@ def save_input(mesh, bodies, pairs, folder, terminal):
     """Write shape and poses in the form that ``gpu-collide run`` reads."""
     make_folder(folder)
     mesh_path, poses_path = os.path.join(folder, "shape.obj"), os.path.join(folder, "poses.npz")
-    loops = np.split(np.asarray(mesh.face_vertices) + 1, np.asarray(mesh.face_start)[1:-1])
     with open(mesh_path, "w", encoding="ascii") as file:
         file.writelines("v {!r} {!r} {!r}\n".format(*map(float, vertex)) for vertex in mesh.vertices)
-        file.writelines("f " + " ".join(map(str, loop)) + "\n" for loop in loops)
+        file.writelines("f " + " ".join(str(v + 1) for v in loop) + "\n" for loop in mesh.faces)
     arrays = {}
     for name in POSE_NAMES:
         when, who = name.split("_")

@@ -42,9 +42,8 @@ def read_mesh(path, *, two_sided=False, keep_triangles=False):
         raise UserError(f"no such mesh file: {path}")
     try:
         return gc.load_mesh(path, two_sided=two_sided, merge_coplanar=not keep_triangles)
-    except ImportError as error:
-        remedy = 'pip install "gpu-collide[mesh]"'
-        raise UserError(f"reading mesh files needs trimesh: {remedy} ({error})") from error
+    except ImportError as error:  # its message names the package and the extra that brings it
+        raise UserError(str(error)) from error
     except Exception as error:  # the readers behind raise whatever they like on a broken file
         raise UserError(f"{path}: not a mesh that can be used: {error}") from error
 
@@ -90,9 +89,10 @@ def _read_npz(path):
     if not os.path.isfile(path):
         raise UserError(f"no such poses file: {path}")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                raise UserError(f"{path}: expected an .npz file with named arrays, got a single array (.npy)")
+        file = np.load(path, allow_pickle=False)
+        if isinstance(file, np.ndarray):
+            raise UserError(f"{path}: expected an .npz file with named arrays, got a single array")
+        with file:
             present = set(file.files)
             missing = [key for key in POSE_KEYS if key not in present]
             if missing:

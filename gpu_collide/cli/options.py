@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
 def parse_bytes(text):
     """Number of bytes from ``500M`` or ``2G`` (powers of 1000)."""
-    number, suffix = text.strip().rstrip("bB"), ""
-    if number[-1:].lower() in SUFFIXES and not number[-1:].isdigit():
-        number, suffix = number[:-1], number[-1].lower()
+    number = text.strip().rstrip("bB")
+    suffix = number[-1:].lower()
+    if suffix in SUFFIXES:
+        number = number[:-1]
     try:
-        value = int(float(number) * SUFFIXES[suffix])
-    except ValueError:
+        value = int(float(number) * SUFFIXES.get(suffix, 1))
+    except (ValueError, OverflowError):
         value = 0
     if value <= 0:
         raise argparse.ArgumentTypeError(f"expected a size such as 500M or 2G, got {text!r}")

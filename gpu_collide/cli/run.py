@@ -63,10 +63,9 @@ def read_scene(options, terminal):
     for name, path in (("a", options.mesh_a), ("b", options.mesh_b)):
         two_sided = options.two_sided in (name, "both")
         mesh = read_mesh(path, two_sided=two_sided, keep_triangles=options.keep_triangles)
-        terminal.note(
-            f"{name.upper()}: {path}: {len(mesh.vertices):,} vertices, {len(mesh.edges):,} edges, "
-            f"{len(mesh.face_start) - 1:,} faces{'' if mesh.closed else ', not closed'}"
-        )
+        terminal.note(f"{name.upper()}: {path}: {mesh!r}")
+        if len(mesh.report):
+            terminal.note(repr(mesh.report))
         meshes.append(mesh)
     return pair_up(*meshes, poses)
 

@@ -1,0 +1,230 @@
+"""Pictures of one pair: on the collision screen, and in space (matplotlib).
+
+Both show the motion as A sees it, in A's own coordinates: A stands still, and B moves by the relative screw.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+from mpl_toolkits.mplot3d import proj3d
+from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+from .contacts import Kind
+from .reference.screw.s01_screw import pose_arrays, screw_of_pair
+
+__all__ = ["plot_contacts", "plot_screen", "save"]
+
+COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
+MARKERS = {Kind.FV: "^", Kind.VF: "v", Kind.EE: "o"}
+LABELS = {
+    Kind.FV: "FV: face of A, vertex of B",
+    Kind.VF: "VF: vertex of A, face of B",
+    Kind.EE: "EE: edge of A, edge of B",
+}
+_HALO = [withStroke(linewidth=3, foreground="white")]
+_LIGHT = np.array([0.35, -0.45, 0.82])
+
+
+def save(figure, path, dpi=160):
+    """Write a figure to a file and close it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        As returned by `plot_screen` or `plot_contacts`.
+    path : str
+        File to write; its ending says the type (png, svg, pdf).
+    dpi : int
+        Pixels per inch, for png.
+
+    Raises
+    ------
+    ValueError
+        If matplotlib does not know the type.
+    """
+    figure.savefig(path, dpi=dpi, facecolor="white")
+    plt.close(figure)
+
+
+def plot_contacts(bodies, pair, contacts=None):
+    """Draw a pair in space: the whole step, and its contacts from nearby.
+
+    On the left B stands at the start, at the first contact and at the end of the step; thin curves are the
+    paths of the corners of its bounding box. On the right all contacts lie on A, coloured by their time, with
+    arrows for the normals, which point from A to B; there B stands at the first contact.
+
+    Parameters
+    ----------
+    bodies : gpu_collide.Bodies
+    pair : sequence of two int
+        The bodies A and B.
+    contacts : structured ndarray, optional
+        The contacts of this pair (``Contacts.of_pair``); found with the defaults of ``collide`` if left out.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If a pose of the pair is invalid.
+    """
+    mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]] for i in pair)
+    screw = _screw_of(bodies, pair)
+    contacts = _contacts_of(bodies, pair) if contacts is None else contacts
+    first = float(contacts["time"].min()) if len(contacts) else 0.5
+    normals = np.array([_seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
+    camera = _camera(screw, mesh_b, normals)
+
+    figure = plt.figure(figsize=(11, 5.6))
+    whole = figure.add_subplot(projection="3d", computed_zorder=False)
+    low, high = mesh_b.vertices.min(axis=0), mesh_b.vertices.max(axis=0)
+    corners = low + (high - low) * np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
+    # Corner by corner, (8, times, 3).
+    paths = np.stack([_place_b(screw, corners, t) for t in np.linspace(0.0, 1.0, 33)], axis=1)
+    whole.add_collection3d(Line3DCollection(paths, colors=COLOR_INK, linewidths=0.7, alpha=0.3, zorder=0))
+    at_times = [(0.0, 0.14), (first, 0.75), (1.0, 0.14)]
+    _add_bodies(whole, screw, mesh_a, mesh_b, 1.0, at_times)
+    for text, t in (("start", 0.0), ("end", 1.0)):
+        place = _place_b(screw, mesh_b.center[None], t)[0]
+        whole.text(*place, text, color=COLOR_INK, ha="center", va="center", zorder=40, path_effects=_HALO)
+    if len(contacts):
+        whole.scatter(*contacts["local_a"].T, color=COLOR_NORMAL, s=14, depthshade=False, zorder=30)
+    _frame(whole, np.concatenate([mesh_a.vertices, paths.reshape(-1, 3)]), camera, (0.02, 0.07, 0.48, 0.83))
+    figure.text(0.26, 0.94, "the step, as A sees it", ha="center", fontsize=11, color=COLOR_INK)
+
+    length = 0.45 * min(mesh_a.radius, mesh_b.radius)
+    near = figure.add_subplot(projection="3d", computed_zorder=False)
+    _add_bodies(near, screw, mesh_a, mesh_b, 0.9, [(first, 0.3)])
+    if len(contacts):
+        drawn = _add_contacts(near, contacts, normals, length)
+        bar = figure.colorbar(drawn, cax=figure.add_axes([0.935, 0.3, 0.012, 0.45]), label="time of contact")
+        bar.outline.set_visible(False)
+        handles, labels = near.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower right", frameon=False, fontsize=9, ncols=3)
+    shown = [mesh_a.vertices, _place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
+    _frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
+    figure.text(0.735, 0.94, _title(contacts), ha="center", fontsize=11, color=COLOR_INK)
+    body_keys = [Patch(color=COLOR_A, label="A"), Patch(color=COLOR_B, label="B")]
+    figure.legend(handles=body_keys, loc="lower left", frameon=False, fontsize=9, ncols=2)
+    return figure
+
+
+def _contacts_of(bodies, pair):
+    from .collide import collide
+
+    return collide(bodies, np.asarray(pair)[None]).to_numpy().of_pair(0)
+
+
+def _title(contacts):
+    if not len(contacts):
+        return "no contact"
+    many = "contact" if len(contacts) == 1 else "contacts"
+    return f"{len(contacts)} {many}, first at t = {contacts['time'].min():.4f}"
+
+
+def _add_bodies(ax, screw, mesh_a, mesh_b, alpha_a, at_times):
+    """A, and B at several times: one collection, so that the faces of all are sorted by depth."""
+    parts = [_polygons(mesh_a, mesh_a.vertices, COLOR_A, alpha_a)]
+    parts += [_polygons(mesh_b, _place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
+    loops, faces, lines = (sum(columns, []) for columns in zip(*parts, strict=True))
+    ax.add_collection3d(Poly3DCollection(loops, facecolors=faces, edgecolors=lines, lw=0.7, zorder=10))
+
+
+def _polygons(mesh, points, color, alpha):
+    """Loops (k, 3), fill colours and line colours (RGBA) of the faces of a body, shaded by their normals."""
+    loops = [points[loop] for loop in mesh.faces]
+    normals = np.array([np.cross(p[1] - p[0], p[2] - p[1]) for p in loops])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    light = normals @ (_LIGHT / np.linalg.norm(_LIGHT))
+    rgb = np.array(to_rgb(color))
+    light = light[:, None]
+    lit = np.where(light > 0, rgb + 0.4 * light * (1 - rgb), rgb * (1 + 0.35 * light))
+    # Many small faces: fainter lines, or the shape drowns in ink.
+    line_alpha = (0.3 if len(loops) > 100 else 0.8) * min(1.0, 0.25 + alpha)
+    return loops, [(*c, alpha) for c in lit], [(*(0.35 * rgb), line_alpha)] * len(loops)
+
+
+def _add_contacts(ax, contacts, normals, length):
+    at = contacts["local_a"]
+    ax.quiver(*at.T, *(length * normals).T, color=COLOR_NORMAL, lw=1.8, arrow_length_ratio=0.25, zorder=20)
+    drawn = None
+    for kind, marker in MARKERS.items():
+        mine = contacts["kind"] == kind
+        if mine.any():
+            drawn = ax.scatter(
+                *at[mine].T, c=contacts["time"][mine], vmin=0, vmax=1, cmap="viridis", marker=marker, s=90,
+                edgecolors="white", linewidths=1.2, depthshade=False, zorder=30, label=LABELS[kind],
+            )  # fmt: skip
+    return drawn
+
+
+def _frame(ax, points, camera, area):
+    """Equal scales, no axes; the points (n, 3) fill the ``area`` (left, bottom, width, height)."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.02 * (high - low).max())
+    for set_limits, m, h in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), middle, half, strict=True):
+        set_limits(m - h, m + h)
+    ax.set_box_aspect(half)
+    ax.set_proj_type("persp", focal_length=1.8)
+    ax.view_init(*camera)
+    ax.set_axis_off()
+    # The points as they appear in the axes, when these are a square; then move and stretch the square.
+    width, height = ax.figure.get_size_inches()
+    ax.set_position([0, 0, 1, width / height])
+    x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
+    seen = ax.transAxes.inverted().transform(ax.transData.transform(np.stack([x, y], axis=1)))
+    (left, bottom), (right, top) = seen.min(axis=0), seen.max(axis=0)
+    side = min(area[2] / (right - left), area[3] * height / width / (top - bottom))  # in widths of the figure
+    x0 = area[0] + 0.5 * area[2] - 0.5 * side * (left + right)
+    y0 = area[1] + 0.5 * area[3] - 0.5 * side * (bottom + top) * width / height
+    ax.set_position([x0, y0, side, side * width / height])
+    for artist in (*ax.collections, *ax.texts):
+        artist.set_clip_on(False)
+
+
+def _camera(screw, mesh_b, normals):
+    """Elevation and azimuth, degrees, that show the motion from the side and the contacts from outside."""
+    centre = mesh_b.center[None]
+    way = _place_b(screw, centre, 1.0)[0] - _place_b(screw, centre, 0.0)[0]
+    way /= max(np.linalg.norm(way), 1e-300)
+    best, best_score = (25.0, -60.0), -np.inf
+    for elevation in (12.0, 25.0, 40.0):
+        for azimuth in np.arange(-180.0, 180.0, 15.0):
+            e, a = np.radians(elevation), np.radians(azimuth)
+            to_camera = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+            # Where A is touched should be in view, but an arrow straight at the eye is only a dot.
+            facing = np.mean(1.0 - np.abs(normals @ to_camera - 0.35)) if len(normals) else 0.0
+            score = facing - (way @ to_camera) ** 2 - 0.1 * abs(elevation - 25.0) / 15.0
+            if score > best_score:
+                best, best_score = (elevation, azimuth), score
+    return best
+
+
+def _screw_of(bodies, pair):
+    """The screw frame of a pair, from the clear implementation of stage 1."""
+    a, b = pair
+    meshes = [bodies.meshes[bodies.shape[i]] for i in (a, b)]
+    poses = []
+    for i, when in ((a, bodies.start), (a, bodies.end), (b, bodies.start), (b, bodies.end)):
+        position, quat, valid = pose_arrays(when[i : i + 1])
+        if not valid[0]:
+            name = "start" if when is bodies.start else "end"
+            raise ValueError(f"pair ({a}, {b}): the {name} pose of body {i} is not finite, or no rotation")
+        poses.append((position[0], quat[0]))
+    return screw_of_pair(*meshes, *poses)
+
+
+def _place_b(screw, points, t):
+    """Points (..., 3) of B's mesh at time t, in A's mesh coordinates: as A sees them."""
+    return screw.to_a(screw.flow(screw.from_b(points), t - 0.5))
+
+
+def _seen_by_a(screw, direction, t):
+    """A direction (3,) of the world at time t, in A's axes."""
+    return screw.world_direction_of_a(np.eye(3), t) @ direction

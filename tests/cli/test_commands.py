@@ -1,0 +1,195 @@
+"""The commands from the outside: output, files, exit codes, and what they say when something is wrong."""
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from gpu_collide.cli import main
+from gpu_collide.cli.demo import save_input, telling_pair
+from gpu_collide.cli.terminal import Terminal
+from gpu_collide.scenes import random_impacts
+
+N_PAIRS = 24
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A folder with shape.obj and poses.npz, and the scene they were made from."""
+    pytest.importorskip("trimesh", reason="reading mesh files needs trimesh")
+    folder = tmp_path_factory.mktemp("inputs")
+    mesh = gc.shapes.car()
+    bodies, pairs = random_impacts(mesh, mesh, N_PAIRS, seed=3)
+    save_input(mesh, bodies, pairs, str(folder), Terminal(quiet=True, plain=True))
+    return folder, bodies, pairs
+
+
+def run_cli(*arguments):
+    return main([str(a) for a in arguments])
+
+
+def failure(capsys, *arguments):
+    """Exit code and error text of a command that cannot work."""
+    code = run_cli(*arguments)
+    return code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [[], ["demo"], ["run"], ["screen"], ["devices"]])
+def test_help_teaches(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*command, "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert "gpu-collide" in text
+    if command in ([], ["demo"], ["run"], ["screen"]):
+        assert "gpu-collide run" in text or "gpu-collide demo" in text, "an example to copy"
+
+
+def test_without_a_command_help_is_shown(capsys):
+    assert main([]) == 0
+    assert "gpu-collide demo" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert gc.__version__ in capsys.readouterr().out
+
+
+def test_devices(capsys):
+    assert run_cli("devices", "--plain") == 0
+    out = capsys.readouterr().out
+    for backend in ("cpu", "opencl", "cuda", "reference"):
+        assert backend in out
+
+
+def test_run_writes_what_collide_finds(inputs, tmp_path, capsys):
+    folder, bodies, pairs = inputs
+    mesh, out = folder / "shape.obj", tmp_path / "contacts.npz"
+    assert run_cli("run", mesh, mesh, folder / "poses.npz", "-o", out, "--plain", "--keep-triangles") == 0
+    captured = capsys.readouterr()
+    written = gc.Contacts.load(out)
+    assert f"wrote {out}" in captured.out
+    assert "pairs per second" in captured.out
+    assert "shape.obj: Mesh(" in captured.err
+
+    loaded = gc.load_mesh(mesh, merge_coplanar=False)
+    same = gc.Bodies(loaded, None, bodies.start, bodies.end)
+    expected = gc.collide(same, pairs).to_numpy()
+    assert len(expected) > 0
+    np.testing.assert_array_equal(written.status, expected.status)
+    np.testing.assert_array_equal(written.feature_b, expected.feature_b)
+    np.testing.assert_array_equal(written.time, expected.time)
+
+
+def test_run_takes_the_options_of_the_query(inputs, tmp_path):
+    folder, _, _ = inputs
+    mesh, poses = folder / "shape.obj", folder / "poses.npz"
+    counts = []
+    for name, options in (("few", ["--first"]), ("usual", []), ("all", ["--min-properness", "-1"])):
+        out = tmp_path / f"{name}.npz"
+        assert run_cli("run", mesh, mesh, poses, "-o", out, "-q", "--plain", *options) == 0
+        counts.append(len(gc.Contacts.load(out)))
+    assert 0 < counts[0] <= counts[1] < counts[2]
+
+
+def test_wrong_input_ends_with_two_and_a_reason(inputs, tmp_path, capsys):
+    folder, _, _ = inputs
+    mesh, poses, out = folder / "shape.obj", folder / "poses.npz", tmp_path / "c.npz"
+    np.savez(tmp_path / "wrong.npz", position=np.zeros((2, 3)))
+    cases = [
+        (["run", tmp_path / "absent.obj", mesh, poses, "-o", out], "no such mesh file"),
+        (["run", mesh, mesh, tmp_path / "absent.npz", "-o", out], "no such poses file"),
+        (["run", mesh, mesh, tmp_path / "wrong.npz", "-o", out], "missing start_a_position"),
+        (["run", mesh, mesh, poses, "-o", tmp_path / "absent" / "c.npz"], "no such folder"),
+        (["run", mesh, mesh, poses, "-o", out, "--resolution", "-3"], "resolution"),
+        (["screen", mesh, mesh, poses, "--pair", N_PAIRS, "-o", tmp_path / "s.png"], f"0 to {N_PAIRS - 1}"),
+        (["screen", mesh, mesh, poses, "--pair", -1, "-o", tmp_path / "s.png"], f"0 to {N_PAIRS - 1}"),
+    ]
+    for arguments, expected in cases:
+        code, text = failure(capsys, *arguments, "--plain")
+        assert code == 2, arguments
+        assert expected in text and "gpu-collide: error:" in text, arguments
+        assert "Traceback" not in text
+    assert not out.exists()
+
+
+def test_traceback_on_request(tmp_path):
+    with pytest.raises(Exception, match="no such poses file"):
+        run_cli("run", "a.obj", "b.obj", tmp_path / "absent.npz", "-o", tmp_path / "c.npz", "--traceback")
+
+
+def test_demo_prints_what_was_found(tmp_path, capsys):
+    assert run_cli("demo", "--pairs", 200, "-o", tmp_path / "demo", "--no-pictures", "--plain") == 0
+    captured = capsys.readouterr()
+    for text in (
+        "200 pairs of cars (16 vertices, 26 edges, 12 faces each)",
+        "HIT",
+        "MISS",
+        "pairs per second",
+        "FV",
+    ):
+        assert text in captured.out
+    assert "kernels ready" in captured.err
+    assert not (tmp_path / "demo").exists()
+
+
+def test_demo_draws_two_pictures_and_saves_its_input(tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    folder = tmp_path / "demo"
+    assert (
+        run_cli("demo", "--pairs", 100, "--shape", "cube", "-o", folder, "--save-input", "--plain", "-q") == 0
+    )
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "contacts.png",
+        "poses.npz",
+        "screen.png",
+        "shape.obj",
+    ]
+    for name in ("contacts.png", "screen.png"):
+        assert (folder / name).read_bytes().startswith(b"\x89PNG")
+        assert str(folder / name) in capsys.readouterr().out or name == "screen.png"
+
+
+def test_demo_without_matplotlib_says_what_to_install(tmp_path, capsys, monkeypatch):
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *a: None if name == "matplotlib" else found(name, *a)
+    )
+    assert run_cli("demo", "--pairs", 50, "-o", tmp_path / "demo", "--plain", "-q") == 0
+    assert "gpu-collide[view]" in capsys.readouterr().out
+
+
+def test_screen_draws_any_pair(inputs, tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    folder, _, _ = inputs
+    mesh, screen, space = folder / "shape.obj", tmp_path / "screen.svg", tmp_path / "space.png"
+    arguments = ["screen", mesh, mesh, folder / "poses.npz", "--pair", 5, "-o", screen, "--space", space]
+    assert run_cli(*arguments, "--resolution", 12, "--plain", "-q") == 0
+    assert "<svg" in screen.read_text()
+    assert space.read_bytes().startswith(b"\x89PNG")
+    assert "Contacts" in capsys.readouterr().out
+
+
+def test_a_type_of_picture_that_does_not_exist(inputs, tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    folder, _, _ = inputs
+    mesh = folder / "shape.obj"
+    code, text = failure(
+        capsys, "screen", mesh, mesh, folder / "poses.npz", "-o", tmp_path / "screen.xyz", "--plain"
+    )
+    assert code == 2
+    assert "xyz" in text
+
+
+def test_telling_pair_prefers_all_kinds():
+    class Found:
+        contact_start = np.array([0, 0, 2, 5])
+        pair = np.array([1, 1, 2, 2, 2])
+        kind = np.array([0, 0, 0, 1, 2])
+        properness = np.full(5, 0.5)
+
+    assert telling_pair(Found) == 2
+    Found.contact_start = np.zeros(4, int)
+    assert telling_pair(Found) is None
