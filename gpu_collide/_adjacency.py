@@ -1,12 +1,21 @@
 """Edges and neighbourhoods of a polygon mesh, all with array operations.
 
-Loops are in CSR form: corners ``face_start[f] .. face_start[f + 1]`` of `face_vertices` belong to face f, and run
-counter-clockwise seen from outside.  The side of corner j goes from corner j to the next corner of the same loop.
+Loops are in CSR form: corners ``face_start[f] .. face_start[f + 1]`` of `face_vertices` belong to face f, and
+run counter-clockwise seen from outside.  The side of corner j goes from corner j to the next corner of the
+same loop.
 """
 
 import numpy as np
 
-__all__ = ["EDGE_REFLEX", "EDGE_MANY", "EDGE_BORDER", "EDGE_FLAT", "VERTEX_REFLEX", "next_corner", "previous_corner"]
+__all__ = [
+    "EDGE_REFLEX",
+    "EDGE_MANY",
+    "EDGE_BORDER",
+    "EDGE_FLAT",
+    "VERTEX_REFLEX",
+    "next_corner",
+    "previous_corner",
+]
 __all__ += ["face_of_corner", "newell", "build_edges", "group_by", "edge_flags", "edge_vectors"]
 
 # Bits of edge_flags and vertex_flags; the kernels test the same bits.
@@ -76,8 +85,9 @@ def build_edges(start, corners, n_vertices):
         Edge of every loop side.
     edge_face_start : (ne + 1,) int32
     edge_faces : (L,) int32
-        ``2 * face + side``; side 0 if the face's loop walks the edge from its low to its high vertex (the face lies to
-        the left of the edge, seen from outside), 1 if the other way.  By ascending face within an edge.
+        ``2 * face + side``; side 0 if the face's loop walks the edge from its low to its high vertex (the
+        face lies to the left of the edge, seen from outside), 1 if the other way.  By ascending face within
+        an edge.
     """
     tail = corners.astype(np.int64)
     head = tail[next_corner(start)]
@@ -91,7 +101,7 @@ def build_edges(start, corners, n_vertices):
 
 
 def group_by(group, value, n_groups):
-    """CSR lists of `value` by `group`, in the order given within each group; (n_groups + 1,) and (len,) int32."""
+    """CSR lists of `value` by `group`, stable within a group; (n_groups + 1,) and (len,) int32."""
     counts = np.bincount(group, minlength=n_groups)
     start = np.zeros(n_groups + 1, np.int64)
     np.cumsum(counts, out=start[1:])
@@ -107,8 +117,8 @@ def edge_vectors(points, edges):
 def edge_flags(points, edges, edge_face_start, edge_faces, normals):
     """Flags of edges; see the EDGE_ constants.
 
-    Only an edge with exactly one left and one right face can be flat or reflex: with two faces on the same side
-    (mixed winding) there is no inside to speak of.
+    Only an edge with exactly one left and one right face can be flat or reflex: with two faces on the same
+    side (mixed winding) there is no inside to speak of.
 
     Returns
     -------

@@ -4,7 +4,8 @@ import numpy as np
 
 __all__ = ["hull_triangles"]
 
-# Height over a hull plane, in sizes, below which a point counts as on it: the points of one flat face differ by rounding.
+# Height over a hull plane, in sizes, below which a point counts as on it: the points of one flat face differ
+# by rounding.
 ON_PLANE = 1e-12
 
 
@@ -18,8 +19,8 @@ def hull_triangles(points):
     Returns
     -------
     (m, 3) int64
-        Rows of `points`, counter-clockwise from outside, closed.  Points within about 1e-12 sizes of the hull's surface
-        may be left out.
+        Rows of `points`, counter-clockwise from outside, closed.  Points within about 1e-12 sizes of the
+        hull's surface may be left out.
 
     Raises
     ------
@@ -41,7 +42,7 @@ def hull_triangles(points):
 
 
 def _first_tetrahedron(p, flat):
-    """Four points far apart: the two ends of the longest side of the bounding box, then farthest from line and plane."""
+    """Four points far apart: ends of the longest side of the box, then farthest from line and plane."""
     axis = np.argmax(np.ptp(p, axis=0))
     a, b = int(np.argmin(p[:, axis])), int(np.argmax(p[:, axis]))
     along = (p[b] - p[a]) / np.linalg.norm(p[b] - p[a])
@@ -60,7 +61,7 @@ def _first_tetrahedron(p, flat):
 
 
 class _Hull:
-    """Growing hull: triangles, their planes, the triangle across every side, and the points still outside each."""
+    """Growing hull: triangles, their planes, the one across every side, the points outside each."""
 
     def __init__(self, p, tetrahedron):
         self.p = p

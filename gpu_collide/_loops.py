@@ -1,7 +1,7 @@
 """Face loops as the caller gives them: parsing, cleaning, checking, cutting into triangles.
 
-Lengths here are relative to the mesh: the points passed in are already divided by the size of the mesh (its bounding
-radius) and measured from its centre.
+Lengths here are relative to the mesh: the points passed in are already divided by the size of the mesh (its
+bounding radius) and measured from its centre.
 """
 
 import itertools
@@ -11,12 +11,19 @@ import numpy as np
 from . import _adjacency as adj
 from ._validate import as_int_array, as_numpy, first_few
 
-__all__ = ["parse_faces", "clean_loops", "drop_degenerate", "check_polygons", "triangulate_loops", "take_faces"]
+__all__ = [
+    "parse_faces",
+    "clean_loops",
+    "drop_degenerate",
+    "check_polygons",
+    "triangulate_loops",
+    "take_faces",
+]
 
 # Distance of a corner from the plane of its face, in sizes, above which the face is refused.
 PLANAR_TOLERANCE = 1e-6
-# How far a corner may lie inside the line of its neighbours, in sizes, before the polygon counts as non-convex:
-# as much as a corner may leave the plane, because coordinates rounded to float32 do both.
+# How far a corner may lie inside the line of its neighbours, in sizes, before the polygon counts as
+# non-convex: as much as a corner may leave the plane, because coordinates rounded to float32 do both.
 CONVEX_TOLERANCE = 1e-6
 # A corner that turns inward by more than this (sine) is non-convex however small the face.
 CONVEX_SINE = 1e-2
@@ -29,7 +36,8 @@ REMEDY = "pass triangulate=True to cut polygons into triangles"
 def parse_faces(faces, n_vertices):
     """CSR loops ``(start, corners)`` (int64) of a (m, k) integer array or a sequence of loops of any length.
 
-    Raises ``TypeError`` (not integers, not sequences) or ``ValueError`` (no faces, index out of range, wrong shape).
+    Raises ``TypeError`` (not integers, not sequences) or ``ValueError`` (no faces, index out of range, wrong
+    shape).
     """
     if isinstance(faces, (list, tuple)):
         return _parse_loop_list(faces, n_vertices)
@@ -49,7 +57,9 @@ def _parse_loop_list(faces, n_vertices):
     try:
         counts = np.fromiter((len(loop) for loop in faces), np.int64, len(faces))
     except TypeError:
-        raise TypeError("faces: expected a sequence of loops of vertex indices, got an item that is no sequence") from None
+        raise TypeError(
+            "faces: expected a sequence of loops of vertex indices, got an item that is no sequence"
+        ) from None
     start = np.concatenate([[0], np.cumsum(counts)])
     if all(isinstance(loop, np.ndarray) for loop in faces):
         if any(loop.ndim != 1 for loop in faces):
@@ -79,7 +89,7 @@ def take_faces(start, corners, chosen):
 
 
 def clean_loops(start, corners, points):
-    """Drop corners that repeat the next one (same index or same place), then faces with under three distinct corners.
+    """Drop corners that repeat the next one (same index or place), then faces of under three corners.
 
     Returns
     -------
@@ -166,7 +176,9 @@ def check_polygons(start, corners, points, normals, offsets, source):
     off = np.maximum.reduceat(np.abs(np.einsum("ij,ij->i", p, normals[owner]) + offsets[owner]), start[:-1])
     bad = np.flatnonzero(off > PLANAR_TOLERANCE)
     if bad.size:
-        detail = f"corners up to {off.max():.3g} of the mesh's size off the plane, allowed {PLANAR_TOLERANCE:g}"
+        detail = (
+            f"corners up to {off.max():.3g} of the mesh's size off the plane, allowed {PLANAR_TOLERANCE:g}"
+        )
         _refuse("non-planar faces", numbers[bad], source, detail)
     twice = np.flatnonzero(count_distinct(start, corners) < np.diff(start))
     if twice.size:
@@ -179,12 +191,16 @@ def check_polygons(start, corners, points, normals, offsets, source):
     chord = np.linalg.norm(after - before, axis=1)
     lengths = np.linalg.norm(incoming, axis=1) * np.linalg.norm(outgoing, axis=1)
     depth = np.where(sine < 0, -sine, 0) / np.maximum(chord, 1e-300)
-    inward = (depth > CONVEX_TOLERANCE) | ((sine < -CONVEX_SINE * lengths) & (depth > 1e-3 * CONVEX_TOLERANCE))
+    inward = (depth > CONVEX_TOLERANCE) | (
+        (sine < -CONVEX_SINE * lengths) & (depth > 1e-3 * CONVEX_TOLERANCE)
+    )
     turning = np.add.reduceat(np.arctan2(sine, cosine), start[:-1])
     inward = np.bincount(owner[inward], minlength=len(numbers)) > 0
     bad = np.flatnonzero(inward | (np.abs(turning - 2 * np.pi) > 1))
     if bad.size:
-        _refuse("non-convex faces", numbers[bad], source, "some corner turns inward, or the loop goes round twice")
+        _refuse(
+            "non-convex faces", numbers[bad], source, "some corner turns inward, or the loop goes round twice"
+        )
 
 
 def triangulate_loops(start, corners, points, source):
@@ -218,7 +234,9 @@ def triangulate_loops(start, corners, points, source):
 
 
 def _crosses_itself(faces):
-    raise ValueError(f"faces: face {first_few(faces)} crosses itself and cannot be cut into triangles; repair its loop")
+    raise ValueError(
+        f"faces: face {first_few(faces)} crosses itself and cannot be cut into triangles; repair its loop"
+    )
 
 
 def _cut_quads(quads, points, source):
@@ -270,7 +288,9 @@ def _clip_ears(loop, points, source):
                 continue
             others = np.array([i for i in left if loop[i] not in (loop[a], loop[b], loop[c])], int)
             inside = (
-                (double_area(a, b, others) >= 0) & (double_area(b, c, others) >= 0) & (double_area(c, a, others) >= 0)
+                (double_area(a, b, others) >= 0)
+                & (double_area(b, c, others) >= 0)
+                & (double_area(c, a, others) >= 0)
             )
             if inside.any():
                 continue

@@ -1,7 +1,8 @@
 """Checks of arguments, made once in the public functions, before any launch.
 
-Every message names the argument, what was expected and what came, and the same bad input raises the same class on every
-backend: ``TypeError`` for the wrong kind of thing (dtype, class), ``ValueError`` for the wrong shape or value.
+Every message names the argument, what was expected and what came, and the same bad input raises the same
+class on every backend: ``TypeError`` for the wrong kind of thing (dtype, class), ``ValueError`` for the wrong
+shape or value.
 """
 
 import numpy as np
@@ -34,7 +35,7 @@ def read_only(array):
 
 
 def _device_to_host(obj):
-    """Copy an array that lives on a device, by whatever road its own library offers; None if there is none."""
+    """Copy an array from a device, by whatever road its own library offers; None if there is none."""
     if hasattr(obj, "__cuda_array_interface__"):
         if hasattr(obj, "get"):  # CuPy, PyCUDA
             return np.asarray(obj.get())
@@ -66,7 +67,8 @@ def as_numpy(obj, name):
     Parameters
     ----------
     obj : array_like
-        A NumPy array, nested lists, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or ``__array__``.
+        A NumPy array, nested lists, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or
+        ``__array__``.
     name : str
         Name of the argument, for messages.
 
@@ -94,7 +96,9 @@ def as_numpy(obj, name):
     try:
         array = np.asarray(obj)
     except Exception as error:  # foreign __array__ methods raise whatever they like
-        raise TypeError(f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}") from error
+        raise TypeError(
+            f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}"
+        ) from error
     if array.dtype.kind == "O":
         raise TypeError(f"{name}: expected an array of numbers, got {type(obj).__name__} of Python objects")
     return array
@@ -105,7 +109,7 @@ def _matches(shape, wanted):
     if wanted and wanted[0] is Ellipsis:
         tail = wanted[1:]
         return len(shape) >= len(tail) and _matches(shape[len(shape) - len(tail) :], tail)
-    return len(shape) == len(wanted) and all(w is None or s == w for s, w in zip(shape, wanted))
+    return len(shape) == len(wanted) and all(w is None or s == w for s, w in zip(shape, wanted, strict=True))
 
 
 def _shape_text(wanted):
@@ -121,8 +125,8 @@ def _check_shape(array, name, shape):
 def as_float_array(obj, name, shape=None):
     """Contiguous float64 array of real numbers (float32 and integers are widened).
 
-    Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for a wrong
-    shape.  Does not look at the values: see `check_finite`.
+    Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for
+    a wrong shape.  Does not look at the values: see `check_finite`.
     """
     array = as_numpy(obj, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
@@ -166,12 +170,15 @@ def check_finite(array, name):
     bad = ~np.isfinite(array)
     if bad.any():
         rows = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
-        raise ValueError(f"{name}: expected finite numbers, got NaN or infinity in {len(rows)} rows, first: {first_few(rows)}")
+        raise ValueError(
+            f"{name}: expected finite numbers, got NaN or infinity in {len(rows)} rows, "
+            f"first: {first_few(rows)}"
+        )
     return array
 
 
 def check_choice(value, name, choices):
-    """Raise ``ValueError`` unless `value` is one of the strings `choices` (``TypeError`` if it is no string)."""
+    """Raise ``ValueError`` unless `value` is one of `choices` (``TypeError`` if it is no string)."""
     options = ", ".join(repr(c) for c in choices)
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected one of {options}, got {type(value).__name__}")
@@ -181,7 +188,7 @@ def check_choice(value, name, choices):
 
 
 def check_positive(value, name, none_ok=False, integer=False):
-    """Check a finite number above zero; returns it as ``float`` (or ``int``), or None where that is allowed."""
+    """Check a finite number above zero; returns it as ``float`` or ``int`` (None where allowed)."""
     if value is None and none_ok:
         return None
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
@@ -215,7 +222,9 @@ def check_pairs(pairs, n_bodies):
         Wrong shape, an index out of range, or a body paired with itself.
     """
     if pairs is None:
-        raise TypeError("pairs: expected a (p, 2) integer array, got None (reserved for the broad phase, which is not built yet)")
+        raise TypeError(
+            "pairs: expected a (p, 2) integer array, got None (reserved for a broad phase to come)"
+        )
     array = as_numpy(pairs, "pairs")
     if array.ndim == 1 and array.size == 0 and not isinstance(pairs, np.ndarray):
         return np.zeros((0, 2), np.int32)
@@ -223,7 +232,7 @@ def check_pairs(pairs, n_bodies):
     itself = np.flatnonzero(array[:, 0] == array[:, 1])
     if itself.size:
         raise ValueError(
-            f"pairs: expected two different bodies in each row, got a body with itself in {itself.size} rows, "
-            f"first: {first_few(itself)}"
+            f"pairs: expected two different bodies in each row, got a body with itself in {itself.size} "
+            f"rows, first: {first_few(itself)}"
         )
     return array

@@ -16,7 +16,7 @@ class Status(enum.IntEnum):
 
     MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
     HIT = 1  #: at least one reported contact
-    INITIAL_OVERLAP = 2  #: the solids overlap at the start (looked for with ``check_start=True``); contacts are kept
+    INITIAL_OVERLAP = 2  #: the solids overlap at the start (see ``check_start``); contacts are kept
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
     UNRESOLVED = 4  #: an iteration cap was hit; what was found is kept
 
@@ -66,9 +66,10 @@ def _canonical(name, array, dtype, shape):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Contacts:
-    """Every contact of every pair: a structure of arrays, ordered by (pair, time, kind, feature_a, feature_b).
+    """Every contact of every pair: arrays ordered by (pair, time, kind, feature_a, feature_b).
 
-    Arrays may live on the device that computed them until `to_numpy` is called.  ``len()`` is the number of contacts.
+    Arrays may live on the device that computed them until `to_numpy` is called.  ``len()`` is the number of
+    contacts.
 
     Attributes
     ----------
@@ -95,13 +96,15 @@ class Contacts:
     local_a, local_b : (c, 3) float64
         The same point in the coordinates of A's and B's mesh.
     normal_speed : (c,) float64
-        Relative speed along the normal, length per step: negative approaches, zero slides, positive separates.
+        Relative speed along the normal, length per step: negative approaches, zero slides, positive
+        separates.
     sustained : (c,) bool
         True if the contact lasts; then it is reported once, at its beginning.
     time_end : (c,) float64
         End of a sustained contact, else equal to `time`.
     info : dict
-        How the result was made: backend, device, precision, refine, candidates, resolution, tolerances, timings, notes.
+        How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
+        timings, notes.
     """
 
     status: np.ndarray
@@ -159,8 +162,8 @@ class Contacts:
         Returns
         -------
         (k,) structured ndarray
-            One record per contact with the per-contact fields, ``CONTACT_DTYPE``; ``contacts.of_pair(3)["time"]``.
-            A copy.
+            One record per contact with the per-contact fields, ``CONTACT_DTYPE``;
+            ``contacts.of_pair(3)["time"]``. A copy.
 
         Raises
         ------
@@ -200,16 +203,26 @@ class Contacts:
         except FileNotFoundError:
             raise
         except Exception as error:
-            raise ValueError(f"path: expected a .npz file written by Contacts.save, got {path}: {error}") from error
+            raise ValueError(
+                f"path: expected a .npz file written by Contacts.save, got {path}: {error}"
+            ) from error
         if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError(f"path: expected a .npz file written by Contacts.save, got a single array in {path}")
+            raise ValueError(
+                f"path: expected a .npz file written by Contacts.save, got a single array in {path}"
+            )
         with file:
-            missing = [n for n in ("format_version", "info", *_PER_PAIR, *_PER_CONTACT) if n not in file.files]
+            missing = [
+                n for n in ("format_version", "info", *_PER_PAIR, *_PER_CONTACT) if n not in file.files
+            ]
             if missing:
-                raise ValueError(f"path: {path} was not written by Contacts.save: it lacks {', '.join(missing)}")
+                raise ValueError(
+                    f"path: {path} was not written by Contacts.save: it lacks {', '.join(missing)}"
+                )
             version = int(file["format_version"])
             if version > FILE_VERSION:
-                raise ValueError(f"path: {path} has format {version}, this version reads up to {FILE_VERSION}")
+                raise ValueError(
+                    f"path: {path} has format {version}, this version reads up to {FILE_VERSION}"
+                )
             arrays = {name: file[name] for name in [*_PER_PAIR, *_PER_CONTACT]}
             return cls(**arrays, info=json.loads(str(file["info"])))
 
@@ -226,7 +239,9 @@ class Contacts:
             lasting = int(as_numpy(self.sustained, "sustained").sum())
             if lasting:
                 lines.append(f"  sustained {lasting}")
-        made = [str(self.info[key]) for key in ("backend", "device", "precision", "refine") if self.info.get(key)]
+        made = [
+            str(self.info[key]) for key in ("backend", "device", "precision", "refine") if self.info.get(key)
+        ]
         if made:
             lines.append("  made by   " + ", ".join(made))
         return "\n".join(lines)

@@ -20,11 +20,11 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
     path : str or path-like
         OBJ, STL, PLY, OFF, GLB or glTF, told by the suffix.
     merge_coplanar : bool, optional
-        Join neighbouring triangles of one plane into convex polygons; see `Mesh`.  On by default, because files hold
-        triangles whatever the shape was drawn with, and every needless diagonal costs time.
+        Join neighbouring triangles of one plane into convex polygons; see `Mesh`.  On by default, because
+        files hold triangles whatever the shape was drawn with, and every needless diagonal costs time.
     merge_vertices : bool, optional
-        Weld vertices of equal coordinates.  On by default, because these formats repeat vertices for every triangle
-        (STL) or wherever a texture or a shading normal changes.
+        Weld vertices of equal coordinates.  On by default, because these formats repeat vertices for every
+        triangle (STL) or wherever a texture or a shading normal changes.
     triangulate : bool, optional
         Passed to `Mesh`; files of polygons may hold non-planar ones.
     two_sided : bool, optional
@@ -33,9 +33,9 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
     Returns
     -------
     Mesh
-        ``mesh.source_face`` and ``mesh.source_faces`` (CSR, with ``source_faces_start``) lead back to the triangles and
-        ``mesh.source_vertex`` to the vertices in the order trimesh reads them with ``process=False``, parts one after
-        the other.
+        ``mesh.source_face`` and ``mesh.source_faces`` (CSR, with ``source_faces_start``) lead back to the
+        triangles and ``mesh.source_vertex`` to the vertices in the order trimesh reads them with
+        ``process=False``, parts one after the other.
 
     Raises
     ------
@@ -66,7 +66,9 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
         raise ValueError(f"path: {path!r} holds no triangles")
     offsets = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
     vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
-    faces = np.concatenate([np.asarray(part.faces, np.int64) + first for part, first in zip(parts, offsets)])
+    faces = np.concatenate(
+        [np.asarray(part.faces, np.int64) + first for part, first in zip(parts, offsets, strict=True)]
+    )
     return Mesh(
         vertices,
         faces,

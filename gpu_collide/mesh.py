@@ -9,14 +9,14 @@ from ._validate import as_float_array, check_finite, first_few, read_only
 __all__ = ["Mesh", "MeshReport"]
 
 MAGNITUDES = (1e-100, 1e100)  # sizes outside cannot be squared and divided in float64 without loss
-FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin from which rounding of its coordinates is mentioned
+FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
 
 
 class MeshReport:
     """What was repaired, dropped or looks odd in a mesh: a sequence of ``(what, count, first_indices)``.
 
-    Empty for a clean closed mesh.  Indices are the caller's own (vertices and faces as given), except for edges, which
-    are numbered as in ``mesh.edges``.
+    Empty for a clean closed mesh.  Indices are the caller's own (vertices and faces as given), except for
+    edges, which are numbered as in ``mesh.edges``.
     """
 
     def __init__(self, entries=()):
@@ -42,15 +42,17 @@ class MeshReport:
     def __repr__(self):
         if not self._entries:
             return "MeshReport: nothing repaired, dropped or odd"
-        lines = [f"  {count:>7}  {what} (first: {first_few(first, 8)})" for what, count, first in self._entries]
+        lines = [
+            f"  {count:>7}  {what} (first: {first_few(first, 8)})" for what, count, first in self._entries
+        ]
         return "MeshReport:\n" + "\n".join(lines)
 
 
 class Mesh:
     """A rigid shape made of convex planar polygons.
 
-    Open, non-manifold and many-part meshes are normal input.  The mesh never changes after it is made, and its arrays
-    are read-only.
+    Open, non-manifold and many-part meshes are normal input.  The mesh never changes after it is made, and
+    its arrays are read-only.
 
     Parameters
     ----------
@@ -61,11 +63,12 @@ class Mesh:
     two_sided : bool, optional
         If True, both sides of every face can be hit (sheets, open shells): nothing is culled for facing away.
     triangulate : bool, optional
-        Cut every polygon of more than three corners into triangles, so that non-planar and non-convex ones are welcome.
+        Cut every polygon of more than three corners into triangles, so that non-planar and non-convex ones
+        are welcome.
     merge_coplanar : bool, optional
-        Join neighbouring faces of one plane into larger convex polygons, after `triangulate`; fewer features make fewer
-        contacts and less work.  "One plane" is within about 1e-7 of the size; vertices left without a face, or in the
-        middle of a straight edge, are removed.
+        Join neighbouring faces of one plane into larger convex polygons, after `triangulate`; fewer features
+        make fewer contacts and less work.  "One plane" is within about 1e-7 of the size; vertices left
+        without a face, or in the middle of a straight edge, are removed.
     merge_vertices : bool, optional
         Weld vertices of exactly the same coordinates first.
 
@@ -89,8 +92,8 @@ class Mesh:
         (low, high) vertex of each edge, in lexicographic order.
     edge_face_start : (ne + 1,) int32
     edge_faces : (L,) int32
-        ``2 * face + side``; side 0: the face's loop walks the edge from low to high (the face is on its left), 1: high
-        to low.
+        ``2 * face + side``; side 0: the face's loop walks the edge from low to high (the face is on its
+        left), 1: high to low.
     edge_flags : (ne,) int32
         Bit 0 reflex, bit 1 more than two faces, bit 2 border (one face), bit 3 flat.
     vertex_edge_start, vertex_edges : (nv + 1,), (2 ne,) int32
@@ -101,7 +104,8 @@ class Mesh:
     source_face : (nf,) int64
         The caller's face behind each face (the lowest of them if several were merged).
     source_faces_start, source_faces : (nf + 1,), (k,) int64
-        All of the caller's faces behind face f: ``source_faces[source_faces_start[f]:source_faces_start[f + 1]]``.
+        All of the caller's faces behind face f: ``source_faces[source_faces_start[f]:source_faces_start[f +
+        1]]``.
     source_vertex : (nv,) int64
         The caller's vertex behind each vertex (the lowest of those welded).
     report : MeshReport
@@ -112,26 +116,36 @@ class Mesh:
     TypeError
         Arrays of the wrong dtype.
     ValueError
-        Wrong shapes, NaN or infinity, no faces, an index out of range, or a face that is not a convex planar polygon
-        (corners more than 1e-6 of the size off its plane).
+        Wrong shapes, NaN or infinity, no faces, an index out of range, or a face that is not a convex planar
+        polygon (corners more than 1e-6 of the size off its plane).
 
     Examples
     --------
     >>> import gpu_collide as gc
-    >>> tetrahedron = gc.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> tetrahedron = gc.Mesh(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     >>> tetrahedron.n_edges, tetrahedron.closed
     (6, True)
     """
 
     def __init__(
-        self, vertices, faces, *, two_sided=False, triangulate=False, merge_coplanar=False, merge_vertices=False
+        self,
+        vertices,
+        faces,
+        *,
+        two_sided=False,
+        triangulate=False,
+        merge_coplanar=False,
+        merge_vertices=False,
     ):
         points = check_finite(as_float_array(vertices, "vertices", shape=(None, 3)), "vertices")
         if len(points) == 0:
             raise ValueError("vertices: expected at least three vertices, got none")
         start, corners = _loops.parse_faces(faces, len(points))
         if max(len(points), len(corners)) >= 2**30:
-            raise ValueError(f"faces: expected fewer than 2**30 corners and vertices, got {max(len(points), len(corners))}")
+            raise ValueError(
+                f"faces: expected fewer than 2**30 corners and vertices, got {max(len(points), len(corners))}"
+            )
         findings = []
         n_given = len(points)
         source_vertex = np.arange(n_given)
@@ -171,8 +185,8 @@ class Mesh:
             from . import _merge
 
             reach = float(np.abs(points).max()) / radius
-            start, corners, groups = _merge.merge_coplanar(start, corners, scaled, normals, offsets, reach)
-            members_start, members = _gather_sources(groups, source)
+            start, corners, label = _merge.merge_coplanar(start, corners, scaled, normals, offsets, reach)
+            members_start, members = _gather_sources(label, source)
             source = np.minimum.reduceat(members, members_start[:-1])
         if merge_coplanar or merge_vertices:
             alive = np.zeros(len(points), bool)
@@ -199,7 +213,9 @@ class Mesh:
         normals, offsets = _planes(scaled, start, corners)
         self.face_planes = np.concatenate([normals, offsets[:, None] * radius], axis=1)
         self.face_start, self.face_vertices = start.astype(np.int32), corners.astype(np.int32)
-        self.edges, self.face_edges, self.edge_face_start, self.edge_faces = adj.build_edges(start, corners, n_vertices)
+        self.edges, self.face_edges, self.edge_face_start, self.edge_faces = adj.build_edges(
+            start, corners, n_vertices
+        )
         self.edge_flags = adj.edge_flags(scaled, self.edges, self.edge_face_start, self.edge_faces, normals)
         ends = self.edges.reshape(-1)
         self.vertex_edge_start, self.vertex_edges = adj.group_by(ends, np.arange(len(ends)), n_vertices)
@@ -223,7 +239,9 @@ class Mesh:
             ("edges have one face (open border)", np.flatnonzero(counts == 1)),
         ]
         if self.closed and self.volume < 0 and not self.two_sided:
-            findings.append(("closed mesh looks inside out: its faces are seen clockwise from outside", np.zeros(1, int)))
+            findings.append(
+                ("closed mesh looks inside out: its faces are seen clockwise from outside", np.zeros(1, int))
+            )
         if np.abs(self.center).max() > FAR_FROM_ORIGIN * self.radius:
             what = "mesh lies so far from its own origin that its coordinates lose digits"
             findings.append((what, np.zeros(1, int)))
@@ -236,11 +254,13 @@ class Mesh:
 
     @classmethod
     def from_trimesh(cls, trimesh_mesh, **options):
-        """Mesh of a ``trimesh.Trimesh`` (or anything with ``vertices`` and ``faces``); `options` as for `Mesh`."""
+        """Mesh of a ``trimesh.Trimesh`` (or anything with `vertices` and `faces`); options as for `Mesh`."""
         for name in ("vertices", "faces"):
             if not hasattr(trimesh_mesh, name):
                 kind = type(trimesh_mesh).__name__
-                raise TypeError(f"trimesh_mesh: expected an object with vertices and faces, got {kind} without {name}")
+                raise TypeError(
+                    f"trimesh_mesh: expected an object with vertices and faces, got {kind} without {name}"
+                )
         return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
 
     @property
@@ -278,7 +298,7 @@ class Mesh:
 
     @property
     def volume(self):
-        """Signed volume inside the faces, about `center`; meaningful for a closed mesh (negative: inside out)."""
+        """Signed volume inside the faces; meaningful for a closed mesh (negative: inside out)."""
         areas = adj.newell(self.vertices - self.center, self.face_start.astype(np.int64), self.face_vertices)
         return float(-np.einsum("ij,ij,i->", areas, self.face_planes[:, :3], self.face_planes[:, 3]) / 3)
 
@@ -290,7 +310,8 @@ class Mesh:
         kind = "closed" if self.closed else "open"
         sides = ", two-sided" if self.two_sided else ""
         odd = f", {len(self.report)} remarks in .report" if len(self.report) else ""
-        return f"Mesh({self.n_vertices} vertices, {self.n_edges} edges, {self.n_faces} faces, {kind}{sides}{odd})"
+        counts = f"{self.n_vertices} vertices, {self.n_edges} edges, {self.n_faces} faces"
+        return f"Mesh({counts}, {kind}{sides}{odd})"
 
 
 def _same_places(points):
@@ -316,10 +337,14 @@ def _normalise(points):
     largest = np.abs(offset).max()
     if not MAGNITUDES[0] < max(largest, np.abs(points).max(), 0) < MAGNITUDES[1]:
         if largest > 0 or points.any():
-            raise ValueError(f"vertices: expected coordinates between {MAGNITUDES[0]:g} and {MAGNITUDES[1]:g} in size")
+            raise ValueError(
+                f"vertices: expected coordinates between {MAGNITUDES[0]:g} and {MAGNITUDES[1]:g} in size"
+            )
     radius = float(np.sqrt((offset**2).sum(axis=1).max()))
     if not radius > MAGNITUDES[0]:
-        raise ValueError(f"vertices: expected points in different places, got all {len(points)} of them in one")
+        raise ValueError(
+            f"vertices: expected points in different places, got all {len(points)} of them in one"
+        )
     return center, radius, offset / radius
 
 
@@ -327,7 +352,9 @@ def _planes(scaled, start, corners):
     """Unit outward normals (zero where a face has no area) and offsets of the faces, in the scaled frame."""
     areas = adj.newell(scaled, start, corners)
     length = np.linalg.norm(areas, axis=1)
-    perimeter = np.add.reduceat(np.linalg.norm(scaled[corners[adj.next_corner(start)]] - scaled[corners], axis=1), start[:-1])
+    perimeter = np.add.reduceat(
+        np.linalg.norm(scaled[corners[adj.next_corner(start)]] - scaled[corners], axis=1), start[:-1]
+    )
     real = length > 1e-14 * perimeter * perimeter
     real |= (np.diff(start) == 3) & (length > 0)  # triangles were checked against their own width
     normals = np.where(real, 1 / np.where(real, length, 1), 0)[:, None] * areas
@@ -335,8 +362,10 @@ def _planes(scaled, start, corners):
     return normals, -np.einsum("ij,ij->i", normals, middle)
 
 
-def _gather_sources(groups, source):
+def _gather_sources(label, source):
     """CSR of the caller's faces behind each merged face, ascending and without repeats."""
-    lists = [np.unique(source[group]) for group in groups]
-    start = np.concatenate([[0], np.cumsum([len(item) for item in lists])])
-    return start, np.concatenate(lists)
+    order = np.lexsort((source, label))
+    label, source = label[order], source[order]
+    new = np.ones(len(label), bool)
+    new[1:] = (label[1:] != label[:-1]) | (source[1:] != source[:-1])
+    return np.concatenate([[0], np.cumsum(np.bincount(label[new]))]), source[new]

@@ -12,7 +12,7 @@ RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
 
 
 def _norm4(q):
-    """Length of quaternions; plain sums in a fixed order, so that every row gives the same bits in any batch."""
+    """Length of quaternions; sums in a fixed order, so that a row has the same bits in any batch."""
     w, x, y, z = (q[..., k] for k in range(4))
     return np.sqrt(w * w + x * x + y * y + z * z)
 
@@ -42,7 +42,8 @@ def _rotate(q, x):
 def _quat_of_matrix(rotation):
     """Unit quaternions (..., 4), w first, of rotation matrices (..., 3, 3).
 
-    Shepperd's method: the largest of the four components is found from the diagonal, the others are divided by it.
+    Shepperd's method: the largest of the four components is found from the diagonal, the others are divided
+    by it.
     """
     m = rotation
     xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
@@ -66,9 +67,9 @@ def _quat_of_matrix(rotation):
 class Poses:
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 
-    A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world.  A row that is no pose (not
-    finite, quaternion off unit length by more than 1e-3, matrix not rigid within 1e-6) does not raise: it is marked in
-    `valid`, and pairs that use it get the status INVALID_INPUT.
+    A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world.  A row that is no
+    pose (not finite, quaternion off unit length by more than 1e-3, matrix not rigid within 1e-6) does not
+    raise: it is marked in `valid`, and pairs that use it get the status INVALID_INPUT.
 
     Attributes
     ----------
@@ -91,7 +92,8 @@ class Poses:
     def _fill(self, position, quat, name, valid=None):
         if position.shape[:-1] != quat.shape[:-1]:
             raise ValueError(
-                f"{name}: expected the leading shape of position, {position.shape[:-1]}, got {quat.shape[:-1]}"
+                f"{name}: expected the leading shape of position, {position.shape[:-1]}, "
+                f"got {quat.shape[:-1]}"
             )
         with np.errstate(invalid="ignore", over="ignore"):
             length = _norm4(quat)
@@ -129,9 +131,10 @@ class Poses:
 
     @classmethod
     def from_matrix(cls, matrix):
-        """Poses from homogeneous matrices (..., 4, 4) that act on columns: rotation, translation, last row (0, 0, 0, 1).
+        """Poses from homogeneous matrices (..., 4, 4) that act on columns; last row (0, 0, 0, 1).
 
-        A matrix with a scale, a shear, a mirror or another last row (off by more than 1e-6) gives an invalid row.
+        A matrix with a scale, a shear, a mirror or another last row (off by more than 1e-6) gives an invalid
+        row.
         """
         matrix = as_float_array(matrix, "matrix", shape=(..., 4, 4))
         rotation, position = matrix[..., :3, :3], np.ascontiguousarray(matrix[..., :3, 3])
@@ -149,7 +152,7 @@ class Poses:
 
     @classmethod
     def from_screw(cls, axis, point, angle, pitch, start=None):
-        """Poses reached from `start` by a screw motion in the world: a turn about a line and a slide along it.
+        """Poses reached from `start` by a screw motion: a turn about a line and a slide along it.
 
         Parameters
         ----------
@@ -160,8 +163,8 @@ class Poses:
         angle : (...) array_like
             Turn in radians, right-handed about `axis`.
         pitch : (...) array_like
-            Length of the slide along `axis` during the whole motion (not per turn), so that a pure translation is
-            ``angle=0``.
+            Length of the slide along `axis` during the whole motion (not per turn), so that a pure
+            translation is ``angle=0``.
         start : Poses, optional
             Default: the identity.
 
@@ -309,4 +312,6 @@ class Bodies:
 
     def __repr__(self):
         bad = int((~(self.start.valid & self.end.valid)).sum())
-        return f"Bodies({len(self)} bodies, {len(self.meshes)} meshes" + (f", {bad} with invalid poses)" if bad else ")")
+        return f"Bodies({len(self)} bodies, {len(self.meshes)} meshes" + (
+            f", {bad} with invalid poses)" if bad else ")"
+        )

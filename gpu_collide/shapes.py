@@ -1,4 +1,4 @@
-"""Generators of simple closed shapes, each a `Mesh` centred on the origin of its own frame unless said otherwise.
+"""Generators of simple closed shapes, each a `Mesh` about the origin of its own frame.
 
 x points forward, y to the left, z up.
 """
@@ -39,8 +39,8 @@ def box(size=(1.0, 1.0, 1.0)):
 def car():
     """Simple car: a body with bumpers, hood and trunk, and a narrower cabin with slanted windows.
 
-    Non-convex (the edges between hood and windscreen and between trunk and rear window are reflex), closed, all faces
-    convex and planar.  Dimensions 4 x 1.5 x 1.2, counts as in Figure 12 of the paper.
+    Non-convex (the edges between hood and windscreen and between trunk and rear window are reflex), closed,
+    all faces convex and planar.  Dimensions 4 x 1.5 x 1.2, counts as in Figure 12 of the paper.
 
     Returns
     -------
@@ -49,9 +49,18 @@ def car():
     """
     half_width, half_roof = 0.75, 0.6
     # Outline of the side (x, z), clockwise seen from the left (+y), that is counter-clockwise from the right.
-    outline = [(-2.0, -0.6), (2.0, -0.6), (2.0, -0.05), (0.9, 0.1), (0.35, 0.6), (-0.8, 0.6), (-1.35, 0.1), (-2.0, 0.05)]
+    outline = [
+        (-2.0, -0.6),
+        (2.0, -0.6),
+        (2.0, -0.05),
+        (0.9, 0.1),
+        (0.35, 0.6),
+        (-0.8, 0.6),
+        (-1.35, 0.1),
+        (-2.0, 0.05),
+    ]
     y = np.array([half_width] * 4 + [half_roof] * 2 + [half_width] * 2)
-    right = np.array([[x, -w, z] for (x, z), w in zip(outline, y)])
+    right = np.array([[x, -w, z] for (x, z), w in zip(outline, y, strict=True)])
     left = right * [1, -1, 1]
     across = [[k, k + 8, (k + 1) % 8 + 8, (k + 1) % 8] for k in range(8)]
     sides = [[0, 1, 2, 3, 6, 7], [3, 4, 5, 6]]
@@ -84,7 +93,9 @@ def torus(major=1.0, minor=0.4, n_major=20, n_minor=15):
     v = 2 * np.pi * np.arange(n_minor) / n_minor
     ring = major + minor * np.cos(v)
     height = np.broadcast_to(minor * np.sin(v), (n_major, n_minor))
-    vertices = np.stack([np.outer(np.cos(u), ring), np.outer(np.sin(u), ring), height], axis=-1).reshape(-1, 3)
+    vertices = np.stack([np.outer(np.cos(u), ring), np.outer(np.sin(u), ring), height], axis=-1).reshape(
+        -1, 3
+    )
     i, j = (index.ravel() for index in np.meshgrid(np.arange(n_major), np.arange(n_minor), indexing="ij"))
     i2, j2 = (i + 1) % n_major, (j + 1) % n_minor
     faces = np.stack([i * n_minor + j, i2 * n_minor + j, i2 * n_minor + j2, i * n_minor + j2], axis=1)
@@ -167,7 +178,8 @@ def l_block(size=1.0):
     Returns
     -------
     Mesh
-        12 vertices, 10 faces (the two L-shaped ends are cut into two convex pieces each along the reflex corner).
+        12 vertices, 10 faces (the two L-shaped ends are cut into two convex pieces each along the reflex
+        corner).
     """
     half = check_positive(size, "size") / 2
     outline = np.array([[-1, -1], [1, -1], [1, 0], [0, 0], [0, 1], [-1, 1]]) * half
@@ -175,7 +187,7 @@ def l_block(size=1.0):
 
 
 def star(points=5, outer=1.0, inner=0.45, height=0.5):
-    """Star-shaped double pyramid about the z axis: non-convex, with reflex edges running out from its two apexes.
+    """Star-shaped double pyramid about the z axis: non-convex, reflex edges run from its two apexes.
 
     Every inner corner is a vertex in a hollow (some of its edges are reflex, some convex).
 
@@ -184,7 +196,8 @@ def star(points=5, outer=1.0, inner=0.45, height=0.5):
     points : int
         Number of tips, at least 3.
     outer, inner : float
-        Radius of the tips and of the corners between them; ``inner < outer * cos(pi / points)`` makes it non-convex.
+        Radius of the tips and of the corners between them; ``inner < outer * cos(pi / points)`` makes it
+        non-convex.
     height : float
         From apex to apex.
 
