@@ -91,6 +91,8 @@ class Backend(ABC):
     group_size, item_group_size : int
         Work-items a group: for kernels of one group per item (pair), and for kernels of one work-item per
         item.
+    serial_groups : bool
+        A group is one work-item, and the kernels are built for that; `launch` refuses other sizes.
     max_buffer : int
         Bytes of the largest single buffer.
     """
@@ -101,6 +103,7 @@ class Backend(ABC):
     max_groups = 1
     group_size = 1
     item_group_size = 1
+    serial_groups = False
     max_buffer = 2**62
 
     def __init__(self):
@@ -210,8 +213,13 @@ class Backend(ABC):
                 values.append(self._buffer_arg(kernel, arg, value) if arg.pointer else _scalar(arg, value))
         except KeyError:
             self._complain(kernel, args)
+        size = group_size or self.group_size
+        if self.serial_groups and size != 1:
+            raise ValueError(
+                f"a group on {self.name} ({self.device}) has one work-item, got group_size={size}"
+            )
         if groups > 0:
-            self._launch(kernel, int(groups), group_size or self.group_size, values)
+            self._launch(kernel, int(groups), size, values)
 
     def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
         """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""

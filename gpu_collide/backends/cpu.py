@@ -215,6 +215,7 @@ class CpuBackend(Backend):
     """
 
     name = kind = "cpu"
+    serial_groups = True
 
     def __init__(self, threads: int | None = None, flags: tuple[str, ...] | None = None):
         super().__init__()
@@ -281,8 +282,6 @@ class CpuBackend(Backend):
         return value
 
     def _launch(self, kernel, groups, group_size, values):
-        if group_size != 1:
-            raise ValueError(f"a group on cpu has one work-item, got group_size={group_size}")
         handle: _Handle = kernel.handle
         scalars = ctypes.create_string_buffer(handle.pack.pack(*(values[i] for i in handle.scalars)))
         base = ctypes.addressof(scalars)

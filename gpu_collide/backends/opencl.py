@@ -118,6 +118,9 @@ class OpenclBackend(Backend):
     ----------
     device : pyopencl.Device, optional
         Default: the first of `list_devices` that passes `self_test`.
+    group_size : int, optional
+        Work-items a group. Default: 1 on a processor, where a group is one thread's work and the kernels are
+        built without barriers (``GC_SERIAL_GROUPS``); 64 on a GPU, and 128 for kernels of one work-item per item.
 
     Raises
     ------
@@ -127,8 +130,9 @@ class OpenclBackend(Backend):
 
     name = kind = "opencl"
 
-    def __init__(self, device=None):
+    def __init__(self, device=None, group_size: int | None = None):
         super().__init__()
+        self._wanted_size = group_size
         self._cl = _pyopencl()
         reasons = []
         for candidate in list_devices() if device is None else [device]:
@@ -151,11 +155,11 @@ class OpenclBackend(Backend):
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
         self._on_host = not device.type & cl.device_type.GPU
-        # On a processor a group is one thread's work, so groups of 1 suit kernels with barriers; elementwise
-        # kernels are vectorised across the work-items of a group.
+        size = self._wanted_size or (1 if self._on_host else 64)
         largest = min(device.max_work_group_size, device.max_work_item_sizes[0])
-        self.group_size = min(1 if self._on_host else 64, largest)
-        self.item_group_size = min(64 if self._on_host else 128, largest)
+        self.group_size = min(size, largest)
+        self.item_group_size = min(self._wanted_size or (1 if self._on_host else 128), largest)
+        self.serial_groups = self.group_size == 1
         self.max_groups = device.max_compute_units * 16
 
     def to_device(self, array, *, copy=True):
@@ -203,6 +207,8 @@ class OpenclBackend(Backend):
     def build_options(self, precision: str) -> list[str]:
         """Options for the driver's compiler."""
         options = ["-cl-std=CL1.2", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}"]
+        if self.serial_groups:
+            options.append("-DGC_SERIAL_GROUPS")
         if self._device.single_fp_config & self._cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
         return options
