@@ -1,7 +1,7 @@
 """Write the table of tolerances in docs/conventions.md from kernels/gc_constants.h.
 
-    python docs/make_conventions.py            rewrite the table
-    python docs/make_conventions.py --check    say whether it is up to date (exit code 1 if not)
+python docs/make_conventions.py            rewrite the table
+python docs/make_conventions.py --check    say whether it is up to date (exit code 1 if not)
 """
 
 import re
@@ -24,8 +24,8 @@ def read_constants(text, precision):
     Parameters
     ----------
     text : str
-        The header. Conditions are ``#if GC_PRECISION == N`` or ``!= N``, with ``#else``; a comment stands before the
-        constant that it explains.
+        The header. Conditions are ``#if GC_PRECISION == N`` or ``!= N``, with ``#else``; a comment stands before
+        the constant that it explains.
     precision : int
         Value of GC_PRECISION: 0, 1 or 2.
 

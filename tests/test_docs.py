@@ -1,0 +1,94 @@
+"""What the docs say is what the code says."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpu_collide import _sources
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def make_conventions():
+    spec = importlib.util.spec_from_file_location("make_conventions", ROOT / "docs" / "make_conventions.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_tolerances_is_the_header(make_conventions):
+    page = make_conventions.PAGE.read_text(encoding="utf-8")
+    header = make_conventions.HEADER.read_text(encoding="utf-8")
+    assert make_conventions.with_table(page, header) == page, "run: python docs/make_conventions.py"
+    defined = {name for name in re.findall(r"#define (GC_\w+) ", header)}
+    assert len(defined) > 15
+    assert defined == set(re.findall(r"^\| `(GC_\w+)` \|", page, re.M)), "every constant has a row"
+
+
+def test_conditions_of_the_header_are_read(make_conventions):
+    text = """/* head */
+#define GC_CONSTANTS_H
+#if GC_PRECISION != 2
+/* why | how */
+#define GC_A GC_R(1e-9)
+#else
+#define GC_A GC_R(1e-5)
+#endif
+/* a cap
+ * in two lines */
+#define GC_B 7
+"""
+    assert make_conventions.read_constants(text, 0) == {
+        "GC_A": ("1e-9", "why | how"),
+        "GC_B": ("7", "a cap in two lines"),
+    }
+    assert make_conventions.read_constants(text, 2)["GC_A"] == ("1e-5", "")
+    assert r"| `GC_A` | 1e-9 | 1e-9 | 1e-5 | why \| how |" in make_conventions.table(text)
+    with pytest.raises(ValueError, match="cannot read the line"):
+        make_conventions.read_constants(text + "#if SOMETHING\n", 0)
+
+
+def test_links_lead_somewhere():
+    pages = [
+        ROOT / "README.md",
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("docs/**/*.md"),
+    ]
+    names = re.compile(
+        r"\]\((?!https?:)([^)#]+)\)|`((?:docs|kernels|examples|tests|bench|gpu_collide)/[\w./-]*)`"
+    )
+    for page in pages:
+        for linked, named in names.findall(page.read_text(encoding="utf-8")):
+            target = page.parent / linked if linked else ROOT / named
+            assert target.exists(), f"{page.name}: {linked or named}"
+
+
+@pytest.mark.parametrize("name", ["quickstart.py", "two_files.py"])
+def test_examples_run(name, tmp_path):
+    if name == "two_files.py":
+        pytest.importorskip("trimesh", reason="reading mesh files needs trimesh")
+    command, environment = (
+        [sys.executable, str(ROOT / "examples" / name)],
+        {**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Contacts" in done.stdout
+
+
+def test_the_first_result_of_the_readme_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)[1]
+    assert len(code.splitlines()) < 20
+    exec(compile(code, "README.md", "exec"), {})
+    assert "HIT" in capsys.readouterr().out
+
+
+def test_constants_of_the_package_are_those_of_the_docs(make_conventions):
+    assert set(_sources.constants()) >= {"GC_TOL_TOUCH", "GC_MAX_NEWTON"}
