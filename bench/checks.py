@@ -19,50 +19,62 @@ def hit_share(contacts) -> float:
     return float(np.mean(np.asarray(contacts.status) == int(gc.Status.HIT)))
 
 
-def check_exact(bodies, pairs, contacts, settings: Settings, *, sample: int, by_reference: int) -> None:
-    """Compare an exact result with a second path on its first pairs.
+class ExactCheck:
+    """Second opinions about an exact result, worked out once for a scene.
 
-    The first `sample` pairs once more in double precision through all feature pairs: features and times must
-    be the same bits. The first `by_reference` pairs by the NumPy reference: features must agree except for
-    contacts on a decision's edge, at most 2 in 1000 of them or one.
-
-    Raises
-    ------
-    BenchError
-        With the first pair that differs.
+    Parameters
+    ----------
+    bodies, pairs : Bodies, (p, 2) int array
+        The scene.
+    settings : Settings
+    sample : int
+        So many of the first pairs once more through all feature pairs, in double precision: features and times
+        must be the same bits.
+    by_reference : int
+        So many of the first pairs by the NumPy reference: features must agree, except for contacts on the edge of a
+        decision, at most 2 in 1000 of them or one.
     """
-    sample = min(sample, len(pairs))
-    second = gc.collide(
-        bodies,
-        pairs[:sample],
-        refine="exact",
-        candidates="pairs",
-        precision="single" if settings.precision == "single" else "double",
-        min_properness=settings.min_properness,
-        backend=settings.backend,
-    ).to_numpy()
-    head = contacts.contact_start[sample]
-    found, expected = contact_keys(contacts)[:head], contact_keys(second)
-    same = len(found) == len(expected) and np.array_equal(found, expected)
-    if not same:
-        raise BenchError(_difference("candidates='pairs' in double precision", found, expected))
-    if not np.array_equal(np.asarray(contacts.time)[:head], np.asarray(second.time)):
-        raise BenchError("contact times differ in bits from candidates='pairs' in double precision")
 
-    by_reference = min(by_reference, len(pairs))
-    if by_reference and settings.backend != "reference":
-        second = gc.collide(
+    def __init__(self, bodies, pairs, settings: Settings, *, sample: int, by_reference: int):
+        self.sample = min(sample, len(pairs))
+        # The reference is a second opinion about float64, and none about itself.
+        second = settings.backend != "reference" and settings.precision != "single"
+        self.by_reference = min(by_reference, len(pairs)) if second else 0
+        common = {"refine": "exact", "min_properness": settings.min_properness}
+        self._pairs_path = gc.collide(
             bodies,
-            pairs[:by_reference],
-            refine="exact",
-            min_properness=settings.min_properness,
-            backend="reference",
+            pairs[: self.sample],
+            candidates="pairs",
+            precision="single" if settings.precision == "single" else "double",
+            backend=settings.backend,
+            **common,
         ).to_numpy()
-        found = contact_keys(contacts)[: contacts.contact_start[by_reference]]
-        expected = contact_keys(second)
-        extra = len(_rows(found) ^ _rows(expected))
-        if extra > max(1, 0.002 * len(expected)):
-            raise BenchError(_difference("the reference", found, expected))
+        self._reference = None
+        if self.by_reference:
+            first = pairs[: self.by_reference]
+            self._reference = gc.collide(bodies, first, backend="reference", **common).to_numpy()
+
+    def __call__(self, contacts) -> None:
+        """Compare a result on all pairs of the scene.
+
+        Raises
+        ------
+        BenchError
+            With the first contact that only one of the two has.
+        """
+        head = contacts.contact_start[self.sample]
+        found, expected = contact_keys(contacts)[:head], contact_keys(self._pairs_path)
+        if not np.array_equal(found, expected):
+            raise BenchError(_difference("candidates='pairs' in double precision", found, expected))
+        if not np.array_equal(contacts.time[:head], self._pairs_path.time):
+            raise BenchError(
+                "contact times differ in bits from candidates='pairs' in double precision; not timed"
+            )
+        if self._reference is not None:
+            found = contact_keys(contacts)[: contacts.contact_start[self.by_reference]]
+            expected = contact_keys(self._reference)
+            if len(_rows(found) ^ _rows(expected)) > max(1, 0.002 * len(expected)):
+                raise BenchError(_difference("the reference", found, expected))
 
 
 def compare_with_exact(approximate, everything, exact) -> dict[str, float]:

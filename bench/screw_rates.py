@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gpu_collide as gc
-from bench.checks import check_exact, compare_with_exact, hit_share
+from bench.checks import ExactCheck, compare_with_exact, hit_share
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
@@ -39,11 +39,14 @@ def rate_shape(name: str, mesh, settings: Settings, *, full: int, sample: int, b
     exact_sample = call("exact", "auto", None, sample)
     exact_all = call("exact", "auto", None, sample, -1.0)
     report.set_device(exact_sample)
+    check = None
+    if "exact" in settings.refines:
+        check = ExactCheck(bodies, pairs, settings, sample=sample, by_reference=by_reference)
     for refine, candidates, resolution in _runs(settings):
         result = call(refine, candidates, resolution)
         errors = {"false": 0.0, "missed": 0.0, "time_error": 0.0}
         if refine == "exact":
-            check_exact(bodies, pairs, result, settings, sample=sample, by_reference=by_reference)
+            check(result)
         else:
             some = call(refine, candidates, resolution, sample)
             every = call(refine, candidates, resolution, sample, -1.0)

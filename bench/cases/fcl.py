@@ -11,7 +11,7 @@ import numpy as np
 
 import gpu_collide as gc
 from bench import peer_fcl
-from bench.checks import check_exact, hit_share
+from bench.checks import ExactCheck, hit_share
 from bench.relative import relative_poses
 from bench.report import Report, usable_cpus
 from bench.settings import BenchError, Settings
@@ -68,7 +68,7 @@ def _compare(report, settings, shape, mesh, split, n, target, by_reference):
 
     result = ours()
     report.set_device(result)
-    check_exact(bodies, pairs, result, settings, sample=min(n, 2000), by_reference=by_reference)
+    ExactCheck(bodies, pairs, settings, sample=2000, by_reference=by_reference)(result)
     toi = theirs(culled)
     touching, early = _agreement(shape, result, toi)
     timings = measure_in_turn([ours, lambda: theirs(plain), lambda: theirs(culled)], settings.repeat)

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import gpu_collide as gc
-from bench.checks import check_exact, hit_share
+from bench.checks import ExactCheck, hit_share
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
@@ -49,7 +49,7 @@ def _one_race(report, settings, name, race):
 
     result = call()
     report.set_device(result)
-    check_exact(scene.bodies, pairs, result, settings, sample=len(pairs), by_reference=2)
+    ExactCheck(scene.bodies, pairs, settings, sample=len(pairs), by_reference=2)(result)
     timing = measure(call, settings.repeat)
     sizes = np.array([len(found) for found in scene.triangles])
     report.add(
