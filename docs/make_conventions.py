@@ -24,8 +24,8 @@ def read_constants(text, precision):
     Parameters
     ----------
     text : str
-        The header. Conditions are ``#if GC_PRECISION == N`` or ``!= N``, with ``#else``; a comment stands before
-        the constant that it explains.
+        The header. Conditions are ``#if GC_PRECISION == N`` or ``!= N``, with ``#else``; a comment stands
+        before the constant that it explains.
     precision : int
         Value of GC_PRECISION: 0, 1 or 2.
 

@@ -30,7 +30,7 @@ def main(arguments):
         mesh_a, mesh_b = (gc.load_mesh(path) for path in arguments)
     print(mesh_a, mesh_b, sep="\n")
 
-    # 100 lanes side by side. A turns about its own z axis by 0 to 60 degrees, B drives along x without a turn.
+    # 100 lanes side by side. A turns about its own z axis by 0 to 60 degrees, B drives along x.
     n = 100
     lane = np.linspace(-1.5, 1.5, n) * (mesh_a.radius + mesh_b.radius)
     reach = 2 * (mesh_a.radius + mesh_b.radius)

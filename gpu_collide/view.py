@@ -8,6 +8,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from mpl_toolkits.mplot3d import proj3d
@@ -105,8 +106,7 @@ def plot_contacts(bodies, pair, contacts=None):
         drawn = _add_contacts(near, contacts, normals, length)
         bar = figure.colorbar(drawn, cax=figure.add_axes([0.935, 0.3, 0.012, 0.45]), label="time of contact")
         bar.outline.set_visible(False)
-        handles, labels = near.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="lower right", frameon=False, fontsize=9, ncols=3)
+        _add_legend(figure, contacts)
     shown = [mesh_a.vertices, _place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
     _frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
     figure.text(0.735, 0.94, _title(contacts), ha="center", fontsize=11, color=COLOR_INK)
@@ -159,9 +159,15 @@ def _add_contacts(ax, contacts, normals, length):
         if mine.any():
             drawn = ax.scatter(
                 *at[mine].T, c=contacts["time"][mine], vmin=0, vmax=1, cmap="viridis", marker=marker, s=90,
-                edgecolors="white", linewidths=1.2, depthshade=False, zorder=30, label=LABELS[kind],
+                edgecolors="white", linewidths=1.2, depthshade=False, zorder=30,
             )  # fmt: skip
     return drawn
+
+
+def _add_legend(figure, contacts):
+    kinds = [kind for kind in MARKERS if (contacts["kind"] == kind).any()]
+    keys = [Line2D([], [], ls="", marker=MARKERS[kind], color=COLOR_INK, label=LABELS[kind]) for kind in kinds]
+    figure.legend(handles=keys, loc="lower right", frameon=False, fontsize=9, ncols=3)
 
 
 def _frame(ax, points, camera, area):
@@ -174,6 +180,7 @@ def _frame(ax, points, camera, area):
     ax.set_proj_type("persp", focal_length=1.8)
     ax.view_init(*camera)
     ax.set_axis_off()
+    ax.patch.set_visible(False)
     # The points as they appear in the axes, when these are a square; then move and stretch the square.
     width, height = ax.figure.get_size_inches()
     ax.set_position([0, 0, 1, width / height])

@@ -104,7 +104,7 @@ def draw_best(bodies, pairs, contacts, folder, terminal):
 
 
 def telling_pair(contacts, among=5000):
-    """The pair to show: all kinds of contact, then as many proper ones as possible, but not a crowd.
+    """The pair to show: all kinds of contact, spread over the step, several but not a crowd.
 
     Parameters
     ----------
@@ -121,12 +121,15 @@ def telling_pair(contacts, among=5000):
     counts = np.diff(contacts.contact_start)[:among]
     if not counts.any():
         return None
-    pair, kind, proper = (np.asarray(a) for a in (contacts.pair, contacts.kind, contacts.properness))
+    pair, kind, time = (np.asarray(a) for a in (contacts.pair, contacts.kind, contacts.time))
     mine = pair < len(counts)
     kinds = sum(np.bincount(pair[mine & (kind == k)], minlength=len(counts)) > 0 for k in range(3))
-    n_proper = np.bincount(pair[mine & (proper > 0)], minlength=len(counts))
-    score = 100 * kinds + 10 * np.minimum(n_proper, 6) - np.maximum(counts - 8, 0)
-    return int(np.argmax(np.where(counts > 0, score, -(2**31))))
+    first, last = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    np.minimum.at(first, pair[mine], time[mine])
+    np.maximum.at(last, pair[mine], time[mine])
+    spread = np.where(counts > 0, last - first, 0.0)
+    score = 10.0 * kinds + np.minimum(counts, 6) - np.maximum(counts - 9, 0) + 20.0 * spread
+    return int(np.argmax(np.where(counts > 0, score, -np.inf)))
 
 
 def save_input(mesh, bodies, pairs, folder, terminal):

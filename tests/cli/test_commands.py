@@ -188,7 +188,7 @@ def test_telling_pair_prefers_all_kinds():
         contact_start = np.array([0, 0, 2, 5])
         pair = np.array([1, 1, 2, 2, 2])
         kind = np.array([0, 0, 0, 1, 2])
-        properness = np.full(5, 0.5)
+        time = np.linspace(0.1, 0.5, 5)
 
     assert telling_pair(Found) == 2
     Found.contact_start = np.zeros(4, int)
