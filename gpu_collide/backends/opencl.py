@@ -120,7 +120,7 @@ class OpenclBackend(Backend):
         Default: the first of `list_devices` that passes `self_test`.
     group_size : int, optional
         Work-items a group. Default: 1 on a processor, where a group is one thread's work and the kernels are
-        built without barriers (``GC_SERIAL_GROUPS``); 64 on a GPU, and 128 for kernels of one work-item per item.
+        built without barriers (``GC_SERIAL_GROUPS``); on a GPU 64, or 128 for one work-item per item.
 
     Raises
     ------

@@ -26,14 +26,25 @@ GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift,
     }
 }
 
+#ifdef GC_SERIAL_GROUPS
+#define GC_TEST_SERIAL 1
+#else
+#define GC_TEST_SERIAL 0
+#endif
+
 /* One group per row: the row's sum by a tree with a barrier on each level, its length a power of two. */
 GC_KERNEL void t02_rows(int n_rows, int n_columns, GC_GLOBAL const int *in,    /* (n_rows, n_columns) */
                         GC_GLOBAL int *scratch,                                /* (n_rows, n_columns) */
                         GC_GLOBAL int *sums_out,                               /* (n_rows,) */
                         GC_GLOBAL int *total_out,                              /* (2,) sum and maximum */
-                        GC_GLOBAL int *visits_out)                             /* (groups,) */
+                        GC_GLOBAL int *visits_out)                             /* (groups + 1,) */
 {
     int row = GC_GROUP_LO(n_rows);
+    if (GC_LOCAL_ID == 0) {
+        visits_out[GC_GROUP_ID] = 0;
+        visits_out[GC_NUM_GROUPS] = GC_TEST_SERIAL;
+    }
+    GC_BARRIER();
     if (row < GC_GROUP_HI(n_rows)) {
         do {
             GC_GLOBAL int *work = scratch + row * n_columns;
@@ -53,8 +64,9 @@ GC_KERNEL void t02_rows(int n_rows, int n_columns, GC_GLOBAL const int *in,    /
                 sums_out[row] = work[0];
                 GC_ATOMIC_ADD(total_out, work[0]);
                 GC_ATOMIC_MAX(total_out + 1, work[0]);
-                visits_out[GC_GROUP_ID] += GC_NUM_GROUPS;
             }
+            /* every work-item counts, in memory that only this group touches */
+            GC_GROUP_ADD(visits_out + GC_GROUP_ID, GC_NUM_GROUPS);
             row += GC_GROUP_STEP(n_rows);
         } while (row < GC_GROUP_HI(n_rows));
     }

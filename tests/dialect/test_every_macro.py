@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gpu_collide import _sources
+from gpu_collide.errors import BackendUnavailableError
 
 HERE = Path(__file__).parent
 TEXT = _sources.join([_sources.kernels_dir() / "gc_platform.h", HERE / "every_macro.c"])
@@ -59,15 +60,32 @@ def test_items(backend, precision, n):
 
 @pytest.mark.parametrize("groups, group_size", [(1, None), (3, None), (7, 4), (64, 16)])
 def test_rows(backend, groups, group_size):
-    if group_size and backend.kind == "cpu":
+    if backend.serial_groups:
         group_size = 1
+    check_rows(backend, groups, group_size)
+
+
+def test_rows_with_barriers_on_opencl():
+    """Processors run groups of one; the barriers that a GPU needs are tried on them all the same."""
+    from gpu_collide.backends import get_backend
+    from gpu_collide.backends.opencl import OpenclBackend
+
+    try:
+        get_backend("opencl")
+    except BackendUnavailableError as error:
+        pytest.skip(str(error))
+    check_rows(OpenclBackend(group_size=8), 5, None)
+
+
+def check_rows(backend, groups, group_size):
+    size = group_size or backend.group_size
     n_rows, n_columns = 13, 32
     values = np.random.default_rng(3).integers(-1000, 1000, (n_rows, n_columns), dtype=np.int32)
     sums, total = (
         backend.fill(backend.empty(n_rows, "i4"), -7),
         backend.to_device(np.array([0, -(2**31)], "i4")),
     )
-    visits = backend.zeros(groups, "i4")
+    visits = backend.fill(backend.empty(groups + 1, "i4"), -9)
     backend.launch(
         backend.module("mixed", TEXT)["t02_rows"], groups, group_size,
         n_rows=n_rows, n_columns=n_columns, scratch=backend.empty((n_rows, n_columns), "i4"),
@@ -76,7 +94,9 @@ def test_rows(backend, groups, group_size):
     expected = values.sum(axis=1)
     assert np.array_equal(backend.to_host(sums), expected)
     assert backend.to_host(total).tolist() == [expected.sum(), expected.max()]
-    shares = backend.to_host(visits) // groups
+    *visited, serial = backend.to_host(visits)
+    assert serial == backend.serial_groups
+    shares = np.array(visited) // (groups * size)
     assert shares.sum() == n_rows and shares.max() <= -(-n_rows // groups)
 
 

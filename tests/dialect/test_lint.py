@@ -40,7 +40,7 @@ def places(path, code, pattern):
 def test_bans(path):
     code = code_of(path)
     found = [f"{place} ({why})" for pattern, why in BANNED.items() for place in places(path, code, pattern)]
-    if path.suffix == ".c":
+    if path.suffix == ".c" and path.parent != HERE:
         found += places(path, code, r"#\s*(if|ifdef|ifndef|elif)\b[^\n]*")
     assert found == []
 

@@ -1,0 +1,44 @@
+"""The fixture `backend` itself: narrowed, skipped with a reason, or failing where CI requires the backend."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+
+def run(tmp_path, **variables):
+    (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    (tmp_path / "test_one.py").write_text(
+        "import pytest, gpu_collide.backends as b\n"
+        "def lost(name): raise b.BackendUnavailableError(name + ' is lost')\n"
+        "b._create = lost\n"
+        "def test_it(backend): pass\n"
+    )
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("GPU_COLLIDE", "PYTEST"))}
+    env |= {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | variables
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tmp_path)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, cwd=tmp_path).stdout
+
+
+def test_missing_backends_are_skipped_with_a_reason(tmp_path):
+    out = run(tmp_path)
+    assert "3 skipped" in out and "opencl is lost" in out
+
+
+def test_required_backends_fail(tmp_path):
+    out = run(tmp_path, GPU_COLLIDE_REQUIRE_BACKENDS="cpu,opencl")
+    assert "1 skipped" in out and "2 errors" in out and "required backend is missing" in out
+
+
+def test_narrowed(tmp_path):
+    assert "1 skipped" in run(tmp_path, GPU_COLLIDE_TEST_BACKENDS="cpu")
+
+
+@pytest.mark.parametrize("variable", ["GPU_COLLIDE_TEST_BACKENDS", "GPU_COLLIDE_REQUIRE_BACKENDS"])
+def test_unknown_name_is_an_error(tmp_path, variable):
+    out = run(tmp_path, **{variable: "gpu"})
+    assert "unknown gpu" in out
