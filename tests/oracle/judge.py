@@ -1,0 +1,399 @@
+"""From roots to contacts: inside tests, facing, properness, and how far each decision is from flipping.
+
+Every contact that a sound implementation may report becomes an *atom* with a state:
+
+REQUIRED  every decision is clear of its border by more than rounding and the tolerances of DESIGN
+          section 10 can move it;
+NOMINAL   a contact by the closed tests, but so near to a border that it may be reported as another
+          feature there: at least one contact of its coincident group has to be there;
+OPTIONAL  in the tolerance band: allowed, not demanded.
+"""
+
+import numpy as np
+
+from .roots import EE, FV, VF, Items, find, world_pose
+from .solid import apply, cross, dot, norm
+
+OPTIONAL, NOMINAL, REQUIRED = 0, 1, 2
+FACING = 1e-9
+PARALLEL = 1e-9
+BAND = 1e-10  # of the size: half width of the band around the inside tests
+
+ATOM = np.dtype(
+    [
+        ("pair", "i4"), ("kind", "u1"), ("feature_a", "i4"), ("feature_b", "i4"), ("state", "u1"),
+        ("time", "f8"), ("time_lo", "f8"), ("time_hi", "f8"), ("time_end", "f8"), ("sustained", "?"),
+        ("position", "f8", 3), ("world_sure", "?"), ("local_a", "f8", 3), ("local_b", "f8", 3), ("place",
+        "f8", 3),
+        ("carry", "f8"), ("normal", "f8", 3), ("normal_sure", "?"), ("normal_speed", "f8"), ("pace", "f8"),
+        ("properness", "f8"),
+        ("properness_band", "f8"), ("inside", "f8"), ("facing", "f8"), ("in_time", "f8"), ("sine", "f8"),
+        ("vertex_a", "i4"), ("vertex_b", "i4"),
+    ]
+)  # fmt: skip
+"""One contact. `inside` (of the size), `in_time` (of the step) and `facing` (of the speed) are signed
+distances
+to the border of the decision, positive where the contact counts; `place` is the point in A's centred frame;
+`carry`
+is the speed at which A itself takes the point through the world."""
+
+
+def local_of_b(scene, pair, t, x):
+    """Points x of A's centred frame at times t, in B's centred mesh frame."""
+    back = scene.m.rotate(pair, -t, x - scene.m.centre(pair, t))
+    return apply(np.swapaxes(scene.axes_b[pair], -1, -2), back)
+
+
+def padded_min(values, used):
+    return np.where(used, values, np.inf).min(1)
+
+
+def geometry(items, t):
+    """Where the features of items are at times t: place, inside distance, B's local point, |sin|,
+    directions."""
+    scene, a, b = items.scene, items.scene.a, items.scene.b
+    n = len(items)
+    m = scene.m
+    u = m.rotate(items.pair, t, items.db)
+    y = m.centre(items.pair, t) + m.rotate(items.pair, t, items.cb)
+    place = np.where((items.kind == FV)[:, None], y, items.ca)
+    place_b = y.copy()
+    inside, sine = np.full(n, -np.inf), np.ones(n)
+    i = np.nonzero(items.kind == FV)[0]
+    inside[i] = a.inside(items.fa[i], place[i])
+    i = np.nonzero(items.kind == VF)[0]
+    inside[i] = b.inside(items.fb[i], local_of_b(scene, items.pair[i], t[i], place[i]))
+    place_b[i] = place[i]
+    i = np.nonzero(items.kind == EE)[0]
+    da, ue, w = items.da[i], u[i], (y - items.ca)[i]
+    c = dot(da, ue)
+    s2 = dot(cross(da, ue), cross(da, ue))
+    sine[i] = np.sqrt(s2)
+    with np.errstate(all="ignore"):
+        along_a = (dot(w, da) - c * dot(w, ue)) / s2
+        along_b = (c * dot(w, da) - dot(w, ue)) / s2
+        inside[i] = np.minimum(
+            a.edge_half[items.fa[i]] - np.abs(along_a), b.edge_half[items.fb[i]] - np.abs(along_b)
+        )
+        bad = ~np.isfinite(inside[i])
+        inside[i[bad]] = -np.inf
+        place[i] = items.ca[i] + along_a[:, None] * da
+        place_b[i] = y[i] + along_b[:, None] * ue
+    return place, place_b, inside, sine, u
+
+
+def facing(items, t, place):
+    """How far n.omega is on the right side, of the speed, at the better face of either body (>= 0: within
+    tolerance).
+
+    Against the tolerance itself: a face that slides has exactly the value FACING.
+    """
+    scene, a, b, p = items.scene, items.scene.a, items.scene.b, items.pair
+    flow = scene.m.flow(p, place)
+    speed = np.where(scene.still[p], 1.0, scene.speed[p])
+    n = len(items)
+    best_a, best_b = np.full(n, -np.inf), np.full(n, -np.inf)
+
+    def look(kind, solid, feature, table, best, sign, normals):
+        i = np.nonzero(items.kind == kind)[0]
+        faces = table[feature[i]]
+        if faces.ndim == 1:
+            faces = faces[:, None]
+        for k in range(faces.shape[1]):
+            used = faces[:, k] >= 0
+            nf = normals(i, np.maximum(faces[:, k], 0))
+            value = FACING - sign * dot(nf, flow[i]) / speed[i]
+            best[i] = np.where(used, np.maximum(best[i], value), best[i])
+
+    def of_a(i, f):
+        return a.normal[f]
+
+    def of_b(i, f):
+        return scene.m.rotate(p[i], t[i], scene.b_normal[p[i], f])
+
+    edge_face_a = np.where(a.edge_side != 0, a.edge_face, -1)
+    edge_face_b = np.where(b.edge_side != 0, b.edge_face, -1)
+    own_a, own_b = np.arange(len(a.normal)), np.arange(len(b.normal))
+    for kind, table_a, table_b in (
+        (FV, own_a, b.vertex_face), (VF, a.vertex_face, own_b), (EE, edge_face_a, edge_face_b),
+    ):  # fmt: skip
+        look(kind, a, items.fa, table_a, best_a, 1.0, of_a)
+        look(kind, b, items.fb, table_b, best_b, -1.0, of_b)
+    if a.two_sided:
+        best_a[:] = np.inf
+    if b.two_sided:
+        best_b[:] = np.inf
+    out = np.minimum(best_a, best_b)
+    return np.where(scene.still[p], np.inf, out), flow
+
+
+def vertex_properness(solid, vertex, spokes, n):
+    """min(e.n) over the edges leaving, negative at a pit. spokes (n, k, 3) turned, n (n, 3) outward normal
+    of the face."""
+    used = solid.vertex_spoke[vertex] >= 0
+    value = padded_min(np.einsum("nki,ni->nk", spokes, n), used)
+    return np.where(used.any(1), value, -1.0)
+
+
+def edge_terms(solid, edge, e, normals, n):
+    """The terms of formula (7) of one body, n pointing out of it: how far each face falls behind the plane
+    of n."""
+    side = solid.edge_side[edge]
+    outward = cross(n, e)
+    value = side * np.einsum("ni,nki->nk", outward, normals)
+    return padded_min(value, side != 0)
+
+
+def properness(items, t, u, flow):
+    """Properness, normal A -> B in A's axes at t, whether the normal's sign is beyond doubt."""
+    scene, a, b, m, p = items.scene, items.scene.a, items.scene.b, items.scene.m, items.pair
+    n_out, normal = len(items), np.zeros((len(items), 3))
+    value, sure = np.full(n_out, -1.0), np.ones(n_out, bool)
+
+    def against(n, i, two_sided):
+        """For a two-sided mesh the normal is the one against the approach."""
+        along = dot(n, flow[i])
+        if two_sided:
+            n = np.where((along > 0)[:, None], -n, n)
+            sure[i] &= np.abs(along) > 1e-8 * scene.speed[p[i]] + 1e3 * scene.rounding[p[i]]
+        return n
+
+    i = np.nonzero(items.kind == FV)[0]
+    n = against(items.da[i], i, a.two_sided)
+    spokes = b.vertex_spoke_dir[items.fb[i]]
+    local_n = apply(np.swapaxes(scene.axes_b[p[i]], -1, -2), m.rotate(p[i], -t[i], n))
+    value[i] = vertex_properness(b, items.fb[i], spokes, local_n)
+    for k in np.nonzero(value[i] > 0)[0]:
+        if b.is_pit(items.fb[i[k]], local_n[k]):
+            value[i[k]] *= -1
+    normal[i] = n
+
+    i = np.nonzero(items.kind == VF)[0]
+    n = -against(-u[i], i, b.two_sided)  # out of B
+    value[i] = vertex_properness(a, items.fa[i], a.vertex_spoke_dir[items.fa[i]], n)
+    for k in np.nonzero(value[i] > 0)[0]:
+        if a.is_pit(items.fa[i[k]], n[k]):
+            value[i[k]] *= -1
+    normal[i] = -n
+
+    i = np.nonzero(items.kind == EE)[0]
+    if len(i):
+        with np.errstate(all="ignore"):
+            n = cross(items.da[i], u[i])
+            n = n / norm(n)[:, None]
+        n = np.nan_to_num(n)
+        faces_b = b.edge_face[items.fb[i]]
+        k = faces_b.shape[1]
+        pk, tk = np.repeat(p[i], k), np.repeat(t[i], k)
+        normals_b = m.rotate(pk, tk, scene.b_normal[pk, faces_b.ravel()]).reshape(len(i), k, 3)
+        normals_a = a.normal[a.edge_face[items.fa[i]]]
+
+        def formula(n):
+            return np.minimum(
+                edge_terms(a, items.fa[i], items.da[i], normals_a, n),
+                edge_terms(b, items.fb[i], u[i], normals_b, -n),
+            )
+
+        plus, minus = formula(n), formula(-n)
+        approach = dot(n, flow[i]) < 0
+        tie = np.abs(plus - minus) <= 1e-12
+        take = np.where(tie, approach, plus > minus)
+        doubt = np.abs(plus - minus) <= 1e-7
+        if a.two_sided or b.two_sided:
+            take = approach
+            doubt = np.abs(dot(n, flow[i])) <= 1e-8 * scene.speed[p[i]] + 1e3 * scene.rounding[p[i]]
+        sure[i] = ~doubt
+        v = np.where(take, plus, minus)
+        reflex = a.reflex[items.fa[i]] | b.reflex[items.fb[i]]
+        value[i] = np.where(reflex, -np.abs(v), v)
+        normal[i] = np.where(take[:, None], n, -n)
+    return value, normal, sure
+
+
+def atoms_of(scene, min_properness, world_a, pair_ids):
+    """All atoms of a scene. world_a = (start, end), each (position, unit quaternion) of A; pair_ids their
+    numbers."""
+    items = Items.make(scene, *scene.items())
+    (ri, rt), (ti, tlo, thi), (fi, truly) = find(items)
+    single = np.ones(len(ri), bool)
+    # a root beside a touch of the same function belongs to it: two roots or none is a matter of rounding
+    # there
+    for k in range(len(ti)):
+        width = 4 * (thi[k] - tlo[k]) + 1e-9
+        near = (ri == ti[k]) & (rt >= tlo[k] - width) & (rt <= thi[k] + width)
+        single &= ~near
+        if near.any():
+            tlo[k], thi[k] = min(tlo[k], rt[near].min()), max(thi[k], rt[near].max())
+    ri, rt = ri[single], rt[single]
+    parts = [judge(items[ri], rt, rt, rt, np.ones(len(ri), bool), min_properness)]
+    if len(ti):
+        sub = items[ti]
+        best, gap, crosses = lowest(sub, tlo, thi)
+        certain = crosses | (gap <= 1e-12 * scene.size)
+        parts.append(judge(sub, best, tlo, thi, certain, min_properness, single=False))
+    if len(fi):
+        parts.append(sustained(items[fi], truly, min_properness))
+    atoms = np.concatenate(parts)
+    p = atoms["pair"]
+    start, end = [(x[p], q[p]) for x, q in world_a]
+    local = atoms["place"] + scene.a.center
+    origin, axes, w, atoms["carry"] = world_pose(start, end, atoms["time"], local)
+    atoms["local_a"], atoms["position"] = local, origin + apply(axes, local)
+    atoms["normal"] = apply(axes, atoms["normal"])
+    atoms["world_sure"] = w > 1e-9
+    atoms["pair"] = pair_ids[p]
+    return atoms[np.lexsort((atoms["time"], atoms["pair"]))]
+
+
+def lowest(items, lo, hi):
+    """In touching intervals: time of least |f|, its size (as a length), and whether f surely changes sign."""
+    best, gap = (lo + hi) / 2, np.full(len(lo), np.inf)
+    signs = []
+    for x in np.linspace(0, 1, 33):
+        t = lo + (hi - lo) * x
+        f = items.value(t)[0] / np.maximum(items.sine(t), 1e-12)
+        better = np.abs(f) < gap
+        best, gap = np.where(better, t, best), np.where(better, np.abs(f), gap)
+        signs.append(f)
+    noise = items.scene.rounding[items.pair]
+    return best, gap, (signs[0] * signs[-1] < 0) & (np.minimum(np.abs(signs[0]), np.abs(signs[-1])) > noise)
+
+
+def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=None, deepest=None):
+    """Atoms of items that are zero at times t (somewhere in [lo, hi]); `certain`: the zero itself is beyond
+    doubt.
+
+    `deepest` (sustained only): the greatest inside distance in the interval.
+    """
+    scene, m = items.scene, items.scene.m
+    size = scene.size
+    clamped = np.clip(t, 0.0, 1.0)
+    place, place_b, inside, sine, u = geometry(items, clamped)
+    p = items.pair
+    tau, rounding = scene.tau[p], scene.rounding[p]
+    flow = m.flow(p, place)
+    pace = norm(flow)
+    slope = np.abs(items.value(clamped)[1]) / np.maximum(sine, 1e-12)
+    with np.errstate(all="ignore"):
+        unsure = np.where(certain & single, np.minimum(10 * rounding / slope, 1.0), 0.0)
+    unsure = np.where(np.isfinite(unsure), unsure, 0.0) + (hi - lo) / 2
+    if sustained_end is not None:
+        unsure = np.zeros(len(t))
+    band = BAND * size + pace * (3 * tau + unsure) + 10 * rounding / np.maximum(sine, 1e-12)
+    if sustained_end is not None:
+        band = np.full(len(t), BAND * size)
+        inside = deepest
+    keep = (inside >= -band) & (sine >= 0.1 * PARALLEL)
+    in_time = np.minimum(t, 1 - t)
+    keep &= np.minimum(hi, 1 - lo) >= -2 * tau - unsure
+    i = np.nonzero(keep)[0]
+    items, t, clamped, lo, hi = items[i], t[i], clamped[i], lo[i], hi[i]
+    place, place_b, inside, sine, u, p = place[i], place_b[i], inside[i], sine[i], u[i], p[i]
+    tau, rounding, pace, unsure, band = tau[i], rounding[i], pace[i], unsure[i], band[i]
+    in_time, certain = in_time[i], certain[i]
+    face, flow = facing(items, clamped, place)
+    speed = np.where(scene.still[p], 1.0, scene.speed[p])
+    facing_band = 0.5 * FACING + rounding / speed + unsure * m.theta[p] * 2
+    value, normal, sure = properness(items, clamped, u, flow)
+    prop_band = 1e-9 + 3 * m.theta[p] * (unsure + tau) + 1e-14 / np.maximum(sine, 1e-14)
+    good = (face >= -facing_band - FACING) & (value >= min_properness - prop_band)
+    clear = (inside > band) & (face > facing_band) & (value > min_properness + prop_band) & certain
+    clear &= (in_time > 2 * tau + unsure) & (sine > 10 * PARALLEL)
+    # by the closed tests, with room for rounding only
+    snug = 1e-12 * size + rounding / np.maximum(sine, 1e-12)
+    nominal = (inside >= -snug) & (face > facing_band) & certain & (in_time >= -0.1 * tau)
+    nominal &= (sine > 10 * PARALLEL) & (unsure * pace <= 1e-6 * size)
+    if sustained_end is not None:
+        long_enough = (sustained_end[i] - clamped) * pace > BAND * size
+        # a sliding face has n.omega = 0, far inside the facing tolerance unless the motion itself is rounding
+        facing_band = 0.5 * FACING + 1e-15 * size / speed
+        clear = (inside > band) & (face > facing_band) & (value > min_properness + prop_band) & certain
+        clear &= (sine > 10 * PARALLEL) & (long_enough | scene.still[p])
+    elif not single:
+        clear[:] = False
+    atoms = np.zeros(len(i), ATOM)
+    atoms["state"] = np.where(clear, REQUIRED, np.where(nominal, NOMINAL, OPTIONAL))
+    atoms["pair"], atoms["kind"] = p, items.kind
+    atoms["feature_a"], atoms["feature_b"] = items.fa, items.fb
+    atoms["time"], atoms["time_lo"], atoms["time_hi"] = clamped, lo - unsure, hi + unsure
+    atoms["time_end"] = clamped if sustained_end is None else sustained_end[i]
+    atoms["sustained"] = sustained_end is not None
+    atoms["place"], atoms["normal"], atoms["normal_sure"] = place, normal, sure
+    atoms["local_b"] = local_of_b(scene, p, clamped, place_b) + scene.b.center
+    fv = items.kind == FV
+    atoms["local_b"][fv] = (scene.b.v + scene.b.center)[items.fb[fv]]
+    atoms["normal_speed"], atoms["pace"] = dot(normal, flow), pace
+    atoms["properness"], atoms["properness_band"] = value, prop_band
+    atoms["inside"], atoms["facing"], atoms["in_time"] = inside / size, face, in_time
+    atoms["sine"] = sine
+    atoms["vertex_a"] = np.where(items.kind == VF, items.fa, -1)
+    atoms["vertex_b"] = np.where(items.kind == FV, items.fb, -1)
+    # of a coincident group the properest counts: there its members below the threshold are kept too
+    return atoms[good | (nominal & (inside <= band))]
+
+
+GRID = 129  # samples of the inside distance over the step
+
+
+def sustained(items, truly, min_properness):
+    """Intervals of [0, 1] in which items that vanish identically are inside."""
+    scene, size = items.scene, items.scene.size
+    # parallel edges have no crossing at all
+    live = np.nonzero((items.sine(np.full(len(items), 0.3)) >= PARALLEL) | (scene.m.theta[items.pair] > 0))[0]
+    items, truly = items[live], truly[live]
+
+    def depth(k, t):
+        _, _, inside, sine, _ = geometry(items[k], t)
+        return np.where(sine >= PARALLEL, inside, -np.inf)
+
+    n, grid = len(items), np.linspace(0, 1, GRID)
+    d = depth(np.repeat(np.arange(n), GRID), np.tile(grid, n)).reshape(n, GRID)
+    # an interval may hide between two samples: look at the local maxima in reach of the border
+    step = 8 * np.maximum(scene.speed[items.pair], 1e-12 * size) / (GRID - 1)
+    inner = d[:, 1:-1]
+    peak = (inner < 0) & (inner >= -step[:, None]) & (inner >= d[:, :-2]) & (inner >= d[:, 2:])
+    peak &= (inner > d[:, :-2] + 1e-13 * size) | (inner > d[:, 2:] + 1e-13 * size)
+    k, i = np.nonzero(peak)
+    lo, hi = grid[i], grid[i + 2]
+    for _ in range(45 if len(k) else 0):
+        x1, x2 = lo + (hi - lo) * 0.382, lo + (hi - lo) * 0.618
+        left = depth(k, x1) >= depth(k, x2)
+        lo, hi = np.where(left, lo, x1), np.where(left, x2, hi)
+    top = (lo + hi) / 2
+    top_d = depth(k, top) if len(k) else np.zeros(0)
+    rows, cuts = (
+        [],
+        [],
+    )  # (item, begin, end, deepest), and the ends to be bisected (row, column, inside, outside)
+    for item in range(n):
+        mine = k == item
+        times, dist = np.concatenate((grid, top[mine])), np.concatenate((d[item], top_d[mine]))
+        order = np.argsort(times, kind="stable")
+        times, dist = times[order], dist[order]
+        inside = dist >= -1e-11 * size
+        edge = np.diff(np.concatenate(([0], inside.astype(int), [0])))
+        for a, b in zip(np.nonzero(edge == 1)[0], np.nonzero(edge == -1)[0] - 1, strict=True):
+            if a > 0:
+                cuts.append((len(rows), 1, times[a], times[a - 1]))
+            if b < len(times) - 1:
+                cuts.append((len(rows), 2, times[b], times[b + 1]))
+            rows.append([item, times[a], times[b], dist[a : b + 1].max()])
+        if not inside.any() and dist.max() >= -1e-9 * size:  # only in the band
+            best = int(np.argmax(dist))
+            rows.append([item, times[best], times[best], dist[best]])
+    if not rows:
+        return np.zeros(0, ATOM)
+    rows = np.array(rows)
+    if cuts:
+        row, column, inside, outside = (np.array(c) for c in zip(*cuts, strict=True))
+        which = rows[row, 0].astype(int)
+        for _ in range(56):
+            mid = (inside + outside) / 2
+            still_in = depth(which, mid) >= -1e-11 * size
+            inside, outside = np.where(still_in, mid, inside), np.where(still_in, outside, mid)
+        rows[row, column] = inside
+    which = rows[:, 0].astype(int)
+    begin, end, deepest = rows[:, 1], rows[:, 2], rows[:, 3]
+    return judge(
+        items[which], begin, begin, end, truly[which], min_properness, sustained_end=end, deepest=deepest
+    )
