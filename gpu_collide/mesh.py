@@ -199,7 +199,7 @@ class Mesh:
             findings.append(("vertices belong to no face", np.flatnonzero(~used_given)))
 
         center, radius, scaled = _normalise(points)
-        self.vertices = points
+        self.vertices = points.copy()  # the caller's array may change later
         self.center, self.radius, self.two_sided = center, radius, bool(two_sided)
         self.source_face, self.source_vertex = source, source_vertex
         self.source_faces_start, self.source_faces = members_start, members

@@ -102,7 +102,8 @@ class Poses:
         if valid is not None:
             good &= valid
         safe = np.where(good[..., None], quat, [1.0, 0.0, 0.0, 0.0])
-        self.position, self.quat_wxyz = read_only(position), read_only(quat)
+        # Copies: `valid` and `unit_wxyz` would not follow if the caller changed the arrays later.
+        self.position, self.quat_wxyz = read_only(position.copy()), read_only(quat.copy())
         self.unit_wxyz = read_only(safe / _norm4(safe)[..., None])
         self.valid = read_only(np.asarray(good))
 
@@ -199,7 +200,7 @@ class Poses:
             moved = _rotate(turn, start.position - point) + point + pitch[..., None] * unit
             quat = _multiply(turn, start.unit_wxyz)
         good = np.broadcast_to(start.valid, lead)
-        return cls(np.broadcast_to(moved, lead + (3,)).copy(), quat, valid=good)
+        return cls(np.broadcast_to(moved, lead + (3,)), quat, valid=good)
 
     @classmethod
     def identity(cls, n):
@@ -305,7 +306,7 @@ class Bodies:
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        self.meshes, self.shape, self.start, self.end = meshes, read_only(shape), start, end
+        self.meshes, self.shape, self.start, self.end = meshes, read_only(shape.copy()), start, end
 
     def __len__(self):
         return len(self.shape)
