@@ -5,7 +5,7 @@ import time as clock
 import numpy as np
 
 from ...contacts import Contacts, Status
-from . import s01_screw, s02_facing, s07_solve, s08_contacts
+from . import _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts
 from ._tables import tables_of
 from .s01_screw import ScrewMotion, screw_motion
 
@@ -13,6 +13,8 @@ __all__ = ["collide_reference", "screw_motion", "ScrewMotion"]
 
 REFINE = ("exact", "segments", "pixels")
 CANDIDATES = ("auto", "raster", "pairs")
+# Edge pairs above which rows are faster than comparing all boxes with all boxes, in NumPy.
+RASTER_ABOVE = 1_000_000
 
 
 def collide_reference(bodies, pairs, *, refine="exact", candidates="auto", resolution=None, pixel_size=None,
@@ -88,35 +90,44 @@ def _check_options(refine, candidates, resolution, pixel_size, contacts):
 
 
 def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings):
-    """All `Meetings` of one pair, unresolved."""
-    start = clock.perf_counter()
-    face_vertex, vertex_face, edge_edge = _box_candidates(screw, a, b)
-    middle = clock.perf_counter()
-    found = s07_solve.concatenate([
-        s07_solve.solve_vertex_face(screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness),
-        s07_solve.solve_vertex_face(screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness),
-        s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]),
-    ])
-    end = clock.perf_counter()
-    timings["candidates"] = timings.get("candidates", 0.0) + middle - start
-    timings["s07_solve"] = timings.get("s07_solve", 0.0) + end - middle
+    """All `Meetings` of one pair, unresolved. Bodies at relative rest have no screen: what touches is found by boxes."""
+    spent = _Stopwatch(timings)
+    body_a, body_b = _screen.Body(screw, a), _screen.Body(screw, b)
+    spent("s02_facing")
+    if candidates == "auto":
+        candidates = "raster" if len(a.unit) * len(b.unit) > RASTER_ABOVE else "pairs"
+    by_rows = screw.moves and (refine != "exact" or candidates == "raster")
+    delta = s03_project.pixel_of(a.tables, b.tables, resolution, pixel_size, refine)
+    if by_rows:
+        pad = s02_facing.POSITION_PAD * screw.size
+        lists = _screen.Raster(screw, body_a, body_b, delta, pad).candidates()
+    else:
+        lists = _screen.box_candidates(screw, body_a, body_b)
+    face_vertex, vertex_face, edge_edge = lists
+    spent("candidates")
+    if refine != "exact" and screw.moves:
+        special = _screen.off_screen_vertices(screw, body_a, body_b, face_vertex, vertex_face, min_properness)
+        found = _screen.Raster(screw, body_a, body_b, delta, 0.0).meetings(body_a, body_b, refine, special)
+    else:
+        found = s07_solve.concatenate([
+            s07_solve.solve_vertex_face(screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness),
+            s07_solve.solve_vertex_face(screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness),
+            s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]),
+        ])
+    spent("s07_solve")
     return found
 
 
-def _box_candidates(screw, a, b):
-    """Feature pairs (m, 2) as (A's, B's) whose boxes in (rho, psi, y, time) meet: FV, VF, EE."""
-    parts_a, parts_b = s02_facing.edge_parts(screw, a), s02_facing.edge_parts(screw, b)
-    faces_a = s02_facing.face_boxes(screw, a, s02_facing.face_boundaries(screw, a))
-    faces_b = s02_facing.face_boxes(screw, b, s02_facing.face_boundaries(screw, b))
-    vertices_a, vertices_b = s02_facing.facing_vertices(screw, a), s02_facing.facing_vertices(screw, b)
-    face_vertex = s02_facing.box_pairs(screw, faces_a, s02_facing.point_boxes(screw, b.points[vertices_b]))
-    vertex_face = s02_facing.box_pairs(screw, s02_facing.point_boxes(screw, a.points[vertices_a]), faces_b)
-    edge_edge = s02_facing.box_pairs(screw, s02_facing.segment_boxes(screw, parts_a.p0, parts_a.p1),
-                                     s02_facing.segment_boxes(screw, parts_b.p0, parts_b.p1))
-    face_vertex[:, 1] = vertices_b[face_vertex[:, 1]]
-    vertex_face[:, 0] = vertices_a[vertex_face[:, 0]]
-    edge_edge = np.stack([parts_a.owner[edge_edge[:, 0]], parts_b.owner[edge_edge[:, 1]]], axis=-1)
-    return face_vertex, vertex_face, np.unique(edge_edge, axis=0)
+class _Stopwatch:
+    """Adds the time since the last call to ``timings[stage]``, seconds."""
+
+    def __init__(self, timings):
+        self.timings, self.last = timings, clock.perf_counter()
+
+    def __call__(self, stage):
+        now = clock.perf_counter()
+        self.timings[stage] = self.timings.get(stage, 0.0) + now - self.last
+        self.last = now
 
 
 def _assemble(status, toi, counts, rows, info):

@@ -9,6 +9,10 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 DEGREE = 40
+NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
+# Values at the nodes to coefficients (discrete orthogonality of the Chebyshev polynomials).
+TO_SERIES = chebyshev.chebvander(NODES, DEGREE).T * (2.0 / (DEGREE + 1))
+TO_SERIES[0] *= 0.5
 
 
 def vertex_face(screw, face_side, vertex_side, face, vertex, slack):
@@ -17,11 +21,11 @@ def vertex_face(screw, face_side, vertex_side, face, vertex, slack):
     sides = np.nonzero(t.loops[face] >= 0)[0]
     corners, inward = face_side.points[t.loops[face, sides]], face_side.inward[face, sides]
 
-    def margins(s):
+    def margins(s, slack):
         x = screw.flow(vertex_side.points[vertex], -face_side.sign * s)
         return np.sum(inward[:, None] * (x[None] - corners[:, None]), axis=-1) + slack
 
-    return _spans(margins, screw.moves)
+    return _spans(margins, slack, screw.moves)
 
 
 def edge_edge(screw, a, b, edge_a, edge_b, slack):
@@ -29,7 +33,7 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
     pa, da, la = a.points[a.tables.edges[edge_a, 0]], a.unit[edge_a], a.tables.length[edge_a]
     pb, db, lb = b.points[b.tables.edges[edge_b, 0]], b.unit[edge_b], b.tables.length[edge_b]
 
-    def margins(s):
+    def margins(s, slack):
         gap, d = screw.flow(pb, s) - pa, screw.turn(db, s)
         n = np.cross(da, d)
         square = np.sum(n * n, axis=-1)
@@ -39,28 +43,28 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
         return np.stack([along_a + slack * square, (la + slack) * square - along_a, along_b + slack * square,
                          (lb + slack) * square - along_b, square - 1e-18])
 
-    return _spans(margins, screw.moves)
+    return _spans(margins, slack, screw.moves)
 
 
-def _spans(margins, moves):
+def _spans(margins, slack, moves):
     if not moves:
-        inside = bool(np.all(margins(np.zeros(1)) >= 0.0))
+        inside = bool(np.all(margins(np.zeros(1), slack) >= 0.0))
         return np.array([[-0.5, 0.5]]) if inside else np.zeros((0, 2))
     cuts = [-0.5, 0.5]
-    nodes = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
-    for values in margins(0.5 * nodes):
-        series = chebyshev.chebfit(nodes, values, DEGREE)
+    for series in margins(0.5 * NODES, slack) @ TO_SERIES.T:
+        size = np.abs(series)
+        if size[0] > size[1:].sum():
+            continue
         # Rounding would give the companion matrix roots of its own.
-        significant = np.nonzero(np.abs(series) > 1e-15 * np.abs(series).max())[0]
-        series = series[: significant[-1] + 1] if len(significant) else series[:1]
+        series = series[: np.nonzero(size >= 1e-15 * size.max())[0][-1] + 1]
         if len(series) > 1:
             roots = chebyshev.chebroots(series)
             # A double zero may leave the real line by the square root of the rounding.
             real = roots.real[(np.abs(roots.imag) < 1e-6) & (np.abs(roots.real) <= 1.0 + 1e-12)]
             cuts.extend(_polish(series, real) * 0.5)
     cuts = np.unique(np.clip(cuts, -0.5, 0.5))
-    inside_at = np.all(margins(cuts) >= -1e-15, axis=0)
-    inside_after = np.all(margins(0.5 * (cuts[1:] + cuts[:-1])) >= 0.0, axis=0)
+    inside_at = np.all(margins(cuts, slack) >= -1e-15, axis=0)
+    inside_after = np.all(margins(0.5 * (cuts[1:] + cuts[:-1]), slack) >= 0.0, axis=0)
     spans = []
     for j in range(len(cuts)):
         before = j > 0 and inside_after[j - 1]
@@ -71,7 +75,28 @@ def _spans(margins, moves):
             spans.append([cuts[j], cuts[j]])
         if before and not after:
             spans[-1][1] = cuts[j]
-    return np.array(spans).reshape(-1, 2)
+    spans = np.array(spans).reshape(-1, 2)
+    for span in spans:
+        if span[1] > span[0]:
+            span[:] = [_without_slack(margins, slack, end) for end in span]
+    return spans
+
+
+def _without_slack(margins, slack, s):
+    """The end ``s`` of a span moved to where the margin itself vanishes, if it crosses zero there at some speed."""
+    if abs(s) == 0.5:
+        return s
+    which = int(np.argmin(margins(np.array([s]), slack)[:, 0]))
+    step = 1e-4
+    low, high = margins(np.array([s - step, s + step]), 0.0)[which]
+    slope = (high - low) / (2 * step)
+    moved = s
+    for _ in range(2):
+        value = margins(np.array([moved]), 0.0)[which, 0]
+        if abs(value) >= 1e-6 * abs(slope):
+            return s
+        moved -= value / slope
+    return min(max(moved, -0.5), 0.5)
 
 
 def _polish(series, x):

@@ -193,12 +193,18 @@ def segment_boxes(screw, p0, p1, reference=None):
     return Boxes(_range(rho), _range(psi), _range(y), full)
 
 
+def face_centres(side):
+    """Mean of the corners of every face, (nf, 3)."""
+    corners = side.tables.loops >= 0
+    total = np.where(corners[:, :, None], side.points[side.tables.loops], 0.0).sum(axis=1)
+    return total / corners.sum(axis=1)[:, None]
+
+
 def face_boxes(screw, side, boundary):
     """`Boxes` (nf,) of the facing parts of the faces; a face that is not facing has an empty box."""
     t = side.tables
     count = len(t.loops)
-    centre = np.where((t.loops >= 0)[:, :, None], side.points[t.loops], 0.0).sum(axis=1)
-    centre /= (t.loops >= 0).sum(axis=1)[:, None]
+    centre = face_centres(side)
     pieces = segment_boxes(screw, boundary.p0, boundary.p1, centre[boundary.owner])
     box = [np.full((count, 2), [np.inf, -np.inf]) for _ in range(3)]
     for whole, piece in zip(box, (pieces.rho, pieces.psi, pieces.y)):

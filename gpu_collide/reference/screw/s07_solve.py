@@ -125,24 +125,31 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
     faces, vertices = faces[keep], vertices[keep]
     functions = vertex_face_functions(screw, face_side, vertex_side, faces, vertices)
     touch = TOUCH * screw.size
-    lasting = _stays(functions, np.full(len(faces), touch), screw)
+    lasting = lasting_vertices(screw, face_side, vertex_side, faces, vertices)
     index = np.nonzero(~lasting)[0]
     window = 0.5 + screw.tau
     item, s, _ = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
     faces_at, vertices_at = faces[index[item]], vertices[index[item]]
     at = _carry(screw, face_side, vertex_side.points[vertices_at], s)
     good = _inside(face_side, faces_at, at) >= -touch
-    parts = [_vertex_face_meetings(screw, face_side, vertex_side, faces_at[good], vertices_at[good], s[good])]
+    parts = [describe_vertices(screw, face_side, vertex_side, faces_at[good], vertices_at[good], s[good])]
     for i in np.nonzero(lasting)[0]:
         spans = _intervals.vertex_face(screw, face_side, vertex_side, faces[i], vertices[i], touch)
         if len(spans):
             repeat = np.ones(len(spans), dtype=np.int64)
-            parts.append(_vertex_face_meetings(screw, face_side, vertex_side, faces[i] * repeat,
+            parts.append(describe_vertices(screw, face_side, vertex_side, faces[i] * repeat,
                                                vertices[i] * repeat, spans[:, 0], spans[:, 1]))
     return concatenate(parts)
 
 
-def _vertex_face_meetings(screw, face_side, vertex_side, faces, vertices, s, s_end=None):
+def lasting_vertices(screw, face_side, vertex_side, faces, vertices):
+    """Which vertices stay in the planes of the faces over the whole step."""
+    functions = vertex_face_functions(screw, face_side, vertex_side, faces, vertices)
+    return stays(functions, np.full(len(faces), TOUCH * screw.size), screw)
+
+
+def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=None):
+    """Meetings of vertices with faces at given times: facing, normal, properness; what does not face is left out."""
     x = vertex_side.points[vertices]
     at = _carry(screw, face_side, x, s)
     good = face_side.facing(screw, faces, at, FACING)
@@ -217,7 +224,7 @@ def _inside(face_side, faces, x):
     return np.where(t.loops[faces] >= 0, distance, np.inf).min(axis=1)
 
 
-def _stays(functions, limit, screw, weight=None):
+def stays(functions, limit, screw, weight=None):
     """Whether |f| <= limit (times ``weight(s)``) over the whole step, from 33 Chebyshev points."""
     stays = np.ones(len(functions.p), dtype=bool)
     points = 0.5 * np.cos(np.pi * np.arange(33) / 32) if screw.moves else np.zeros(1)
@@ -239,7 +246,7 @@ def solve_edge_edge(screw, a, b, edges_a, edges_b):
     def sine(index, s):
         return np.linalg.norm(np.cross(a.unit[edges_a[index]], screw.turn(b.unit[edges_b[index]], s)), axis=1)
 
-    lasting = _stays(functions, np.full(len(edges_a), touch), screw, sine)
+    lasting = stays(functions, np.full(len(edges_a), touch), screw, sine)
     index = np.nonzero(~lasting)[0]
     window = 0.5 + screw.tau
     item, s, touching = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
@@ -258,8 +265,8 @@ def solve_edge_edge(screw, a, b, edges_a, edges_b):
 
 
 def crossing(screw, a, b, edges_a, edges_b, s):
-    """Where the lines of two edges are nearest at the times ``s``: distances along A's and B's edge from their low ends,
-    and n = dA x dB (not normalised) in the screw frame."""
+    """Where the lines of two edges are nearest at the times ``s``: distances along A's and B's edge from their low ends
+    (NaN for parallel edges)."""
     pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
     pb = screw.flow(b.points[b.tables.edges[edges_b, 0]], s)
     db = screw.turn(b.unit[edges_b], s)
@@ -268,30 +275,44 @@ def crossing(screw, a, b, edges_a, edges_b, s):
     with np.errstate(divide="ignore", invalid="ignore"):
         along_a = np.sum(np.cross(pb - pa, db) * n, axis=1) / square
         along_b = np.sum(np.cross(pb - pa, da) * n, axis=1) / square
-    return along_a, along_b, n
+    return along_a, along_b
 
 
 def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
-    """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times ``s``."""
-    along_a, along_b, n = crossing(screw, a, b, edges_a, edges_b, s)
+    """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times ``s``.
+
+    With ``s_end`` the meetings are sustained, and inside by the construction of their intervals.
+    """
+    along_a, along_b = crossing(screw, a, b, edges_a, edges_b, s)
     length_a, length_b = a.tables.length[edges_a], b.tables.length[edges_b]
-    good = np.linalg.norm(n, axis=1) >= PARALLEL
-    good &= (along_a >= -slack) & (along_a <= length_a + slack) & (along_b >= -slack) & (along_b <= length_b + slack)
+    slack = slack if s_end is None else np.inf
+    good = (along_a >= -slack) & (along_a <= length_a + slack) & (along_b >= -slack) & (along_b <= length_b + slack)
     index = np.nonzero(good)[0]
-    edges_a, edges_b, s, n = edges_a[index], edges_b[index], s[index], n[index]
-    along_a = np.clip(along_a[index], 0.0, length_a[index])
-    along_b = np.clip(along_b[index], 0.0, length_b[index])
+    return describe_edges(
+        screw, a, b, edges_a[index], edges_b[index], s[index], np.clip(along_a[index], 0.0, length_a[index]),
+        np.clip(along_b[index], 0.0, length_b[index]), None if s_end is None else s_end[index],
+    )
+
+
+def describe_edges(screw, a, b, edges_a, edges_b, s, along_a, along_b, s_end=None):
+    """Meetings of edge pairs at given times and distances along the edges: facing, normal, properness.
+
+    Pairs that are parallel or do not face each other there are left out.
+    """
     on_a = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
     on_b = b.points[b.tables.edges[edges_b, 0]] + along_b[:, None] * b.unit[edges_b]
-    keep = a.facing(screw, a.tables.edge_faces[edges_a], on_a[:, None], FACING).any(axis=1)
+    n = np.cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
+    sine = np.linalg.norm(n, axis=1)
+    # A lasting meeting may begin exactly where the edges stop being parallel.
+    keep = sine >= (PARALLEL if s_end is None else 0.5 * PARALLEL)
+    keep &= a.facing(screw, a.tables.edge_faces[edges_a], on_a[:, None], FACING).any(axis=1)
     keep &= b.facing(screw, b.tables.edge_faces[edges_b], on_b[:, None], FACING).any(axis=1)
     edges_a, edges_b, s, n, on_a, on_b = (x[keep] for x in (edges_a, edges_b, s, n, on_a, on_b))
-    n = n / np.linalg.norm(n, axis=1, keepdims=True)
+    n = n / sine[keep][:, None]
     value, n, speed = edge_properness(screw, a, b, edges_a, edges_b, s, n, on_a)
-    sustained = np.full(len(s), s_end is not None)
     return Meetings(
-        np.full(len(s), EE, dtype=np.uint8), edges_a, edges_b, s, s if s_end is None else s_end[index][keep],
-        sustained, value, n, speed, on_a, on_b, along_a[keep], along_b[keep],
+        np.full(len(s), EE, dtype=np.uint8), edges_a, edges_b, s, s if s_end is None else s_end[keep],
+        np.full(len(s), s_end is not None), value, n, speed, on_a, on_b, along_a[keep], along_b[keep],
     )
 
 

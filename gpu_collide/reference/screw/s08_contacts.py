@@ -10,8 +10,7 @@ Sources: Buss, end of section 5; DESIGN.md sections 4 and 10.
 
 import numpy as np
 
-from .s07_solve import EE, FV, TOUCH, VF, Meetings, concatenate, vertex_properness
-from .s07_solve import FACING
+from .s07_solve import EE, FACING, FV, TOUCH, VF, Meetings, concatenate, crossing, vertex_properness
 
 
 def resolve(screw, a, b, meetings, min_properness):
@@ -34,7 +33,9 @@ def _edge_ends(screw, a, b, m, min_properness):
         if ends == (-1, -1) or (m.sustained[i] and not _stays_at_end(screw, a, b, m, i, ends, near)):
             continue
         vertex_a, vertex_b = ends
-        same = np.abs(m.s[vertex_rows] - m.s[i]) <= 2 * screw.tau
+        # A vertex contact that lasts is there until its end.
+        same = m.s[i] >= m.s[vertex_rows] - 2 * screw.tau
+        same &= m.s[i] <= m.s_end[vertex_rows] + 2 * screw.tau
         of_a = (m.kind[vertex_rows] == VF) & (m.feature_a[vertex_rows] == vertex_a)
         of_b = (m.kind[vertex_rows] == FV) & (m.feature_b[vertex_rows] == vertex_b)
         if np.any(same & (of_a | of_b)):
@@ -60,8 +61,6 @@ def _end(side, edge, along, near):
 
 def _stays_at_end(screw, a, b, m, i, ends, near):
     """Whether a sustained edge meeting is at the same vertex at its end as at its beginning."""
-    from .s07_solve import crossing
-
     at = crossing(screw, a, b, m.feature_a[i:i + 1], m.feature_b[i:i + 1], m.s_end[i:i + 1])
     after = (_end(a, m.feature_a[i], at[0][0], near), _end(b, m.feature_b[i], at[1][0], near))
     return any(e >= 0 and e == f for e, f in zip(ends, after))

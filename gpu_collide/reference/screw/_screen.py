@@ -1,0 +1,105 @@
+"""The collision screen of one pair: rows, records of both bodies, and what stages 5 and 6 find on it."""
+
+import numpy as np
+
+from . import s02_facing, s03_project, s04_sort, s05_vertex_face, s06_edge_edge, s07_solve
+
+
+class Body:
+    """What stage 2 gives for one body: edge parts, face boundaries, facing vertices, and their boxes."""
+
+    def __init__(self, screw, side):
+        self.side = side
+        self.parts = s02_facing.edge_parts(screw, side)
+        self.boundary = s02_facing.face_boundaries(screw, side)
+        self.vertices = s02_facing.facing_vertices(screw, side)
+        self.part_boxes = s02_facing.segment_boxes(screw, self.parts.p0, self.parts.p1)
+        self.face_boxes = s02_facing.face_boxes(screw, side, self.boundary)
+        self.point_boxes = s02_facing.point_boxes(screw, side.points[self.vertices])
+
+    @property
+    def boxes(self):
+        return [self.part_boxes, self.face_boxes, self.point_boxes]
+
+
+def box_candidates(screw, a, b):
+    """Feature pairs (m, 2) as (A's, B's) whose boxes in (rho, psi, y, time) meet: FV, VF, EE."""
+    face_vertex = s02_facing.box_pairs(screw, a.face_boxes, b.point_boxes)
+    vertex_face = s02_facing.box_pairs(screw, a.point_boxes, b.face_boxes)
+    edge_edge = s02_facing.box_pairs(screw, a.part_boxes, b.part_boxes)
+    face_vertex[:, 1] = b.vertices[face_vertex[:, 1]]
+    vertex_face[:, 0] = a.vertices[vertex_face[:, 0]]
+    edge_edge = np.stack([a.parts.owner[edge_edge[:, 0]], b.parts.owner[edge_edge[:, 1]]], axis=-1)
+    return face_vertex, vertex_face, np.unique(edge_edge, axis=0)
+
+
+class Raster:
+    """Rows and sorted records of a pair. ``pad`` > 0 makes supersets, 0 the records of the approximate answers."""
+
+    def __init__(self, screw, a, b, delta, pad):
+        self.screw, self.rows = screw, s03_project.rows_of(screw, delta, a.boxes, b.boxes, pad)
+        if self.rows is None:
+            return
+        self.shifts = self._copies(a, b)
+        self.sides = [self._project(body, pad) for body in (a, b)]
+
+    def _copies(self, a, b):
+        found = [s02_facing.copies(self.screw, x, y) for x in a.boxes for y in b.boxes]
+        return np.unique(np.concatenate(found))
+
+    def _project(self, body, pad):
+        screw, rows, side = self.screw, self.rows, body.side
+        middle = 0.5 * (body.parts.p0 + body.parts.p1)
+        edges = s03_project.project(screw, rows, body.parts, middle, pad)
+        centres = s02_facing.face_centres(side)
+        boundary = s03_project.project(screw, rows, body.boundary, centres[body.boundary.owner], pad)
+        spans = s03_project.spans_of(screw, rows, boundary, body.face_boxes, pad)
+        dots = s03_project.dots_of(screw, rows, body.vertices, side.points[body.vertices], pad)
+        return [s04_sort.by_row(x, rows.count) for x in (edges, boundary, spans, dots)]
+
+    def candidates(self):
+        """The same three lists as `box_candidates`, from the rows."""
+        if self.rows is None:
+            return [np.zeros((0, 2), dtype=np.int64)] * 3
+        (edges_a, _, spans_a, dots_a), (edges_b, _, spans_b, dots_b) = self.sides
+        screw, rows = self.screw, self.rows
+        face_vertex = s05_vertex_face.candidates(screw, rows, *spans_a, *dots_b, self.shifts, True)
+        vertex_face = s05_vertex_face.candidates(screw, rows, *spans_b, *dots_a, self.shifts, False)[:, ::-1]
+        edge_edge = s06_edge_edge.candidates(screw, rows, *edges_a, *edges_b, self.shifts)
+        return face_vertex, vertex_face, edge_edge
+
+    def meetings(self, a, b, refine, exact_vertices):
+        """Approximate `Meetings`; ``exact_vertices`` gives those of vertex-face pairs that the screen cannot show."""
+        if self.rows is None:
+            return s07_solve.concatenate(exact_vertices)
+        (edges_a, boundary_a, _, dots_a), (edges_b, boundary_b, _, dots_b) = self.sides
+        screw, rows = self.screw, self.rows
+        found = list(exact_vertices)
+        for face_body, vertex_body, boundary, dots in ((a, b, boundary_a, dots_b), (b, a, boundary_b, dots_a)):
+            faces, vertices = face_body.side, vertex_body.side
+
+            def functions(f, v, faces=faces, vertices=vertices):
+                return s07_solve.vertex_face_functions(screw, faces, vertices, f, v)
+
+            flat = boundary[0].take(~face_body.face_boxes.full[boundary[0].owner])
+            f, v, s = s05_vertex_face.on_screen(screw, rows, refine, flat, dots[0], functions, self.shifts, faces is a.side)
+            lasting = s07_solve.lasting_vertices(screw, faces, vertices, f, v)
+            found.append(s07_solve.describe_vertices(screw, faces, vertices, f[~lasting], v[~lasting], s[~lasting]))
+        ea, eb, s, u_a, u_b = s06_edge_edge.on_screen(screw, rows, refine, *edges_a, *edges_b, self.shifts)
+        found.append(s07_solve.describe_edges(screw, a.side, b.side, ea, eb, s, u_a * a.side.tables.length[ea],
+                                              u_b * b.side.tables.length[eb]))
+        return s07_solve.concatenate(found)
+
+
+def off_screen_vertices(screw, a, b, face_vertex, vertex_face, min_properness):
+    """Exact meetings of those vertex-face candidates that have no place on the screen: faces through which the axis goes,
+    vertices on the axis, and vertices that slide in the plane of a face."""
+    found = []
+    for faces, vertices, f, v in ((a, b, face_vertex[:, 0], face_vertex[:, 1]),
+                                  (b, a, vertex_face[:, 1], vertex_face[:, 0])):
+        special = faces.face_boxes.full[f]
+        special |= np.isin(v, vertices.vertices[vertices.point_boxes.full])
+        special |= s07_solve.lasting_vertices(screw, faces.side, vertices.side, f, v)
+        found.append(s07_solve.solve_vertex_face(screw, faces.side, vertices.side, f[special], v[special],
+                                                 min_properness))
+    return found
