@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -14,8 +15,8 @@ from matplotlib.patheffects import withStroke
 from mpl_toolkits.mplot3d import proj3d
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
+from ._screen import on_screen, rasterize, screw_of
 from .contacts import Kind
-from .reference.screw.s01_screw import pose_arrays, screw_of_pair
 
 __all__ = ["plot_contacts", "plot_screen", "save"]
 
@@ -26,6 +27,8 @@ LABELS = {
     Kind.VF: "VF: vertex of A, face of B",
     Kind.EE: "EE: edge of A, edge of B",
 }
+_PIXELS = ("#9fbfdd", "#f3bf86", "#a583b4")  # A, B, both
+_BY_TIME = dict(vmin=0, vmax=1, cmap="viridis", edgecolors="white")
 _HALO = [withStroke(linewidth=3, foreground="white")]
 _LIGHT = np.array([0.35, -0.45, 0.82])
 
@@ -49,6 +52,90 @@ def save(figure, path, dpi=160):
     """
     figure.savefig(path, dpi=dpi, facecolor="white")
     plt.close(figure)
+
+
+def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
+    """Draw a pair on the collision screen, in the manner of Figure 14 of the paper.
+
+    Each edge that faces the other body is drawn as the pixels that it takes in the rows of the screen, joined
+    by its curve. Rows are made only where both bodies are; dotted curves are virtual edges, along which a face
+    turns away. Points of A and B that can meet share a place here, and contacts are marked where they are.
+
+    Parameters
+    ----------
+    bodies : gpu_collide.Bodies
+    pair : sequence of two int
+        The bodies A and B.
+    contacts : structured ndarray, optional
+        The contacts of this pair (``Contacts.of_pair``); found with the defaults of ``collide`` if left out.
+    resolution : float
+        Rows of the screen per typical short edge (10th percentile of the edges of both bodies); the paper's
+        resolutions are 6, 12 and 24.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If a pose of the pair is invalid, or if the bodies do not move relative to each other: then there is
+        no screen.
+    """
+    screen = rasterize(bodies, pair, resolution)
+    contacts = _contacts_of(bodies, pair) if contacts is None else contacts
+    figure, ax = plt.subplots(figsize=(11, 6.8), layout="constrained")
+    _draw_pixels(ax, screen)
+    for curves, outlines, color in zip(screen.curves, screen.outlines, (COLOR_A, COLOR_B), strict=True):
+        ink = 0.75 * np.array(to_rgb(color))
+        ax.add_collection(LineCollection(curves, colors=[ink], linewidths=0.8, zorder=10))
+        ax.add_collection(LineCollection(outlines, colors=[ink], linewidths=0.8, linestyles=":", zorder=10))
+    at = screen.screw.from_b(contacts["local_b"])
+    places = on_screen(screen.screw, at, screen.screw.cylinder(at)[1])
+    for kind, marker in MARKERS.items():
+        mine = contacts["kind"] == kind
+        drawn = ax.scatter(
+            *places[mine].T,
+            c=contacts["time"][mine],
+            marker=marker,
+            s=110,
+            linewidths=1.3,
+            zorder=30,
+            **_BY_TIME,
+        )
+    if len(contacts):
+        bar = figure.colorbar(drawn, ax=ax, shrink=0.6, aspect=30, pad=0.01, label="time of contact")
+        bar.outline.set_visible(False)
+    keys = [Patch(color=c, label=t) for c, t in zip(_PIXELS, ("A", "B", "A and B"), strict=True)]
+    figure.legend(
+        handles=keys + _kind_keys(contacts), loc="outside lower center", frameon=False, ncols=6, fontsize=9
+    )
+    ax.autoscale_view()
+    wide, high = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    if 0.3 < wide / high < 5:  # else square pixels would leave a sliver of a picture
+        ax.set_aspect("equal")
+    ax.set_xlabel("h, across the flow")
+    ax.set_ylabel("r - R0, away from the axis")
+    rows, columns = screen.taken.shape[1:]
+    turn = np.degrees(screen.screw.theta)
+    ax.set_title(
+        f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}", fontsize=11
+    )
+    for edge in ("top", "right"):
+        ax.spines[edge].set_visible(False)
+    return figure
+
+
+def _draw_pixels(ax, screen):
+    """Squares with a little room between them; a band behind the rows that both bodies reach."""
+    rows, columns = screen.taken.shape[1:]
+    row, column = np.nonzero(screen.taken.any(axis=0))
+    which = screen.taken[0, row, column] + 2 * screen.taken[1, row, column] - 1
+    corner = np.stack([screen.left + screen.height * column, screen.bottom + screen.height * row], axis=1)
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * 0.88 + 0.06
+    squares = corner[:, None] + screen.height * square
+    ax.add_collection(PolyCollection(squares, facecolors=[_PIXELS[i] for i in which], zorder=5))
+    ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color="#f3f4f6", zorder=0, lw=0)
 
 
 def plot_contacts(bodies, pair, contacts=None):
@@ -76,7 +163,7 @@ def plot_contacts(bodies, pair, contacts=None):
         If a pose of the pair is invalid.
     """
     mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]] for i in pair)
-    screw = _screw_of(bodies, pair)
+    screw = screw_of(bodies, pair)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts
     first = float(contacts["time"].min()) if len(contacts) else 0.5
     normals = np.array([_seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
@@ -106,7 +193,7 @@ def plot_contacts(bodies, pair, contacts=None):
         drawn = _add_contacts(near, contacts, normals, length)
         bar = figure.colorbar(drawn, cax=figure.add_axes([0.935, 0.3, 0.012, 0.45]), label="time of contact")
         bar.outline.set_visible(False)
-        _add_legend(figure, contacts)
+        figure.legend(handles=_kind_keys(contacts), loc="lower right", frameon=False, fontsize=9, ncols=3)
     shown = [mesh_a.vertices, _place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
     _frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
     figure.text(0.735, 0.94, _title(contacts), ha="center", fontsize=11, color=COLOR_INK)
@@ -158,16 +245,18 @@ def _add_contacts(ax, contacts, normals, length):
         mine = contacts["kind"] == kind
         if mine.any():
             drawn = ax.scatter(
-                *at[mine].T, c=contacts["time"][mine], vmin=0, vmax=1, cmap="viridis", marker=marker, s=90,
-                edgecolors="white", linewidths=1.2, depthshade=False, zorder=30,
+                *at[mine].T, c=contacts["time"][mine], marker=marker, s=90, linewidths=1.2, depthshade=False,
+                zorder=30, **_BY_TIME,
             )  # fmt: skip
     return drawn
 
 
-def _add_legend(figure, contacts):
+def _kind_keys(contacts):
+    """Entries of a legend for the kinds that occur."""
     kinds = [kind for kind in MARKERS if (contacts["kind"] == kind).any()]
-    keys = [Line2D([], [], ls="", marker=MARKERS[kind], color=COLOR_INK, label=LABELS[kind]) for kind in kinds]
-    figure.legend(handles=keys, loc="lower right", frameon=False, fontsize=9, ncols=3)
+    return [
+        Line2D([], [], ls="", marker=MARKERS[kind], color=COLOR_INK, label=LABELS[kind]) for kind in kinds
+    ]
 
 
 def _frame(ax, points, camera, area):
@@ -211,20 +300,6 @@ def _camera(screw, mesh_b, normals):
             if score > best_score:
                 best, best_score = (elevation, azimuth), score
     return best
-
-
-def _screw_of(bodies, pair):
-    """The screw frame of a pair, from the clear implementation of stage 1."""
-    a, b = pair
-    meshes = [bodies.meshes[bodies.shape[i]] for i in (a, b)]
-    poses = []
-    for i, when in ((a, bodies.start), (a, bodies.end), (b, bodies.start), (b, bodies.end)):
-        position, quat, valid = pose_arrays(when[i : i + 1])
-        if not valid[0]:
-            name = "start" if when is bodies.start else "end"
-            raise ValueError(f"pair ({a}, {b}): the {name} pose of body {i} is not finite, or no rotation")
-        poses.append((position[0], quat[0]))
-    return screw_of_pair(*meshes, *poses)
 
 
 def _place_b(screw, points, t):
