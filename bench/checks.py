@@ -31,8 +31,8 @@ class ExactCheck:
         So many of the first pairs once more through all feature pairs, in double precision: features and
         times must be the same bits.
     by_reference : int
-        So many of the first pairs by the NumPy reference: features must agree, except for contacts on the edge
-        of a decision, at most 2 in 1000 of them or one.
+        So many of the first pairs by the NumPy reference: features must agree, except for contacts on the
+        edge of a decision, at most 2 in 1000 of them or one.
     """
 
     def __init__(self, bodies, pairs, settings: Settings, *, sample: int, by_reference: int):
