@@ -50,8 +50,10 @@ def save(figure, path, dpi=160):
     ValueError
         If matplotlib does not know the type.
     """
-    figure.savefig(path, dpi=dpi, facecolor="white")
-    plt.close(figure)
+    try:
+        figure.savefig(path, dpi=dpi, facecolor="white")
+    finally:
+        plt.close(figure)
 
 
 def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
@@ -118,9 +120,8 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
     ax.set_ylabel("r - R0, away from the axis")
     rows, columns = screen.taken.shape[1:]
     turn = np.degrees(screen.screw.theta)
-    ax.set_title(
-        f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}", fontsize=11
-    )
+    title = f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}"
+    figure.suptitle(title, fontsize=11, color=COLOR_INK)
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
     return figure
