@@ -18,8 +18,8 @@ pairs of
 two meshes, poses being (position (p, 3), quaternion w, x, y, z (p, 4)).
 """
 
-from .matching import Report, check, compare
 from .judge import ATOM, NOMINAL, OPTIONAL, REQUIRED
+from .matching import Report, check, compare
 from .query import Expected, contacts, expect
 from .roots import EE, FV, VF
 from .solid import RawMesh, Solid

@@ -75,10 +75,11 @@ def geometry(items, t):
         inside[i] = np.minimum(
             a.edge_half[items.fa[i]] - np.abs(along_a), b.edge_half[items.fb[i]] - np.abs(along_b)
         )
-        bad = ~np.isfinite(inside[i])
-        inside[i[bad]] = -np.inf
-        place[i] = items.ca[i] + along_a[:, None] * da
-        place_b[i] = y[i] + along_b[:, None] * ue
+    bad = ~np.isfinite(inside[i])
+    inside[i[bad]] = -np.inf
+    along_a[bad] = along_b[bad] = 0.0
+    place[i] = items.ca[i] + along_a[:, None] * da
+    place_b[i] = y[i] + along_b[:, None] * ue
     return place, place_b, inside, sine, u
 
 

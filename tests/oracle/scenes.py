@@ -189,8 +189,11 @@ def axis_scene(name, which):
             p0 = point + near
         else:
             point = near
-            p0 = near + axis * rng.uniform(-1.5, 1.5, n)[:, None] + rng.normal(size=(n, 3)) * 0.05
+            away = rng.uniform(-3, 3, n)[:, None]
+            p0 = near + axis * away + rng.normal(size=(n, 3)) * 0.05
         pitch = rng.uniform(-2, 2, n)[:, None] * rng.integers(0, 2, n)[:, None]
+        if which == "both":  # mostly a drill: towards A along the axis
+            pitch = np.where(rng.uniform(size=(n, 1)) < 0.8, -away * rng.uniform(0.3, 2, (n, 1)), pitch)
         dq = turn_quat(axis, angle)
         q1 = unit4(quat_mul(dq, q0))
         p1 = point + apply(rotation_matrix(dq), p0 - point) + pitch * axis
