@@ -291,13 +291,13 @@ def _camera(screw, mesh_b, normals):
     way = _place_b(screw, centre, 1.0)[0] - _place_b(screw, centre, 0.0)[0]
     way /= max(np.linalg.norm(way), 1e-300)
     best, best_score = (25.0, -60.0), -np.inf
-    for elevation in (12.0, 25.0, 40.0):
+    for elevation in (-35.0, -15.0, 15.0, 25.0, 40.0):
         for azimuth in np.arange(-180.0, 180.0, 15.0):
             e, a = np.radians(elevation), np.radians(azimuth)
             to_camera = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
             # Where A is touched should be in view, but an arrow straight at the eye is only a dot.
             facing = np.mean(1.0 - np.abs(normals @ to_camera - 0.35)) if len(normals) else 0.0
-            score = facing - (way @ to_camera) ** 2 - 0.1 * abs(elevation - 25.0) / 15.0
+            score = facing - (way @ to_camera) ** 2 - 0.003 * abs(elevation - 25.0)
             if score > best_score:
                 best, best_score = (elevation, azimuth), score
     return best

@@ -29,7 +29,11 @@ def list_devices(options, terminal):
     """Print the table of devices."""
     import gpu_collide as gc
 
+    devices = gc.devices()
     rows = [
-        (d.backend, d.device, "yes" if d.usable else "no", d.precision, d.why_not or "") for d in gc.devices()
+        (d.backend, d.device or "-", "yes" if d.usable else "no", ", ".join(d.precision)) for d in devices
     ]
-    terminal.table("Devices", ["backend", "device", "usable", "precision", "why not"], rows)
+    terminal.table("Devices", ["backend", "device", "usable", "precision"], rows)
+    for device in devices:
+        if device.why_not:
+            terminal.say(f"{device.backend} is not usable: {device.why_not}")

@@ -91,12 +91,13 @@ def run(options, terminal):
     """Read, collide, write, and say what was found."""
     import gpu_collide as gc
 
-    check_writable(options.output)
+    output = options.output if options.output.endswith(".npz") else options.output + ".npz"
+    check_writable(output)
     bodies, pairs = read_scene(options, terminal)
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()
         contacts = gc.collide(bodies, pairs, progress=update, **query_arguments(options)).to_numpy()
         seconds = time.perf_counter() - begin
-    contacts.save(options.output)
+    contacts.save(output)
     print_summary(terminal, contacts, seconds)
-    terminal.say(f"wrote {options.output}")
+    terminal.say(f"wrote {output}")

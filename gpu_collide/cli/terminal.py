@@ -70,7 +70,11 @@ class Terminal:
             import rich.table
 
             table = rich.table.Table(
-                title=title, title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD
+                title=title,
+                title_justify="left",
+                title_style="bold",
+                box=rich.box.SIMPLE_HEAD,
+                show_header=any(columns),
             )
             for name, right in zip(columns, number, strict=True):
                 table.add_column(name, justify="right" if right else "left", overflow="fold")
@@ -86,7 +90,10 @@ class Terminal:
             )
             return "  " + "  ".join(padded).rstrip()
 
-        print(f"\n{title}\n" + line(columns) + "\n  " + "  ".join("-" * w for w in width))
+        print(f"\n{title}")
+        if any(columns):
+            print(line(columns))
+        print("  " + "  ".join("-" * w for w in width))
         for row in rows:
             print(line(row))
         print()
