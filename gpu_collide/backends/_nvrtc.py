@@ -94,7 +94,9 @@ def build(text: str, options: list[str], kind: str = "cubin", major: int | None 
         if lib.nvrtcCompileProgram(program, len(options), argv):
             log = _fetch(lib, program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
             raise KernelCompileError(f"NVRTC refused the kernels ({' '.join(options)}):\n{log}")
-        return _fetch(lib, program, {"cubin": "CUBIN", "ptx": "PTX"}[kind])
+        if kind == "ptx":
+            return _fetch(lib, program, "PTX").rstrip(b"\0")
+        return _fetch(lib, program, "CUBIN")
     finally:
         lib.nvrtcDestroyProgram(ctypes.byref(program))
 

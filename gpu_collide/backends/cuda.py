@@ -134,7 +134,7 @@ class CudaBackend(Backend):
         key = digest(text, " ".join(options), kind, _nvrtc.version(self._major))
         path = cached(
             f"{key}.{kind}",
-            lambda p: p.write_bytes(_nvrtc.build(text, options, kind, self._major).rstrip(b"\0")),
+            lambda p: p.write_bytes(_nvrtc.build(text, options, kind, self._major)),
         )
         module = self._cupy.RawModule(path=str(path))
         return {name: module.get_function(name) for name in signatures}

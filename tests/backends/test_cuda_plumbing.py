@@ -1,7 +1,7 @@
-"""The host side of the CUDA backend against a stand-in for CuPy made of NumPy; the kernels themselves are not run.
+"""The host side of the CUDA backend against a stand-in for CuPy made of NumPy; no kernel is run.
 
-It shows that the verbs call what CuPy has, that NVRTC's cubin reaches RawModule by path, and that scalars arrive
-typed. On a machine with a GPU the fixture `backend` runs everything for real.
+It shows what the verbs call, that NVRTC's cubin reaches RawModule by path, and that scalars arrive typed.
+On a machine with a GPU the fixture `backend` runs everything for real.
 """
 
 import sys
