@@ -80,6 +80,8 @@ def rows_of(screw, delta, boxes_a, boxes_b, pad):
     low, high = max(r[0] for r in ranges) - 2 * pad, min(r[1] for r in ranges) + 2 * pad
     if low > high:
         return None
+    # No border of a row on the lowest vertex, where rounding would decide what touches it.
+    low -= 0.37 * delta
     count = int(np.floor((high - low) / delta)) + 1
     middle = low + (np.arange(count) + 0.5) * delta
     # Any positive radius serves, as long as both bodies use it.
