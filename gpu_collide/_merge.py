@@ -15,16 +15,12 @@ from ._loops import take_faces
 
 __all__ = ["merge_coplanar"]
 
-# Distance of a region's corners from its plane: the rounding of float32 coordinates, which most files hold,
-# and no more.
-PLANE_TOLERANCE = 1e-7
-PLANE_TOLERANCE_MOST = 5e-7  # also for meshes far from their origin: half of what `Mesh` accepts in a face
 NORMAL_TOLERANCE = 1e-3  # angle between normals: small features on a large mesh must not be flattened
 # A merged polygon is convex to rounding: what an inward corner cuts off would be a hole in the surface.
 CONVEX_TOLERANCE = 1e-12
 
 
-def merge_coplanar(start, corners, points, normals, offsets, reach):
+def merge_coplanar(start, corners, points, normals, offsets, tolerance):
     """Merge faces.
 
     Parameters
@@ -33,9 +29,8 @@ def merge_coplanar(start, corners, points, normals, offsets, reach):
     points : (nv, 3) float64
     normals, offsets : (nf, 3), (nf,) float64
         Planes of the faces.
-    reach : float
-        Largest coordinate of the mesh in the caller's frame, in sizes: what the coordinates' rounding grows
-        with.
+    tolerance : float
+        Distance of a region's corners from its plane, and of a straight edge's vertices from its line.
 
     Returns
     -------
@@ -43,7 +38,6 @@ def merge_coplanar(start, corners, points, normals, offsets, reach):
     label : (nf,) int64
         Merged face that each face has become part of.
     """
-    tolerance = min(PLANE_TOLERANCE * max(1.0, reach), PLANE_TOLERANCE_MOST)
     twin = _faces_across(start, corners, len(points))
     regions, region_of = _grow_regions(start, corners, points, normals, offsets, twin, tolerance)
     if not regions:

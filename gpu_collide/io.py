@@ -11,6 +11,8 @@ __all__ = ["load_mesh", "MESH_SUFFIXES"]
 
 MESH_SUFFIXES = (".obj", ".stl", ".ply", ".off", ".glb", ".gltf")
 
+FILE_FLATNESS = 1.2e-7  # rounding of float32, relative to the size of the mesh
+
 
 def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=True, two_sided=False):
     """Mesh of a file; all parts of a scene in one mesh, in the scene's coordinates.
@@ -19,9 +21,10 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
     ----------
     path : str or path-like
         OBJ, STL, PLY, OFF, GLB or glTF, told by the suffix.
-    merge_coplanar : bool, optional
+    merge_coplanar : bool or float, optional
         Join neighbouring triangles of one plane into convex polygons; see `Mesh`.  On by default, because
-        files hold triangles whatever the shape was drawn with, and every needless diagonal costs time.
+        files hold triangles whatever the shape was drawn with, and every needless diagonal costs time.  True
+        stands for 1.2e-7 of the size, the rounding of float32, which is what files hold.
     merge_vertices : bool, optional
         Weld vertices of equal coordinates.  On by default, because these formats repeat vertices for every
         triangle (STL) or wherever a texture or a shading normal changes.
@@ -74,6 +77,6 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
         faces,
         two_sided=two_sided,
         triangulate=triangulate,
-        merge_coplanar=merge_coplanar,
+        merge_coplanar=FILE_FLATNESS if merge_coplanar is True else merge_coplanar,
         merge_vertices=merge_vertices,
     )

@@ -4,48 +4,18 @@ import numpy as np
 
 from . import _adjacency as adj
 from . import _loops
-from ._validate import as_float_array, check_finite, first_few, read_only
+from ._report import MeshReport
+from ._validate import as_float_array, as_numpy, check_finite, check_positive, read_only
 
 __all__ = ["Mesh", "MeshReport"]
 
 MAGNITUDES = (1e-100, 1e100)  # sizes outside cannot be squared and divided in float64 without loss
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
 
-
-class MeshReport:
-    """What was repaired, dropped or looks odd in a mesh: a sequence of ``(what, count, first_indices)``.
-
-    Empty for a clean closed mesh.  Indices are the caller's own (vertices and faces as given), except for
-    edges, which are numbered as in ``mesh.edges``.
-    """
-
-    def __init__(self, entries=()):
-        self._entries = tuple(entries)
-
-    @classmethod
-    def build(cls, findings):
-        """From ``(what, indices)`` pairs; those without indices are left out."""
-        return cls((what, len(idx), tuple(int(i) for i in idx[:8])) for what, idx in findings if len(idx))
-
-    def __len__(self):
-        return len(self._entries)
-
-    def __iter__(self):
-        return iter(self._entries)
-
-    def __getitem__(self, index):
-        return self._entries[index]
-
-    def __contains__(self, text):
-        return any(text in what for what, _, _ in self._entries)
-
-    def __repr__(self):
-        if not self._entries:
-            return "MeshReport: nothing repaired, dropped or odd"
-        lines = [
-            f"  {count:>7}  {what} (first: {first_few(first, 8)})" for what, count, first in self._entries
-        ]
-        return "MeshReport:\n" + "\n".join(lines)
+# Merging coplanar faces: at most half of what a given polygon may be off its plane, at least the rounding of a
+# rotated shape.
+MOST_FLATTENED = 5e-7
+LEAST_FLATTENED = 1e-12
 
 
 class Mesh:
@@ -65,10 +35,11 @@ class Mesh:
     triangulate : bool, optional
         Cut every polygon of more than three corners into triangles, so that non-planar and non-convex ones
         are welcome.
-    merge_coplanar : bool, optional
+    merge_coplanar : bool or float, optional
         Join neighbouring faces of one plane into larger convex polygons, after `triangulate`; fewer features
-        make fewer contacts and less work.  "One plane" is within about 1e-7 of the size; vertices left
-        without a face, or in the middle of a straight edge, are removed.
+        make fewer contacts and less work.  True merges what is flat within the rounding of the dtype given
+        (1e-12 of the size for float64, about 1e-7 for float32); a number is the distance from the plane, in
+        sizes, at most 5e-7.  Vertices left without a face, or in the middle of a straight edge, are removed.
     merge_vertices : bool, optional
         Weld vertices of exactly the same coordinates first.
 
@@ -138,7 +109,8 @@ class Mesh:
         merge_coplanar=False,
         merge_vertices=False,
     ):
-        points = check_finite(as_float_array(vertices, "vertices", shape=(None, 3)), "vertices")
+        given = as_numpy(vertices, "vertices")
+        points = check_finite(as_float_array(given, "vertices", shape=(None, 3)), "vertices")
         if len(points) == 0:
             raise ValueError("vertices: expected at least three vertices, got none")
         start, corners = _loops.parse_faces(faces, len(points))
@@ -184,8 +156,14 @@ class Mesh:
         if merge_coplanar:
             from . import _merge
 
-            reach = float(np.abs(points).max()) / radius
-            start, corners, label = _merge.merge_coplanar(start, corners, scaled, normals, offsets, reach)
+            start, corners, label = _merge.merge_coplanar(
+                start,
+                corners,
+                scaled,
+                normals,
+                offsets,
+                _flatness(merge_coplanar, given.dtype, points, radius),
+            )
             members_start, members = _gather_sources(label, source)
             source = np.minimum.reduceat(members, members_start[:-1])
         if merge_coplanar or merge_vertices:
@@ -360,6 +338,18 @@ def _planes(scaled, start, corners):
     normals = np.where(real, 1 / np.where(real, length, 1), 0)[:, None] * areas
     middle = np.add.reduceat(scaled[corners], start[:-1], axis=0) / np.diff(start)[:, None]
     return normals, -np.einsum("ij,ij->i", normals, middle)
+
+
+def _flatness(merge_coplanar, dtype, points, radius):
+    """Distance from a plane, in sizes, up to which faces are merged."""
+    if merge_coplanar is not True and not isinstance(merge_coplanar, np.bool_):
+        if check_positive(merge_coplanar, "merge_coplanar") > MOST_FLATTENED:
+            raise ValueError(f"merge_coplanar: expected at most {MOST_FLATTENED:g}, got {merge_coplanar}")
+        return float(merge_coplanar)
+    # Coordinates are rounded in the caller's frame, where they may be much larger than the mesh.
+    digits = np.finfo(dtype).eps if dtype.kind == "f" else np.finfo(float).eps
+    rounding = digits * float(np.abs(points).max()) / radius
+    return min(max(LEAST_FLATTENED, rounding), MOST_FLATTENED)
 
 
 def _gather_sources(label, source):

@@ -354,6 +354,20 @@ def test_merge_coplanar_respects_slight_bends():
     assert Mesh(points, faces, merge_coplanar=True).n_faces == len(faces)
 
 
+def test_merge_coplanar_tolerance():
+    """By default the rounding of the dtype: 1e-9 is a bend in float64 and nothing in float32."""
+    points, faces = grid(3, lambda x, y: 1e-9 * x**2)
+    assert Mesh(points, faces, merge_coplanar=True).n_faces == 2
+    assert Mesh(points.astype(np.float32), faces, merge_coplanar=True).n_faces == 1
+    assert Mesh(points, faces, merge_coplanar=1e-7).n_faces == 1
+    assert Mesh(points, faces, merge_coplanar=np.True_).n_faces == 2
+    assert Mesh(points, faces, merge_coplanar=False).n_faces == 8
+    assert Mesh(points * [1, 1, 0.1] + 1e6, faces, merge_coplanar=True).n_faces == 1
+    for bad, error in ((1e-3, ValueError), (-1e-9, ValueError), (np.nan, ValueError), ("yes", TypeError)):
+        with pytest.raises(error, match="merge_coplanar: expected"):
+            Mesh(points, faces, merge_coplanar=bad)
+
+
 def test_merge_coplanar_leaves_other_sides_of_edges_alone():
     """Mixed winding, and two sheets on top of each other, are not merged across."""
     assert Mesh(SQUARE, [[0, 1, 2], [0, 3, 2]], merge_coplanar=True).n_faces == 2
@@ -368,7 +382,7 @@ def random_rotation(seed):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2]), st.booleans())
 def test_merge_coplanar_keeps_the_solid(seed, which, single):
-    """A finely cut, rotated (and perhaps rounded to float32) solid keeps its volume and stays closed and valid."""
+    """A finely cut, rotated solid, perhaps rounded to float32, stays closed and keeps its volume."""
     rng = np.random.default_rng(seed)
     solid = (shapes.box, shapes.l_block, shapes.car)[which]()
     cut = Mesh(solid.vertices, solid.faces, triangulate=True)

@@ -133,10 +133,7 @@ def test_hull_holds_every_point_and_is_convex(seed, n, kind):
         return
     assert mesh.closed and mesh.volume > 0
     assert not (mesh.edge_flags & adj.EDGE_REFLEX).any()
-    # The second number of the two: merging of faces may move a plane by its tolerance, 1e-7 of the size.
-    heights = (points - mesh.center) @ mesh.face_planes[:, :3].T + mesh.face_planes[:, 3]
-    assert heights.max() <= 4e-7 * mesh.radius
-    raw = Mesh(points, hull_triangles(points))
-    assert raw.closed
-    heights = (points - raw.center) @ raw.face_planes[:, :3].T + raw.face_planes[:, 3]
-    assert heights.max() <= 1e-10 * raw.radius  # worst of 2,000 trials: see the tolerance of the hull itself
+    # Worst of 6,000 trials: 1.3e-15, and 9e-16 before coplanar triangles are joined.
+    for hull in (mesh, Mesh(points, hull_triangles(points))):
+        heights = (points - hull.center) @ hull.face_planes[:, :3].T + hull.face_planes[:, 3]
+        assert hull.closed and heights.max() <= 1e-12 * hull.radius
