@@ -14,12 +14,17 @@ from gpu_collide import _sources
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.fixture(scope="module")
-def make_conventions():
-    spec = importlib.util.spec_from_file_location("make_conventions", ROOT / "docs" / "make_conventions.py")
+def script(name):
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def make_conventions():
+    return script("make_conventions")
 
 
 def test_the_table_of_tolerances_is_the_header(make_conventions):
@@ -52,6 +57,34 @@ def test_conditions_of_the_header_are_read(make_conventions):
     assert r"| `GC_A` | 1e-9 | 1e-9 | 1e-5 | why \| how |" in make_conventions.table(text)
     with pytest.raises(ValueError, match="cannot read the line"):
         make_conventions.read_constants(text + "#if SOMETHING\n", 0)
+
+
+def test_the_numbers_of_the_readme_are_the_results():
+    numbers = script("make_numbers")
+    page = numbers.PAGE.read_text(encoding="utf-8")
+    assert numbers.with_section(page, numbers.RESULTS) == page, "run: python docs/make_numbers.py"
+
+
+def test_numbers_come_from_files(tmp_path):
+    numbers = script("make_numbers")
+    assert "Nothing has been measured" in numbers.section(tmp_path)
+    folder = tmp_path / "cpu-some-processor"
+    folder.mkdir()
+    about = "# device: cpu: Some Processor (2 cores)\n# commit: abc\n# date: 2026-01-02\n# precision: mixed\n"
+    (folder / "fcl.csv").write_text(
+        about + "shape,pairs,hit_share,ours_per_s,fcl_per_s,ratio\ncars,20000,0.471,123456.7,1000,123.4567\n"
+    )
+    (folder / "cars.csv").write_text(
+        about
+        + "refine,candidates,resolution,us_per_pair,pairs_per_s\n"
+        + "exact,auto,-,8.1,123456\nexact,pairs,-,9,1\npixels,raster,6,7.25,137931\n"
+    )
+    text = numbers.section(tmp_path)
+    assert "**cpu: Some Processor (2 cores)**, commit abc, 2026-01-02, precision mixed." in text
+    assert "| cars | 20,000 | 47 % | 123,457 | 1,000 | 123.5 |" in text
+    assert "| cars | exact | - | 8.10 | 123,456 |" in text
+    assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
+    assert "pairs | - | 9" not in text
 
 
 def test_links_lead_somewhere():
