@@ -12,8 +12,8 @@ __all__ = ["Mesh", "MeshReport"]
 MAGNITUDES = (1e-100, 1e100)  # sizes outside cannot be squared and divided in float64 without loss
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
 
-# Merging coplanar faces: at most half of what a given polygon may be off its plane, at least the rounding of a
-# rotated shape.
+# Merging coplanar faces: at most half of what a given polygon may be off its plane, at least the rounding of
+# a rotated shape.
 MOST_FLATTENED = 5e-7
 LEAST_FLATTENED = 1e-12
 
