@@ -54,9 +54,9 @@ def _one_device(folder):
     if (folder / "fcl.csv").is_file():
         about, rows = read(folder / "fcl.csv")
         tables.append(
-            "Random impacts (clear at the start, relative turn up to 45 degrees), pairs per second: all contacts "
-            "by gpu_collide on all cores, beside the first contact by python-fcl (convex parts by hand, one "
-            "process), on the same pairs in the same run:"
+            "Random impacts (clear at the start, relative turn up to 45 degrees), pairs a second: all "
+            "contacts by gpu_collide on all cores, beside the first contact by python-fcl (convex parts by "
+            "hand, one process), on the same pairs in the same run:"
         )
         tables.append(
             _table(
