@@ -12,7 +12,7 @@ from gpu_collide import scenes
 #: Rows per typical short edge: the paper's low, medium and high resolution.
 PAPER_RESOLUTIONS = (6.0, 12.0, 24.0)
 
-#: An approximate mode that misses more than this share of the sample (and more than two) is broken, not coarse.
+#: An approximate mode that misses more than this share of the sample (and more than two) is not just coarse.
 _MISSED_AT_MOST = 0.05
 
 
