@@ -126,12 +126,12 @@ GC_FN void gc_walk_on(gc_walk *w)
 GC_FN int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
 {
     while (!w->done) {
-        gc_real half = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + half;
+        gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
         gc_value v = gc_curve_at(c, m);
         gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
-        if (value > slope * half + GC_R(0.5) * w->bend * half * half + w->rounding) {
+        if (value > slope * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding) {
             gc_walk_on(w);
-        } else if (slope > w->bend * half) {
+        } else if (slope > w->bend * arm) {
             gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;
             gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
             gc_walk_on(w);
@@ -140,7 +140,7 @@ GC_FN int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
                 w->last_touch = *root;
                 return 1;
             }
-        } else if (w->bend * half * half <= GC_R(0.5) * w->touch || w->level >= GC_MAX_LEVEL) {
+        } else if (w->bend * arm * arm <= GC_R(0.5) * w->touch || w->level >= GC_MAX_LEVEL) {
             gc_real x = gc_extremum(c, m, GC_R(2.0) * w->h);
             gc_real near = GC_MIN(value, GC_ABS(gc_curve_at(c, x).f));
             if (w->level >= GC_MAX_LEVEL) w->capped = 1;
@@ -154,7 +154,7 @@ GC_FN int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
         } else {
             w->level += 1;
             w->index *= 2;
-            w->h = half;
+            w->h = arm;
         }
     }
     return 0;

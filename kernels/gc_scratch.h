@@ -17,7 +17,14 @@ typedef struct {
     gc_raster facing;  /* culling tolerance of n . omega / speed */
     gc_raster min_properness;
     int cull_properness;
+    int wraps;         /* can a copy of A shifted by a whole turn come into B's window? */
 } gc_view;
+
+/* rows of the screen: row k holds rho in [base + k height, base + (k + 1) height) */
+typedef struct {
+    gc_raster base, height;
+    int n;
+} gc_rows;
 
 /* a body in the screw frame */
 typedef struct {
@@ -52,6 +59,17 @@ typedef struct {
     GC_GLOBAL int *ints;
     int reals_used, ints_used;
 } gc_scratch;
+
+/* records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c] */
+typedef struct {
+    GC_GLOBAL gc_raster *h0, *h1, *l0, *l1;  /* (n,) padded ranges of eta and lambda within the row */
+    GC_GLOBAL int *branch;                   /* (n,) 2 * list entry + branch; for faces the list entry */
+    GC_GLOBAL int *row_lo, *row_hi, *start;  /* (branches,) row_hi < row_lo: none */
+    GC_GLOBAL int *row_start;                /* (rows + 1,) after s04 */
+    GC_GLOBAL int *order;                    /* (n,) record numbers by row, then h0 */
+    GC_GLOBAL gc_raster *sh0, *sh1, *sl0, *sl1; /* (n,) the ranges in that order */
+    int n;
+} gc_records;
 
 GC_FN GC_GLOBAL gc_raster *gc_take_reals(gc_scratch *s, int n)
 {

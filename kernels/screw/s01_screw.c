@@ -48,7 +48,7 @@ GC_FN void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real si
     gc_vec v, t, n, chord = gc_sub(p1, p0), perp, middle = gc_scale(gc_add(p0, p1), GC_R(0.5)), origin;
     gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), e;
     gc_real sine = gc_axis_angle(&d, &v, &k->theta), wc, off = GC_R(0.0), length = gc_norm(chord);
-    gc_quat half = gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z));
+    gc_quat midway = gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z));
     if (k->theta > GC_R(0.0)) {
         k->g = gc_dot(chord, v);
         perp = gc_sub(chord, gc_scale(v, k->g));
@@ -82,12 +82,12 @@ GC_FN void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real si
     k->ra[6] = n.x; k->ra[7] = n.y; k->ra[8] = n.z;
     e = gc_rotate(k->ra, origin);
     k->ta[0] = -e.x; k->ta[1] = -e.y; k->ta[2] = -e.z;
-    half = gc_quat_unit(gc_quat_mul(half, q0));
-    e = gc_rotate(k->ra, gc_quat_rotate(half, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0))));
+    midway = gc_quat_unit(gc_quat_mul(midway, q0));
+    e = gc_rotate(k->ra, gc_quat_rotate(midway, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0))));
     k->rb[0] = e.x; k->rb[3] = e.y; k->rb[6] = e.z;
-    e = gc_rotate(k->ra, gc_quat_rotate(half, gc_make(GC_R(0.0), GC_R(1.0), GC_R(0.0))));
+    e = gc_rotate(k->ra, gc_quat_rotate(midway, gc_make(GC_R(0.0), GC_R(1.0), GC_R(0.0))));
     k->rb[1] = e.x; k->rb[4] = e.y; k->rb[7] = e.z;
-    e = gc_rotate(k->ra, gc_quat_rotate(half, gc_make(GC_R(0.0), GC_R(0.0), GC_R(1.0))));
+    e = gc_rotate(k->ra, gc_quat_rotate(midway, gc_make(GC_R(0.0), GC_R(0.0), GC_R(1.0))));
     k->rb[2] = e.x; k->rb[5] = e.y; k->rb[8] = e.z;
     k->tb[0] = GC_R(0.0);
     k->tb[1] = GC_R(0.0);

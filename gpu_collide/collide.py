@@ -1,0 +1,162 @@
+"""`collide`: every contact of many pairs of moving bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide._validate import check_choice, check_pairs, check_positive
+from gpu_collide.backends import get_backend
+from gpu_collide.contacts import Contacts
+from gpu_collide.poses import Bodies
+
+__all__ = ["collide"]
+
+_DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
+_DEFAULT_BYTES = 2 << 30
+
+
+def collide(
+    bodies,
+    pairs,
+    *,
+    refine="exact",
+    candidates="auto",
+    resolution=None,
+    pixel_size=None,
+    min_properness=-0.1,
+    contacts="all",
+    check_start=False,
+    precision="mixed",
+    backend="auto",
+    max_bytes=None,
+    progress=None,
+):
+    """Every contact between the bodies of each pair during a step.
+
+    Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between them
+    (S. R. Buss, "Collision detection with relative screw motion", section 4). All meetings of vertices with faces
+    and of edges with edges that face each other are found, not only the first.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        Shapes and start and end poses.
+    pairs : (p, 2) array_like of int
+        Rows (A, B) of body numbers; duplicates are fine. None is reserved for a broad phase and raises.
+    refine : {"exact", "segments", "pixels"}, optional
+        ``exact`` solves for times to rounding and misses nothing; ``segments`` interpolates on the rasterised
+        screen; ``pixels`` is the paper's own answer, to the pixel.
+    candidates : {"auto", "raster", "pairs"}, optional
+        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. In exact mode
+        the result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with ``refine="exact"`` only.
+    resolution : float, optional
+        Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
+        ``exact``, where it changes speed only, 12 for the others.
+    pixel_size : float, optional
+        The same as a length; not together with `resolution`.
+    min_properness : float, optional
+        Contacts below this properness, in [-1, 1], are not reported. -1 reports all.
+    contacts : {"all", "first"}, optional
+        ``first`` keeps the contacts at exactly the earliest time of each pair.
+    check_start : bool, optional
+        Also look for pairs whose solids overlap at the start by more than 1e-7 of the size, and mark them
+        INITIAL_OVERLAP.
+    precision : {"mixed", "double", "single"}, optional
+        ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is float32
+        throughout, for devices without float64, with errors of about 1e-5.
+    backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+    max_bytes : int, optional
+        Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2 GiB.
+    progress : callable, optional
+        Called as ``progress(pairs_done, pairs)``.
+
+    Returns
+    -------
+    Contacts
+        Ordered by (pair, time, kind, features); positions and normals in the world frame.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed.
+    MemoryLimitError
+        A single pair does not fit `max_bytes`.
+    BackendUnavailableError
+        The backend asked for is not there; the text says what to install.
+
+    Notes
+    -----
+    Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or not
+    finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    >>> found = gc.collide(gc.Bodies(gc.shapes.box(), None, start, end), [[0, 1]])
+    >>> round(float(found.toi[0]), 12)
+    0.666666666667
+    """
+    if not isinstance(bodies, Bodies):
+        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    pairs = check_pairs(pairs, len(bodies))
+    check_choice(refine, "refine", ("exact", "segments", "pixels"))
+    check_choice(candidates, "candidates", ("auto", "raster", "pairs"))
+    check_choice(contacts, "contacts", ("all", "first"))
+    check_choice(precision, "precision", tuple(_sources.PRECISIONS))
+    check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
+    if candidates == "pairs" and refine != "exact":
+        raise ValueError(
+            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the screen, "
+            "got 'pairs'"
+        )
+    if resolution is not None and pixel_size is not None:
+        raise ValueError("pixel_size: expected None when resolution is given (they are two units of one thing)")
+    resolution = check_positive(resolution, "resolution", none_ok=True)
+    pixel_size = check_positive(pixel_size, "pixel_size", none_ok=True)
+    max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True)
+    if isinstance(min_properness, (bool, np.bool_)) or not isinstance(min_properness, (int, float, np.number)):
+        raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
+    if not -1.0 <= min_properness <= 1.0:
+        raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")
+    if not isinstance(check_start, (bool, np.bool_)):
+        raise TypeError(f"check_start: expected a bool, got {type(check_start).__name__}")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
+    if resolution is None and pixel_size is None:
+        resolution = _DEFAULT_RESOLUTION[refine]
+
+    place = get_backend(backend, precision)
+    options = {
+        "refine": refine,
+        "candidates": candidates,
+        "resolution": resolution,
+        "pixel_size": pixel_size,
+        "min_properness": float(min_properness),
+        "check_start": bool(check_start),
+    }
+    if place.kind == "reference":
+        from gpu_collide.reference.screw import collide_reference
+
+        return collide_reference(bodies, pairs, contacts=contacts, progress=progress, **options)
+
+    from gpu_collide.pipeline.screw import ScrewQuery, run
+
+    query = ScrewQuery(
+        bodies=bodies, pairs=pairs, first_only=contacts == "first", precision=precision,
+        max_bytes=max_bytes or _DEFAULT_BYTES, progress=progress, **options,
+    )  # fmt: skip
+    fields, state = run(query, place)
+    c = _sources.constants(precision)
+    info = {
+        "backend": place.name,
+        "device": place.device,
+        "precision": precision,
+        **options,
+        "contacts": contacts,
+        "tolerances": {k: float(v) for k, v in c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))},
+        "timings": dict(state.timings),
+    }
+    return Contacts(**fields, info=info)

@@ -1,0 +1,1 @@
+"""Launch order of each method's stages."""

@@ -1,0 +1,321 @@
+"""Launch order of the screw method: s01, the screen stages s02 to s06, s07, s08.
+
+Sizes are counted, scanned, then filled. Where a count is only known after a launch, the launch goes into a buffer of
+guessed size, says how much it needed, and is repeated if that was more: nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.tables import short_edges, tables_for
+
+__all__ = ["ScrewQuery", "run"]
+
+REFINE = {"exact": 0, "segments": 1, "pixels": 2}
+CANDIDATES = {"auto": 0, "raster": 1, "pairs": 2}
+#: Contact fields in the order of the result: dtype (None = the solver's type) and width.
+_FIELDS = {
+    "pair": ("i4", 1), "kind": ("u1", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1), "time": (None, 1),
+    "position": (None, 3), "normal": (None, 3), "properness": (None, 1), "local_a": (None, 3), "local_b": (None, 3),
+    "normal_speed": (None, 1), "sustained": ("u1", 1), "time_end": (None, 1),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ScrewQuery:
+    """What the pipeline is asked, checked already."""
+
+    bodies: object
+    pairs: np.ndarray
+    refine: str
+    candidates: str
+    resolution: float | None
+    pixel_size: float | None
+    min_properness: float
+    first_only: bool
+    check_start: bool
+    precision: str
+    max_bytes: int
+    progress: object = None
+
+
+@dataclass
+class _Run:
+    """State of one query on one backend."""
+
+    query: ScrewQuery
+    backend: object
+    module: object
+    tables: object
+    buffers: dict
+    c: dict
+    real: np.dtype
+    raster: np.dtype
+    timings: dict = field(default_factory=dict)
+    guess: dict = field(default_factory=dict)
+    pieces: list = field(default_factory=list)
+
+    def launch(self, name, n, per_group=False, **args):
+        kernel = self.module.kernel(name)
+        begun = time.perf_counter()
+        (self.backend.launch_groups if per_group else self.backend.launch_items)(kernel, n, **args)
+        self.backend.synchronize()
+        self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begun
+
+
+def _pose_buffers(bodies, pairs, backend, real):
+    """Poses as the kernels read them. In single precision every pair gets its own two bodies, placed relative to A's
+    start, so that a scene far from the origin keeps its digits; the pair list then is (0, 1), (2, 3), ..."""
+    start, end, shape = bodies.start, bodies.end, bodies.shape
+    position = [start.position, end.position]
+    quat = [start.unit_wxyz, end.unit_wxyz]
+    valid = start.valid & end.valid
+    origin = None
+    if real == np.float32:
+        origin = start.position[pairs[:, 0]]
+        flat = pairs.reshape(-1)
+        shape, valid = shape[flat], valid[flat]
+        position = [p[flat] - np.repeat(origin, 2, axis=0) for p in position]
+        quat = [q[flat] for q in quat]
+        pairs = np.arange(2 * len(pairs), dtype=np.int32).reshape(-1, 2)
+    clean = [np.where(valid[:, None], p, 0.0) for p in position] if not valid.all() else position
+    names = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
+    arrays = dict(zip(names, [*clean, *quat], strict=True))
+    buffers = {k: backend.to_device(np.ascontiguousarray(a, dtype=real).reshape(-1), copy=False) for k, a in arrays.items()}
+    buffers["shape_in"] = backend.to_device(np.ascontiguousarray(shape, dtype=np.int32), copy=False)
+    buffers["valid_in"] = backend.to_device(valid.astype(np.uint8), copy=False)
+    return buffers, pairs, origin
+
+
+def _row_heights(query, pairs):
+    """Row height of each pair in user units, or None if no pair takes rows."""
+    bodies = query.bodies
+    a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
+    if query.refine == "exact" and query.candidates != "raster":
+        limit = _sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
+        edges = np.array([len(m.edges) for m in bodies.meshes], dtype=np.int64)
+        if query.candidates == "pairs" or not (edges[a] * edges[b] > limit).any():
+            return None
+    if query.pixel_size is not None:
+        return np.full(len(pairs), query.pixel_size)
+    return short_edges(bodies.meshes, a, b) / query.resolution
+
+
+def _scratch_guess(counts, rows):
+    """Raster numbers and ints of scratch a pair of the largest meshes takes; pairs that need more run again."""
+    nv, ne, nf = (int(x) + 16 for x in counts.max(axis=0))
+    lists = nv + ne + nf
+    copies = 5 if lists < 4000 else 1
+    reals = 2 * (5 * nv + 3 * nf) + 10 * lists * (3 + copies) + 256
+    ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256
+    if rows:
+        reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
+    return reals, ints
+
+
+def run(query, backend):
+    """Run the whole query; returns the fields of `Contacts` as a dict of arrays, and notes for ``info``."""
+    begun = time.perf_counter()
+    module = backend.module(query.precision)
+    built = time.perf_counter()
+    real = np.dtype(np.float32 if query.precision == "single" else np.float64)
+    raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
+    tables = tables_for(query.bodies.meshes, backend, query.precision)
+    buffers, pairs, origin = _pose_buffers(query.bodies, query.pairs, backend, real)
+    heights = _row_heights(query, query.pairs)
+    state = _Run(query, backend, module, tables, buffers, _sources.constants(query.precision), real, raster)
+    state.timings["compile"] = built - begun
+    state.timings["prepare"] = time.perf_counter() - built
+    n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), heights is not None)
+    while at < n:
+        stop = min(at + size, n)
+        try:
+            _chunk(state, pairs, heights, at, stop)
+        except _TooLarge as error:
+            if stop - at == 1:
+                raise MemoryLimitError(
+                    f"max_bytes: expected room for pair {at}, which needs about {error.need} bytes, "
+                    f"got {query.max_bytes}; pass a larger max_bytes, or a coarser resolution or pixel_size"
+                ) from None
+            size = max(1, (stop - at) // 2)
+            continue
+        at = stop
+        if query.progress is not None:
+            query.progress(at, n)
+    return _assemble(state, origin), state
+
+
+class _TooLarge(Exception):
+    def __init__(self, need):
+        super().__init__(need)
+        self.need = int(need)
+
+
+def _chunk_size(state, n, rows):
+    """Pairs a piece: what fits the memory limit, and not more than keeps progress visible."""
+    reals, ints = _scratch_guess(state.tables.counts, rows)
+    scratch = state.backend.max_groups * (reals * state.raster.itemsize + ints * 4)
+    per_pair = state.real.itemsize * int(state.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
+    room = state.query.max_bytes - min(scratch, state.query.max_bytes // 2)
+    limit = 1 << (20 if state.backend.kind == "cuda" else 16)
+    return max(1, min(n, limit, room // per_pair))
+
+
+def _chunk(state, pairs, heights, begin, end):
+    """All stages for pairs begin..end."""
+    be, q, n = state.backend, state.query, end - begin
+    b = dict(state.buffers)
+    b["pairs_in"] = be.to_device(np.ascontiguousarray(pairs[begin:end]).reshape(-1), copy=False)
+    stride = int(state.c["GC_SCREW_STRIDE"])
+    if n * (stride * state.real.itemsize + 64) > q.max_bytes:
+        raise _TooLarge(n * (stride * state.real.itemsize + 64))
+    screw, pair_state = be.empty(n * stride, state.real), be.empty(n, np.int32)
+    poses = {k: b[k] for k in ("pairs_in", "shape_in", "start_position_in", "start_quat_in", "end_position_in", "end_quat_in")}
+    t = state.tables.buffers
+    state.launch("s01_screw", n, n_pairs=n, valid_in=b["valid_in"], mesh_reals_in=t["mesh_reals_in"], screw_out=screw,
+                 state_out=pair_state, **poses)  # fmt: skip
+    common = {"pairs_in": b["pairs_in"], "shape_in": b["shape_in"], "screw_in": screw, "headers_in": t["headers_in"],
+              "topology_in": t["topology_in"]}  # fmt: skip
+    solver = {k: t[k] for k in ("mesh_reals_in", "vertices_in", "planes_in")}
+    height = np.zeros(n) if heights is None else heights[begin:end]
+    n_cand, cand, brackets, pair_state = _screen(state, common, height, pair_state, n)
+    if q.check_start:
+        state.launch("s09_overlap", n, True, n_pairs=n, corners_in=t["corners_in"], state_out=pair_state, **common, **solver)
+    n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
+    hit_start = be.exclusive_scan(pair_hits)
+    order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)
+    if n_hits:
+        state.launch("s08_place", n_hits, n_hits=n_hits, hit_in=hit, hit_start_in=hit_start, cursor=cursor, order_out=order)
+    kept, status, toi = be.empty(n, np.int32), be.empty(n, np.uint8), be.empty(n, state.real)
+    state.launch("s08_resolve", n, n_pairs=n, hit_start_in=hit_start, state_in=pair_state,
+                 min_properness=q.min_properness, refine=REFINE[q.refine], first_only=int(q.first_only), hit_out=hit,
+                 value_out=value, order_out=order, kept_out=kept, status_out=status, toi_out=toi, **common,
+                 **solver)  # fmt: skip
+    contact_start = be.exclusive_scan(kept)
+    total = int(be.item(contact_start, -1))
+    out = {f: be.empty(max(total, 1) * w, np.dtype(d) if d else state.real) for f, (d, w) in _FIELDS.items()}
+    if total:
+        state.launch("s08_contacts", n, n_pairs=n, hit_start_in=hit_start, contact_start_in=contact_start, hit_in=hit,
+                     value_in=value, order_in=order, first_pair=begin, corners_in=t["corners_in"], **poses,
+                     **{k: common[k] for k in ("screw_in", "headers_in", "topology_in")}, **solver,
+                     **{f"{f}_out": buf for f, buf in out.items()})  # fmt: skip
+    state.pieces.append((status, toi, contact_start, total, out))
+
+
+def _screen(state, common, height, pair_state, n):
+    """Stages s02 to s06: candidates of n pairs, in buffers that grew until they held all."""
+    be, q, t = state.backend, state.query, state.tables.buffers
+    rows = bool(height.any())
+    row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
+    reals, ints = _scratch_guess(state.tables.counts, rows)
+    reals, ints = max(reals, state.guess.get("reals", 0)), max(ints, state.guess.get("ints", 0))
+    capacity = max(4096, int(n * state.guess.get("candidates", 12.0)))
+    everything = np.arange(n, dtype=np.int32)
+    while True:
+        need_bytes = capacity * (16 + 2 * state.raster.itemsize)
+        if need_bytes > q.max_bytes:
+            raise _TooLarge(need_bytes)
+        cand, brackets = be.empty(capacity * 4, np.int32), be.empty(capacity * 2, state.raster)
+        count, todo, r, i = be.zeros(1, np.int32), everything, reals, ints
+        while len(todo):
+            group_bytes = r * state.raster.itemsize + i * 4
+            groups = min(be.max_groups, len(todo), max(1, (q.max_bytes - need_bytes) // group_bytes))
+            if group_bytes > q.max_bytes:
+                raise _TooLarge(group_bytes + need_bytes)
+            need = be.zeros(2, np.int32)
+            kernel_args = {
+                "n_todo": len(todo), "todo_in": be.to_device(todo), "vertices_in": t["vertices_raster"],
+                "planes_in": t["planes_in"], "inverse_length_in": t["inverse_length_in"], "edge0_in": t["edge0_in"],
+                "row_height_in": row_height, "min_properness": q.min_properness, "refine": REFINE[q.refine],
+                "candidates": CANDIDATES[q.candidates if q.refine == "exact" else "raster"],
+                "scratch_reals": be.empty(groups * r, state.raster), "scratch_ints": be.empty(groups * i, np.int32),
+                "reals_per_group": r, "ints_per_group": i, "capacity": capacity, "state_out": pair_state,
+                "need_out": need, "n_candidates_out": count, "candidates_out": cand, "brackets_out": brackets,
+            }  # fmt: skip
+            _launch_groups(state, "screen", groups, **kernel_args, **common)
+            more = be.to_host(need)
+            if not more.any():
+                break
+            bits = be.to_host(pair_state)
+            todo = np.flatnonzero(bits & int(state.c["GC_PAIR_NO_ROOM"])).astype(np.int32)
+            bits = bits & ~int(state.c["GC_PAIR_NO_ROOM"])
+            pair_state = be.to_device(bits.astype(np.int32))
+            # the need is known stage by stage; a second stage may find it needs more again
+            r, i = max(r, int(more[0] * 1.2) + 64), max(i, int(more[1] * 1.2) + 64)
+            state.guess["reals"], state.guess["ints"] = r, i
+        found = int(be.item(count, 0))
+        if 0 <= found <= capacity:
+            state.guess["candidates"] = max(state.guess.get("candidates", 0.0), 1.1 * found / n)
+            return found, cand, brackets, pair_state
+        capacity = int((found if found > 0 else capacity * 4) * 1.2)
+
+
+def _launch_groups(state, name, groups, **args):
+    begun = time.perf_counter()
+    state.backend.launch(state.module.kernel(name), groups, **args)
+    state.backend.synchronize()
+    state.timings[name] = state.timings.get(name, 0.0) + time.perf_counter() - begun
+
+
+def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
+    """Stage s07: hits of all candidates."""
+    be, q = state.backend, state.query
+    capacity = max(1024, int(n_cand * state.guess.get("hits", 1.0)))
+    while True:
+        need_bytes = capacity * (16 + 3 * state.real.itemsize)
+        if need_bytes > q.max_bytes:
+            raise _TooLarge(need_bytes)
+        hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, state.real)
+        count, pair_hits = be.zeros(1, np.int32), be.zeros(n, np.int32)
+        if n_cand:
+            state.launch("s07_solve", n_cand, n_candidates=n_cand, candidates_in=cand, brackets_in=brackets,
+                         min_properness=q.min_properness, refine=REFINE[q.refine], capacity=capacity,
+                         state_out=pair_state, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
+                         **common, **solver)  # fmt: skip
+        found = int(be.item(count, 0))
+        if 0 <= found <= capacity:
+            return found, hit, value, pair_hits
+        state.guess["hits"] = 1.2 * found / max(n_cand, 1)
+        capacity = int(found * 1.2)
+
+
+def _assemble(state, origin):
+    """Pieces to whole arrays, on the host; a single piece on a GPU stays there."""
+    be = state.backend
+    begun = time.perf_counter()
+    keep = be.kind == "cuda" and len(state.pieces) == 1 and origin is None
+    get = (lambda x: x) if keep else be.to_host
+    starts, before = [np.zeros(1, np.int64)], 0
+    fields = {name: [] for name in _FIELDS}
+    status, toi = [], []
+    for piece_status, piece_toi, start, total, out in state.pieces:
+        status.append(be.to_host(piece_status))
+        toi.append(be.to_host(piece_toi).astype(np.float64))
+        starts.append(be.to_host(start)[1:] + before)
+        before += total
+        for name, (_, width) in _FIELDS.items():
+            flat = get(out[name])[: total * width]
+            fields[name].append(flat.reshape(total, width) if width > 1 else flat)
+    result = {name: parts[0] if len(parts) == 1 else _join(parts, name, state.real) for name, parts in fields.items()}
+    result["status"] = np.concatenate(status) if status else np.zeros(0, np.uint8)
+    times = np.concatenate(toi) if toi else np.zeros(0)
+    result["toi"] = np.where(times > 1.5, np.inf, times)
+    result["contact_start"] = np.concatenate(starts)
+    if not keep:
+        result["sustained"] = result["sustained"].astype(bool)
+    if origin is not None and len(result["pair"]):
+        result["position"] = result["position"] + origin[result["pair"]]
+    state.timings["assemble"] = time.perf_counter() - begun
+    return result
+
+
+def _join(parts, name, real):
+    dtype, width = _FIELDS[name]
+    empty = np.zeros((0, width) if width > 1 else 0, np.dtype(dtype) if dtype else real)
+    return np.concatenate(parts) if parts else empty

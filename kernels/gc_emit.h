@@ -1,0 +1,167 @@
+/* gc_emit.h: a pair of features that may meet: the last tests before it becomes a candidate (first half of s07).
+ *
+ * in:  two list entries whose boxes overlap
+ * out: a candidate (pair, kind, feature of A, feature of B, earliest and latest s) appended to the launch's list
+ * The properness bound is sound over the candidate's time bracket: the terms of formula (7), multiplied by the sine of
+ * the angle, and e_i . n are sums of products of a fixed direction with one that turns by at most theta a step, so they
+ * change by at most theta times the bracket's half width (DESIGN section 3, step 1).
+ */
+#ifndef GC_EMIT_H
+#define GC_EMIT_H
+
+/* Everything the search knows about its pair. */
+typedef struct {
+    gc_view view;
+    gc_rows rows;
+    gc_mesh mesh_a, mesh_b;
+    gc_body a, b;
+    gc_list va, ea, fa, vb, eb, fb;
+    GC_GLOBAL const int *topology;
+    GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
+    gc_raster scale; /* of the pair: times inverse_length gives 1 / scaled length */
+    /* the launch's candidates */
+    GC_GLOBAL int *candidates;       /* (capacity, 4) */
+    GC_GLOBAL gc_raster *brackets;   /* (capacity, 2) */
+    GC_GLOBAL int *n_candidates;     /* may pass the capacity: then the launch is repeated with more room */
+    int capacity, pair, refine;
+} gc_search;
+
+/* a direction in culling precision */
+typedef struct {
+    gc_raster x, y, z;
+} gc_dir;
+
+GC_FN gc_dir gc_dir_make(gc_raster x, gc_raster y, gc_raster z)
+{
+    gc_dir d;
+    d.x = x;
+    d.y = y;
+    d.z = z;
+    return d;
+}
+
+GC_FN gc_raster gc_dir_dot(gc_dir a, gc_dir b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+/* sine and cosine of theta s for culling, |theta s| <= pi/2: worst error 4e-7 */
+GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
+{
+    gc_raster u = angle * angle;
+    gc_raster s = angle * (GC_F(1.0) + u * (GC_F(-0.16666667) + u * (GC_F(8.3333333e-3)
+                 + u * (GC_F(-1.98412698e-4) + u * (GC_F(2.75573192e-6) - u * GC_F(2.5052108e-8))))));
+    gc_raster v = u * (GC_F(0.5) + u * (GC_F(-4.1666667e-2) + u * (GC_F(1.38888889e-3)
+                 + u * (GC_F(-2.48015873e-5) + u * (GC_F(2.75573192e-7) - u * GC_F(2.08767570e-9))))));
+    gc_raster x = d->x, z = d->z;
+    d->x = x + z * s - x * v;
+    d->z = z - x * s - z * v;
+}
+
+GC_FN gc_dir gc_body_normal(const gc_body *b, int f) { return gc_dir_make(b->nx[f], b->ny[f], b->nz[f]); }
+
+GC_FN gc_dir gc_body_edge(const gc_search *q, const gc_body *b, const gc_mesh *m, GC_GLOBAL const gc_raster *inverse, int e)
+{
+    int v0 = q->topology[m->edges + 2 * e], v1 = q->topology[m->edges + 2 * e + 1];
+    gc_raster f = inverse[e] * q->scale;
+    return gc_dir_make((b->x[v1] - b->x[v0]) * f, (b->y[v1] - b->y[v0]) * f, (b->z[v1] - b->z[v0]) * f);
+}
+
+/* Terms of formula (7) times the sine, for n = +eA x eB: a left face of A's edge gives eB . nF, a right one its
+ * negative; B's edge gives +eA . nF for a left face, negative for a right one. Least of them and of their negatives. */
+GC_FN void gc_proper_terms(const gc_search *q, const gc_body *b, const gc_mesh *m, int e, gc_dir other, gc_raster *plus,
+                           gc_raster *minus)
+{
+    int i = q->topology[m->edge_face_start + e], end = q->topology[m->edge_face_start + e + 1];
+    for (; i < end; ++i) {
+        int entry = q->topology[m->edge_faces + i];
+        gc_raster value = gc_dir_dot(other, gc_body_normal(b, entry >> 1));
+        if (entry & 1) value = -value;
+        *plus = GC_MIN(value, *plus);
+        *minus = GC_MIN(-value, *minus);
+    }
+}
+
+/* can the edge pair reach the properness threshold while theta s is within angle +- spread? */
+GC_FN int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raster angle, gc_raster spread)
+{
+    gc_raster plus = GC_F(2.0), minus = GC_F(2.0), best, sine, limit, threshold = q->view.min_properness;
+    gc_dir da = gc_body_edge(q, &q->a, &q->mesh_a, q->inverse_length_a, ea);
+    gc_dir db = gc_body_edge(q, &q->b, &q->mesh_b, q->inverse_length_b, eb), da_back = da, db_turned = db;
+    gc_raster cx, cy, cz;
+    int reflex = (q->topology[q->mesh_a.edge_flags + ea] | q->topology[q->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX;
+    gc_turn_dir(angle, &db_turned);
+    gc_turn_dir(-angle, &da_back);
+    gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &plus, &minus);
+    gc_proper_terms(q, &q->b, &q->mesh_b, eb, da_back, &plus, &minus);
+    best = GC_MAX(plus, minus) + spread + GC_CULL_PROPERNESS;
+    cx = da.y * db_turned.z - da.z * db_turned.y;
+    cy = da.z * db_turned.x - da.x * db_turned.z;
+    cz = da.x * db_turned.y - da.y * db_turned.x;
+    sine = GC_SQRT_R(cx * cx + cy * cy + cz * cz);
+    if (reflex && threshold > GC_F(0.0)) return 0;
+    /* the threshold times the sine, at its least demanding within the bracket */
+    limit = threshold < GC_F(0.0) ? GC_MIN(sine + spread, GC_F(1.0)) : GC_MAX(sine - spread, GC_F(0.0));
+    return best >= threshold * limit - GC_CULL_PROPERNESS;
+}
+
+/* the same for a vertex of body v against face f of body o; way: +1 the vertex is B's */
+GC_FN int gc_vertex_may_be_proper(const gc_search *q, const gc_body *o, int f, const gc_body *b, const gc_mesh *m,
+                                  GC_GLOBAL const gc_raster *inverse, int v, gc_raster angle, gc_raster spread)
+{
+    int i = q->topology[m->vertex_edge_start + v], end = q->topology[m->vertex_edge_start + v + 1];
+    gc_dir n = gc_body_normal(o, f);
+    gc_raster limit = q->view.min_properness - spread - GC_CULL_PROPERNESS;
+    gc_turn_dir(angle, &n);
+    for (; i < end; ++i) {
+        int entry = q->topology[m->vertex_edges + i], e = entry >> 1;
+        int other = q->topology[m->edges + 2 * e + 1 - (entry & 1)];
+        gc_dir d = gc_dir_make(b->x[other] - b->x[v], b->y[other] - b->y[v], b->z[other] - b->z[v]);
+        if (gc_dir_dot(d, n) * inverse[e] * q->scale < limit) return 0;
+    }
+    return 1;
+}
+
+GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0, gc_raster s1)
+{
+    int i = GC_ATOMIC_ADD(q->n_candidates, 1);
+    if (i >= q->capacity || i < 0) return;
+    q->candidates[4 * i] = q->pair;
+    q->candidates[4 * i + 1] = kind;
+    q->candidates[4 * i + 2] = fa;
+    q->candidates[4 * i + 3] = fb;
+    q->brackets[2 * i] = s0;
+    q->brackets[2 * i + 1] = s1;
+}
+
+/* entries i of A's list and j of B's: whole boxes, bracket in time, properness */
+GC_FN void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
+{
+    const gc_view *w = &q->view;
+    gc_raster a0 = la->box[GC_L0 * la->room + i], a1 = la->box[GC_L1 * la->room + i];
+    gc_raster b0 = lb->box[GC_L0 * lb->room + j], b1 = lb->box[GC_L1 * lb->room + j];
+    gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
+    int fa = la->id[i], fb = lb->id[j];
+    if (la->box[GC_R0 * la->room + i] > lb->box[GC_R1 * lb->room + j]) return;
+    if (la->box[GC_R1 * la->room + i] < lb->box[GC_R0 * lb->room + j]) return;
+    if (la->box[GC_H0 * la->room + i] > lb->box[GC_H1 * lb->room + j]) return;
+    if (la->box[GC_H1 * la->room + i] < lb->box[GC_H0 * lb->room + j]) return;
+    if (a0 - b1 > w->window || a1 - b0 < -w->window) return;
+    if (w->speed > GC_F(0.0)) {
+        s0 = (a0 - b1) / w->speed;
+        s1 = (a1 - b0) / w->speed;
+        s0 = s0 > GC_F(-0.5) ? GC_MIN(s0, GC_F(0.5)) : GC_F(-0.5);
+        s1 = s1 < GC_F(0.5) ? GC_MAX(s1, GC_F(-0.5)) : GC_F(0.5);
+    }
+    if (w->cull_properness) {
+        angle = GC_F(0.5) * (s0 + s1) * w->theta;
+        spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
+        if (kind == GC_EE) {
+            if (!gc_edges_may_be_proper(q, fa, fb, angle, spread)) return;
+        } else if (kind == GC_FV) {
+            if (!q->mesh_a.two_sided && !gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread)) return;
+        } else {
+            if (!q->mesh_b.two_sided && !gc_vertex_may_be_proper(q, &q->b, fb, &q->a, &q->mesh_a, q->inverse_length_a, fa, angle, spread)) return;
+        }
+    }
+    gc_append(q, kind, fa, fb, s0, s1);
+}
+
+#endif

@@ -1,0 +1,335 @@
+/* s02_facing: which parts of which features can meet, and where they lie on the collision screen.
+ *
+ * in:  the pair's screw record, both meshes
+ * out: for each body three lists of boxes (vertices, edges, faces): ranges of rho, eta, lambda that hold the feature, on
+ *      every doppel copy of A that can matter; for edges also the part that faces the right way
+ * One group per pair. Source: seed 003 sections 4.2 and 8, DESIGN section 2. Every box is padded: a box may be too
+ * large, never too small. Features through or near the axis have no azimuth and take all of it.
+ */
+
+GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
+{
+    gc_view v;
+    gc_real inv = k->speed > GC_R(0.0) ? GC_R(1.0) / k->speed : GC_R(0.0);
+    v.theta = (gc_raster)k->theta;
+    v.wn = k->speed > GC_R(0.0) ? (gc_raster)(k->w * inv) : GC_F(1.0);
+    v.gn = (gc_raster)(k->g * inv);
+    v.kappa = (gc_raster)k->kappa;
+    v.inv_kappa = k->kappa > GC_R(0.0) ? (gc_raster)(GC_R(1.0) / k->kappa) : GC_F(0.0);
+    /* a turn farther round than anything reaches is no turn at all */
+    v.period = k->kappa > GC_R(1e-14) ? (gc_raster)(GC_R(6.28318530717958648) / k->kappa) : GC_CULL_FAR;
+    v.speed = (gc_raster)k->speed;
+    v.thetan = (gc_raster)(k->theta * inv);
+    v.pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed));
+    v.window = (gc_raster)(k->speed * (GC_R(0.5) + k->tau)) + v.pad;
+    v.axis = v.kappa * GC_CULL_AXIS;
+    v.facing = k->speed > GC_R(0.0) ? GC_CULL_FACING : GC_F(2.0);
+    v.min_properness = (gc_raster)min_properness;
+    v.cull_properness = min_properness > GC_R(-1.0);
+    /* arcs of both bodies are below 4 sizes unless they enclose the axis; then the period is short too */
+    v.wraps = v.period < v.speed + GC_F(12.0);
+    return v;
+}
+
+/* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
+GC_FN gc_raster gc_faces(const gc_view *w, const gc_body *b, int f, int v)
+{
+    gc_raster nx = b->nx[f], ny = b->ny[f], nz = b->nz[f];
+    return b->way * (nx * w->wn + ny * w->gn + w->thetan * (nx * b->z[v] - nz * b->x[v])) + w->facing;
+}
+
+/* vertices and face normals of one body in the screw frame; m, t: mesh -> frame, m includes the scaling */
+GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
+                     GC_GLOBAL const gc_real *planes_in, const gc_real *rot, const gc_real *shift, gc_real shrink)
+{
+    GC_GLOBAL const gc_raster *vx = vertices_in + 3 * mesh->vertex0;
+    int nv = mesh->nv, nf = mesh->nf, i;
+    gc_raster m0 = (gc_raster)(rot[0] * shrink), m1 = (gc_raster)(rot[1] * shrink), m2 = (gc_raster)(rot[2] * shrink);
+    gc_raster m3 = (gc_raster)(rot[3] * shrink), m4 = (gc_raster)(rot[4] * shrink), m5 = (gc_raster)(rot[5] * shrink);
+    gc_raster m6 = (gc_raster)(rot[6] * shrink), m7 = (gc_raster)(rot[7] * shrink), m8 = (gc_raster)(rot[8] * shrink);
+    gc_raster t0 = (gc_raster)shift[0], t1 = (gc_raster)shift[1], t2 = (gc_raster)shift[2];
+    gc_raster kappa = w->kappa, inv_kappa = w->inv_kappa;
+    GC_GLOBAL gc_raster *GC_RESTRICT x = b->x, *GC_RESTRICT y = b->y, *GC_RESTRICT z = b->z;
+    GC_GLOBAL gc_raster *GC_RESTRICT rho = b->rho, *GC_RESTRICT psi = b->psi;
+    for (i = GC_LOCAL_ID; i < nv; i += GC_GROUP_SIZE) {
+        gc_raster px = vx[i], py = vx[nv + i], pz = vx[2 * nv + i];
+        gc_raster ax = m0 * px + m1 * py + m2 * pz + t0;
+        gc_raster az = m6 * px + m7 * py + m8 * pz + t2;
+        gc_raster q = kappa * (ax * ax + az * az) + GC_F(2.0) * az;
+        gc_raster kq = GC_F(1.0) + kappa * q;
+        x[i] = ax;
+        y[i] = m3 * px + m4 * py + m5 * pz + t1;
+        z[i] = az;
+        rho[i] = q / (GC_F(1.0) + GC_SQRT_R(kq > GC_F(0.0) ? kq : GC_F(0.0)));
+        psi[i] = gc_arc(ax, az, kappa, inv_kappa);
+    }
+    for (i = GC_LOCAL_ID; i < nf; i += GC_GROUP_SIZE) {
+        GC_GLOBAL const gc_real *p = planes_in + 4 * (mesh->face0 + i);
+        b->nx[i] = (gc_raster)(rot[0] * p[0] + rot[1] * p[1] + rot[2] * p[2]);
+        b->ny[i] = (gc_raster)(rot[3] * p[0] + rot[4] * p[1] + rot[5] * p[2]);
+        b->nz[i] = (gc_raster)(rot[6] * p[0] + rot[7] * p[1] + rot[8] * p[2]);
+    }
+}
+
+/* eta and lambda ranges of a (psi, y) box into entry i */
+GC_FN void gc_box_corners(const gc_view *w, const gc_list *l, int i, gc_raster p0, gc_raster p1, gc_raster y0, gc_raster y1)
+{
+    gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
+    l->box[GC_H0 * l->room + i] = w->wn * y0 - GC_MAX(gp0, gp1) - w->pad;
+    l->box[GC_H1 * l->room + i] = w->wn * y1 - GC_MIN(gp0, gp1) + w->pad;
+    l->box[GC_L0 * l->room + i] = GC_MIN(gy0, gy1) + w->wn * p0 - w->pad;
+    l->box[GC_L1 * l->room + i] = GC_MAX(gy0, gy1) + w->wn * p1 + w->pad;
+    l->box[GC_P0 * l->room + i] = p0;
+    l->box[GC_P1 * l->room + i] = p1;
+}
+
+/* vertices with a face that faces the right way */
+GC_FN void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+{
+    int v;
+    for (v = GC_LOCAL_ID; v < m->nv; v += GC_GROUP_SIZE) {
+        int j = topology[m->vertex_face_start + v], end = topology[m->vertex_face_start + v + 1], keep = 0, i;
+        gc_raster p0, p1;
+        for (; j < end && !keep; ++j)
+            keep = m->two_sided || gc_faces(w, b, topology[m->vertex_faces + j], v) >= GC_F(0.0);
+        if (!keep) continue;
+        i = GC_GROUP_ADD(l->count, 1);
+        p0 = b->psi[v];
+        p1 = p0;
+        if (GC_F(1.0) + w->kappa * b->rho[v] < w->axis) {
+            p0 = GC_F(-2.0) * w->period;
+            p1 = GC_F(2.0) * w->period;
+        }
+        l->id[i] = v;
+        l->box[GC_R0 * l->room + i] = b->rho[v] - w->pad;
+        l->box[GC_R1 * l->room + i] = b->rho[v] + w->pad;
+        gc_box_corners(w, l, i, p0, p1, b->y[v], b->y[v]);
+    }
+}
+
+/* psi difference taken the short way round */
+GC_FN gc_raster gc_short_way(gc_raster d, gc_raster period)
+{
+    gc_raster limit = GC_F(0.5) * period;
+    return d > limit ? d - period : (d < -limit ? d + period : d);
+}
+
+/* least rho on the segment from (xa, za) to (xb, zb) */
+GC_FN gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc_raster xb, gc_raster zb)
+{
+    gc_raster dx = xb - xa, dz = zb - za;
+    gc_raster q0 = kappa * (xa * xa + za * za) + GC_F(2.0) * za;
+    gc_raster b = GC_F(2.0) * (kappa * (xa * dx + za * dz) + dz), c = kappa * (dx * dx + dz * dz);
+    gc_raster s = c > GC_F(0.0) ? -b / (GC_F(2.0) * c) : (b < GC_F(0.0) ? GC_F(1.0) : GC_F(0.0));
+    gc_raster q, kq;
+    s = s < GC_F(0.0) ? GC_F(0.0) : (s > GC_F(1.0) ? GC_F(1.0) : s);
+    q = q0 + s * (b + s * c);
+    kq = GC_F(1.0) + kappa * q;
+    return q / (GC_F(1.0) + GC_SQRT_R(kq > GC_F(0.0) ? kq : GC_F(0.0)));
+}
+
+/* faces with a corner that faces the right way: the box of the whole face */
+GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+{
+    int f;
+    for (f = GC_LOCAL_ID; f < m->nf; f += GC_GROUP_SIZE) {
+        int start = topology[m->face_start + f], end = topology[m->face_start + f + 1], j, keep = m->two_sided, i, u;
+        gc_raster r0 = GC_CULL_FAR, r1 = -GC_CULL_FAR, y0 = GC_CULL_FAR, y1 = -GC_CULL_FAR, p, p0, p1, first;
+        for (j = start; j < end && !keep; ++j)
+            keep = gc_faces(w, b, f, topology[m->face_vertices + j]) >= GC_F(0.0);
+        if (!keep) continue;
+        u = topology[m->face_vertices + end - 1];
+        first = b->psi[u];
+        p = first;
+        p0 = p;
+        p1 = p;
+        for (j = start; j < end; ++j) {
+            int v = topology[m->face_vertices + j];
+            gc_raster least = gc_least_rho(w->kappa, b->x[u], b->z[u], b->x[v], b->z[v]);
+            p += gc_short_way(b->psi[v] - b->psi[u], w->period);
+            p0 = GC_MIN(p, p0);
+            p1 = GC_MAX(p, p1);
+            r0 = GC_MIN(least, r0);
+            r1 = GC_MAX(b->rho[v], r1);
+            y0 = GC_MIN(b->y[v], y0);
+            y1 = GC_MAX(b->y[v], y1);
+            u = v;
+        }
+        i = GC_GROUP_ADD(l->count, 1);
+        /* a loop that does not close in psi goes round the axis: the axis pierces the face */
+        if (GC_ABS_R(p - first) > GC_F(0.5) * w->period) r0 = -w->inv_kappa;
+        if (GC_F(1.0) + w->kappa * r0 < w->axis) {
+            p0 = GC_F(-2.0) * w->period;
+            p1 = GC_F(2.0) * w->period;
+        }
+        l->id[i] = f;
+        l->box[GC_R0 * l->room + i] = r0 - w->pad;
+        l->box[GC_R1 * l->room + i] = r1 + w->pad;
+        gc_box_corners(w, l, i, p0, p1, y0, y1);
+    }
+}
+
+/* edges with a face that faces the right way somewhere, and the part of the edge (u0, u1) where one does */
+GC_FN void s02_edges_keep(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+{
+    int e;
+    for (e = GC_LOCAL_ID; e < m->ne; e += GC_GROUP_SIZE) {
+        int v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
+        int j = topology[m->edge_face_start + e], end = topology[m->edge_face_start + e + 1];
+        gc_raster u0 = GC_F(1.0), u1 = GC_F(0.0);
+        for (; j < end; ++j) {
+            int f = topology[m->edge_faces + j] >> 1;
+            gc_raster g0 = gc_faces(w, b, f, v0), g1 = gc_faces(w, b, f, v1);
+            if (m->two_sided || (g0 >= GC_F(0.0) && g1 >= GC_F(0.0))) {
+                u0 = GC_F(0.0);
+                u1 = GC_F(1.0);
+            } else if (g0 >= GC_F(0.0)) {
+                gc_raster cut = g0 / (g0 - g1);
+                u0 = GC_F(0.0);
+                u1 = GC_MAX(u1, cut);
+            } else if (g1 >= GC_F(0.0)) {
+                gc_raster cut = g0 / (g0 - g1);
+                u0 = GC_MIN(u0, cut);
+                u1 = GC_F(1.0);
+            }
+        }
+        if (u0 <= u1) {
+            int i = GC_GROUP_ADD(l->count, 1);
+            l->id[i] = e;
+            l->box[GC_U0 * l->room + i] = u0;
+            l->box[GC_U1 * l->room + i] = u1;
+        }
+    }
+}
+
+/* boxes of the kept edges; no branches, so that the loop vectorises */
+GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+{
+    int n = *l->count, room = l->room, i;
+    GC_GLOBAL const int *GC_RESTRICT edges = topology + m->edges, *GC_RESTRICT id = l->id;
+    GC_GLOBAL const gc_raster *GC_RESTRICT x = b->x, *GC_RESTRICT y = b->y, *GC_RESTRICT z = b->z;
+    GC_GLOBAL gc_raster *GC_RESTRICT box = l->box;
+    gc_raster kappa = w->kappa, inv_kappa = w->inv_kappa, period = w->period, wn = w->wn, gn = w->gn, pad = w->pad;
+    gc_raster axis = w->axis, agn = GC_ABS_R(gn);
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        int e = id[i], v0 = edges[2 * e], v1 = edges[2 * e + 1];
+        gc_raster u0 = box[GC_U0 * room + i], u1 = box[GC_U1 * room + i];
+        gc_raster dx = x[v1] - x[v0], dy = y[v1] - y[v0], dz = z[v1] - z[v0];
+        gc_raster xa = x[v0] + u0 * dx, ya = y[v0] + u0 * dy, za = z[v0] + u0 * dz;
+        gc_raster xb = x[v0] + u1 * dx, yb = y[v0] + u1 * dy, zb = z[v0] + u1 * dz;
+        gc_raster qa = kappa * (xa * xa + za * za) + GC_F(2.0) * za, qb = kappa * (xb * xb + zb * zb) + GC_F(2.0) * zb;
+        gc_raster ka = GC_F(1.0) + kappa * qa, kb = GC_F(1.0) + kappa * qb;
+        gc_raster ra = qa / (GC_F(1.0) + GC_SQRT_R(ka > GC_F(0.0) ? ka : GC_F(0.0)));
+        gc_raster rb = qb / (GC_F(1.0) + GC_SQRT_R(kb > GC_F(0.0) ? kb : GC_F(0.0)));
+        gc_raster least = gc_least_rho(kappa, xa, za, xb, zb), most = ra > rb ? ra : rb;
+        gc_raster pa = gc_arc(xa, za, kappa, inv_kappa), pb = gc_arc(xb, zb, kappa, inv_kappa);
+        gc_raster turn = gc_short_way(pb - pa, period);
+        gc_raster k0 = GC_F(1.0) + kappa * least, k1 = GC_F(1.0) + kappa * most;
+        int full = k0 < axis;
+        /* how far psi strays from the chord between its ends: its slope lies between D/k1^2 and D/k0^2 */
+        gc_raster area = GC_ABS_R(xa * (GC_F(1.0) + kappa * zb) - xb * (GC_F(1.0) + kappa * za));
+        gc_raster kk = k0 > GC_F(1e-6) ? k0 : GC_F(1e-6);
+        gc_raster stray = GC_F(0.25) * area * (GC_F(1.0) / (kk * kk) - GC_F(1.0) / (k1 * k1));
+        gc_raster p0, p1, y0, y1, ha, hb, la, lb, gp0, gp1, gy0, gy1, h0, h1, l0, l1, c;
+        stray = stray < GC_ABS_R(turn) ? stray : GC_ABS_R(turn);
+        pb = pa + turn;
+        p0 = pa < pb ? pa : pb;
+        p1 = pa < pb ? pb : pa;
+        p0 = full ? GC_F(-2.0) * period : p0;
+        p1 = full ? GC_F(2.0) * period : p1;
+        y0 = ya < yb ? ya : yb;
+        y1 = ya < yb ? yb : ya;
+        /* two bounds of eta and lambda: the corners of the (psi, y) box, and the chord widened by the stray */
+        gp0 = gn * p0;
+        gp1 = gn * p1;
+        gy0 = gn * y0;
+        gy1 = gn * y1;
+        h0 = wn * y0 - (gp0 > gp1 ? gp0 : gp1);
+        h1 = wn * y1 - (gp0 < gp1 ? gp0 : gp1);
+        l0 = wn * p0 + (gy0 < gy1 ? gy0 : gy1);
+        l1 = wn * p1 + (gy0 > gy1 ? gy0 : gy1);
+        ha = wn * ya - gn * pa;
+        hb = wn * yb - gn * pb;
+        la = wn * pa + gn * ya;
+        lb = wn * pb + gn * yb;
+        stray = full ? GC_F(4.0) * period : stray;
+        c = (ha < hb ? ha : hb) - agn * stray;
+        h0 = h0 > c ? h0 : c;
+        c = (ha > hb ? ha : hb) + agn * stray;
+        h1 = h1 < c ? h1 : c;
+        c = (la < lb ? la : lb) - wn * stray;
+        l0 = l0 > c ? l0 : c;
+        c = (la > lb ? la : lb) + wn * stray;
+        l1 = l1 < c ? l1 : c;
+        box[GC_R0 * room + i] = least - pad;
+        box[GC_R1 * room + i] = most + pad;
+        box[GC_H0 * room + i] = h0 - pad;
+        box[GC_H1 * room + i] = h1 + pad;
+        box[GC_L0 * room + i] = l0 - pad;
+        box[GC_L1 * room + i] = l1 + pad;
+        box[GC_P0 * room + i] = p0;
+        box[GC_P1 * room + i] = p1;
+    }
+}
+
+/* hull of a list's boxes in fields 0..7, by one work-item; an empty list gives an empty hull. Features without an
+ * azimuth do not count for psi: their boxes hold every copy already. */
+GC_FN void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *hull_out)
+{
+    int n = *l->count, i, f;
+    if (GC_LOCAL_ID != 0) return;
+    for (f = 0; f < 8; f += 2) {
+        GC_GLOBAL const gc_raster *lo = l->box + f * l->room, *hi = lo + l->room;
+        gc_raster least = GC_CULL_FAR, most = -GC_CULL_FAR;
+        for (i = 0; i < n; ++i) {
+            if (f == GC_P0 && hi[i] - lo[i] > GC_F(2.0) * w->period) continue;
+            least = lo[i] < least ? lo[i] : least;
+            most = hi[i] > most ? hi[i] : most;
+        }
+        hull_out[f] = least;
+        hull_out[f + 1] = most;
+    }
+}
+
+/* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
+ * copies of A shifted by whole turns that come into B's window (seed 003, section 8). */
+GC_FN void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel)
+{
+    int n = *from->count, i, f, k;
+    gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        GC_GLOBAL const gc_raster *b = from->box + i;
+        gc_raster p0 = b[GC_P0 * from->room], p1 = b[GC_P1 * from->room];
+        int first = 0, last = 0;
+        if (b[GC_R0 * from->room] > hull[GC_R1] || b[GC_R1 * from->room] < hull[GC_R0]) continue;
+        if (doppel && w->wraps && p1 - p0 <= GC_F(2.0) * w->period && hull[GC_P0] <= hull[GC_P1]) {
+            first = (int)GC_FLOOR_R((hull[GC_P0] - reach - p1) / w->period);
+            last = (int)GC_FLOOR_R((hull[GC_P1] + reach - p0) / w->period) + 1;
+            first = GC_MAX(first, -2);
+            last = GC_MIN(last, 2);
+        }
+        for (k = first; k <= last; ++k) {
+            gc_raster turn = doppel ? (gc_raster)k * w->period : GC_F(0.0);
+            gc_raster dh = -w->gn * turn, dl = w->wn * turn;
+            int j;
+            if (k == 0) {
+                dh = GC_F(0.0);
+                dl = GC_F(0.0);
+                turn = GC_F(0.0);
+            }
+            if (b[GC_H0 * from->room] + dh > hull[GC_H1] || b[GC_H1 * from->room] + dh < hull[GC_H0]) continue;
+            if (b[GC_L0 * from->room] + dl > hull[GC_L1] + w->window) continue;
+            if (b[GC_L1 * from->room] + dl < hull[GC_L0] - w->window) continue;
+            j = GC_GROUP_ADD(to->count, 1);
+            for (f = 0; f < GC_BOX_FIELDS; ++f) to->box[f * to->room + j] = b[f * from->room];
+            to->box[GC_H0 * to->room + j] += dh;
+            to->box[GC_H1 * to->room + j] += dh;
+            to->box[GC_L0 * to->room + j] += dl;
+            to->box[GC_L1 * to->room + j] += dl;
+            to->box[GC_P0 * to->room + j] += turn;
+            to->box[GC_P1 * to->room + j] += turn;
+            to->id[j] = from->id[i];
+            to->copy[j] = doppel ? k : from->copy[i];
+        }
+    }
+}

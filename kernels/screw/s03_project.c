@@ -1,0 +1,342 @@
+/* s03_project: edges to row records, faces to row spans.
+ *
+ * in:  box lists of s02
+ * out: one record per (edge branch, row): the hull of the branch inside the row in eta and lambda; one span per (face,
+ *      row): the hull over the face's facing boundary there, its virtual silhouette edge included
+ * One work-item per edge or face. Source: seed 003 sections 7 and 9 step 3; DESIGN section 2, rows. rho^2 is quadratic
+ * along an edge, so an edge has at most two branches monotone in rho, and its part inside a row is closed form.
+ * A row holds rho in [base + k height, base + (k + 1) height); records are padded over both ends, vertices are not, so
+ * that two points that meet always share a row.
+ */
+
+/* a straight segment: point 0 + u (dx, dy, dz), u in [u0, u1]; q = kappa (x^2 + z^2) + 2 z = q0 + b u + c u^2 */
+typedef struct {
+    gc_raster x, y, z, dx, dy, dz, u0, u1, q0, b, c;
+    gc_raster arc_ref, psi_ref; /* arc of point 0, and its psi on this feature's branch and copy */
+    gc_raster area;             /* |dpsi/du| = area / (kappa r)^2 */
+} gc_segment;
+
+typedef struct {
+    gc_raster ua, ub, rho_lo, rho_hi;
+    int rising, flat, row_lo, row_hi;
+} gc_branch;
+
+typedef struct {
+    gc_raster h0, h1, l0, l1;
+} gc_span;
+
+/* a point of the screen */
+typedef struct {
+    gc_raster rho, h, l;
+} gc_spot;
+
+GC_FN gc_segment gc_segment_make(const gc_view *w, gc_raster x0, gc_raster y0, gc_raster z0, gc_raster x1, gc_raster y1,
+                                 gc_raster z1, gc_raster arc_ref, gc_raster psi_ref)
+{
+    gc_segment s;
+    s.x = x0;
+    s.y = y0;
+    s.z = z0;
+    s.dx = x1 - x0;
+    s.dy = y1 - y0;
+    s.dz = z1 - z0;
+    s.u0 = GC_F(0.0);
+    s.u1 = GC_F(1.0);
+    s.q0 = w->kappa * (x0 * x0 + z0 * z0) + GC_F(2.0) * z0;
+    s.b = GC_F(2.0) * (w->kappa * (x0 * s.dx + z0 * s.dz) + s.dz);
+    s.c = w->kappa * (s.dx * s.dx + s.dz * s.dz);
+    s.arc_ref = arc_ref;
+    s.psi_ref = psi_ref;
+    s.area = GC_ABS_R(x0 * (GC_F(1.0) + w->kappa * z1) - x1 * (GC_F(1.0) + w->kappa * z0));
+    return s;
+}
+
+GC_FN gc_raster gc_rho_of(gc_raster kappa, gc_raster q)
+{
+    gc_raster k = GC_F(1.0) + kappa * q;
+    return q / (GC_F(1.0) + GC_SQRT_R(k > GC_F(0.0) ? k : GC_F(0.0)));
+}
+
+GC_FN gc_spot gc_spot_at(const gc_view *w, const gc_segment *s, gc_raster u)
+{
+    gc_spot r;
+    gc_raster x = s->x + u * s->dx, y = s->y + u * s->dy, z = s->z + u * s->dz;
+    gc_raster psi = s->psi_ref + gc_short_way(gc_arc(x, z, w->kappa, w->inv_kappa) - s->arc_ref, w->period);
+    r.rho = gc_rho_of(w->kappa, w->kappa * (x * x + z * z) + GC_F(2.0) * z);
+    r.h = w->wn * y - w->gn * psi;
+    r.l = w->gn * y + w->wn * psi;
+    return r;
+}
+
+/* row of a radius, clamped into [-1, n] so that it can be compared */
+GC_FN int gc_row(const gc_rows *rows, gc_raster rho)
+{
+    gc_raster k = GC_FLOOR_R((rho - rows->base) / rows->height);
+    return k < GC_F(0.0) ? -1 : (k >= (gc_raster)rows->n ? rows->n : (int)k);
+}
+
+/* branch 0 or 1 of the segment; returns 0 if there is none or it reaches no row */
+GC_FN int gc_branch_make(const gc_view *w, const gc_rows *rows, const gc_segment *s, int which, gc_branch *r)
+{
+    gc_raster split = s->c > GC_F(0.0) ? -s->b / (GC_F(2.0) * s->c) : (s->b < GC_F(0.0) ? GC_CULL_FAR : -GC_CULL_FAR);
+    gc_raster qa, qb, ra, rb;
+    int inside = split > s->u0 && split < s->u1;
+    if (which == 1 && !inside) return 0;
+    r->ua = which == 1 ? split : s->u0;
+    r->ub = which == 0 && inside ? split : s->u1;
+    r->rising = which == 1 || split <= s->u0;
+    qa = s->q0 + r->ua * (s->b + r->ua * s->c);
+    qb = s->q0 + r->ub * (s->b + r->ub * s->c);
+    ra = gc_rho_of(w->kappa, qa);
+    rb = gc_rho_of(w->kappa, qb);
+    r->rho_lo = GC_MIN(ra, rb);
+    r->rho_hi = GC_MAX(ra, rb);
+    r->flat = r->rho_hi - r->rho_lo <= GC_F(4.0) * w->pad;
+    r->row_lo = gc_row(rows, r->rho_lo - w->pad);
+    r->row_hi = gc_row(rows, r->rho_hi + w->pad);
+    if (r->row_hi < 0 || r->row_lo >= rows->n) return 0;
+    r->row_lo = GC_MAX(r->row_lo, 0);
+    r->row_hi = GC_MIN(r->row_hi, rows->n - 1);
+    return 1;
+}
+
+/* parameter where the branch reaches radius rho, clamped to the branch */
+GC_FN gc_raster gc_branch_reach(const gc_view *w, const gc_segment *s, const gc_branch *r, gc_raster rho)
+{
+    gc_raster q = rho * (GC_F(2.0) + w->kappa * rho) - s->q0, disc = s->b * s->b + GC_F(4.0) * s->c * q, root, u;
+    root = GC_SQRT_R(disc > GC_F(0.0) ? disc : GC_F(0.0));
+    if (r->rising)
+        u = s->b > GC_F(0.0) ? GC_F(2.0) * q / (s->b + root)
+                             : (s->c > GC_F(0.0) ? (root - s->b) / (GC_F(2.0) * s->c) : r->ub);
+    else
+        u = s->b < GC_F(0.0) ? GC_F(2.0) * q / (s->b - root) : r->ua;
+    return u < r->ua ? r->ua : (u > r->ub ? r->ub : u);
+}
+
+/* the part of the branch between two radii, as parameters ua <= ub */
+GC_FN void gc_branch_part(const gc_view *w, const gc_segment *s, const gc_branch *r, gc_raster lo, gc_raster hi,
+                          gc_raster *ua, gc_raster *ub)
+{
+    gc_raster a = gc_branch_reach(w, s, r, lo), b = gc_branch_reach(w, s, r, hi);
+    *ua = r->flat ? r->ua : GC_MIN(a, b);
+    *ub = r->flat ? r->ub : GC_MAX(a, b);
+}
+
+/* hull of the branch inside a row */
+GC_FN gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_segment *s, const gc_branch *r, int row)
+{
+    gc_span o;
+    gc_raster lo = rows->base + (gc_raster)row * rows->height - w->pad, hi = lo + rows->height + GC_F(2.0) * w->pad;
+    gc_raster ua, ub, k0, k1, stray, turn, h0, h1, l0, l1, agn = GC_ABS_R(w->gn);
+    gc_spot a, b;
+    gc_branch_part(w, s, r, lo, hi, &ua, &ub);
+    a = gc_spot_at(w, s, ua);
+    b = gc_spot_at(w, s, ub);
+    k0 = GC_F(1.0) + w->kappa * (GC_MIN(a.rho, b.rho) - w->pad);
+    k1 = GC_F(1.0) + w->kappa * (GC_MAX(a.rho, b.rho) + w->pad);
+    k0 = k0 > GC_F(1e-6) ? k0 : GC_F(1e-6);
+    stray = GC_F(0.25) * s->area * (ub - ua) * (GC_F(1.0) / (k0 * k0) - GC_F(1.0) / (k1 * k1));
+    /* psi differs between the ends by wn dl - gn dh, and runs monotonously between them */
+    turn = GC_ABS_R(w->wn * (b.l - a.l) - w->gn * (b.h - a.h));
+    stray = stray < turn ? stray : turn;
+    h0 = GC_MIN(a.h, b.h);
+    h1 = GC_MAX(a.h, b.h);
+    l0 = GC_MIN(a.l, b.l);
+    l1 = GC_MAX(a.l, b.l);
+    o.h0 = h0 - agn * stray - w->pad;
+    o.h1 = h1 + agn * stray + w->pad;
+    o.l0 = l0 - w->wn * stray - w->pad;
+    o.l1 = l1 + w->wn * stray + w->pad;
+    return o;
+}
+
+/* entry i of an edge list as a segment, on its own branch and copy */
+GC_FN gc_segment gc_entry_segment(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology,
+                                  const gc_list *l, int i)
+{
+    int e = l->id[i], v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
+    gc_raster u0 = l->box[GC_U0 * l->room + i], dx, dz, arc, psi;
+    gc_segment s = gc_segment_make(w, b->x[v0], b->y[v0], b->z[v0], b->x[v1], b->y[v1], b->z[v1], b->psi[v0], b->psi[v0]);
+    /* s02 unwraps from the kept part's first point, so the copy number counts from there */
+    dx = s.x + u0 * s.dx;
+    dz = s.z + u0 * s.dz;
+    arc = gc_arc(dx, dz, w->kappa, w->inv_kappa);
+    psi = arc + (l->copy[i] ? (gc_raster)l->copy[i] * w->period : GC_F(0.0));
+    s.arc_ref = arc;
+    s.psi_ref = psi;
+    s.u0 = u0;
+    s.u1 = l->box[GC_U1 * l->room + i];
+    return s;
+}
+
+GC_FN int gc_entry_full(const gc_view *w, const gc_list *l, int i)
+{
+    return l->box[GC_P1 * l->room + i] - l->box[GC_P0 * l->room + i] > GC_F(2.0) * w->period;
+}
+
+/* rows of every branch; count[0] grows by the number of records */
+GC_FN void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
+                           GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
+{
+    int i, which, n = *l->count;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        gc_segment s = gc_entry_segment(w, b, m, topology, l, i);
+        for (which = 0; which < 2; ++which) {
+            gc_branch r;
+            int at = 2 * i + which;
+            o->row_lo[at] = 0;
+            o->row_hi[at] = -1;
+            if (gc_entry_full(w, l, i)) {
+                if (which == 1) continue;
+                r.row_lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i]), 0);
+                r.row_hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i]), rows->n - 1);
+            } else if (!gc_branch_make(w, rows, &s, which, &r)) {
+                continue;
+            }
+            if (r.row_hi < r.row_lo) continue;
+            o->row_lo[at] = r.row_lo;
+            o->row_hi[at] = r.row_hi;
+            o->start[at] = GC_GROUP_ADD(count, r.row_hi - r.row_lo + 1);
+        }
+    }
+}
+
+GC_FN void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
+                          GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o)
+{
+    int i, which, row, n = *l->count;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        gc_segment s = gc_entry_segment(w, b, m, topology, l, i);
+        int full = gc_entry_full(w, l, i);
+        for (which = 0; which < 2; ++which) {
+            gc_branch r;
+            int at = 2 * i + which;
+            if (o->row_hi[at] < o->row_lo[at]) continue;
+            if (!full) gc_branch_make(w, rows, &s, which, &r);
+            for (row = o->row_lo[at]; row <= o->row_hi[at]; ++row) {
+                int k = o->start[at] + row - o->row_lo[at];
+                gc_span p;
+                if (full) {
+                    p.h0 = l->box[GC_H0 * l->room + i];
+                    p.h1 = l->box[GC_H1 * l->room + i];
+                    p.l0 = l->box[GC_L0 * l->room + i];
+                    p.l1 = l->box[GC_L1 * l->room + i];
+                } else {
+                    p = gc_branch_span(w, rows, &s, &r, row);
+                }
+                o->h0[k] = p.h0;
+                o->h1[k] = p.h1;
+                o->l0[k] = p.l0;
+                o->l1[k] = p.l1;
+                o->branch[k] = at;
+            }
+        }
+    }
+}
+
+GC_FN void s03_faces_count(const gc_rows *rows, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
+{
+    int i, n = *l->count;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        int lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i]), 0);
+        int hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i]), rows->n - 1);
+        o->row_lo[i] = lo;
+        o->row_hi[i] = hi;
+        if (hi >= lo) o->start[i] = GC_GROUP_ADD(count, hi - lo + 1);
+    }
+}
+
+/* widen the spans of face entry i by one segment of its boundary */
+GC_FN void gc_face_widen(const gc_view *w, const gc_rows *rows, const gc_segment *s, const gc_records *o, int i)
+{
+    int which, row;
+    for (which = 0; which < 2; ++which) {
+        gc_branch r;
+        if (!gc_branch_make(w, rows, s, which, &r)) continue;
+        for (row = GC_MAX(r.row_lo, o->row_lo[i]); row <= GC_MIN(r.row_hi, o->row_hi[i]); ++row) {
+            int k = o->start[i] + row - o->row_lo[i];
+            gc_span p = gc_branch_span(w, rows, s, &r, row);
+            o->h0[k] = GC_MIN(p.h0, o->h0[k]);
+            o->h1[k] = GC_MAX(p.h1, o->h1[k]);
+        }
+    }
+}
+
+/* Walk over the facing boundary of a face: side `at` of the loop as a segment (u0 > u1 if none of it faces the right
+ * way), and the virtual edge between the two crossings of the silhouette as the last. */
+typedef struct {
+    int start, end, at, u, crossings;
+    gc_raster psi;
+    gc_raster cx[2], cy[2], cz[2], cpsi[2];
+} gc_boundary;
+
+GC_FN void gc_boundary_start(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology,
+                             const gc_list *l, int i, gc_boundary *o)
+{
+    int f = l->id[i];
+    o->start = topology[m->face_start + f];
+    o->end = topology[m->face_start + f + 1];
+    o->at = o->start;
+    o->u = topology[m->face_vertices + o->end - 1];
+    o->psi = b->psi[o->u] + (l->copy[i] ? (gc_raster)l->copy[i] * w->period : GC_F(0.0));
+    o->crossings = 0;
+}
+
+GC_FN int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f,
+                           gc_boundary *o, gc_segment *s)
+{
+    if (o->at < o->end) {
+        int u = o->u, v = topology[m->face_vertices + o->at];
+        gc_raster g0 = m->two_sided ? GC_F(1.0) : gc_faces(w, b, f, u);
+        gc_raster g1 = m->two_sided ? GC_F(1.0) : gc_faces(w, b, f, v);
+        *s = gc_segment_make(w, b->x[u], b->y[u], b->z[u], b->x[v], b->y[v], b->z[v], b->psi[u], o->psi);
+        if ((g0 >= GC_F(0.0)) != (g1 >= GC_F(0.0))) {
+            gc_raster cut = g0 / (g0 - g1);
+            int c = o->crossings < 2 ? o->crossings : 1;
+            o->cx[c] = s->x + cut * s->dx;
+            o->cy[c] = s->y + cut * s->dy;
+            o->cz[c] = s->z + cut * s->dz;
+            o->cpsi[c] = o->psi + gc_short_way(gc_arc(o->cx[c], o->cz[c], w->kappa, w->inv_kappa) - b->psi[u], w->period);
+            o->crossings += 1;
+            if (g0 >= GC_F(0.0)) s->u1 = cut;
+            else s->u0 = cut;
+        } else if (g0 < GC_F(0.0)) {
+            s->u0 = GC_F(2.0);
+        }
+        o->psi += gc_short_way(b->psi[v] - b->psi[u], w->period);
+        o->u = v;
+        o->at += 1;
+        return 1;
+    }
+    if (o->at == o->end && o->crossings >= 2) {
+        *s = gc_segment_make(w, o->cx[0], o->cy[0], o->cz[0], o->cx[1], o->cy[1], o->cz[1],
+                             gc_arc(o->cx[0], o->cz[0], w->kappa, w->inv_kappa), o->cpsi[0]);
+        o->at += 1;
+        return 1;
+    }
+    return 0;
+}
+
+GC_FN void s03_faces_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
+                          GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o)
+{
+    int i, row, n = *l->count;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        int full = gc_entry_full(w, l, i), wide = full || m->two_sided;
+        for (row = o->row_lo[i]; row <= o->row_hi[i]; ++row) {
+            int k = o->start[i] + row - o->row_lo[i];
+            o->h0[k] = wide ? l->box[GC_H0 * l->room + i] : GC_CULL_FAR;
+            o->h1[k] = wide ? l->box[GC_H1 * l->room + i] : -GC_CULL_FAR;
+            o->l0[k] = l->box[GC_L0 * l->room + i];
+            o->l1[k] = l->box[GC_L1 * l->room + i];
+            o->branch[k] = i;
+        }
+        if (!wide) {
+            gc_boundary walk;
+            gc_segment s;
+            gc_boundary_start(w, b, m, topology, l, i, &walk);
+            while (gc_boundary_next(w, b, m, topology, l->id[i], &walk, &s))
+                if (s.u0 <= s.u1) gc_face_widen(w, rows, &s, o, i);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+/* s07_solve: candidates to hits.
+ *
+ * in:  candidates (pair, kind, features) with a bracket in time that holds all their meetings
+ * out: hits: times at which the features meet, face each other and are proper enough
+ * One work-item per candidate. Source: DESIGN section 3. The bracket only excludes (one evaluation and a bound of the
+ * derivative); roots are then isolated on the whole step, so that a hit's bits do not depend on how it was proposed.
+ * With refine = segments or pixels the bracket is the answer: no root search; vertex-face times of pixels are polished
+ * on the screen by the paper's Newton iteration (seed 003, end of section 9).
+ * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval.
+ */
+
+typedef struct {
+    GC_GLOBAL int *pair_hits;   /* (n_pairs,) counts */
+    GC_GLOBAL int *n_hits;      /* (1,) */
+    GC_GLOBAL int *hit;         /* (capacity, 4) pair, kind and bits, features */
+    GC_GLOBAL gc_real *value;   /* (capacity, 3) s, s at the end, properness */
+    int capacity;
+    gc_real min_properness;
+} gc_hits;
+
+GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s, gc_real end, gc_real properness)
+{
+    int i = GC_ATOMIC_ADD(o->n_hits, 1);
+    if (i >= o->capacity || i < 0) return;
+    GC_ATOMIC_ADD(o->pair_hits + pair, 1);
+    o->hit[4 * i] = pair;
+    o->hit[4 * i + 1] = kind;
+    o->hit[4 * i + 2] = fa;
+    o->hit[4 * i + 3] = fb;
+    o->value[3 * i] = s;
+    o->value[3 * i + 1] = end;
+    o->value[3 * i + 2] = properness;
+}
+
+GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
+
+/* test the pair at s and append it if it is a contact */
+GC_FN void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s,
+                       gc_real end, int sustained)
+{
+    gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
+    if (!c.facing || !(c.inside >= -GC_TOL_INSIDE * p->screw.size) || !(c.properness >= o->min_properness)) return;
+    gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
+}
+
+/* the contact equation of a candidate; *scale: what |f| has to be compared with to be a length */
+GC_FN gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real *scale)
+{
+    const gc_screw *k = &p->screw;
+    if (kind == GC_EE) {
+        gc_edges x = gc_edges_load(t, p, fa, fb);
+        gc_turn zero = gc_turn_at(k->theta, GC_R(0.0));
+        gc_real big = x.length_a * x.length_b, sine = gc_cross_at(k, &x, zero).sine;
+        gc_real early = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(-0.5))).sine;
+        gc_real late = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.5))).sine;
+        sine = GC_MAX(sine, GC_MAX(early, late));
+        *scale = sine < GC_TOL_PARALLEL ? GC_R(0.0) : big * sine;
+        return gc_line_line(k, x.d, gc_cross(x.p, x.d), x.q, x.e);
+    } else {
+        gc_sides q = gc_sides_of(p, kind, fa, fb);
+        gc_vec n = gc_rotate(q.rf, gc_normal(t, q.mesh_f, q.face));
+        gc_real d = t->planes[4 * (q.mesh_f->face0 + q.face) + 3] / k->scale
+            - (n.x * q.tf[0] + n.y * q.tf[1] + n.z * q.tf[2]);
+        *scale = GC_R(1.0);
+        return gc_point_plane(k, n, d, gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
+    }
+}
+
+/* ---- lasting contacts --------------------------------------------------------------------------------------- */
+
+/* The j-th function whose sign change may end or begin a lasting contact; returns 0 past the last. */
+GC_FN int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, int j, gc_curve *c)
+{
+    const gc_screw *k = &p->screw;
+    if (kind == GC_EE) {
+        gc_edges x = gc_edges_load(t, p, fa, fb);
+        gc_vec n = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).cross;
+        gc_real big = gc_norm(n);
+        if (j >= 4) return 0;
+        if (big <= GC_R(0.0)) n = gc_across(x.d);
+        else n = gc_scale(n, GC_R(1.0) / big);
+        if (j < 2) {
+            /* side of A's end j as B's line sees it, in the plane with normal n */
+            gc_vec end = gc_add(x.p, gc_scale(x.d, (gc_real)j));
+            *c = gc_line_line(k, gc_scale(n, GC_R(-1.0)), gc_cross(n, end), x.q, x.e);
+        } else {
+            gc_vec side = gc_cross(x.d, n), end = gc_add(x.q, gc_scale(x.e, (gc_real)(j - 2)));
+            *c = gc_point_plane(k, side, -gc_dot(side, x.p), end, GC_R(1.0));
+        }
+        return 1;
+    } else {
+        gc_sides q = gc_sides_of(p, kind, fa, fb);
+        int start = t->topology[q.mesh_f->face_start + q.face], end = t->topology[q.mesh_f->face_start + q.face + 1];
+        gc_vec u, v, n, side;
+        if (j >= end - start) return 0;
+        u = gc_vertex(t, q.mesh_f, t->topology[q.mesh_f->face_vertices + start + j]);
+        v = gc_vertex(t, q.mesh_f, t->topology[q.mesh_f->face_vertices + (start + j + 1 < end ? start + j + 1 : start)]);
+        n = gc_normal(t, q.mesh_f, q.face);
+        side = gc_rotate(q.rf, gc_unit(gc_cross(n, gc_sub(v, u)), n));
+        u = gc_place(k, q.rf, q.tf, u);
+        *c = gc_point_plane(k, side, -gc_dot(side, u), gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
+        return 1;
+    }
+}
+
+/* earliest sign change of any border function after `from`, or 1/2 */
+GC_FN gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real from)
+{
+    gc_real least = GC_R(0.5);
+    gc_curve c;
+    int j;
+    for (j = 0; gc_border_curve(t, p, kind, fa, fb, j, &c); ++j) {
+        gc_walk w;
+        gc_real root;
+        gc_walk_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
+        while (gc_walk_next(&w, &c, &root)) {
+            if (root <= from + GC_R(1e-12)) continue;
+            least = root < least ? root : least;
+            break;
+        }
+    }
+    return least;
+}
+
+/* the intervals in which features that stay in contact are inside each other's borders, one hit each */
+GC_FN int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
+{
+    gc_real from = GC_R(-0.5), begun = GC_R(0.0), tol = GC_TOL_INSIDE * p->screw.size;
+    int open = 0, i;
+    for (i = 0; i < GC_MAX_PIECES; ++i) {
+        gc_real to = p->screw.speed > GC_R(0.0) ? gc_next_border(t, p, kind, fa, fb, from) : GC_R(0.5);
+        int in = gc_contact_at(t, p, kind, fa, fb, GC_R(0.5) * (from + to)).inside >= -tol;
+        if (in && !open) begun = from;
+        if (!in && open) gc_hit_test(t, p, o, pair, kind, fa, fb, begun, from, 1);
+        open = in;
+        from = to;
+        if (to >= GC_R(0.5)) break;
+    }
+    if (open) gc_hit_test(t, p, o, pair, kind, fa, fb, begun, from, 1);
+    return i < GC_MAX_PIECES;
+}
+
+/* ---- one candidate ------------------------------------------------------------------------------------------ */
+
+/* returns 0 if a cap was hit */
+GC_FN int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
+                         gc_real s0, gc_real s1)
+{
+    const gc_screw *k = &p->screw;
+    gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), arm = GC_R(0.5) * (s1 - s0), edge = GC_R(0.5) + k->tau;
+    gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
+    gc_walk w;
+    gc_value v;
+    if (!(scale > GC_R(0.0))) return 1;
+    touch = GC_TOL_TOUCH * k->size * scale;
+    if (gc_curve_bound(&c, GC_R(0.5)) <= touch) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
+    if (!(k->speed > GC_R(0.0))) return 1;
+    gc_walk_start(&w, &c, -edge, edge, touch);
+    v = gc_curve_at(&c, mid);
+    if (GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w.bend * arm * arm + w.rounding + touch) return 1;
+    while (gc_walk_next(&w, &c, &root)) {
+        gc_real s = gc_clamp_time(root);
+        gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
+    }
+    return !w.capped;
+}
+
+/* refine = segments or pixels: the screen's answer, without a root search for edges */
+GC_FN void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
+                           gc_real s, int refine)
+{
+    gc_contact c;
+    if (refine == GC_REFINE_PIXELS && kind != GC_EE) {
+        gc_real scale;
+        gc_curve f = gc_candidate_curve(t, p, kind, fa, fb, &scale);
+        int i;
+        for (i = 0; i < 8; ++i) {
+            gc_value v = gc_curve_at(&f, s);
+            if (v.df == GC_R(0.0)) break;
+            s = s - v.f / v.df;
+            s = s < GC_R(-1.5) ? GC_R(-1.5) : (s > GC_R(1.5) ? GC_R(1.5) : s);
+        }
+        if (!(s >= -GC_R(0.5) - p->screw.tau && s <= GC_R(0.5) + p->screw.tau)) return;
+        s = gc_clamp_time(s);
+    }
+    c = gc_contact_at(t, p, kind, fa, fb, s);
+    if (!c.facing || !(c.properness >= o->min_properness)) return;
+    gc_hit_append(o, pair, kind, fa, fb, s, s, c.properness);
+}
+
+GC_FN void gc_pair_load(GC_GLOBAL const int *pairs, GC_GLOBAL const int *shape, GC_GLOBAL const gc_real *screw,
+                        const gc_tables *t, int pair, gc_pair *p)
+{
+    gc_screw_load(screw + GC_SCREW_STRIDE * pair, &p->screw);
+    gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair]], &p->mesh_a);
+    gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], &p->mesh_b);
+}
+
+GC_KERNEL void s07_solve(
+    int n_candidates,
+    GC_GLOBAL const int *candidates_in,        /* (n_candidates, 4) */
+    GC_GLOBAL const gc_raster *brackets_in,    /* (n_candidates, 2) */
+    GC_GLOBAL const int *pairs_in,
+    GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_real *screw_in,
+    GC_GLOBAL const int *headers_in,
+    GC_GLOBAL const int *topology_in,
+    GC_GLOBAL const gc_real *mesh_reals_in,
+    GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) centred */
+    GC_GLOBAL const gc_real *planes_in,
+    gc_real min_properness,
+    int refine,
+    int capacity,
+    GC_GLOBAL int *state_out,                  /* (n_pairs,) */
+    GC_GLOBAL int *pair_hits_out,              /* (n_pairs,) hits of each pair */
+    GC_GLOBAL int *n_hits_out,                 /* (1,) may pass the capacity */
+    GC_GLOBAL int *hit_out,                    /* (capacity, 4) */
+    GC_GLOBAL gc_real *value_out)              /* (capacity, 3) */
+{
+    gc_tables t;
+    gc_hits o;
+    t.headers = headers_in;
+    t.topology = topology_in;
+    t.reals = mesh_reals_in;
+    t.vertices = vertices_in;
+    t.planes = planes_in;
+    o.pair_hits = pair_hits_out;
+    o.n_hits = n_hits_out;
+    o.hit = hit_out;
+    o.value = value_out;
+    o.capacity = capacity;
+    o.min_properness = min_properness;
+    for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
+        int pair = candidates_in[4 * i], kind = candidates_in[4 * i + 1];
+        int fa = candidates_in[4 * i + 2], fb = candidates_in[4 * i + 3];
+        gc_pair p;
+        gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &p);
+        if (refine != GC_REFINE_EXACT)
+            gc_solve_screen(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i], refine);
+        else if (!gc_solve_exact(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i],
+                                 (gc_real)brackets_in[2 * i + 1]))
+            GC_ATOMIC_MAX(state_out + pair, GC_PAIR_UNRESOLVED);
+    }
+}

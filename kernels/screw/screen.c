@@ -1,0 +1,268 @@
+/* screen: stages s02 to s06 of one pair after another, in the order of their names.
+ *
+ * in:  screw records (s01), mesh tables, which pairs to do
+ * out: candidates (exact) or screen answers (segments, pixels) of all pairs in one list, order of no meaning
+ * One group per pair; its work-items share scratch. A pair that needs more scratch than there is gets GC_PAIR_NO_ROOM
+ * and emits nothing; the need is in need_out and the host runs it again.
+ */
+
+GC_FN void gc_zero_counts(const gc_search *q)
+{
+    if (GC_LOCAL_ID != 0) return;
+    *q->va.count = 0;
+    *q->ea.count = 0;
+    *q->fa.count = 0;
+    *q->vb.count = 0;
+    *q->eb.count = 0;
+    *q->fb.count = 0;
+}
+
+/* does the scratch hold what was taken? If not, say so; the same answer for all work-items of the group */
+GC_FN int gc_fits(const gc_scratch *s, int reals_per_group, int ints_per_group, GC_GLOBAL int *need_out,
+                  GC_GLOBAL int *state)
+{
+    if (s->reals_used <= reals_per_group && s->ints_used <= ints_per_group) return 1;
+    if (GC_LOCAL_ID == 0) {
+        GC_ATOMIC_MAX(need_out, s->reals_used);
+        GC_ATOMIC_MAX(need_out + 1, s->ints_used);
+        *state |= GC_PAIR_NO_ROOM;
+    }
+    return 0;
+}
+
+GC_FN gc_records gc_take_branches(gc_scratch *s, int branches, int n_rows)
+{
+    gc_records r;
+    r.row_lo = gc_take_ints(s, branches);
+    r.row_hi = gc_take_ints(s, branches);
+    r.start = gc_take_ints(s, branches);
+    r.row_start = gc_take_ints(s, n_rows + 1);
+    r.n = 0;
+    return r;
+}
+
+GC_FN void gc_take_records(gc_scratch *s, gc_records *r, int n)
+{
+    r->n = n;
+    r->h0 = gc_take_reals(s, n);
+    r->h1 = gc_take_reals(s, n);
+    r->l0 = gc_take_reals(s, n);
+    r->l1 = gc_take_reals(s, n);
+    r->sh0 = gc_take_reals(s, n);
+    r->sh1 = gc_take_reals(s, n);
+    r->sl0 = gc_take_reals(s, n);
+    r->sl1 = gc_take_reals(s, n);
+    r->branch = gc_take_ints(s, n);
+    r->order = gc_take_ints(s, n);
+}
+
+/* rows that both bodies reach; hulls: six hulls of eight, in the order va ea fa vb eb fb */
+GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, gc_raster height)
+{
+    gc_rows r;
+    gc_raster a0 = GC_CULL_FAR, a1 = -GC_CULL_FAR, b0 = GC_CULL_FAR, b1 = -GC_CULL_FAR, lo, hi, n;
+    int i;
+    for (i = 0; i < 3; ++i) {
+        a0 = GC_MIN(hulls[8 * i + GC_R0], a0);
+        a1 = GC_MAX(hulls[8 * i + GC_R1], a1);
+        b0 = GC_MIN(hulls[8 * (3 + i) + GC_R0], b0);
+        b1 = GC_MAX(hulls[8 * (3 + i) + GC_R1], b1);
+    }
+    lo = GC_MAX(a0, b0) - w->pad;
+    hi = GC_MIN(a1, b1) + w->pad;
+    r.base = lo;
+    r.height = GC_MAX(height, GC_F(8.0) * w->pad);
+    n = GC_FLOOR_R((hi - lo) / r.height) + GC_F(1.0);
+    r.n = n < GC_F(0.0) ? 0 : (n > GC_F(1e8) ? 100000000 : (int)n);
+    return r;
+}
+
+/* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
+GC_FN int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
+                             GC_GLOBAL const gc_real *planes_in, GC_GLOBAL gc_raster **hulls_out, int reals_per_group,
+                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+{
+    gc_list va, ea, fa, vb, eb, fb;
+    GC_GLOBAL gc_raster *hulls;
+    gc_real shrink = GC_R(1.0) / k->scale;
+    const gc_view *w = &q->view;
+    int copies = w->wraps ? GC_MAX_COPIES : 1;
+    q->a = gc_take_body(s, &q->mesh_a, GC_F(-1.0));
+    q->b = gc_take_body(s, &q->mesh_b, GC_F(1.0));
+    va = gc_take_list(s, q->mesh_a.nv);
+    ea = gc_take_list(s, q->mesh_a.ne);
+    fa = gc_take_list(s, q->mesh_a.nf);
+    vb = gc_take_list(s, q->mesh_b.nv);
+    eb = gc_take_list(s, q->mesh_b.ne);
+    fb = gc_take_list(s, q->mesh_b.nf);
+    q->va = gc_take_list(s, q->mesh_a.nv * copies);
+    q->ea = gc_take_list(s, q->mesh_a.ne * copies);
+    q->fa = gc_take_list(s, q->mesh_a.nf * copies);
+    q->vb = gc_take_list(s, q->mesh_b.nv);
+    q->eb = gc_take_list(s, q->mesh_b.ne);
+    q->fb = gc_take_list(s, q->mesh_b.nf);
+    hulls = gc_take_reals(s, 48);
+    *hulls_out = hulls;
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return 0;
+    gc_zero_counts(q);
+    if (GC_LOCAL_ID == 0) {
+        *va.count = 0;
+        *ea.count = 0;
+        *fa.count = 0;
+        *vb.count = 0;
+        *eb.count = 0;
+        *fb.count = 0;
+    }
+    s02_place(w, &q->a, &q->mesh_a, vertices_in, planes_in, k->ra, k->ta, shrink);
+    s02_place(w, &q->b, &q->mesh_b, vertices_in, planes_in, k->rb, k->tb, shrink);
+    GC_BARRIER();
+    s02_vertices(w, &q->a, &q->mesh_a, q->topology, &va);
+    s02_vertices(w, &q->b, &q->mesh_b, q->topology, &vb);
+    s02_faces(w, &q->a, &q->mesh_a, q->topology, &fa);
+    s02_faces(w, &q->b, &q->mesh_b, q->topology, &fb);
+    s02_edges_keep(w, &q->a, &q->mesh_a, q->topology, &ea);
+    s02_edges_keep(w, &q->b, &q->mesh_b, q->topology, &eb);
+    GC_BARRIER();
+    s02_edges_box(w, &q->a, &q->mesh_a, q->topology, &ea);
+    s02_edges_box(w, &q->b, &q->mesh_b, q->topology, &eb);
+    GC_BARRIER();
+    s02_hull(w, &vb, hulls + 24);
+    s02_hull(w, &eb, hulls + 32);
+    s02_hull(w, &fb, hulls + 40);
+    GC_BARRIER();
+    /* vertices against faces, edges against edges, faces against vertices */
+    s02_select(w, &va, hulls + 40, &q->va, 1);
+    s02_select(w, &ea, hulls + 32, &q->ea, 1);
+    s02_select(w, &fa, hulls + 24, &q->fa, 1);
+    GC_BARRIER();
+    s02_hull(w, &q->va, hulls);
+    s02_hull(w, &q->ea, hulls + 8);
+    s02_hull(w, &q->fa, hulls + 16);
+    GC_BARRIER();
+    s02_select(w, &vb, hulls + 16, &q->vb, 0);
+    s02_select(w, &eb, hulls + 8, &q->eb, 0);
+    s02_select(w, &fb, hulls, &q->fb, 0);
+    GC_BARRIER();
+    return 1;
+}
+
+/* s03 to s06 through rows */
+GC_FN void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
+                          int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+{
+    gc_records ra, rb, sa, sb;
+    const gc_view *w = &q->view;
+    GC_GLOBAL int *counts = gc_take_ints(s, 4);
+    if (GC_LOCAL_ID < 1) {
+        counts[0] = 0;
+        counts[1] = 0;
+        counts[2] = 0;
+        counts[3] = 0;
+    }
+    s02_hull(w, &q->vb, hulls + 24);
+    s02_hull(w, &q->eb, hulls + 32);
+    s02_hull(w, &q->fb, hulls + 40);
+    GC_BARRIER();
+    q->rows = gc_rows_make(w, hulls, height);
+    if (q->rows.n <= 0) return;
+    ra = gc_take_branches(s, 2 * *q->ea.count, q->rows.n);
+    rb = gc_take_branches(s, 2 * *q->eb.count, q->rows.n);
+    sa = gc_take_branches(s, *q->fa.count, q->rows.n);
+    sb = gc_take_branches(s, *q->fb.count, q->rows.n);
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return;
+    s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra, counts);
+    s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb, counts + 1);
+    s03_faces_count(&q->rows, &q->fa, &sa, counts + 2);
+    s03_faces_count(&q->rows, &q->fb, &sb, counts + 3);
+    GC_BARRIER();
+    gc_take_records(s, &ra, counts[0]);
+    gc_take_records(s, &rb, counts[1]);
+    gc_take_records(s, &sa, counts[2]);
+    gc_take_records(s, &sb, counts[3]);
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return;
+    s03_edges_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra);
+    s03_edges_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb);
+    s03_faces_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->fa, &sa);
+    s03_faces_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->fb, &sb);
+    GC_BARRIER();
+    s04_sort(&q->rows, &rb, 2 * *q->eb.count);
+    s04_sort(&q->rows, &sa, *q->fa.count);
+    s04_sort(&q->rows, &sb, *q->fb.count);
+    s05_rows(q, GC_VF, &q->va, &q->fb, &sb);
+    s05_rows(q, GC_FV, &q->vb, &q->fa, &sa);
+    s06_rows(q, &ra, &rb);
+}
+
+GC_KERNEL void screen(
+    int n_todo,
+    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,             /* (bodies,) */
+    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *headers_in,           /* (meshes, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *topology_in,
+    GC_GLOBAL const gc_raster *vertices_in,    /* per mesh x, y, z blocks, centred */
+    GC_GLOBAL const gc_real *planes_in,        /* (faces, 4) */
+    GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
+    GC_GLOBAL const int *edge0_in,             /* (meshes,) where a mesh's edges begin there */
+    GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
+    gc_real min_properness,
+    int refine,
+    int candidates,
+    GC_GLOBAL gc_raster *scratch_reals,        /* (groups, reals_per_group) */
+    GC_GLOBAL int *scratch_ints,               /* (groups, ints_per_group) */
+    int reals_per_group,
+    int ints_per_group,
+    int capacity,
+    GC_GLOBAL int *state_out,                  /* (n_pairs,) GC_PAIR_* bits are added */
+    GC_GLOBAL int *need_out,                   /* (2,) scratch that would have been needed */
+    GC_GLOBAL int *n_candidates_out,           /* (1,) */
+    GC_GLOBAL int *candidates_out,             /* (capacity, 4) pair, kind, feature of A, feature of B */
+    GC_GLOBAL gc_raster *brackets_out)         /* (capacity, 2) s */
+{
+    int g = GC_GROUP_LO(n_todo);
+    if (g < GC_GROUP_HI(n_todo)) do {
+        int pair = todo_in[g], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]];
+        gc_screw k;
+        gc_search q;
+        gc_scratch s;
+        GC_GLOBAL gc_raster *hulls;
+        int usable = !(state_out[pair] & GC_PAIR_INVALID);
+        if (usable) {
+            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
+            q.view = gc_view_make(&k, min_properness);
+            gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
+            gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
+            q.topology = topology_in;
+            q.inverse_length_a = inverse_length_in + edge0_in[ma];
+            q.inverse_length_b = inverse_length_in + edge0_in[mb];
+            q.scale = (gc_raster)k.scale;
+            q.candidates = candidates_out;
+            q.brackets = brackets_out;
+            q.n_candidates = n_candidates_out;
+            q.capacity = capacity;
+            q.pair = pair;
+            q.refine = refine;
+            s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
+            s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
+            s.reals_used = 0;
+            s.ints_used = 0;
+            if (gc_search_features(&q, &k, &s, vertices_in, planes_in, &hulls, reals_per_group, ints_per_group, need_out,
+                                   state_out + pair)) {
+                int rows = candidates == GC_CANDIDATES_RASTER
+                    || (candidates == GC_CANDIDATES_AUTO
+                        && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
+                if (rows) {
+                    gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] / k.scale), reals_per_group,
+                                   ints_per_group, need_out, state_out + pair);
+                } else {
+                    s05_pairs(&q, GC_VF, &q.va, &q.fb);
+                    s05_pairs(&q, GC_FV, &q.vb, &q.fa);
+                    s06_pairs(&q, &q.ea, &q.eb);
+                }
+            }
+        }
+        GC_BARRIER();
+        g += GC_GROUP_STEP(n_todo);
+    } while (g < GC_GROUP_HI(n_todo));
+}
