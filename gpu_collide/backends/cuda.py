@@ -46,11 +46,15 @@ def compile_only(
         CUDA version to prefer if several are installed.
     """
     number = str(arch).removeprefix("sm_")
-    return _nvrtc.build(_sources.source() if text is None else text, _options(number, precision), kind, major)
+    return _nvrtc.build(
+        _sources.source() if text is None else text, _options(number, precision, kind), kind, major
+    )
 
 
-def _options(arch: str, precision: str) -> list[str]:
-    return [f"--gpu-architecture=sm_{arch}", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}", *FLAGS]
+def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
+    # A virtual architecture (compute_) stops at PTX, which takes a third of the time of a cubin.
+    target = "sm" if kind == "cubin" else "compute"
+    return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}", *FLAGS]
 
 
 class CudaBackend(Backend):
@@ -130,7 +134,7 @@ class CudaBackend(Backend):
                     f"NVRTC {_nvrtc.version(self._major)} does not compile for sm_{arch}"
                 )
             arch, kind = str(older[-1]), "ptx"
-        options = _options(arch, precision)
+        options = _options(arch, precision, kind)
         key = digest(text, " ".join(options), kind, _nvrtc.version(self._major))
         path = cached(
             f"{key}.{kind}",

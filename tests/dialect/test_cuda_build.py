@@ -31,12 +31,19 @@ def nvrtc():
         pytest.skip(f"NVRTC {_nvrtc.version(12)} does not know {sorted(missing)}")
 
 
-TEXTS = [pytest.param(MACROS, id="every_macro"), pytest.param(_sources.source(), id="kernels")]
+def matrix():
+    """The test kernel everywhere; the kernels, seconds each, in mixed everywhere and once in the others."""
+    for arch in ARCHITECTURES:
+        for precision in _sources.PRECISIONS:
+            yield pytest.param(MACROS, precision, arch, id=f"every_macro-{precision}-{arch}")
+            often = precision == "mixed" or arch == 90
+            marks = () if often else pytest.mark.slow
+            yield pytest.param(
+                _sources.source(), precision, arch, id=f"kernels-{precision}-{arch}", marks=marks
+            )
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("precision", _sources.PRECISIONS)
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text, precision, arch", list(matrix()))
 def test_ptx(text, precision, arch):
     ptx = cuda.compile_only(arch, precision, text=text, kind="ptx", major=12).decode()
     assert f".target sm_{arch}" in ptx
@@ -51,6 +58,12 @@ def test_ptx(text, precision, arch):
         assert not re.search(r"\.f64\b", code), "float64 in the single build"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_cubin_of_the_kernels(arch):
+    assert cuda.compile_only(arch, "mixed", major=12).startswith(b"\x7fELF")
+
+
 def test_cubin():
     assert cuda.compile_only("sm_90", "mixed", text=MACROS, major=12).startswith(b"\x7fELF")
 
@@ -63,6 +76,6 @@ def test_error_names_file_and_line():
 
 def test_the_inspection_would_find_it():
     """The same text built with contraction on must fail the inspection, or the inspection is blind."""
-    options = [o for o in cuda._options("90", "mixed") if "fmad" not in o]
+    options = [o for o in cuda._options("90", "mixed", "ptx") if "fmad" not in o]
     ptx = _nvrtc.build(MACROS, options, "ptx", 12).decode()
     assert re.search(FORBIDDEN["contraction"], ptx)
