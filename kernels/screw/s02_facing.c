@@ -329,7 +329,7 @@ GC_FN void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_
             to->box[GC_P0 * to->room + j] += turn;
             to->box[GC_P1 * to->room + j] += turn;
             to->id[j] = from->id[i];
-            to->copy[j] = doppel ? k : from->copy[i];
+            to->copy[j] = k;
         }
     }
 }

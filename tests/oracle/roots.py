@@ -203,11 +203,16 @@ def find(items):
     pair = items.pair
     margin = 2 * scene.tau + np.where(scene.still, 0.0, 1e-8)
     lo, hi = -margin[pair], 1 + margin[pair]
-    which = np.arange(len(items))
     size = scene.size
+    # functions that surely stay near zero for the whole step have no slope to trust: nothing below may judge them
+    f, df, distance = items.value(np.full(len(items), 0.5))
+    level_still = np.abs(f) + np.abs(df) / 2 + items.curvature(distance, 1.0) / 8 <= 1e-9 * size
+    flat = np.nonzero(level_still)[0]
+    flat = (flat, flat_items(items[flat])[0])
+    which = np.nonzero(~level_still)[0]
+    lo, hi = lo[which], hi[which]
     none = (np.zeros(0, int), np.zeros(0), np.zeros(0))
     roots, touches = [none], [none]
-    flat = (np.zeros(0, int), np.zeros(0, bool))
     for level in range(60):
         if len(which) == 0:
             break
@@ -218,7 +223,9 @@ def find(items):
         bound = sub.curvature(distance, h)
         keep = distance <= sub.reach + sub.pace * h / 2 + 1e-6 * size
         keep &= np.abs(f) <= np.abs(df) * h / 2 + bound * h * h / 8 + TOUCH * size
-        simple = keep & (np.abs(df) > bound * h / 2 * (1 + 1e-9))
+        # a slope of rounding (a vertex on the axis, a sliding face) is no slope
+        noise = 10 * scene.rounding[pair[which]]
+        simple = keep & (np.abs(df) * h > bound * h * h / 2 * (1 + 1e-9) + noise)
         i = np.nonzero(simple)[0]
         if len(i):
             s = sub[i]
@@ -235,7 +242,7 @@ def find(items):
             # a function that vanishes identically would be halved for ever
             ids = np.unique(which[i])
             truly, near = flat_items(items[ids])
-            flat = (ids[near], truly[near])
+            flat = (np.concatenate((flat[0], ids[near])), np.concatenate((flat[1], truly[near])))
             i = i[~np.isin(which[i], ids[near])]
         which, lo, hi, mid = which[i], lo[i], hi[i], mid[i]
         which, lo, hi = np.concatenate((which, which)), np.concatenate((lo, mid)), np.concatenate((mid, hi))

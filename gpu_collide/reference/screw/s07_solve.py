@@ -21,6 +21,8 @@ FV, VF, EE = 0, 1, 2
 TOUCH = 1e-11
 # In units of the speed.
 FACING = 1e-9
+# In units of size + speed: what the arithmetic of a function may leave of an exact zero.
+ROUNDING = 4e-16
 # Sine of the angle below which edges are parallel and make no contact.
 PARALLEL = 1e-9
 
@@ -233,7 +235,7 @@ def stays(functions, limit, screw, weight=None):
         if len(index) == 0:
             break
         at = np.full(len(index), s)
-        bound = limit[index] * (1.0 if weight is None else weight(index, at))
+        bound = limit[index] * (1.0 if weight is None else weight(index, at)) + ROUNDING * (screw.size + screw.speed)
         stays[index] = np.abs(functions.take(index)(at)[0]) <= bound
     return stays
 

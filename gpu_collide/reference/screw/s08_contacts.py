@@ -104,31 +104,43 @@ def _vertex_once(screw, a, b, m):
     rows = np.nonzero(m.kind != EE)[0]
     if len(rows) < 2:
         return m
+    near, slack = TOUCH * screw.size, 2 * screw.tau
     face = np.where(m.kind == FV, m.feature_a, m.feature_b)
-    corner = [_corner(a if m.kind[i] == FV else b, face[i], (m.on_a if m.kind[i] == FV else m.on_b)[i],
-                      TOUCH * screw.size) for i in rows]
-    order = sorted(range(len(rows)), key=lambda j: (-m.properness[rows[j]], m.kind[rows[j]], face[rows[j]]))
-    kept = []
-    for j in order:
-        i = rows[j]
-        for k in kept:
-            o = rows[k]
-            if abs(m.s[i] - m.s[o]) > 2 * screw.tau:
-                continue
-            if m.kind[i] == m.kind[o]:
-                side, other = (a, m.feature_b) if m.kind[i] == FV else (b, m.feature_a)
-                if other[i] == other[o] and _share_vertex(side.tables, face[i], face[o]):
-                    break
-            else:
-                # FV and VF: the same two vertices?
-                fv, vf, jf, jv = (i, o, j, k) if m.kind[i] == FV else (o, i, k, j)
-                if corner[jf] == m.feature_a[vf] and corner[jv] == m.feature_b[fv]:
-                    break
+    vertex = np.where(m.kind == FV, m.feature_b, m.feature_a)
+    side = [a if kind == FV else b for kind in m.kind]
+    corner = {i: _corner(side[i], face[i], (m.on_a if m.kind[i] == FV else m.on_b)[i], near) for i in rows}
+
+    def meet_same_vertices(i, j):
+        return corner[i] == vertex[j] and corner[j] == vertex[i]
+
+    def same_at_end(i, j):
+        if m.kind[i] == m.kind[j]:
+            return True
+        at = {k: screw.flow(side_of_vertex(k).points[vertex[k]], -side[k].sign * m.s_end[k]) for k in (i, j)}
+        return _corner(side[i], face[i], at[i], near) == vertex[j] and _corner(side[j], face[j], at[j], near) == vertex[i]
+
+    def side_of_vertex(k):
+        return b if m.kind[k] == FV else a
+
+    def covered(i, j):
+        """Whether meeting i is the coincidence that j, of greater properness, already reports."""
+        if abs(m.s[i] - m.s[j]) > slack:
+            return False
+        if m.kind[i] == m.kind[j]:
+            same = vertex[i] == vertex[j] and _share_vertex(side[i].tables, face[i], face[j])
         else:
-            kept.append(j)
+            same = meet_same_vertices(i, j)
+        # What lasts is only covered by what lasts as long, and coincides to the end.
+        brief = m.s_end[i] - m.s[i] <= slack
+        return same and (brief or abs(m.s_end[i] - m.s_end[j]) <= slack and same_at_end(i, j))
+
+    kept = []
+    for i in sorted(rows, key=lambda i: (-m.properness[i], m.kind[i], face[i])):
+        if not any(covered(i, j) for j in kept):
+            kept.append(i)
     stay = np.ones(len(m), dtype=bool)
     stay[rows] = False
-    stay[rows[kept]] = True
+    stay[kept] = True
     return m.take(np.nonzero(stay)[0])
 
 
