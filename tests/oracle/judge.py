@@ -333,7 +333,41 @@ def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=
     return atoms[good | (nominal & (inside <= band))]
 
 
-GRID = 129  # samples of the inside distance over the step
+def sample_inside(items):
+    """Times and inside distances of items that slide, dense enough to see every interval longer than 1e-6.
+
+    Time is halved wherever a Lipschitz bound cannot tell inside from outside. Returns items and times, ordered.
+    """
+    scene, p = items.scene, items.pair
+    theta = scene.m.theta[p]
+    pace = np.where(items.kind == VF, norm(scene.m.flow(p, items.ca)), items.pace)
+    n, cells = len(items), 32
+    k, lo = np.repeat(np.arange(n), cells), np.tile(np.arange(cells) / cells, n)
+    h = 1.0 / cells
+    ends = np.arange(n)
+    out = [(np.concatenate((ends, ends)), np.repeat([0.0, 1.0], n))]
+    for _ in range(17):
+        if len(k) == 0:
+            break
+        mid = lo + h / 2
+        out.append((k, mid))
+        sub = items[k]
+        _, _, inside, sine, _ = geometry(sub, mid)
+        away = sub.value(mid)[2] + pace[k] * h
+        # of edges, the crossing runs along them at the speed across over sin; sin changes by theta h / 2 at most
+        with np.errstate(all="ignore"):
+            fast = 4 * (pace[k] + theta[k] * (away + sub.reach)) / sine
+        turning = (sub.kind == EE) & ~(theta[k] * h < sine)
+        slope = np.where(sub.kind == EE, fast, pace[k])
+        near = turning | (np.abs(inside) <= slope * h / 2 + 1e-12 * scene.size)
+        # a path along a border stays undecided everywhere: enough samples then
+        many = np.bincount(k[near], minlength=n) > 64
+        near &= ~many[k]
+        k, lo = k[near], lo[near]
+        k, lo, h = np.concatenate((k, k)), np.concatenate((lo, lo + h / 2)), h / 2
+    k, t = (np.concatenate(c) for c in zip(*out, strict=True))
+    order = np.lexsort((t, k))
+    return k[order], t[order]
 
 
 def sustained(items, truly, min_properness):
@@ -347,30 +381,16 @@ def sustained(items, truly, min_properness):
         _, _, inside, sine, _ = geometry(items[k], t)
         return np.where(sine >= PARALLEL, inside, -np.inf)
 
-    n, grid = len(items), np.linspace(0, 1, GRID)
-    d = depth(np.repeat(np.arange(n), GRID), np.tile(grid, n)).reshape(n, GRID)
-    # an interval may hide between two samples: look at the local maxima in reach of the border
-    step = 8 * np.maximum(scene.speed[items.pair], 1e-12 * size) / (GRID - 1)
-    inner = d[:, 1:-1]
-    peak = (inner < 0) & (inner >= -step[:, None]) & (inner >= d[:, :-2]) & (inner >= d[:, 2:])
-    peak &= (inner > d[:, :-2] + 1e-13 * size) | (inner > d[:, 2:] + 1e-13 * size)
-    k, i = np.nonzero(peak)
-    lo, hi = grid[i], grid[i + 2]
-    for _ in range(45 if len(k) else 0):
-        x1, x2 = lo + (hi - lo) * 0.382, lo + (hi - lo) * 0.618
-        left = depth(k, x1) >= depth(k, x2)
-        lo, hi = np.where(left, lo, x1), np.where(left, x2, hi)
-    top = (lo + hi) / 2
-    top_d = depth(k, top) if len(k) else np.zeros(0)
+    n = len(items)
+    which, at = sample_inside(items)
+    d = depth(which, at)
+    first = np.searchsorted(which, np.arange(n + 1))
     rows, cuts = (
         [],
         [],
     )  # (item, begin, end, deepest), and the ends to be bisected (row, column, inside, outside)
     for item in range(n):
-        mine = k == item
-        times, dist = np.concatenate((grid, top[mine])), np.concatenate((d[item], top_d[mine]))
-        order = np.argsort(times, kind="stable")
-        times, dist = times[order], dist[order]
+        times, dist = at[first[item] : first[item + 1]], d[first[item] : first[item + 1]]
         inside = dist >= -1e-11 * size
         edge = np.diff(np.concatenate(([0], inside.astype(int), [0])))
         for a, b in zip(np.nonzero(edge == 1)[0], np.nonzero(edge == -1)[0] - 1, strict=True):
