@@ -185,13 +185,14 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def constants(precision: str = "mixed", text: str | None = None) -> dict[str, int | float]:
-    """Numbers that ``gc_constants.h`` and ``gc_types.h`` (or `text`) define under `precision`; Python never retypes one.
+    """Numbers that ``gc_constants.h`` and ``gc_types.h`` (or `text`) define under `precision`.
 
     A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; others are left out.
     Conditions on ``GC_PRECISION`` are heeded, include guards pass.
     """
     if text is None:
-        text = "".join((kernels_dir() / f).read_text(encoding="utf-8") for f in ("gc_constants.h", "gc_types.h"))
+        names = ("gc_constants.h", "gc_types.h")
+        text = "".join((kernels_dir() / name).read_text(encoding="utf-8") for name in names)
     found: dict[str, int | float] = {}
     taken: list[tuple[bool, bool]] = []  # per open #if: this branch is live, some branch has been
     for line in strip_comments(text).splitlines():
