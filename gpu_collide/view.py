@@ -28,7 +28,6 @@ LABELS = {
     Kind.EE: "EE: edge of A, edge of B",
 }
 _PIXELS = ("#9fbfdd", "#f3bf86", "#a583b4")  # A, B, both
-_BY_TIME = dict(vmin=0, vmax=1, cmap="viridis", edgecolors="white")
 _HALO = [withStroke(linewidth=3, foreground="white")]
 _LIGHT = np.array([0.35, -0.45, 0.82])
 
@@ -60,8 +59,8 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
     """Draw a pair on the collision screen, in the manner of Figure 14 of the paper.
 
     Each edge that faces the other body is drawn as the pixels that it takes in the rows of the screen, joined
-    by its curve. Rows are made only where both bodies are; dotted curves are virtual edges, along which a face
-    turns away. Points of A and B that can meet share a place here, and contacts are marked where they are.
+    by its curve. Rows are made only where both bodies are; dotted curves are virtual edges, along which a
+    face turns away. Points of A and B that can meet share a place here, and contacts are marked where they are.
 
     Parameters
     ----------
@@ -86,36 +85,34 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
     """
     screen = rasterize(bodies, pair, resolution)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts
-    figure, ax = plt.subplots(figsize=(11, 6.8), layout="constrained")
+    places = np.concatenate([curves.reshape(-1, 2) for curves in screen.curves])
+    wide, high = np.ptp(places, axis=0)
+    # Square pixels, in a figure of the shape of the screen, unless that left a sliver of a picture.
+    square = 0.3 * high < wide < 5 * high
+    width = np.clip(5.4 * wide / high + 2.4, 7.0, 12.0) if square else 11.0
+    figure, ax = plt.subplots(figsize=(width, 6.8), layout="constrained")
+    ax.set_aspect("equal" if square else "auto")
     _draw_pixels(ax, screen)
     for curves, outlines, color in zip(screen.curves, screen.outlines, (COLOR_A, COLOR_B), strict=True):
-        ink = 0.75 * np.array(to_rgb(color))
-        ax.add_collection(LineCollection(curves, colors=[ink], linewidths=0.8, zorder=10))
-        ax.add_collection(LineCollection(outlines, colors=[ink], linewidths=0.8, linestyles=":", zorder=10))
+        style = dict(colors=[0.75 * np.array(to_rgb(color))], linewidths=0.8 if len(curves) < 1000 else 0.4)
+        ax.add_collection(LineCollection(curves, zorder=10, **style))
+        ax.add_collection(LineCollection(outlines, linestyles=":", zorder=10, **style))
     at = screen.screw.from_b(contacts["local_b"])
     places = on_screen(screen.screw, at, screen.screw.cylinder(at)[1])
-    for kind, marker in MARKERS.items():
-        mine = contacts["kind"] == kind
-        drawn = ax.scatter(
-            *places[mine].T,
-            c=contacts["time"][mine],
-            marker=marker,
-            s=110,
-            linewidths=1.3,
-            zorder=30,
-            **_BY_TIME,
-        )
-    if len(contacts):
+    drawn = _scatter_by_time(ax, contacts, places)
+    if drawn is not None:
         bar = figure.colorbar(drawn, ax=ax, shrink=0.6, aspect=30, pad=0.01, label="time of contact")
         bar.outline.set_visible(False)
     keys = [Patch(color=c, label=t) for c, t in zip(_PIXELS, ("A", "B", "A and B"), strict=True)]
+    columns = 6 if width > 10 else 3
     figure.legend(
-        handles=keys + _kind_keys(contacts), loc="outside lower center", frameon=False, ncols=6, fontsize=9
+        handles=keys + _kind_keys(contacts),
+        loc="outside lower center",
+        frameon=False,
+        ncols=columns,
+        fontsize=9,
     )
     ax.autoscale_view()
-    wide, high = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
-    if 0.3 < wide / high < 5:  # else square pixels would leave a sliver of a picture
-        ax.set_aspect("equal")
     ax.set_xlabel("h, across the flow")
     ax.set_ylabel("r - R0, away from the axis")
     rows, columns = screen.taken.shape[1:]
@@ -239,15 +236,21 @@ def _polygons(mesh, points, color, alpha):
 
 
 def _add_contacts(ax, contacts, normals, length):
-    at = contacts["local_a"]
-    ax.quiver(*at.T, *(length * normals).T, color=COLOR_NORMAL, lw=1.8, arrow_length_ratio=0.25, zorder=20)
+    """Contacts on A with their normals, in space."""
+    at, width = contacts["local_a"], 1.8 if len(contacts) < 20 else 1.0
+    ax.quiver(*at.T, *(length * normals).T, color=COLOR_NORMAL, lw=width, arrow_length_ratio=0.25, zorder=20)
+    return _scatter_by_time(ax, contacts, at, depthshade=False)
+
+
+def _scatter_by_time(ax, contacts, places, **options):
+    """Contacts at places (n, 2) or (n, 3): marker by kind, colour by time; None if there are none."""
     drawn = None
     for kind, marker in MARKERS.items():
         mine = contacts["kind"] == kind
         if mine.any():
             drawn = ax.scatter(
-                *at[mine].T, c=contacts["time"][mine], marker=marker, s=90, linewidths=1.2, depthshade=False,
-                zorder=30, **_BY_TIME,
+                *places[mine].T, c=contacts["time"][mine], vmin=0, vmax=1, cmap="viridis", edgecolors="white",
+                linewidths=1.2, marker=marker, s=100 if len(contacts) < 20 else 45, zorder=30, **options,
             )  # fmt: skip
     return drawn
 
