@@ -28,6 +28,9 @@
 #define GC_HALF_TURN GC_R(1e-15)
 /* a component of the half-turn axis counts as non-zero above this */
 #define GC_AXIS_COMPONENT GC_R(1e-9)
+/* a relative motion shorter than this (in sizes, over the whole step) is none: far below the touch tolerance, above
+ * the rounding of poses, whose direction would be taken for a direction of approach */
+#define GC_NO_MOTION GC_R(1e-13)
 /* quaternions further than this from unit length are invalid, nearer ones are normalised */
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #else
@@ -42,6 +45,7 @@
 #define GC_MIN_HALF_SINE GC_R(5e-7)
 #define GC_HALF_TURN GC_R(5e-7)
 #define GC_AXIS_COMPONENT GC_R(1e-4)
+#define GC_NO_MOTION GC_R(1e-6)
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #endif
 

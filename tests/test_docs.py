@@ -87,11 +87,24 @@ def test_numbers_come_from_files(tmp_path):
     assert "pairs | - | 9" not in text
 
 
+def test_the_kernels_readme_names_every_macro_and_stage():
+    page = (ROOT / "kernels" / "README.md").read_text(encoding="utf-8")
+    platform = (ROOT / "kernels" / "gc_platform.h").read_text(encoding="utf-8")
+    # What ends in an underscore or picks a spelling for one target is inside that file alone.
+    inside = re.compile(r"_FN$|_(FLOAT|DOUBLE)$|_H$|^GC_SERIAL_GROUPS$|^GC_(ITEM|GROUP)_(HI|STEP)$|_R$")
+    macros = {m for m in re.findall(r"#\s*define (GC_[A-Z_]+)\b", platform) if not inside.search(m)}
+    assert len(macros) > 15
+    assert [m for m in sorted(macros | {"GC_FN", "GC_R"}) if m not in page] == []
+    stages = sorted(path.stem for path in (ROOT / "kernels" / "screw").glob("s0*.c"))
+    assert stages and [stage for stage in stages if f"| `{stage}` |" not in page] == []
+
+
 def test_links_lead_somewhere():
     pages = [
         ROOT / "README.md",
         ROOT / "ARCHITECTURE.md",
         ROOT / "CONTRIBUTING.md",
+        ROOT / "kernels" / "README.md",
         *ROOT.glob("docs/**/*.md"),
     ]
     names = re.compile(

@@ -64,6 +64,11 @@ GC_FN void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real si
         t = gc_unit(chord, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
         v = gc_across(t);
     }
+    if (GC_SQRT(wc * wc + k->g * k->g) + k->theta * size <= GC_NO_MOTION * size) {
+        k->theta = GC_R(0.0);
+        k->g = GC_R(0.0);
+        wc = GC_R(0.0);
+    }
     n = gc_cross(t, v);
     k->w = GC_MAX(wc, k->theta * size);
     k->kappa = k->theta > GC_R(0.0) ? k->theta / k->w : GC_R(0.0);

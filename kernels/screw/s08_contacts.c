@@ -33,7 +33,8 @@ typedef struct {
 GC_FN int gc_hit_before(const gc_pair_hits *h, int a, int b)
 {
     GC_GLOBAL const int *x = h->hit + 4 * a, *y = h->hit + 4 * b;
-    gc_real ta = h->value[3 * a], tb = h->value[3 * b];
+    /* as they will be written: s + 1/2 may round two times to one */
+    gc_real ta = h->value[3 * a] + GC_R(0.5), tb = h->value[3 * b] + GC_R(0.5);
     int ka = x[1] & GC_HIT_KIND_MASK, kb = y[1] & GC_HIT_KIND_MASK;
     if (ta != tb) return ta < tb;
     if (ka != kb) return ka < kb;
@@ -175,7 +176,9 @@ GC_FN int gc_resolve_ends(const gc_tables *t, const gc_pair *p, gc_pair_hits *h,
     int at, kept = 0, turned = 0;
     for (at = 0; at < h->n; ++at) {
         int i = h->order[at], flags = h->hit[4 * i + 1];
-        if ((flags & GC_HIT_KIND_MASK) == GC_EE && (flags & (GC_HIT_A_END | GC_HIT_B_END))) {
+        /* a lasting crossing begins where an end comes in, and is no less an edge contact for that */
+        if ((flags & GC_HIT_KIND_MASK) == GC_EE && !(flags & GC_HIT_SUSTAINED)
+            && (flags & (GC_HIT_A_END | GC_HIT_B_END))) {
             int what = gc_resolve_end(t, p, h, at, min_properness);
             turned += what == 1;
             /* a time past the window marks the hit as dropped; sorting puts it last */
@@ -261,13 +264,13 @@ GC_KERNEL void s08_resolve(
             for (at = 0; at < h.n; ++at) {
                 int k = order[at];
                 if (hit_out[4 * k] < 0) continue;
-                if (kept == 0) toi = value_out[3 * k];
-                if (first_only && value_out[3 * k] != toi) break;
+                if (kept == 0) toi = value_out[3 * k] + GC_R(0.5);
+                if (first_only && value_out[3 * k] + GC_R(0.5) != toi) break;
                 order[kept++] = k;
             }
         }
         kept_out[i] = kept;
-        toi_out[i] = kept > 0 ? toi + GC_R(0.5) : GC_R(2.0);
+        toi_out[i] = toi;
         status_out[i] = state & GC_PAIR_INVALID ? GC_STATUS_INVALID_INPUT
             : state & GC_PAIR_OVERLAP ? GC_STATUS_INITIAL_OVERLAP
             : state & GC_PAIR_UNRESOLVED ? GC_STATUS_UNRESOLVED

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 DEGREE = 40
+# Sine below which edges are parallel and make no contact.
+PARALLEL = 1e-9
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 # Values at the nodes to coefficients (discrete orthogonality of the Chebyshev polynomials).
 TO_SERIES = chebyshev.chebvander(NODES, DEGREE).T * (2.0 / (DEGREE + 1))
@@ -25,7 +27,7 @@ def vertex_face(screw, face_side, vertex_side, face, vertex, slack):
         x = screw.flow(vertex_side.points[vertex], -face_side.sign * s)
         return np.sum(inward[:, None] * (x[None] - corners[:, None]), axis=-1) + slack
 
-    return _spans(margins, slack, screw.moves)
+    return _spans(margins, margins, slack, screw.moves)
 
 
 def edge_edge(screw, a, b, edge_a, edge_b, slack):
@@ -33,25 +35,38 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
     pa, da, la = a.points[a.tables.edges[edge_a, 0]], a.unit[edge_a], a.tables.length[edge_a]
     pb, db, lb = b.points[b.tables.edges[edge_b, 0]], b.unit[edge_b], b.tables.length[edge_b]
 
-    def margins(s, slack):
+    # Edges that stay across the axis keep their plane: the signed sine has simple zeros, where its square would have double.
+    level = max(abs(da[1]), abs(db[1])) <= PARALLEL
+
+    def smooth(s, slack):
         gap, d = screw.flow(pb, s) - pa, screw.turn(db, s)
         n = np.cross(da, d)
-        square = np.sum(n * n, axis=-1)
-        along_a = np.sum(np.cross(gap, d) * n, axis=-1)
-        along_b = np.sum(np.cross(gap, da) * n, axis=-1)
-        # Distances along the edges times the squared sine; the last margin keeps parallel edges out.
-        return np.stack([along_a + slack * square, (la + slack) * square - along_a, along_b + slack * square,
-                         (lb + slack) * square - along_b, square - 1e-18])
+        sine = n[..., 1] if level else np.sum(n * n, axis=-1)
+        across = np.array([0.0, 1.0, 0.0]) if level else n
+        along_a = np.sum(np.cross(gap, d) * across, axis=-1)
+        along_b = np.sum(np.cross(gap, da) * across, axis=-1)
+        # Distances along the edges from all four ends, times the sine (level edges) or its square.
+        least = PARALLEL if level else PARALLEL**2
+        return np.stack([along_a + slack * sine, (la + slack) * sine - along_a, along_b + slack * sine,
+                         (lb + slack) * sine - along_b, sine - least, sine + least])
 
-    return _spans(margins, slack, screw.moves)
+    def margins(s, slack):
+        values = smooth(s, slack)
+        sine = 0.5 * (values[4] + values[5])
+        # Parallel edges have no crossing; beyond, all distances change sign with the sine.
+        return np.concatenate([values[:4] * np.where(sine < 0, -1.0, 1.0), np.abs(sine)[None] - values[5:] + sine])
+
+    return _spans(smooth, margins, slack, screw.moves)
 
 
-def _spans(margins, slack, moves):
+def _spans(smooth, margins, slack, moves):
+    """Intervals of s on which all rows of ``margins(s, slack)`` are non-negative; they can change sign only where a row of the
+    smooth functions does."""
     if not moves:
         inside = bool(np.all(margins(np.zeros(1), slack) >= 0.0))
         return np.array([[-0.5, 0.5]]) if inside else np.zeros((0, 2))
     cuts = [-0.5, 0.5]
-    for series in margins(0.5 * NODES, slack) @ TO_SERIES.T:
+    for series in smooth(0.5 * NODES, slack) @ TO_SERIES.T:
         size = np.abs(series)
         if size[0] > size[1:].sum():
             continue

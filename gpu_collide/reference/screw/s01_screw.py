@@ -18,6 +18,10 @@ import numpy as np
 from . import _quaternion as quat
 
 
+# In units of the size: a relative motion this small over the whole step is the rounding of poses that move together.
+REST = 1e-13
+
+
 class ScrewMotion(NamedTuple):
     """Relative screw motions of n pairs, in A's local frame at the start.
 
@@ -280,7 +284,9 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
         v = any_across(T)
     N = np.cross(T, v)
     centre_half = 0.5 * (p0 + p1) + W_c * rise * N
-    half = quat.multiply(quat.from_axis_angle(v, 0.5 * theta), q0)
+    half = quat.multiply(quat.from_axis_angle(v, 0.5 * theta), q0) if theta > 0 else q0
+    if np.hypot(W, g) <= REST * size:
+        theta, g, W, kappa, outward, centre_half, half = 0.0, 0.0, 0.0, 0.0, 0.0, p0, q0
     return Screw(
         theta=theta, g=g, W=W, kappa=kappa, speed=float(np.hypot(W, g)), size=size,
         axes=np.stack([T, v, N]), origin=centre_half + outward * N, half=quat.to_matrix(half),

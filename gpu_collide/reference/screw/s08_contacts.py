@@ -54,16 +54,19 @@ def _edge_ends(screw, a, b, m, min_properness):
 def _end(side, edge, along, near):
     """Vertex at whose place a point of an edge is, or -1."""
     low, high = along, side.tables.length[edge] - along
-    if min(low, high) > near:
+    if not min(low, high) <= near:
         return -1
     return int(side.tables.edges[edge, 0 if low <= high else 1])
 
 
 def _stays_at_end(screw, a, b, m, i, ends, near):
-    """Whether a sustained edge meeting is at the same vertex at its end as at its beginning."""
-    at = crossing(screw, a, b, m.feature_a[i:i + 1], m.feature_b[i:i + 1], m.s_end[i:i + 1])
-    after = (_end(a, m.feature_a[i], at[0][0], near), _end(b, m.feature_b[i], at[1][0], near))
-    return any(e >= 0 and e == f for e, f in zip(ends, after))
+    """Whether a sustained edge meeting, at ``ends`` when it begins, is at one of them all the time."""
+    s = m.s[i] + np.array([1.0, 2.0, 3.0]) / 4.0 * (m.s_end[i] - m.s[i])
+    edge_a, edge_b = np.full(3, m.feature_a[i]), np.full(3, m.feature_b[i])
+    along_a, along_b = crossing(screw, a, b, edge_a, edge_b, s)
+    later_a = {_end(a, m.feature_a[i], x, near) for x in along_a}
+    later_b = {_end(b, m.feature_b[i], x, near) for x in along_b}
+    return (ends[0] >= 0 and later_a == {ends[0]}) or (ends[1] >= 0 and later_b == {ends[1]})
 
 
 def _vertex_options(screw, a, b, m, vertex_a, vertex_b):
