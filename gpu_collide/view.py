@@ -60,7 +60,7 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
 
     Each edge that faces the other body is drawn as the pixels that it takes in the rows of the screen, joined
     by its curve. Rows are made only where both bodies are; dotted curves are virtual edges, along which a
-    face turns away. Points of A and B that can meet share a place here, and contacts are marked where they are.
+    face turns away. Points of A and B that can meet share a place here; contacts are marked where they are.
 
     Parameters
     ----------

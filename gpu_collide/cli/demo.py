@@ -27,6 +27,7 @@ examples:
   gpu-collide demo --save-input              also write shape and poses as files, to try: gpu-collide run
 """
 
+PAIRS, REFERENCE_PAIRS = 100_000, 500  # by default; the NumPy backend is too slow for the former
 SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other commands on
 
 
@@ -40,7 +41,7 @@ def add_parser(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--pairs", type=positive_int, default=100_000, metavar="N", help="how many pairs (default: 100,000)"
+        "--pairs", type=positive_int, metavar="N", help=f"how many pairs (default: {PAIRS:,})"
     )
     parser.add_argument("--shape", choices=["car", "cube", "torus"], default="car", help="default: car")
     parser.add_argument("--seed", type=int, default=1, help="seed of the scene (default: 1)")
@@ -64,20 +65,23 @@ def demo(options, terminal):
     from gpu_collide.scenes import random_impacts
 
     mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
-    terminal.note(f"making {options.pairs:,} pairs, seed {options.seed} ...")
-    bodies, pairs = random_impacts(mesh, mesh, options.pairs, seed=options.seed)
-
     query = query_arguments(options)
     begin = time.perf_counter()
-    gc.collide(bodies, pairs[:64], **query)  # compiles the kernels on the first run, loads them later
+    # Compiles the kernels on the first run, loads them later; and shows which backend it will be.
+    first = gc.collide(*random_impacts(mesh, mesh, 64, seed=options.seed), **query)
     terminal.note(f"kernels ready after {time.perf_counter() - begin:.2f} s")
+    slow = first.info["backend"] == "reference"
+    n_pairs = options.pairs or (REFERENCE_PAIRS if slow else PAIRS)
+    if slow and not options.pairs:
+        terminal.note(f"{n_pairs} pairs only: the NumPy backend is slow (see: gpu-collide devices)")
+    bodies, pairs = random_impacts(mesh, mesh, n_pairs, seed=options.seed)
 
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()
         contacts = gc.collide(bodies, pairs, progress=update, **query).to_numpy()
         seconds = time.perf_counter() - begin
     terminal.say(
-        f"{options.pairs:,} pairs of {options.shape}s ({mesh.n_vertices} vertices, "
+        f"{n_pairs:,} pairs of {options.shape}s ({mesh.n_vertices} vertices, "
         f"{mesh.n_edges} edges, {mesh.n_faces} faces each), seed {options.seed}"
     )
     print_summary(terminal, contacts, seconds)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+import gpu_collide.cli.demo
 from gpu_collide.cli import main
 from gpu_collide.cli.demo import save_input, telling_pair
 from gpu_collide.cli.terminal import Terminal
@@ -159,6 +160,14 @@ def test_demo_without_matplotlib_says_what_to_install(tmp_path, capsys, monkeypa
     )
     assert run_cli("demo", "--pairs", 50, "-o", tmp_path / "demo", "--plain", "-q") == 0
     assert "gpu-collide[view]" in capsys.readouterr().out
+
+
+def test_demo_is_short_on_the_numpy_backend(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(gpu_collide.cli.demo, "REFERENCE_PAIRS", 40)
+    assert run_cli("demo", "--backend", "reference", "-o", tmp_path / "demo", "--no-pictures", "--plain") == 0
+    captured = capsys.readouterr()
+    assert "40 pairs of cars" in captured.out
+    assert "40 pairs only: the NumPy backend is slow" in captured.err
 
 
 def test_screen_draws_any_pair(inputs, tmp_path, capsys):
