@@ -73,6 +73,12 @@ def test_the_wheel_holds_nothing_else(wheel):
     assert {top for top in tops if not top.endswith(".dist-info")} == {"gpu_collide"}
 
 
+def test_the_wheel_brings_the_command(wheel):
+    archive = zipfile.ZipFile(wheel)
+    name = next(n for n in archive.namelist() if n.endswith("entry_points.txt"))
+    assert "gpu-collide = gpu_collide.cli:main" in archive.read(name).decode()
+
+
 def test_the_wheel_collides(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     code = (
