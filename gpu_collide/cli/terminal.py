@@ -113,15 +113,15 @@ class Terminal:
             import rich.progress as rp
 
             columns = (
-                rp.TextColumn("{task.description}"),
-                rp.BarColumn(),
-                rp.TaskProgressColumn(),
-                rp.TextColumn("{task.completed:,.0f} of {task.total:,.0f} pairs"),
+                rp.TextColumn("{task.description}"), rp.BarColumn(), rp.TextColumn("{task.fields[count]}"),
                 rp.TimeRemainingColumn(),
-            )
+            )  # fmt: skip
             with rp.Progress(*columns, console=self._rich_err, transient=True) as bar:
-                task = bar.add_task(label, total=1)
-                yield lambda done, total: bar.update(task, completed=done, total=max(total, 1))
+                # Without a total the bar pulses: nothing is known before the first report.
+                task = bar.add_task(label, total=None, count="")
+                yield lambda done, total: bar.update(
+                    task, completed=done, total=max(total, 1), count=f"{done:,} of {total:,} pairs"
+                )
         else:
             yield _PlainProgress(label)
             print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)

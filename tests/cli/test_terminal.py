@@ -71,6 +71,7 @@ def test_rich_progress_counts_pairs(monkeypatch):
         update(250, 1000)
         update(1000, 1000)
     assert "colliding" in sys.stderr.getvalue()
+    assert "1,000 of 1,000 pairs" in sys.stderr.getvalue()
 
 
 @pytest.mark.parametrize("quiet", [True, False])
