@@ -11,6 +11,8 @@ from numpy.polynomial import chebyshev
 DEGREE = 40
 # Sine below which edges are parallel and make no contact.
 PARALLEL = 1e-9
+# Sine below which the place of a crossing is known worse than the inside tests ask for: rounding over touch tolerance.
+UNSURE = 1e-5
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 # Values at the nodes to coefficients (discrete orthogonality of the Chebyshev polynomials).
 TO_SERIES = chebyshev.chebvander(NODES, DEGREE).T * (2.0 / (DEGREE + 1))
@@ -56,12 +58,15 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
         # Parallel edges have no crossing; beyond, all distances change sign with the sine.
         return np.concatenate([values[:4] * np.where(sine < 0, -1.0, 1.0), np.abs(sine)[None] - values[5:] + sine])
 
-    return _spans(smooth, margins, slack, screw.moves)
+    def sine(s):
+        return np.linalg.norm(np.cross(da, screw.turn(db, s)), axis=-1)
+
+    return _spans(smooth, margins, slack, screw.moves, sine)
 
 
-def _spans(smooth, margins, slack, moves):
+def _spans(smooth, margins, slack, moves, sine=None):
     """Intervals of s on which all rows of ``margins(s, slack)`` are non-negative; they can change sign only where a row of the
-    smooth functions does."""
+    smooth functions does. Where the ``sine`` of the edges is so small that rounding decides, nothing changes."""
     if not moves:
         inside = bool(np.all(margins(np.zeros(1), slack) >= 0.0))
         return np.array([[-0.5, 0.5]]) if inside else np.zeros((0, 2))
@@ -78,8 +83,19 @@ def _spans(smooth, margins, slack, moves):
             real = roots.real[(np.abs(roots.imag) < 1e-6) & (np.abs(roots.real) <= 1.0 + 1e-12)]
             cuts.extend(_polish(series, real) * 0.5)
     cuts = np.unique(np.clip(cuts, -0.5, 0.5))
-    inside_at = np.all(margins(cuts, slack) >= -1e-15, axis=0)
-    inside_after = np.all(margins(0.5 * (cuts[1:] + cuts[:-1]), slack) >= 0.0, axis=0)
+    sure = np.ones(len(cuts), dtype=bool)
+    if sine is not None:
+        at = sine(cuts)
+        sure = at >= UNSURE
+        # The border of being parallel itself stays.
+        cuts, sure = (x[sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)] for x in (cuts, sure))
+    inside_at = sure & np.all(margins(cuts, slack) >= -1e-15, axis=0)
+    middle = 0.5 * (cuts[1:] + cuts[:-1])
+    inside_after = np.all(margins(middle, slack) >= 0.0, axis=0)
+    if sine is not None:
+        # Being parallel for a moment does not end a contact that goes on afterwards.
+        gap = np.nonzero(sine(middle[1:-1]) < PARALLEL)[0] + 1
+        inside_after[gap] |= inside_after[gap - 1] & inside_after[gap + 1]
     spans = []
     for j in range(len(cuts)):
         before = j > 0 and inside_after[j - 1]
@@ -89,11 +105,12 @@ def _spans(smooth, margins, slack, moves):
         elif inside_at[j] and not before:
             spans.append([cuts[j], cuts[j]])
         if before and not after:
-            spans[-1][1] = cuts[j]
+            spans[-1][1] = max(cuts[j], spans[-1][0])
     spans = np.array(spans).reshape(-1, 2)
     for span in spans:
         if span[1] > span[0]:
-            span[:] = [_without_slack(margins, slack, end) for end in span]
+            begin, end = (_without_slack(margins, slack, x) for x in span)
+            span[:] = min(begin, end), max(begin, end)
     return spans
 
 

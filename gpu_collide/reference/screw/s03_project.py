@@ -158,6 +158,8 @@ def project(screw, rows, segments, reference, pad):
     top = bottom + rows.delta + 2 * pad
 
     def cut(rho, default):
+        # A row may reach below the axis, where the radius would grow again.
+        rho = np.maximum(rho, -1.0 / k) if k > 0 else rho
         u = fraction_at((alpha, beta), q, rho * (2.0 + k * rho), rising)
         return np.clip(np.where(np.isnan(u), default, u), start, end)
 

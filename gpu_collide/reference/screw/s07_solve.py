@@ -21,6 +21,8 @@ FV, VF, EE = 0, 1, 2
 TOUCH = 1e-11
 # In units of the speed.
 FACING = 1e-9
+# Properness of the two signs of a normal within this is a tie.
+TIE = 1e-12
 # In units of size + speed: what the arithmetic of a function may leave of an exact zero.
 ROUNDING = 4e-16
 # Sine of the angle below which edges are parallel and make no contact.
@@ -339,9 +341,10 @@ def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
     plus = np.where(there, term, np.inf).min(axis=1)
     minus = np.where(there, -term, np.inf).min(axis=1)
     speed = np.sum(n * screw.omega(x), axis=1)
-    sign = np.where(plus > minus, 1.0, np.where(plus < minus, -1.0, np.where(speed > 0, -1.0, 1.0)))
+    against = np.where(speed > 0, -1.0, 1.0)
+    sign = np.where(np.abs(plus - minus) <= TIE, against, np.where(plus > minus, 1.0, -1.0))
     if a.tables.two_sided or b.tables.two_sided:
-        sign = np.where(speed > 0, -1.0, 1.0)
+        sign = against
     value = np.where(sign > 0, plus, minus)
     reflex = a.tables.edge_reflex[edges_a] | b.tables.edge_reflex[edges_b]
     value = np.where(reflex, -np.abs(value), value)

@@ -30,7 +30,8 @@ def _edge_ends(screw, a, b, m, min_properness):
     vertex_rows = np.nonzero(m.kind != EE)[0]
     for i in np.nonzero(m.kind == EE)[0]:
         ends = (_end(a, m.feature_a[i], m.along_a[i], near), _end(b, m.feature_b[i], m.along_b[i], near))
-        if ends == (-1, -1) or (m.sustained[i] and not _stays_at_end(screw, a, b, m, i, ends, near)):
+        if ends == (-1, -1) or (
+                m.s_end[i] - m.s[i] > 2 * screw.tau and not _stays_at_end(screw, a, b, m, i, ends, near)):
             continue
         vertex_a, vertex_b = ends
         # A vertex contact that lasts is there until its end.
