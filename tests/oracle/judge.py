@@ -66,12 +66,11 @@ def geometry(items, t):
     place_b[i] = place[i]
     i = np.nonzero(items.kind == EE)[0]
     da, ue, w = items.da[i], u[i], (y - items.ca)[i]
-    c = dot(da, ue)
-    s2 = dot(cross(da, ue), cross(da, ue))
+    n = cross(da, ue)
+    s2 = dot(n, n)
     sine[i] = np.sqrt(s2)
     with np.errstate(all="ignore"):
-        along_a = (dot(w, da) - c * dot(w, ue)) / s2
-        along_b = (c * dot(w, da) - dot(w, ue)) / s2
+        along_a, along_b = dot(cross(w, ue), n) / s2, dot(cross(w, da), n) / s2
         inside[i] = np.minimum(
             a.edge_half[items.fa[i]] - np.abs(along_a), b.edge_half[items.fb[i]] - np.abs(along_b)
         )
@@ -235,6 +234,7 @@ def atoms_of(scene, min_properness, world_a, pair_ids):
     if len(fi):
         parts.append(sustained(items[fi], truly, min_properness))
     atoms = np.concatenate(parts)
+    atoms = np.concatenate((atoms, resolved(scene, atoms, min_properness)))
     p = atoms["pair"]
     start, end = [(x[p], q[p]) for x, q in world_a]
     local = atoms["place"] + scene.a.center
@@ -244,6 +244,47 @@ def atoms_of(scene, min_properness, world_a, pair_ids):
     atoms["world_sure"] = w > 1e-9
     atoms["pair"] = pair_ids[p]
     return atoms[np.lexsort((atoms["time"], atoms["pair"]))]
+
+
+def resolved(scene, atoms, min_properness):
+    """What an edge-edge contact at an end of an edge may become: that vertex on a face beside the other edge.
+
+    The vertex may slide on that face or leave it then, so that its own function has no single root there.
+    """
+    a, b = scene.a, scene.b
+    rows = set()
+    ends = (atoms["kind"] == EE) & (atoms["state"] < REQUIRED)
+    for x in atoms[ends]:
+        reach = 1e-8 * scene.size + x["pace"] * 4 * scene.tau[x["pair"]]
+        place_b = x["local_b"] - b.center
+        near_a = [v for v in a.edges[x["feature_a"]] if norm(a.v[v] - x["place"]) <= reach]
+        near_b = [v for v in b.edges[x["feature_b"]] if norm(b.v[v] - place_b) <= reach]
+
+        def faces(solid, edge, vertices):
+            found = set(solid.edge_face[edge][solid.edge_side[edge] != 0])
+            for v in vertices:
+                found |= set(solid.vertex_face[v][solid.vertex_face[v] >= 0])
+            return found
+
+        key = (int(x["pair"]), float(x["time"]))
+        rows |= {(*key, FV, f, v) for v in near_b for f in faces(a, x["feature_a"], near_a)}
+        rows |= {(*key, VF, v, f) for v in near_a for f in faces(b, x["feature_b"], near_b)}
+    known = {(int(x["pair"]), int(x["kind"]), int(x["feature_a"]), int(x["feature_b"])): [] for x in atoms}
+    for x in atoms:
+        if not x["sustained"]:
+            key = (int(x["pair"]), int(x["kind"]), int(x["feature_a"]), int(x["feature_b"]))
+            known[key].append((x["time_lo"], x["time_hi"]))
+    slack = 4 * scene.tau + 1e-9
+    rows = [
+        r
+        for r in sorted(rows)
+        if not any(lo - slack[r[0]] <= r[1] <= hi + slack[r[0]] for lo, hi in known.get((r[0], *r[2:]), ()))
+    ]
+    if not rows:
+        return atoms[:0]
+    pair, t, kind, fa, fb = (np.array(c) for c in zip(*rows, strict=True))
+    items = Items.make(scene, kind, pair, fa, fb)
+    return judge(items, t, t, t, np.zeros(len(t), bool), min_properness)
 
 
 def lowest(items, lo, hi):
@@ -336,7 +377,8 @@ def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=
 def sample_inside(items):
     """Times and inside distances of items that slide, dense enough to see every interval longer than 1e-6.
 
-    Time is halved wherever a Lipschitz bound cannot tell inside from outside. Returns items and times, ordered.
+    Time is halved wherever a Lipschitz bound cannot tell inside from outside. Returns items and times,
+    ordered.
     """
     scene, p = items.scene, items.pair
     theta = scene.m.theta[p]
@@ -354,7 +396,8 @@ def sample_inside(items):
         sub = items[k]
         _, _, inside, sine, _ = geometry(sub, mid)
         away = sub.value(mid)[2] + pace[k] * h
-        # of edges, the crossing runs along them at the speed across over sin; sin changes by theta h / 2 at most
+        # of edges, the crossing runs along them at the speed across over sin; sin changes by theta h / 2 at
+        # most
         with np.errstate(all="ignore"):
             fast = 4 * (pace[k] + theta[k] * (away + sub.reach)) / sine
         turning = (sub.kind == EE) & ~(theta[k] * h < sine)

@@ -158,6 +158,8 @@ def compare(found, expected, *, min_properness=None, structure=True):
     choices = []
     for k, key in enumerate(keys):
         for i in by_key.get(key, ()):
+            if f["sustained"][k] and not _lasts(atoms[i], float(f["time_end"][k]), expected):
+                continue
             cost = _time_cost(atoms[i], float(f["time"][k]), expected)
             if cost <= 1:
                 # demanded atoms first, so that a neighbour in the band does not take their contact
@@ -165,7 +167,6 @@ def compare(found, expected, *, min_properness=None, structure=True):
     for _, _, k, i in sorted(choices):
         if owner[k] < 0 and taken[i] < 0:
             owner[k], taken[i] = i, k
-    _second_chance(f, keys, owner, by_key, atoms, expected)
 
     for k in np.nonzero(owner < 0)[0]:
         near = [_describe(atoms[i]) for i in by_key.get(keys[k], ())]
@@ -206,23 +207,12 @@ def _close(a, b, expected):
     return gap <= slack and np.abs(a["place"] - b["place"]).max() <= reach
 
 
-def _second_chance(f, keys, owner, by_key, atoms, expected):
-    """An edge-edge contact at an end of an edge that was resolved into a vertex contact of a sliding
-    vertex."""
-    for k in np.nonzero(owner < 0)[0]:
-        t = float(f["time"][k])
-        for i in by_key.get(keys[k], ()):
-            a = atoms[i]
-            if a["kind"] == 2 or not a["sustained"] or not a["time"] - 1e-9 <= t <= a["time_end"] + 1e-9:
-                continue
-            same = np.nonzero(
-                (atoms["pair"] == a["pair"]) & (atoms["kind"] == 2) & (atoms["state"] != REQUIRED)
-            )[0]
-            local = f["local_a"][k]
-            for j in same:
-                near = np.abs(atoms[j]["local_a"] - local).max() <= 1e-8 * expected.size[a["pair"]]
-                if near and _time_cost(atoms[j], t, expected) <= 1:
-                    owner[k] = i
+def _lasts(a, end, expected):
+    """Whether the atom goes on until `end`."""
+    p = a["pair"]
+    return a["sustained"] and end <= a["time_end"] + 3 * expected.tau[p] + 1e-7 * expected.size[p] / max(
+        a["pace"], 1e-7 * expected.size[p]
+    )
 
 
 def _groups(f, owner, taken, expected, thr, report):

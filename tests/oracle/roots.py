@@ -204,7 +204,8 @@ def find(items):
     margin = 2 * scene.tau + np.where(scene.still, 0.0, 1e-8)
     lo, hi = -margin[pair], 1 + margin[pair]
     size = scene.size
-    # functions that surely stay near zero for the whole step have no slope to trust: nothing below may judge them
+    # functions that surely stay near zero for the whole step have no slope to trust: nothing below may
+    # judge them
     f, df, distance = items.value(np.full(len(items), 0.5))
     level_still = np.abs(f) + np.abs(df) / 2 + items.curvature(distance, 1.0) / 8 <= 1e-9 * size
     flat = np.nonzero(level_still)[0]
