@@ -1,0 +1,25 @@
+"""A stage has one stem everywhere: in the kernels, in the reference, and as an entry point."""
+
+from pathlib import Path
+
+from gpu_collide import _sources
+from gpu_collide.reference import screw as reference
+
+IN_ONE_LAUNCH = "screen"  # s02 to s06, which hand each other lists of unknown length
+
+
+def stems(folder, suffix):
+    return sorted(path.stem for path in Path(folder).glob(f"s[0-9][0-9]_*{suffix}"))
+
+
+def test_kernels_and_reference_have_the_same_stages():
+    kernels = stems(_sources.kernels_dir() / "screw", ".c")
+    assert [stem[:3] for stem in kernels] == [f"s{k:02d}" for k in range(1, len(kernels) + 1)], "no gap"
+    assert kernels == stems(Path(reference.__file__).parent, ".py")
+
+
+def test_every_entry_point_belongs_to_a_stage():
+    numbers = {stem[:3] for stem in stems(_sources.kernels_dir() / "screw", ".c")}
+    entries = set(_sources.parse(_sources.source()))
+    assert IN_ONE_LAUNCH in entries
+    assert {name[:3] for name in entries - {IN_ONE_LAUNCH}} <= numbers
