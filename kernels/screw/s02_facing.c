@@ -38,6 +38,19 @@ GC_FN gc_raster gc_faces(const gc_view *w, const gc_body *b, int f, int v)
     return b->way * (nx * w->wn + ny * w->gn + w->thetan * (nx * b->z[v] - nz * b->x[v])) + w->facing;
 }
 
+/* kappa r of a point: 1 at the frame's origin, 0 on the axis. Not by way of q, whose root loses half the digits there. */
+GC_FN gc_raster gc_kappa_r(gc_raster kappa, gc_raster x, gc_raster z)
+{
+    gc_raster c = GC_F(1.0) + kappa * z, s = kappa * x;
+    return GC_SQRT_R(c * c + s * s);
+}
+
+/* rho of a point, r - 1/kappa without the cancellation, smooth through kappa = 0 */
+GC_FN gc_raster gc_rho(gc_raster kappa, gc_raster x, gc_raster z)
+{
+    return (kappa * (x * x + z * z) + GC_F(2.0) * z) / (GC_F(1.0) + gc_kappa_r(kappa, x, z));
+}
+
 /* vertices and face normals of one body in the screw frame; m, t: mesh -> frame, m includes the scaling */
 GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
                      GC_GLOBAL const gc_real *planes_in, const gc_real *rot, const gc_real *shift, gc_real shrink)
@@ -55,12 +68,10 @@ GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC
         gc_raster px = vx[i], py = vx[nv + i], pz = vx[2 * nv + i];
         gc_raster ax = m0 * px + m1 * py + m2 * pz + t0;
         gc_raster az = m6 * px + m7 * py + m8 * pz + t2;
-        gc_raster q = kappa * (ax * ax + az * az) + GC_F(2.0) * az;
-        gc_raster kq = GC_F(1.0) + kappa * q;
         x[i] = ax;
         y[i] = m3 * px + m4 * py + m5 * pz + t1;
         z[i] = az;
-        rho[i] = q / (GC_F(1.0) + GC_SQRT_R(kq > GC_F(0.0) ? kq : GC_F(0.0)));
+        rho[i] = gc_rho(kappa, ax, az);
         psi[i] = gc_arc(ax, az, kappa, inv_kappa);
     }
     for (i = GC_LOCAL_ID; i < nf; i += GC_GROUP_SIZE) {
@@ -71,14 +82,23 @@ GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC
     }
 }
 
+/* The pad of psi (and so of eta and lambda) at a distance from the axis: an azimuth's rounding grows as 1/r. kr is the
+ * least kappa r of the feature. */
+GC_FN gc_raster gc_pad_near(const gc_view *w, gc_raster kr)
+{
+    gc_raster k = kr > w->axis ? kr : w->axis;
+    return k < GC_F(1.0) && k > GC_F(0.0) ? w->pad / k : w->pad;
+}
+
 /* eta and lambda ranges of a (psi, y) box into entry i */
-GC_FN void gc_box_corners(const gc_view *w, const gc_list *l, int i, gc_raster p0, gc_raster p1, gc_raster y0, gc_raster y1)
+GC_FN void gc_box_corners(const gc_view *w, const gc_list *l, int i, gc_raster p0, gc_raster p1, gc_raster y0, gc_raster y1,
+                          gc_raster pad)
 {
     gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
-    l->box[GC_H0 * l->room + i] = w->wn * y0 - GC_MAX(gp0, gp1) - w->pad;
-    l->box[GC_H1 * l->room + i] = w->wn * y1 - GC_MIN(gp0, gp1) + w->pad;
-    l->box[GC_L0 * l->room + i] = GC_MIN(gy0, gy1) + w->wn * p0 - w->pad;
-    l->box[GC_L1 * l->room + i] = GC_MAX(gy0, gy1) + w->wn * p1 + w->pad;
+    l->box[GC_H0 * l->room + i] = w->wn * y0 - GC_MAX(gp0, gp1) - pad;
+    l->box[GC_H1 * l->room + i] = w->wn * y1 - GC_MIN(gp0, gp1) + pad;
+    l->box[GC_L0 * l->room + i] = GC_MIN(gy0, gy1) + w->wn * p0 - pad;
+    l->box[GC_L1 * l->room + i] = GC_MAX(gy0, gy1) + w->wn * p1 + pad;
     l->box[GC_P0 * l->room + i] = p0;
     l->box[GC_P1 * l->room + i] = p1;
 }
@@ -89,21 +109,22 @@ GC_FN void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC
     int v;
     for (v = GC_LOCAL_ID; v < m->nv; v += GC_GROUP_SIZE) {
         int j = topology[m->vertex_face_start + v], end = topology[m->vertex_face_start + v + 1], keep = 0, i;
-        gc_raster p0, p1;
+        gc_raster p0, p1, kr;
         for (; j < end && !keep; ++j)
             keep = m->two_sided || gc_faces(w, b, topology[m->vertex_faces + j], v) >= GC_F(0.0);
         if (!keep) continue;
         i = GC_GROUP_ADD(l->count, 1);
         p0 = b->psi[v];
         p1 = p0;
-        if (GC_F(1.0) + w->kappa * b->rho[v] < w->axis) {
+        kr = gc_kappa_r(w->kappa, b->x[v], b->z[v]);
+        if (kr < w->axis) {
             p0 = GC_F(-2.0) * w->period;
             p1 = GC_F(2.0) * w->period;
         }
         l->id[i] = v;
         l->box[GC_R0 * l->room + i] = b->rho[v] - w->pad;
         l->box[GC_R1 * l->room + i] = b->rho[v] + w->pad;
-        gc_box_corners(w, l, i, p0, p1, b->y[v], b->y[v]);
+        gc_box_corners(w, l, i, p0, p1, b->y[v], b->y[v], gc_pad_near(w, kr));
     }
 }
 
@@ -118,14 +139,10 @@ GC_FN gc_raster gc_short_way(gc_raster d, gc_raster period)
 GC_FN gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc_raster xb, gc_raster zb)
 {
     gc_raster dx = xb - xa, dz = zb - za;
-    gc_raster q0 = kappa * (xa * xa + za * za) + GC_F(2.0) * za;
     gc_raster b = GC_F(2.0) * (kappa * (xa * dx + za * dz) + dz), c = kappa * (dx * dx + dz * dz);
     gc_raster s = c > GC_F(0.0) ? -b / (GC_F(2.0) * c) : (b < GC_F(0.0) ? GC_F(1.0) : GC_F(0.0));
-    gc_raster q, kq;
     s = s < GC_F(0.0) ? GC_F(0.0) : (s > GC_F(1.0) ? GC_F(1.0) : s);
-    q = q0 + s * (b + s * c);
-    kq = GC_F(1.0) + kappa * q;
-    return q / (GC_F(1.0) + GC_SQRT_R(kq > GC_F(0.0) ? kq : GC_F(0.0)));
+    return gc_rho(kappa, xa + s * dx, za + s * dz);
 }
 
 /* faces with a corner that faces the right way: the box of the whole face */
@@ -165,7 +182,7 @@ GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GL
         l->id[i] = f;
         l->box[GC_R0 * l->room + i] = r0 - w->pad;
         l->box[GC_R1 * l->room + i] = r1 + w->pad;
-        gc_box_corners(w, l, i, p0, p1, y0, y1);
+        gc_box_corners(w, l, i, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
     }
 }
 
@@ -217,10 +234,7 @@ GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, G
         gc_raster dx = x[v1] - x[v0], dy = y[v1] - y[v0], dz = z[v1] - z[v0];
         gc_raster xa = x[v0] + u0 * dx, ya = y[v0] + u0 * dy, za = z[v0] + u0 * dz;
         gc_raster xb = x[v0] + u1 * dx, yb = y[v0] + u1 * dy, zb = z[v0] + u1 * dz;
-        gc_raster qa = kappa * (xa * xa + za * za) + GC_F(2.0) * za, qb = kappa * (xb * xb + zb * zb) + GC_F(2.0) * zb;
-        gc_raster ka = GC_F(1.0) + kappa * qa, kb = GC_F(1.0) + kappa * qb;
-        gc_raster ra = qa / (GC_F(1.0) + GC_SQRT_R(ka > GC_F(0.0) ? ka : GC_F(0.0)));
-        gc_raster rb = qb / (GC_F(1.0) + GC_SQRT_R(kb > GC_F(0.0) ? kb : GC_F(0.0)));
+        gc_raster ra = gc_rho(kappa, xa, za), rb = gc_rho(kappa, xb, zb);
         gc_raster least = gc_least_rho(kappa, xa, za, xb, zb), most = ra > rb ? ra : rb;
         gc_raster pa = gc_arc(xa, za, kappa, inv_kappa), pb = gc_arc(xb, zb, kappa, inv_kappa);
         gc_raster turn = gc_short_way(pb - pa, period);
@@ -261,12 +275,15 @@ GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, G
         l0 = l0 > c ? l0 : c;
         c = (la > lb ? la : lb) + wn * stray;
         l1 = l1 < c ? l1 : c;
+        /* gc_pad_near, written out for the vectoriser */
+        c = k0 > axis ? k0 : axis;
+        c = c < GC_F(1.0) && c > GC_F(0.0) ? pad / c : pad;
         box[GC_R0 * room + i] = least - pad;
         box[GC_R1 * room + i] = most + pad;
-        box[GC_H0 * room + i] = h0 - pad;
-        box[GC_H1 * room + i] = h1 + pad;
-        box[GC_L0 * room + i] = l0 - pad;
-        box[GC_L1 * room + i] = l1 + pad;
+        box[GC_H0 * room + i] = h0 - c;
+        box[GC_H1 * room + i] = h1 + c;
+        box[GC_L0 * room + i] = l0 - c;
+        box[GC_L1 * room + i] = l1 + c;
         box[GC_P0 * room + i] = p0;
         box[GC_P1 * room + i] = p1;
     }
@@ -305,8 +322,9 @@ GC_FN void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_
         if (doppel && w->wraps && p1 - p0 <= GC_F(2.0) * w->period && hull[GC_P0] <= hull[GC_P1]) {
             first = (int)GC_FLOOR_R((hull[GC_P0] - reach - p1) / w->period);
             last = (int)GC_FLOOR_R((hull[GC_P1] + reach - p0) / w->period) + 1;
-            first = GC_MAX(first, -2);
-            last = GC_MIN(last, 2);
+            /* copy 0 stays in any case: features of B that take every azimuth meet it, and are not in the hull */
+            first = GC_MAX(GC_MIN(first, 0), -2);
+            last = GC_MIN(GC_MAX(last, 0), 2);
         }
         for (k = first; k <= last; ++k) {
             gc_raster turn = doppel ? (gc_raster)k * w->period : GC_F(0.0);

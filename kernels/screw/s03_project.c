@@ -51,18 +51,12 @@ GC_FN gc_segment gc_segment_make(const gc_view *w, gc_raster x0, gc_raster y0, g
     return s;
 }
 
-GC_FN gc_raster gc_rho_of(gc_raster kappa, gc_raster q)
-{
-    gc_raster k = GC_F(1.0) + kappa * q;
-    return q / (GC_F(1.0) + GC_SQRT_R(k > GC_F(0.0) ? k : GC_F(0.0)));
-}
-
 GC_FN gc_spot gc_spot_at(const gc_view *w, const gc_segment *s, gc_raster u)
 {
     gc_spot r;
     gc_raster x = s->x + u * s->dx, y = s->y + u * s->dy, z = s->z + u * s->dz;
     gc_raster psi = s->psi_ref + gc_short_way(gc_arc(x, z, w->kappa, w->inv_kappa) - s->arc_ref, w->period);
-    r.rho = gc_rho_of(w->kappa, w->kappa * (x * x + z * z) + GC_F(2.0) * z);
+    r.rho = gc_rho(w->kappa, x, z);
     r.h = w->wn * y - w->gn * psi;
     r.l = w->gn * y + w->wn * psi;
     return r;
@@ -79,16 +73,14 @@ GC_FN int gc_row(const gc_rows *rows, gc_raster rho)
 GC_FN int gc_branch_make(const gc_view *w, const gc_rows *rows, const gc_segment *s, int which, gc_branch *r)
 {
     gc_raster split = s->c > GC_F(0.0) ? -s->b / (GC_F(2.0) * s->c) : (s->b < GC_F(0.0) ? GC_CULL_FAR : -GC_CULL_FAR);
-    gc_raster qa, qb, ra, rb;
+    gc_raster ra, rb;
     int inside = split > s->u0 && split < s->u1;
     if (which == 1 && !inside) return 0;
     r->ua = which == 1 ? split : s->u0;
     r->ub = which == 0 && inside ? split : s->u1;
     r->rising = which == 1 || split <= s->u0;
-    qa = s->q0 + r->ua * (s->b + r->ua * s->c);
-    qb = s->q0 + r->ub * (s->b + r->ub * s->c);
-    ra = gc_rho_of(w->kappa, qa);
-    rb = gc_rho_of(w->kappa, qb);
+    ra = gc_rho(w->kappa, s->x + r->ua * s->dx, s->z + r->ua * s->dz);
+    rb = gc_rho(w->kappa, s->x + r->ub * s->dx, s->z + r->ub * s->dz);
     r->rho_lo = GC_MIN(ra, rb);
     r->rho_hi = GC_MAX(ra, rb);
     r->flat = r->rho_hi - r->rho_lo <= GC_F(4.0) * w->pad;
@@ -126,10 +118,12 @@ GC_FN void gc_branch_part(const gc_view *w, const gc_segment *s, const gc_branch
 GC_FN gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_segment *s, const gc_branch *r, int row)
 {
     gc_span o;
-    gc_raster lo = rows->base + (gc_raster)row * rows->height - w->pad, hi = lo + rows->height + GC_F(2.0) * w->pad;
+    gc_raster lo = rows->base + (gc_raster)row * rows->height, hi = lo + rows->height;
+    /* the parameter of a radius comes through its square: near the axis its rounding grows as 1/r */
+    gc_raster pad = gc_pad_near(w, GC_F(1.0) + w->kappa * GC_MAX(lo, r->rho_lo));
     gc_raster ua, ub, k0, k1, stray, turn, h0, h1, l0, l1, agn = GC_ABS_R(w->gn);
     gc_spot a, b;
-    gc_branch_part(w, s, r, lo, hi, &ua, &ub);
+    gc_branch_part(w, s, r, lo - pad, hi + pad, &ua, &ub);
     a = gc_spot_at(w, s, ua);
     b = gc_spot_at(w, s, ub);
     k0 = GC_F(1.0) + w->kappa * (GC_MIN(a.rho, b.rho) - w->pad);
@@ -143,10 +137,10 @@ GC_FN gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_seg
     h1 = GC_MAX(a.h, b.h);
     l0 = GC_MIN(a.l, b.l);
     l1 = GC_MAX(a.l, b.l);
-    o.h0 = h0 - agn * stray - w->pad;
-    o.h1 = h1 + agn * stray + w->pad;
-    o.l0 = l0 - w->wn * stray - w->pad;
-    o.l1 = l1 + w->wn * stray + w->pad;
+    o.h0 = h0 - agn * stray - pad;
+    o.h1 = h1 + agn * stray + pad;
+    o.l0 = l0 - w->wn * stray - pad;
+    o.l1 = l1 + w->wn * stray + pad;
     return o;
 }
 

@@ -122,22 +122,67 @@ GC_FN gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int
     return least;
 }
 
-/* the intervals in which features that stay in contact are inside each other's borders, one hit each */
+GC_FN int gc_lasts_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    return gc_contact_at(t, p, kind, fa, fb, s).inside >= -GC_TOL_INSIDE * p->screw.size;
+}
+
+/* where between `out` (not inside) and `in` (inside) the contact begins or ends; the answer is inside */
+GC_FN gc_real gc_bisect_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real out, gc_real in)
+{
+    int i;
+    for (i = 0; i < 60; ++i) {
+        gc_real mid = GC_R(0.5) * (out + in);
+        if (mid == out || mid == in) break;
+        if (gc_lasts_at(t, p, kind, fa, fb, mid)) in = mid;
+        else out = mid;
+    }
+    return in;
+}
+
+/* Edges that stay in contact while the plane through both turns (they meet on the screw axis): there the border
+ * functions mean nothing, and the step is sampled instead. */
+GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb)
+{
+    gc_edges x;
+    gc_vec a, b, c;
+    if (kind != GC_EE || p->screw.theta == GC_R(0.0)) return 0;
+    x = gc_edges_load(t, p, fa, fb);
+    a = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(-0.5))).cross;
+    b = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(0.0))).cross;
+    c = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(0.5))).cross;
+    return gc_norm(gc_cross(a, b)) + gc_norm(gc_cross(b, c)) + gc_norm(gc_cross(a, c))
+        > GC_TOL_PARALLEL * x.length_a * x.length_a * x.length_b * x.length_b;
+}
+
+/* The intervals in which features that stay in contact are inside each other's borders, one hit each. The pieces
+ * between border roots are inside or outside as a whole, by their middle; an end that is not inside itself (parallel
+ * edges at that instant, or a sampled piece) is moved in by bisection. */
 GC_FN int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
 {
-    gc_real from = GC_R(-0.5), begun = GC_R(0.0), tol = GC_TOL_INSIDE * p->screw.size;
-    int open = 0, i;
-    for (i = 0; i < GC_MAX_PIECES; ++i) {
-        gc_real to = p->screw.speed > GC_R(0.0) ? gc_next_border(t, p, kind, fa, fb, from) : GC_R(0.5);
-        int in = gc_contact_at(t, p, kind, fa, fb, GC_R(0.5) * (from + to)).inside >= -tol;
-        if (in && !open) begun = from;
-        if (!in && open) gc_hit_test(t, p, o, pair, kind, fa, fb, begun, from, 1);
+    gc_real from = GC_R(-0.5), begun = GC_R(0.0), last_in = GC_R(0.0);
+    int open = 0, sampled = gc_plane_turns(t, p, kind, fa, fb), cap = sampled ? 4 * GC_MAX_PIECES : GC_MAX_PIECES, i;
+    for (i = 0; i < cap; ++i) {
+        gc_real to = GC_R(0.5), mid;
+        int in;
+        if (sampled) to = GC_R(-0.5) + (gc_real)(i + 1) / (gc_real)cap;
+        else if (p->screw.speed > GC_R(0.0)) to = gc_next_border(t, p, kind, fa, fb, from);
+        mid = GC_R(0.5) * (from + to);
+        in = gc_lasts_at(t, p, kind, fa, fb, mid);
+        if (in && !open)
+            begun = gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, mid);
+        if (!in && open)
+            gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
+                        sampled ? gc_bisect_border(t, p, kind, fa, fb, mid, last_in) : from, 1);
+        if (in) last_in = mid;
         open = in;
         from = to;
         if (to >= GC_R(0.5)) break;
     }
-    if (open) gc_hit_test(t, p, o, pair, kind, fa, fb, begun, from, 1);
-    return i < GC_MAX_PIECES;
+    if (open)
+        gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
+                    gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, last_in), 1);
+    return sampled || i < cap;
 }
 
 /* ---- one candidate ------------------------------------------------------------------------------------------ */

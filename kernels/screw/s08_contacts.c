@@ -94,7 +94,9 @@ GC_FN int gc_same_meeting(const gc_tables *t, const gc_pair *p, const gc_pair_hi
     /* x is FV (face of A, vertex of B), y is VF (vertex of A, face of B) */
     if (!gc_has_corner(t, &p->mesh_a, x[2], y[2]) || !gc_has_corner(t, &p->mesh_b, y[3], x[3])) return 0;
     {
-        gc_vec at = gc_contact_at(t, p, GC_FV, x[2], x[3], h->value[3 * i]).local_a;
+        /* a lasting meeting of two vertices stays one: look at it half way, not where it begins */
+        gc_real s = GC_R(0.5) * (h->value[3 * i] + h->value[3 * i + 1]);
+        gc_vec at = gc_contact_at(t, p, GC_FV, x[2], x[3], s).local_a;
         gc_vec corner = gc_vertex(t, &p->mesh_a, y[2]);
         return gc_norm(gc_sub(at, corner)) <= GC_R(4.0) * GC_TOL_INSIDE * p->screw.size * p->screw.scale;
     }
