@@ -180,7 +180,7 @@ GC_FN gc_raster gc_arc(gc_raster x, gc_raster z, gc_raster kappa, gc_raster inv_
     gc_raster angle = as > ac ? GC_F(1.57079632679489662) - r * p : r * p;
     angle = c < GC_F(0.0) ? GC_F(3.14159265358979324) - angle : angle;
     angle = s < GC_F(0.0) ? -angle : angle;
-    return (as > ac || c < GC_F(0.0)) ? angle * inv_kappa : x / c * p;
+    return (as > ac || c <= GC_F(0.0)) ? angle * inv_kappa : x / c * p;
 }
 
 #endif

@@ -174,6 +174,8 @@ GC_FN int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *
         if (!in && open)
             gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
                         sampled ? gc_bisect_border(t, p, kind, fa, fb, mid, last_in) : from, 1);
+        /* they leave as the step begins (and below: arrive as it ends) */
+        if (!in && i == 0 && gc_lasts_at(t, p, kind, fa, fb, from)) gc_hit_test(t, p, o, pair, kind, fa, fb, from, from, 1);
         if (in) last_in = mid;
         open = in;
         from = to;
@@ -182,6 +184,8 @@ GC_FN int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *
     if (open)
         gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
                     gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, last_in), 1);
+    else if (gc_lasts_at(t, p, kind, fa, fb, GC_R(0.5)))
+        gc_hit_test(t, p, o, pair, kind, fa, fb, GC_R(0.5), GC_R(0.5), 1);
     return sampled || i < cap;
 }
 

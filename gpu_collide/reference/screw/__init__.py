@@ -17,9 +17,19 @@ CANDIDATES = ("auto", "raster", "pairs")
 RASTER_ABOVE = 1_000_000
 
 
-def collide_reference(bodies, pairs, *, refine="exact", candidates="auto", resolution=None, pixel_size=None,
-                      min_properness=-0.1, contacts="all", check_start=False):
-    """Contacts of a batch of pairs, one pair after the other; the options are those of ``gpu_collide.collide``.
+def collide_reference(
+    bodies,
+    pairs,
+    *,
+    refine="exact",
+    candidates="auto",
+    resolution=None,
+    pixel_size=None,
+    min_properness=-0.1,
+    contacts="all",
+    check_start=False,
+):
+    """Contacts of a batch of pairs, one pair after the other, by the reference.
 
     Parameters
     ----------
@@ -27,7 +37,7 @@ def collide_reference(bodies, pairs, *, refine="exact", candidates="auto", resol
     pairs : (p, 2) int array
         Body numbers; checked by the caller.
     refine, candidates, resolution, pixel_size, min_properness, contacts, check_start
-        As in ``gpu_collide.collide``.
+        As in ``gpu_collide.collide``; ``pixel_size`` goes before ``resolution``.
 
     Returns
     -------
@@ -53,8 +63,9 @@ def collide_reference(bodies, pairs, *, refine="exact", candidates="auto", resol
             continue
         shape_a, shape_b = bodies.shape[ia], bodies.shape[ib]
         mesh_a, mesh_b = bodies.meshes[shape_a], bodies.meshes[shape_b]
-        screw = s01_screw.screw_of_pair(mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]),
-                                        (p0[ib], q0[ib]), (p1[ib], q1[ib]))
+        screw = s01_screw.screw_of_pair(
+            mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]), (p0[ib], q0[ib]), (p1[ib], q1[ib])
+        )
         a = s02_facing.side_of(screw, tables[shape_a], "a")
         b = s02_facing.side_of(screw, tables[shape_b], "b")
         met = _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings)
@@ -70,29 +81,47 @@ def collide_reference(bodies, pairs, *, refine="exact", candidates="auto", resol
             status[i] = Status.INITIAL_OVERLAP
         counts[i] = len(fields["kind"])
         rows.append(dict(fields, pair=np.full(counts[i], i)))
-    return _assemble(status, toi, counts, rows, dict(
-        backend="reference", device="NumPy", precision="double", refine=refine, candidates=candidates,
-        resolution=resolution, pixel_size=pixel_size, min_properness=min_properness, timings=timings, notes=[],
-        tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
-    ))
+    return _assemble(
+        status,
+        toi,
+        counts,
+        rows,
+        dict(
+            backend="reference",
+            device="NumPy",
+            precision="double",
+            refine=refine,
+            candidates=candidates,
+            resolution=resolution,
+            pixel_size=pixel_size,
+            min_properness=min_properness,
+            timings=timings,
+            notes=[],
+            tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
+        ),
+    )
 
 
 def _check_options(refine, candidates, resolution, pixel_size, contacts):
-    for name, value, allowed in (("refine", refine, REFINE), ("candidates", candidates, CANDIDATES),
-                                 ("contacts", contacts, ("all", "first"))):
+    for name, value, allowed in (
+        ("refine", refine, REFINE),
+        ("candidates", candidates, CANDIDATES),
+        ("contacts", contacts, ("all", "first")),
+    ):
         if value not in allowed:
             raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
     if refine != "exact" and candidates == "pairs":
-        raise ValueError(f"candidates: 'pairs' has no rows, which refine={refine!r} needs; use 'raster' or 'auto'")
+        raise ValueError(
+            f"candidates: 'pairs' has no rows, which refine={refine!r} needs; use 'raster' or 'auto'"
+        )
     for name, value in (("resolution", resolution), ("pixel_size", pixel_size)):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise ValueError(f"{name}: expected a positive number, got {value!r}")
-    if resolution is not None and pixel_size is not None:
-        raise ValueError("resolution, pixel_size: expected at most one of them, got both")
 
 
 def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings):
-    """All `Meetings` of one pair, unresolved. Bodies at relative rest have no screen: what touches is found by boxes."""
+    """All `Meetings` of one pair, unresolved. Bodies at relative rest have no screen: what touches is found
+    by boxes."""
     spent = _Stopwatch(timings)
     body_a, body_b = _screen.Body(screw, a), _screen.Body(screw, b)
     spent("s02_facing")
@@ -111,11 +140,17 @@ def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_prope
         special = _screen.off_screen_vertices(screw, body_a, body_b, face_vertex, vertex_face, min_properness)
         found = _screen.Raster(screw, body_a, body_b, delta, 0.0).meetings(body_a, body_b, refine, special)
     else:
-        found = s07_solve.concatenate([
-            s07_solve.solve_vertex_face(screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness),
-            s07_solve.solve_vertex_face(screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness),
-            s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]),
-        ])
+        found = s07_solve.concatenate(
+            [
+                s07_solve.solve_vertex_face(
+                    screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness
+                ),
+                s07_solve.solve_vertex_face(
+                    screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness
+                ),
+                s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]),
+            ]
+        )
     spent("s07_solve")
     return found
 
@@ -134,12 +169,29 @@ class _Stopwatch:
 
 def _assemble(status, toi, counts, rows, info):
     """`Contacts` from the rows of every pair."""
-    names = ("pair", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
-             "normal_speed", "sustained", "time_end")
+    names = (
+        "pair",
+        "kind",
+        "feature_a",
+        "feature_b",
+        "time",
+        "position",
+        "normal",
+        "properness",
+        "local_a",
+        "local_b",
+        "normal_speed",
+        "sustained",
+        "time_end",
+    )
     types = dict(pair=np.int32, kind=np.uint8, feature_a=np.int32, feature_b=np.int32, sustained=bool)
     vectors = ("position", "normal", "local_a", "local_b")
     columns = {}
     for name in names:
         empty = np.zeros((0, 3) if name in vectors else 0)
-        columns[name] = np.concatenate([empty] + [row[name] for row in rows]).astype(types.get(name, np.float64))
-    return Contacts(status=status, toi=toi, contact_start=np.concatenate([[0], np.cumsum(counts)]), **columns, info=info)
+        columns[name] = np.concatenate([empty] + [row[name] for row in rows]).astype(
+            types.get(name, np.float64)
+        )
+    return Contacts(
+        status=status, toi=toi, contact_start=np.concatenate([[0], np.cumsum(counts)]), **columns, info=info
+    )

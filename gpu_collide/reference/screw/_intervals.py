@@ -1,8 +1,8 @@
 """Intervals of time in which features that stay in contact overlap (sustained contacts).
 
-The overlap is described by a few smooth margins, positive inside. They are entire functions of the time with a
-small frequency, so their Chebyshev interpolants of degree 40 are exact to rounding, and the real zeros of those
-cut the step into spans on which no margin changes sign.
+The overlap is described by a few smooth margins, positive inside. They are entire functions of the time with
+a small frequency, so their Chebyshev interpolants of degree 40 are exact to rounding, and the real zeros of
+those cut the step into spans on which no margin changes sign.
 """
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.polynomial import chebyshev
 DEGREE = 40
 # Sine below which edges are parallel and make no contact.
 PARALLEL = 1e-9
-# Sine below which the place of a crossing is known worse than the inside tests ask for: rounding over touch tolerance.
+# Sine below which the place of a crossing is known worse than the inside tests ask for: rounding over touch
+# tolerance.
 UNSURE = 1e-5
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 # Values at the nodes to coefficients (discrete orthogonality of the Chebyshev polynomials).
@@ -37,7 +38,8 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
     pa, da, la = a.points[a.tables.edges[edge_a, 0]], a.unit[edge_a], a.tables.length[edge_a]
     pb, db, lb = b.points[b.tables.edges[edge_b, 0]], b.unit[edge_b], b.tables.length[edge_b]
 
-    # Edges that stay across the axis keep their plane: the signed sine has simple zeros, where its square would have double.
+    # Edges that stay across the axis keep their plane: the signed sine has simple zeros, where its square
+    # would have double.
     level = max(abs(da[1]), abs(db[1])) <= PARALLEL
 
     def smooth(s, slack):
@@ -49,14 +51,24 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
         along_b = np.sum(np.cross(gap, da) * across, axis=-1)
         # Distances along the edges from all four ends, times the sine (level edges) or its square.
         least = PARALLEL if level else PARALLEL**2
-        return np.stack([along_a + slack * sine, (la + slack) * sine - along_a, along_b + slack * sine,
-                         (lb + slack) * sine - along_b, sine - least, sine + least])
+        return np.stack(
+            [
+                along_a + slack * sine,
+                (la + slack) * sine - along_a,
+                along_b + slack * sine,
+                (lb + slack) * sine - along_b,
+                sine - least,
+                sine + least,
+            ]
+        )
 
     def margins(s, slack):
         values = smooth(s, slack)
         sine = 0.5 * (values[4] + values[5])
         # Parallel edges have no crossing; beyond, all distances change sign with the sine.
-        return np.concatenate([values[:4] * np.where(sine < 0, -1.0, 1.0), np.abs(sine)[None] - values[5:] + sine])
+        return np.concatenate(
+            [values[:4] * np.where(sine < 0, -1.0, 1.0), np.abs(sine)[None] - values[5:] + sine]
+        )
 
     def sine(s):
         return np.linalg.norm(np.cross(da, screw.turn(db, s)), axis=-1)
@@ -65,8 +77,9 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
 
 
 def _spans(smooth, margins, slack, moves, sine=None):
-    """Intervals of s on which all rows of ``margins(s, slack)`` are non-negative; they can change sign only where a row of the
-    smooth functions does. Where the ``sine`` of the edges is so small that rounding decides, nothing changes."""
+    """Intervals of s on which all rows of ``margins(s, slack)`` are non-negative; they can change sign only
+    where a row of the smooth functions does. Where the ``sine`` of the edges is so small that rounding
+    decides, nothing changes."""
     if not moves:
         inside = bool(np.all(margins(np.zeros(1), slack) >= 0.0))
         return np.array([[-0.5, 0.5]]) if inside else np.zeros((0, 2))
@@ -88,7 +101,9 @@ def _spans(smooth, margins, slack, moves, sine=None):
         at = sine(cuts)
         sure = at >= UNSURE
         # The border of being parallel itself stays.
-        cuts, sure = (x[sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)] for x in (cuts, sure))
+        cuts, sure = (
+            x[sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)] for x in (cuts, sure)
+        )
     inside_at = sure & np.all(margins(cuts, slack) >= -1e-15, axis=0)
     middle = 0.5 * (cuts[1:] + cuts[:-1])
     inside_after = np.all(margins(middle, slack) >= 0.0, axis=0)
@@ -115,7 +130,8 @@ def _spans(smooth, margins, slack, moves, sine=None):
 
 
 def _without_slack(margins, slack, s):
-    """The end ``s`` of a span moved to where the margin itself vanishes, if it crosses zero there at some speed."""
+    """The end ``s`` of a span moved to where the margin itself vanishes, if it crosses zero there at some
+    speed."""
     if abs(s) == 0.5:
         return s
     which = int(np.argmin(margins(np.array([s]), slack)[:, 0]))

@@ -1,8 +1,8 @@
 """Whether two solids overlap at the start of the step, deeper than a small depth; touching is not overlap.
 
-Each solid in turn is shrunk: its vertices move inwards along their normals, its face centres along the face normals. The
-solids overlap if a shrunk edge goes strictly through a face of the other, or if a shrunk vertex or face centre is inside
-the other. Inside is asked of closed meshes only, by the winding number.
+Each solid in turn is shrunk: its vertices move inwards along their normals, its face centres along the face
+normals. The solids overlap if a shrunk edge goes strictly through a face of the other, or if a shrunk vertex
+or face centre is inside the other. Inside is asked of closed meshes only, by the winding number.
 """
 
 import numpy as np
@@ -14,7 +14,8 @@ CHUNK = 200_000
 
 
 class Solid:
-    """A body at the start of the step in the screw frame: points (nv, 3), normals (nf, 3), and its shrunk features."""
+    """A body at the start of the step in the screw frame: points (nv, 3), normals (nf, 3), and its shrunk
+    features."""
 
     def __init__(self, screw, side, closed):
         t = side.tables
@@ -30,7 +31,10 @@ class Solid:
         self.used = there.any(axis=1)
         self.shrunk = self.points - depth * normal / np.where(length > 0, length, 1.0)
         corners = t.loops >= 0
-        centre = np.where(corners[:, :, None], self.points[t.loops], 0.0).sum(axis=1) / corners.sum(axis=1)[:, None]
+        centre = (
+            np.where(corners[:, :, None], self.points[t.loops], 0.0).sum(axis=1)
+            / corners.sum(axis=1)[:, None]
+        )
         self.shrunk_centres = centre - depth * self.normals
 
 
@@ -55,18 +59,24 @@ def _enters(shrunk, whole):
 
 
 def winding_number(solid, points):
-    """Winding numbers (n,) of the surface of ``solid`` around ``points`` (n, 3), by solid angles of a fan of triangles."""
+    """Winding numbers (n,) of the surface of ``solid`` around ``points`` (n, 3), by solid angles of a fan of
+    triangles."""
     t = solid.tables
     face, corner = np.nonzero(t.loops[:, 2:] >= 0)
     triangles = [solid.points[t.loops[face, j]] for j in (np.zeros_like(corner), corner + 1, corner + 2)]
     total = np.empty(len(points))
     step = max(1, CHUNK // max(len(face), 1))
     for start in range(0, len(points), step):
-        a, b, c = (x[None] - points[start:start + step, None] for x in triangles)
+        a, b, c = (x[None] - points[start : start + step, None] for x in triangles)
         la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
         volume = np.sum(a * np.cross(b, c), axis=-1)
-        dots = (la * lb * lc + np.sum(a * b, axis=-1) * lc + np.sum(b * c, axis=-1) * la + np.sum(c * a, axis=-1) * lb)
-        total[start:start + step] = np.arctan2(volume, dots).sum(axis=1) / (2.0 * np.pi)
+        dots = (
+            la * lb * lc
+            + np.sum(a * b, axis=-1) * lc
+            + np.sum(b * c, axis=-1) * la
+            + np.sum(c * a, axis=-1) * lb
+        )
+        total[start : start + step] = np.arctan2(volume, dots).sum(axis=1) / (2.0 * np.pi)
     return total
 
 
@@ -81,7 +91,7 @@ def _pierces(shrunk, whole):
     near = (np.maximum(p, q) >= whole.points.min(axis=0)) & (np.minimum(p, q) <= whole.points.max(axis=0))
     p, q = p[near.all(axis=1)], q[near.all(axis=1)]
     for start in range(0, len(p), step := max(1, CHUNK // len(low))):
-        e, f = p[start:start + step], q[start:start + step]
+        e, f = p[start : start + step], q[start : start + step]
         meet = np.all((np.minimum(e, f)[:, None] <= high) & (np.maximum(e, f)[:, None] >= low), axis=-1)
         i, face = np.nonzero(meet)
         n, origin = whole.normals[face], at[face, 0]

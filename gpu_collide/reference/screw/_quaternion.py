@@ -23,7 +23,8 @@ def rotate(q, x):
 
 
 def from_axis_angle(axis, angle):
-    """Unit quaternion (..., 4) of a right-handed turn by ``angle`` (...) rad about the unit ``axis`` (..., 3)."""
+    """Unit quaternion (..., 4) of a right-handed turn by ``angle`` (...) rad about the unit ``axis`` (...,
+    3)."""
     half = 0.5 * np.asarray(angle, dtype=np.float64)[..., None]
     return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
 
@@ -48,8 +49,8 @@ def normalised(q):
 def axis_angle(dq):
     """Axis (..., 3) and angle (...) in [0, pi] of relative turns ``dq`` (..., 4).
 
-    Of the two quaternions of a turn the one with w >= 0 is used. A half turn (|w| <= 1e-15) has two axes:
-    the one whose first component larger than 1e-9 is positive. Without a turn the axis is NaN and the angle 0.
+    Of the two quaternions of a turn the one with w >= 0 is used. A half turn (|w| <= 1e-15) has two axes: the
+    one whose first component larger than 1e-9 is positive. Without a turn the axis is NaN and the angle 0.
     """
     w, v = dq[..., 0], dq[..., 1:]
     large = np.abs(v) > 1e-9

@@ -1,12 +1,13 @@
 """Roots of the screw functions on an interval, all of them, with touches.
 
-A screw function is ``f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu)`` with sigma = sin(theta s)/theta
-and nu = (1 - cos(theta s))/theta^2. The interval is cut into pieces on which f is monotone; a piece with a change
-of sign holds one root, found by Newton steps kept inside a shrinking bracket. A *touch* is an end of a piece with
-|f| <= tolerance beside which no piece has a root.
+A screw function is ``f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu)`` with sigma = sin(theta
+s)/theta and nu = (1 - cos(theta s))/theta^2. The interval is cut into pieces on which f is monotone; a piece
+with a change of sign holds one root, found by Newton steps kept inside a shrinking bracket. A *touch* is an
+end of a piece with |f| <= tolerance beside which no piece has a root.
 
-Without q the cuts are in closed form: with u = tan(theta s/2) 2/theta, f' is a quadratic in u. With q they come from
-bisection: a piece is dropped when f cannot vanish in it, and kept when f' or f'' cannot (by a bound on the third derivative).
+Without q the cuts are in closed form: with u = tan(theta s/2) 2/theta, f' is a quadratic in u. With q they
+come from bisection: a piece is dropped when f cannot vanish in it, and kept when f' or f'' cannot (by a bound
+on the third derivative).
 """
 
 import numpy as np
@@ -47,8 +48,12 @@ class ScrewFunctions:
         p, q, th = np.abs(self.p.T), np.abs(self.q.T), self.theta
         sigma = min(reach, 1.0 / th) if th > 0 else reach
         th2 = th * th
-        return (p[1] * th2 + p[2] * th2 * sigma + q[0] * (3 * th2 * sigma + reach * th2)
-                + q[1] * (3 + reach * th2 * sigma))
+        return (
+            p[1] * th2
+            + p[2] * th2 * sigma
+            + q[0] * (3 * th2 * sigma + reach * th2)
+            + q[1] * (3 + reach * th2 * sigma)
+        )
 
 
 def find_roots(functions, low, high, tolerance):
@@ -74,7 +79,7 @@ def find_roots(functions, low, high, tolerance):
             part = functions.take(index)
             item, s, touch = _solve_pieces(part, *cutter(part, low, high, tolerance[index]), tolerance[index])
             found.append((index[item], s, touch))
-    item, s, touch = (np.concatenate(columns) for columns in zip(*found))
+    item, s, touch = (np.concatenate(columns) for columns in zip(*found, strict=True))
     order = np.lexsort((s, item))
     item, s, touch = item[order], s[order], touch[order]
     # One root found from both sides of a cut.
@@ -95,8 +100,12 @@ def _cut_closed(functions, low, high, tolerance):
         u = np.stack([half / a, c / half], axis=1)
         s = u if th == 0 else 2.0 * np.arctan(0.5 * th * u) / th
     s = np.where((disc[:, None] >= 0) & np.isfinite(s), s, low)
-    ends = np.sort(np.concatenate([np.full((len(p), 1), low), np.clip(s, low, high),
-                                   np.full((len(p), 1), high)], axis=1), axis=1)
+    ends = np.sort(
+        np.concatenate(
+            [np.full((len(p), 1), low), np.clip(s, low, high), np.full((len(p), 1), high)], axis=1
+        ),
+        axis=1,
+    )
     item = np.repeat(np.arange(len(p)), 3)
     return item, ends[:, :-1].ravel(), ends[:, 1:].ravel()
 
@@ -127,7 +136,7 @@ def _cut_bisect(functions, low, high, tolerance):
             # f' is monotone here, so f has at most one extremum: cut there.
             i, a, b = item[turn], start[turn], end[turn]
             part = functions.take(i)
-            x = _bracket(lambda s, k=None: _slope(part, s, k), a, b)
+            x = _bracket(lambda s, k=None, part=part: _slope(part, s, k), a, b)
             done.append((i, a, x))
             done.append((i, x, b))
         split = possible & ~monotone & ~bent & ~last
@@ -153,17 +162,18 @@ def _solve_pieces(functions, item, start, end, tolerance):
     ends, values = np.concatenate([start, end]), np.concatenate([at_start, at_end])
     owner, taken = np.concatenate([item, item]), np.concatenate([crosses, crosses])
     near = np.nonzero(np.abs(values) <= tolerance[owner])[0]
-    with_root = set(zip(owner[taken].tolist(), ends[taken].tolist()))
+    with_root = set(zip(owner[taken].tolist(), ends[taken].tolist(), strict=True))
     lone = np.array([j for j in near if (owner[j], ends[j]) not in with_root], dtype=np.int64)
     touch = np.repeat([False, True], [len(i), len(lone)])
     return np.concatenate([item[i], owner[lone]]), np.concatenate([roots, ends[lone]]), touch
 
 
 def _bracket(function, start, end):
-    """Zeros in [start, end] of functions with a change of sign there: Newton steps, bisection where they leave the bracket.
+    """Zeros in [start, end] of functions with a change of sign there: Newton steps, bisection where they
+    leave the bracket.
 
-    ``function(s, index)`` gives values and derivatives of the items ``index`` (None: all). Without a change of sign
-    the end with the smaller value is returned.
+    ``function(s, index)`` gives values and derivatives of the items ``index`` (None: all). Without a change
+    of sign the end with the smaller value is returned.
     """
     a, b = start.copy(), end.copy()
     if len(a) == 0:

@@ -34,7 +34,8 @@ def box_candidates(screw, a, b):
 
 
 class Raster:
-    """Rows and sorted records of a pair. ``pad`` > 0 makes supersets, 0 the records of the approximate answers."""
+    """Rows and sorted records of a pair. ``pad`` > 0 makes supersets, 0 the records of the approximate
+    answers."""
 
     def __init__(self, screw, a, b, delta, pad):
         self.screw, self.rows = screw, s03_project.rows_of(screw, delta, a.boxes, b.boxes, pad)
@@ -69,37 +70,60 @@ class Raster:
         return face_vertex, vertex_face, edge_edge
 
     def meetings(self, a, b, refine, exact_vertices):
-        """Approximate `Meetings`; ``exact_vertices`` gives those of vertex-face pairs that the screen cannot show."""
+        """Approximate `Meetings`; ``exact_vertices`` gives those of vertex-face pairs that the screen cannot
+        show."""
         if self.rows is None:
             return s07_solve.concatenate(exact_vertices)
         (edges_a, boundary_a, _, dots_a), (edges_b, boundary_b, _, dots_b) = self.sides
         screw, rows = self.screw, self.rows
         found = list(exact_vertices)
-        for face_body, vertex_body, boundary, dots in ((a, b, boundary_a, dots_b), (b, a, boundary_b, dots_a)):
+        for face_body, vertex_body, boundary, dots in (
+            (a, b, boundary_a, dots_b),
+            (b, a, boundary_b, dots_a),
+        ):
             faces, vertices = face_body.side, vertex_body.side
 
             def functions(f, v, faces=faces, vertices=vertices):
                 return s07_solve.vertex_face_functions(screw, faces, vertices, f, v)
 
             flat = boundary[0].take(~face_body.face_boxes.full[boundary[0].owner])
-            f, v, s = s05_vertex_face.on_screen(screw, rows, refine, flat, dots[0], functions, self.shifts, faces is a.side)
+            f, v, s = s05_vertex_face.on_screen(
+                screw, rows, refine, flat, dots[0], functions, self.shifts, faces is a.side
+            )
             lasting = s07_solve.lasting_vertices(screw, faces, vertices, f, v)
-            found.append(s07_solve.describe_vertices(screw, faces, vertices, f[~lasting], v[~lasting], s[~lasting]))
+            found.append(
+                s07_solve.describe_vertices(screw, faces, vertices, f[~lasting], v[~lasting], s[~lasting])
+            )
         ea, eb, s, u_a, u_b = s06_edge_edge.on_screen(screw, rows, refine, *edges_a, *edges_b, self.shifts)
-        found.append(s07_solve.describe_edges(screw, a.side, b.side, ea, eb, s, u_a * a.side.tables.length[ea],
-                                              u_b * b.side.tables.length[eb]))
+        found.append(
+            s07_solve.describe_edges(
+                screw,
+                a.side,
+                b.side,
+                ea,
+                eb,
+                s,
+                u_a * a.side.tables.length[ea],
+                u_b * b.side.tables.length[eb],
+            )
+        )
         return s07_solve.concatenate(found)
 
 
 def off_screen_vertices(screw, a, b, face_vertex, vertex_face, min_properness):
-    """Exact meetings of those vertex-face candidates that have no place on the screen: faces through which the axis goes,
-    vertices on the axis, and vertices that slide in the plane of a face."""
+    """Exact meetings of those vertex-face candidates that have no place on the screen: faces through which
+    the axis goes, vertices on the axis, and vertices that slide in the plane of a face."""
     found = []
-    for faces, vertices, f, v in ((a, b, face_vertex[:, 0], face_vertex[:, 1]),
-                                  (b, a, vertex_face[:, 1], vertex_face[:, 0])):
+    for faces, vertices, f, v in (
+        (a, b, face_vertex[:, 0], face_vertex[:, 1]),
+        (b, a, vertex_face[:, 1], vertex_face[:, 0]),
+    ):
         special = faces.face_boxes.full[f]
         special |= np.isin(v, vertices.vertices[vertices.point_boxes.full])
         special |= s07_solve.lasting_vertices(screw, faces.side, vertices.side, f, v)
-        found.append(s07_solve.solve_vertex_face(screw, faces.side, vertices.side, f[special], v[special],
-                                                 min_properness))
+        found.append(
+            s07_solve.solve_vertex_face(
+                screw, faces.side, vertices.side, f[special], v[special], min_properness
+            )
+        )
     return found

@@ -9,11 +9,11 @@ import numpy as np
 class Tables:
     """Padded adjacency of one mesh; -1 marks an empty place.
 
-    vertices (nv, 3), normals (nf, 3), offsets (nf,) with n . (x - centre) + offset = 0, edges (ne, 2) low -> high, unit (ne, 3) and length (ne,) of the edges;
-    loops (nf, k) corner vertices, loop_edges (nf, k) the side from corner j to the next;
-    edge_faces (ne, m) faces, edge_sides (ne, m) 0 left, 1 right; vertex_edges (nv, d), vertex_signs (nv, d)
-    +1 where the vertex is the low end; vertex_faces (nv, d); inward side normals
-    ``inward`` (nf, k, 3): in the face plane, at right angles to the side, into the face.
+    vertices (nv, 3), normals (nf, 3), offsets (nf,) with n . (x - centre) + offset = 0, edges (ne, 2) low ->
+    high, unit (ne, 3) and length (ne,) of the edges; loops (nf, k) corner vertices, loop_edges (nf, k) the
+    side from corner j to the next; edge_faces (ne, m) faces, edge_sides (ne, m) 0 left, 1 right; vertex_edges
+    (nv, d), vertex_signs (nv, d) +1 where the vertex is the low end; vertex_faces (nv, d); inward side
+    normals ``inward`` (nf, k, 3): in the face plane, at right angles to the side, into the face.
     """
 
     vertices: np.ndarray
@@ -75,12 +75,22 @@ def tables_of(mesh):
     edge_flags = np.asarray(mesh.edge_flags, dtype=np.int64)
     vertex_flags = np.asarray(mesh.vertex_flags, dtype=np.int64)
     return Tables(
-        vertices=vertices, centre=np.asarray(mesh.center, dtype=np.float64), normals=normals,
-        offsets=np.asarray(mesh.face_planes, dtype=np.float64)[:, 3], edges=edges, unit=unit, length=length,
-        loops=loops, loop_edges=padded(mesh.face_start, mesh.face_edges), inward=inward,
-        edge_faces=np.where(ef >= 0, ef // 2, -1), edge_sides=np.where(ef >= 0, ef % 2, -1),
+        vertices=vertices,
+        centre=np.asarray(mesh.center, dtype=np.float64),
+        normals=normals,
+        offsets=np.asarray(mesh.face_planes, dtype=np.float64)[:, 3],
+        edges=edges,
+        unit=unit,
+        length=length,
+        loops=loops,
+        loop_edges=padded(mesh.face_start, mesh.face_edges),
+        inward=inward,
+        edge_faces=np.where(ef >= 0, ef // 2, -1),
+        edge_sides=np.where(ef >= 0, ef % 2, -1),
         edge_reflex=(edge_flags & 1) != 0,
-        vertex_edges=np.where(ve >= 0, ve // 2, -1), vertex_signs=np.where(ve >= 0, 1 - 2 * (ve % 2), 0),
+        vertex_edges=np.where(ve >= 0, ve // 2, -1),
+        vertex_signs=np.where(ve >= 0, 1 - 2 * (ve % 2), 0),
         vertex_faces=padded(mesh.vertex_face_start, mesh.vertex_faces),
-        vertex_reflex=(vertex_flags & 1) != 0, two_sided=bool(mesh.two_sided),
+        vertex_reflex=(vertex_flags & 1) != 0,
+        two_sided=bool(mesh.two_sided),
     )

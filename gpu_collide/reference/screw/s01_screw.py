@@ -17,8 +17,8 @@ import numpy as np
 
 from . import _quaternion as quat
 
-
-# In units of the size: a relative motion this small over the whole step is the rounding of poses that move together.
+# In units of the size: a relative motion this small over the whole step is the rounding of poses that move
+# together.
 REST = 1e-13
 
 
@@ -48,8 +48,9 @@ def screw_motion(start_a, end_a, start_b, end_b):
     Returns
     -------
     ScrewMotion
-        In A's local frame at the start. Without a turn ``axis`` is the direction of the translation, ``point``
-        is A's origin, ``angle`` is 0; without any motion ``axis`` is (0, 0, 1). Rows of invalid poses are NaN.
+        In A's local frame at the start. Without a turn ``axis`` is the direction of the translation,
+        ``point`` is A's origin, ``angle`` is 0; without any motion ``axis`` is (0, 0, 1). Rows of invalid
+        poses are NaN.
 
     Raises
     ------
@@ -166,29 +167,38 @@ class Screw:
         """Points (..., 3) carried by the motion for the time ``s`` (...)."""
         sigma, nu = self.basis(s)
         th, u = self.theta, self.W + self.theta * x[..., 2]
-        return np.stack([
-            x[..., 0] + u * sigma - th * th * x[..., 0] * nu,
-            x[..., 1] + self.g * s,
-            x[..., 2] - th * x[..., 0] * sigma - th * u * nu,
-        ], axis=-1)
+        return np.stack(
+            [
+                x[..., 0] + u * sigma - th * th * x[..., 0] * nu,
+                x[..., 1] + self.g * s,
+                x[..., 2] - th * x[..., 0] * sigma - th * u * nu,
+            ],
+            axis=-1,
+        )
 
     def turn(self, d, s):
         """Directions (..., 3) turned by the motion for the time ``s`` (...)."""
         sigma, nu = self.basis(s)
         th = self.theta
-        return np.stack([
-            d[..., 0] + th * d[..., 2] * sigma - th * th * d[..., 0] * nu,
-            d[..., 1] + 0.0 * s,
-            d[..., 2] - th * d[..., 0] * sigma - th * th * d[..., 2] * nu,
-        ], axis=-1)
+        return np.stack(
+            [
+                d[..., 0] + th * d[..., 2] * sigma - th * th * d[..., 0] * nu,
+                d[..., 1] + 0.0 * s,
+                d[..., 2] - th * d[..., 0] * sigma - th * th * d[..., 2] * nu,
+            ],
+            axis=-1,
+        )
 
     def omega(self, x):
         """Velocity (..., 3) of B's material at screw frame points, per step."""
-        return np.stack([
-            self.W + self.theta * x[..., 2],
-            np.full(x.shape[:-1], self.g),
-            -self.theta * x[..., 0],
-        ], axis=-1)
+        return np.stack(
+            [
+                self.W + self.theta * x[..., 2],
+                np.full(x.shape[:-1], self.g),
+                -self.theta * x[..., 0],
+            ],
+            axis=-1,
+        )
 
     def cylinder(self, x):
         """Radius rho = r - R0 and arc psi = R0 phi of points (..., 3); psi is in (-pi R0, pi R0]."""
@@ -202,7 +212,7 @@ class Screw:
         k = self.kappa
         y = k * x
         angle = np.arctan2(y, c)
-        small = (np.abs(y) < 1e-4 * c)
+        small = np.abs(y) < 1e-4 * c
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(small, x / c, 0.0)
             z2 = (k * ratio) ** 2
@@ -210,7 +220,8 @@ class Screw:
             return np.where(small, series, angle / k if k > 0 else 0.0)
 
     def world_of_a(self, x, t):
-        """World position of points ``x`` (..., 3) of A's mesh, A moving by its own screw to time ``t`` (...)."""
+        """World position of points ``x`` (..., 3) of A's mesh, A moving by its own screw to time ``t``
+        (...)."""
         q, shift = self._own_motion(t)
         return quat.rotate(self.qa0, quat.rotate(q, x) + shift) + self.pa0
 
@@ -229,7 +240,8 @@ class Screw:
             q[..., 0] = 1.0
             return q, t[..., None] * chord
         along = (chord @ axis) * axis
-        # The chord of the part of the arc up to t: shorter by the ratio of sines, turned back by half of what is missing.
+        # The chord of the part of the arc up to t: shorter by the ratio of sines, turned back by half of what
+        # is missing.
         ratio = np.sin(0.5 * angle * t) / np.sin(0.5 * angle)
         half_back = quat.from_axis_angle(axis, 0.5 * angle * (t - 1.0))
         shift = t[..., None] * along + ratio[..., None] * quat.rotate(half_back, chord - along)
@@ -288,7 +300,20 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
     if np.hypot(W, g) <= REST * size:
         theta, g, W, kappa, outward, centre_half, half = 0.0, 0.0, 0.0, 0.0, 0.0, p0, q0
     return Screw(
-        theta=theta, g=g, W=W, kappa=kappa, speed=float(np.hypot(W, g)), size=size,
-        axes=np.stack([T, v, N]), origin=centre_half + outward * N, half=quat.to_matrix(half),
-        centre_a=c_a, centre_b=c_b, centre_half=centre_half, qa0=qa0, qa1=qa1, pa0=pa0, pa1=pa1,
+        theta=theta,
+        g=g,
+        W=W,
+        kappa=kappa,
+        speed=float(np.hypot(W, g)),
+        size=size,
+        axes=np.stack([T, v, N]),
+        origin=centre_half + outward * N,
+        half=quat.to_matrix(half),
+        centre_a=c_a,
+        centre_b=c_b,
+        centre_half=centre_half,
+        qa0=qa0,
+        qa1=qa1,
+        pa0=pa0,
+        pa1=pa1,
     )

@@ -1,13 +1,13 @@
 """Stage 2: facing clip, virtual silhouette edges, copies around the axis, and cull boxes.
 
-Input: a body's `Tables` and the `Screw` of the pair. Output: the body in the screw frame (`Side`), the parts of
-its edges with a properly facing neighbour, the boundary of the facing part of every face, and boxes in
+Input: a body's `Tables` and the `Screw` of the pair. Output: the body in the screw frame (`Side`), the parts
+of its edges with a properly facing neighbour, the boundary of the facing part of every face, and boxes in
 (rho, psi, y). n . omega is affine in the point, so along an edge a face is facing on a half line, and a face
 is cut along a straight line: the *virtual silhouette edge*, without which vertex-face contacts are lost.
 
 A line of the body in azimuth is measured from a point of its own (the middle of the edge, of the face), so
-nothing is cut at +-pi; the copies of A around the axis are shifts by the period, made when boxes are compared.
-What comes within `AXIS_PAD` of the axis has no azimuth and takes all of it.
+nothing is cut at +-pi; the copies of A around the axis are shifts by the period, made when boxes are
+compared. What comes within `AXIS_PAD` of the axis has no azimuth and takes all of it.
 
 Everything here proposes: the pads make supersets, wider than any tolerance of the solver.
 Sources: Buss, sections 4.2 and 8; DESIGN.md section 2.
@@ -19,8 +19,11 @@ import numpy as np
 
 # In units of the speed; the solver accepts 1e-9.
 FACING_PAD = 1e-7
-# In units of the size: how far a position may be off when boxes or records are compared; the solver accepts 1e-11.
+# In units of the size: how far a position may be off when boxes or records are compared; the solver accepts
+# 1e-11.
 POSITION_PAD = 1e-7
+# Pairs of boxes compared at a time, to bound the memory of large meshes.
+BOXES_AT_A_TIME = 4_000_000
 # In units of the size: nearer than this to the axis an azimuth is not trusted.
 AXIS_PAD = 1e-3
 
@@ -50,16 +53,25 @@ class Side:
 
 def side_of(screw, tables, body):
     """`Side` of body "a" or "b"."""
-    place, direction = ((screw.from_a, screw.direction_from_a) if body == "a"
-                        else (screw.from_b, screw.direction_from_b))
-    return Side(tables, -1.0 if body == "a" else 1.0, place(tables.vertices), place(tables.centre),
-                direction(tables.normals), direction(tables.unit), direction(tables.inward))
+    place, direction = (
+        (screw.from_a, screw.direction_from_a) if body == "a" else (screw.from_b, screw.direction_from_b)
+    )
+    return Side(
+        tables,
+        -1.0 if body == "a" else 1.0,
+        place(tables.vertices),
+        place(tables.centre),
+        direction(tables.normals),
+        direction(tables.unit),
+        direction(tables.inward),
+    )
 
 
 @dataclass(frozen=True)
 class Segments:
-    """Straight pieces (m,) of a body: ``owner`` is the edge or face they belong to, ``edge`` the mesh edge
-    or -1 for a virtual silhouette edge, ``u0``, ``u1`` the fractions along that edge, ``p0``, ``p1`` the ends."""
+    """Straight pieces (m,) of a body: ``owner`` is the edge or face they belong to, ``edge`` the mesh edge or
+    -1 for a virtual silhouette edge, ``u0``, ``u1`` the fractions along that edge, ``p0``, ``p1`` the
+    ends."""
 
     owner: np.ndarray
     edge: np.ndarray
@@ -118,7 +130,9 @@ def face_boundaries(screw, side):
     t = side.tables
     corners = t.loops >= 0
     counts = corners.sum(axis=1)
-    following = np.where(np.arange(t.loops.shape[1]) + 1 < counts[:, None], np.arange(t.loops.shape[1]) + 1, 0)
+    following = np.where(
+        np.arange(t.loops.shape[1]) + 1 < counts[:, None], np.arange(t.loops.shape[1]) + 1, 0
+    )
     a = side.points[t.loops]
     b = np.take_along_axis(a, following[:, :, None], axis=1)
     value = side.sign * np.sum(side.normals[:, None] * screw.omega(a), axis=-1)
@@ -149,8 +163,12 @@ def face_boundaries(screw, side):
     v0, v1 = crossing(out, high), crossing(back, low)
     none, zero, one = np.full(len(cut_faces), -1), np.zeros(len(cut_faces)), np.ones(len(cut_faces))
     return Segments(
-        np.concatenate([face, cut_faces]), np.concatenate([edge, none]), np.concatenate([f0, zero]),
-        np.concatenate([f1, one]), np.concatenate([p0, v0]), np.concatenate([p1, v1]),
+        np.concatenate([face, cut_faces]),
+        np.concatenate([edge, none]),
+        np.concatenate([f0, zero]),
+        np.concatenate([f1, one]),
+        np.concatenate([p0, v0]),
+        np.concatenate([p1, v1]),
     )
 
 
@@ -207,14 +225,16 @@ def face_boxes(screw, side, boundary):
     centre = face_centres(side)
     pieces = segment_boxes(screw, boundary.p0, boundary.p1, centre[boundary.owner])
     box = [np.full((count, 2), [np.inf, -np.inf]) for _ in range(3)]
-    for whole, piece in zip(box, (pieces.rho, pieces.psi, pieces.y)):
+    for whole, piece in zip(box, (pieces.rho, pieces.psi, pieces.y), strict=True):
         np.minimum.at(whole[:, 0], boundary.owner, piece[:, 0])
         np.maximum.at(whole[:, 1], boundary.owner, piece[:, 1])
     full = np.zeros(count, dtype=bool)
     full[boundary.owner[pieces.full]] = True
     # The axis goes through a face if all sides of the outline seen along the axis turn the same way about it.
     k = screw.kappa
-    turn = boundary.p1[:, 0] * (1.0 + k * boundary.p0[:, 2]) - boundary.p0[:, 0] * (1.0 + k * boundary.p1[:, 2])
+    turn = boundary.p1[:, 0] * (1.0 + k * boundary.p0[:, 2]) - boundary.p0[:, 0] * (
+        1.0 + k * boundary.p1[:, 2]
+    )
     least, most = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(least, boundary.owner, turn)
     np.maximum.at(most, boundary.owner, turn)
@@ -259,28 +279,35 @@ def copies(screw, a, b):
 def box_pairs(screw, a, b):
     """Index pairs (m, 2) of boxes of A and B that can meet within the step.
 
-    B's boxes move by (W, g) a step in (psi, y) and keep rho; they meet a box of A while the ranges overlap in all
-    three. Resting bodies are compared where they are, in the coordinates of the screw frame.
+    B's boxes move by (W, g) a step in (psi, y) and keep rho; they meet a box of A while the ranges overlap in
+    all three. Resting bodies are compared where they are, in the coordinates of the screw frame.
     """
-    pad = POSITION_PAD * screw.size
+    step = max(1, BOXES_AT_A_TIME // max(len(b.full), 1))
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    shifts, pad_a, pad_b = copies(screw, a, b), psi_pad(screw, a), psi_pad(screw, b)
+    for first in range(0, len(a.full), step):
+        some = slice(first, first + step)
+        part = Boxes(a.rho[some], a.psi[some], a.y[some], a.full[some])
+        found.append(_box_pairs(screw, part, b, shifts, pad_a[some], pad_b) + [first, 0])
+    return np.concatenate(found)
+
+
+def _box_pairs(screw, a, b, shifts, pad_a, pad_b):
+    pad, window = POSITION_PAD * screw.size, 0.5 + screw.tau
     meet = (a.rho[:, None, 0] <= b.rho[None, :, 1] + pad) & (b.rho[None, :, 0] <= a.rho[:, None, 1] + pad)
-    window = 0.5 + screw.tau
-    from_y, to_y = crossing_times(a.y[:, None, 0] - b.y[None, :, 1] - pad, a.y[:, None, 1] - b.y[None, :, 0] + pad,
-                                  screw.g)
+    i, j = np.nonzero(meet)
+    from_y, to_y = crossing_times(a.y[i, 0] - b.y[j, 1] - pad, a.y[i, 1] - b.y[j, 0] + pad, screw.g)
     from_y, to_y = np.maximum(from_y, -window), np.minimum(to_y, window)
-    meet &= from_y <= to_y
-    index_a, index_b = np.nonzero(meet)
-    from_y, to_y = from_y[meet], to_y[meet]
-    free = a.full[index_a] | b.full[index_b]
-    found = free.copy()
-    pads = psi_pad(screw, a)[index_a] + psi_pad(screw, b)[index_b]
-    low = a.psi[index_a, 0] - b.psi[index_b, 1] - pads
-    high = a.psi[index_a, 1] - b.psi[index_b, 0] + pads
-    for k in copies(screw, a, b):
+    some = from_y <= to_y
+    i, j, from_y, to_y = i[some], j[some], from_y[some], to_y[some]
+    found = a.full[i] | b.full[j]
+    pads = pad_a[i] + pad_b[j]
+    low, high = a.psi[i, 0] - b.psi[j, 1] - pads, a.psi[i, 1] - b.psi[j, 0] + pads
+    for k in shifts:
         shift = k * screw.period if k else 0.0
         start, end = crossing_times(low + shift, high + shift, screw.W)
         found |= np.maximum(start, from_y) <= np.minimum(end, to_y)
-    return np.stack([index_a[found], index_b[found]], axis=-1)
+    return np.stack([i[found], j[found]], axis=-1)
 
 
 def crossing_times(low, high, speed):

@@ -1,14 +1,15 @@
 """Stage 3: edges and face boundaries to row records of the collision screen.
 
-The screen is rows of height ``delta`` in rho. r^2 is quadratic along a straight piece, so the piece splits at its
-point nearest to the axis into at most two branches monotone in rho; one record per (branch, row) holds the part of the branch
-inside the row in closed form. Row k measures every point with its own middle radius m_k R0:
+The screen is rows of height ``delta`` in rho. r^2 is quadratic along a straight piece, so the piece splits at
+its point nearest to the axis into at most two branches monotone in rho; one record per (branch, row) holds
+the part of the branch inside the row in closed form. Row k measures every point with its own middle radius
+m_k R0:
 
     h = m_k (W y - g psi) / L_k,   t = (g y + W m_k^2 psi) / L_k^2,   L_k = hypot(W m_k, g)
 
-(Buss, section 7, in psi = R0 phi). Points of A and B that meet have equal rho and h, and meet at s = t_A - t_B. Along a
-straight piece psi' = E/m^2 with E constant, so h and t have their extrema where m^2 = g E/(W dy) and -W m_k^2 E/(g dy):
-the ranges of a record come from its ends and these. Records near the axis take all h.
+(Buss, section 7, in psi = R0 phi). Points of A and B that meet have equal rho and h, and meet at s = t_A -
+t_B. Along a straight piece psi' = E/m^2 with E constant, so h and t have their extrema where m^2 = g E/(W dy)
+and -W m_k^2 E/(g dy): the ranges of a record come from its ends and these. Records near the axis take all h.
 """
 
 from dataclasses import dataclass, fields
@@ -20,7 +21,8 @@ from .s02_facing import AXIS_PAD, azimuth_from, nearest_fraction
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of the screen: row k is rho in [low + k delta, low + (k + 1) delta); ``m``, ``L`` (count,) per row."""
+    """Rows of the screen: row k is rho in [low + k delta, low + (k + 1) delta); ``m``, ``L`` (count,) per
+    row."""
 
     delta: float
     low: float
@@ -35,9 +37,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class Records:
-    """Row records (m,). ``owner`` edge or face; ``edge`` mesh edge or -1 (virtual); ``u0``, ``u1`` fractions along the
-    mesh edge; ``rho0`` ... ``t1`` screen coordinates of the two ends; ``h_min`` ... ``t_max`` padded ranges;
-    ``full`` takes all h and t."""
+    """Row records (m,). ``owner`` edge or face; ``edge`` mesh edge or -1 (virtual); ``u0``, ``u1`` fractions
+    along the mesh edge; ``rho0`` ... ``t1`` screen coordinates of the two ends; ``h_min`` ... ``t_max``
+    padded ranges; ``full`` takes all h and t."""
 
     owner: np.ndarray
     edge: np.ndarray
@@ -69,7 +71,8 @@ def pixel_of(tables_a, tables_b, resolution, pixel_size, refine):
 
 
 def rows_of(screw, delta, boxes_a, boxes_b, pad):
-    """`Rows` that both bodies reach (``boxes_*``: list of `Boxes` of everything of a body); None if there are none."""
+    """`Rows` that both bodies reach (``boxes_*``: list of `Boxes` of everything of a body); None if there are
+    none."""
     ranges = []
     for boxes in (boxes_a, boxes_b):
         rho = np.concatenate([b.rho for b in boxes])
@@ -113,7 +116,8 @@ def pads(screw, rows, row, m_low, pad):
 def fraction_at(p, q, target, rising):
     """Fraction at which q = kappa (x^2 + z^2) + 2 z reaches ``target`` on the rising or falling branch.
 
-    ``p`` = (alpha, beta) of q(u) = q + 2 beta u + alpha u^2; forms without cancellation; NaN where q is constant.
+    ``p`` = (alpha, beta) of q(u) = q + 2 beta u + alpha u^2; forms without cancellation; NaN where q is
+    constant.
     """
     alpha, beta = p
     c = q - target
@@ -177,8 +181,10 @@ def project(screw, rows, segments, reference, pad):
     if k > 0:
         slope = (1.0 + k * p0[:, 2]) * d[:, 0] - k * p0[:, 0] * d[:, 2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            turning = (screw.g * slope / (screw.W * d[:, 1]),
-                       -screw.W * rows.m[row] ** 2 * slope / (screw.g * d[:, 1]))
+            turning = (
+                screw.g * slope / (screw.W * d[:, 1]),
+                -screw.W * rows.m[row] ** 2 * slope / (screw.g * d[:, 1]),
+            )
             for squared in turning:
                 u = fraction_at((alpha, beta), q, (squared - 1.0) / k, rising)
                 u = np.where(np.isfinite(u) & (squared > 0), u, u0)
@@ -191,10 +197,22 @@ def project(screw, rows, segments, reference, pad):
     pad_h, pad_t = pads(screw, rows, row, m_low, pad)
     f0, f1 = segments.u0[index], segments.u1[index]
     return Records(
-        segments.owner[index], segments.edge[index], row, f0 + u0 * (f1 - f0), f0 + u1 * (f1 - f0), rho0, rho1,
-        h0, h1, t0, t1,
-        np.where(full, -np.inf, h.min(axis=0) - pad_h), np.where(full, np.inf, h.max(axis=0) + pad_h),
-        np.where(full, -np.inf, t.min(axis=0) - pad_t), np.where(full, np.inf, t.max(axis=0) + pad_t), full,
+        segments.owner[index],
+        segments.edge[index],
+        row,
+        f0 + u0 * (f1 - f0),
+        f0 + u1 * (f1 - f0),
+        rho0,
+        rho1,
+        h0,
+        h1,
+        t0,
+        t1,
+        np.where(full, -np.inf, h.min(axis=0) - pad_h),
+        np.where(full, np.inf, h.max(axis=0) + pad_h),
+        np.where(full, -np.inf, t.min(axis=0) - pad_t),
+        np.where(full, np.inf, t.max(axis=0) + pad_t),
+        full,
     )
 
 
@@ -213,8 +231,9 @@ class Spans:
 def spans_of(screw, rows, records, boxes, pad):
     """Hull of the boundary records of every face in every row.
 
-    Between its boundaries h is monotone on a facing face, so the hull holds for the face itself. Its times are those
-    of its (psi, y) box. A face that the axis goes through takes all h in the rows up to its largest radius.
+    Between its boundaries h is monotone on a facing face, so the hull holds for the face itself. Its times
+    are those of its (psi, y) box. A face that the axis goes through takes all h in the rows up to its largest
+    radius.
     """
     pierced = np.nonzero(boxes.full & np.isfinite(boxes.rho).all(axis=1))[0]
     top = np.minimum(rows.of(boxes.rho[pierced, 1] + pad), rows.count - 1)
@@ -229,14 +248,22 @@ def spans_of(screw, rows, records, boxes, pad):
     np.minimum.at(h_min, inverse, records.h_min[usual])
     np.maximum.at(h_max, inverse, records.h_max[usual])
     m, L = rows.m[row], rows.L[row]
-    along, across = np.stack([screw.g * boxes.y[face, j] for j in (0, 1)]), screw.W * (m * m) * boxes.psi[face].T
+    along, across = (
+        np.stack([screw.g * boxes.y[face, j] for j in (0, 1)]),
+        screw.W * (m * m) * boxes.psi[face].T,
+    )
     _, pad_t = pads(screw, rows, row, 1.0 + screw.kappa * boxes.rho[face, 0], pad)
     t_min = (along.min(axis=0) + across[0]) / (L * L) - pad_t
     t_max = (along.max(axis=0) + across[1]) / (L * L) + pad_t
     full = np.full(len(whole_face), np.inf)
-    return Spans(np.concatenate([face, whole_face]), np.concatenate([row, whole_row]),
-                 np.concatenate([h_min, -full]), np.concatenate([h_max, full]),
-                 np.concatenate([t_min, -full]), np.concatenate([t_max, full]))
+    return Spans(
+        np.concatenate([face, whole_face]),
+        np.concatenate([row, whole_row]),
+        np.concatenate([h_min, -full]),
+        np.concatenate([h_max, full]),
+        np.concatenate([t_min, -full]),
+        np.concatenate([t_max, full]),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Stage 4: bucket by row, order by h.
 
-Input: anything with ``row`` and ``h_min`` fields (m,). Output: the same, sorted by (row, h_min), and where each row begins.
+Input: anything with ``row`` and ``h_min`` fields (m,). Output: the same, sorted by (row, h_min), and where
+each row begins.
 """
 
 from dataclasses import fields
@@ -9,7 +10,8 @@ import numpy as np
 
 
 def by_row(items, row_count):
-    """Sorted copy of a structure of arrays and ``start`` (row_count + 1,): row k is ``start[k]:start[k + 1]``.
+    """Sorted copy of a structure of arrays and ``start`` (row_count + 1,): row k is ``start[k]:start[k +
+    1]``.
 
     Ties keep their order, so that equal input gives equal output.
     """
@@ -29,7 +31,9 @@ def overlaps(a, start_a, b, start_b, shift_h, shift_t, window):
         dh, dt = shift_h[row], shift_t[row]
         # Sorted by h_min: past the last possible item of the other list nothing can overlap.
         i = slice(i.start, i.start + np.searchsorted(a.h_min[i] + dh, b.h_max[j].max(), side="right"))
-        j = slice(j.start, j.start + np.searchsorted(b.h_min[j], a.h_max[i].max(initial=-np.inf) + dh, side="right"))
+        j = slice(
+            j.start, j.start + np.searchsorted(b.h_min[j], a.h_max[i].max(initial=-np.inf) + dh, side="right")
+        )
         meet = (a.h_min[i, None] + dh <= b.h_max[None, j]) & (b.h_min[None, j] <= a.h_max[i, None] + dh)
         meet &= a.t_min[i, None] + dt - b.t_max[None, j] <= window
         meet &= a.t_max[i, None] + dt - b.t_min[None, j] >= -window

@@ -1,13 +1,15 @@
 """Stage 5: vertices of one body on faces of the other, on the screen.
 
-`candidates` gives every (face, vertex) whose span and point meet in a row within the step: a superset of the exact
-contacts. `on_screen` gives the answer of ``refine="segments"`` and ``"pixels"``:
+`candidates` gives every (face, vertex) whose span and point meet in a row within the step: a superset of the
+exact contacts. `on_screen` gives the answer of ``refine="segments"`` and ``"pixels"``:
 
-- segments: the vertex is in the face if the horizontal line rho = rho_vertex, crossed with the boundary records taken as
-  straight, has the vertex between an odd crossing and the next; the time between the two crossings is interpolated, then
-  polished by two Newton steps (a face is curved on the screen however small the rows are);
-- pixels: the vertex's pixel lies between the first and the last pixel of the face in the row; the time comes from Newton
-  steps along the vertex's line to the point of the face with the same (r, h), as in Buss, section 9.
+- segments: the vertex is in the face if the horizontal line rho = rho_vertex, crossed with the boundary
+  records taken as straight, has the vertex between an odd crossing and the next; the time between the two
+  crossings is interpolated, then polished by two Newton steps (a face is curved on the screen however small
+  the rows are);
+- pixels: the vertex's pixel lies between the first and the last pixel of the face in the row; the time comes
+  from Newton steps along the vertex's line to the point of the face with the same (r, h), as in Buss, section
+  9.
 """
 
 import numpy as np
@@ -99,7 +101,8 @@ def _segments(rows, records, here, rho, h):
 
 
 def _pixels(rows, records, here, rho, h):
-    """Faces with pixels on both sides of the vertex's pixel in its row, and the times half way between them."""
+    """Faces with pixels on both sides of the vertex's pixel in its row, and the times half way between
+    them."""
     del rho
     owner = records.owner[here]
     faces, inverse = np.unique(owner, return_inverse=True)
@@ -116,7 +119,8 @@ def _pixels(rows, records, here, rho, h):
 
 
 def _newton(functions, s, steps):
-    """Newton steps on the distance from the plane; the second result says where they settled within the screen."""
+    """Newton steps on the distance from the plane; the second result says where they settled within the
+    screen."""
     change = np.full(len(s), np.inf)
     for _ in range(steps):
         f, slope, _ = functions(s)

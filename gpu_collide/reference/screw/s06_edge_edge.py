@@ -1,9 +1,9 @@
 """Stage 6: edges of one body over edges of the other, on the screen.
 
-`candidates` gives every pair of edges with records that meet in a row within the step: a superset of the exact contacts.
-`on_screen` gives the answer of ``refine="segments"`` (the two records crossed as straight pieces of the (rho, h) screen, times
-interpolated) and ``"pixels"`` (pixel ranges that overlap in a row; where a pair overlaps more than once, the
-earliest time counts, as in Buss, section 9). Neither looks for roots.
+`candidates` gives every pair of edges with records that meet in a row within the step: a superset of the
+exact contacts. `on_screen` gives the answer of ``refine="segments"`` (the two records crossed as straight
+pieces of the (rho, h) screen, times interpolated) and ``"pixels"`` (pixel ranges that overlap in a row; where
+a pair overlaps more than once, the earliest time counts, as in Buss, section 9). Neither looks for roots.
 """
 
 import numpy as np
@@ -38,7 +38,9 @@ def on_screen(screw, rows, refine, a, start_a, b, start_b, shifts):
         ra, rb = a.take(pairs[:, 0]), b.take(pairs[:, 1])
         dh, dt = shift_h[ra.row], shift_t[ra.row]
         found.append((_cross if refine == "segments" else _share)(rows, ra, rb, dh, dt))
-    ea, eb, s, u_a, u_b = (np.concatenate(c) for c in zip(*found)) if found else (np.zeros(0),) * 5
+    ea, eb, s, u_a, u_b = (
+        (np.concatenate(c) for c in zip(*found, strict=True)) if found else (np.zeros(0),) * 5
+    )
     good = np.abs(s) <= 0.5 + screw.tau
     ea, eb, s, u_a, u_b = ea[good].astype(int), eb[good].astype(int), s[good], u_a[good], u_b[good]
     order = np.lexsort((s, eb, ea))

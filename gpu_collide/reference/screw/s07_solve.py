@@ -1,11 +1,13 @@
 """Stage 7: a bound on properness, then exact times of vertex-face and edge-edge meetings.
 
-Input: candidate feature pairs. Output: `Meetings`, every time in the step at which the features touch with the
-surfaces facing each other, with properness. A function that stays within the touch tolerance over the whole
-step gives the intervals in which the features overlap, as sustained meetings.
+Input: candidate feature pairs. Output: `Meetings`, every time in the step at which the features touch with
+the surfaces facing each other, with properness. A function that stays within the touch tolerance over the
+whole step gives the intervals in which the features overlap, as sustained meetings.
 
 Vertex against face is solved in the frame of the face; for a face of B that is B's half-way frame with time
-running backwards. Edge against edge uses the volume spanned by the unit directions and the gap, divided by the sine.
+running backwards. Edge against edge uses the volume spanned by the unit directions and the gap, divided by
+the sine.
+
 Sources: Buss, section 5 (properness); DESIGN.md sections 2 to 4 and 10.
 """
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from . import _intervals
+from ._intervals import PARALLEL
 from ._roots import ScrewFunctions, find_roots
 
 FV, VF, EE = 0, 1, 2
@@ -25,17 +28,16 @@ FACING = 1e-9
 TIE = 1e-12
 # In units of size + speed: what the arithmetic of a function may leave of an exact zero.
 ROUNDING = 4e-16
-# Sine of the angle below which edges are parallel and make no contact.
-PARALLEL = 1e-9
 
 
 @dataclass(frozen=True)
 class Meetings:
     """Structure of arrays (m,), one entry per meeting.
 
-    kind u1; feature_a, feature_b; s, s_end time - 1/2; sustained; properness; normal (m, 3) A to B in the screw frame
-    at the time; normal_speed; on_a (m, 3) point of A, on_b (m, 3) point of B at its half-way pose, screw frame;
-    along_a, along_b the distances of an edge meeting from the low ends (NaN for vertex-face).
+    kind u1; feature_a, feature_b; s, s_end time - 1/2; sustained; properness; normal (m, 3) A to B in the
+    screw frame at the time; normal_speed; on_a (m, 3) point of A, on_b (m, 3) point of B at its half-way
+    pose, screw frame; along_a, along_b the distances of an edge meeting from the low ends (NaN for
+    vertex-face).
     """
 
     kind: np.ndarray
@@ -68,12 +70,15 @@ def vertex_face_functions(screw, face_side, vertex_side, faces, vertices):
     """Distance of the vertices from the planes of the faces as `ScrewFunctions`."""
     n, x = face_side.normals[faces], vertex_side.points[vertices]
     th, u = screw.theta, screw.W + screw.theta * x[:, 2]
-    p = np.stack([
-        np.sum(n * (x - face_side.centre), axis=1) + face_side.tables.offsets[faces],
-        n[:, 0] * u - n[:, 2] * th * x[:, 0],
-        -th * th * n[:, 0] * x[:, 0] - n[:, 2] * th * u,
-        n[:, 1] * screw.g,
-    ], axis=1)
+    p = np.stack(
+        [
+            np.sum(n * (x - face_side.centre), axis=1) + face_side.tables.offsets[faces],
+            n[:, 0] * u - n[:, 2] * th * x[:, 0],
+            -th * th * n[:, 0] * x[:, 0] - n[:, 2] * th * u,
+            n[:, 1] * screw.g,
+        ],
+        axis=1,
+    )
     # Seen from B, A's vertices move backwards.
     return ScrewFunctions(screw.theta, p * ([1, 1, 1, 1] if face_side.sign < 0 else [1, -1, 1, -1]))
 
@@ -81,8 +86,8 @@ def vertex_face_functions(screw, face_side, vertex_side, faces, vertices):
 def edge_edge_functions(screw, a, b, edges_a, edges_b):
     """Volume of (gap, unit direction of A's edge, unit direction of B's edge) as `ScrewFunctions`.
 
-    With the moments m = point x direction the volume is -(dA . mB + mA . dB); B's direction and moment turn, and its
-    points are carried by (W sigma, g s, -theta W nu), which adds the terms in W and g.
+    With the moments m = point x direction the volume is -(dA . mB + mA . dB); B's direction and moment turn,
+    and its points are carried by (W sigma, g s, -theta W nu), which adds the terms in W and g.
     """
     pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
     pb, db = b.points[b.tables.edges[edges_b, 0]], b.unit[edges_b]
@@ -91,12 +96,16 @@ def edge_edge_functions(screw, a, b, edges_a, edges_b):
     (ax, ay, az), (bx, by, bz) = da.T, db.T
     flat = ax * bx + az * bz
     skew = ax * bz - az * bx
-    p = np.stack([
-        np.sum((pb - pa) * np.cross(da, db), axis=1),
-        -th * (ax * mb[:, 2] - az * mb[:, 0] + ma[:, 0] * bz - ma[:, 2] * bx) - w * (by * az - ay * bz),
-        th * th * (ax * mb[:, 0] + az * mb[:, 2] + ma[:, 0] * bx + ma[:, 2] * bz) - w * th * (by * ax + ay * bx),
-        -g * skew,
-    ], axis=1)
+    p = np.stack(
+        [
+            np.sum((pb - pa) * np.cross(da, db), axis=1),
+            -th * (ax * mb[:, 2] - az * mb[:, 0] + ma[:, 0] * bz - ma[:, 2] * bx) - w * (by * az - ay * bz),
+            th * th * (ax * mb[:, 0] + az * mb[:, 2] + ma[:, 0] * bx + ma[:, 2] * bz)
+            - w * th * (by * ax + ay * bx),
+            -g * skew,
+        ],
+        axis=1,
+    )
     q = np.stack([g * th * flat, g * th * th * skew], axis=1)
     return ScrewFunctions(th, p, q)
 
@@ -124,8 +133,9 @@ def properness_bound(screw, face_side, vertex_side, faces, vertices):
 def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_properness=-np.inf):
     """Exact meetings of the vertices of one body with the faces of the other (candidate arrays (m,))."""
     keep = properness_bound(screw, face_side, vertex_side, faces, vertices) >= min_properness - 1e-9
-    keep &= vertex_side.facing(screw, vertex_side.tables.vertex_faces[vertices],
-                               vertex_side.points[vertices][:, None], FACING).any(axis=1)
+    keep &= vertex_side.facing(
+        screw, vertex_side.tables.vertex_faces[vertices], vertex_side.points[vertices][:, None], FACING
+    ).any(axis=1)
     faces, vertices = faces[keep], vertices[keep]
     functions = vertex_face_functions(screw, face_side, vertex_side, faces, vertices)
     touch = TOUCH * screw.size
@@ -141,8 +151,17 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
         spans = _intervals.vertex_face(screw, face_side, vertex_side, faces[i], vertices[i], touch)
         if len(spans):
             repeat = np.ones(len(spans), dtype=np.int64)
-            parts.append(describe_vertices(screw, face_side, vertex_side, faces[i] * repeat,
-                                               vertices[i] * repeat, spans[:, 0], spans[:, 1]))
+            parts.append(
+                describe_vertices(
+                    screw,
+                    face_side,
+                    vertex_side,
+                    faces[i] * repeat,
+                    vertices[i] * repeat,
+                    spans[:, 0],
+                    spans[:, 1],
+                )
+            )
     return concatenate(parts)
 
 
@@ -153,7 +172,8 @@ def lasting_vertices(screw, face_side, vertex_side, faces, vertices):
 
 
 def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=None):
-    """Meetings of vertices with faces at given times: facing, normal, properness; what does not face is left out."""
+    """Meetings of vertices with faces at given times: facing, normal, properness; what does not face is left
+    out."""
     x = vertex_side.points[vertices]
     at = _carry(screw, face_side, x, s)
     good = face_side.facing(screw, faces, at, FACING)
@@ -170,9 +190,18 @@ def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=N
     nan = np.full(len(s), np.nan)
     return Meetings(
         np.full(len(s), FV if on_face_of_a else VF, dtype=np.uint8),
-        faces if on_face_of_a else vertices, vertices if on_face_of_a else faces, s, s_end, sustained, value,
-        n if on_face_of_a else -screw.turn(n, s), speed if on_face_of_a else -speed,
-        at if on_face_of_a else x, x if on_face_of_a else at, nan, nan,
+        faces if on_face_of_a else vertices,
+        vertices if on_face_of_a else faces,
+        s,
+        s_end,
+        sustained,
+        value,
+        n if on_face_of_a else -screw.turn(n, s),
+        speed if on_face_of_a else -speed,
+        at if on_face_of_a else x,
+        x if on_face_of_a else at,
+        nan,
+        nan,
     )
 
 
@@ -197,7 +226,8 @@ def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
 def _pit(side, vertex, n, e, along):
     """Whether the solid at a vertex with a reflex edge lies on the near side, so that the vertex is a pit.
 
-    Just beside the incident edge nearest to the face plane, towards the face, there is air at a peak and solid at a pit.
+    Just beside the incident edge nearest to the face plane, towards the face, there is air at a peak and
+    solid at a pit.
     """
     t = side.tables
     least = int(np.argmin(along))
@@ -221,7 +251,8 @@ def _carry(screw, face_side, x, s):
 
 
 def _inside(face_side, faces, x):
-    """Least distance of points ``x`` (m, 3) of the face planes from the sides of the faces, positive inside."""
+    """Least distance of points ``x`` (m, 3) of the face planes from the sides of the faces, positive
+    inside."""
     t = face_side.tables
     corners = face_side.points[t.loops[faces]]
     distance = np.sum(face_side.inward[faces] * (x[:, None] - corners), axis=-1)
@@ -237,7 +268,9 @@ def stays(functions, limit, screw, weight=None):
         if len(index) == 0:
             break
         at = np.full(len(index), s)
-        bound = limit[index] * (1.0 if weight is None else weight(index, at)) + ROUNDING * (screw.size + screw.speed)
+        bound = limit[index] * (1.0 if weight is None else weight(index, at)) + ROUNDING * (
+            screw.size + screw.speed
+        )
         stays[index] = np.abs(functions.take(index)(at)[0]) <= bound
     return stays
 
@@ -263,14 +296,17 @@ def solve_edge_edge(screw, a, b, edges_a, edges_b):
         spans = _intervals.edge_edge(screw, a, b, edges_a[i], edges_b[i], touch)
         if len(spans):
             repeat = np.ones(len(spans), dtype=np.int64)
-            parts.append(edge_edge_meetings(screw, a, b, edges_a[i] * repeat, edges_b[i] * repeat,
-                                            spans[:, 0], touch, spans[:, 1]))
+            parts.append(
+                edge_edge_meetings(
+                    screw, a, b, edges_a[i] * repeat, edges_b[i] * repeat, spans[:, 0], touch, spans[:, 1]
+                )
+            )
     return concatenate(parts)
 
 
 def crossing(screw, a, b, edges_a, edges_b, s):
-    """Where the lines of two edges are nearest at the times ``s``: distances along A's and B's edge from their low ends
-    (NaN for parallel edges)."""
+    """Where the lines of two edges are nearest at the times ``s``: distances along A's and B's edge from
+    their low ends (NaN for parallel edges)."""
     pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
     pb = screw.flow(b.points[b.tables.edges[edges_b, 0]], s)
     db = screw.turn(b.unit[edges_b], s)
@@ -283,18 +319,31 @@ def crossing(screw, a, b, edges_a, edges_b, s):
 
 
 def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
-    """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times ``s``.
+    """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times
+    ``s``.
 
     With ``s_end`` the meetings are sustained, and inside by the construction of their intervals.
     """
     along_a, along_b = crossing(screw, a, b, edges_a, edges_b, s)
     length_a, length_b = a.tables.length[edges_a], b.tables.length[edges_b]
     slack = slack if s_end is None else np.inf
-    good = (along_a >= -slack) & (along_a <= length_a + slack) & (along_b >= -slack) & (along_b <= length_b + slack)
+    good = (
+        (along_a >= -slack)
+        & (along_a <= length_a + slack)
+        & (along_b >= -slack)
+        & (along_b <= length_b + slack)
+    )
     index = np.nonzero(good)[0]
     return describe_edges(
-        screw, a, b, edges_a[index], edges_b[index], s[index], np.clip(along_a[index], 0.0, length_a[index]),
-        np.clip(along_b[index], 0.0, length_b[index]), None if s_end is None else s_end[index],
+        screw,
+        a,
+        b,
+        edges_a[index],
+        edges_b[index],
+        s[index],
+        np.clip(along_a[index], 0.0, length_a[index]),
+        np.clip(along_b[index], 0.0, length_b[index]),
+        None if s_end is None else s_end[index],
     )
 
 
@@ -315,13 +364,25 @@ def describe_edges(screw, a, b, edges_a, edges_b, s, along_a, along_b, s_end=Non
     n = n / sine[keep][:, None]
     value, n, speed = edge_properness(screw, a, b, edges_a, edges_b, s, n, on_a)
     return Meetings(
-        np.full(len(s), EE, dtype=np.uint8), edges_a, edges_b, s, s if s_end is None else s_end[keep],
-        np.full(len(s), s_end is not None), value, n, speed, on_a, on_b, along_a[keep], along_b[keep],
+        np.full(len(s), EE, dtype=np.uint8),
+        edges_a,
+        edges_b,
+        s,
+        s if s_end is None else s_end[keep],
+        np.full(len(s), s_end is not None),
+        value,
+        n,
+        speed,
+        on_a,
+        on_b,
+        along_a[keep],
+        along_b[keep],
     )
 
 
 def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
-    """Formula (7) of Buss with one term per incident face, the sign of ``n`` chosen; negative at reflex edges.
+    """Formula (7) of Buss with one term per incident face, the sign of ``n`` chosen; negative at reflex
+    edges.
 
     Returns properness, normal (A to B) and normal speed.
     """

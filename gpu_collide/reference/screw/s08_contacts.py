@@ -1,10 +1,11 @@
 """Stage 8: resolve coincidences into FV, VF and EE, order, and describe the contacts in the world.
 
-Input: the `Meetings` of one pair. Output: rows of `gpu_collide.Contacts`. An edge-edge meeting at the end of an
-edge is a vertex contact: it is dropped if that is there already, otherwise turned into the best of the vertex contacts
-that the neighbouring faces allow. A vertex on a border of faces is reported once, for the face of greatest
-properness; of a vertex meeting a vertex one contact stays. At least one contact always remains: an edge meeting whose
-vertex contacts all fall below the threshold is kept as it is.
+Input: the `Meetings` of one pair. Output: rows of `gpu_collide.Contacts`. An edge-edge meeting at the end of
+an edge is a vertex contact: it is dropped if that is there already, otherwise turned into the best of the
+vertex contacts that the neighbouring faces allow. A vertex on a border of faces is reported once, for the
+face of greatest properness; of a vertex meeting a vertex one contact stays. At least one contact always
+remains: an edge meeting whose vertex contacts all fall below the threshold is kept as it is.
+
 Sources: Buss, end of section 5; DESIGN.md sections 4 and 10.
 """
 
@@ -16,10 +17,24 @@ from .s07_solve import EE, FACING, FV, TOUCH, VF, Meetings, concatenate, crossin
 def resolve(screw, a, b, meetings, min_properness):
     """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
+    meetings = _edges_once(screw, meetings)
     meetings = _edge_ends(screw, a, b, meetings, min_properness)
     meetings = _vertex_once(screw, a, b, meetings)
     time = np.clip(meetings.s + 0.5, 0.0, 1.0)
     return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
+
+
+def _edges_once(screw, m):
+    """Drop edge meetings of the same two edges within 2 tau of each other: a touch found twice. What lasts
+    stays, then what lies inside the step."""
+    outside = np.maximum(np.abs(m.s) - 0.5, 0.0)
+    order = np.lexsort((m.s, outside, ~m.sustained))
+    keep, seen = np.ones(len(m), dtype=bool), {}
+    for i in order[m.kind[order] == EE]:
+        times = seen.setdefault((m.feature_a[i], m.feature_b[i]), [])
+        keep[i] = m.sustained[i] or all(abs(m.s[i] - s) > 2 * screw.tau for s in times)
+        times.append(m.s[i])
+    return m.take(np.nonzero(keep)[0])
 
 
 def _edge_ends(screw, a, b, m, min_properness):
@@ -31,7 +46,8 @@ def _edge_ends(screw, a, b, m, min_properness):
     for i in np.nonzero(m.kind == EE)[0]:
         ends = (_end(a, m.feature_a[i], m.along_a[i], near), _end(b, m.feature_b[i], m.along_b[i], near))
         if ends == (-1, -1) or (
-                m.s_end[i] - m.s[i] > 2 * screw.tau and not _stays_at_end(screw, a, b, m, i, ends, near)):
+            m.s_end[i] - m.s[i] > 2 * screw.tau and not _stays_at_end(screw, a, b, m, i, ends, near)
+        ):
             continue
         vertex_a, vertex_b = ends
         # A vertex contact that lasts is there until its end.
@@ -44,8 +60,9 @@ def _edge_ends(screw, a, b, m, min_properness):
             continue
         options = _vertex_options(screw, a, b, m.take(np.array([i])), vertex_a, vertex_b)
         if len(options):
-            best = options.take(np.lexsort((options.feature_a, options.feature_b, options.kind,
-                                            -options.properness))[:1])
+            best = options.take(
+                np.lexsort((options.feature_a, options.feature_b, options.kind, -options.properness))[:1]
+            )
             if best.properness[0] >= min_properness:
                 keep[i] = False
                 converted.append(best)
@@ -71,7 +88,8 @@ def _stays_at_end(screw, a, b, m, i, ends, near):
 
 
 def _vertex_options(screw, a, b, m, vertex_a, vertex_b):
-    """Vertex contacts that can stand for one edge meeting ``m``: its end vertices on the other body's faces there."""
+    """Vertex contacts that can stand for one edge meeting ``m``: its end vertices on the other body's faces
+    there."""
     parts = []
     for face_side, vertex_side, vertex, other in ((b, a, vertex_a, vertex_b), (a, b, vertex_b, vertex_a)):
         if vertex < 0:
@@ -94,12 +112,23 @@ def _vertex_options(screw, a, b, m, vertex_a, vertex_b):
         value = vertex_properness(screw, face_side, vertex_side, np.full(count, vertex), n, s)
         of_a, vertices = face_side is a, np.full(count, vertex)
         nan = np.full(count, np.nan)
-        parts.append(Meetings(
-            np.full(count, FV if of_a else VF, dtype=np.uint8), faces if of_a else vertices,
-            vertices if of_a else faces, s, s_end, np.repeat(m.sustained, count), value,
-            n if of_a else -screw.turn(n, s), speed if of_a else -speed,
-            np.repeat(m.on_a, count, axis=0), np.repeat(m.on_b, count, axis=0), nan, nan,
-        ))
+        parts.append(
+            Meetings(
+                np.full(count, FV if of_a else VF, dtype=np.uint8),
+                faces if of_a else vertices,
+                vertices if of_a else faces,
+                s,
+                s_end,
+                np.repeat(m.sustained, count),
+                value,
+                n if of_a else -screw.turn(n, s),
+                speed if of_a else -speed,
+                np.repeat(m.on_a, count, axis=0),
+                np.repeat(m.on_b, count, axis=0),
+                nan,
+                nan,
+            )
+        )
     return concatenate(parts) if parts else m.take(np.zeros(0, dtype=np.int64))
 
 
@@ -121,7 +150,10 @@ def _vertex_once(screw, a, b, m):
         if m.kind[i] == m.kind[j]:
             return True
         at = {k: screw.flow(side_of_vertex(k).points[vertex[k]], -side[k].sign * m.s_end[k]) for k in (i, j)}
-        return _corner(side[i], face[i], at[i], near) == vertex[j] and _corner(side[j], face[j], at[j], near) == vertex[i]
+        return (
+            _corner(side[i], face[i], at[i], near) == vertex[j]
+            and _corner(side[j], face[j], at[j], near) == vertex[i]
+        )
 
     def side_of_vertex(k):
         return b if m.kind[k] == FV else a
@@ -172,8 +204,16 @@ def describe(screw, m):
     local_a = screw.to_a(on_a)
     direction = m.normal @ screw.axes
     return dict(
-        kind=m.kind, feature_a=m.feature_a, feature_b=m.feature_b, time=time,
-        position=screw.world_of_a(local_a, time), normal=screw.world_direction_of_a(direction, time),
-        properness=m.properness, local_a=local_a, local_b=screw.to_b(on_b), normal_speed=m.normal_speed,
-        sustained=m.sustained, time_end=np.where(m.sustained, np.clip(m.s_end + 0.5, 0.0, 1.0), time),
+        kind=m.kind,
+        feature_a=m.feature_a,
+        feature_b=m.feature_b,
+        time=time,
+        position=screw.world_of_a(local_a, time),
+        normal=screw.world_direction_of_a(direction, time),
+        properness=m.properness,
+        local_a=local_a,
+        local_b=screw.to_b(on_b),
+        normal_speed=m.normal_speed,
+        sustained=m.sustained,
+        time_end=np.where(m.sustained, np.clip(m.s_end + 0.5, 0.0, 1.0), time),
     )
