@@ -84,20 +84,22 @@ def _segments(rows, records, here, rho, h):
     u = (rho - records.rho0[here]) / (records.rho1[here] - records.rho0[here])
     at_h = records.h0[here] + u * (records.h1[here] - records.h0[here])
     at_t = records.t0[here] + u * (records.t1[here] - records.t0[here])
-    faces, times = [], []
-    for face in np.unique(records.owner[here]):
-        mine = records.owner[here] == face
-        order = np.argsort(at_h[mine], kind="stable")
-        hs, ts = at_h[mine][order], at_t[mine][order]
-        before = int(np.searchsorted(hs, h, side="right"))
-        on_border = np.abs(h - hs).min() <= 1e-12
-        if len(hs) >= 2 and (before % 2 == 1 or on_border):
-            j = min(max(before, 1), len(hs) - 1)
-            gap = hs[j] - hs[j - 1]
-            share = min(max((h - hs[j - 1]) / gap, 0.0), 1.0) if gap > 0 else 0.5
-            faces.append(face)
-            times.append(ts[j - 1] + share * (ts[j] - ts[j - 1]))
-    return np.array(faces, dtype=np.float64), np.array(times)
+    owner = records.owner[here]
+    order = np.lexsort((at_h, owner))
+    owner, at_h, at_t = owner[order], at_h[order], at_t[order]
+    begin = (
+        np.nonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))[0] if len(owner) else np.zeros(0, int)
+    )
+    if len(begin) == 0:
+        return np.zeros(0), np.zeros(0)
+    count = np.diff(np.append(begin, len(owner)))
+    before = np.add.reduceat((at_h <= h).astype(np.int64), begin)
+    on_border = np.minimum.reduceat(np.abs(at_h - h), begin) <= 1e-12
+    inside = (count >= 2) & ((before % 2 == 1) | on_border)
+    right = (begin + np.minimum(np.maximum(before, 1), count - 1))[inside]
+    gap = at_h[right] - at_h[right - 1]
+    share = np.where(gap > 0, np.clip((h - at_h[right - 1]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0), 0.5)
+    return owner[right].astype(np.float64), at_t[right - 1] + share * (at_t[right] - at_t[right - 1])
 
 
 def _pixels(rows, records, here, rho, h):
