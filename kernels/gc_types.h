@@ -42,7 +42,8 @@
 #define GC_HIT_B_END 32
 #define GC_HIT_B_HIGH 64
 #define GC_HIT_BORDER 128   /* vertex-face: on the border of the face */
-#define GC_HIT_CONVERTED 256
+#define GC_HIT_CONVERTED 256 /* edge-edge turned into vertex-face */
+#define GC_HIT_DROPPED 512
 
 /* Mesh header: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. */
 #define GC_MESH_STRIDE 20

@@ -129,8 +129,8 @@ GC_FN void gc_best_of(const gc_tables *t, const gc_pair *p, int kind, int fa, in
     best->properness = c.properness;
 }
 
-/* An edge-edge hit at an end of an edge is a vertex contact: drop it (-1) if that was found, turn it into one (1) if
- * that can be, else keep it (0). */
+/* An edge-edge hit at an end of an edge is a vertex contact: returns 1 if that was found by itself (so that this one can
+ * go), else turns the hit into one if that can be, and keeps it. */
 GC_FN int gc_resolve_end(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, gc_real min_properness)
 {
     int i = h->order[at], j, step, flags = h->hit[4 * i + 1], ea = h->hit[4 * i + 2], eb = h->hit[4 * i + 3];
@@ -144,8 +144,8 @@ GC_FN int gc_resolve_end(const gc_tables *t, const gc_pair *p, const gc_pair_hit
             int o = h->order[j], kind = h->hit[4 * o + 1];
             if (GC_ABS(h->value[3 * o] - s) > h->same_time) break;
             if (kind & GC_HIT_CONVERTED) continue;
-            if ((kind & GC_HIT_KIND_MASK) == GC_VF && h->hit[4 * o + 2] == va) return -1;
-            if ((kind & GC_HIT_KIND_MASK) == GC_FV && h->hit[4 * o + 3] == vb) return -1;
+            if ((kind & GC_HIT_KIND_MASK) == GC_VF && h->hit[4 * o + 2] == va) return 1;
+            if ((kind & GC_HIT_KIND_MASK) == GC_FV && h->hit[4 * o + 3] == vb) return 1;
         }
     }
     best.kind = -1;
@@ -169,28 +169,27 @@ GC_FN int gc_resolve_end(const gc_tables *t, const gc_pair *p, const gc_pair_hit
     h->hit[4 * i + 2] = best.fa;
     h->hit[4 * i + 3] = best.fb;
     h->value[3 * i + 2] = best.properness;
-    return 1;
+    return 0;
 }
 
-/* Mark with -1 - i in `order` what is dropped; returns how many hits were turned into another kind. */
-GC_FN int gc_resolve_ends(const gc_tables *t, const gc_pair *p, gc_pair_hits *h, gc_real min_properness)
+/* Resolve all of them; the dropped hits leave the list, which is sorted again. */
+GC_FN void gc_resolve_ends(const gc_tables *t, const gc_pair *p, gc_pair_hits *h, gc_real min_properness)
 {
-    int at, kept = 0, turned = 0;
+    int at, kept = 0;
     for (at = 0; at < h->n; ++at) {
         int i = h->order[at], flags = h->hit[4 * i + 1];
         /* a lasting crossing begins where an end comes in, and is no less an edge contact for that */
         if ((flags & GC_HIT_KIND_MASK) == GC_EE && !(flags & GC_HIT_SUSTAINED)
             && (flags & (GC_HIT_A_END | GC_HIT_B_END))) {
-            int what = gc_resolve_end(t, p, h, at, min_properness);
-            turned += what == 1;
-            /* a time past the window marks the hit as dropped; sorting puts it last */
-            if (what == -1) h->value[3 * i] = GC_R(8.0);
+            if (gc_resolve_end(t, p, h, at, min_properness)) h->hit[4 * i + 1] |= GC_HIT_DROPPED;
         }
     }
+    /* a time past the window puts the dropped ones last; only now, since times decide which hits are looked at */
+    for (at = 0; at < h->n; ++at)
+        if (h->hit[4 * h->order[at] + 1] & GC_HIT_DROPPED) h->value[3 * h->order[at]] = GC_R(8.0);
     if (h->n > 0) gc_hits_sort(h);
     for (at = 0; at < h->n; ++at) kept += h->value[3 * h->order[at]] < GC_R(7.0);
     h->n = kept;
-    return turned;
 }
 
 /* is the hit at position `at` the same as, or beaten by, another one at the same time */
