@@ -58,6 +58,7 @@ def run(settings: Settings) -> None:
                 errors = compare_with_exact(found, (every, every_exact), exact)
                 timing = measure(timed, settings.repeat)
                 report.add(
+                    hide=("pairs", "exact_contacts", "hit_share"),
                     shape=shape,
                     refine=refine,
                     resolution=resolution,

@@ -29,6 +29,7 @@ def test_comparison_counts_false_and_missed_and_takes_the_nearest_meeting():
     assert errors["missed"] == 0.5
     assert errors["time_median"] == pytest.approx(0.01)
     assert errors["place_median"] == pytest.approx(0.01)
+    assert errors["edge_time"] == pytest.approx(0.01) and np.isnan(errors["vertex_time"])
 
 
 def test_crossing_the_threshold_is_neither_false_nor_missed():
