@@ -91,6 +91,7 @@ def draw(rows: list[dict], path: Path) -> None:
     )
     figure, axes = plt.subplots(2, 2, figsize=(9.0, 6.5), sharex=True, layout="constrained")
     shapes = list(dict.fromkeys(row["shape"] for row in rows))
+    resolutions = sorted({row["resolution"] for row in rows})
     for axis, (column, title) in zip(axes.flat, panels, strict=True):
         for row_key in dict.fromkeys((row["shape"], row["refine"]) for row in rows):
             line = [row for row in rows if (row["shape"], row["refine"]) == row_key]
@@ -105,12 +106,16 @@ def draw(rows: list[dict], path: Path) -> None:
             )
         axis.set_title(title, fontsize=10)
         axis.set_xscale("log", base=2)
-        # Shares of exactly zero have no place on a log axis: it is linear near zero.
-        axis.set_yscale("symlog", linthresh=1e-4 if column in ("false", "missed") else 1e-9)
+        if min(row[column] for row in rows) > 0.0:
+            axis.set_yscale("log")
+        else:  # exactly zero has no place on a log axis: linear near zero
+            axis.set_yscale("symlog", linthresh=1e-4)
+            axis.set_ylim(bottom=0.0)
+        axis.set_xticks(resolutions, [f"{r:g}" for r in resolutions])
         axis.grid(True, alpha=0.3)
     for axis in axes[1]:
         axis.set_xlabel("rows per short edge")
-    axes[0, 0].legend(fontsize=8)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
