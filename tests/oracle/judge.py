@@ -344,7 +344,7 @@ def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=
     # by the closed tests, with room for rounding only
     snug = 1e-12 * size + rounding / np.maximum(sine, 1e-12)
     nominal = (inside >= -snug) & (face > facing_band) & certain & (in_time >= -0.1 * tau)
-    nominal &= (sine > 10 * PARALLEL) & (unsure * pace <= 1e-6 * size)
+    nominal &= (sine > 10 * PARALLEL) & ((unsure * pace <= 1e-6 * size) | (inside > 2 * unsure * pace))
     if sustained_end is not None:
         long_enough = (sustained_end[i] - clamped) * pace > BAND * size
         # a sliding face has n.omega = 0, far inside the facing tolerance unless the motion itself is rounding

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .shapes import box, car, half_box, hull, l_block, sheet, star, torus
-from .solid import apply, quat_mul, rotation_matrix, unit
+from .solid import RawMesh, apply, norm, quat_mul, rotation_matrix, unit
 
 
 @dataclass
@@ -350,6 +350,51 @@ def lattice(seed, n):
     return relative_scene("lattice", meshes, sa, sb, p0, q, p1, q.copy(), resting_world(n))
 
 
+def scales(seed, n):
+    """Bodies from a thousandth to a thousand across, with their meshes away from their own origins."""
+    rng = np.random.default_rng([seed, 13])
+    meshes = []
+    for shape in (box(), car(), hull(rng, 9), star(rng)):
+        for size, offset in ((1e-3, 0.0), (1.0, 30.0), (1e3, 500.0)):
+            v = shape.vertices * size + random_axis(rng, 1) * offset
+            faces = [
+                shape.face_vertices[i:j] for i, j in zip(shape.face_start, shape.face_start[1:], strict=False)
+            ]
+            meshes.append(RawMesh(v, faces))
+    sa, sb = rng.integers(0, len(meshes), (2, n))
+    centre = np.array([(m.vertices.min(0) + m.vertices.max(0)) / 2 for m in meshes])
+    radius = np.array([norm(m.vertices - c).max() for m, c in zip(meshes, centre, strict=True)])
+    big, small = np.maximum(radius[sa], radius[sb]), np.minimum(radius[sa], radius[sb])
+    q0 = random_quat(rng, n)
+    q1 = unit4(quat_mul(turn_quat(random_axis(rng, n), rng.uniform(0, 0.8, n)), q0))
+    # the small body crosses the surface of the big one somewhere
+    meet = random_axis(rng, n) * (rng.uniform(0.2, 0.9, n) * big)[:, None]
+    way = random_axis(rng, n) * (rng.uniform(0.2, 1.5, n) * np.sqrt(big * small) * 3)[:, None]
+    share = rng.uniform(0, 1, n)[:, None]
+    ca, cb = centre[sa], centre[sb]
+    p0 = ca + meet - share * way - apply(rotation_matrix(q0), cb)
+    p1 = ca + meet + (1 - share) * way - apply(rotation_matrix(q1), cb)
+    return relative_scene("scales", meshes, sa, sb, p0, q0, p1, q1, resting_world(n))
+
+
+def tangent(seed, n):
+    """A box turns in place about z; a corner's circle touches a wall within 0 to 1e-5: double and nearly
+    double roots."""
+    rng = np.random.default_rng([seed, 14])
+    meshes = [box((1, 6, 3)), box((2, 1, 0.5))]
+    reach = np.hypot(1.0, 0.5)
+    gap = rng.choice([0.0, 1e-13, 1e-12, 3e-11, 1e-9, 1e-7, 1e-5], n) * rng.choice([-1, 1], n)
+    p0 = np.stack((-0.5 - reach - gap, rng.uniform(-1, 1, n), rng.uniform(-0.5, 0.5, n)), 1)
+    corner = np.arctan2(0.5, 1.0)
+    when, angle = rng.uniform(0, 1, n), rng.uniform(0.3, 1.2, n)
+    up = np.tile([0.0, 0, 1], (n, 1))
+    first = -corner - when * angle
+    q0, q1 = turn_quat(up, first), turn_quat(up, first + angle)
+    return relative_scene(
+        "tangent", meshes, np.zeros(n, int), np.ones(n, int), p0, q0, p0, q1, resting_world(n)
+    )
+
+
 def known_answers():
     """The table of FINDINGS section 2: scene and the expected first times (inf: none)."""
     q = np.tile(IDENTITY, (9, 1))
@@ -399,5 +444,7 @@ FAMILIES = {
         resting,
         planar_driving,
         lattice,
+        scales,
+        tangent,
     )
 }
