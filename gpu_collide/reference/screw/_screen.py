@@ -11,10 +11,13 @@ class Body:
     def __init__(self, screw, side):
         self.side = side
         self.parts = s02_facing.edge_parts(screw, side)
-        self.boundary = s02_facing.face_boundaries(screw, side)
+        parts = ("facing", "away") if side.tables.two_sided and screw.moves else ("facing",)
+        # A two-sided face is two regions of the screen, one on either side of its silhouette.
+        self.boundaries = [s02_facing.face_boundaries(screw, side, part) for part in parts]
+        outline = s02_facing.face_boundaries(screw, side, "whole") if len(parts) > 1 else self.boundaries[0]
         self.vertices = s02_facing.facing_vertices(screw, side)
         self.part_boxes = s02_facing.segment_boxes(screw, self.parts.p0, self.parts.p1)
-        self.face_boxes = s02_facing.face_boxes(screw, side, self.boundary)
+        self.face_boxes = s02_facing.face_boxes(screw, side, outline)
         self.point_boxes = s02_facing.point_boxes(screw, side.points[self.vertices])
 
     @property
@@ -53,10 +56,15 @@ class Raster:
         middle = 0.5 * (body.parts.p0 + body.parts.p1)
         edges = s03_project.project(screw, rows, body.parts, middle, pad)
         centres = s02_facing.face_centres(side)
-        boundary = s03_project.project(screw, rows, body.boundary, centres[body.boundary.owner], pad)
-        spans = s03_project.spans_of(screw, rows, boundary, body.face_boxes, pad)
+        regions = [s03_project.project(screw, rows, x, centres[x.owner], pad) for x in body.boundaries]
+        spans = s03_project.join(
+            [s03_project.spans_of(screw, rows, x, body.face_boxes, pad) for x in regions]
+        )
         dots = s03_project.dots_of(screw, rows, body.vertices, side.points[body.vertices], pad)
-        return [s04_sort.by_row(x, rows.count) for x in (edges, boundary, spans, dots)]
+        regions = [s04_sort.by_row(x, rows.count)[0] for x in regions]
+        return [s04_sort.by_row(edges, rows.count), regions] + [
+            s04_sort.by_row(x, rows.count) for x in (spans, dots)
+        ]
 
     def candidates(self):
         """The same three lists as `box_candidates`, from the rows."""
@@ -74,19 +82,19 @@ class Raster:
         show."""
         if self.rows is None:
             return s07_solve.concatenate(exact_vertices)
-        (edges_a, boundary_a, _, dots_a), (edges_b, boundary_b, _, dots_b) = self.sides
+        (edges_a, regions_a, _, dots_a), (edges_b, regions_b, _, dots_b) = self.sides
         screw, rows = self.screw, self.rows
         found = list(exact_vertices)
-        for face_body, vertex_body, boundary, dots in (
-            (a, b, boundary_a, dots_b),
-            (b, a, boundary_b, dots_a),
+        for face_body, vertex_body, regions, dots in (
+            (a, b, regions_a, dots_b),
+            (b, a, regions_b, dots_a),
         ):
             faces, vertices = face_body.side, vertex_body.side
 
             def functions(f, v, faces=faces, vertices=vertices):
                 return s07_solve.vertex_face_functions(screw, faces, vertices, f, v)
 
-            flat = boundary[0].take(~face_body.face_boxes.full[boundary[0].owner])
+            flat = [x.take(~face_body.face_boxes.full[x.owner]) for x in regions]
             f, v, s = s05_vertex_face.on_screen(
                 screw, rows, refine, flat, dots[0], functions, self.shifts, faces is a.side
             )

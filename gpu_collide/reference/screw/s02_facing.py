@@ -125,8 +125,11 @@ def edge_parts(screw, side):
     return Segments(edge, edge, u0, u1, p0, p1)
 
 
-def face_boundaries(screw, side):
-    """Boundaries of the facing parts of the faces (`Segments`, with virtual silhouette edges)."""
+def face_boundaries(screw, side, part="facing"):
+    """Boundaries of parts of the faces (`Segments`, with virtual silhouette edges).
+
+    ``part`` is "facing", "away" (the rest, which matters for two-sided meshes) or "whole".
+    """
     t = side.tables
     corners = t.loops >= 0
     counts = corners.sum(axis=1)
@@ -136,7 +139,9 @@ def face_boundaries(screw, side):
     a = side.points[t.loops]
     b = np.take_along_axis(a, following[:, :, None], axis=1)
     value = side.sign * np.sum(side.normals[:, None] * screw.omega(a), axis=-1)
-    if t.two_sided or not screw.moves:
+    if part == "away":
+        value = -value
+    if part == "whole" or not screw.moves:
         value = np.ones_like(value)
     after = np.take_along_axis(value, following, axis=1)
     limit = -FACING_PAD * screw.speed

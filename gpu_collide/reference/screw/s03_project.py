@@ -266,6 +266,11 @@ def spans_of(screw, rows, records, boxes, pad):
     )
 
 
+def join(parts):
+    """One structure of arrays from several of the same class."""
+    return type(parts[0])(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(parts[0])))
+
+
 @dataclass(frozen=True)
 class Dots:
     """Vertices on the screen: (m,) vertex, row, rho, padded ranges of h and t (equal without pad)."""

@@ -33,12 +33,12 @@ def candidates(screw, rows, spans, start_spans, dots, start_dots, shifts, faces_
     return np.unique(np.concatenate(found), axis=0) if found else np.zeros((0, 2), dtype=np.int64)
 
 
-def on_screen(screw, rows, refine, records, dots, functions, shifts, faces_are_a):
+def on_screen(screw, rows, refine, regions, dots, functions, shifts, faces_are_a):
     """Approximate meetings of vertices with faces.
 
     Parameters
     ----------
-    records : Records of the face boundaries, sorted by row
+    regions : list of Records of the boundaries of one region a face, each sorted by row
     dots : Dots of the vertices, without pad
     functions : callable (faces, vertices) -> ScrewFunctions, the distance to the plane
     shifts : copies of A
@@ -48,22 +48,22 @@ def on_screen(screw, rows, refine, records, dots, functions, shifts, faces_are_a
     faces, vertices (m,) int and s (m,) f8, times - 1/2
     """
     found = [np.zeros((0, 3))]
-    by_row = np.searchsorted(records.row, np.arange(rows.count + 1))
-    for i in range(len(dots.vertex)):
-        row = dots.row[i]
-        here = np.arange(by_row[row], by_row[row + 1])
-        if len(here) == 0:
-            continue
-        for k in shifts:
-            dh, dt = (float(x) for x in shift_of_copy(screw, rows, np.array(row), k))
-            if not faces_are_a:
-                dh, dt = -dh, -dt
-            # The vertex as seen from the faces' side: A's copy moves either the faces or the vertex.
-            h, t = 0.5 * (dots.h_min[i] + dots.h_max[i]) - dh, 0.5 * (dots.t_min[i] + dots.t_max[i]) - dt
-            inside = _segments if refine == "segments" else _pixels
-            faces, times = inside(rows, records, here, dots.rho[i], h)
-            s = times - t if faces_are_a else t - times
-            found.append(np.stack([faces, np.full(len(faces), dots.vertex[i]), s], axis=-1))
+    inside = _segments if refine == "segments" else _pixels
+    for records in regions:
+        by_row = np.searchsorted(records.row, np.arange(rows.count + 1))
+        # Vertices on the axis have no place on the screen.
+        for i in np.nonzero(np.isfinite(dots.h_max))[0]:
+            row = dots.row[i]
+            here = np.arange(by_row[row], by_row[row + 1])
+            for k in shifts if len(here) else ():
+                dh, dt = (float(x) for x in shift_of_copy(screw, rows, np.array(row), k))
+                if not faces_are_a:
+                    dh, dt = -dh, -dt
+                # The vertex as seen from the faces' side: A's copy moves either the faces or the vertex.
+                h, t = 0.5 * (dots.h_min[i] + dots.h_max[i]) - dh, 0.5 * (dots.t_min[i] + dots.t_max[i]) - dt
+                faces, times = inside(rows, records, here, dots.rho[i], h)
+                s = times - t if faces_are_a else t - times
+                found.append(np.stack([faces, np.full(len(faces), dots.vertex[i]), s], axis=-1))
     found = np.concatenate(found)
     faces, vertices, s = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64), found[:, 2]
     f = functions(faces, vertices)

@@ -4,6 +4,8 @@
 exact contacts. `on_screen` gives the answer of ``refine="segments"`` (the two records crossed as straight
 pieces of the (rho, h) screen, times interpolated) and ``"pixels"`` (pixel ranges that overlap in a row; where
 a pair overlaps more than once, the earliest time counts, as in Buss, section 9). Neither looks for roots.
+Edges that slide along each other lie on one curve of the screen: segments do not cross there (the vertex
+contacts of their ends tell of them), pixels report the earliest.
 """
 
 import numpy as np
