@@ -9,6 +9,44 @@
 #ifndef GC_EMIT_H
 #define GC_EMIT_H
 
+/* boxes tested at a time before the hits among them are looked at; one vector loop */
+#define GC_BLOCK 64
+
+/* ranges of one box, the window in time included */
+typedef struct {
+    gc_raster r0, r1, h0, h1, l0, l1;
+} gc_range;
+
+GC_FN gc_range gc_range_of(const gc_list *l, int i, gc_raster window)
+{
+    gc_range r;
+    r.r0 = l->box[GC_R0 * l->room + i];
+    r.r1 = l->box[GC_R1 * l->room + i];
+    r.h0 = l->box[GC_H0 * l->room + i];
+    r.h1 = l->box[GC_H1 * l->room + i];
+    r.l0 = l->box[GC_L0 * l->room + i] - window;
+    r.l1 = l->box[GC_L1 * l->room + i] + window;
+    return r;
+}
+
+/* meets[j] for the n <= GC_BLOCK boxes of l from `at` on; returns whether any does */
+GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets)
+{
+    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = l->box + GC_R0 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = l->box + GC_R1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = l->box + GC_H0 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = l->box + GC_H1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = l->box + GC_L0 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = l->box + GC_L1 * l->room + at;
+    int j, any = 0;
+    for (j = 0; j < n; ++j) {
+        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
+        meets[j] = m;
+        any |= m;
+    }
+    return any;
+}
+
 /* Everything the search knows about its pair. */
 typedef struct {
     gc_view view;

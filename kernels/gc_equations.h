@@ -78,7 +78,7 @@ GC_FN gc_edges gc_edges_load(const gc_tables *t, const gc_pair *p, int edge_a, i
     const gc_screw *k = &p->screw;
     gc_edges r;
     gc_vec low, high;
-    gc_real shrink = GC_R(1.0) / k->scale;
+    gc_real shrink = k->shrink;
     gc_edge_load(t, &p->mesh_a, edge_a, &low, &high);
     r.p = gc_place(k, k->ra, k->ta, low);
     r.d = gc_rotate(k->ra, gc_scale(gc_sub(high, low), shrink));

@@ -33,6 +33,9 @@ GC_FN void gc_screw_load(GC_GLOBAL const gc_real *p, gc_screw *k)
         k->ta[i] = p[17 + i];
         k->tb[i] = p[29 + i];
     }
+    k->shrink = p[32];
+    k->radius_a = p[33];
+    k->radius_b = p[34];
 }
 
 GC_FN void gc_screw_store(const gc_screw *k, GC_GLOBAL gc_real *p)
@@ -54,6 +57,9 @@ GC_FN void gc_screw_store(const gc_screw *k, GC_GLOBAL gc_real *p)
         p[17 + i] = k->ta[i];
         p[29 + i] = k->tb[i];
     }
+    p[32] = k->shrink;
+    p[33] = k->radius_a;
+    p[34] = k->radius_b;
 }
 
 GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
@@ -129,7 +135,7 @@ GC_FN gc_real gc_facing(const gc_screw *k, gc_vec n, gc_vec x)
 /* vertex v of A, or of B half-way, in the screw frame */
 GC_FN gc_vec gc_place(const gc_screw *k, const gc_real *m, const gc_real *t, gc_vec v)
 {
-    gc_vec r = gc_rotate(m, gc_scale(v, GC_R(1.0) / k->scale));
+    gc_vec r = gc_rotate(m, gc_scale(v, k->shrink));
     return gc_make(r.x + t[0], r.y + t[1], r.z + t[2]);
 }
 

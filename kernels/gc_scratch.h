@@ -30,6 +30,8 @@ typedef struct {
 typedef struct {
     GC_GLOBAL gc_raster *x, *y, *z, *rho, *psi;  /* (nv,) */
     GC_GLOBAL gc_raster *nx, *ny, *nz;           /* (nf,) face normals */
+    GC_GLOBAL gc_raster *f0, *fx, *fz;           /* (nf,) facing at a point is f0 + fx x + fz z, >= 0 where it matters */
+    GC_GLOBAL gc_raster *least;                  /* (ne,) least rho on each edge */
     gc_raster way;                               /* -1 backward faces matter (A), +1 forward ones (B) */
 } gc_body;
 
@@ -107,6 +109,10 @@ GC_FN gc_body gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way)
     b.nx = gc_take_reals(s, m->nf);
     b.ny = gc_take_reals(s, m->nf);
     b.nz = gc_take_reals(s, m->nf);
+    b.f0 = gc_take_reals(s, m->nf);
+    b.fx = gc_take_reals(s, m->nf);
+    b.fz = gc_take_reals(s, m->nf);
+    b.least = gc_take_reals(s, m->ne);
     b.way = way;
     return b;
 }

@@ -75,6 +75,8 @@ typedef struct {
     gc_real scale;  /* user length = scale * scaled length */
     gc_real ra[9], ta[3];   /* a: mesh (centred, scaled) -> screw frame, row major */
     gc_real rb[9], tb[3];   /* b at half-way */
+    gc_real shrink;         /* 1 / scale, a power of two as well */
+    gc_real radius_a, radius_b; /* bounding radii about the meshes' centres */
 } gc_screw;
 
 /* What is common to a pair while it is solved. */

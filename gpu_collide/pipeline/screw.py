@@ -112,7 +112,7 @@ def _scratch_guess(counts, rows):
     nv, ne, nf = (int(x) + 16 for x in counts.max(axis=0))
     lists = nv + ne + nf
     copies = 5 if lists < 4000 else 1
-    reals = 2 * (5 * nv + 3 * nf) + 10 * lists * (3 + copies) + 256
+    reals = 2 * (5 * nv + 6 * nf + ne) + 10 * lists * (3 + copies) + 256
     ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256
     if rows:
         reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
@@ -231,7 +231,7 @@ def _screen(state, common, height, pair_state, n):
             need = be.zeros(2, np.int32)
             kernel_args = {
                 "n_todo": len(todo), "todo_in": be.to_device(todo), "vertices_in": t["vertices_raster"],
-                "planes_in": t["planes_in"], "inverse_length_in": t["inverse_length_in"], "edge0_in": t["edge0_in"],
+                "normals_in": t["normals_raster"], "inverse_length_in": t["inverse_length_in"], "edge0_in": t["edge0_in"],
                 "row_height_in": row_height, "min_properness": q.min_properness, "refine": REFINE[q.refine],
                 "candidates": CANDIDATES[q.candidates if q.refine == "exact" else "raster"],
                 "scratch_reals": be.empty(groups * r, state.raster), "scratch_ints": be.empty(groups * i, np.int32),

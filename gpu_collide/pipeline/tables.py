@@ -46,7 +46,7 @@ class MeshTables:
     ----------
     buffers : dict
         ``headers_in``, ``topology_in``, ``mesh_reals_in``, ``vertices_in``, ``planes_in``, ``corners_in`` for the
-        solver, ``vertices_raster``, ``inverse_length_in``, ``edge0_in`` for culling.
+        solver, ``vertices_raster``, ``normals_raster``, ``inverse_length_in``, ``edge0_in`` for culling.
     counts : (meshes, 3) int64
         Vertices, edges and faces of each mesh.
     nbytes : int
@@ -101,6 +101,7 @@ def build_tables(meshes, backend, precision):
         "vertices_in": vertices.astype(real).reshape(-1),
         "planes_in": np.concatenate([m.face_planes for m in meshes]).astype(real).reshape(-1),
         "corners_in": corners.astype(real).reshape(-1),
+        "normals_raster": _stack([np.ascontiguousarray(m.face_planes[:, :3].T) for m in meshes], raster)[0],
         "vertices_raster": np.ascontiguousarray(_stack(blocks, raster)[0]),
         "inverse_length_in": (1.0 / lengths).astype(raster),
         "edge0_in": (np.cumsum(counts[:, 1]) - counts[:, 1]).astype(np.int32),

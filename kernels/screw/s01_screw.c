@@ -134,6 +134,9 @@ GC_KERNEL void s01_screw(
         }
         k.scale = GC_MAX(ma[4], mb[4]);
         shrink = GC_R(1.0) / k.scale;
+        k.shrink = shrink;
+        k.radius_a = ma[3] * shrink;
+        k.radius_b = mb[3] * shrink;
         gc_relative_pose(gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a),
                          gc_load_vec(start_position_in, b), gc_load_quat(start_quat_in, b), ca, cb, &r.q0, &r.p0);
         gc_relative_pose(gc_load_vec(end_position_in, a), gc_load_quat(end_quat_in, a),

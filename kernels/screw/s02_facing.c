@@ -32,10 +32,9 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
 }
 
 /* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
-GC_FN gc_raster gc_faces(const gc_view *w, const gc_body *b, int f, int v)
+GC_FN gc_raster gc_faces(const gc_body *b, int f, int v)
 {
-    gc_raster nx = b->nx[f], ny = b->ny[f], nz = b->nz[f];
-    return b->way * (nx * w->wn + ny * w->gn + w->thetan * (nx * b->z[v] - nz * b->x[v])) + w->facing;
+    return b->f0[f] + b->fx[f] * b->x[v] + b->fz[f] * b->z[v];
 }
 
 /* kappa r of a point: 1 at the frame's origin, 0 on the axis. Not by way of q, whose root loses half the digits there. */
@@ -51,12 +50,22 @@ GC_FN gc_raster gc_rho(gc_raster kappa, gc_raster x, gc_raster z)
     return (kappa * (x * x + z * z) + GC_F(2.0) * z) / (GC_F(1.0) + gc_kappa_r(kappa, x, z));
 }
 
-/* vertices and face normals of one body in the screw frame; m, t: mesh -> frame, m includes the scaling */
-GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
-                     GC_GLOBAL const gc_real *planes_in, const gc_real *rot, const gc_real *shift, gc_real shrink)
+/* least rho on the segment from (xa, za) to (xb, zb) */
+GC_FN gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc_raster xb, gc_raster zb)
 {
-    GC_GLOBAL const gc_raster *vx = vertices_in + 3 * mesh->vertex0;
-    int nv = mesh->nv, nf = mesh->nf, i;
+    gc_raster dx = xb - xa, dz = zb - za;
+    gc_raster b = GC_F(2.0) * (kappa * (xa * dx + za * dz) + dz), c = kappa * (dx * dx + dz * dz);
+    gc_raster s = c > GC_F(0.0) ? -b / (GC_F(2.0) * c) : (b < GC_F(0.0) ? GC_F(1.0) : GC_F(0.0));
+    s = s < GC_F(0.0) ? GC_F(0.0) : (s > GC_F(1.0) ? GC_F(1.0) : s);
+    return gc_rho(kappa, xa + s * dx, za + s * dz);
+}
+
+/* vertices of one body in the screw frame */
+GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
+                     const gc_real *rot, const gc_real *shift, gc_real shrink)
+{
+    GC_GLOBAL const gc_raster *GC_RESTRICT vx = vertices_in + 3 * mesh->vertex0;
+    int nv = mesh->nv, i;
     gc_raster m0 = (gc_raster)(rot[0] * shrink), m1 = (gc_raster)(rot[1] * shrink), m2 = (gc_raster)(rot[2] * shrink);
     gc_raster m3 = (gc_raster)(rot[3] * shrink), m4 = (gc_raster)(rot[4] * shrink), m5 = (gc_raster)(rot[5] * shrink);
     gc_raster m6 = (gc_raster)(rot[6] * shrink), m7 = (gc_raster)(rot[7] * shrink), m8 = (gc_raster)(rot[8] * shrink);
@@ -74,13 +83,39 @@ GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC
         rho[i] = gc_rho(kappa, ax, az);
         psi[i] = gc_arc(ax, az, kappa, inv_kappa);
     }
+}
+
+/* face normals and facing, and the least rho of every edge; needs the vertices */
+GC_FN void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const int *topology,
+                           GC_GLOBAL const gc_raster *normals_in, const gc_real *rot)
+{
+    int nf = mesh->nf, ne = mesh->ne, i;
+    GC_GLOBAL const gc_raster *GC_RESTRICT px = normals_in + 3 * mesh->face0;
+    GC_GLOBAL const gc_raster *GC_RESTRICT x = b->x, *GC_RESTRICT z = b->z;
+    GC_GLOBAL const int *GC_RESTRICT edges = topology + mesh->edges;
+    GC_GLOBAL gc_raster *GC_RESTRICT nx = b->nx, *GC_RESTRICT ny = b->ny, *GC_RESTRICT nz = b->nz;
+    GC_GLOBAL gc_raster *GC_RESTRICT f0 = b->f0, *GC_RESTRICT fx = b->fx, *GC_RESTRICT fz = b->fz;
+    GC_GLOBAL gc_raster *GC_RESTRICT least = b->least;
+    gc_raster m0 = (gc_raster)rot[0], m1 = (gc_raster)rot[1], m2 = (gc_raster)rot[2];
+    gc_raster m3 = (gc_raster)rot[3], m4 = (gc_raster)rot[4], m5 = (gc_raster)rot[5];
+    gc_raster m6 = (gc_raster)rot[6], m7 = (gc_raster)rot[7], m8 = (gc_raster)rot[8];
+    gc_raster wn = b->way * w->wn, gn = b->way * w->gn, turn = b->way * w->thetan, slack = w->facing, kappa = w->kappa;
     for (i = GC_LOCAL_ID; i < nf; i += GC_GROUP_SIZE) {
-        GC_GLOBAL const gc_real *p = planes_in + 4 * (mesh->face0 + i);
-        b->nx[i] = (gc_raster)(rot[0] * p[0] + rot[1] * p[1] + rot[2] * p[2]);
-        b->ny[i] = (gc_raster)(rot[3] * p[0] + rot[4] * p[1] + rot[5] * p[2]);
-        b->nz[i] = (gc_raster)(rot[6] * p[0] + rot[7] * p[1] + rot[8] * p[2]);
+        gc_raster ax = px[i], ay = px[nf + i], az = px[2 * nf + i];
+        gc_raster tx = m0 * ax + m1 * ay + m2 * az, ty = m3 * ax + m4 * ay + m5 * az, tz = m6 * ax + m7 * ay + m8 * az;
+        nx[i] = tx;
+        ny[i] = ty;
+        nz[i] = tz;
+        f0[i] = tx * wn + ty * gn + slack;
+        fx[i] = -turn * tz;
+        fz[i] = turn * tx;
+    }
+    for (i = GC_LOCAL_ID; i < ne; i += GC_GROUP_SIZE) {
+        int u = edges[2 * i], v = edges[2 * i + 1];
+        least[i] = gc_least_rho(kappa, x[u], z[u], x[v], z[v]);
     }
 }
+
 
 /* The pad of psi (and so of eta and lambda) at a distance from the axis: an azimuth's rounding grows as 1/r. kr is the
  * least kappa r of the feature. */
@@ -88,6 +123,27 @@ GC_FN gc_raster gc_pad_near(const gc_view *w, gc_raster kr)
 {
     gc_raster k = kr > w->axis ? kr : w->axis;
     return k < GC_F(1.0) && k > GC_F(0.0) ? w->pad / k : w->pad;
+}
+
+/* Can the bounding balls meet at all? Ranges of rho and y hold for any motion, those of eta and lambda if no whole turn
+ * comes in: a ball of radius b at distance r from the axis spans at most atan(b / sqrt(r^2 - b^2)) to either side. */
+GC_FN int s02_reach(const gc_view *w, const gc_screw *k)
+{
+    gc_raster ax = (gc_raster)k->ta[0], ay = (gc_raster)k->ta[1], az = (gc_raster)k->ta[2], bz = (gc_raster)k->tb[2];
+    gc_raster ra = (gc_raster)k->radius_a, rb = (gc_raster)k->radius_b, both = ra + rb + GC_F(4.0) * w->pad;
+    gc_raster ka, kb, da, db, psi, wide;
+    if (GC_ABS_R(gc_rho(w->kappa, ax, az) - gc_rho(w->kappa, GC_F(0.0), bz)) > both) return 0;
+    if (GC_ABS_R(ay) > both + GC_F(0.5) * w->speed * GC_ABS_R(w->gn)) return 0;
+    if (w->wraps) return 1;
+    ka = gc_kappa_r(w->kappa, ax, az);
+    kb = gc_kappa_r(w->kappa, GC_F(0.0), bz);
+    da = ka * ka - w->kappa * w->kappa * ra * ra;
+    db = kb * kb - w->kappa * w->kappa * rb * rb;
+    if (da < GC_F(0.01) || db < GC_F(0.01)) return 1;
+    psi = gc_arc(ax, az, w->kappa, w->inv_kappa);
+    wide = ra / GC_SQRT_R(da) + rb / GC_SQRT_R(db) + GC_F(8.0) * w->pad;
+    if (GC_ABS_R(w->wn * ay - w->gn * psi) > w->wn * both + GC_ABS_R(w->gn) * wide) return 0;
+    return GC_ABS_R(w->gn * ay + w->wn * psi) <= GC_ABS_R(w->gn) * both + w->wn * wide + w->window;
 }
 
 /* eta and lambda ranges of a (psi, y) box into entry i */
@@ -111,7 +167,7 @@ GC_FN void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC
         int j = topology[m->vertex_face_start + v], end = topology[m->vertex_face_start + v + 1], keep = 0, i;
         gc_raster p0, p1, kr;
         for (; j < end && !keep; ++j)
-            keep = m->two_sided || gc_faces(w, b, topology[m->vertex_faces + j], v) >= GC_F(0.0);
+            keep = m->two_sided || gc_faces(b, topology[m->vertex_faces + j], v) >= GC_F(0.0);
         if (!keep) continue;
         i = GC_GROUP_ADD(l->count, 1);
         p0 = b->psi[v];
@@ -135,16 +191,6 @@ GC_FN gc_raster gc_short_way(gc_raster d, gc_raster period)
     return d > limit ? d - period : (d < -limit ? d + period : d);
 }
 
-/* least rho on the segment from (xa, za) to (xb, zb) */
-GC_FN gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc_raster xb, gc_raster zb)
-{
-    gc_raster dx = xb - xa, dz = zb - za;
-    gc_raster b = GC_F(2.0) * (kappa * (xa * dx + za * dz) + dz), c = kappa * (dx * dx + dz * dz);
-    gc_raster s = c > GC_F(0.0) ? -b / (GC_F(2.0) * c) : (b < GC_F(0.0) ? GC_F(1.0) : GC_F(0.0));
-    s = s < GC_F(0.0) ? GC_F(0.0) : (s > GC_F(1.0) ? GC_F(1.0) : s);
-    return gc_rho(kappa, xa + s * dx, za + s * dz);
-}
-
 /* faces with a corner that faces the right way: the box of the whole face */
 GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
@@ -153,7 +199,7 @@ GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GL
         int start = topology[m->face_start + f], end = topology[m->face_start + f + 1], j, keep = m->two_sided, i, u;
         gc_raster r0 = GC_CULL_FAR, r1 = -GC_CULL_FAR, y0 = GC_CULL_FAR, y1 = -GC_CULL_FAR, p, p0, p1, first;
         for (j = start; j < end && !keep; ++j)
-            keep = gc_faces(w, b, f, topology[m->face_vertices + j]) >= GC_F(0.0);
+            keep = gc_faces(b, f, topology[m->face_vertices + j]) >= GC_F(0.0);
         if (!keep) continue;
         u = topology[m->face_vertices + end - 1];
         first = b->psi[u];
@@ -162,7 +208,7 @@ GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GL
         p1 = p;
         for (j = start; j < end; ++j) {
             int v = topology[m->face_vertices + j];
-            gc_raster least = gc_least_rho(w->kappa, b->x[u], b->z[u], b->x[v], b->z[v]);
+            gc_raster least = b->least[topology[m->face_edges + (j > start ? j - 1 : end - 1)]];
             p += gc_short_way(b->psi[v] - b->psi[u], w->period);
             p0 = GC_MIN(p, p0);
             p1 = GC_MAX(p, p1);
@@ -187,7 +233,7 @@ GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GL
 }
 
 /* edges with a face that faces the right way somewhere, and the part of the edge (u0, u1) where one does */
-GC_FN void s02_edges_keep(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_FN void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
     int e;
     for (e = GC_LOCAL_ID; e < m->ne; e += GC_GROUP_SIZE) {
@@ -196,7 +242,7 @@ GC_FN void s02_edges_keep(const gc_view *w, const gc_body *b, const gc_mesh *m, 
         gc_raster u0 = GC_F(1.0), u1 = GC_F(0.0);
         for (; j < end; ++j) {
             int f = topology[m->edge_faces + j] >> 1;
-            gc_raster g0 = gc_faces(w, b, f, v0), g1 = gc_faces(w, b, f, v1);
+            gc_raster g0 = gc_faces(b, f, v0), g1 = gc_faces(b, f, v1);
             if (m->two_sided || (g0 >= GC_F(0.0) && g1 >= GC_F(0.0))) {
                 u0 = GC_F(0.0);
                 u1 = GC_F(1.0);
@@ -225,12 +271,16 @@ GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, G
     int n = *l->count, room = l->room, i;
     GC_GLOBAL const int *GC_RESTRICT edges = topology + m->edges, *GC_RESTRICT id = l->id;
     GC_GLOBAL const gc_raster *GC_RESTRICT x = b->x, *GC_RESTRICT y = b->y, *GC_RESTRICT z = b->z;
-    GC_GLOBAL gc_raster *GC_RESTRICT box = l->box;
+    GC_GLOBAL const gc_raster *GC_RESTRICT part0 = l->box + GC_U0 * room, *GC_RESTRICT part1 = l->box + GC_U1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT br0 = l->box + GC_R0 * room, *GC_RESTRICT br1 = l->box + GC_R1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT bh0 = l->box + GC_H0 * room, *GC_RESTRICT bh1 = l->box + GC_H1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT bl0 = l->box + GC_L0 * room, *GC_RESTRICT bl1 = l->box + GC_L1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT bp0 = l->box + GC_P0 * room, *GC_RESTRICT bp1 = l->box + GC_P1 * room;
     gc_raster kappa = w->kappa, inv_kappa = w->inv_kappa, period = w->period, wn = w->wn, gn = w->gn, pad = w->pad;
     gc_raster axis = w->axis, agn = GC_ABS_R(gn);
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         int e = id[i], v0 = edges[2 * e], v1 = edges[2 * e + 1];
-        gc_raster u0 = box[GC_U0 * room + i], u1 = box[GC_U1 * room + i];
+        gc_raster u0 = part0[i], u1 = part1[i];
         gc_raster dx = x[v1] - x[v0], dy = y[v1] - y[v0], dz = z[v1] - z[v0];
         gc_raster xa = x[v0] + u0 * dx, ya = y[v0] + u0 * dy, za = z[v0] + u0 * dz;
         gc_raster xb = x[v0] + u1 * dx, yb = y[v0] + u1 * dy, zb = z[v0] + u1 * dz;
@@ -278,14 +328,14 @@ GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, G
         /* gc_pad_near, written out for the vectoriser */
         c = k0 > axis ? k0 : axis;
         c = c < GC_F(1.0) && c > GC_F(0.0) ? pad / c : pad;
-        box[GC_R0 * room + i] = least - pad;
-        box[GC_R1 * room + i] = most + pad;
-        box[GC_H0 * room + i] = h0 - c;
-        box[GC_H1 * room + i] = h1 + c;
-        box[GC_L0 * room + i] = l0 - c;
-        box[GC_L1 * room + i] = l1 + c;
-        box[GC_P0 * room + i] = p0;
-        box[GC_P1 * room + i] = p1;
+        br0[i] = least - pad;
+        br1[i] = most + pad;
+        bh0[i] = h0 - c;
+        bh1[i] = h1 + c;
+        bl0[i] = l0 - c;
+        bl1[i] = l1 + c;
+        bp0[i] = p0;
+        bp1[i] = p1;
     }
 }
 

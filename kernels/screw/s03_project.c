@@ -281,8 +281,8 @@ GC_FN int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh *m,
 {
     if (o->at < o->end) {
         int u = o->u, v = topology[m->face_vertices + o->at];
-        gc_raster g0 = m->two_sided ? GC_F(1.0) : gc_faces(w, b, f, u);
-        gc_raster g1 = m->two_sided ? GC_F(1.0) : gc_faces(w, b, f, v);
+        gc_raster g0 = m->two_sided ? GC_F(1.0) : gc_faces(b, f, u);
+        gc_raster g1 = m->two_sided ? GC_F(1.0) : gc_faces(b, f, v);
         *s = gc_segment_make(w, b->x[u], b->y[u], b->z[u], b->x[v], b->y[v], b->z[v], b->psi[u], o->psi);
         if ((g0 >= GC_F(0.0)) != (g1 >= GC_F(0.0))) {
             gc_raster cut = g0 / (g0 - g1);

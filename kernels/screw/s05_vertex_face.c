@@ -15,17 +15,14 @@ GC_FN void gc_emit_vertex(const gc_search *q, int kind, const gc_list *vertices,
 
 GC_FN void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
 {
-    int i, j, nv = *vertices->count, nf = *faces->count;
+    int i, j, at, nv = *vertices->count, nf = *faces->count;
     for (i = GC_LOCAL_ID; i < nv; i += GC_GROUP_SIZE) {
-        GC_GLOBAL const gc_raster *v = vertices->box + i, *f = faces->box;
-        gc_raster r0 = v[GC_R0 * vertices->room], r1 = v[GC_R1 * vertices->room];
-        gc_raster h0 = v[GC_H0 * vertices->room], h1 = v[GC_H1 * vertices->room];
-        gc_raster l0 = v[GC_L0 * vertices->room] - q->view.window, l1 = v[GC_L1 * vertices->room] + q->view.window;
-        for (j = 0; j < nf; ++j) {
-            int meets = (f[GC_R0 * faces->room + j] <= r1) & (f[GC_R1 * faces->room + j] >= r0)
-                & (f[GC_H0 * faces->room + j] <= h1) & (f[GC_H1 * faces->room + j] >= h0)
-                & (f[GC_L0 * faces->room + j] <= l1) & (f[GC_L1 * faces->room + j] >= l0);
-            if (meets) gc_emit_vertex(q, kind, vertices, i, faces, j);
+        gc_range v = gc_range_of(vertices, i, q->view.window);
+        for (at = 0; at < nf; at += GC_BLOCK) {
+            int n = GC_MIN(nf - at, GC_BLOCK), meets[GC_BLOCK];
+            if (!gc_block_meets(faces, at, n, v, meets)) continue;
+            for (j = 0; j < n; ++j)
+                if (meets[j]) gc_emit_vertex(q, kind, vertices, i, faces, at + j);
         }
     }
 }

@@ -6,31 +6,15 @@
  * at the first row where their records overlap.
  */
 
-/* edges of B tested per block before the hits are looked at; the block test is one vector loop */
-#define GC_BLOCK 64
-
 GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb)
 {
     int na = *la->count, nb = *lb->count, i, j, at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = lb->box + GC_R0 * lb->room, *GC_RESTRICT r1 = lb->box + GC_R1 * lb->room;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = lb->box + GC_H0 * lb->room, *GC_RESTRICT h1 = lb->box + GC_H1 * lb->room;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = lb->box + GC_L0 * lb->room, *GC_RESTRICT l1 = lb->box + GC_L1 * lb->room;
     for (i = GC_LOCAL_ID; i < na; i += GC_GROUP_SIZE) {
-        GC_GLOBAL const gc_raster *a = la->box + i;
-        gc_raster ar0 = a[GC_R0 * la->room], ar1 = a[GC_R1 * la->room];
-        gc_raster ah0 = a[GC_H0 * la->room], ah1 = a[GC_H1 * la->room];
-        gc_raster al0 = a[GC_L0 * la->room] - q->view.window, al1 = a[GC_L1 * la->room] + q->view.window;
+        gc_range a = gc_range_of(la, i, q->view.window);
         for (at = 0; at < nb; at += GC_BLOCK) {
-            int end = nb - at < GC_BLOCK ? nb - at : GC_BLOCK, any = 0;
-            int meets[GC_BLOCK];
-            for (j = 0; j < end; ++j) {
-                int m = (r0[at + j] <= ar1) & (r1[at + j] >= ar0) & (h0[at + j] <= ah1) & (h1[at + j] >= ah0)
-                    & (l0[at + j] <= al1) & (l1[at + j] >= al0);
-                meets[j] = m;
-                any |= m;
-            }
-            if (!any) continue;
-            for (j = 0; j < end; ++j)
+            int n = GC_MIN(nb - at, GC_BLOCK), meets[GC_BLOCK];
+            if (!gc_block_meets(lb, at, n, a, meets)) continue;
+            for (j = 0; j < n; ++j)
                 if (meets[j]) gc_emit(q, GC_EE, la, i, lb, at + j);
         }
     }

@@ -291,6 +291,7 @@ GC_FN void gc_world_make(gc_vec p0, gc_quat q0, gc_vec p1, gc_quat q1, gc_real s
     gc_quat back = gc_quat_conj(q0), one = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
     gc_vec zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     w->screw.scale = GC_R(1.0);
+    w->screw.shrink = GC_R(1.0);
     gc_screw_make(gc_quat_unit(gc_quat_mul(back, q1)), one, zero, gc_quat_rotate(back, gc_sub(p1, p0)), size, &w->screw);
     w->q0 = q0;
     w->p0 = p0;

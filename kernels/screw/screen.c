@@ -79,12 +79,12 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
 
 /* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
 GC_FN int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
-                             GC_GLOBAL const gc_real *planes_in, GC_GLOBAL gc_raster **hulls_out, int reals_per_group,
+                             GC_GLOBAL const gc_raster *normals_in, GC_GLOBAL gc_raster **hulls_out, int reals_per_group,
                              int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
 {
     gc_list va, ea, fa, vb, eb, fb;
     GC_GLOBAL gc_raster *hulls;
-    gc_real shrink = GC_R(1.0) / k->scale;
+    gc_real shrink = k->shrink;
     const gc_view *w = &q->view;
     int copies = w->wraps ? GC_MAX_COPIES : 1;
     q->a = gc_take_body(s, &q->mesh_a, GC_F(-1.0));
@@ -113,15 +113,18 @@ GC_FN int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_
         *eb.count = 0;
         *fb.count = 0;
     }
-    s02_place(w, &q->a, &q->mesh_a, vertices_in, planes_in, k->ra, k->ta, shrink);
-    s02_place(w, &q->b, &q->mesh_b, vertices_in, planes_in, k->rb, k->tb, shrink);
+    s02_place(w, &q->a, &q->mesh_a, vertices_in, k->ra, k->ta, shrink);
+    s02_place(w, &q->b, &q->mesh_b, vertices_in, k->rb, k->tb, shrink);
+    GC_BARRIER();
+    s02_faces_edges(w, &q->a, &q->mesh_a, q->topology, normals_in, k->ra);
+    s02_faces_edges(w, &q->b, &q->mesh_b, q->topology, normals_in, k->rb);
     GC_BARRIER();
     s02_vertices(w, &q->a, &q->mesh_a, q->topology, &va);
     s02_vertices(w, &q->b, &q->mesh_b, q->topology, &vb);
     s02_faces(w, &q->a, &q->mesh_a, q->topology, &fa);
     s02_faces(w, &q->b, &q->mesh_b, q->topology, &fb);
-    s02_edges_keep(w, &q->a, &q->mesh_a, q->topology, &ea);
-    s02_edges_keep(w, &q->b, &q->mesh_b, q->topology, &eb);
+    s02_edges_keep(&q->a, &q->mesh_a, q->topology, &ea);
+    s02_edges_keep(&q->b, &q->mesh_b, q->topology, &eb);
     GC_BARRIER();
     s02_edges_box(w, &q->a, &q->mesh_a, q->topology, &ea);
     s02_edges_box(w, &q->b, &q->mesh_b, q->topology, &eb);
@@ -202,7 +205,7 @@ GC_KERNEL void screen(
     GC_GLOBAL const int *headers_in,           /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
     GC_GLOBAL const gc_raster *vertices_in,    /* per mesh x, y, z blocks, centred */
-    GC_GLOBAL const gc_real *planes_in,        /* (faces, 4) */
+    GC_GLOBAL const gc_raster *normals_in,     /* per mesh x, y, z blocks */
     GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
     GC_GLOBAL const int *edge0_in,             /* (meshes,) where a mesh's edges begin there */
     GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
@@ -247,13 +250,13 @@ GC_KERNEL void screen(
             s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
             s.reals_used = 0;
             s.ints_used = 0;
-            if (gc_search_features(&q, &k, &s, vertices_in, planes_in, &hulls, reals_per_group, ints_per_group, need_out,
+            if (s02_reach(&q.view, &k) && gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, reals_per_group, ints_per_group, need_out,
                                    state_out + pair)) {
                 int rows = candidates == GC_CANDIDATES_RASTER
                     || (candidates == GC_CANDIDATES_AUTO
                         && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
                 if (rows) {
-                    gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] / k.scale), reals_per_group,
+                    gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group,
                                    ints_per_group, need_out, state_out + pair);
                 } else {
                     s05_pairs(&q, GC_VF, &q.va, &q.fb);
