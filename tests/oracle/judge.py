@@ -343,7 +343,9 @@ def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=
     clear &= (in_time > 2 * tau + unsure) & (sine > 10 * PARALLEL)
     # by the closed tests, with room for rounding only
     snug = 1e-12 * size + rounding / np.maximum(sine, 1e-12)
-    nominal = (inside >= -snug) & (face > facing_band) & certain & (in_time >= -0.1 * tau)
+    # in a touch n.omega goes through zero: there the face is backward facing within the tolerance
+    turned = face > (facing_band if single else -facing_band)
+    nominal = (inside >= -snug) & turned & certain & (in_time >= -0.1 * tau)
     nominal &= (sine > 10 * PARALLEL) & ((unsure * pace <= 1e-6 * size) | (inside > 2 * unsure * pace))
     if sustained_end is not None:
         long_enough = (sustained_end[i] - clamped) * pace > BAND * size
