@@ -39,6 +39,7 @@ GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets
     GC_GLOBAL const gc_raster *GC_RESTRICT l0 = l->box + GC_L0 * l->room + at;
     GC_GLOBAL const gc_raster *GC_RESTRICT l1 = l->box + GC_L1 * l->room + at;
     int j, any = 0;
+    GC_INDEPENDENT
     for (j = 0; j < n; ++j) {
         int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
         meets[j] = m;

@@ -73,6 +73,7 @@ GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC
     gc_raster kappa = w->kappa, inv_kappa = w->inv_kappa;
     GC_GLOBAL gc_raster *GC_RESTRICT x = b->x, *GC_RESTRICT y = b->y, *GC_RESTRICT z = b->z;
     GC_GLOBAL gc_raster *GC_RESTRICT rho = b->rho, *GC_RESTRICT psi = b->psi;
+    GC_INDEPENDENT
     for (i = GC_LOCAL_ID; i < nv; i += GC_GROUP_SIZE) {
         gc_raster px = vx[i], py = vx[nv + i], pz = vx[2 * nv + i];
         gc_raster ax = m0 * px + m1 * py + m2 * pz + t0;
@@ -100,6 +101,7 @@ GC_FN void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh *me
     gc_raster m3 = (gc_raster)rot[3], m4 = (gc_raster)rot[4], m5 = (gc_raster)rot[5];
     gc_raster m6 = (gc_raster)rot[6], m7 = (gc_raster)rot[7], m8 = (gc_raster)rot[8];
     gc_raster wn = b->way * w->wn, gn = b->way * w->gn, turn = b->way * w->thetan, slack = w->facing, kappa = w->kappa;
+    GC_INDEPENDENT
     for (i = GC_LOCAL_ID; i < nf; i += GC_GROUP_SIZE) {
         gc_raster ax = px[i], ay = px[nf + i], az = px[2 * nf + i];
         gc_raster tx = m0 * ax + m1 * ay + m2 * az, ty = m3 * ax + m4 * ay + m5 * az, tz = m6 * ax + m7 * ay + m8 * az;
@@ -110,6 +112,7 @@ GC_FN void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh *me
         fx[i] = -turn * tz;
         fz[i] = turn * tx;
     }
+    GC_INDEPENDENT
     for (i = GC_LOCAL_ID; i < ne; i += GC_GROUP_SIZE) {
         int u = edges[2 * i], v = edges[2 * i + 1];
         least[i] = gc_least_rho(kappa, x[u], z[u], x[v], z[v]);
@@ -278,6 +281,7 @@ GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, G
     GC_GLOBAL gc_raster *GC_RESTRICT bp0 = l->box + GC_P0 * room, *GC_RESTRICT bp1 = l->box + GC_P1 * room;
     gc_raster kappa = w->kappa, inv_kappa = w->inv_kappa, period = w->period, wn = w->wn, gn = w->gn, pad = w->pad;
     gc_raster axis = w->axis, agn = GC_ABS_R(gn);
+    GC_INDEPENDENT
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         int e = id[i], v0 = edges[2 * e], v1 = edges[2 * e + 1];
         gc_raster u0 = part0[i], u1 = part1[i];

@@ -15,6 +15,8 @@ import numpy as np
 # Bisection halves the step at most this often: 2^-40 of a step, far below the time tolerance.
 MAX_DEPTH = 40
 NEWTON_STEPS = 80
+# Rounding of a value, in units of the sum of the coefficients.
+ROUNDING = 4e-16
 
 
 class ScrewFunctions:
@@ -78,6 +80,7 @@ def find_roots(functions, low, high, tolerance):
         if len(index):
             part = functions.take(index)
             item, s, touch = _solve_pieces(part, *cutter(part, low, high, tolerance[index]), tolerance[index])
+            s, touch = _join_double(part.take(item), s, touch)
             found.append((index[item], s, touch))
     item, s, touch = (np.concatenate(columns) for columns in zip(*found, strict=True))
     order = np.lexsort((s, item))
@@ -86,6 +89,14 @@ def find_roots(functions, low, high, tolerance):
     new = np.ones(len(item), dtype=bool)
     new[1:] = (item[1:] != item[:-1]) | (s[1:] - s[:-1] > 1e-12)
     return item[new], s[new], touch[new]
+
+
+def _join_double(part, s, touch):
+    """Two roots nearer to each other than rounding can tell are one touch, at the extremum between them."""
+    _, d1, d2 = part(s)
+    rounding = ROUNDING * (np.abs(part.p).sum(axis=1) + np.abs(part.q).sum(axis=1))
+    double = d1 * d1 <= 8.0 * np.abs(d2) * rounding
+    return np.where(double, s - d1 / np.where(double & (d2 != 0), d2, 1.0), s), touch | double
 
 
 def _cut_closed(functions, low, high, tolerance):

@@ -9,6 +9,8 @@ remains: an edge meeting whose vertex contacts all fall below the threshold is k
 Sources: Buss, end of section 5; DESIGN.md sections 4 and 10.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from .s07_solve import EE, FACING, FV, TOUCH, VF, Meetings, concatenate, crossing, vertex_properness
@@ -17,6 +19,9 @@ from .s07_solve import EE, FACING, FV, TOUCH, VF, Meetings, concatenate, crossin
 def resolve(screw, a, b, meetings, min_properness):
     """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
+    # Features that pass each other at their ends while they stay in contact do not last.
+    lasts = meetings.sustained & (meetings.s_end - meetings.s > 2 * screw.tau)
+    meetings = replace(meetings, sustained=lasts, s_end=np.where(lasts, meetings.s_end, meetings.s))
     meetings = _edges_once(screw, meetings)
     meetings = _edge_ends(screw, a, b, meetings, min_properness)
     meetings = _vertex_once(screw, a, b, meetings)
