@@ -137,7 +137,7 @@ GC_FN gc_real gc_angle(gc_real s, gc_real c)
 }
 
 /* arctan(r)/r on 0 <= r <= 1 for culling, u = r^2; error 3e-9 (float32) or 2e-12, inside the culling pad */
-GC_FN gc_raster gc_atan_ratio(gc_raster u)
+GC_INLINE gc_raster gc_atan_ratio(gc_raster u)
 {
 #if GC_PRECISION == 1
     gc_raster p = GC_F(-0.000266601967192674233);
@@ -170,7 +170,7 @@ GC_FN gc_raster gc_atan_ratio(gc_raster u)
 
 /* azimuth about the axis times 1/kappa, the arc at the frame's origin: atan2(kappa x, 1 + kappa z)/kappa.
  * kappa = 0 gives x. inv_kappa is 1/kappa, or 0 for kappa = 0 (then only the first branch is taken). */
-GC_FN gc_raster gc_arc(gc_raster x, gc_raster z, gc_raster kappa, gc_raster inv_kappa)
+GC_INLINE gc_raster gc_arc(gc_raster x, gc_raster z, gc_raster kappa, gc_raster inv_kappa)
 {
     gc_raster s = kappa * x, c = GC_F(1.0) + kappa * z;
     gc_raster as = GC_ABS_R(s), ac = GC_ABS_R(c);

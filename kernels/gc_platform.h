@@ -146,6 +146,13 @@ typedef long long gc_long;
 #define GC_DOUBLE_FN(name) name
 #endif
 
+/* a function called from loops that have to vectorise: one call left in them stops that */
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
+#define GC_INLINE GC_FN __attribute__((always_inline))
+#else
+#define GC_INLINE GC_FN
+#endif
+
 /* Before a loop whose iterations touch different elements: spares the C compiler a run-time test for overlap, for which
  * it gives up on loops with many arrays. Says nothing about order, so no bits change. */
 #if defined(__clang__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)

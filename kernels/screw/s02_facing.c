@@ -38,20 +38,20 @@ GC_FN gc_raster gc_faces(const gc_body *b, int f, int v)
 }
 
 /* kappa r of a point: 1 at the frame's origin, 0 on the axis. Not by way of q, whose root loses half the digits there. */
-GC_FN gc_raster gc_kappa_r(gc_raster kappa, gc_raster x, gc_raster z)
+GC_INLINE gc_raster gc_kappa_r(gc_raster kappa, gc_raster x, gc_raster z)
 {
     gc_raster c = GC_F(1.0) + kappa * z, s = kappa * x;
     return GC_SQRT_R(c * c + s * s);
 }
 
 /* rho of a point, r - 1/kappa without the cancellation, smooth through kappa = 0 */
-GC_FN gc_raster gc_rho(gc_raster kappa, gc_raster x, gc_raster z)
+GC_INLINE gc_raster gc_rho(gc_raster kappa, gc_raster x, gc_raster z)
 {
     return (kappa * (x * x + z * z) + GC_F(2.0) * z) / (GC_F(1.0) + gc_kappa_r(kappa, x, z));
 }
 
 /* least rho on the segment from (xa, za) to (xb, zb) */
-GC_FN gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc_raster xb, gc_raster zb)
+GC_INLINE gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc_raster xb, gc_raster zb)
 {
     gc_raster dx = xb - xa, dz = zb - za;
     gc_raster b = GC_F(2.0) * (kappa * (xa * dx + za * dz) + dz), c = kappa * (dx * dx + dz * dz);
@@ -188,7 +188,7 @@ GC_FN void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC
 }
 
 /* psi difference taken the short way round */
-GC_FN gc_raster gc_short_way(gc_raster d, gc_raster period)
+GC_INLINE gc_raster gc_short_way(gc_raster d, gc_raster period)
 {
     gc_raster limit = GC_F(0.5) * period;
     return d > limit ? d - period : (d < -limit ? d + period : d);
