@@ -184,6 +184,7 @@ _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(GC_\w+)[ \t]+(\S.*)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
+@lru_cache(maxsize=16)
 def constants(precision: str = "mixed", text: str | None = None) -> dict[str, int | float]:
     """Numbers that ``gc_constants.h`` and ``gc_types.h`` (or `text`) define under `precision`.
 

@@ -82,6 +82,7 @@ GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
     m->edge_flags = h[15];
     m->vertex_flags = h[16];
     m->two_sided = h[17];
+    m->closed = h[18];
 }
 
 GC_FN gc_vec gc_vertex(const gc_tables *t, const gc_mesh *m, int v)

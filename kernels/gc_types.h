@@ -54,7 +54,7 @@ typedef struct {
     int edges, edge_face_start, edge_faces;
     int vertex_edge_start, vertex_edges, vertex_face_start, vertex_faces;
     int edge_flags, vertex_flags;
-    int two_sided;
+    int two_sided, closed;
 } gc_mesh;
 
 /* mesh_reals: GC_MESH_REALS per mesh: centre x y z, radius, scale (power of two >= radius) */

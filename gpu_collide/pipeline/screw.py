@@ -186,7 +186,7 @@ def _chunk(state, pairs, heights, begin, end):
     height = np.zeros(n) if heights is None else heights[begin:end]
     n_cand, cand, brackets, pair_state = _screen(state, common, height, pair_state, n)
     if q.check_start:
-        state.launch("s09_overlap", n, True, n_pairs=n, corners_in=t["corners_in"], state_out=pair_state, **common, **solver)
+        state.launch("s09_overlap", n, True, n_pairs=n, state_out=pair_state, **common, **solver)
     n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)

@@ -78,6 +78,7 @@ def build_tables(meshes, backend, precision):
     if base >= 2**31:
         raise ValueError(f"meshes: expected index tables below 2**31 entries in all, got {base}")
     headers[:, 17] = [m.two_sided for m in meshes]
+    headers[:, 18] = [m.closed for m in meshes]
 
     reals = np.zeros((n, n_reals))
     reals[:, :3] = [m.center for m in meshes]

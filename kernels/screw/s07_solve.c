@@ -4,8 +4,7 @@
  * out: hits: times at which the features meet, face each other and are proper enough
  * One work-item per candidate. Source: DESIGN section 3. The bracket only excludes (one evaluation and a bound of the
  * derivative); roots are then isolated on the whole step, so that a hit's bits do not depend on how it was proposed.
- * With refine = segments or pixels the bracket is the answer: no root search; vertex-face times of pixels are polished
- * on the screen by the paper's Newton iteration (seed 003, end of section 9).
+ * With refine = segments or pixels the bracket is the answer: no root search (see gc_solve_screen).
  * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval.
  */
 
@@ -214,12 +213,14 @@ GC_FN int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits *o,
     return !w.capped;
 }
 
-/* refine = segments or pixels: the screen's answer, without a root search for edges */
+/* refine = segments or pixels: the screen's answer, without a root search for edges. Vertex-face times come from the
+ * paper's Newton iteration (the point of the face's plane that projects to the vertex's place), begun at the screen's
+ * time; segments also asks that the point is on the face, which pixels takes from the pixel. */
 GC_FN void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
                            gc_real s, int refine)
 {
     gc_contact c;
-    if (refine == GC_REFINE_PIXELS && kind != GC_EE) {
+    if (kind != GC_EE) {
         gc_real scale;
         gc_curve f = gc_candidate_curve(t, p, kind, fa, fb, &scale);
         int i;
@@ -234,6 +235,7 @@ GC_FN void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *
     }
     c = gc_contact_at(t, p, kind, fa, fb, s);
     if (!c.facing || !(c.properness >= o->min_properness)) return;
+    if (refine == GC_REFINE_SEGMENTS && kind != GC_EE && !(c.inside >= -GC_TOL_INSIDE * p->screw.size)) return;
     gc_hit_append(o, pair, kind, fa, fb, s, s, c.properness);
 }
 

@@ -40,9 +40,12 @@ def test_against_the_oracle(family):
 
 
 @pytest.mark.parametrize("resolution", [0.3, 1, 2, 6, 24])
-@pytest.mark.parametrize("family", ["random_nonconvex", "axis_through_both", "axis_through_a", "lattice"])
+@pytest.mark.parametrize(
+    "family", ["random_nonconvex", "axis_through_both", "axis_through_a", "exact_axis", "lattice"]
+)
 def test_rows_give_the_same_bits_as_pairs(family, resolution):
-    """The row that lies below the axis once lost an edge here (axis_through_both)."""
+    """Once lost here: an edge in the row that reaches below the axis (axis_through_both), and the copies of
+    an edge through the axis itself (exact_axis)."""
     scene = scenes.FAMILIES[family](seed=3, n=6)
     bodies = scene.bodies()
     pairs = collide_reference(bodies, scene.pairs, candidates="pairs", min_properness=-1.5)

@@ -28,6 +28,7 @@ def collide_reference(
     min_properness=-0.1,
     contacts="all",
     check_start=False,
+    progress=None,
 ):
     """Contacts of a batch of pairs, one pair after the other, by the reference.
 
@@ -38,6 +39,8 @@ def collide_reference(
         Body numbers; checked by the caller.
     refine, candidates, resolution, pixel_size, min_properness, contacts, check_start
         As in ``gpu_collide.collide``; ``pixel_size`` goes before ``resolution``.
+    progress : callable, optional
+        Called as ``progress(pairs_done, pairs)``.
 
     Returns
     -------
@@ -58,6 +61,8 @@ def collide_reference(
     toi = np.full(len(pairs), np.inf)
     rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
     for i, (ia, ib) in enumerate(pairs):
+        if progress is not None:
+            progress(i, len(pairs))
         if not (valid[ia] and valid[ib]):
             status[i] = Status.INVALID_INPUT
             continue
@@ -81,6 +86,8 @@ def collide_reference(
             status[i] = Status.INITIAL_OVERLAP
         counts[i] = len(fields["kind"])
         rows.append(dict(fields, pair=np.full(counts[i], i)))
+    if progress is not None:
+        progress(len(pairs), len(pairs))
     return _assemble(
         status,
         toi,

@@ -96,6 +96,9 @@ def _spans(smooth, margins, slack, moves, sine=None):
             real = roots.real[(np.abs(roots.imag) < 1e-6) & (np.abs(roots.real) <= 1.0 + 1e-12)]
             cuts.extend(_polish(series, real) * 0.5)
     cuts = np.unique(np.clip(cuts, -0.5, 0.5))
+    # Rounding finds one border more than once.
+    cuts = cuts[np.concatenate([[True], np.diff(cuts) > 1e-13])]
+    cuts[-1] = 0.5
     sure = np.ones(len(cuts), dtype=bool)
     if sine is not None:
         at = sine(cuts)

@@ -272,13 +272,22 @@ def copies(screw, a, b):
     """Shifts of A's azimuth, in periods, that can bring the boxes ``a`` to the swept boxes ``b``."""
     if screw.kappa == 0.0:
         return np.array([0])
-    ok_a, ok_b = np.isfinite(a.psi).all(1) & ~a.full, np.isfinite(b.psi).all(1) & ~b.full
-    if not ok_a.any() or not ok_b.any():
-        return np.array([0])
+    hulls = []
+    for boxes in (a, b):
+        there = np.isfinite(boxes.psi).all(axis=1)
+        if not there.any():
+            return np.array([0])
+        low, high = boxes.psi[there].T
+        # Near the axis a piece may be anywhere within half a turn of the azimuth it is measured from, and so
+        # are its ends.
+        full = boxes.full[there]
+        low, high = np.where(full, high - screw.period, low), np.where(full, low + screw.period, high)
+        hulls.append((low.min(), high.max()))
+    (low_a, high_a), (low_b, high_b) = hulls
     reach = 0.5 * screw.W + 1e-6 * screw.period
-    low = np.ceil((b.psi[ok_b, 0].min() - reach - a.psi[ok_a, 1].max()) / screw.period)
-    high = np.floor((b.psi[ok_b, 1].max() + reach - a.psi[ok_a, 0].min()) / screw.period)
-    return np.arange(int(low), int(high) + 1)
+    first = np.ceil((low_b - reach - high_a) / screw.period)
+    last = np.floor((high_b + reach - low_a) / screw.period)
+    return np.arange(int(first), int(last) + 1)
 
 
 def box_pairs(screw, a, b):
