@@ -15,6 +15,8 @@
 #define GC_TOL_TOUCH GC_R(1e-11)
 /* edges with |sin| below this are parallel and make no edge-edge contact (their ends make vertex contacts) */
 #define GC_TOL_PARALLEL GC_R(1e-9)
+/* the two signs of an edge-edge normal are tied if their properness differs by less: then the approach decides */
+#define GC_TOL_TIE GC_R(1e-9)
 /* facing is decided within this share of the pair's speed */
 #define GC_TOL_FACING GC_R(1e-9)
 /* roots are looked for this far outside [0, 1], then clamped: constant part, and part times size/speed */
@@ -40,6 +42,7 @@
 #define GC_TOL_INSIDE GC_R(1e-5)
 #define GC_TOL_TOUCH GC_R(2e-6)
 #define GC_TOL_PARALLEL GC_R(1e-5)
+#define GC_TOL_TIE GC_R(1e-5)
 #define GC_TOL_FACING GC_R(1e-5)
 #define GC_TAU_TIME GC_R(1e-6)
 #define GC_TAU_LENGTH GC_R(1e-5)

@@ -103,7 +103,7 @@ GC_FN gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, 
     gc_edge_terms(t, &p->mesh_a, ea, gc_rotate_back(k->ra, n), ua, GC_R(1.0), &plus, &minus);
     gc_edge_terms(t, &p->mesh_b, eb, gc_rotate_back(k->rb, n_b), ub, GC_R(-1.0), &plus, &minus);
     rate = gc_facing(k, n, c.point);
-    use_plus = plus > minus || (plus == minus && rate <= GC_R(0.0));
+    use_plus = GC_ABS(plus - minus) <= GC_TOL_TIE ? rate <= GC_R(0.0) : plus > minus;
     if (two_sided) use_plus = rate <= GC_R(0.0);
     c.properness = use_plus ? plus : minus;
     if ((t->topology[p->mesh_a.edge_flags + ea] | t->topology[p->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX)

@@ -101,17 +101,15 @@ def test_records_cover_their_edges(angle):
         for side in (a, b):
             body = _screen.Body(screw, side)
             rows = s03_project.rows_of(screw, 0.11, body.boxes, body.boxes, 1e-7)
-            middle = 0.5 * (body.parts.p0 + body.parts.p1)
-            records = s03_project.project(screw, rows, body.parts, middle, 1e-7)
+            far = s02_facing.far_ends(screw, body.parts.p0, body.parts.p1)
+            records = s03_project.project(screw, rows, body.parts, far, 1e-7)
             assert records.row.min() >= 0 and records.row.max() < rows.count
             assert np.all(records.h_min <= records.h_max) and np.all(records.t_min <= records.t_max)
             for u in rng.random(30):
                 x = body.parts.p0 + u * (body.parts.p1 - body.parts.p0)
                 rho, _ = screw.cylinder(x)
                 row = rows.of(rho)
-                h, t = s03_project.screen(
-                    screw, rows, row, s02_facing.azimuth_from(screw, middle, x), x[:, 1]
-                )
+                h, t = s03_project.screen(screw, rows, row, s02_facing.azimuth_from(screw, far, x), x[:, 1])
                 for i in range(len(x)):
                     fits = (records.owner == body.parts.owner[i]) & (records.row == row[i])
                     fits &= (records.h_min <= h[i]) & (h[i] <= records.h_max)

@@ -53,8 +53,8 @@ class Raster:
 
     def _project(self, body, pad):
         screw, rows, side = self.screw, self.rows, body.side
-        middle = 0.5 * (body.parts.p0 + body.parts.p1)
-        edges = s03_project.project(screw, rows, body.parts, middle, pad)
+        far = s02_facing.far_ends(screw, body.parts.p0, body.parts.p1)
+        edges = s03_project.project(screw, rows, body.parts, far, pad)
         centres = s02_facing.face_centres(side)
         regions = [s03_project.project(screw, rows, x, centres[x.owner], pad) for x in body.boundaries]
         spans = s03_project.join(

@@ -5,9 +5,9 @@ of its edges with a properly facing neighbour, the boundary of the facing part o
 (rho, psi, y). n . omega is affine in the point, so along an edge a face is facing on a half line, and a face
 is cut along a straight line: the *virtual silhouette edge*, without which vertex-face contacts are lost.
 
-A line of the body in azimuth is measured from a point of its own (the middle of the edge, of the face), so
-nothing is cut at +-pi; the copies of A around the axis are shifts by the period, made when boxes are
-compared. What comes within `AXIS_PAD` of the axis has no azimuth and takes all of it.
+A line of the body in azimuth is measured from a point of its own (the farther end of an edge, the middle of a
+face), so nothing is cut at +-pi; the copies of A around the axis are shifts by the period, made when boxes
+are compared. What comes within `AXIS_PAD` of the axis has no azimuth and takes all of it.
 
 Everything here proposes: the pads make supersets, wider than any tolerance of the solver.
 Sources: Buss, sections 4.2 and 8; DESIGN.md section 2.
@@ -203,10 +203,16 @@ def nearest_fraction(screw, p0, p1):
     return np.clip(np.nan_to_num(u), 0.0, 1.0)
 
 
+def far_ends(screw, p0, p1):
+    """The ends (m, 3) of segments that are farther from the axis: their azimuth is always known."""
+    farther = screw.cylinder(p1)[0] > screw.cylinder(p0)[0]
+    return np.where(farther[:, None], p1, p0)
+
+
 def segment_boxes(screw, p0, p1, reference=None):
-    """`Boxes` of segments with ends (m, 3); azimuths unwrapped about ``reference`` (default: the middles)."""
+    """`Boxes` of segments with ends (m, 3); azimuths unwrapped about ``reference`` (default: far ends)."""
     if reference is None:
-        reference = 0.5 * (p0 + p1)
+        reference = far_ends(screw, p0, p1)
     u = nearest_fraction(screw, p0, p1)
     nearest = p0 + u[:, None] * (p1 - p0)
     rho = np.stack([screw.cylinder(p)[0] for p in (p0, p1, nearest)])
