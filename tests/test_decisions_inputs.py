@@ -110,7 +110,10 @@ def test_bad_vertices_raise_when_the_mesh_is_made():
 
 
 def test_initial_overlap_outranks_hit_keeps_contacts_and_touching_is_not_overlap(backend):
-    inside = pair_of(BOX, BOX, (0, 0, 0), (0, 0, 0), (0.6, 0.1, 0.2), (-2, 0.15, 0.25))
+    # a cube that starts inside one arm of an L and moves on until it meets the other
+    ell = shapes.l_block()
+    arm, notch = (-0.4, 1.5, 0.1), (0.7, 0.4, 0.12)
+    inside = pair_of(ell, BOX, (0, 0, 0), (0, 0, 0), arm, notch)
     found = run(inside, backend, check_start=True, min_properness=-1.0)
     assert found.status[0] == gc.Status.INITIAL_OVERLAP
     plain = run(inside, backend, min_properness=-1.0)
