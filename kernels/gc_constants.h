@@ -72,8 +72,8 @@
 /* larger than any screen coordinate that can matter, smaller than what overflows float32 when squared */
 #define GC_CULL_FAR GC_F(1e15)
 
-/* candidates="auto": a pair takes rows above this product of edge counts (measured, docs/decisions) */
-#define GC_AUTO_EDGE_PRODUCT 4000000
+/* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
+#define GC_AUTO_EDGE_PRODUCT 400000000
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 #define GC_MAX_LEVEL 44
