@@ -1,0 +1,101 @@
+"""Properness of vertex-face and edge-edge meetings: how well the surfaces face each other at the contact.
+
+Sources: Buss, section 5; DESIGN.md section 3 for reflex edges and pits, where the formulas of the paper fail.
+"""
+
+import numpy as np
+
+# Properness of the two signs of a normal within this is a tie.
+TIE = 1e-12
+
+
+def properness_bound(screw, face_side, vertex_side, faces, vertices):
+    """Upper bound of the properness of vertex-face candidates over the whole step.
+
+    The directions of the edges leaving the vertex turn by at most half of theta either way about y.
+    """
+    e, there = _leaving(vertex_side, vertices)
+    n = face_side.normals[faces][:, None]
+    across = e[..., 0] * n[..., 0] + e[..., 2] * n[..., 2]
+    skew = e[..., 2] * n[..., 0] - e[..., 0] * n[..., 2]
+    fixed, swing, half = e[..., 1] * n[..., 1], np.hypot(across, skew), 0.5 * screw.theta
+
+    def most(sign):
+        phase = np.abs(np.arctan2(skew, sign * across))
+        value = sign * fixed + swing * np.cos(np.maximum(phase - half, 0.0))
+        return np.where(there, value, np.inf).min(axis=1)
+
+    bound = np.maximum(most(1.0), most(-1.0)) if face_side.tables.two_sided else most(1.0)
+    return np.where(there.any(axis=1), bound, -1.0)
+
+
+def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
+    """Least e . n over the edges leaving the vertices, negative where the solid is not behind the vertex.
+
+    ``n`` (m, 3) are outward normals of the faces in the face's own frame, ``s`` (m,) the times.
+    """
+    # Work in the frame of the vertex: turn the normal instead of every edge.
+    n = screw.turn(n, s * face_side.sign)
+    e, there = _leaving(vertex_side, vertices)
+    along = np.where(there, np.sum(e * n[:, None], axis=-1), np.inf)
+    value = along.min(axis=1)
+    value = np.where(there.any(axis=1), value, -1.0)
+    t = vertex_side.tables
+    for i in np.nonzero((value > 0) & t.vertex_reflex[vertices])[0]:
+        if _pit(vertex_side, vertices[i], n[i], e[i], along[i]):
+            value[i] = -abs(value[i])
+    return value
+
+
+def _pit(side, vertex, n, e, along):
+    """Whether the solid at a vertex with a reflex edge lies on the near side, so that the vertex is a pit.
+
+    Just beside the incident edge nearest to the face plane, towards the face, there is air at a peak and
+    solid at a pit.
+    """
+    t = side.tables
+    least = int(np.argmin(along))
+    p = -n + (n @ e[least]) * e[least]
+    edge = t.vertex_edges[vertex, least]
+    faces = t.edge_faces[edge][t.edge_faces[edge] >= 0]
+    behind = side.normals[faces] @ p < 0
+    return bool(behind.any() if t.edge_reflex[edge] else behind.all())
+
+
+def _leaving(side, vertices):
+    """Unit directions (m, d, 3) of the edges leaving the vertices, and which places hold one."""
+    t = side.tables
+    edges = t.vertex_edges[vertices]
+    return side.unit[edges] * t.vertex_signs[vertices][..., None], edges >= 0
+
+
+def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
+    """Formula (7) of Buss with one term per incident face, the sign of ``n`` chosen; negative at reflex
+    edges.
+
+    Returns properness, normal (A to B) and normal speed.
+    """
+    da, db = a.unit[edges_a], screw.turn(b.unit[edges_b], s)
+
+    def terms(side, edges, d, turn):
+        faces, sides = side.tables.edge_faces[edges], side.tables.edge_sides[edges]
+        normal = side.normals[faces]
+        if turn:
+            normal = screw.turn(normal, s[:, None])
+        value = np.sum(np.cross(n, d)[:, None] * normal, axis=-1)
+        # + for the left face and - for the right one on A, the other way round on B.
+        return np.where(sides == 0, 1.0, -1.0) * -side.sign * value, faces >= 0
+
+    (term_a, there_a), (term_b, there_b) = terms(a, edges_a, da, False), terms(b, edges_b, db, True)
+    term, there = np.concatenate([term_a, term_b], axis=1), np.concatenate([there_a, there_b], axis=1)
+    plus = np.where(there, term, np.inf).min(axis=1)
+    minus = np.where(there, -term, np.inf).min(axis=1)
+    speed = np.sum(n * screw.omega(x), axis=1)
+    against = np.where(speed > 0, -1.0, 1.0)
+    sign = np.where(np.abs(plus - minus) <= TIE, against, np.where(plus > minus, 1.0, -1.0))
+    if a.tables.two_sided or b.tables.two_sided:
+        sign = against
+    value = np.where(sign > 0, plus, minus)
+    reflex = a.tables.edge_reflex[edges_a] | b.tables.edge_reflex[edges_b]
+    value = np.where(reflex, -np.abs(value), value)
+    return value, n * sign[:, None], speed * sign
