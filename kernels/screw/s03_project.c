@@ -95,7 +95,9 @@ GC_FN int gc_branch_make(const gc_view *w, const gc_rows *rows, const gc_segment
 /* parameter where the branch reaches radius rho, clamped to the branch */
 GC_FN gc_raster gc_branch_reach(const gc_view *w, const gc_segment *s, const gc_branch *r, gc_raster rho)
 {
-    gc_raster q = rho * (GC_F(2.0) + w->kappa * rho) - s->q0, disc = s->b * s->b + GC_F(4.0) * s->c * q, root, u;
+    /* there is nothing beyond the axis: q would fold back */
+    gc_raster at = rho > -w->inv_kappa || w->kappa == GC_F(0.0) ? rho : -w->inv_kappa;
+    gc_raster q = at * (GC_F(2.0) + w->kappa * at) - s->q0, disc = s->b * s->b + GC_F(4.0) * s->c * q, root, u;
     root = GC_SQRT_R(disc > GC_F(0.0) ? disc : GC_F(0.0));
     if (r->rising)
         u = s->b > GC_F(0.0) ? GC_F(2.0) * q / (s->b + root)

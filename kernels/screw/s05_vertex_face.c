@@ -37,6 +37,10 @@ GC_FN int gc_face_crossings(const gc_search *q, const gc_body *b, const gc_mesh 
     gc_segment s;
     gc_raster lo = q->rows.base + (gc_raster)row * q->rows.height, hi = lo + q->rows.height;
     int found = 0, which;
+    first->rho = rho;
+    first->h = GC_F(0.0);
+    first->l = GC_F(0.0);
+    *last = *first;
     gc_boundary_start(w, b, m, q->topology, faces, j, &walk);
     while (gc_boundary_next(w, b, m, q->topology, faces->id[j], &walk, &s)) {
         if (s.u0 > s.u1) continue;

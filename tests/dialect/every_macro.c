@@ -4,6 +4,8 @@ GC_CONSTANT gc_real gc_test_table[4] = {GC_R(0.5), GC_R(-1.25), GC_R(2.0), GC_R(
 
 GC_FN gc_real gc_test_blend(gc_real a, gc_real b) { return GC_ABS(a) * GC_R(0.75) + GC_SQRT(GC_MAX(a, b)); }
 
+GC_INLINE gc_real gc_test_scale(gc_real a, gc_real b) { return a * b; }
+
 /* One work-item per i: reals_out[i], rasters_out[i], bytes_out[i], longs_out[i]. */
 GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift, gc_uchar byte,
                          GC_GLOBAL const gc_real *GC_RESTRICT x_in,          /* (n,) */
@@ -15,7 +17,7 @@ GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift,
         gc_real x = x_in[i];
         gc_raster y = (gc_raster)x + shift;
         gc_int whole = (gc_int)GC_FLOOR(x);
-        reals_out[i] = gc_test_blend(x, factor) * gc_test_table[i & 3] + GC_RINT(x) + GC_MIN(x, factor);
+        reals_out[i] = gc_test_scale(gc_test_blend(x, factor), gc_test_table[i & 3]) + GC_RINT(x) + GC_MIN(x, factor);
         rasters_out[4 * i] = GC_SQRT_R(GC_ABS_R(y));
         rasters_out[4 * i + 1] = GC_FLOOR_R(y);
         rasters_out[4 * i + 2] = GC_RINT_R(y * GC_F(0.5));
@@ -49,6 +51,7 @@ GC_KERNEL void t02_rows(int n_rows, int n_columns, GC_GLOBAL const int *in,    /
         do {
             GC_GLOBAL int *work = scratch + row * n_columns;
             int width = n_columns;
+            GC_INDEPENDENT
             for (int k = GC_LOCAL_ID; k < width; k += GC_GROUP_SIZE) {
                 work[k] = in[row * n_columns + k];
             }

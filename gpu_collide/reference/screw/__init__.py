@@ -5,7 +5,7 @@ import time as clock
 import numpy as np
 
 from ...contacts import Contacts, Status
-from . import _overlap, _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts
+from . import _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts, s09_overlap
 from ._tables import tables_of
 from .s01_screw import ScrewMotion, screw_motion
 
@@ -82,7 +82,7 @@ def collide_reference(
             if contacts == "first":
                 first = fields["time"] == toi[i]
                 fields = {name: value[first] for name, value in fields.items()}
-        if check_start and _overlap.overlap_at_start(screw, a, b, mesh_a.closed, mesh_b.closed):
+        if check_start and s09_overlap.overlap_at_start(screw, a, b, mesh_a.closed, mesh_b.closed):
             status[i] = Status.INITIAL_OVERLAP
         counts[i] = len(fields["kind"])
         rows.append(dict(fields, pair=np.full(counts[i], i)))
