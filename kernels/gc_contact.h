@@ -39,7 +39,7 @@ GC_FN gc_sides gc_sides_of(const gc_pair *p, int kind, int fa, int fb)
 }
 
 /* FV: vertex of B at s against A's face. VF: A's vertex carried back by s against B's face at half-way. */
-GC_FN gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
     gc_contact c;
     const gc_screw *k = &p->screw;
@@ -74,7 +74,7 @@ GC_FN gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kin
     return c;
 }
 
-GC_FN gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
+GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
 {
     gc_contact c;
     const gc_screw *k = &p->screw;

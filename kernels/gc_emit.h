@@ -119,7 +119,7 @@ GC_FN void gc_proper_terms(const gc_search *q, const gc_body *b, const gc_mesh *
 }
 
 /* can the edge pair reach the properness threshold while theta s is within angle +- spread? */
-GC_FN int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raster angle, gc_raster spread)
+GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raster angle, gc_raster spread)
 {
     gc_raster plus = GC_F(2.0), minus = GC_F(2.0), best, sine, limit, threshold = q->view.min_properness;
     gc_dir da = gc_body_edge(q, &q->a, &q->mesh_a, q->inverse_length_a, ea);
@@ -142,7 +142,7 @@ GC_FN int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raster a
 }
 
 /* the same for a vertex of body v against face f of body o; way: +1 the vertex is B's */
-GC_FN int gc_vertex_may_be_proper(const gc_search *q, const gc_body *o, int f, const gc_body *b, const gc_mesh *m,
+GC_LARGE int gc_vertex_may_be_proper(const gc_search *q, const gc_body *o, int f, const gc_body *b, const gc_mesh *m,
                                   GC_GLOBAL const gc_raster *inverse, int v, gc_raster angle, gc_raster spread)
 {
     int i = q->topology[m->vertex_edge_start + v], end = q->topology[m->vertex_edge_start + v + 1];
@@ -171,7 +171,7 @@ GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0,
 }
 
 /* entries i of A's list and j of B's: whole boxes, bracket in time, properness */
-GC_FN void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
+GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
 {
     const gc_view *w = &q->view;
     gc_raster a0 = la->box[GC_L0 * la->room + i], a1 = la->box[GC_L1 * la->room + i];

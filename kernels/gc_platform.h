@@ -146,6 +146,14 @@ typedef long long gc_long;
 #define GC_DOUBLE_FN(name) name
 #endif
 
+/* A large function with several callers. On a GPU it stays one function: inlined everywhere, the solver took NVRTC ten times
+ * as long and filled the instruction cache. */
+#if defined(__CUDACC__)
+#define GC_LARGE static __device__ __noinline__
+#else
+#define GC_LARGE GC_FN
+#endif
+
 /* a function called from loops that have to vectorise: one call left in them stops that */
 #if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #define GC_INLINE GC_FN __attribute__((always_inline))

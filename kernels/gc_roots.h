@@ -53,7 +53,7 @@ GC_FN gc_real gc_curve_bound(const gc_curve *c, gc_real reach)
 }
 
 /* an extremum of f near s: Newton on f', kept within s +- reach */
-GC_FN gc_real gc_extremum(const gc_curve *c, gc_real s, gc_real reach)
+GC_LARGE gc_real gc_extremum(const gc_curve *c, gc_real s, gc_real reach)
 {
     gc_real x = s;
     int i;
@@ -68,7 +68,7 @@ GC_FN gc_real gc_extremum(const gc_curve *c, gc_real s, gc_real reach)
 }
 
 /* the single root of f in [a, b], whose values fa and fb have different signs; *capped is set if the cap was hit */
-GC_FN gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real fa, gc_real rounding, int *capped)
+GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real fa, gc_real rounding, int *capped)
 {
     gc_real x = GC_R(0.5) * (a + b);
     int rising = fa < GC_R(0.0), i;
@@ -123,7 +123,7 @@ GC_FN void gc_walk_on(gc_walk *w)
 }
 
 /* next root in *root, or 0 when there is none left */
-GC_FN int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
+GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
 {
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;

@@ -61,7 +61,7 @@ GC_INLINE gc_raster gc_least_rho(gc_raster kappa, gc_raster xa, gc_raster za, gc
 }
 
 /* vertices of one body in the screw frame */
-GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
+GC_LARGE void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
                      const gc_real *rot, const gc_real *shift, gc_real shrink)
 {
     GC_GLOBAL const gc_raster *GC_RESTRICT vx = vertices_in + 3 * mesh->vertex0;
@@ -87,7 +87,7 @@ GC_FN void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC
 }
 
 /* face normals and facing, and the least rho of every edge; needs the vertices */
-GC_FN void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const int *topology,
+GC_LARGE void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const int *topology,
                            GC_GLOBAL const gc_raster *normals_in, const gc_real *rot)
 {
     int nf = mesh->nf, ne = mesh->ne, i;
@@ -163,7 +163,7 @@ GC_FN void gc_box_corners(const gc_view *w, const gc_list *l, int i, gc_raster p
 }
 
 /* vertices with a face that faces the right way */
-GC_FN void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
     int v;
     for (v = GC_LOCAL_ID; v < m->nv; v += GC_GROUP_SIZE) {
@@ -195,7 +195,7 @@ GC_INLINE gc_raster gc_short_way(gc_raster d, gc_raster period)
 }
 
 /* faces with a corner that faces the right way: the box of the whole face */
-GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
     int f;
     for (f = GC_LOCAL_ID; f < m->nf; f += GC_GROUP_SIZE) {
@@ -236,7 +236,7 @@ GC_FN void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GL
 }
 
 /* edges with a face that faces the right way somewhere, and the part of the edge (u0, u1) where one does */
-GC_FN void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
     int e;
     for (e = GC_LOCAL_ID; e < m->ne; e += GC_GROUP_SIZE) {
@@ -269,7 +269,7 @@ GC_FN void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const in
 }
 
 /* boxes of the kept edges; no branches, so that the loop vectorises */
-GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
     int n = *l->count, room = l->room, i;
     GC_GLOBAL const int *GC_RESTRICT edges = topology + m->edges, *GC_RESTRICT id = l->id;
@@ -345,7 +345,7 @@ GC_FN void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, G
 
 /* hull of a list's boxes in fields 0..7, by one work-item; an empty list gives an empty hull. Features without an
  * azimuth do not count for psi: their boxes hold every copy already. */
-GC_FN void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *hull_out)
+GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *hull_out)
 {
     int n = *l->count, i, f;
     if (GC_LOCAL_ID != 0) return;
@@ -364,7 +364,7 @@ GC_FN void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *hul
 
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
  * copies of A shifted by whole turns that come into B's window (seed 003, section 8). */
-GC_FN void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel)
+GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel)
 {
     int n = *from->count, i, f, k;
     gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;

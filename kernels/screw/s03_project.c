@@ -70,7 +70,7 @@ GC_FN int gc_row(const gc_rows *rows, gc_raster rho)
 }
 
 /* branch 0 or 1 of the segment; returns 0 if there is none or it reaches no row */
-GC_FN int gc_branch_make(const gc_view *w, const gc_rows *rows, const gc_segment *s, int which, gc_branch *r)
+GC_LARGE int gc_branch_make(const gc_view *w, const gc_rows *rows, const gc_segment *s, int which, gc_branch *r)
 {
     gc_raster split = s->c > GC_F(0.0) ? -s->b / (GC_F(2.0) * s->c) : (s->b < GC_F(0.0) ? GC_CULL_FAR : -GC_CULL_FAR);
     gc_raster ra, rb;
@@ -117,7 +117,7 @@ GC_FN void gc_branch_part(const gc_view *w, const gc_segment *s, const gc_branch
 }
 
 /* hull of the branch inside a row */
-GC_FN gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_segment *s, const gc_branch *r, int row)
+GC_LARGE gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_segment *s, const gc_branch *r, int row)
 {
     gc_span o;
     gc_raster lo = rows->base + (gc_raster)row * rows->height, hi = lo + rows->height;
@@ -147,7 +147,7 @@ GC_FN gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_seg
 }
 
 /* entry i of an edge list as a segment, on its own branch and copy */
-GC_FN gc_segment gc_entry_segment(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology,
+GC_LARGE gc_segment gc_entry_segment(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology,
                                   const gc_list *l, int i)
 {
     int e = l->id[i], v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
@@ -171,7 +171,7 @@ GC_FN int gc_entry_full(const gc_view *w, const gc_list *l, int i)
 }
 
 /* rows of every branch; count[0] grows by the number of records */
-GC_FN void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
+GC_LARGE void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
                            GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
 {
     int i, which, n = *l->count;
@@ -197,7 +197,7 @@ GC_FN void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_body 
     }
 }
 
-GC_FN void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
+GC_LARGE void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
                           GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o)
 {
     int i, which, row, n = *l->count;
@@ -230,7 +230,7 @@ GC_FN void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_body *
     }
 }
 
-GC_FN void s03_faces_count(const gc_rows *rows, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
+GC_LARGE void s03_faces_count(const gc_rows *rows, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
 {
     int i, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
@@ -278,7 +278,7 @@ GC_FN void gc_boundary_start(const gc_view *w, const gc_body *b, const gc_mesh *
     o->crossings = 0;
 }
 
-GC_FN int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f,
+GC_LARGE int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f,
                            gc_boundary *o, gc_segment *s)
 {
     if (o->at < o->end) {
@@ -313,7 +313,7 @@ GC_FN int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh *m,
     return 0;
 }
 
-GC_FN void s03_faces_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
+GC_LARGE void s03_faces_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
                           GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o)
 {
     int i, row, n = *l->count;

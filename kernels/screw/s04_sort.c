@@ -24,7 +24,7 @@ GC_FN void gc_sort_row(GC_GLOBAL const gc_raster *key, GC_GLOBAL int *order, int
 }
 
 /* branches: how many entries row_lo, row_hi and start have. All work-items of the group take part. */
-GC_FN void s04_sort(const gc_rows *rows, const gc_records *o, int branches)
+GC_LARGE void s04_sort(const gc_rows *rows, const gc_records *o, int branches)
 {
     int i, row;
     for (i = GC_LOCAL_ID; i <= rows->n; i += GC_GROUP_SIZE) o->row_start[i] = 0;

@@ -13,7 +13,7 @@ GC_FN void gc_emit_vertex(const gc_search *q, int kind, const gc_list *vertices,
     else gc_emit(q, kind, faces, j, vertices, i);
 }
 
-GC_FN void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
+GC_LARGE void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
 {
     int i, j, at, nv = *vertices->count, nf = *faces->count;
     for (i = GC_LOCAL_ID; i < nv; i += GC_GROUP_SIZE) {
@@ -29,7 +29,7 @@ GC_FN void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, cons
 
 /* Where the facing boundary of face entry j crosses radius rho: hull of the crossings in eta, lambda at both ends.
  * Each record is taken as the straight segment between its ends inside the row. */
-GC_FN int gc_face_crossings(const gc_search *q, const gc_body *b, const gc_mesh *m, const gc_list *faces, int j, int row,
+GC_LARGE int gc_face_crossings(const gc_search *q, const gc_body *b, const gc_mesh *m, const gc_list *faces, int j, int row,
                             gc_raster rho, gc_spot *first, gc_spot *last)
 {
     const gc_view *w = &q->view;
@@ -82,7 +82,7 @@ GC_FN gc_raster gc_arc_factor(const gc_view *w, gc_raster rho)
 }
 
 /* refine = segments, and the start of refine = pixels: is the vertex between the crossings, and when */
-GC_FN void gc_vertex_on_screen(const gc_search *q, int kind, const gc_list *vertices, int i, const gc_list *faces, int j,
+GC_LARGE void gc_vertex_on_screen(const gc_search *q, int kind, const gc_list *vertices, int i, const gc_list *faces, int j,
                                int row, gc_raster rho)
 {
     const gc_view *w = &q->view;
@@ -114,7 +114,7 @@ GC_FN void gc_vertex_on_screen(const gc_search *q, int kind, const gc_list *vert
 }
 
 /* spans: the faces' records after s04 */
-GC_FN void s05_rows(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces, const gc_records *spans)
+GC_LARGE void s05_rows(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces, const gc_records *spans)
 {
     int i, k, n = *vertices->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {

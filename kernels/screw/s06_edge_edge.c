@@ -28,7 +28,7 @@ GC_FN int gc_records_meet(const gc_search *q, const gc_records *ra, int i, const
 }
 
 /* the ends of a record inside its row, towards the axis first */
-GC_FN int gc_record_ends(const gc_search *q, const gc_body *b, const gc_mesh *m, const gc_list *l, int branch, int row,
+GC_LARGE int gc_record_ends(const gc_search *q, const gc_body *b, const gc_mesh *m, const gc_list *l, int branch, int row,
                          gc_spot *lo, gc_spot *hi)
 {
     const gc_view *w = &q->view;
@@ -78,7 +78,7 @@ GC_FN int gc_pixels_meet(const gc_search *q, const gc_spot *a0, const gc_spot *a
 }
 
 /* refine = pixels: do the records of two branches share a pixel of this row */
-GC_FN int gc_row_shared(const gc_search *q, int branch_a, int branch_b, int row, gc_raster *apart, gc_raster *way)
+GC_LARGE int gc_row_shared(const gc_search *q, int branch_a, int branch_b, int row, gc_raster *apart, gc_raster *way)
 {
     gc_spot a0, a1, b0, b1;
     gc_raster rho = q->rows.base + ((gc_raster)row + GC_F(0.5)) * q->rows.height;
@@ -89,7 +89,7 @@ GC_FN int gc_row_shared(const gc_search *q, int branch_a, int branch_b, int row,
 
 /* Screen answers for one overlapping pair of records. Pixels: rows first..last are common to both branches; a run of
  * shared pixels is answered once, at its first row, with the time of its best centred pixel. */
-GC_FN void gc_edges_on_screen(const gc_search *q, int branch_a, int branch_b, int row, int first, int last)
+GC_LARGE void gc_edges_on_screen(const gc_search *q, int branch_a, int branch_b, int row, int first, int last)
 {
     gc_raster way = GC_F(0.0), best = GC_CULL_FAR, best_way = GC_F(0.0), apart, s, slack = GC_F(0.0);
     if (q->refine == GC_REFINE_SEGMENTS) {
@@ -113,7 +113,7 @@ GC_FN void gc_edges_on_screen(const gc_search *q, int branch_a, int branch_b, in
     gc_append(q, GC_EE, q->ea.id[branch_a >> 1], q->eb.id[branch_b >> 1], s, s);
 }
 
-GC_FN void s06_rows(const gc_search *q, const gc_records *ra, const gc_records *rb)
+GC_LARGE void s06_rows(const gc_search *q, const gc_records *ra, const gc_records *rb)
 {
     int i, k, earlier;
     gc_raster wide = q->refine == GC_REFINE_PIXELS ? q->rows.height : GC_F(0.0);

@@ -34,7 +34,7 @@ GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, g
 GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
 
 /* test the pair at s and append it if it is a contact */
-GC_FN void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s,
+GC_LARGE void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s,
                        gc_real end, int sustained)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
@@ -43,7 +43,7 @@ GC_FN void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, i
 }
 
 /* the contact equation of a candidate; *scale: what |f| has to be compared with to be a length */
-GC_FN gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real *scale)
+GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real *scale)
 {
     const gc_screw *k = &p->screw;
     if (kind == GC_EE) {
@@ -68,7 +68,7 @@ GC_FN gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind
 /* ---- lasting contacts --------------------------------------------------------------------------------------- */
 
 /* The j-th function whose sign change may end or begin a lasting contact; returns 0 past the last. */
-GC_FN int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, int j, gc_curve *c)
+GC_LARGE int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, int j, gc_curve *c)
 {
     const gc_screw *k = &p->screw;
     if (kind == GC_EE) {
@@ -103,7 +103,7 @@ GC_FN int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int fa
 }
 
 /* earliest sign change of any border function after `from`, or 1/2 */
-GC_FN gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real from)
+GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real from)
 {
     gc_real least = GC_R(0.5);
     gc_curve c;
@@ -157,7 +157,7 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
 /* The intervals in which features that stay in contact are inside each other's borders, one hit each. The pieces
  * between border roots are inside or outside as a whole, by their middle; an end that is not inside itself (parallel
  * edges at that instant, or a sampled piece) is moved in by bisection. */
-GC_FN int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
+GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
 {
     gc_real from = GC_R(-0.5), begun = GC_R(0.0), last_in = GC_R(0.0);
     int open = 0, sampled = gc_plane_turns(t, p, kind, fa, fb), cap = sampled ? 4 * GC_MAX_PIECES : GC_MAX_PIECES, i;
@@ -191,7 +191,7 @@ GC_FN int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *
 /* ---- one candidate ------------------------------------------------------------------------------------------ */
 
 /* returns 0 if a cap was hit */
-GC_FN int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
+GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
                          gc_real s0, gc_real s1)
 {
     const gc_screw *k = &p->screw;
@@ -216,7 +216,7 @@ GC_FN int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits *o,
 /* refine = segments or pixels: the screen's answer, without a root search for edges. Vertex-face times come from the
  * paper's Newton iteration (the point of the face's plane that projects to the vertex's place), begun at the screen's
  * time; segments also asks that the point is on the face, which pixels takes from the pixel. */
-GC_FN void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
+GC_LARGE void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
                            gc_real s, int refine)
 {
     gc_contact c;

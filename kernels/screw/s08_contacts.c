@@ -44,7 +44,7 @@ GC_FN int gc_hit_before(const gc_pair_hits *h, int a, int b)
     return x[1] < y[1];
 }
 
-GC_FN void gc_hits_sort(const gc_pair_hits *h)
+GC_LARGE void gc_hits_sort(const gc_pair_hits *h)
 {
     int gap = 1, i;
     while (gap < h->n / 3) gap = 3 * gap + 1;
@@ -75,7 +75,7 @@ GC_FN int gc_share_corner(const gc_tables *t, const gc_mesh *m, int f, int g)
 }
 
 /* Are hits i and j the same meeting of a vertex with a corner or border, seen from two faces? */
-GC_FN int gc_same_meeting(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j)
+GC_LARGE int gc_same_meeting(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j)
 {
     GC_GLOBAL const int *x = h->hit + 4 * i, *y = h->hit + 4 * j;
     int kx = x[1] & GC_HIT_KIND_MASK, ky = y[1] & GC_HIT_KIND_MASK;
@@ -131,7 +131,7 @@ GC_FN void gc_best_of(const gc_tables *t, const gc_pair *p, int kind, int fa, in
 
 /* An edge-edge hit at an end of an edge is a vertex contact: returns 1 if that was found by itself (so that this one can
  * go), else turns the hit into one if that can be, and keeps it. */
-GC_FN int gc_resolve_end(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, gc_real min_properness)
+GC_LARGE int gc_resolve_end(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, gc_real min_properness)
 {
     int i = h->order[at], j, step, flags = h->hit[4 * i + 1], ea = h->hit[4 * i + 2], eb = h->hit[4 * i + 3];
     int va = -1, vb = -1;
@@ -173,7 +173,7 @@ GC_FN int gc_resolve_end(const gc_tables *t, const gc_pair *p, const gc_pair_hit
 }
 
 /* Resolve all of them; the dropped hits leave the list, which is sorted again. */
-GC_FN void gc_resolve_ends(const gc_tables *t, const gc_pair *p, gc_pair_hits *h, gc_real min_properness)
+GC_LARGE void gc_resolve_ends(const gc_tables *t, const gc_pair *p, gc_pair_hits *h, gc_real min_properness)
 {
     int at, kept = 0;
     for (at = 0; at < h->n; ++at) {
@@ -193,7 +193,7 @@ GC_FN void gc_resolve_ends(const gc_tables *t, const gc_pair *p, gc_pair_hits *h
 }
 
 /* is the hit at position `at` the same as, or beaten by, another one at the same time */
-GC_FN int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
+GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
 {
     int i = h->order[at], j, step;
     GC_GLOBAL const int *x = h->hit + 4 * i;

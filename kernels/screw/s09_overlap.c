@@ -25,7 +25,7 @@ typedef struct {
     int moves;
 } gc_start;
 
-GC_FN gc_vec gc_start_vertex(const gc_tables *t, const gc_screw *k, const gc_start *b, int v)
+GC_LARGE gc_vec gc_start_vertex(const gc_tables *t, const gc_screw *k, const gc_start *b, int v)
 {
     gc_vec x = gc_place(k, b->rot, b->shift, gc_vertex(t, b->mesh, v));
     return b->moves ? gc_flow(k, gc_turn_at(k->theta, GC_R(-0.5)), x) : x;
@@ -38,7 +38,7 @@ GC_FN gc_vec gc_start_direction(const gc_screw *k, const gc_start *b, gc_vec d)
 }
 
 /* vertex v moved inwards; a vertex without faces stays */
-GC_FN gc_vec gc_shrunk_vertex(const gc_tables *t, const gc_screw *k, const gc_start *b, int v)
+GC_LARGE gc_vec gc_shrunk_vertex(const gc_tables *t, const gc_screw *k, const gc_start *b, int v)
 {
     int j = t->topology[b->mesh->vertex_face_start + v], end = t->topology[b->mesh->vertex_face_start + v + 1];
     gc_vec sum = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), zero = sum;
@@ -58,7 +58,7 @@ GC_FN gc_vec gc_shrunk_middle(const gc_tables *t, const gc_screw *k, const gc_st
 }
 
 /* does the segment p q pass through face f of b? */
-GC_FN int gc_pierces(const gc_tables *t, const gc_screw *k, const gc_start *b, int f, gc_vec p, gc_vec q)
+GC_LARGE int gc_pierces(const gc_tables *t, const gc_screw *k, const gc_start *b, int f, gc_vec p, gc_vec q)
 {
     int start = t->topology[b->mesh->face_start + f], end = t->topology[b->mesh->face_start + f + 1], j;
     gc_vec n = gc_start_direction(k, b, gc_normal(t, b->mesh, f)), x, u;
@@ -83,7 +83,7 @@ GC_FN gc_real gc_half_solid_angle(gc_vec a, gc_vec b, gc_vec c)
     return gc_azimuth(gc_dot(a, gc_cross(b, c)), den);
 }
 
-GC_FN int gc_inside_solid(const gc_tables *t, const gc_screw *k, const gc_start *b, gc_vec x)
+GC_LARGE int gc_inside_solid(const gc_tables *t, const gc_screw *k, const gc_start *b, gc_vec x)
 {
     gc_real sum = GC_R(0.0);
     int f, j;
@@ -102,7 +102,7 @@ GC_FN int gc_inside_solid(const gc_tables *t, const gc_screw *k, const gc_start 
 }
 
 /* does the shrunk body enter the whole one? The work-items of a group share the features of the shrunk one. */
-GC_FN int gc_enters(const gc_tables *t, const gc_screw *k, const gc_start *shrunk, const gc_start *whole,
+GC_LARGE int gc_enters(const gc_tables *t, const gc_screw *k, const gc_start *shrunk, const gc_start *whole,
                     gc_vec middle, gc_real radius)
 {
     int i, f, n = shrunk->mesh->nv + shrunk->mesh->nf;

@@ -78,7 +78,7 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
 }
 
 /* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
-GC_FN int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
+GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
                              GC_GLOBAL const gc_raster *normals_in, GC_GLOBAL gc_raster **hulls_out, int reals_per_group,
                              int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
 {
@@ -150,7 +150,7 @@ GC_FN int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_
 }
 
 /* s03 to s06 through rows */
-GC_FN void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
+GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
                           int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
 {
     gc_records ra, rb, sa, sb;

@@ -2,9 +2,11 @@
 
 GC_CONSTANT gc_real gc_test_table[4] = {GC_R(0.5), GC_R(-1.25), GC_R(2.0), GC_R(1e-3)};
 
-GC_FN gc_real gc_test_blend(gc_real a, gc_real b) { return GC_ABS(a) * GC_R(0.75) + GC_SQRT(GC_MAX(a, b)); }
+GC_LARGE gc_real gc_test_blend(gc_real a, gc_real b) { return GC_ABS(a) * GC_R(0.75) + GC_SQRT(GC_MAX(a, b)); }
 
-GC_INLINE gc_real gc_test_scale(gc_real a, gc_real b) { return a * b; }
+GC_FN gc_real gc_test_product(gc_real a, gc_real b) { return a * b; }
+
+GC_INLINE gc_real gc_test_scale(gc_real a, gc_real b) { return gc_test_product(a, b); }
 
 /* One work-item per i: reals_out[i], rasters_out[i], bytes_out[i], longs_out[i]. */
 GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift, gc_uchar byte,
