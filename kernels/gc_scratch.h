@@ -32,6 +32,7 @@ typedef struct {
     GC_GLOBAL gc_raster *nx, *ny, *nz;           /* (nf,) face normals */
     GC_GLOBAL gc_raster *f0, *fx, *fz;           /* (nf,) facing at a point is f0 + fx x + fz z, >= 0 where it matters */
     GC_GLOBAL gc_raster *least;                  /* (ne,) least rho on each edge */
+    GC_GLOBAL int *faces;                        /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
     gc_raster way;                               /* -1 backward faces matter (A), +1 forward ones (B) */
 } gc_body;
 
@@ -113,6 +114,7 @@ GC_FN gc_body gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way)
     b.fx = gc_take_reals(s, m->nf);
     b.fz = gc_take_reals(s, m->nf);
     b.least = gc_take_reals(s, m->ne);
+    b.faces = gc_take_ints(s, m->nf);
     b.way = way;
     return b;
 }

@@ -169,8 +169,10 @@ GC_LARGE void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m,
     for (v = GC_LOCAL_ID; v < m->nv; v += GC_GROUP_SIZE) {
         int j = topology[m->vertex_face_start + v], end = topology[m->vertex_face_start + v + 1], keep = 0, i;
         gc_raster p0, p1, kr;
-        for (; j < end && !keep; ++j)
-            keep = m->two_sided || gc_faces(b, topology[m->vertex_faces + j], v) >= GC_F(0.0);
+        for (; j < end && !keep; ++j) {
+            int f = topology[m->vertex_faces + j], how = b->faces[f];
+            keep = how == 2 || (how == 1 && gc_faces(b, f, v) >= GC_F(0.0));
+        }
         if (!keep) continue;
         i = GC_GROUP_ADD(l->count, 1);
         p0 = b->psi[v];
@@ -199,11 +201,16 @@ GC_LARGE void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC
 {
     int f;
     for (f = GC_LOCAL_ID; f < m->nf; f += GC_GROUP_SIZE) {
-        int start = topology[m->face_start + f], end = topology[m->face_start + f + 1], j, keep = m->two_sided, i, u;
+        int start = topology[m->face_start + f], end = topology[m->face_start + f + 1], j, i, u;
+        int some = 0, all = 1;
         gc_raster r0 = GC_CULL_FAR, r1 = -GC_CULL_FAR, y0 = GC_CULL_FAR, y1 = -GC_CULL_FAR, p, p0, p1, first;
-        for (j = start; j < end && !keep; ++j)
-            keep = gc_faces(b, f, topology[m->face_vertices + j]) >= GC_F(0.0);
-        if (!keep) continue;
+        for (j = start; j < end; ++j) {
+            int right = m->two_sided || gc_faces(b, f, topology[m->face_vertices + j]) >= GC_F(0.0);
+            some |= right;
+            all &= right;
+        }
+        b->faces[f] = some + all;
+        if (!some) continue;
         u = topology[m->face_vertices + end - 1];
         first = b->psi[u];
         p = first;
@@ -244,9 +251,12 @@ GC_LARGE void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const
         int j = topology[m->edge_face_start + e], end = topology[m->edge_face_start + e + 1];
         gc_raster u0 = GC_F(1.0), u1 = GC_F(0.0);
         for (; j < end; ++j) {
-            int f = topology[m->edge_faces + j] >> 1;
-            gc_raster g0 = gc_faces(b, f, v0), g1 = gc_faces(b, f, v1);
-            if (m->two_sided || (g0 >= GC_F(0.0) && g1 >= GC_F(0.0))) {
+            int f = topology[m->edge_faces + j] >> 1, how = b->faces[f];
+            gc_raster g0, g1;
+            if (how == 0) continue;
+            g0 = gc_faces(b, f, v0);
+            g1 = gc_faces(b, f, v1);
+            if (how == 2 || (g0 >= GC_F(0.0) && g1 >= GC_F(0.0))) {
                 u0 = GC_F(0.0);
                 u1 = GC_F(1.0);
             } else if (g0 >= GC_F(0.0)) {
@@ -363,8 +373,10 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
 }
 
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
- * copies of A shifted by whole turns that come into B's window (seed 003, section 8). */
-GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel)
+ * copies of A shifted by whole turns that come into B's window (seed 003, section 8). Rows need all fields, tests of all
+ * pairs only the first six. */
+GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel,
+                          int fields)
 {
     int n = *from->count, i, f, k;
     gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
@@ -393,13 +405,15 @@ GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const 
             if (b[GC_L0 * from->room] + dl > hull[GC_L1] + w->window) continue;
             if (b[GC_L1 * from->room] + dl < hull[GC_L0] - w->window) continue;
             j = GC_GROUP_ADD(to->count, 1);
-            for (f = 0; f < GC_BOX_FIELDS; ++f) to->box[f * to->room + j] = b[f * from->room];
+            for (f = 0; f < fields; ++f) to->box[f * to->room + j] = b[f * from->room];
             to->box[GC_H0 * to->room + j] += dh;
             to->box[GC_H1 * to->room + j] += dh;
             to->box[GC_L0 * to->room + j] += dl;
             to->box[GC_L1 * to->room + j] += dl;
-            to->box[GC_P0 * to->room + j] += turn;
-            to->box[GC_P1 * to->room + j] += turn;
+            if (fields > GC_P1) {
+                to->box[GC_P0 * to->room + j] += turn;
+                to->box[GC_P1 * to->room + j] += turn;
+            }
             to->id[j] = from->id[i];
             to->copy[j] = k;
         }

@@ -42,18 +42,14 @@ GC_LARGE void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
 }
 
-/* the contact equation of a candidate; *scale: what |f| has to be compared with to be a length */
+/* The contact equation of a candidate; *scale: a bound of what |f| has to be compared with to be a length (for edges
+ * the sine of their angle is still missing: gc_most_sine). */
 GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real *scale)
 {
     const gc_screw *k = &p->screw;
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
-        gc_turn zero = gc_turn_at(k->theta, GC_R(0.0));
-        gc_real big = x.length_a * x.length_b, sine = gc_cross_at(k, &x, zero).sine;
-        gc_real early = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(-0.5))).sine;
-        gc_real late = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.5))).sine;
-        sine = GC_MAX(sine, GC_MAX(early, late));
-        *scale = sine < GC_TOL_PARALLEL ? GC_R(0.0) : big * sine;
+        *scale = x.length_a * x.length_b;
         return gc_line_line(k, x.d, gc_cross(x.p, x.d), x.q, x.e);
     } else {
         gc_sides q = gc_sides_of(p, kind, fa, fb);
@@ -63,6 +59,18 @@ GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int k
         *scale = GC_R(1.0);
         return gc_point_plane(k, n, d, gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
     }
+}
+
+/* the largest sine of the angle between two edges during the step, or 0 if they stay parallel */
+GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
+{
+    const gc_screw *k = &p->screw;
+    gc_edges x = gc_edges_load(t, p, ea, eb);
+    gc_real early = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(-0.5))).sine;
+    gc_real middle = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).sine;
+    gc_real late = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.5))).sine;
+    gc_real most = GC_MAX(middle, GC_MAX(early, late));
+    return most < GC_TOL_PARALLEL ? GC_R(0.0) : most;
 }
 
 /* ---- lasting contacts --------------------------------------------------------------------------------------- */
@@ -198,14 +206,18 @@ GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits 
     gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), arm = GC_R(0.5) * (s1 - s0), edge = GC_R(0.5) + k->tau;
     gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
     gc_walk w;
-    gc_value v;
-    if (!(scale > GC_R(0.0))) return 1;
+    gc_value v = gc_curve_at(&c, mid);
     touch = GC_TOL_TOUCH * k->size * scale;
+    gc_walk_start(&w, &c, -edge, edge, touch);
+    if (GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w.bend * arm * arm + w.rounding + touch) return 1;
+    if (kind == GC_EE) {
+        scale = scale * gc_most_sine(t, p, fa, fb);
+        if (!(scale > GC_R(0.0))) return 1;
+        touch = GC_TOL_TOUCH * k->size * scale;
+        gc_walk_start(&w, &c, -edge, edge, touch);
+    }
     if (gc_curve_bound(&c, GC_R(0.5)) <= touch) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
     if (!(k->speed > GC_R(0.0))) return 1;
-    gc_walk_start(&w, &c, -edge, edge, touch);
-    v = gc_curve_at(&c, mid);
-    if (GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w.bend * arm * arm + w.rounding + touch) return 1;
     while (gc_walk_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);

@@ -79,14 +79,14 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
 
 /* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
 GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
-                             GC_GLOBAL const gc_raster *normals_in, GC_GLOBAL gc_raster **hulls_out, int reals_per_group,
+                             GC_GLOBAL const gc_raster *normals_in, GC_GLOBAL gc_raster **hulls_out, int rows, int reals_per_group,
                              int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
 {
     gc_list va, ea, fa, vb, eb, fb;
     GC_GLOBAL gc_raster *hulls;
     gc_real shrink = k->shrink;
     const gc_view *w = &q->view;
-    int copies = w->wraps ? GC_MAX_COPIES : 1;
+    int copies = w->wraps ? GC_MAX_COPIES : 1, fields = rows ? GC_BOX_FIELDS : GC_P0;
     q->a = gc_take_body(s, &q->mesh_a, GC_F(-1.0));
     q->b = gc_take_body(s, &q->mesh_b, GC_F(1.0));
     va = gc_take_list(s, q->mesh_a.nv);
@@ -119,10 +119,11 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
     s02_faces_edges(w, &q->a, &q->mesh_a, q->topology, normals_in, k->ra);
     s02_faces_edges(w, &q->b, &q->mesh_b, q->topology, normals_in, k->rb);
     GC_BARRIER();
-    s02_vertices(w, &q->a, &q->mesh_a, q->topology, &va);
-    s02_vertices(w, &q->b, &q->mesh_b, q->topology, &vb);
     s02_faces(w, &q->a, &q->mesh_a, q->topology, &fa);
     s02_faces(w, &q->b, &q->mesh_b, q->topology, &fb);
+    GC_BARRIER();
+    s02_vertices(w, &q->a, &q->mesh_a, q->topology, &va);
+    s02_vertices(w, &q->b, &q->mesh_b, q->topology, &vb);
     s02_edges_keep(&q->a, &q->mesh_a, q->topology, &ea);
     s02_edges_keep(&q->b, &q->mesh_b, q->topology, &eb);
     GC_BARRIER();
@@ -134,17 +135,17 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
     s02_hull(w, &fb, hulls + 40);
     GC_BARRIER();
     /* vertices against faces, edges against edges, faces against vertices */
-    s02_select(w, &va, hulls + 40, &q->va, 1);
-    s02_select(w, &ea, hulls + 32, &q->ea, 1);
-    s02_select(w, &fa, hulls + 24, &q->fa, 1);
+    s02_select(w, &va, hulls + 40, &q->va, 1, fields);
+    s02_select(w, &ea, hulls + 32, &q->ea, 1, fields);
+    s02_select(w, &fa, hulls + 24, &q->fa, 1, fields);
     GC_BARRIER();
     s02_hull(w, &q->va, hulls);
     s02_hull(w, &q->ea, hulls + 8);
     s02_hull(w, &q->fa, hulls + 16);
     GC_BARRIER();
-    s02_select(w, &vb, hulls + 16, &q->vb, 0);
-    s02_select(w, &eb, hulls + 8, &q->eb, 0);
-    s02_select(w, &fb, hulls, &q->fb, 0);
+    s02_select(w, &vb, hulls + 16, &q->vb, 0, fields);
+    s02_select(w, &eb, hulls + 8, &q->eb, 0, fields);
+    s02_select(w, &fb, hulls, &q->fb, 0, fields);
     GC_BARRIER();
     return 1;
 }
@@ -230,7 +231,7 @@ GC_KERNEL void screen(
         gc_search q;
         gc_scratch s;
         GC_GLOBAL gc_raster *hulls;
-        int usable = !(state_out[pair] & GC_PAIR_INVALID);
+        int usable = !(state_out[pair] & GC_PAIR_INVALID), rows;
         if (usable) {
             gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
             q.view = gc_view_make(&k, min_properness);
@@ -250,11 +251,12 @@ GC_KERNEL void screen(
             s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
             s.reals_used = 0;
             s.ints_used = 0;
-            if (s02_reach(&q.view, &k) && gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, reals_per_group, ints_per_group, need_out,
-                                   state_out + pair)) {
-                int rows = candidates == GC_CANDIDATES_RASTER
-                    || (candidates == GC_CANDIDATES_AUTO
-                        && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
+            rows = candidates == GC_CANDIDATES_RASTER
+                || (candidates == GC_CANDIDATES_AUTO
+                    && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
+            if (s02_reach(&q.view, &k)
+                && gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
+                                      need_out, state_out + pair)) {
                 if (rows) {
                     gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group,
                                    ints_per_group, need_out, state_out + pair);

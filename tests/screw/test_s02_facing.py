@@ -5,7 +5,6 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from gpu_collide.reference.screw import s02_facing as reference  # noqa: F401  same stem
 from tests.screw._launch import RASTER, C, Stages, cpu, new, probe, probe_text, scene_of, screened, sharing, stages_of, types
 from tests.screw.test_s01_screw import Record
 
@@ -56,7 +55,7 @@ def real_functions(backend, precision, a, b):
 def test_sinc_and_verc(precision, backend):
     """Worst error seen on |a| <= pi/2: 1.2 ulp in float64, 1.2 in float32."""
     real, _ = types(precision)
-    u = np.concatenate([[0, 1e-300 if precision == "double" else 1e-37, 1e-12], np.linspace(0, 1.58, 301) ** 2])
+    u = np.concatenate([[0, 1e-300 if precision == "double" else 1e-37, 1e-12], np.linspace(0, 1.58, 81) ** 2])
     u = u.astype(real)
     sinc, verc, _ = real_functions(backend, precision, u, np.ones(len(u)))
     exact = [Decimal(float(x)) for x in u]
@@ -69,7 +68,7 @@ def test_sinc_and_verc(precision, backend):
 def test_angle(precision, backend):
     """Angles from sine and cosine. Worst error seen: 3 ulp."""
     real, _ = types(precision)
-    true = np.concatenate([10.0 ** np.arange(-15, 0), np.linspace(1e-3, np.pi / 2, 200)])
+    true = np.concatenate([10.0 ** np.arange(-15, 0), np.linspace(1e-3, np.pi / 2, 80)])
     s, c = np.sin(true).astype(real), np.cos(true).astype(real)
     c[-1] = 0
     _, _, angle = real_functions(backend, precision, s, c)
@@ -178,7 +177,9 @@ class Boxes:
         self.count = be.to_host(out["count_out"]).reshape(n, 6)
         assert 0 <= self.count.min() and self.count.max() <= room
         self.id, self.copy = (be.to_host(out[k]).reshape(n, 6, room) for k in ("id_out", "copy_out"))
-        self.box = be.to_host(out["box_out"]).reshape(n, 6, room, fields).astype(float)
+        # places nobody fills hold whatever scratch held, NaN of any kind included
+        with np.errstate(invalid="ignore"):
+            self.box = be.to_host(out["box_out"]).reshape(n, 6, room, fields).astype(float)
         self.meshes = self.scene.bodies().meshes
 
     def points(self, i, side):
@@ -354,7 +355,7 @@ def test_work_items_that_share_a_pair_change_no_candidate(family, kind, backend)
     whole = screened(backend, family, 30, candidates=int(C[kind]))
     scene = scene_of(family, 30)
     for groups in (1, 7):
-        found = Stages(other, scene.bodies(), scene.pairs).screen(int(C[kind]), groups=groups)
+        found = Stages(other, scene.bodies(), scene.pairs, text=probe_text()).screen(int(C[kind]), groups=groups)
         assert found.bits() == whole.bits()
 
 
