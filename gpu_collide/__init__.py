@@ -11,7 +11,8 @@ from .poses import Bodies, Poses
 __version__ = "0.1.0"
 
 __all__ = [
-    "Bodies", "Contacts", "Kind", "Mesh", "Poses", "Status", "collide", "devices", "load_mesh", "screw_motion", "shapes",
+    "Bodies", "Contacts", "Kind", "Mesh", "Poses", "Status", "collide", "devices", "load_mesh",
+    "screw_motion", "shapes",
 ]  # fmt: skip
 
 

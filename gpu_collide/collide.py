@@ -34,9 +34,9 @@ def collide(
 ):
     """Every contact between the bodies of each pair during a step.
 
-    Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between them
-    (S. R. Buss, "Collision detection with relative screw motion", section 4). All meetings of vertices with faces
-    and of edges with edges that face each other are found, not only the first.
+    Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between
+    them (S. R. Buss, "Collision detection with relative screw motion", section 4). All meetings of vertices
+    with faces and of edges with edges that face each other are found, not only the first.
 
     Parameters
     ----------
@@ -48,8 +48,9 @@ def collide(
         ``exact`` solves for times to rounding and misses nothing; ``segments`` interpolates on the rasterised
         screen; ``pixels`` is the paper's own answer, to the pixel.
     candidates : {"auto", "raster", "pairs"}, optional
-        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. In exact mode
-        the result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with ``refine="exact"`` only.
+        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. In
+        exact mode the result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with
+        ``refine="exact"`` only.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others.
@@ -63,11 +64,12 @@ def collide(
         Also look for pairs whose solids overlap at the start by more than 1e-7 of the size, and mark them
         INITIAL_OVERLAP.
     precision : {"mixed", "double", "single"}, optional
-        ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is float32
-        throughout, for devices without float64, with errors of about 1e-5.
+        ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is
+        float32 throughout, for devices without float64, with errors of about 1e-5.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
     max_bytes : int, optional
-        Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2 GiB.
+        Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2
+        GiB.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
 
@@ -87,8 +89,8 @@ def collide(
 
     Notes
     -----
-    Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or not
-    finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
+    Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
+    not finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
 
     Examples
     --------
@@ -109,15 +111,19 @@ def collide(
     check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
     if candidates == "pairs" and refine != "exact":
         raise ValueError(
-            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the screen, "
-            "got 'pairs'"
+            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
+            "screen, got 'pairs'"
         )
     if resolution is not None and pixel_size is not None:
-        raise ValueError("pixel_size: expected None when resolution is given (they are two units of one thing)")
+        raise ValueError(
+            "pixel_size: expected None when resolution is given (they are two units of one thing)"
+        )
     resolution = check_positive(resolution, "resolution", none_ok=True)
     pixel_size = check_positive(pixel_size, "pixel_size", none_ok=True)
     max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True)
-    if isinstance(min_properness, (bool, np.bool_)) or not isinstance(min_properness, (int, float, np.number)):
+    if isinstance(min_properness, (bool, np.bool_)) or not isinstance(
+        min_properness, (int, float, np.number)
+    ):
         raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
     if not -1.0 <= min_properness <= 1.0:
         raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")

@@ -37,11 +37,11 @@ INSTALL_HINT = (
 
 # No contraction, no fast-math: the same bits as the other targets. -fno-math-errno and -fno-trapping-math
 # only drop side effects (errno, the exception flags), which lets sqrt and floor be single instructions and
-# loops vectorise. GCC 12's straight-line (SLP) vectoriser gives other bits than the same text at -O1, contraction off or
-# not; its loop vectoriser does not, and is the one that pays here (docs/decisions/0009).
+# loops vectorise. GCC 12's straight-line (SLP) vectoriser gives other bits than the same text at -O1,
+# contraction off or not; its loop vectoriser does not, and is the one that pays here (docs/decisions/0009).
 FLAGS = (
-    "-std=c11", "-O3", "-fno-tree-slp-vectorize", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared",
-    "-fvisibility=hidden",
+    "-std=c11", "-O3", "-fno-tree-slp-vectorize", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+    "-fPIC", "-shared", "-fvisibility=hidden",
 )  # fmt: skip
 _NATIVE = ("-march=native",)
 _ALIGN = 64

@@ -1,7 +1,7 @@
 """Launch order of the screw method: s01, the screen stages s02 to s06, s07, s08.
 
-Sizes are counted, scanned, then filled. Where a count is only known after a launch, the launch goes into a buffer of
-guessed size, says how much it needed, and is repeated if that was more: nothing is dropped.
+Sizes are counted, scanned, then filled. Where a count is only known after a launch, the launch goes into a
+buffer of guessed size, says how much it needed, and is repeated if that was more: nothing is dropped.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CANDIDATES = {"auto": 0, "raster": 1, "pairs": 2}
 #: Contact fields in the order of the result: dtype (None = the solver's type) and width.
 _FIELDS = {
     "pair": ("i4", 1), "kind": ("u1", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1), "time": (None, 1),
-    "position": (None, 3), "normal": (None, 3), "properness": (None, 1), "local_a": (None, 3), "local_b": (None, 3),
-    "normal_speed": (None, 1), "sustained": ("u1", 1), "time_end": (None, 1),
+    "position": (None, 3), "normal": (None, 3), "properness": (None, 1), "local_a": (None, 3),
+    "local_b": (None, 3), "normal_speed": (None, 1), "sustained": ("u1", 1), "time_end": (None, 1),
 }  # fmt: skip
 
 
@@ -70,8 +70,8 @@ class _Run:
 
 
 def _pose_buffers(bodies, pairs, backend, real):
-    """Poses as the kernels read them. In single precision every pair gets its own two bodies, placed relative to A's
-    start, so that a scene far from the origin keeps its digits; the pair list then is (0, 1), (2, 3), ..."""
+    """Poses as the kernels read them. In single precision every pair gets its own two bodies, placed relative
+    to A's start, so that a scene far from the origin keeps its digits; pairs are then (0, 1), (2, 3), ..."""
     start, end, shape = bodies.start, bodies.end, bodies.shape
     position = [start.position, end.position]
     quat = [start.unit_wxyz, end.unit_wxyz]
@@ -87,7 +87,10 @@ def _pose_buffers(bodies, pairs, backend, real):
     clean = [np.where(valid[:, None], p, 0.0) for p in position] if not valid.all() else position
     names = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
     arrays = dict(zip(names, [*clean, *quat], strict=True))
-    buffers = {k: backend.to_device(np.ascontiguousarray(a, dtype=real).reshape(-1), copy=False) for k, a in arrays.items()}
+    buffers = {
+        k: backend.to_device(np.ascontiguousarray(a, dtype=real).reshape(-1), copy=False)
+        for k, a in arrays.items()
+    }
     buffers["shape_in"] = backend.to_device(np.ascontiguousarray(shape, dtype=np.int32), copy=False)
     buffers["valid_in"] = backend.to_device(valid.astype(np.uint8), copy=False)
     return buffers, pairs, origin
@@ -108,7 +111,7 @@ def _row_heights(query, pairs):
 
 
 def _scratch_guess(counts, rows):
-    """Raster numbers and ints of scratch a pair of the largest meshes takes; pairs that need more run again."""
+    """Raster numbers and ints of scratch for a pair of the largest meshes; pairs that need more run again."""
     nv, ne, nf = (int(x) + 16 for x in counts.max(axis=0))
     lists = nv + ne + nf
     copies = 5 if lists < 4000 else 1
@@ -176,12 +179,17 @@ def _chunk(state, pairs, heights, begin, end):
     if n * (stride * state.real.itemsize + 64) > q.max_bytes:
         raise _TooLarge(n * (stride * state.real.itemsize + 64))
     screw, pair_state = be.empty(n * stride, state.real), be.empty(n, np.int32)
-    poses = {k: b[k] for k in ("pairs_in", "shape_in", "start_position_in", "start_quat_in", "end_position_in", "end_quat_in")}
+    names = (
+        "pairs_in",
+        "shape_in",
+        *(f"{end}_{what}_in" for end in ("start", "end") for what in ("position", "quat")),
+    )
+    poses = {k: b[k] for k in names}
     t = state.tables.buffers
-    state.launch("s01_screw", n, n_pairs=n, valid_in=b["valid_in"], mesh_reals_in=t["mesh_reals_in"], screw_out=screw,
-                 state_out=pair_state, **poses)  # fmt: skip
-    common = {"pairs_in": b["pairs_in"], "shape_in": b["shape_in"], "screw_in": screw, "headers_in": t["headers_in"],
-              "topology_in": t["topology_in"]}  # fmt: skip
+    state.launch("s01_screw", n, n_pairs=n, valid_in=b["valid_in"], mesh_reals_in=t["mesh_reals_in"],
+                 screw_out=screw, state_out=pair_state, **poses)  # fmt: skip
+    common = {"pairs_in": b["pairs_in"], "shape_in": b["shape_in"], "screw_in": screw,
+              "headers_in": t["headers_in"], "topology_in": t["topology_in"]}  # fmt: skip
     solver = {k: t[k] for k in ("mesh_reals_in", "vertices_in", "planes_in")}
     height = np.zeros(n) if heights is None else heights[begin:end]
     n_cand, cand, brackets, pair_state = _screen(state, common, height, pair_state, n)
@@ -191,18 +199,20 @@ def _chunk(state, pairs, heights, begin, end):
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)
     if n_hits:
-        state.launch("s08_place", n_hits, n_hits=n_hits, hit_in=hit, hit_start_in=hit_start, cursor=cursor, order_out=order)
+        state.launch("s08_place", n_hits, n_hits=n_hits, hit_in=hit, hit_start_in=hit_start, cursor=cursor,
+                     order_out=order)  # fmt: skip
     kept, status, toi = be.empty(n, np.int32), be.empty(n, np.uint8), be.empty(n, state.real)
     state.launch("s08_resolve", n, n_pairs=n, hit_start_in=hit_start, state_in=pair_state,
-                 min_properness=q.min_properness, refine=REFINE[q.refine], first_only=int(q.first_only), hit_out=hit,
-                 value_out=value, order_out=order, kept_out=kept, status_out=status, toi_out=toi, **common,
+                 min_properness=q.min_properness, refine=REFINE[q.refine], first_only=int(q.first_only),
+                 hit_out=hit, value_out=value, order_out=order, kept_out=kept, status_out=status, toi_out=toi, **common,
                  **solver)  # fmt: skip
     contact_start = be.exclusive_scan(kept)
     total = int(be.item(contact_start, -1))
     out = {f: be.empty(max(total, 1) * w, np.dtype(d) if d else state.real) for f, (d, w) in _FIELDS.items()}
     if total:
-        state.launch("s08_contacts", n, n_pairs=n, hit_start_in=hit_start, contact_start_in=contact_start, hit_in=hit,
-                     value_in=value, order_in=order, first_pair=begin, corners_in=t["corners_in"], **poses,
+        state.launch("s08_contacts", n, n_pairs=n, hit_start_in=hit_start, contact_start_in=contact_start,
+                     hit_in=hit, value_in=value, order_in=order, first_pair=begin,
+                     corners_in=t["corners_in"], **poses,
                      **{k: common[k] for k in ("screw_in", "headers_in", "topology_in")}, **solver,
                      **{f"{f}_out": buf for f, buf in out.items()})  # fmt: skip
     state.pieces.append((status, toi, contact_start, total, out))
@@ -231,10 +241,12 @@ def _screen(state, common, height, pair_state, n):
             need = be.zeros(2, np.int32)
             kernel_args = {
                 "n_todo": len(todo), "todo_in": be.to_device(todo), "vertices_in": t["vertices_raster"],
-                "normals_in": t["normals_raster"], "inverse_length_in": t["inverse_length_in"], "edge0_in": t["edge0_in"],
+                "normals_in": t["normals_raster"], "inverse_length_in": t["inverse_length_in"],
+                "edge0_in": t["edge0_in"],
                 "row_height_in": row_height, "min_properness": q.min_properness, "refine": REFINE[q.refine],
                 "candidates": CANDIDATES[q.candidates if q.refine == "exact" else "raster"],
-                "scratch_reals": be.empty(groups * r, state.raster), "scratch_ints": be.empty(groups * i, np.int32),
+                "scratch_reals": be.empty(groups * r, state.raster),
+                "scratch_ints": be.empty(groups * i, np.int32),
                 "reals_per_group": r, "ints_per_group": i, "capacity": capacity, "state_out": pair_state,
                 "need_out": need, "n_candidates_out": count, "candidates_out": cand, "brackets_out": brackets,
             }  # fmt: skip
@@ -276,8 +288,8 @@ def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
         if n_cand:
             state.launch("s07_solve", n_cand, n_candidates=n_cand, candidates_in=cand, brackets_in=brackets,
                          min_properness=q.min_properness, refine=REFINE[q.refine], capacity=capacity,
-                         state_out=pair_state, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
-                         **common, **solver)  # fmt: skip
+                         state_out=pair_state, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit,
+                         value_out=value, **common, **solver)  # fmt: skip
         found = int(be.item(count, 0))
         if 0 <= found <= capacity:
             return found, hit, value, pair_hits
@@ -302,7 +314,10 @@ def _assemble(state, origin):
         for name, (_, width) in _FIELDS.items():
             flat = get(out[name])[: total * width]
             fields[name].append(flat.reshape(total, width) if width > 1 else flat)
-    result = {name: parts[0] if len(parts) == 1 else _join(parts, name, state.real) for name, parts in fields.items()}
+    result = {
+        name: parts[0] if len(parts) == 1 else _join(parts, name, state.real)
+        for name, parts in fields.items()
+    }
     result["status"] = np.concatenate(status) if status else np.zeros(0, np.uint8)
     times = np.concatenate(toi) if toi else np.zeros(0)
     result["toi"] = np.where(times > 1.5, np.inf, times)

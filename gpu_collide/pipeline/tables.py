@@ -1,7 +1,7 @@
 """Mesh tables: all meshes of a query as a few flat arrays that kernels index.
 
-The layout is that of ``kernels/gc_types.h``: one header per mesh, whose entries say where the mesh's part of each
-table begins.
+The layout is that of ``kernels/gc_types.h``: one header per mesh, whose entries say where the mesh's part of
+each table begins.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ __all__ = ["MeshTables", "tables_for"]
 
 #: Index tables in the order of the header (gc_mesh in gc_types.h), behind the five sizes and offsets.
 _INDEX_TABLES = (
-    "face_start", "face_vertices", "face_edges", "edges", "edge_face_start", "edge_faces", "vertex_edge_start",
-    "vertex_edges", "vertex_face_start", "vertex_faces", "edge_flags", "vertex_flags",
+    "face_start", "face_vertices", "face_edges", "edges", "edge_face_start", "edge_faces",
+    "vertex_edge_start", "vertex_edges", "vertex_face_start", "vertex_faces", "edge_flags", "vertex_flags",
 )  # fmt: skip
 
 
@@ -45,8 +45,8 @@ class MeshTables:
     Attributes
     ----------
     buffers : dict
-        ``headers_in``, ``topology_in``, ``mesh_reals_in``, ``vertices_in``, ``planes_in``, ``corners_in`` for the
-        solver, ``vertices_raster``, ``normals_raster``, ``inverse_length_in``, ``edge0_in`` for culling.
+        ``headers_in``, ``topology_in``, ``mesh_reals_in``, ``vertices_in``, ``planes_in``, ``corners_in`` for
+        the solver, ``vertices_raster``, ``normals_raster``, ``inverse_length_in``, ``edge0_in`` for culling.
     counts : (meshes, 3) int64
         Vertices, edges and faces of each mesh.
     nbytes : int
@@ -94,7 +94,9 @@ def build_tables(meshes, backend, precision):
         corners[at : at + len(centred)] = m.vertices
         blocks.append(centred.T)
         at += len(centred)
-    lengths = np.concatenate([np.linalg.norm(m.vertices[m.edges[:, 1]] - m.vertices[m.edges[:, 0]], axis=1) for m in meshes])
+    lengths = np.concatenate(
+        [np.linalg.norm(m.vertices[m.edges[:, 1]] - m.vertices[m.edges[:, 0]], axis=1) for m in meshes]
+    )
     host = {
         "headers_in": headers.reshape(-1),
         "topology_in": np.concatenate(parts),
@@ -116,7 +118,7 @@ _CACHED = 4
 
 
 def tables_for(meshes, backend, precision):
-    """`build_tables`, kept for the last few sets of meshes: a simulation asks with the same ones every step."""
+    """`build_tables`, kept for the last few sets of meshes: a simulation asks with the same every step."""
     key = (tuple(map(id, meshes)), id(backend), precision)
     if key in _cache:
         _cache.move_to_end(key)
@@ -150,5 +152,7 @@ def short_edges(meshes, shape_a, shape_b):
             lengths[k] = np.linalg.norm(m.vertices[m.edges[:, 1]] - m.vertices[m.edges[:, 0]], axis=1)
         return lengths[k]
 
-    short = np.array([np.percentile(np.concatenate([of(k // len(meshes)), of(k % len(meshes))]), 10) for k in key.tolist()])
+    short = np.array(
+        [np.percentile(np.concatenate([of(k // len(meshes)), of(k % len(meshes))]), 10) for k in key.tolist()]
+    )
     return short[inverse.reshape(-1)] if len(key) else np.zeros(0)
