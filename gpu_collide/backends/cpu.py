@@ -40,8 +40,8 @@ INSTALL_HINT = (
 # loops vectorise. GCC 12's straight-line (SLP) vectoriser gives other bits than the same text at -O1,
 # contraction off or not; its loop vectoriser does not, and is the one that pays here (docs/decisions/0009).
 FLAGS = (
-    "-std=c11", "-O3", "-fno-tree-slp-vectorize", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-    "-fPIC", "-shared", "-fvisibility=hidden",
+    "-std=c11", "-O3", "-fno-tree-slp-vectorize", "-ffp-contract=off", "-fno-math-errno",
+    "-fno-trapping-math", "-fPIC", "-shared", "-fvisibility=hidden",
 )  # fmt: skip
 _NATIVE = ("-march=native",)
 _ALIGN = 64
