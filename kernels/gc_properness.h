@@ -1,4 +1,4 @@
-/* gc_properness.h: how properly two features face each other (seed 003, section 5; reflex rule of DESIGN section 4). */
+/* gc_properness.h: how properly two features face each other (Buss, section 5; reflex edges: docs/conventions.md). */
 #ifndef GC_PROPERNESS_H
 #define GC_PROPERNESS_H
 

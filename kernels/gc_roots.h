@@ -1,7 +1,7 @@
 /* gc_roots.h: all roots of the contact equations on an interval, in rising order.
  *
  * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
- * Vertex-face has q = 0 (DESIGN section 3). The interval is cut in halves, left to right. A piece is settled as soon
+ * Vertex-face has q = 0 (docs/decisions/0003). The interval is cut in halves, left to right. A piece is settled as soon
  * as a bound says so: no root (value against slope and curvature), or a single one (slope against curvature), found by
  * Newton's method kept inside its bracket. What is left shrinks on a double root and is a touch if the extremum there
  * is within the touch tolerance. The position in the tree is two numbers, so there is no stack.

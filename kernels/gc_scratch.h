@@ -6,7 +6,7 @@
 #ifndef GC_SCRATCH_H
 #define GC_SCRATCH_H
 
-/* the pair's motion in the type that culls; lengths along the screen in scaled units (DESIGN section 2). The flow
+/* the pair's motion in the type that culls; lengths along the screen in scaled units (docs/decisions/0004). The flow
  * moves every point by the same (w, g) in (psi, y), whatever its radius, so that eta = wn y - gn psi is kept and
  * lambda = gn y + wn psi grows by `speed` in a step. */
 typedef struct {

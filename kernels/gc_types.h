@@ -60,7 +60,7 @@ typedef struct {
 /* mesh_reals: GC_MESH_REALS per mesh: centre x y z, radius, scale (power of two >= radius) */
 #define GC_MESH_REALS 8
 
-/* Screw record of a pair: GC_SCREW_STRIDE reals (DESIGN section 2, scaled lengths). The screw frame has x tangential,
+/* Screw record of a pair: GC_SCREW_STRIDE reals (docs/decisions/0002). The screw frame has x tangential,
  * y along the axis, z radial; the axis is x = 0, z = -1/kappa. a is still in it, b is at its half-way pose.
  * s = t - 1/2 runs over [-1/2, 1/2]. */
 #define GC_SCREW_STRIDE 40

@@ -1,4 +1,4 @@
-"""Every decision of DESIGN section 10, each with a named test, on every backend."""
+"""The decisions in docs/conventions.md, each with a named test, on every backend."""
 
 import numpy as np
 
@@ -241,7 +241,7 @@ def test_world_positions_follow_as_own_screw(backend):
         dq = dq * (1 if dq[0] >= 0 else -1)
         angle = 2 * np.arctan2(np.sqrt(dq[1:] @ dq[1:]), dq[0])
         axis = unit(dq[None, 1:])[0]
-        # DESIGN's axis point, for the motion x -> R x + (p1 - R p0) in the world
+        # A point of the axis, for the motion x -> R x + (p1 - R p0) in the world
         tau = (p1 - p0) - (axis @ (p1 - p0)) * axis
         point = p0 + tau / 2 + cross(axis[None], tau[None])[0] / (2 * np.tan(angle / 2))
         turn = rotation_matrix(scenes.turn_quat(axis, np.array(angle * t)))

@@ -1,4 +1,4 @@
-"""Decisions of DESIGN section 10 on inputs: pairs and their status, poses, meshes, resolution."""
+"""Decisions on inputs (docs/conventions.md): pairs and their status, poses, meshes, resolution."""
 
 import numpy as np
 import pytest

@@ -131,7 +131,7 @@ def tables_for(meshes, backend, precision):
 
 
 def short_edges(meshes, shape_a, shape_b):
-    """Short edge of each pair: the 10th percentile of both bodies' edge lengths (DESIGN section 10).
+    """Short edge of each pair: the 10th percentile of both bodies' edge lengths (docs/conventions.md).
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
  * in:  poses of the bodies (world frame), which mesh each has, the pairs
  * out: screw_out (n_pairs, GC_SCREW_STRIDE), the motion of B seen from A in the screw frame, scaled lengths;
  *      state_out (n_pairs,) GC_PAIR_* bits
- * One work-item per pair. Source: seed 003 section 4.1, DESIGN section 2 (one frame for rotation, screw, translation).
+ * One work-item per pair. Source: Buss, section 4.1, docs/decisions/0002 (one frame for turn, screw, translation).
  * Degenerate: no rotation -> kappa = 0, x along the translation; no motion at all -> speed = 0; a body whose pose is
  * not valid -> GC_PAIR_INVALID and no numbers.
  */
@@ -19,7 +19,7 @@ GC_FN gc_quat gc_load_quat(GC_GLOBAL const gc_real *p, int i)
     return gc_quat_unit(gc_quat_make(p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3]));
 }
 
-/* The rotation's unit axis and angle with the sign convention of DESIGN section 2; returns the half-angle sine. */
+/* The rotation's unit axis and angle with the sign rule of docs/conventions.md; returns the half-angle sine. */
 GC_FN gc_real gc_axis_angle(gc_quat *d, gc_vec *axis, gc_real *theta)
 {
     gc_real sine, flip = d->w < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);

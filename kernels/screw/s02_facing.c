@@ -3,7 +3,7 @@
  * in:  the pair's screw record, both meshes
  * out: for each body three lists of boxes (vertices, edges, faces): ranges of rho, eta, lambda that hold the feature, on
  *      every doppel copy of A that can matter; for edges also the part that faces the right way
- * One group per pair. Source: seed 003 sections 4.2 and 8, DESIGN section 2. Every box is padded: a box may be too
+ * One group per pair. Source: Buss, sections 4.2 and 8; docs/decisions/0002. Every box is padded: a box may be too
  * large, never too small. Features through or near the axis have no azimuth and take all of it.
  */
 
@@ -373,7 +373,7 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
 }
 
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
- * copies of A shifted by whole turns that come into B's window (seed 003, section 8). Rows need all fields, tests of all
+ * copies of A shifted by whole turns that come into B's window (Buss, section 8). Rows need all fields, tests of all
  * pairs only the first six. */
 GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel,
                           int fields)

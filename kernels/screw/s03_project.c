@@ -3,7 +3,7 @@
  * in:  box lists of s02
  * out: one record per (edge branch, row): the hull of the branch inside the row in eta and lambda; one span per (face,
  *      row): the hull over the face's facing boundary there, its virtual silhouette edge included
- * One work-item per edge or face. Source: seed 003 sections 7 and 9 step 3; DESIGN section 2, rows. rho^2 is quadratic
+ * One work-item per edge or face. Source: Buss, sections 7 and 9, step 3; docs/decisions/0004. rho^2 is quadratic
  * along an edge, so an edge has at most two branches monotone in rho, and its part inside a row is closed form.
  * A row holds rho in [base + k height, base + (k + 1) height); records are padded over both ends, vertices are not, so
  * that two points that meet always share a row.

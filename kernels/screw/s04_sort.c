@@ -2,7 +2,7 @@
  *
  * in:  records of s03 in any order
  * out: row_start (rows + 1,), order (n,), and the ranges copied into that order, so that a scan reads forward
- * Counting by row, then Shell's sort inside each row (the paper's choice, seed 003 section 9 step 4), one work-item a
+ * Counting by row, then Shell's sort inside each row (as Buss, section 9, step 4), one work-item a
  * row. Ties are broken by the record's number; the result of the pipeline does not depend on it.
  */
 GC_FN int gc_before(GC_GLOBAL const gc_raster *key, int a, int b)

@@ -2,7 +2,7 @@
  *
  * in:  s02's boxes (all pairs), or s04's sorted face spans (rows)
  * out: FV and VF candidates; with refine = segments or pixels the time as well
- * One work-item per vertex. Source: seed 003 section 9 step 5 (scanline). In a row the spans are sorted by where they
+ * One work-item per vertex. Source: Buss, section 9, step 5 (scanline). In a row the spans are sorted by where they
  * begin, so the scan for a vertex stops at the first that begins behind it.
  */
 

@@ -2,7 +2,7 @@
  *
  * in:  s02's boxes (all pairs), or s04's sorted records (rows)
  * out: EE candidates; with refine = segments or pixels the time as well
- * One work-item per record of A. Source: seed 003 section 9 step 6. Two edges that share several rows are taken once:
+ * One work-item per record of A. Source: Buss, section 9, step 6. Two edges that share several rows are taken once:
  * at the first row where their records overlap.
  */
 

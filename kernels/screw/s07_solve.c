@@ -2,7 +2,7 @@
  *
  * in:  candidates (pair, kind, features) with a bracket in time that holds all their meetings
  * out: hits: times at which the features meet, face each other and are proper enough
- * One work-item per candidate. Source: DESIGN section 3. The bracket only excludes (one evaluation and a bound of the
+ * One work-item per candidate. See docs/decisions/0003. The bracket only excludes (one evaluation and a bound of the
  * derivative); roots are then isolated on the whole step, so that a hit's bits do not depend on how it was proposed.
  * With refine = segments or pixels the bracket is the answer: no root search (see gc_solve_screen).
  * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval.

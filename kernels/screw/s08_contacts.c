@@ -3,8 +3,8 @@
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
  * Three launches: s08_place puts hits into their pair's range, s08_resolve sorts and thins them (one work-item a pair),
- * s08_contacts writes the result (one work-item a contact's pair). Source: seed 003 section 5 (VV, EV, VE), DESIGN
- * sections 4 and 10. Rules that keep the result independent of how hits were proposed: a vertex contact found by its own
+ * s08_contacts writes the result (one work-item a contact's pair). Source: Buss, section 5 (VV, EV, VE), and
+ * docs/decisions/0006. The result is independent of how hits were proposed: a vertex contact found by its own
  * equation is preferred to one converted from edges; among equals the order is total; equal hits are one.
  */
 
@@ -279,7 +279,7 @@ GC_KERNEL void s08_resolve(
     }
 }
 
-/* A's own motion through the world, from its body origin (DESIGN section 2, world positions) */
+/* A's own motion through the world, from its body origin (docs/conventions.md, relative motion) */
 typedef struct {
     gc_screw screw;
     gc_quat q0;

@@ -5,7 +5,7 @@
  * One group per pair, work-items share the features. Touch is not overlap: one solid is shrunk by GC_OVERLAP_DEPTH, each
  * vertex against the sum of its faces' normals, each face's middle against its normal. They overlap if a shrunk edge
  * passes through a face of the other, or a shrunk point lies inside the other solid, by its winding number; in turn for
- * both. Inside is asked of closed meshes only. Source: DESIGN section 4 (INITIAL_OVERLAP).
+ * both. Inside is asked of closed meshes only.
  */
 
 /* atan2(y, x) in (-pi, pi]; 0 for (0, 0) */

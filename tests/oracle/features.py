@@ -5,7 +5,7 @@ import numpy as np
 from .roots import EE, FV, VF
 from .solid import apply, cross, dot, norm
 
-FACING = 1e-9  # of the speed (DESIGN section 10)
+FACING = 1e-9  # of the speed (docs/conventions.md)
 
 
 def local_of_b(scene, pair, t, x):

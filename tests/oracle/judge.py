@@ -2,8 +2,8 @@
 
 Every contact that a sound implementation may report becomes an *atom* with a state:
 
-REQUIRED  every decision is clear of its border by more than rounding and the tolerances of DESIGN
-          section 10 can move it;
+REQUIRED  every decision is clear of its border by more than rounding and the tolerances of
+          docs/conventions.md can move it;
 NOMINAL   a contact by the closed tests, but so near to a border that it may be reported as another
           feature there: at least one contact of its coincident group has to be there;
 OPTIONAL  in the tolerance band: allowed, not demanded.

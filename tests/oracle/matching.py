@@ -8,7 +8,7 @@ from .judge import NOMINAL, REQUIRED
 from .query import expect
 
 KINDS = ("FV", "VF", "EE")
-TIME = 1e-9  # of the size: |dt| * |normal_speed| (DESIGN 9.2)
+TIME = 1e-9  # of the size: |dt| * |normal_speed| (what is promised)
 
 
 @dataclass
@@ -103,7 +103,7 @@ def as_arrays(found):
 
 
 def check_structure(f, n_pairs):
-    """Promises of DESIGN section 4 that need no oracle. Returns a list of sentences."""
+    """Promises about the result's form that need no oracle. Returns a list of sentences."""
     bad = []
     n = len(f["pair"])
     for k in FIELDS:

@@ -20,7 +20,7 @@ FV, VF, EE = 0, 1, 2
 TOUCH = (
     1e-10  # of the size: functions that come this near to zero without a safe crossing are kept as touches
 )
-FLAT = 1e-11  # of the size: a function that stays below is sustained (DESIGN section 10)
+FLAT = 1e-11  # of the size: a function that stays below is sustained (docs/conventions.md)
 
 
 class Scene:
@@ -179,7 +179,7 @@ class Items:
 
 
 def flat_items(items):
-    """Masks: functions that vanish during the whole step (DESIGN), and those that nearly do."""
+    """Masks: functions that vanish during the whole step, and those that nearly do."""
     size = items.scene.size
     n = len(items)
     near = np.ones(n, bool)

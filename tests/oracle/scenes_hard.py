@@ -211,7 +211,7 @@ def tangent(seed, n):
 
 
 def known_answers():
-    """The table of FINDINGS section 2: scene and the expected first times (inf: none)."""
+    """Scenes with answers by hand: scene and the expected first times (inf: none)."""
     q = np.tile(IDENTITY, (9, 1))
     x, z = np.array([1.0, 0, 0]), np.array([0.0, 0, 1])
     eighth = np.pi / 4

@@ -74,7 +74,7 @@ def test_screw_reaches_both_poses_and_is_a_flow(angle):
 
 
 def test_known_answers_closed_forms():
-    """FINDINGS section 2; the arc (given there to 4 digits) by separating axes in the plane."""
+    """First times in closed form; the arc (tabled to 4 digits) by separating axes in the plane."""
     scene, first = scenes.known_answers()
     expected = oracle.expect(scene)
     atoms = expected.atoms[(expected.atoms["state"] > 0) & (expected.atoms["properness"] >= -0.1)]
@@ -148,7 +148,7 @@ def test_surfaces_never_cut_each_other_before_the_first_contact(family):
 
 
 def test_times_against_forty_digits():
-    """Vertex-face times against the motion written with DESIGN's axis point, in 40 digits."""
+    """Vertex-face times against the motion written with a point of the axis, in 40 digits."""
     mpmath = pytest.importorskip("mpmath")
     scene = scenes.FAMILIES["random_cars"](21, 8)
     expected = oracle.expect(scene, ALL)

@@ -273,7 +273,9 @@ def screened(backend, family, n, precision="mixed", candidates=PAIRS, resolution
 def uncovered(found, family, n, kinds, slack=1e-6):
     """Contacts of the oracle that no candidate holds: wrong features, or a bracket beside its time."""
     atoms = matrix.expected(family, n).atoms
-    atoms = atoms[(atoms["state"] >= NOMINAL) & np.isin(atoms["kind"], kinds)]
+    # coincident groups list members below the threshold too
+    proper = atoms["properness"] > -0.1 + 2 * atoms["properness_band"]
+    atoms = atoms[(atoms["state"] >= NOMINAL) & proper & np.isin(atoms["kind"], kinds)]
     spans = {}
     for row, (s0, s1) in zip(found.rows.tolist(), found.brackets.tolist(), strict=True):
         lo, hi = spans.get(tuple(row), (np.inf, -np.inf))

@@ -41,7 +41,7 @@ GC_KERNEL void probe_boxes(
         s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
         s.reals_used = 0;
         s.ints_used = 0;
-        if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, reals_per_group, ints_per_group, need_out,
+        if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, 1, reals_per_group, ints_per_group, need_out,
                                state_out + g)) {
             lists[0] = q.va;
             lists[1] = q.ea;

@@ -32,7 +32,7 @@ def arc(start, axis_point):
 
 
 def arc_closed_form():
-    """Wide arc of FINDINGS section 2: A's vertical edge through (0.5, 0.5) meets B's face x = -0.5. Seen from
+    """A wide arc: A's vertical edge through (0.5, 0.5) meets B's face x = -0.5. Seen from
     the axis it is at d, and the face turned by alpha is the plane d . (cos alpha, sin alpha) = -0.5."""
     d = np.array([0.5 - 7.654, 0.5 + 18.478])
     return (np.arctan2(d[1], d[0]) - np.arccos(-0.5 / np.hypot(*d))) / EIGHTH

@@ -78,8 +78,8 @@ def shares(exact, found):
 
 def test_screen_answers_come_nearer_with_the_pixel():
     """Seen on these 40 pairs, at 6 / 24 rows per short edge: segments 0.1 / 0 % false and missed, median time
-    error 2e-6 / 2e-7; pixels 24 / 7 % false, 0.6 / 0.2 % missed, 4e-4 / 1e-4. DESIGN's study at 6: pixels 24
-    to 50 %, 0.2 to 1.5 %, 0.003 to 0.03."""
+    error 2e-6 / 2e-7; pixels 24 / 7 % false, 0.6 / 0.2 % missed, 4e-4 / 1e-4. A prototype on random impacts
+    at 6: pixels 24 to 50 %, 0.2 to 1.5 %, 0.003 to 0.03."""
     scene = scenes.FAMILIES["random_cars"](seed=5, n=40)
     bodies = scene.bodies()
     exact = collide_reference(bodies, scene.pairs, min_properness=-2.0)

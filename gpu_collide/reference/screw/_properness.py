@@ -1,6 +1,6 @@
 """Properness of vertex-face and edge-edge meetings: how well the surfaces face each other at the contact.
 
-Sources: Buss, section 5; DESIGN.md section 3 for reflex edges and pits, where the formulas of the paper fail.
+Sources: Buss, section 5; docs/conventions.md for reflex edges and pits, where the paper's formulas fail.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ step, y along the axis, z away from the axis; the axis is the line x = 0, z = -R
 translation is kappa = 0 in the same formulas. Time runs as s = t - 1/2 from -1/2 to 1/2, and B is kept at
 its half-way pose (s = 0).
 
-Sources: Buss, "Collision detection with relative screw motion", sections 4.1, 4.2 and 7; DESIGN.md section 2.
+Sources: Buss, "Collision detection with relative screw motion", sections 4.1, 4.2 and 7; docs/decisions/0002.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ face), so nothing is cut at +-pi; the copies of A around the axis are shifts by 
 are compared. What comes within `AXIS_PAD` of the axis has no azimuth and takes all of it.
 
 Everything here proposes: the pads make supersets, wider than any tolerance of the solver.
-Sources: Buss, sections 4.2 and 8; DESIGN.md section 2.
+Sources: Buss, sections 4.2 and 8; docs/decisions/0002 and 0004.
 """
 
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ Vertex against face is solved in the frame of the face; for a face of B that is 
 running backwards. Edge against edge uses the volume spanned by the unit directions and the gap, divided by
 the sine.
 
-Sources: Buss, section 5 (properness); DESIGN.md sections 2 to 4 and 10.
+Sources: Buss, section 5 (properness); docs/decisions/0002 to 0005.
 """
 
 from dataclasses import dataclass, fields

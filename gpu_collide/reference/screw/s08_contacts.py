@@ -6,7 +6,7 @@ vertex contacts that the neighbouring faces allow. A vertex on a border of faces
 face of greatest properness; of a vertex meeting a vertex one contact stays. At least one contact always
 remains: an edge meeting whose vertex contacts all fall below the threshold is kept as it is.
 
-Sources: Buss, end of section 5; DESIGN.md sections 4 and 10.
+Sources: Buss, end of section 5; docs/decisions/0006.
 """
 
 from dataclasses import replace
