@@ -67,6 +67,9 @@ def collide(
         ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is
         float32 throughout, for devices without float64, with errors of about 1e-5.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+        ``auto`` takes the first usable one of cuda, cpu, opencl and reference, or what the environment
+        variable ``GPU_COLLIDE_BACKEND`` names. ``reference`` is slow, computes in float64 whatever
+        `precision` says, and does not look at `max_bytes`.
     max_bytes : int, optional
         Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2
         GiB.

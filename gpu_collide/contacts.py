@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import json
+import os
 
 import numpy as np
 
@@ -189,7 +190,7 @@ class Contacts:
 
     @classmethod
     def load(cls, path):
-        """Read a file written by `save`.
+        """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
         Raises
         ------
@@ -198,13 +199,17 @@ class Contacts:
         ValueError
             The file is no result of this library, or of a newer version of it.
         """
+        if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
+            path = os.fspath(path)
+            path += "" if path.endswith(".npz") else ".npz"
         try:
             file = np.load(path, allow_pickle=False)
         except FileNotFoundError:
-            raise
-        except Exception as error:
+            raise FileNotFoundError(f"path: there is no file {path!r}") from None
+        except Exception as error:  # what is no NumPy file at all is taken for a pickle
+            reason = "not a NumPy file" if "pickle" in str(error) else error
             raise ValueError(
-                f"path: expected a .npz file written by Contacts.save, got {path}: {error}"
+                f"path: expected a .npz file written by Contacts.save, got {path}: {reason}"
             ) from error
         if not isinstance(file, np.lib.npyio.NpzFile):
             raise ValueError(

@@ -144,12 +144,13 @@ def _warn_once(reasons: dict) -> None:
     _warned = True
     from gpu_collide.backends import cpu, opencl
 
-    why = "; ".join(f"{name}: {str(error).splitlines()[0]}" for name, error in reasons.items())
+    # Up to the first semicolon: after it stands what to install, which the sentence says by itself.
+    why = "; ".join(f"{name}: {str(error).splitlines()[0].split('; ')[0]}" for name, error in reasons.items())
     warnings.warn(
         f"gpu_collide runs its slow NumPy reference, for want of a compiler or an OpenCL device. To be fast, "
         f"{cpu.INSTALL_HINT}, or {opencl.INSTALL_HINT}. ({why})",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=4,  # the line that called collide
     )
 
 

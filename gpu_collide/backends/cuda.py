@@ -17,7 +17,7 @@ from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["INSTALL_HINT", "CudaBackend", "compile_only"]
 
-INSTALL_HINT = "pip install gpu-collide[cuda12] or gpu-collide[cuda13], and NVIDIA's driver"
+INSTALL_HINT = "pip install 'gpu-collide[cuda12]' or 'gpu-collide[cuda13]', and NVIDIA's driver"
 
 # The arithmetic of the other targets: no contraction, denormals kept, division and sqrt correctly rounded.
 # CuPy's own compiler always flushes denormals, so it is not used.

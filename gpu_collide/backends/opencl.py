@@ -22,7 +22,7 @@ from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 __all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
 
 INSTALL_HINT = (
-    "pip install gpu-collide[opencl] and the device's driver (for processors, Debian/Ubuntu: "
+    "pip install 'gpu-collide[opencl]' and the device's driver (for processors, Debian/Ubuntu: "
     "apt install pocl-opencl-icd)"
 )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from .options import add_output_options
 
 EPILOG = """\
 A device counts as usable after a small kernel gave the right bits on it. The backend that "auto" takes is the
-first usable one of: cuda, cpu, opencl, reference.
+first usable one of: cuda, cpu, opencl, reference; the environment variable GPU_COLLIDE_BACKEND narrows it to
+one name, or to several separated by commas.
 """
 
 
@@ -28,6 +30,7 @@ def add_parser(commands):
 def list_devices(options, terminal):
     """Print the table of devices."""
     import gpu_collide as gc
+    from gpu_collide.backends import get_backend
 
     devices = gc.devices()
     rows = [
@@ -37,3 +40,7 @@ def list_devices(options, terminal):
     for device in devices:
         if device.why_not:
             terminal.say(f"{device.backend} is not usable: {device.why_not}")
+    wanted = os.environ.get("GPU_COLLIDE_BACKEND", "")
+    if wanted:
+        terminal.say(f'GPU_COLLIDE_BACKEND={wanted} narrows what "auto" takes')
+    terminal.say(f'backend "auto" takes: {get_backend().name}')

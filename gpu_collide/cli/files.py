@@ -45,7 +45,8 @@ def read_mesh(path, *, two_sided=False, keep_triangles=False):
     except ImportError as error:  # its message names the package and the extra that brings it
         raise UserError(str(error)) from error
     except Exception as error:  # the readers behind raise whatever they like on a broken file
-        raise UserError(f"{path}: not a mesh that can be used: {error}") from error
+        reason = str(error).removeprefix("path: ")  # an argument's name, no word of the user's
+        raise UserError(f"{path}: not a mesh that can be used: {reason}") from error
 
 
 def read_poses(path):
@@ -85,9 +86,21 @@ def read_poses(path):
         raise UserError(f"{path}: {error}") from error
 
 
+def is_numpy_file(path):
+    """True if the file begins like an .npz or .npy file; NumPy takes anything else for a pickle."""
+    with open(path, "rb") as file:
+        head = file.read(6)
+    return head[:4] in (b"PK\x03\x04", b"PK\x05\x06") or head == b"\x93NUMPY"
+
+
 def _read_npz(path):
     if not os.path.isfile(path):
         raise UserError(f"no such poses file: {path}")
+    if not is_numpy_file(path):
+        raise UserError(
+            f"{path}: not a readable .npz file. Expected what numpy.savez writes, with arrays named "
+            f"{POSE_KEYS[0]}, {POSE_KEYS[1]}, ... (see: gpu-collide run --help)"
+        )
     try:
         file = np.load(path, allow_pickle=False)
         if isinstance(file, np.ndarray):

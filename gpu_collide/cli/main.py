@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 
 from . import demo, devices, run, screen
 from .files import UserError
@@ -67,7 +68,10 @@ def main(argv=None):
         return 0
     terminal = Terminal(quiet=options.quiet, plain=options.plain)
     try:
-        options.action(options, terminal)
+        with warnings.catch_warnings():
+            # The sentence alone: the line of code that warned is none of the user's.
+            warnings.showwarning = lambda message, *_: terminal.warn(message)
+            options.action(options, terminal)
     except KeyboardInterrupt:
         terminal.error("interrupted")
         return 130

@@ -33,6 +33,17 @@ def positive_int(text):
     return value
 
 
+def positive_float(text):
+    """A finite number above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return value
+
+
 def add_query_options(parser):
     """Add the options of ``gpu_collide.collide``."""
     group = parser.add_argument_group("query")

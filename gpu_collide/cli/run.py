@@ -66,6 +66,11 @@ def read_scene(options, terminal):
         terminal.note(f"{name.upper()}: {path}: {mesh!r}")
         if len(mesh.report):
             terminal.note(repr(mesh.report))
+        if not (mesh.closed or two_sided):
+            terminal.note(
+                f"  {name.upper()} is open: a face is hit on the side from which its corners run "
+                f"counter-clockwise; --two-sided {name} takes both sides"
+            )
         meshes.append(mesh)
     return pair_up(*meshes, poses)
 

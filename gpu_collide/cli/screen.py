@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from .files import UserError, check_writable
-from .options import add_machine_options, add_output_options
+from .options import add_machine_options, add_output_options, positive_float
 from .run import add_mesh_arguments, read_scene
 
 EPILOG = """\
@@ -37,7 +38,7 @@ def add_parser(commands):
     parser.add_argument("--space", metavar="FILE", help="also draw the contacts in space, into this file")
     parser.add_argument(
         "--resolution",
-        type=float,
+        type=positive_float,
         default=6.0,
         metavar="ROWS",
         help="rows per typical short edge (default: 6)",
@@ -68,7 +69,7 @@ def save_pictures(bodies, pair, contacts, screen_path=None, space_path=None, res
     Raises
     ------
     UserError
-        If matplotlib is not installed, or the file type is unknown to it.
+        If matplotlib is not installed.
     """
     try:
         import matplotlib
@@ -84,12 +85,25 @@ def save_pictures(bodies, pair, contacts, screen_path=None, space_path=None, res
         view.save(view.plot_contacts(bodies, pair, contacts), space_path)
 
 
+def check_picture_type(path):
+    """Complain before the work if matplotlib is missing or cannot write this type of file."""
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError as error:
+        raise UserError(f'pictures need matplotlib: pip install "gpu-collide[view]" ({error})') from error
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix and suffix[1:] not in known:  # without one matplotlib adds .png
+        raise UserError(f"cannot write {path}: expected a name ending in one of {', '.join(known)}")
+
+
 def draw(options, terminal):
     """Collide the one pair and draw it."""
     import gpu_collide as gc
 
     for path in filter(None, (options.output, options.space)):
         check_writable(path)
+        check_picture_type(path)
     bodies, pairs = read_scene(options, terminal)
     if not 0 <= options.pair < len(pairs):
         raise UserError(f"--pair {options.pair}: the poses file has the pairs 0 to {len(pairs) - 1}")

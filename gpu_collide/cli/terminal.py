@@ -43,6 +43,10 @@ class Terminal:
         if not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
+    def warn(self, text):
+        """Say what the user should know even when quiet (stderr)."""
+        print(f"gpu-collide: warning: {text}", file=sys.stderr, flush=True)
+
     def error(self, text):
         """Say what went wrong (stderr)."""
         if self._rich and self._rich_err.is_terminal:

@@ -1,10 +1,14 @@
 """The commands from the outside: output, files, exit codes, and what they say when something is wrong."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import gpu_collide as gc
 import gpu_collide.cli.demo
+import gpu_collide.cli.devices
+from gpu_collide.backends import get_backend
 from gpu_collide.cli import main
 from gpu_collide.cli.demo import save_input, telling_pair
 from gpu_collide.cli.terminal import Terminal
@@ -61,6 +65,35 @@ def test_devices(capsys):
     out = capsys.readouterr().out
     for backend in ("cpu", "opencl", "cuda", "reference"):
         assert backend in out
+    assert f'backend "auto" takes: {get_backend().name}' in out
+
+
+def test_devices_tells_of_the_environment(capsys, monkeypatch):
+    monkeypatch.setenv("GPU_COLLIDE_BACKEND", "reference")
+    assert run_cli("devices", "--plain") == 0
+    out = capsys.readouterr().out
+    assert "GPU_COLLIDE_BACKEND=reference" in out and '"auto" takes: reference' in out
+    monkeypatch.setenv("GPU_COLLIDE_BACKEND", "nonsense")
+    code, text = failure(capsys, "devices", "--plain")
+    assert code == 2 and "GPU_COLLIDE_BACKEND" in text and "'nonsense'" in text
+
+
+def test_warnings_are_sentences(capsys, monkeypatch):
+    monkeypatch.setattr(
+        gpu_collide.cli.devices, "list_devices", lambda *_: warnings.warn("it is slow", stacklevel=1)
+    )
+    assert run_cli("devices") == 0
+    assert capsys.readouterr().err == "gpu-collide: warning: it is slow\n"
+
+
+def test_an_open_mesh_is_told_of(inputs, tmp_path, capsys):
+    folder, _, _ = inputs
+    (tmp_path / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    command = ["run", folder / "shape.obj", tmp_path / "open.obj", folder / "poses.npz", "-o", tmp_path / "c"]
+    assert run_cli(*command) == 0
+    assert "--two-sided b" in capsys.readouterr().err
+    assert run_cli(*command, "--two-sided", "b") == 0
+    assert "B is open" not in capsys.readouterr().err
 
 
 def test_run_writes_what_collide_finds(inputs, tmp_path, capsys):
@@ -189,7 +222,8 @@ def test_a_type_of_picture_that_does_not_exist(inputs, tmp_path, capsys):
         capsys, "screen", mesh, mesh, folder / "poses.npz", "-o", tmp_path / "screen.xyz", "--plain"
     )
     assert code == 2
-    assert "xyz" in text
+    assert "screen.xyz: expected a name ending in one of" in text and "png" in text
+    assert "Mesh(" not in text, "before the work"
 
 
 def test_telling_pair_prefers_all_kinds():

@@ -87,8 +87,9 @@ def test_wrong_arrays_are_named(tmp_path, change, expected):
 def test_files_that_are_no_poses(tmp_path):
     text = tmp_path / "poses.npz"
     text.write_text("x y z\n")
-    with pytest.raises(files.UserError, match="not a readable .npz file"):
+    with pytest.raises(files.UserError, match="not a readable .npz file") as error:
         files.read_poses(str(text))
+    assert "start_a_position" in str(error.value) and "pickle" not in str(error.value)
     with pytest.raises(files.UserError, match="no such poses file"):
         files.read_poses(str(tmp_path / "absent.npz"))
     np.save(tmp_path / "poses.npy", np.zeros((3, 3)))

@@ -265,3 +265,5 @@ def test_screw_motion_without_a_turn():
     assert np.allclose(motion.pitch, [5, 0]) and np.array_equal(motion.point, np.zeros((2, 3)))
     with pytest.raises(ValueError, match="equal lengths"):
         screw_motion(still, still, still, gc.Poses.identity(3))
+    with pytest.raises(TypeError, match="end_b: expected gpu_collide.Poses, got int"):
+        screw_motion(still, still, still, 3)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...poses import Poses
 from . import _quaternion as quat
 
 # In units of the size: a relative motion this small over the whole step is the rounding of poses that move
@@ -54,10 +55,14 @@ def screw_motion(start_a, end_a, start_b, end_b):
 
     Raises
     ------
-    ValueError
-        If the lengths differ.
+    TypeError, ValueError
+        If an argument is not `Poses`, or the lengths differ.
     """
-    lengths = [len(p) for p in (start_a, end_a, start_b, end_b)]
+    given = dict(start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b)
+    for name, poses in given.items():
+        if not isinstance(poses, Poses):
+            raise TypeError(f"{name}: expected gpu_collide.Poses, got {type(poses).__name__}")
+    lengths = [len(p) for p in given.values()]
     if len(set(lengths)) != 1:
         raise ValueError(f"start_a, end_a, start_b, end_b: expected equal lengths, got {lengths}")
     pa0, qa0, ok_a0 = pose_arrays(start_a)
