@@ -34,7 +34,9 @@ FIELDS = {
 
 def types(precision):
     """dtypes of gc_real and gc_raster."""
-    return np.dtype("f4" if precision == "single" else "f8"), np.dtype("f8" if precision == "double" else "f4")
+    return np.dtype("f4" if precision == "single" else "f8"), np.dtype(
+        "f8" if precision == "double" else "f4"
+    )
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +51,9 @@ def probe(backend, precision, name):
 
 def new(backend, shape, dtype):
     dtype = np.dtype(dtype)
-    return backend.fill(backend.empty(shape, dtype), np.nan if dtype.kind == "f" else 255 if dtype == "u1" else -1)
+    return backend.fill(
+        backend.empty(shape, dtype), np.nan if dtype.kind == "f" else 255 if dtype == "u1" else -1
+    )
 
 
 def cpu():
@@ -112,9 +116,11 @@ class Stages:
         self.tables = build_tables(bodies.meshes, backend, precision).buffers
         valid = bodies.start.valid & bodies.end.valid
         poses = {
-            "start_position_in": bodies.start.position, "start_quat_in": bodies.start.unit_wxyz,
-            "end_position_in": bodies.end.position, "end_quat_in": bodies.end.unit_wxyz,
-        }  # fmt: skip
+            "start_position_in": bodies.start.position,
+            "start_quat_in": bodies.start.unit_wxyz,
+            "end_position_in": bodies.end.position,
+            "end_quat_in": bodies.end.unit_wxyz,
+        }
         clean = {k: np.where(valid[:, None], x, 0.0).astype(self.real).reshape(-1) for k, x in poses.items()}
         self.poses = {k: backend.to_device(x) for k, x in clean.items()}
         self.index = {
@@ -135,8 +141,18 @@ class Stages:
         """Screw records (n, STRIDE) and states (n,)."""
         be, t = self.backend, self.tables
         self.screw_buffer, state = new(be, self.n * STRIDE, self.real), new(be, self.n, "i4")
-        self.items("s01_screw", self.n, groups, n_pairs=self.n, valid_in=self.valid, screw_out=self.screw_buffer,
-                   mesh_reals_in=t["mesh_reals_in"], state_out=state, **self.index, **self.poses)  # fmt: skip
+        self.items(
+            "s01_screw",
+            self.n,
+            groups,
+            n_pairs=self.n,
+            valid_in=self.valid,
+            screw_out=self.screw_buffer,
+            mesh_reals_in=t["mesh_reals_in"],
+            state_out=state,
+            **self.index,
+            **self.poses,
+        )
         self.state = be.to_host(state).copy()
         return be.to_host(self.screw_buffer).reshape(self.n, STRIDE).copy(), self.state
 
@@ -155,8 +171,18 @@ class Stages:
         a, b = self.bodies.shape[self.pairs].T
         return short_edges(self.bodies.meshes, a, b) / resolution
 
-    def screen(self, candidates=PAIRS, resolution=2.0, groups=None, room=(1 << 18, 1 << 18), capacity=1 << 18,
-               refine=0, min_properness=-0.1, todo=None, state=None):  # fmt: skip
+    def screen(
+        self,
+        candidates=PAIRS,
+        resolution=2.0,
+        groups=None,
+        room=(1 << 18, 1 << 18),
+        capacity=1 << 18,
+        refine=0,
+        min_properness=-0.1,
+        todo=None,
+        state=None,
+    ):
         """Stages s02 to s06 in one launch, without the second try of the pipeline."""
         be, t, common = self.backend, self.tables, self.common()
         groups = min(be.max_groups, self.n) if groups is None else groups
@@ -167,15 +193,30 @@ class Stages:
         scratch = [be.zeros(groups * r + GUARD, d) for r, d in zip(room, (self.raster, "i4"), strict=True)]
         scratch[1] = be.fill(scratch[1], -7)
         be.launch(
-            self.module.kernel("screen"), groups, n_todo=len(todo), todo_in=be.to_device(todo.astype(np.int32)),
-            vertices_in=t["vertices_raster"], normals_in=t["normals_raster"], edge0_in=t["edge0_in"],
+            self.module.kernel("screen"),
+            groups,
+            n_todo=len(todo),
+            todo_in=be.to_device(todo.astype(np.int32)),
+            vertices_in=t["vertices_raster"],
+            normals_in=t["normals_raster"],
+            edge0_in=t["edge0_in"],
             inverse_length_in=t["inverse_length_in"],
             row_height_in=be.to_device(self.heights(resolution).astype(self.real)),
-            min_properness=min_properness, refine=refine, candidates=candidates, scratch_reals=scratch[0],
-            scratch_ints=scratch[1], reals_per_group=room[0], ints_per_group=room[1], capacity=capacity,
-            state_out=state, need_out=need, n_candidates_out=count, candidates_out=rows, brackets_out=brackets,
+            min_properness=min_properness,
+            refine=refine,
+            candidates=candidates,
+            scratch_reals=scratch[0],
+            scratch_ints=scratch[1],
+            reals_per_group=room[0],
+            ints_per_group=room[1],
+            capacity=capacity,
+            state_out=state,
+            need_out=need,
+            n_candidates_out=count,
+            candidates_out=rows,
+            brackets_out=brackets,
             **common,
-        )  # fmt: skip
+        )
         found = int(be.item(count, 0))
         k = min(found, capacity)
         out = be.to_host(rows).reshape(-1, 4)[:k].copy(), be.to_host(brackets).reshape(-1, 2)[:k].copy()
@@ -191,12 +232,23 @@ class Stages:
         count, pair_hits, state = be.zeros(1, "i4"), be.zeros(self.n, "i4"), be.to_device(self.state)
         if len(rows):
             self.items(
-                "s07_solve", len(rows), groups, n_candidates=len(rows),
+                "s07_solve",
+                len(rows),
+                groups,
+                n_candidates=len(rows),
                 candidates_in=be.to_device(np.ascontiguousarray(rows, np.int32).reshape(-1)),
                 brackets_in=be.to_device(np.ascontiguousarray(brackets, self.raster).reshape(-1)),
-                min_properness=min_properness, refine=refine, capacity=capacity, state_out=state,
-                pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value, **common, **self.solver(),
-            )  # fmt: skip
+                min_properness=min_properness,
+                refine=refine,
+                capacity=capacity,
+                state_out=state,
+                pair_hits_out=pair_hits,
+                n_hits_out=count,
+                hit_out=hit,
+                value_out=value,
+                **common,
+                **self.solver(),
+            )
         k = int(be.item(count, 0))
         assert capacity >= k
         hit, value = be.to_host(hit).reshape(-1, 4), be.to_host(value).reshape(-1, 3)
@@ -226,22 +278,58 @@ class Stages:
         value = be.to_device(np.ascontiguousarray(hits.value, self.real).reshape(-1))
         order = new(be, max(k, 1), "i4")
         if k:
-            self.items("s08_place", k, groups, n_hits=k, hit_in=hit, hit_start_in=start, cursor=be.zeros(n, "i4"),
-                       order_out=order)  # fmt: skip
+            self.items(
+                "s08_place",
+                k,
+                groups,
+                n_hits=k,
+                hit_in=hit,
+                hit_start_in=start,
+                cursor=be.zeros(n, "i4"),
+                order_out=order,
+            )
             assert np.array_equal(np.sort(be.to_host(order)), np.arange(k))
         kept, status, toi = new(be, n, "i4"), new(be, n, "u1"), new(be, n, self.real)
-        self.items("s08_resolve", n, groups, n_pairs=n, hit_start_in=start, state_in=be.to_device(hits.state),
-                   min_properness=min_properness, refine=refine, first_only=first_only, hit_out=hit,
-                   value_out=value, order_out=order, kept_out=kept, status_out=status, toi_out=toi, **common,
-                   **solver)  # fmt: skip
+        self.items(
+            "s08_resolve",
+            n,
+            groups,
+            n_pairs=n,
+            hit_start_in=start,
+            state_in=be.to_device(hits.state),
+            min_properness=min_properness,
+            refine=refine,
+            first_only=first_only,
+            hit_out=hit,
+            value_out=value,
+            order_out=order,
+            kept_out=kept,
+            status_out=status,
+            toi_out=toi,
+            **common,
+            **solver,
+        )
         contact_start = be.exclusive_scan(kept)
         total = int(be.item(contact_start))
         out = {f: new(be, max(total, 1) * w, d or self.real) for f, (d, w) in FIELDS.items()}
         if total:
-            self.items("s08_contacts", n, groups, n_pairs=n, hit_start_in=start, contact_start_in=contact_start,
-                       hit_in=hit, value_in=value, order_in=order, first_pair=0,
-                       corners_in=self.tables["corners_in"], **self.poses, **common, **solver,
-                       **{f"{f}_out": buf for f, buf in out.items()})  # fmt: skip
+            self.items(
+                "s08_contacts",
+                n,
+                groups,
+                n_pairs=n,
+                hit_start_in=start,
+                contact_start_in=contact_start,
+                hit_in=hit,
+                value_in=value,
+                order_in=order,
+                first_pair=0,
+                corners_in=self.tables["corners_in"],
+                **self.poses,
+                **common,
+                **solver,
+                **{f"{f}_out": buf for f, buf in out.items()},
+            )
         got = {f: be.to_host(buf)[: total * FIELDS[f][1]].copy() for f, buf in out.items()}
         for f, (_, width) in FIELDS.items():
             got[f] = got[f].reshape(-1, 3) if width == 3 else got[f]
@@ -295,11 +383,14 @@ def _lanes():
 
 
 def sharing(backend):
-    """A backend like this one whose groups have several work-items, which share a pair behind real barriers."""
+    """A backend like this one whose groups have several work-items, which share a pair behind real
+    barriers."""
     if backend.kind == "cpu":
         return _lanes()
     if backend.serial_groups:
-        # PoCL 3.1 takes 30 s to build them and then corrupts its own heap; under ASan and TSan the same text as
-        # threads is clean
-        pytest.skip("groups are one work-item on this device; cpu runs the same text with threads as work-items")
+        # PoCL 3.1 takes 30 s to build them and then corrupts its own heap; under ASan and TSan the same text
+        # as threads is clean
+        pytest.skip(
+            "groups are one work-item on this device; cpu runs the same text with threads as work-items"
+        )
     return backend

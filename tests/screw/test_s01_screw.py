@@ -10,9 +10,19 @@ from tests.screw._launch import STRIDE, C, Stages, cpu, scene_of, stages_of
 
 ONE = np.array([1.0, 0, 0, 0])
 FAMILIES = (
-    "random_cars", "translations", "to_180", "half_turn", "tiny_angles", "far_away", "exact_axis", "passing",
-    "scales", "lattice", "resting", "axis_through_both",
-)  # fmt: skip
+    "random_cars",
+    "translations",
+    "to_180",
+    "half_turn",
+    "tiny_angles",
+    "far_away",
+    "exact_axis",
+    "passing",
+    "scales",
+    "lattice",
+    "resting",
+    "axis_through_both",
+)
 
 
 class Record:
@@ -37,7 +47,9 @@ class Record:
 
 def record(backend, mesh, start, end, precision="mixed"):
     """Record of B = `mesh` moving from one (position, quaternion) to another past the same mesh at rest."""
-    poses = [gc.Poses.from_quat_wxyz(*map(np.array, zip((np.zeros(3), ONE), p, strict=True))) for p in (start, end)]
+    poses = [
+        gc.Poses.from_quat_wxyz(*map(np.array, zip((np.zeros(3), ONE), p, strict=True))) for p in (start, end)
+    ]
     bodies = gc.Bodies(mesh, None, *poses)
     rows, state = Stages(backend, bodies, [[0, 1]], precision).s01()
     assert state.tolist() == [0]
@@ -204,8 +216,9 @@ def test_record_is_consistent(family, backend):
 @pytest.mark.parametrize("precision", ["mixed", "single"])
 @pytest.mark.parametrize("family", ["random_cars", "to_180", "tiny_angles", "axis_through_both", "passing"])
 def test_parity_with_the_reference(family, precision, backend):
-    """Numbers against NumPy. Worst error seen, lengths and speeds in shares of size + speed, times 1e16 (mixed):
-    theta 5, w 20, g 20, kappa 10; frames 2e-15 / (share of the speed across the axis). Single: 6e-7."""
+    """Numbers against NumPy. Worst error seen, lengths and speeds in shares of size + speed, times 1e16
+    (mixed): theta 5, w 20, g 20, kappa 10; frames 2e-15 / (share of the speed across the axis). Single:
+    6e-7."""
     n = 100
     scene = scene_of(family, n)
     rows, _ = stages_of(backend, family, n, precision).s01()
@@ -230,7 +243,9 @@ def test_parity_with_the_reference(family, precision, backend):
         assert k.size[i] * unit == pytest.approx(r.size, rel=tol)
         across = np.hypot(r.W, 0) / r.speed if r.speed else 1.0
         if r.theta * r.size < 0.999 * r.W and r.theta > 1e-6:
-            slack = tol * way / (r.size * min(r.theta, 1.0) * across) + tol * way / max(r.W - r.theta * r.size, 1e-9)
+            slack = tol * way / (r.size * min(r.theta, 1.0) * across) + tol * way / max(
+                r.W - r.theta * r.size, 1e-9
+            )
             assert np.abs(k.ra[i] - r.axes).max() < slack
 
 

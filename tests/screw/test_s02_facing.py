@@ -1,150 +1,32 @@
-"""s02_facing: which features can meet, and boxes of rho, eta and lambda that hold them; elementary functions."""
-
-from decimal import Decimal, getcontext
+"""s02_facing: which features can meet, and boxes of rho, eta and lambda that hold them."""
 
 import numpy as np
 import pytest
 
-from tests.screw._launch import RASTER, C, Stages, cpu, new, probe, probe_text, scene_of, screened, sharing, stages_of, types
+from tests.screw._launch import (
+    RASTER,
+    C,
+    Stages,
+    cpu,
+    new,
+    probe_text,
+    scene_of,
+    screened,
+    sharing,
+    stages_of,
+)
+from tests.screw.test_functions import exact_arc, exact_rho
 from tests.screw.test_s01_screw import Record
 
-getcontext().prec = 50
-FAMILIES = ("random_cars", "random_nonconvex", "axis_through_both", "to_180", "tiny_angles", "passing", "two_sided")
-
-
-# ---- elementary functions, against 50 digits
-
-
-def series(u, first, ratio):
-    """sum of first * prod(-u / ratio(k)) in 50 digits."""
-    term, total, k = Decimal(first), Decimal(first), 1
-    while abs(term) > Decimal(10) ** -45:
-        term *= -u / ratio(k)
-        total += term
-        k += 1
-    return total
-
-
-def arctan(x):
-    """arctangent of a Decimal in [0, 1]: halved twice, then the series."""
-    for _ in range(2):
-        x = x / (1 + (1 + x * x).sqrt())
-    total, power, k = Decimal(0), x, 0
-    while abs(power) > Decimal(10) ** -48:
-        total += (-1) ** k * power / (2 * k + 1)
-        power *= x * x
-        k += 1
-    return 4 * total
-
-
-def ulps(got, exact):
-    unit = np.spacing(np.abs(np.array([float(e) for e in exact])).astype(got.dtype))
-    error = [float(abs(Decimal(float(g)) - e)) for g, e in zip(got, exact, strict=True)]
-    return np.max(np.array(error) / unit)
-
-
-def real_functions(backend, precision, a, b):
-    real, _ = types(precision)
-    out = {k: new(backend, len(a), real) for k in ("sinc_out", "verc_out", "angle_out")}
-    a, b = (backend.to_device(x.astype(real)) for x in (a, b))
-    backend.launch_items(probe(backend, precision, "probe_real"), a.size, n=a.size, a_in=a, b_in=b, **out)
-    return [backend.to_host(x) for x in out.values()]
-
-
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_sinc_and_verc(precision, backend):
-    """Worst error seen on |a| <= pi/2: 1.2 ulp in float64, 1.2 in float32."""
-    real, _ = types(precision)
-    u = np.concatenate([[0, 1e-300 if precision == "double" else 1e-37, 1e-12], np.linspace(0, 1.58, 81) ** 2])
-    u = u.astype(real)
-    sinc, verc, _ = real_functions(backend, precision, u, np.ones(len(u)))
-    exact = [Decimal(float(x)) for x in u]
-    assert ulps(sinc, [series(x, 1, lambda k: (2 * k) * (2 * k + 1)) for x in exact]) < 2
-    assert ulps(verc, [series(x, Decimal("0.5"), lambda k: (2 * k + 1) * (2 * k + 2)) for x in exact]) < 2
-    assert (sinc[0], verc[0]) == (1, 0.5)
-
-
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_angle(precision, backend):
-    """Angles from sine and cosine. Worst error seen: 3 ulp."""
-    real, _ = types(precision)
-    true = np.concatenate([10.0 ** np.arange(-15, 0), np.linspace(1e-3, np.pi / 2, 80)])
-    s, c = np.sin(true).astype(real), np.cos(true).astype(real)
-    c[-1] = 0
-    _, _, angle = real_functions(backend, precision, s, c)
-    half_pi = 2 * arctan(Decimal(1))
-    exact = []
-    for x, y in zip(s, c, strict=True):
-        x, y = Decimal(float(x)), Decimal(float(y))
-        exact.append(arctan(x / y) if x <= y else half_pi - arctan(y / x))
-    assert ulps(angle, exact) < 5
-
-
-def raster_functions(backend, precision, x, z, kappa):
-    _, raster = types(precision)
-    n = len(x)
-    out = {k: new(backend, n * w, raster) for k, w in (("arc_out", 1), ("rho_out", 1), ("turn_out", 2))}
-    args = {k: backend.to_device(v.astype(raster)) for k, v in (("x_in", x), ("z_in", z), ("kappa_in", kappa))}
-    backend.launch_items(probe(backend, precision, "probe_raster"), n, n=n, **args, **out)
-    return [backend.to_host(v) for v in out.values()]
-
-
-def points(rng, n, raster):
-    """Points of the screw frame about one size from its origin, at curvatures down to none; rounded."""
-    kappa = np.where(rng.random(n) < 0.1, 0.0, 10.0 ** rng.uniform(-14, 0, n)).astype(raster)
-    x, z = rng.uniform(-3, 3, (2, n)).astype(raster)
-    return x, z, kappa
-
-
-def exact_arc(x, z, kappa):
-    x, z, kappa = (np.asarray(v, np.longdouble) for v in (x, z, kappa))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(kappa > 0, np.arctan2(kappa * x, 1 + kappa * z) / kappa, x).astype(float)
-
-
-def exact_rho(x, z, kappa):
-    x, z, kappa = (np.asarray(v, np.longdouble) for v in (x, z, kappa))
-    return ((kappa * (x * x + z * z) + 2 * z) / (1 + np.hypot(1 + kappa * z, kappa * x))).astype(float)
-
-
-@pytest.mark.parametrize("precision", ["mixed", "double"])
-def test_arc_and_rho_stay_inside_their_pad(precision, backend):
-    """Screen coordinates against long double, times the radius (the pad grows as 1/r). Worst seen: arc 4e-7 and
-    rho 4e-7 in float32, 5e-12 and 1e-15 in float64; the pads are 6e-6 and 1e-9."""
-    _, raster = types(precision)
-    x, z, kappa = points(np.random.default_rng(1), 20000, raster)
-    kr = np.hypot(1 + kappa.astype(float) * z, kappa.astype(float) * x)
-    arc, rho, _ = raster_functions(backend, precision, x, z, kappa)
-    arc_error = np.abs(arc - exact_arc(x, z, kappa))
-    # opposite the frame's origin the arc jumps by a turn
-    turn = np.where(kappa > 0, 2 * np.pi / np.maximum(kappa.astype(float), 1e-300), np.inf)
-    arc_error = np.minimum(arc_error, np.abs(arc_error - turn))
-    far = kr > C["GC_CULL_AXIS"]
-    pad = C["GC_CULL_PAD"] if precision == "double" else 6e-6
-    assert (arc_error * np.minimum(kr, 1))[far].max() < (pad / 4 if precision == "mixed" else pad / 40)
-    assert np.abs(rho - exact_rho(x, z, kappa)).max() < pad / 4
-
-
-@pytest.mark.parametrize("precision", ["mixed", "double"])
-def test_turned_directions(precision, backend):
-    """Worst error of sine and cosine over half a turn: 1.2e-7 in float32, 6e-8 in float64 (the series ends)."""
-    angle = np.linspace(-np.pi / 2, np.pi / 2, 1001)
-    _, _, turned = raster_functions(backend, precision, angle, 0 * angle, 0 * angle)
-    x, z = turned.reshape(-1, 2).T
-    assert np.abs(x - np.cos(angle)).max() < 4e-7 and np.abs(z + np.sin(angle)).max() < 4e-7
-
-
-@pytest.mark.parametrize("precision", ["mixed", "double", "single"])
-def test_functions_have_the_same_bits_on_every_backend(precision, backend):
-    rng = np.random.default_rng(2)
-    real, raster = types(precision)
-    t = rng.uniform(0, np.pi / 2, 5000)
-    xz = points(rng, 5000, raster)
-    mine, theirs = (
-        [x.tobytes() for x in real_functions(be, precision, np.sin(t), np.cos(t)) + raster_functions(be, precision, *xz)]
-        for be in (backend, cpu())
-    )
-    assert mine == theirs
+FAMILIES = (
+    "random_cars",
+    "random_nonconvex",
+    "axis_through_both",
+    "to_180",
+    "tiny_angles",
+    "passing",
+    "two_sided",
+)
 
 
 # ---- boxes
@@ -161,17 +43,30 @@ class Boxes:
         need, state = be.zeros(2, "i4"), be.to_device(stages.state)
         fields = 10
         out = {
-            "view_out": new(be, n * 8, raster), "count_out": new(be, n * 6, "i4"),
-            "id_out": new(be, n * 6 * room, "i4"), "copy_out": new(be, n * 6 * room, "i4"),
+            "view_out": new(be, n * 8, raster),
+            "count_out": new(be, n * 6, "i4"),
+            "id_out": new(be, n * 6 * room, "i4"),
+            "copy_out": new(be, n * 6 * room, "i4"),
             "box_out": new(be, n * 6 * room * fields, raster),
-        }  # fmt: skip
+        }
         t = stages.tables
         be.launch(
-            stages.module.kernel("probe_boxes"), groups, n_pairs=n, vertices_in=t["vertices_raster"],
-            normals_in=t["normals_raster"], min_properness=-0.1, scratch_reals=be.empty(groups * scratch, raster),
-            scratch_ints=be.empty(groups * scratch, "i4"), reals_per_group=scratch, ints_per_group=scratch, room=room,
-            need_out=need, state_out=state, **stages.common(), **out,
-        )  # fmt: skip
+            stages.module.kernel("probe_boxes"),
+            groups,
+            n_pairs=n,
+            vertices_in=t["vertices_raster"],
+            normals_in=t["normals_raster"],
+            min_properness=-0.1,
+            scratch_reals=be.empty(groups * scratch, raster),
+            scratch_ints=be.empty(groups * scratch, "i4"),
+            reals_per_group=scratch,
+            ints_per_group=scratch,
+            room=room,
+            need_out=need,
+            state_out=state,
+            **stages.common(),
+            **out,
+        )
         assert not be.to_host(need).any()
         self.view = be.to_host(out["view_out"]).reshape(n, 8).astype(float)
         self.count = be.to_host(out["count_out"]).reshape(n, 6)
@@ -268,12 +163,16 @@ def test_pairs_that_cannot_meet_have_no_candidates(backend):
     one = [1.0, 0, 0, 0]
     quarter = [np.sqrt(0.5), 0, 0, np.sqrt(0.5)]
     cases = [
-        ([-5, 3, 0], one, [5, 3, 0], one), ([-5, 0, 0], one, [-4, 0, 0], one), ([2, 0, 9], one, [0, 2, 9], quarter),
+        ([-5, 3, 0], one, [5, 3, 0], one),
+        ([-5, 0, 0], one, [-4, 0, 0], one),
+        ([2, 0, 9], one, [0, 2, 9], quarter),
         ([9, 0, 0], one, [0, 9, 0], quarter),
-    ]  # fmt: skip
+    ]
     position = np.array([[[0, 0, 0], c[k]] for c in cases for k in (0, 2)], float).reshape(-1, 2, 2, 3)
     quat = np.array([[one, c[k]] for c in cases for k in (1, 3)]).reshape(-1, 2, 2, 4)
-    poses = [gc.Poses.from_quat_wxyz(position[:, k].reshape(-1, 3), quat[:, k].reshape(-1, 4)) for k in (0, 1)]
+    poses = [
+        gc.Poses.from_quat_wxyz(position[:, k].reshape(-1, 3), quat[:, k].reshape(-1, 4)) for k in (0, 1)
+    ]
     bodies = gc.Bodies(gc.shapes.box(), None, *poses)
     stages = Stages(backend, bodies, np.arange(8).reshape(4, 2))
     for candidates in (C["GC_CANDIDATES_PAIRS"], C["GC_CANDIDATES_RASTER"]):
@@ -296,7 +195,8 @@ def test_invalid_pairs_are_passed_over(backend):
 @pytest.mark.parametrize("candidates", ["GC_CANDIDATES_PAIRS", "GC_CANDIDATES_RASTER"])
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 def test_scratch_that_is_too_small_says_what_it_needs(candidates, precision, backend):
-    """Without room a pair emits nothing and asks; rows are asked for in three steps, each with what it knows."""
+    """Without room a pair emits nothing and asks; rows are asked for in three steps, each with what it
+    knows."""
     kind = int(C[candidates])
     stages = stages_of(backend, "random_cars", 30, precision)
     whole = screened(backend, "random_cars", 30, precision, kind)
@@ -318,9 +218,12 @@ def test_scratch_that_is_too_small_says_what_it_needs(candidates, precision, bac
     assert sorted(map(tuple, np.concatenate(rows).tolist())) == sorted(map(tuple, whole.rows.tolist()))
 
 
-@pytest.mark.xfail(strict=True, reason="gc_search_rows clears its four counters before it asks whether they fit")
+@pytest.mark.xfail(
+    strict=True, reason="gc_search_rows clears its four counters before it asks whether they fit"
+)
 def test_nothing_is_written_behind_the_scratch(backend):
-    """The integers that s02 asked for and not one more: the rows then need more, and say so before they write."""
+    """The integers that s02 asked for and not one more: the rows then need more, and say so before they
+    write."""
     stages = stages_of(backend, "random_cars", 30)
     need = stages.screen(RASTER, room=(1, 1), groups=1).need
     found = stages.screen(RASTER, room=(1 << 18, int(need[1])), groups=1)
@@ -349,13 +252,15 @@ def test_groups_change_no_candidate(family, groups, backend):
 @pytest.mark.parametrize("kind", ["GC_CANDIDATES_PAIRS", "GC_CANDIDATES_RASTER"])
 @pytest.mark.parametrize("family", ["random_cars", "axis_through_both"])
 def test_work_items_that_share_a_pair_change_no_candidate(family, kind, backend):
-    """Groups of more than one work-item, with real barriers between the stages. The lists come in another order,
-    the candidates and their brackets are the same."""
+    """Groups of more than one work-item, with real barriers between the stages. The lists come in another
+    order, the candidates and their brackets are the same."""
     other = sharing(backend)
     whole = screened(backend, family, 30, candidates=int(C[kind]))
     scene = scene_of(family, 30)
     for groups in (1, 7):
-        found = Stages(other, scene.bodies(), scene.pairs, text=probe_text()).screen(int(C[kind]), groups=groups)
+        found = Stages(other, scene.bodies(), scene.pairs, text=probe_text()).screen(
+            int(C[kind]), groups=groups
+        )
         assert found.bits() == whole.bits()
 
 

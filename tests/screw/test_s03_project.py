@@ -5,8 +5,8 @@ import pytest
 
 import gpu_collide as gc
 from tests.screw._launch import RASTER, C, Stages, new, probe, probe_text, screened, uncovered
+from tests.screw.test_functions import exact_arc, exact_rho
 from tests.screw.test_s01_screw import ONE, about
-from tests.screw.test_s02_facing import exact_arc, exact_rho
 
 MOTIONS = {
     "translation": ([-1, 0.3, 0.2], ONE, [1.5, 0.1, 0.3], ONE),
@@ -37,11 +37,19 @@ def walk(backend, places, facing, two_sided=0, motion="translation"):
     count, out = new(backend, n, "i4"), new(backend, n * (corners + 1) * 8, "f8")
     topology = np.concatenate([[0, corners], np.arange(corners)]).astype(np.int32)
     backend.launch_items(
-        probe(backend, "double", "probe_boundary"), n, n=n, corners=corners, screw_in=stages.screw_buffer,
-        place=backend.to_device(packed.reshape(-1)), facing=backend.to_device(np.asarray(facing, float).reshape(-1)),
-        topology_in=backend.to_device(topology), two_sided=two_sided, zero=backend.zeros(1, "i4"),
-        count_out=count, segment_out=out,
-    )  # fmt: skip
+        probe(backend, "double", "probe_boundary"),
+        n,
+        n=n,
+        corners=corners,
+        screw_in=stages.screw_buffer,
+        place=backend.to_device(packed.reshape(-1)),
+        facing=backend.to_device(np.asarray(facing, float).reshape(-1)),
+        topology_in=backend.to_device(topology),
+        two_sided=two_sided,
+        zero=backend.zeros(1, "i4"),
+        count_out=count,
+        segment_out=out,
+    )
     count, out = backend.to_host(count), backend.to_host(out).reshape(n, corners + 1, 8)
     assert np.isnan(out[np.arange(corners + 1) >= count[:, None]]).all()
     # what does not face the right way comes as an empty range
@@ -77,8 +85,8 @@ def test_the_silhouette_is_a_virtual_edge(backend):
 
 
 def test_the_kept_boundary_is_the_clipped_polygon(backend):
-    """Random convex polygons, cut by random silhouettes: the ends of the segments are the corners of the clipped
-    polygon, each met twice, and the boundary closes."""
+    """Random convex polygons, cut by random silhouettes: the ends of the segments are the corners of the
+    clipped polygon, each met twice, and the boundary closes."""
     rng = np.random.default_rng(4)
     n, corners = 300, 7
     angle = np.sort(rng.uniform(0, 2 * np.pi, (n, corners)), axis=1)
@@ -115,9 +123,17 @@ def test_records_hold_their_segments(motion, height, precision, backend):
     segments[n // 8 : n // 4, 5] = segments[n // 8 : n // 4, 2]  # flat ones
     rows_out, span_out = new(backend, n * 4, "i4"), new(backend, n * 2 * n_rows * 4, stages.raster)
     backend.launch_items(
-        probe(backend, precision, "probe_spans"), n, n=n, screw_in=stages.screw_buffer, base=base, height=height,
-        segment_in=backend.to_device(segments.reshape(-1)), n_rows=n_rows, rows_out=rows_out, span_out=span_out,
-    )  # fmt: skip
+        probe(backend, precision, "probe_spans"),
+        n,
+        n=n,
+        screw_in=stages.screw_buffer,
+        base=base,
+        height=height,
+        segment_in=backend.to_device(segments.reshape(-1)),
+        n_rows=n_rows,
+        rows_out=rows_out,
+        span_out=span_out,
+    )
     rows = backend.to_host(rows_out).reshape(n, 2, 2)
     span = backend.to_host(span_out).reshape(n, 2, n_rows, 4).astype(float)
     speed = np.hypot(w, g)
@@ -153,8 +169,8 @@ def test_records_hold_their_segments(motion, height, precision, backend):
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("family", ["random_cars", "random_nonconvex", "axis_through_both", "to_180"])
 def test_rows_of_any_height_lose_nothing_and_add_nothing(family, precision, resolution, backend):
-    """Row candidates hold every contact of the oracle, and are among those of the boxes. Touching edges share a
-    row by rounding alone, so finer rows may still drop a pair that coarse ones propose, never a contact."""
+    """Row candidates hold every contact of the oracle, and are among those of the boxes. Touching edges share
+    a row by rounding alone, so finer rows may still drop a pair that coarse ones propose, never a contact."""
     n = 50
     boxes = screened(backend, family, n, precision)
     rows = screened(backend, family, n, precision, RASTER, resolution)

@@ -14,12 +14,18 @@ def sort_rows(backend, lengths, keys, precision="mixed"):
     """gc_sort_row on rows of these lengths; returns the record numbers."""
     _, raster = types(precision)
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    order = np.concatenate([np.zeros(0, int), *(np.arange(a, b)[::-1] for a, b in zip(start, start[1:], strict=False))])
+    order = np.concatenate(
+        [np.zeros(0, int), *(np.arange(a, b)[::-1] for a, b in zip(start, start[1:], strict=False))]
+    )
     order = backend.to_device(order.astype(np.int32))
     backend.launch_items(
-        probe(backend, precision, "probe_sort_row"), len(lengths), n_rows=len(lengths),
-        row_start_in=backend.to_device(start), key_in=backend.to_device(np.asarray(keys, raster)), order_out=order,
-    )  # fmt: skip
+        probe(backend, precision, "probe_sort_row"),
+        len(lengths),
+        n_rows=len(lengths),
+        row_start_in=backend.to_device(start),
+        key_in=backend.to_device(np.asarray(keys, raster)),
+        order_out=order,
+    )
     return start, backend.to_host(order)
 
 
@@ -31,16 +37,31 @@ def stage(backend, n_rows, row_lo, row_hi, ranges, precision="mixed", groups_of=
     start = np.cumsum(count) - count
     n = int(count.sum())
     out = new(be, n_rows + 1, "i4"), new(be, max(n, 1), "i4"), new(be, max(4 * n, 1), raster)
-    args = {k: be.to_device(np.asarray(v, np.int32)) for k, v in (("row_lo", row_lo), ("row_hi", row_hi), ("start", start))}
+    args = {
+        k: be.to_device(np.asarray(v, np.int32))
+        for k, v in (("row_lo", row_lo), ("row_hi", row_hi), ("start", start))
+    }
     kernel = be.module(precision, probe_text()).kernel("probe_sort")
-    be.launch(kernel, 1, n_rows=n_rows, branches=len(count), n_records=n, row_start_out=out[0], order_out=out[1],
-              ranges=be.to_device(np.ascontiguousarray(ranges, raster).reshape(-1)), sorted_out=out[2], **args)  # fmt: skip
+    be.launch(
+        kernel,
+        1,
+        n_rows=n_rows,
+        branches=len(count),
+        n_records=n,
+        row_start_out=out[0],
+        order_out=out[1],
+        ranges=be.to_device(np.ascontiguousarray(ranges, raster).reshape(-1)),
+        sorted_out=out[2],
+        **args,
+    )
     got = [be.to_host(x).copy() for x in out]
     return got[0], got[1][:n], got[2][: 4 * n].reshape(4, n), start
 
 
 def row_of_records(row_lo, row_hi):
-    return np.concatenate([np.zeros(0, int), *(np.arange(a, b + 1) for a, b in zip(row_lo, row_hi, strict=True))])
+    return np.concatenate(
+        [np.zeros(0, int), *(np.arange(a, b + 1) for a, b in zip(row_lo, row_hi, strict=True))]
+    )
 
 
 # ---- known answers
@@ -67,15 +88,28 @@ def test_nothing_to_sort(backend):
 
 def test_first_above_by_hand(backend):
     keys = np.array([1, 2, 2, 3, 5], np.float32)
-    cases = [(0, 5, 0, 0), (0, 5, 1, 1), (0, 5, 2, 3), (0, 5, 4.5, 4), (0, 5, 9, 5), (2, 4, 2, 3), (3, 3, 0, 3)]
+    cases = [
+        (0, 5, 0, 0),
+        (0, 5, 1, 1),
+        (0, 5, 2, 3),
+        (0, 5, 4.5, 4),
+        (0, 5, 9, 5),
+        (2, 4, 2, 3),
+        (3, 3, 0, 3),
+    ]
     out = new(backend, len(cases), "i4")
     ranges = np.array([c[:2] for c in cases], np.int32)
     limits = np.array([c[2] for c in cases], np.float32)
     backend.launch_items(
-        probe(backend, "mixed", "probe_first_above"), len(cases), n=len(cases), length=5,
-        sorted_in=backend.to_device(keys), range_in=backend.to_device(ranges.reshape(-1)),
-        limit_in=backend.to_device(limits), first_out=out,
-    )  # fmt: skip
+        probe(backend, "mixed", "probe_first_above"),
+        len(cases),
+        n=len(cases),
+        length=5,
+        sorted_in=backend.to_device(keys),
+        range_in=backend.to_device(ranges.reshape(-1)),
+        limit_in=backend.to_device(limits),
+        first_out=out,
+    )
     assert backend.to_host(out).tolist() == [c[3] for c in cases]
 
 

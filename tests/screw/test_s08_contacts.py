@@ -1,0 +1,320 @@
+"""s08_contacts: hits to contacts: what is one, what stays, in which order, and where it is in the world."""
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from gpu_collide.reference.screw import collide_reference
+from tests.oracle.solid import apply, rotation_matrix
+from tests.screw._launch import EE, FV, VF, C, Hits, Stages, cpu, scene_of, screened, stages_of
+from tests.screw.test_s05_vertex_face import corner_on_a_face
+from tests.screw.test_s06_edge_edge import ridge_on_ridge
+
+FAMILIES = ("random_cars", "random_nonconvex", "lattice", "planar_driving", "resting", "to_180", "two_sided")
+BORDER = int(C["GC_HIT_BORDER"])
+
+
+def hits_of(backend, family, n=30):
+    stages = stages_of(backend, family, n)
+    return stages, stages.s07(screened(backend, family, n))
+
+
+def by_hand(stages, rows, state=0):
+    """Hits of pair 0 given as (kind and bits, feature of A, feature of B, s, s at the end, properness)."""
+    table = np.array(rows, float)
+    hit = np.column_stack([np.zeros(len(rows)), table[:, :3]]).astype(np.int32)
+    states = np.full(stages.n, state, np.int32)
+    return Hits(hit, table[:, 3:].copy(), np.bincount(hit[:, 0], minlength=stages.n), states)
+
+
+def listed(got):
+    return list(
+        zip(
+            got["kind"].tolist(),
+            got["feature_a"].tolist(),
+            got["feature_b"].tolist(),
+            got["time"].tolist(),
+            strict=True,
+        )
+    )
+
+
+def same(one, two):
+    return [k for k in one if one[k].tobytes() != two[k].tobytes()]
+
+
+# ---- known answers
+
+
+def test_one_contact_in_full(backend):
+    """The corner above the face: place, normal and speed by hand."""
+    stages, face, vertex, time = corner_on_a_face(backend)
+    got = stages.s08(stages.s07(stages.everything()))
+    assert got["status"].tolist() == [gc.Status.HIT] and got["contact_start"].tolist() == [0, 1]
+    assert listed(got) == [(FV, face, vertex, got["toi"][0])] and got["toi"][0] == pytest.approx(
+        time, abs=1e-15
+    )
+    assert np.allclose(got["position"], [[0.1, 0.2, 0.5]], atol=1e-15)
+    assert np.allclose(got["normal"], [[0, 0, 1]], atol=1e-15)
+    assert np.allclose(got["local_a"], [[0.1, 0.2, 0.5]], atol=1e-15)
+    assert np.array_equal(got["local_b"], [[-0.5, -0.5, -0.5]])
+    assert got["normal_speed"][0] == pytest.approx(-2, abs=1e-15)
+    # the three edges leave the corner at the same height, 1/sqrt 3 each
+    assert got["properness"][0] == pytest.approx(1 / np.sqrt(3), abs=1e-15)
+    assert not got["sustained"][0] and got["time_end"][0] == got["time"][0]
+
+
+def test_ridges_in_full(backend):
+    stages, edge_a, edge_b, time = ridge_on_ridge(backend)
+    got = stages.s08(stages.s07(stages.everything()))
+    assert [x[:3] for x in listed(got)] == [(EE, edge_a, edge_b)]
+    assert got["time"][0] == pytest.approx(time, abs=1e-15)
+    assert np.allclose(got["position"], [[0.1, 0, np.sqrt(0.5)]], atol=1e-15)
+    assert np.allclose(got["normal"], [[0, 0, 1]], atol=1e-15)
+    assert got["properness"][0] == pytest.approx(np.sqrt(0.5), abs=1e-15)
+
+
+def test_no_hits(backend):
+    stages, *_ = corner_on_a_face(backend)
+    empty = Hits(np.zeros((0, 4), np.int32), np.zeros((0, 3)), np.zeros(1, np.int64), np.zeros(1, np.int32))
+    got = stages.s08(empty)
+    assert got["status"].tolist() == [gc.Status.MISS] and got["contact_start"].tolist() == [0, 0]
+    assert got["toi"].tolist() == [2]  # the pipeline makes it infinite
+
+
+@pytest.mark.parametrize(
+    "state, status",
+    [
+        (0, gc.Status.HIT),
+        ("GC_PAIR_UNRESOLVED", gc.Status.UNRESOLVED),
+        ("GC_PAIR_OVERLAP", gc.Status.INITIAL_OVERLAP),
+        ("GC_PAIR_INVALID", gc.Status.INVALID_INPUT),
+    ],
+)
+def test_status(state, status, backend):
+    stages, face, vertex, _ = corner_on_a_face(backend)
+    got = stages.s08(by_hand(stages, [(FV, face, vertex, 0.1, 0.1, 0.5)], int(C[state]) if state else 0))
+    assert got["status"].tolist() == [status]
+
+
+def test_equal_hits_are_one(backend):
+    stages, face, vertex, _ = corner_on_a_face(backend)
+    row = (FV, face, vertex, 0.1, 0.1, 0.5)
+    assert listed(stages.s08(by_hand(stages, [row] * 5))) == [(FV, face, vertex, 0.6)]
+    # the same features at another time are another contact
+    later = (FV, face, vertex, 0.2, 0.2, 0.5)
+    assert len(listed(stages.s08(by_hand(stages, [row, later, row, later])))) == 2
+
+
+def test_order_is_time_kind_features(backend):
+    stages, *_ = corner_on_a_face(backend)
+    rows = [
+        (EE, 3, 1, 0.1),
+        (FV, 2, 7, 0.1),
+        (VF, 0, 5, 0.1),
+        (FV, 2, 1, 0.1),
+        (EE, 3, 0, 0.1),
+        (EE, 9, 9, 0.0),
+        (FV, 1, 4, 0.1),
+        (FV, 5, 5, 0.25),
+    ]
+    got = listed(stages.s08(by_hand(stages, [(*r, r[3], 0.5) for r in rows])))
+    expected = sorted(((k, a, b, s + 0.5) for k, a, b, s in rows), key=lambda r: (r[3], *r[:3]))
+    assert got == expected
+
+
+def test_a_vertex_on_a_border_is_one_contact_the_properest(backend):
+    """Two faces of A share a corner and the same vertex meets both on their border at once."""
+    stages, *_ = corner_on_a_face(backend)
+    mesh = gc.shapes.box()
+    loops = [set(mesh.face_vertices[a:b]) for a, b in zip(mesh.face_start, mesh.face_start[1:], strict=False)]
+    beside = next(f for f in range(1, 6) if loops[0] & loops[f])
+    across = next(f for f in range(1, 6) if not loops[0] & loops[f])
+    s = 0.1
+    pair = [(FV | BORDER, 0, 3, s, s, 0.2), (FV | BORDER, beside, 3, s, s, 0.7)]
+    assert [x[:3] for x in listed(stages.s08(by_hand(stages, pair)))] == [(FV, beside, 3)]
+    tie = [(FV | BORDER, beside, 3, s, s, 0.2), (FV | BORDER, 0, 3, s, s, 0.2)]
+    assert [x[:3] for x in listed(stages.s08(by_hand(stages, tie)))] == [(FV, 0, 3)]
+    # not the same meeting: no shared corner, another vertex, another time, not on a border
+    for other in (
+        (FV | BORDER, across, 3, s, s, 0.7),
+        (FV | BORDER, beside, 2, s, s, 0.7),
+        (FV | BORDER, beside, 3, s + 1e-6, s + 1e-6, 0.7),
+        (FV, beside, 3, s, s, 0.7),
+    ):
+        assert len(listed(stages.s08(by_hand(stages, [pair[0], other])))) == 2
+
+
+def edge_on_corner(backend):
+    """A's ridge along x and a corner of B that comes down on its middle; hits of the edges that end there."""
+    stages, *_ = corner_on_a_face(backend)
+    mesh = gc.shapes.box()
+    vertex = int(np.argmin(mesh.vertices.sum(axis=1)))
+    ends = [
+        (e, int(v == high)) for e, (low, high) in enumerate(mesh.edges) for v in (low, high) if v == vertex
+    ]
+    ridge = int(np.argmax(mesh.vertices[mesh.edges].mean(axis=1) @ [0, 1, 1]))
+    bits = [EE | int(C["GC_HIT_B_END"]) | (int(C["GC_HIT_B_HIGH"]) if high else 0) for _, high in ends]
+    faces = [
+        int(f) >> 1 for f in mesh.edge_faces[mesh.edge_face_start[ridge] : mesh.edge_face_start[ridge + 1]]
+    ]
+    return stages, vertex, [(b, ridge, e, 0.1, 0.1, 0.4) for b, (e, _) in zip(bits, ends, strict=True)], faces
+
+
+def test_a_native_vertex_contact_makes_edge_ends_go(backend):
+    stages, vertex, edges, faces = edge_on_corner(backend)
+    native = (FV | BORDER, faces[0], vertex, 0.1, 0.1, 0.3)
+    for rows in ([native, *edges], [*edges, native]):
+        assert [x[:3] for x in listed(stages.s08(by_hand(stages, rows)))] == [(FV, faces[0], vertex)]
+
+
+def test_edge_ends_alone_become_one_vertex_contact(backend):
+    """All edges of a corner meet a ridge with their ends, and nobody found the vertex: it is reported once,
+    on the neighbouring face where it is properest."""
+    stages, vertex, edges, faces = edge_on_corner(backend)
+    for rows in (edges, edges[::-1], edges[:1]):
+        got = listed(stages.s08(by_hand(stages, rows)))
+        assert len(got) == 1 and got[0][0] == FV and got[0][1] in faces and got[0][2] == vertex
+    assert stages.bodies.meshes[0].face_planes[got[0][1], 2] > 0.5  # the top, which B comes down on
+
+
+def test_a_native_contact_at_another_time_does_not_count(backend):
+    stages, vertex, edges, faces = edge_on_corner(backend)
+    early = (FV, faces[0], vertex, -0.2, -0.2, 0.3)
+    got = listed(stages.s08(by_hand(stages, [early, *edges])))
+    assert [x[3] for x in got] == [0.3, 0.6]
+
+
+def test_first_keeps_all_at_the_earliest_time(backend):
+    stages, *_ = corner_on_a_face(backend)
+    rows = [(EE, 3, 1, 0.1), (FV, 2, 7, 0.2), (VF, 0, 5, 0.1), (EE, 9, 9, 0.1 + 1e-9), (FV, 2, 7, 0.1)]
+    got = stages.s08(by_hand(stages, [(*r, r[3], 0.5) for r in rows]), first_only=1)
+    assert [x[:3] for x in listed(got)] == [(FV, 2, 7), (VF, 0, 5), (EE, 3, 1)]
+    assert (got["time"] == got["toi"][0]).all()
+
+
+# ---- invariants
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_contacts_are_ordered_and_finite(family, backend):
+    stages, hits = hits_of(backend, family)
+    got = stages.s08(hits)
+    assert len(got["pair"]) > 5
+    keys = list(
+        zip(*(got[k].tolist() for k in ("pair", "time", "kind", "feature_a", "feature_b")), strict=True)
+    )
+    assert keys == sorted(keys) and len(set(keys)) == len(keys)
+    assert ((got["time"] >= 0) & (got["time_end"] <= 1) & (got["time"] <= got["time_end"])).all()
+    assert np.array_equal(got["contact_start"], np.searchsorted(got["pair"], np.arange(stages.n + 1)))
+    assert np.allclose(np.linalg.norm(got["normal"], axis=1), 1, atol=1e-14)
+    first = got["contact_start"][:-1]
+    some = np.diff(got["contact_start"]) > 0
+    assert np.array_equal(got["toi"][some], got["time"][first[some]]) and (got["toi"][~some] == 2).all()
+    assert np.array_equal(got["status"] == gc.Status.HIT, some)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_order_and_number_of_hits_change_no_bit(family, backend):
+    """Shuffled, doubled, with other numbers of groups: the same contacts."""
+    stages, hits = hits_of(backend, family)
+    rng = np.random.default_rng(8)
+    whole = stages.s08(hits)
+    n = len(hits.hit)
+    for rows in (rng.permutation(n), np.repeat(rng.permutation(n), 2), rng.permutation(3 * n) % n):
+        assert not same(whole, stages.s08(hits.take(rows)))
+    for groups in (1, 2, 7):
+        assert not same(whole, stages.s08(hits, groups=groups))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_first_is_the_beginning_of_all(family, backend):
+    stages, hits = hits_of(backend, family)
+    whole, first = stages.s08(hits), stages.s08(hits, first_only=1)
+    keep = whole["time"] == whole["toi"][whole["pair"]]
+    for name in ("pair", "kind", "feature_a", "feature_b", "time", "position", "normal"):
+        assert np.array_equal(first[name], whole[name][keep]), name
+    assert np.array_equal(first["toi"], whole["toi"]) and np.array_equal(first["status"], whole["status"])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_contact_is_a_hit_or_an_edge_end_converted(family, backend):
+    """Nothing is made up: every contact was hit as it is, or comes of an edge hit at the same time."""
+    stages, hits = hits_of(backend, family)
+    got = stages.s08(hits)
+    times = hits.value[:, 0] + 0.5
+    known = {(p, k & 3, a, b, t) for (p, k, a, b), t in zip(hits.hit.tolist(), times.tolist(), strict=True)}
+    ends = {(p, t) for p, k, _, _, t in known if k == EE}
+    for row in zip(
+        *(got[k].tolist() for k in ("pair", "kind", "feature_a", "feature_b", "time")), strict=True
+    ):
+        assert row in known or (row[1] != EE and (row[0], row[4]) in ends)
+    # and no pair with hits is left without contacts
+    assert set(hits.hit[:, 0].tolist()) == set(got["pair"].tolist())
+
+
+def test_positions_at_the_ends_of_the_step(backend):
+    """Contacts at t = 0 and t = 1 lie where A's poses put their points."""
+    for family in ("lattice", "resting"):
+        stages, hits = hits_of(backend, family)
+        got, scene = stages.s08(hits), scene_of(family, 30)
+        body = np.asarray(scene.pairs)[got["pair"], 0]
+        for when, (position, quat) in ((0.0, scene.start), (1.0, scene.end)):
+            rows = got["time"] == when
+            if rows.any():
+                expected = position[body[rows]] + apply(
+                    rotation_matrix(quat[body[rows]]), got["local_a"][rows]
+                )
+                assert np.abs(got["position"][rows] - expected).max() < 1e-13
+
+
+# ---- parity
+
+
+@pytest.mark.parametrize("family", ["random_cars", "random_nonconvex", "to_180", "random_small_tori"])
+def test_parity_with_the_reference(family, backend):
+    """The same contacts as NumPy, field by field. Worst errors seen over those of the sizes (some units):
+    time 1e-13, position 2e-12, normal 2e-13, properness 1e-13."""
+    n = 12 if family == "random_small_tori" else 25
+    scene = scene_of(family, n)
+    stages, hits = hits_of(backend, family, n)
+    mine, theirs = stages.s08(hits), collide_reference(scene.bodies(), scene.pairs)
+    for name in ("pair", "kind", "feature_a", "feature_b", "contact_start", "status"):
+        assert np.array_equal(mine[name], getattr(theirs, name)), name
+    limits = {
+        "time": 1e-11,
+        "time_end": 1e-11,
+        "position": 1e-9,
+        "normal": 1e-9,
+        "properness": 1e-9,
+        "local_a": 1e-9,
+        "local_b": 1e-9,
+        "normal_speed": 1e-9,
+    }
+    assert len(mine["pair"]) > 10
+    for name, limit in limits.items():
+        # times are as sure as the approach is steep
+        steep = np.minimum(1, np.abs(theirs.normal_speed)) if name.startswith("time") else 1.0
+        error = np.abs(mine[name] - getattr(theirs, name))
+        assert (error * steep).max() < limit, name
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_backends_have_the_same_bits(family, backend):
+    (mine, my_hits), (theirs, their_hits) = (hits_of(be, family) for be in (backend, cpu()))
+    assert not same(mine.s08(my_hits), theirs.s08(their_hits))
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65])
+def test_every_number_of_pairs(n, backend):
+    """Stages s01 to s08 in one line, for sizes around a group's; what another pair does changes nothing."""
+    scene = scene_of("lattice", 66)
+    stages = Stages(backend, scene.bodies(), scene.pairs[:n])
+    got = stages.s08(stages.s07(stages.screen()))
+    whole = stages_of(backend, "lattice", 66)
+    expected = whole.s08(whole.s07(screened(backend, "lattice", 66)))
+    k = int(expected["contact_start"][n])
+    assert got["contact_start"].tobytes() == expected["contact_start"][: n + 1].tobytes()
+    assert all(
+        got[f].tobytes() == expected[f][:k].tobytes() for f in ("time", "kind", "feature_a", "position")
+    )
