@@ -28,6 +28,7 @@ LABELS = {
     Kind.EE: "EE: edge of A, edge of B",
 }
 _PIXELS = ("#9fbfdd", "#f3bf86", "#a583b4")  # A, B, both
+_BAND = "#e9ecf0"
 _HALO = [withStroke(linewidth=3, foreground="white")]
 _LIGHT = np.array([0.35, -0.45, 0.82])
 
@@ -104,7 +105,10 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
         bar = figure.colorbar(drawn, ax=ax, shrink=0.6, aspect=30, pad=0.01, label="time of contact")
         bar.outline.set_visible(False)
     keys = [Patch(color=c, label=t) for c, t in zip(_PIXELS, ("A", "B", "A and B"), strict=True)]
-    columns = 6 if width > 10 else 3
+    keys.append(Patch(color=_BAND, label="rows that both reach"))
+    if any(len(outlines) for outlines in screen.outlines):
+        keys.append(Line2D([], [], color=COLOR_INK, ls=":", lw=1.2, label="where a face turns away"))
+    columns = 4 if width > 10 else 3
     figure.legend(
         handles=keys + _kind_keys(contacts),
         loc="outside lower center",
@@ -133,15 +137,16 @@ def _draw_pixels(ax, screen):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * 0.88 + 0.06
     squares = corner[:, None] + screen.height * square
     ax.add_collection(PolyCollection(squares, facecolors=[_PIXELS[i] for i in which], zorder=5))
-    ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color="#f3f4f6", zorder=0, lw=0)
+    ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color=_BAND, zorder=0, lw=0)
 
 
 def plot_contacts(bodies, pair, contacts=None):
     """Draw a pair in space: the whole step, and its contacts from nearby.
 
     On the left B stands at the start, at the first contact and at the end of the step; thin curves are the
-    paths of the corners of its bounding box. On the right all contacts lie on A, coloured by their time, with
-    arrows for the normals, which point from A to B; there B stands at the first contact.
+    paths of up to eight of its vertices, those nearest to the corners of its bounding box. On the right all
+    contacts lie on A, coloured by their time, with arrows for the normals, which point from A to B; there B
+    stands at the first contact.
 
     Parameters
     ----------
@@ -171,7 +176,9 @@ def plot_contacts(bodies, pair, contacts=None):
     whole = figure.add_subplot(projection="3d", computed_zorder=False)
     low, high = mesh_b.vertices.min(axis=0), mesh_b.vertices.max(axis=0)
     corners = low + (high - low) * np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
-    # Corner by corner, (8, times, 3).
+    nearest = [np.argmin(np.sum((mesh_b.vertices - c) ** 2, axis=1)) for c in corners]
+    corners = mesh_b.vertices[np.unique(nearest)]
+    # Corner by corner, (corners, times, 3).
     paths = np.stack([_place_b(screw, corners, t) for t in np.linspace(0.0, 1.0, 33)], axis=1)
     whole.add_collection3d(Line3DCollection(paths, colors=COLOR_INK, linewidths=0.7, alpha=0.3, zorder=0))
     at_times = [(0.0, 0.14), (first, 0.75), (1.0, 0.14)]
