@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests.screw._launch import RASTER, C, Stages, new, probe, probe_text, screened, uncovered
+from tests.screw._launch import RASTER, C, Stages, new, probe, probe_text, scene_of, screened, uncovered
 from tests.screw.test_functions import exact_arc, exact_rho
 from tests.screw.test_s01_screw import ONE, about
 
@@ -177,3 +177,17 @@ def test_rows_of_any_height_lose_nothing_and_add_nothing(family, precision, reso
     missing, expected = uncovered(rows, family, n, (C["GC_FV"], C["GC_VF"], C["GC_EE"]))
     assert not missing and expected > 20
     assert rows.set() <= boxes.set()
+
+
+@pytest.mark.xfail(strict=True, reason="reals_used is an int and wraps round at 2**31")
+def test_rows_that_no_scratch_can_hold_are_never_said_to_fit(backend):
+    """Two tori in rows so fine that their records count 2**31 numbers and more: the need may not shrink, or a
+    pair with more room than the wrapped count would write where it has none."""
+    scene = scene_of("random_tori", 4)
+    stages = Stages(backend, scene.bodies(), scene.pairs, "double")
+    needs = []
+    for resolution in (1e4, 1e5, 4e5):
+        found = stages.screen(RASTER, resolution, groups=1, room=(1 << 18, 1 << 25), todo=[2])
+        assert found.state[2] & int(C["GC_PAIR_NO_ROOM"])
+        needs.append(int(found.need[0]))
+    assert needs[0] < needs[1] < needs[2] or needs[2] == 2**31 - 1, needs
