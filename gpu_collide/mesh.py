@@ -9,7 +9,9 @@ from ._validate import as_float_array, as_numpy, check_finite, check_positive, r
 
 __all__ = ["Mesh", "MeshReport"]
 
-MAGNITUDES = (1e-100, 1e100)  # sizes outside cannot be squared and divided in float64 without loss
+# Lengths outside cannot be squared and divided in float32 without loss: contacts were lost in "mixed" from
+# 1e39 up and from 1e-39 down, in "single" from 1e38 up and from 1e-25 down.
+MAGNITUDES = (1e-18, 1e18)
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
 
 # Merging coplanar faces: at most half of what a given polygon may be off its plane, at least the rounding of

@@ -20,6 +20,20 @@ def test_single_finds_what_double_finds(backend, shape):
         assert np.abs(double[name] - single[name]).max() <= ERROR * unit, name
 
 
+@pytest.mark.parametrize("size", [1.1e-18, 2e17])
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+def test_all_sizes_that_a_mesh_may_have(backend, precision, size):
+    """Once `Mesh` took 1e-100 to 1e100, and float32 lost every contact of bodies of 1e39 in silence."""
+    counts = []
+    for unit in (1.0, size):
+        mesh = gc.Mesh(gc.shapes.car().vertices * unit, list(gc.shapes.car().faces))
+        bodies, pairs = random_impacts(mesh, mesh, 200, seed=5)
+        counts.append(len(gc.collide(bodies, pairs, precision=precision, backend=backend.kind)))
+    assert counts[0] == counts[1] > 100
+    with pytest.raises(ValueError, match=r"vertices: expected coordinates between 1e-18 and 1e\+18"):
+        gc.Mesh(gc.shapes.car().vertices * size**3, list(gc.shapes.car().faces))
+
+
 def found(bodies, pairs, backend, precision):
     """Contacts by name, ordered by features: times equal in one precision need not be in the other."""
     c = gc.collide(bodies, pairs, precision=precision, backend=backend).to_numpy()
