@@ -1,9 +1,9 @@
 """Meshes and motions as the oracle sees them: own adjacency, own screw, nothing shared with the library.
 
-A mesh is anything with `vertices`, `face_start`, `face_vertices` and `two_sided` (a `gpu_collide.Mesh`, or the
-`RawMesh` below). Motion is that of docs/conventions.md, derived here from the exponential map of rigid motions:
-B's centre starts at p0 in A's frame, the twist is (theta v, rho), and a material point x0 (measured from B's
-centre, in A's axes at t = 0) is at p0 + V(t) rho + Rot(v, theta t) x0. The velocity field is
+A mesh is anything with `vertices`, `face_start`, `face_vertices` and `two_sided` (a `gpu_collide.Mesh`, or
+the `RawMesh` below). Motion is that of docs/conventions.md, derived here from the exponential map of rigid
+motions: B's centre starts at p0 in A's frame, the twist is (theta v, rho), and a material point x0 (measured
+from B's centre, in A's axes at t = 0) is at p0 + V(t) rho + Rot(v, theta t) x0. The velocity field is
 w(x) = theta v x (x - p0) + rho.
 """
 
