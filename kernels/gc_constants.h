@@ -79,5 +79,7 @@
 #define GC_MAX_LEVEL 44
 #define GC_MAX_PIECES 64
 #define GC_MAX_COPIES 5
+/* finer screens are refused as too large (MemoryLimitError); with it, sums over a group of 256 stay below 2^31 */
+#define GC_MAX_ROWS 4000000
 
 #endif

@@ -129,7 +129,7 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
         gc_value v = gc_curve_at(c, m);
         gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
-        if (value > slope * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding) {
+        if (value > slope * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + w->touch) {
             gc_walk_on(w);
         } else if (slope > w->bend * arm) {
             gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;

@@ -74,17 +74,25 @@ typedef struct {
     int n;
 } gc_records;
 
+/* used + n in whole cache lines; more than an int holds stays at GC_NO_SUCH_ROOM, which no scratch has */
+#define GC_NO_SUCH_ROOM 2147483647
+GC_FN int gc_grown(int used, int n)
+{
+    if (n < 0 || n > GC_NO_SUCH_ROOM - 16 || used > GC_NO_SUCH_ROOM - 16 - n) return GC_NO_SUCH_ROOM;
+    return used + ((n + 15) & ~15);
+}
+
 GC_FN GC_GLOBAL gc_raster *gc_take_reals(gc_scratch *s, int n)
 {
     GC_GLOBAL gc_raster *p = s->reals + s->reals_used;
-    s->reals_used += (n + 15) & ~15;
+    s->reals_used = gc_grown(s->reals_used, n);
     return p;
 }
 
 GC_FN GC_GLOBAL int *gc_take_ints(gc_scratch *s, int n)
 {
     GC_GLOBAL int *p = s->ints + s->ints_used;
-    s->ints_used += (n + 15) & ~15;
+    s->ints_used = gc_grown(s->ints_used, n);
     return p;
 }
 

@@ -236,7 +236,7 @@ def _screen(state, common, height, pair_state, n):
         while len(todo):
             group_bytes = r * state.raster.itemsize + i * 4
             groups = min(be.max_groups, len(todo), max(1, (q.max_bytes - need_bytes) // group_bytes))
-            if group_bytes > q.max_bytes:
+            if group_bytes > q.max_bytes or max(r, i) >= 2**31:
                 raise _TooLarge(group_bytes + need_bytes)
             need = be.zeros(2, np.int32)
             kernel_args = {

@@ -170,6 +170,13 @@ GC_FN int gc_entry_full(const gc_view *w, const gc_list *l, int i)
     return l->box[GC_P1 * l->room + i] - l->box[GC_P0 * l->room + i] > GC_F(2.0) * w->period;
 }
 
+/* Add to a count of records, but no further than to where it cannot fit anyway: it must not wrap round. */
+GC_FN int gc_count_on(GC_GLOBAL int *count, int n)
+{
+    int now = GC_GROUP_ADD(count, 0);
+    return now > (1 << 29) ? now : GC_GROUP_ADD(count, n);
+}
+
 /* rows of every branch; count[0] grows by the number of records */
 GC_LARGE void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
                            GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
@@ -192,7 +199,7 @@ GC_LARGE void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_bo
             if (r.row_hi < r.row_lo) continue;
             o->row_lo[at] = r.row_lo;
             o->row_hi[at] = r.row_hi;
-            o->start[at] = GC_GROUP_ADD(count, r.row_hi - r.row_lo + 1);
+            o->start[at] = gc_count_on(count, r.row_hi - r.row_lo + 1);
         }
     }
 }
@@ -238,7 +245,7 @@ GC_LARGE void s03_faces_count(const gc_rows *rows, const gc_list *l, const gc_re
         int hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i]), rows->n - 1);
         o->row_lo[i] = lo;
         o->row_hi[i] = hi;
-        if (hi >= lo) o->start[i] = GC_GROUP_ADD(count, hi - lo + 1);
+        if (hi >= lo) o->start[i] = gc_count_on(count, hi - lo + 1);
     }
 }
 

@@ -73,7 +73,7 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
     r.base = lo;
     r.height = GC_MAX(height, GC_F(8.0) * w->pad);
     n = GC_FLOOR_R((hi - lo) / r.height) + GC_F(1.0);
-    r.n = n < GC_F(0.0) ? 0 : (n > GC_F(1e8) ? 100000000 : (int)n);
+    r.n = n < GC_F(0.0) ? 0 : (n > (gc_raster)GC_MAX_ROWS ? GC_MAX_ROWS + 1 : (int)n);
     return r;
 }
 
@@ -157,12 +157,6 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     gc_records ra, rb, sa, sb;
     const gc_view *w = &q->view;
     GC_GLOBAL int *counts = gc_take_ints(s, 4);
-    if (GC_LOCAL_ID < 1) {
-        counts[0] = 0;
-        counts[1] = 0;
-        counts[2] = 0;
-        counts[3] = 0;
-    }
     s02_hull(w, &q->vb, hulls + 24);
     s02_hull(w, &q->eb, hulls + 32);
     s02_hull(w, &q->fb, hulls + 40);
@@ -173,7 +167,15 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     rb = gc_take_branches(s, 2 * *q->eb.count, q->rows.n);
     sa = gc_take_branches(s, *q->fa.count, q->rows.n);
     sb = gc_take_branches(s, *q->fb.count, q->rows.n);
+    if (q->rows.n > GC_MAX_ROWS) s->reals_used = GC_NO_SUCH_ROOM;
     if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return;
+    if (GC_LOCAL_ID == 0) {
+        counts[0] = 0;
+        counts[1] = 0;
+        counts[2] = 0;
+        counts[3] = 0;
+    }
+    GC_BARRIER();
     s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra, counts);
     s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb, counts + 1);
     s03_faces_count(&q->rows, &q->fa, &sa, counts + 2);

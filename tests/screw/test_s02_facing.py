@@ -218,9 +218,6 @@ def test_scratch_that_is_too_small_says_what_it_needs(candidates, precision, bac
     assert sorted(map(tuple, np.concatenate(rows).tolist())) == sorted(map(tuple, whole.rows.tolist()))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="gc_search_rows clears its four counters before it asks whether they fit"
-)
 def test_nothing_is_written_behind_the_scratch(backend):
     """The integers that s02 asked for and not one more: the rows then need more, and say so before they
     write."""

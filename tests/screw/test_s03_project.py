@@ -179,7 +179,6 @@ def test_rows_of_any_height_lose_nothing_and_add_nothing(family, precision, reso
     assert rows.set() <= boxes.set()
 
 
-@pytest.mark.xfail(strict=True, reason="reals_used is an int and wraps round at 2**31")
 def test_rows_that_no_scratch_can_hold_are_never_said_to_fit(backend):
     """Two tori in rows so fine that their records count 2**31 numbers and more: the need may not shrink, or a
     pair with more room than the wrapped count would write where it has none."""
