@@ -226,7 +226,7 @@ def check_pairs(pairs, n_bodies):
             "pairs: expected a (p, 2) integer array, got None (reserved for a broad phase to come)"
         )
     array = as_numpy(pairs, "pairs")
-    if array.ndim == 1 and array.size == 0 and not isinstance(pairs, np.ndarray):
+    if array.shape == (0, 2) or (array.shape == (0,) and not isinstance(pairs, np.ndarray)):
         return np.zeros((0, 2), np.int32)
     array = as_int_array(array, "pairs", shape=(None, 2), low=0, high=n_bodies, dtype=np.int32)
     itself = np.flatnonzero(array[:, 0] == array[:, 1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gpu_collide import _sources
@@ -53,7 +55,8 @@ def collide(
         ``refine="exact"`` only.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
-        ``exact``, where it changes speed only, 12 for the others.
+        ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
+        rounding of the screen, which is about 6e-6 (``double``: 1e-9) of the size and of the way moved.
     pixel_size : float, optional
         The same as a length; not together with `resolution`.
     min_properness : float, optional
@@ -149,7 +152,8 @@ def collide(
     if place.kind == "reference":
         from gpu_collide.reference.screw import collide_reference
 
-        return collide_reference(bodies, pairs, contacts=contacts, progress=progress, **options)
+        found = collide_reference(bodies, pairs, contacts=contacts, progress=progress, **options)
+        return replace(found, info={**found.info, **options, "contacts": contacts})
 
     from gpu_collide.pipeline.screw import ScrewQuery, run
 

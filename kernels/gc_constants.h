@@ -33,6 +33,8 @@
 /* a relative motion shorter than this (in sizes, over the whole step) is none: far below the touch tolerance, above
  * the rounding of poses, whose direction would be taken for a direction of approach */
 #define GC_NO_MOTION GC_R(1e-13)
+/* a relative motion longer than this (in sizes) leaves float64 no digits for the tolerances: the pair is UNRESOLVED */
+#define GC_MAX_MOTION GC_R(1e12)
 /* solids overlap at the start if they go deeper than this; less is touch (check_start) */
 #define GC_OVERLAP_DEPTH GC_R(1e-7)
 /* quaternions further than this from unit length are invalid, nearer ones are normalised */
@@ -51,6 +53,7 @@
 #define GC_HALF_TURN GC_R(5e-7)
 #define GC_AXIS_COMPONENT GC_R(1e-4)
 #define GC_NO_MOTION GC_R(1e-6)
+#define GC_MAX_MOTION GC_R(1e5)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #endif

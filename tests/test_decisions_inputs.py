@@ -188,3 +188,27 @@ def test_tolerances_are_told_with_the_result(backend):
     values = [v for v in found.info["tolerances"].values() if isinstance(v, float)]
     for documented in (1e-11, 1e-9, 1e-10):
         assert any(abs(v - documented) <= 1e-6 * documented for v in values), documented
+
+
+@pytest.mark.parametrize("precision, far", [("mixed", 1e155), ("double", 1e20), ("single", 1e155)])
+def test_a_motion_beyond_all_digits_is_unresolved_and_not_a_miss(precision, far, backend):
+    still = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0, 0]], [[1, 0, 0, 0]] * 2)
+    gone = gc.Poses.from_quat_wxyz([[0, 0, 0], [far, 0, 0]], [[1, 0, 0, 0]] * 2)
+    found = gc.collide(
+        gc.Bodies(gc.shapes.box(), None, still, gone), [[0, 1]], backend=backend.kind, precision=precision
+    )
+    assert found.status[0] == gc.Status.UNRESOLVED
+    assert np.isfinite(found.position).all()
+
+
+def test_segments_report_a_crossing_on_the_border_of_two_rows_once(backend):
+    """It is found in both rows; with float32 rounding at fine rows that gave 31 pairs of twins in 294."""
+    from gpu_collide.scenes import random_impacts
+
+    car = gc.shapes.car()
+    bodies, pairs = random_impacts(car, car, 400, seed=2)
+    exact = gc.collide(bodies, pairs, backend=backend.kind)
+    found = gc.collide(bodies, pairs, refine="segments", resolution=300, backend=backend.kind)
+    rows = np.stack([found.pair, found.kind, found.feature_a, found.feature_b], axis=1)
+    assert len(np.unique(rows, axis=0)) == len(rows)
+    assert abs(len(found) - len(exact)) <= 2

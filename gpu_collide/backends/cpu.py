@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
+import warnings
 from functools import lru_cache
 from pathlib import Path
 
@@ -67,6 +68,12 @@ def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
     for command in commands:
         if shutil.which(command[0]) and (version := _version(command)):
             return command, version
+        if cc.strip() and command is commands[0]:
+            warnings.warn(
+                f"the C compiler that $CC names, {cc!r}, does not run; trying cc, gcc, clang and ziglang",
+                RuntimeWarning,
+                stacklevel=3,
+            )
     command = [sys.executable, "-m", "ziglang", "cc"]
     if _has_ziglang() and (version := _version(command)):
         return command, version

@@ -87,10 +87,11 @@ def _pose_buffers(bodies, pairs, backend, real):
     clean = [np.where(valid[:, None], p, 0.0) for p in position] if not valid.all() else position
     names = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
     arrays = dict(zip(names, [*clean, *quat], strict=True))
-    buffers = {
-        k: backend.to_device(np.ascontiguousarray(a, dtype=real).reshape(-1), copy=False)
-        for k, a in arrays.items()
-    }
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and its pair UNRESOLVED
+        buffers = {
+            k: backend.to_device(np.ascontiguousarray(a, dtype=real).reshape(-1), copy=False)
+            for k, a in arrays.items()
+        }
     buffers["shape_in"] = backend.to_device(np.ascontiguousarray(shape, dtype=np.int32), copy=False)
     buffers["valid_in"] = backend.to_device(valid.astype(np.uint8), copy=False)
     return buffers, pairs, origin
@@ -143,7 +144,7 @@ def run(query, backend):
         except _TooLarge as error:
             if stop - at == 1:
                 raise MemoryLimitError(
-                    f"max_bytes: expected room for pair {at}, which needs about {error.need} bytes, "
+                    f"max_bytes: expected room for pair {at}, which needs at least {error.need} bytes, "
                     f"got {query.max_bytes}; pass a larger max_bytes, or a coarser resolution or pixel_size"
                 ) from None
             size = max(1, (stop - at) // 2)
@@ -192,7 +193,9 @@ def _chunk(state, pairs, heights, begin, end):
               "headers_in": t["headers_in"], "topology_in": t["topology_in"]}  # fmt: skip
     solver = {k: t[k] for k in ("mesh_reals_in", "vertices_in", "planes_in")}
     height = np.zeros(n) if heights is None else heights[begin:end]
-    n_cand, cand, brackets, pair_state = _screen(state, common, height, pair_state, n)
+    row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
+    rows = bool(height.any())
+    n_cand, cand, brackets, pair_state = _screen(state, common, rows, row_height, pair_state, n)
     if q.check_start:
         state.launch("s09_overlap", n, True, n_pairs=n, state_out=pair_state, **common, **solver)
     n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
@@ -203,6 +206,7 @@ def _chunk(state, pairs, heights, begin, end):
                      order_out=order)  # fmt: skip
     kept, status, toi = be.empty(n, np.int32), be.empty(n, np.uint8), be.empty(n, state.real)
     state.launch("s08_resolve", n, n_pairs=n, hit_start_in=hit_start, state_in=pair_state,
+                 row_height_in=row_height,
                  min_properness=q.min_properness, refine=REFINE[q.refine], first_only=int(q.first_only),
                  hit_out=hit, value_out=value, order_out=order, kept_out=kept, status_out=status, toi_out=toi,
                  **common, **solver)  # fmt: skip
@@ -218,11 +222,9 @@ def _chunk(state, pairs, heights, begin, end):
     state.pieces.append((status, toi, contact_start, total, out))
 
 
-def _screen(state, common, height, pair_state, n):
+def _screen(state, common, rows, row_height, pair_state, n):
     """Stages s02 to s06: candidates of n pairs, in buffers that grew until they held all."""
     be, q, t = state.backend, state.query, state.tables.buffers
-    rows = bool(height.any())
-    row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
     reals, ints = _scratch_guess(state.tables.counts, rows)
     reals, ints = max(reals, state.guess.get("reals", 0)), max(ints, state.guess.get("ints", 0))
     capacity = max(4096, int(n * state.guess.get("candidates", 12.0)))

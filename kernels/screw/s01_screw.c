@@ -127,7 +127,7 @@ GC_KERNEL void s01_screw(
         gc_vec ca = gc_make(ma[0], ma[1], ma[2]), cb = gc_make(mb[0], mb[1], mb[2]);
         gc_relative r;
         gc_screw k;
-        gc_real shrink;
+        gc_real shrink, way;
         if (!valid_in[a] || !valid_in[b]) {
             state_out[i] = GC_PAIR_INVALID;
             continue;
@@ -144,6 +144,8 @@ GC_KERNEL void s01_screw(
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, gc_scale(r.p0, shrink),
                       gc_scale(r.p1, shrink), GC_MAX(ma[3], mb[3]) * shrink, &k);
         gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * i);
-        state_out[i] = 0;
+        /* so written that it is also true of what overflowed to infinity or to no number at all */
+        way = gc_norm(gc_scale(gc_sub(r.p1, r.p0), shrink));
+        state_out[i] = way <= GC_MAX_MOTION * k.size ? 0 : GC_PAIR_UNRESOLVED;
     }
 }

@@ -214,6 +214,16 @@ GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_h
     return 0;
 }
 
+/* Hits of the same features closer than this in time are one. The screen's answers come row by row: a crossing on the
+ * border of two rows is found in both, to the culling type's rounding (segments) or to a pixel (pixels). */
+GC_FN gc_real gc_same_time(const gc_screw *k, int refine, gc_real row_height)
+{
+    gc_real exact = GC_R(2.0) * k->tau, blur = GC_R(0.0);
+    if (refine == GC_REFINE_SEGMENTS) blur = GC_R(64.0) * (gc_real)GC_CULL_PAD * (GC_R(1.0) + k->speed);
+    if (refine == GC_REFINE_PIXELS) blur = GC_R(2.0) * row_height;
+    return k->speed > GC_R(0.0) ? GC_MAX(exact, blur / k->speed) : exact;
+}
+
 GC_KERNEL void s08_resolve(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,
@@ -226,6 +236,7 @@ GC_KERNEL void s08_resolve(
     GC_GLOBAL const gc_real *planes_in,
     GC_GLOBAL const gc_long *hit_start_in,     /* (n_pairs + 1,) */
     GC_GLOBAL const int *state_in,
+    GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units; read where refine is not exact */
     gc_real min_properness,
     int refine,
     int first_only,
@@ -256,7 +267,7 @@ GC_KERNEL void s08_resolve(
             h.value = value_out;
             h.order = order;
             h.n = n;
-            h.same_time = GC_R(2.0) * p.screw.tau;
+            h.same_time = gc_same_time(&p.screw, refine, row_height_in[i] * p.screw.shrink);
             gc_hits_sort(&h);
             if (refine == GC_REFINE_EXACT) gc_resolve_ends(&t, &p, &h, min_properness);
             /* first mark, then close the gaps: what supersedes a hit may itself be superseded */

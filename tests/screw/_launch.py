@@ -297,6 +297,7 @@ class Stages:
             n_pairs=n,
             hit_start_in=start,
             state_in=be.to_device(hits.state),
+            row_height_in=be.to_device(np.full(n, 0.1, self.real)),
             min_properness=min_properness,
             refine=refine,
             first_only=first_only,
