@@ -85,6 +85,18 @@ GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
     m->closed = h[18];
 }
 
+GC_FN gc_tables gc_tables_of(GC_GLOBAL const int *headers, GC_GLOBAL const int *topology, GC_GLOBAL const gc_real *reals,
+                             GC_GLOBAL const gc_real *vertices, GC_GLOBAL const gc_real *planes)
+{
+    gc_tables t;
+    t.headers = headers;
+    t.topology = topology;
+    t.reals = reals;
+    t.vertices = vertices;
+    t.planes = planes;
+    return t;
+}
+
 GC_FN gc_vec gc_vertex(const gc_tables *t, const gc_mesh *m, int v)
 {
     GC_GLOBAL const gc_real *p = t->vertices + 4 * (m->vertex0 + v);

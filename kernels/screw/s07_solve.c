@@ -280,13 +280,8 @@ GC_KERNEL void s07_solve(
     GC_GLOBAL int *hit_out,                    /* (capacity, 4) */
     GC_GLOBAL gc_real *value_out)              /* (capacity, 3) */
 {
-    gc_tables t;
+    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o;
-    t.headers = headers_in;
-    t.topology = topology_in;
-    t.reals = mesh_reals_in;
-    t.vertices = vertices_in;
-    t.planes = planes_in;
     o.pair_hits = pair_hits_out;
     o.n_hits = n_hits_out;
     o.hit = hit_out;

@@ -247,12 +247,7 @@ GC_KERNEL void s08_resolve(
     GC_GLOBAL gc_uchar *status_out,            /* (n_pairs,) */
     GC_GLOBAL gc_real *toi_out)                /* (n_pairs,) step units; 2 stands for none */
 {
-    gc_tables t;
-    t.headers = headers_in;
-    t.topology = topology_in;
-    t.reals = mesh_reals_in;
-    t.vertices = vertices_in;
-    t.planes = planes_in;
+    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int n = (int)(hit_start_in[i + 1] - hit_start_in[i]), kept = 0, at, state = state_in[i];
         gc_real toi = GC_R(2.0);
@@ -260,9 +255,7 @@ GC_KERNEL void s08_resolve(
             gc_pair p;
             gc_pair_hits h;
             GC_GLOBAL int *order = order_out + hit_start_in[i];
-            gc_screw_load(screw_in + GC_SCREW_STRIDE * i, &p.screw);
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * i]], &p.mesh_a);
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * i + 1]], &p.mesh_b);
+            gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
             h.hit = hit_out;
             h.value = value_out;
             h.order = order;
@@ -363,12 +356,7 @@ GC_KERNEL void s08_contacts(
     GC_GLOBAL gc_uchar *sustained_out,
     GC_GLOBAL gc_real *time_end_out)
 {
-    gc_tables t;
-    t.headers = headers_in;
-    t.topology = topology_in;
-    t.reals = mesh_reals_in;
-    t.vertices = vertices_in;
-    t.planes = planes_in;
+    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         gc_long o = contact_start_in[i], end = contact_start_in[i + 1];
         GC_GLOBAL const int *order = order_in + hit_start_in[i];

@@ -138,12 +138,7 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL const gc_real *planes_in,
     GC_GLOBAL int *state_out)                  /* (n_pairs,) */
 {
-    gc_tables t;
-    t.headers = headers_in;
-    t.topology = topology_in;
-    t.reals = mesh_reals_in;
-    t.vertices = vertices_in;
-    t.planes = planes_in;
+    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     for (int i = GC_GROUP_LO(n_pairs); i < GC_GROUP_HI(n_pairs); i += GC_GROUP_STEP(n_pairs)) {
         gc_pair p;
         gc_start a, b;
