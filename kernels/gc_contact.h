@@ -106,6 +106,7 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     use_plus = GC_ABS(plus - minus) <= GC_TOL_TIE ? rate <= GC_R(0.0) : plus > minus;
     if (two_sided) use_plus = rate <= GC_R(0.0);
     c.properness = use_plus ? plus : minus;
+    c.properness = c.properness < GC_R(-1.0) ? GC_R(-1.0) : c.properness;
     if ((t->topology[p->mesh_a.edge_flags + ea] | t->topology[p->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX)
         c.properness = c.properness > GC_R(0.0) ? -c.properness : c.properness;
     c.normal = use_plus ? n : gc_scale(n, GC_R(-1.0));

@@ -126,6 +126,8 @@ GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raste
     gc_dir db = gc_body_edge(q, &q->b, &q->mesh_b, q->inverse_length_b, eb), da_back = da, db_turned = db;
     gc_raster cx, cy, cz;
     int reflex = (q->topology[q->mesh_a.edge_flags + ea] | q->topology[q->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX;
+    /* directions are differences of rounded places: the shorter the edge, the less they are worth */
+    spread += q->view.pad * q->scale * (q->inverse_length_a[ea] + q->inverse_length_b[eb]);
     gc_turn_dir(angle, &db_turned);
     gc_turn_dir(-angle, &da_back);
     gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &plus, &minus);
@@ -153,7 +155,7 @@ GC_LARGE int gc_vertex_may_be_proper(const gc_search *q, const gc_body *o, int f
         int entry = q->topology[m->vertex_edges + i], e = entry >> 1;
         int other = q->topology[m->edges + 2 * e + 1 - (entry & 1)];
         gc_dir d = gc_dir_make(b->x[other] - b->x[v], b->y[other] - b->y[v], b->z[other] - b->z[v]);
-        if (gc_dir_dot(d, n) * inverse[e] * q->scale < limit) return 0;
+        if ((gc_dir_dot(d, n) + q->view.pad) * inverse[e] * q->scale < limit) return 0;
     }
     return 1;
 }

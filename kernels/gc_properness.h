@@ -38,7 +38,7 @@ GC_FN gc_real gc_vertex_properness(const gc_tables *t, const gc_mesh *m, int ver
             least_edge = edge;
         }
     }
-    if (least_edge < 0) return GC_R(-1.0);
+    if (least_edge < 0 || least < GC_R(-1.0)) return GC_R(-1.0); /* not beyond -1 by rounding: -1 reports all */
     if (least > GC_R(0.0) && (t->topology[m->vertex_flags + vertex] & GC_VERTEX_REFLEX)
         && gc_behind_edge(t, m, least_edge, gc_sub(gc_scale(least_dir, least), n)))
         return -least;

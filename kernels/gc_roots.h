@@ -52,6 +52,16 @@ GC_FN gc_real gc_curve_bound(const gc_curve *c, gc_real reach)
         + reach * (GC_ABS(c->p1) + GC_ABS(c->p3) + reach * (GC_ABS(c->p2) + GC_ABS(c->q1) + reach * GC_ABS(c->q2)));
 }
 
+/* The same, much closer where the terms cancel (sigma is nearly s, nu nearly s^2/2): a slide whose step carries a turn of
+ * rounding size has p1 = -p3 of the size of the slide, and stays on its plane. */
+GC_FN gc_real gc_curve_bound_near(const gc_curve *c, gc_real r)
+{
+    gc_real th2 = c->theta * c->theta, sixth = GC_R(0.166666666666666667), third = GC_R(0.25) * sixth * th2;
+    gc_real fourth = sixth * th2 * GC_ABS(c->q1) + third * GC_ABS(c->p2) + r * third * GC_ABS(c->q2);
+    gc_real cubic = sixth * th2 * GC_ABS(c->p1) + GC_R(0.5) * GC_ABS(c->q2) + r * fourth;
+    return GC_ABS(c->p0) + r * (GC_ABS(c->p1 + c->p3) + r * (GC_ABS(c->q1 + GC_R(0.5) * c->p2) + r * cubic));
+}
+
 /* an extremum of f near s: Newton on f', kept within s +- reach */
 GC_LARGE gc_real gc_extremum(const gc_curve *c, gc_real s, gc_real reach)
 {

@@ -231,7 +231,7 @@ def _screen(state, common, rows, row_height, pair_state, n):
     everything = np.arange(n, dtype=np.int32)
     while True:
         need_bytes = capacity * (16 + 2 * state.raster.itemsize)
-        if need_bytes > q.max_bytes:
+        if need_bytes > q.max_bytes or 4 * capacity >= 2**31:  # the kernels count in int
             raise _TooLarge(need_bytes)
         cand, brackets = be.empty(capacity * 4, np.int32), be.empty(capacity * 2, state.raster)
         count, todo, r, i = be.zeros(1, np.int32), everything, reals, ints
@@ -283,7 +283,7 @@ def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
     capacity = max(1024, int(n_cand * state.guess.get("hits", 1.0)))
     while True:
         need_bytes = capacity * (16 + 3 * state.real.itemsize)
-        if need_bytes > q.max_bytes:
+        if need_bytes > q.max_bytes or 4 * capacity >= 2**31:
             raise _TooLarge(need_bytes)
         hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, state.real)
         count, pair_hits = be.zeros(1, np.int32), be.zeros(n, np.int32)

@@ -26,8 +26,10 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
     v.facing = k->speed > GC_R(0.0) ? GC_CULL_FACING : GC_F(2.0);
     v.min_properness = (gc_raster)min_properness;
     v.cull_properness = min_properness > GC_R(-1.0);
-    /* arcs of both bodies are below 4 sizes unless they enclose the axis; then the period is short too */
-    v.wraps = v.period < v.speed + GC_F(12.0);
+    /* Not wrapping needs half a period >= 2 hA + hB + speed/2, hA and hB the arcs of the bodies to either side. With the
+     * axis R0 >= 3.25 sizes away they are at most R0 asin(1/(R0 - 2)) and R0 asin(1/R0): 14.1 of 20.4/2 + ... suffice, and
+     * 24 has room. A body that reaches round the axis unwraps by almost another half period: 12 was too little. */
+    v.wraps = v.period < v.speed + GC_F(24.0);
     return v;
 }
 

@@ -203,7 +203,9 @@ GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits 
                          gc_real s0, gc_real s1)
 {
     const gc_screw *k = &p->screw;
-    gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), arm = GC_R(0.5) * (s1 - s0), edge = GC_R(0.5) + k->tau;
+    gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), edge = GC_R(0.5) + k->tau;
+    /* the bracket ends with the step, roots may lie tau beyond it */
+    gc_real arm = GC_R(0.5) * (s1 - s0) + k->tau;
     gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
     gc_walk w;
     gc_value v = gc_curve_at(&c, mid);
@@ -216,7 +218,7 @@ GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits 
         touch = GC_TOL_TOUCH * k->size * scale;
         gc_walk_start(&w, &c, -edge, edge, touch);
     }
-    if (gc_curve_bound(&c, GC_R(0.5)) <= touch) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
+    if (gc_curve_bound_near(&c, GC_R(0.5)) <= touch) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
     if (!(k->speed > GC_R(0.0))) return 1;
     while (gc_walk_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);

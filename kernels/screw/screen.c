@@ -150,25 +150,23 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
     return 1;
 }
 
-/* s03 to s06 through rows */
-GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
-                          int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+/* Counts of s03 for rows of the given height; returns 0 if the scratch is too small. counts: records of A's and B's edges,
+ * spans of A's and B's faces. */
+GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, GC_GLOBAL int *counts,
+                        gc_records *ra, gc_records *rb, gc_records *sa, gc_records *sb, int reals_per_group,
+                        int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
 {
-    gc_records ra, rb, sa, sb;
     const gc_view *w = &q->view;
-    GC_GLOBAL int *counts = gc_take_ints(s, 4);
-    s02_hull(w, &q->vb, hulls + 24);
-    s02_hull(w, &q->eb, hulls + 32);
-    s02_hull(w, &q->fb, hulls + 40);
-    GC_BARRIER();
     q->rows = gc_rows_make(w, hulls, height);
-    if (q->rows.n <= 0) return;
-    ra = gc_take_branches(s, 2 * *q->ea.count, q->rows.n);
-    rb = gc_take_branches(s, 2 * *q->eb.count, q->rows.n);
-    sa = gc_take_branches(s, *q->fa.count, q->rows.n);
-    sb = gc_take_branches(s, *q->fb.count, q->rows.n);
+    if (q->rows.n <= 0) return 0;
     if (q->rows.n > GC_MAX_ROWS) s->reals_used = GC_NO_SUCH_ROOM;
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return;
+    else {
+        *ra = gc_take_branches(s, 2 * *q->ea.count, q->rows.n);
+        *rb = gc_take_branches(s, 2 * *q->eb.count, q->rows.n);
+        *sa = gc_take_branches(s, *q->fa.count, q->rows.n);
+        *sb = gc_take_branches(s, *q->fb.count, q->rows.n);
+    }
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return 0;
     if (GC_LOCAL_ID == 0) {
         counts[0] = 0;
         counts[1] = 0;
@@ -176,11 +174,44 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
         counts[3] = 0;
     }
     GC_BARRIER();
-    s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra, counts);
-    s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb, counts + 1);
-    s03_faces_count(&q->rows, &q->fa, &sa, counts + 2);
-    s03_faces_count(&q->rows, &q->fb, &sb, counts + 3);
+    s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, ra, counts);
+    s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, rb, counts + 1);
+    s03_faces_count(&q->rows, &q->fa, sa, counts + 2);
+    s03_faces_count(&q->rows, &q->fb, sb, counts + 3);
     GC_BARRIER();
+    return 1;
+}
+
+/* s03 to s06 through rows */
+GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
+                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+{
+    gc_records ra, rb, sa, sb;
+    gc_scratch before;
+    const gc_view *w = &q->view;
+    GC_GLOBAL int *counts = gc_take_ints(s, 4);
+    gc_long entries, records;
+    int tries = 0;
+    s02_hull(w, &q->vb, hulls + 24);
+    s02_hull(w, &q->eb, hulls + 32);
+    s02_hull(w, &q->fb, hulls + 40);
+    GC_BARRIER();
+    before = *s;
+    entries = (gc_long)*q->ea.count + *q->eb.count + *q->fa.count + *q->fb.count;
+    /* With exact answers the height only changes the speed. Long thin faces cross every row, and rows made for the short
+     * edges then cost more than they save: make them so high that there are few records an edge. */
+    if (q->refine == GC_REFINE_EXACT)
+        height = GC_MAX(height, (hulls[GC_R1 + 8] - hulls[GC_R0 + 8]) / (GC_F(64.0) + (gc_raster)entries));
+    do {
+        *s = before;
+        if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, reals_per_group, ints_per_group, need_out,
+                           state)) return;
+        records = (gc_long)counts[0] + counts[1] + counts[2] + counts[3];
+        if (q->refine != GC_REFINE_EXACT || records <= 8 * entries + 1024 || tries >= 4) break;
+        height = height * (gc_raster)records / (gc_raster)(4 * entries + 512);
+        GC_BARRIER(); /* all have read the counts */
+        tries += 1;
+    } while (1);
     gc_take_records(s, &ra, counts[0]);
     gc_take_records(s, &rb, counts[1]);
     gc_take_records(s, &sa, counts[2]);

@@ -38,7 +38,8 @@ def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
     n = screw.turn(n, s * face_side.sign)
     e, there = _leaving(vertex_side, vertices)
     along = np.where(there, np.sum(e * n[:, None], axis=-1), np.inf)
-    value = along.min(axis=1)
+    # not beyond -1 by rounding: a threshold of -1 reports all
+    value = np.maximum(along.min(axis=1), -1.0)
     value = np.where(there.any(axis=1), value, -1.0)
     t = vertex_side.tables
     for i in np.nonzero((value > 0) & t.vertex_reflex[vertices])[0]:
@@ -95,7 +96,7 @@ def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
     sign = np.where(np.abs(plus - minus) <= TIE, against, np.where(plus > minus, 1.0, -1.0))
     if a.tables.two_sided or b.tables.two_sided:
         sign = against
-    value = np.where(sign > 0, plus, minus)
+    value = np.maximum(np.where(sign > 0, plus, minus), -1.0)
     reflex = a.tables.edge_reflex[edges_a] | b.tables.edge_reflex[edges_b]
     value = np.where(reflex, -np.abs(value), value)
     return value, n * sign[:, None], speed * sign
