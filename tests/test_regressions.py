@@ -64,8 +64,8 @@ def test_a_slide_with_a_turn_of_rounding_size_keeps_its_four_corners(noise, carr
     start = np.c_[rng.uniform(-3, 3, (n, 2)), np.ones(n)]
     end = np.c_[rng.uniform(-3, 3, (n, 2)), np.ones(n)]
     scene = base.relative_scene(
-        "slide", [shapes.box((20, 20, 1)), shapes.box()], np.zeros(n, int), np.ones(n, int), start, straight(n),
-        end, base.turn_quat(base.random_axis(rng, n), np.full(n, noise)), world,
+        "slide", [shapes.box((20, 20, 1)), shapes.box()], np.zeros(n, int), np.ones(n, int), start,
+        straight(n), end, base.turn_quat(base.random_axis(rng, n), np.full(n, noise)), world,
     )  # fmt: skip
     found = collide(scene, backend)
     lasting = found.sustained & (found.kind == gc.Kind.FV)
@@ -91,8 +91,8 @@ def test_a_threshold_of_minus_one_reports_all(backend):
     world = ((rng.normal(size=(n, 3)), turn), (rng.normal(size=(n, 3)), turn))
     scene = base.relative_scene("all", meshes, which_a, which_b, start, straight(n), end, straight(n), world)
     found = collide(scene, backend, min_properness=-1.0)
-    have = set(zip(found.pair.tolist(), found.kind.tolist(), found.feature_a.tolist(), found.feature_b.tolist(, strict=True))
-    )
+    rows = (found.pair, found.kind, found.feature_a, found.feature_b)
+    have = set(zip(*(x.tolist() for x in rows), strict=True))
     atoms = oracle.expect(scene, min_properness=-1.0).atoms
     clear = (atoms["inside"] > 1e-6) & (atoms["facing"] > 1e-6) & (atoms["in_time"] > 1e-6)
     worst = atoms[clear & (atoms["properness"] < -0.9999)]
