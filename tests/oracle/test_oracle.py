@@ -238,7 +238,7 @@ def test_pit_and_reflex_are_never_proper():
 
 
 def test_pit_by_area_and_by_wedge_agree():
-    """The area of the vertex figure against the wedge at the edge nearest to the plane (SPEC's wording)."""
+    """The area of the vertex figure against the wedge at the edge nearest to the plane."""
     rng = np.random.default_rng(4)
     checked = 0
     for mesh in (shapes.pit(), shapes.star(rng), shapes.star(rng, 3), shapes.l_block(), shapes.car()):
