@@ -1,4 +1,4 @@
-"""A stage has one stem everywhere: in the kernels, in the reference, and as an entry point."""
+"""A stage has one stem everywhere: in the kernels, in the reference, in the tests, and as an entry point."""
 
 from pathlib import Path
 
@@ -16,6 +16,7 @@ def test_kernels_and_reference_have_the_same_stages():
     kernels = stems(_sources.kernels_dir() / "screw", ".c")
     assert [stem[:3] for stem in kernels] == [f"s{k:02d}" for k in range(1, len(kernels) + 1)], "no gap"
     assert kernels == stems(Path(reference.__file__).parent, ".py")
+    assert kernels == sorted(path.stem[5:] for path in Path(__file__).parent.glob("test_s[0-9][0-9]_*.py"))
 
 
 def test_every_entry_point_belongs_to_a_stage():
