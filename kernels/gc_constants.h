@@ -76,7 +76,7 @@
 #define GC_CULL_FAR GC_F(1e15)
 
 /* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
-#define GC_AUTO_EDGE_PRODUCT 400000000
+#define GC_AUTO_EDGE_PRODUCT 2500000000
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 #define GC_MAX_LEVEL 44
