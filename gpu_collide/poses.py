@@ -97,7 +97,7 @@ class Poses:
             )
         with np.errstate(invalid="ignore", over="ignore"):
             length = _norm4(quat)
-            # false for what is not a number, too; column by column, which is several times as fast as .all(axis)
+            # false for what is not a number, too; column by column, which is much faster than .all(axis)
             good = np.abs(length - 1) <= UNIT_TOLERANCE
         finite = np.isfinite(position)
         for column in range(3):

@@ -130,6 +130,16 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
     s02_edges_box(w, &q->a, &q->mesh_a, q->topology, &ea);
     s02_edges_box(w, &q->b, &q->mesh_b, q->topology, &eb);
     GC_BARRIER();
+    /* a few vector instructions test all of a small body's boxes: sooner done than sorted out what can be left away */
+    if (!rows && !w->wraps && q->mesh_a.ne <= GC_BLOCK && q->mesh_b.ne <= GC_BLOCK) {
+        q->va = va;
+        q->ea = ea;
+        q->fa = fa;
+        q->vb = vb;
+        q->eb = eb;
+        q->fb = fb;
+        return 1;
+    }
     s02_hull(w, &vb, hulls + 24);
     s02_hull(w, &eb, hulls + 32);
     s02_hull(w, &fb, hulls + 40);
