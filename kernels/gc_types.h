@@ -24,6 +24,9 @@
 #define GC_CANDIDATES_RASTER 1
 #define GC_CANDIDATES_PAIRS 2
 
+/* second number of a screen answer's bracket: the screen has no answer, ask the solver */
+#define GC_ASK_SOLVER GC_F(4.0)
+
 /* bits of a pair's state while it is worked on */
 #define GC_PAIR_INVALID 1
 #define GC_PAIR_UNRESOLVED 2

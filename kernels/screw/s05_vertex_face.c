@@ -92,6 +92,12 @@ GC_LARGE void gc_vertex_on_screen(const gc_search *q, int kind, const gc_list *v
     gc_raster psi = bv->psi[v] + (vertices->copy[i] ? (gc_raster)vertices->copy[i] * w->period : GC_F(0.0));
     gc_raster h = w->wn * bv->y[v] - w->gn * psi, l = w->gn * bv->y[v] + w->wn * psi, slack, f, at, s;
     gc_spot first, last;
+    if (gc_entry_full(w, faces, j) || gc_entry_full(w, vertices, i)) {
+        /* the axis goes through: no place on the screen to compare; the solver looks whether the point is on the face */
+        if (fv) gc_append(q, kind, faces->id[j], v, GC_F(0.0), GC_ASK_SOLVER);
+        else gc_append(q, kind, v, faces->id[j], GC_F(0.0), GC_ASK_SOLVER);
+        return;
+    }
     if (!gc_face_crossings(q, bf, mf, faces, j, row, rho, &first, &last)) return;
     if (q->refine == GC_REFINE_PIXELS) {
         gc_raster scale = gc_arc_factor(w, rho) / q->rows.height;
@@ -105,7 +111,8 @@ GC_LARGE void gc_vertex_on_screen(const gc_search *q, int kind, const gc_list *v
     f = f < GC_F(0.0) ? GC_F(0.0) : (f > GC_F(1.0) ? GC_F(1.0) : f);
     at = first.l + f * (last.l - first.l);
     s = fv ? at - l : l - at;
-    slack = q->refine == GC_REFINE_PIXELS ? q->rows.height : GC_F(0.0);
+    /* between far apart ends the time is rough; s07's iteration decides whether it is in the step */
+    slack = GC_ABS_R(last.l - first.l) + q->rows.height;
     if (s < -w->window - slack || s > w->window + slack) return;
     s = w->speed > GC_F(0.0) ? s / w->speed : GC_F(-0.5);
     s = s < GC_F(-0.5) ? GC_F(-0.5) : (s > GC_F(0.5) ? GC_F(0.5) : s);

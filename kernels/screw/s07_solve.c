@@ -227,29 +227,44 @@ GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits 
     return !w.capped;
 }
 
-/* refine = segments or pixels: the screen's answer, without a root search for edges. Vertex-face times come from the
- * paper's Newton iteration (the point of the face's plane that projects to the vertex's place), begun at the screen's
- * time; segments also asks that the point is on the face, which pixels takes from the pixel. */
+/* The paper's Newton iteration (end of section 9) for a vertex and a face: the point of the face's plane that projects to
+ * the vertex's place on the screen, and so their time. Returns 0 if it leads out of the step. */
+GC_FN int gc_newton_on_screen(const gc_curve *f, gc_real tau, gc_real *s)
+{
+    int i;
+    for (i = 0; i < 8; ++i) {
+        gc_value v = gc_curve_at(f, *s);
+        if (v.df == GC_R(0.0)) break;
+        *s = *s - v.f / v.df;
+        *s = *s < GC_R(-1.5) ? GC_R(-1.5) : (*s > GC_R(1.5) ? GC_R(1.5) : *s);
+    }
+    if (!(*s >= -GC_R(0.5) - tau && *s <= GC_R(0.5) + tau)) return 0;
+    *s = gc_clamp_time(*s);
+    return 1;
+}
+
+/* refine = segments or pixels: the screen's answer, without a root search for edges. Vertex-face times come from Newton's
+ * iteration, begun at the screen's time. Pixels takes it from the pixel that the point is on the face; segments asks
+ * (`ask`), and where the screen's time led elsewhere (a ring that crosses a large face twice) tries the ends and the middle. */
 GC_LARGE void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
-                           gc_real s, int refine)
+                              gc_real s, int ask)
 {
     gc_contact c;
-    if (kind != GC_EE) {
-        gc_real scale;
+    if (kind == GC_EE) {
+        c = gc_contact_at(t, p, kind, fa, fb, s);
+    } else {
+        gc_real scale, begin = s;
         gc_curve f = gc_candidate_curve(t, p, kind, fa, fb, &scale);
-        int i;
-        for (i = 0; i < 8; ++i) {
-            gc_value v = gc_curve_at(&f, s);
-            if (v.df == GC_R(0.0)) break;
-            s = s - v.f / v.df;
-            s = s < GC_R(-1.5) ? GC_R(-1.5) : (s > GC_R(1.5) ? GC_R(1.5) : s);
+        int tries, found = 0;
+        for (tries = 0; tries < (ask ? 4 : 1) && !found; ++tries) {
+            s = tries == 0 ? begin : GC_R(0.5) * (gc_real)(tries - 2);
+            if (!gc_newton_on_screen(&f, p->screw.tau, &s)) continue;
+            c = gc_contact_at(t, p, kind, fa, fb, s);
+            found = !ask || c.inside >= -GC_TOL_INSIDE * p->screw.size;
         }
-        if (!(s >= -GC_R(0.5) - p->screw.tau && s <= GC_R(0.5) + p->screw.tau)) return;
-        s = gc_clamp_time(s);
+        if (!found) return;
     }
-    c = gc_contact_at(t, p, kind, fa, fb, s);
     if (!c.facing || !(c.properness >= o->min_properness)) return;
-    if (refine == GC_REFINE_SEGMENTS && kind != GC_EE && !(c.inside >= -GC_TOL_INSIDE * p->screw.size)) return;
     gc_hit_append(o, pair, kind, fa, fb, s, s, c.properness);
 }
 
@@ -296,7 +311,8 @@ GC_KERNEL void s07_solve(
         gc_pair p;
         gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &p);
         if (refine != GC_REFINE_EXACT)
-            gc_solve_screen(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i], refine);
+            gc_solve_screen(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i],
+                            refine == GC_REFINE_SEGMENTS || brackets_in[2 * i + 1] == GC_ASK_SOLVER);
         else if (!gc_solve_exact(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i],
                                  (gc_real)brackets_in[2 * i + 1]))
             GC_ATOMIC_MAX(state_out + pair, GC_PAIR_UNRESOLVED);
