@@ -1,8 +1,8 @@
 """`segments` and `pixels`: how far they are from the exact answer, and that finer rows bring them nearer.
 
 False is a reported contact whose features have no exact contact in the step, missed the reverse. A rough time
-turns directions a little, and properness with them, so each side is looked up among all contacts of the other,
-whatever their properness. `python -m bench sweep` draws more scenes (docs/images/sweep.png).
+turns directions a little, and properness with them, so each side is looked up among all contacts of the
+other, whatever their properness. `python -m bench sweep` draws more scenes (docs/images/sweep.png).
 """
 
 import numpy as np
@@ -50,8 +50,8 @@ def errors(scene, backend, refine, resolution):
     return false, missed, np.median(np.array(apart)[edges]), np.median(np.array(away)[edges])
 
 
-# Seen at 6 rows a short edge, boxes and cars: segments 0.47 and 0.14 % false, 0.78 and 0.19 % missed; pixels 41 and
-# 27 % false, 0.06 and 0.19 % missed. The bounds are those of the study by which the method was chosen.
+# Seen at 6 rows a short edge, boxes and cars: segments 0.47 and 0.14 % false, 0.78 and 0.19 % missed; pixels
+# 41 and 27 % false, 0.06 and 0.19 % missed. The bounds are those of the study that chose the method.
 @pytest.mark.parametrize(
     "refine, false_most, missed_most", [("segments", 0.008, 0.012), ("pixels", 0.5, 0.015)]
 )
