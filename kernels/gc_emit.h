@@ -81,7 +81,7 @@ GC_FN gc_dir gc_dir_make(gc_raster x, gc_raster y, gc_raster z)
 
 GC_FN gc_raster gc_dir_dot(gc_dir a, gc_dir b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
-/* sine and cosine of theta s for culling, |theta s| <= pi/2: worst error 4e-7 */
+/* a direction turned by theta s for culling, |theta s| <= pi/2; worst error of sine and 1 - cosine seen: 2.3e-7 */
 GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
 {
     gc_raster u = angle * angle;

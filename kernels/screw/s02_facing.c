@@ -26,9 +26,9 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
     v.facing = k->speed > GC_R(0.0) ? GC_CULL_FACING : GC_F(2.0);
     v.min_properness = (gc_raster)min_properness;
     v.cull_properness = min_properness > GC_R(-1.0);
-    /* Not wrapping needs half a period >= 2 hA + hB + speed/2, hA and hB the arcs of the bodies to either side. With the
-     * axis R0 >= 3.25 sizes away they are at most R0 asin(1/(R0 - 2)) and R0 asin(1/R0): 14.1 of 20.4/2 + ... suffice, and
-     * 24 has room. A body that reaches round the axis unwraps by almost another half period: 12 was too little. */
+    /* No copy is needed if half a period holds half a step and the arcs 2 hA + hB of the bodies (A's edges unwrap from its
+     * rim). With the axis R0 sizes away hA <= R0 asin(1/(R0 - 2)), hB <= R0 asin(1/R0): at R0 = 3.25 twice their sum is
+     * 14.1 and the period 20.4; nearer, a body can reach round the axis. So 20.5 would do, 12 did not. */
     v.wraps = v.period < v.speed + GC_F(24.0);
     return v;
 }
