@@ -41,7 +41,8 @@ GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets
     int j, any = 0;
     GC_INDEPENDENT
     for (j = 0; j < n; ++j) {
-        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
+        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1)
+            & (l1[j] >= a.l0);
         meets[j] = m;
         any |= m;
     }
@@ -192,15 +193,16 @@ GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, co
         s1 = s1 < GC_F(0.5) ? GC_MAX(s1, GC_F(-0.5)) : GC_F(0.5);
     }
     if (w->cull_properness) {
+        int may = 1;
         angle = GC_F(0.5) * (s0 + s1) * w->theta;
         spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
-        if (kind == GC_EE) {
-            if (!gc_edges_may_be_proper(q, fa, fb, angle, spread)) return;
-        } else if (kind == GC_FV) {
-            if (!q->mesh_a.two_sided && !gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread)) return;
-        } else {
-            if (!q->mesh_b.two_sided && !gc_vertex_may_be_proper(q, &q->b, fb, &q->a, &q->mesh_a, q->inverse_length_a, fa, angle, spread)) return;
-        }
+        if (kind == GC_EE)
+            may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
+        else if (kind == GC_FV && !q->mesh_a.two_sided)
+            may = gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);
+        else if (kind == GC_VF && !q->mesh_b.two_sided)
+            may = gc_vertex_may_be_proper(q, &q->b, fb, &q->a, &q->mesh_a, q->inverse_length_a, fa, angle, spread);
+        if (!may) return;
     }
     gc_append(q, kind, fa, fb, s0, s1);
 }
