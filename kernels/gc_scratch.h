@@ -6,20 +6,6 @@
 #ifndef GC_SCRATCH_H
 #define GC_SCRATCH_H
 
-/* the pair's motion in the type that culls; lengths along the screen in scaled units (docs/decisions/0004). The flow
- * moves every point by the same (w, g) in (psi, y), whatever its radius, so that eta = wn y - gn psi is kept and
- * lambda = gn y + wn psi grows by `speed` in a step. */
-typedef struct {
-    gc_raster theta, wn, gn, kappa, inv_kappa, period, speed, thetan;
-    gc_raster window;  /* half a step's way along the flow, and a little */
-    gc_raster pad;     /* added to every box on every side */
-    gc_raster axis;    /* kappa times the radius below which a feature has no azimuth */
-    gc_raster facing;  /* culling tolerance of n . omega / speed */
-    gc_raster min_properness;
-    int cull_properness;
-    int wraps;         /* can a copy of A shifted by a whole turn come into B's window? */
-} gc_view;
-
 /* rows of the screen: row k holds rho in [base + k height, base + (k + 1) height) */
 typedef struct {
     gc_raster base, height;

@@ -297,7 +297,7 @@ GC_KERNEL void screen(
             rows = candidates == GC_CANDIDATES_RASTER
                 || (candidates == GC_CANDIDATES_AUTO
                     && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
-            if (s02_reach(&q.view, &k)
+            if (gc_balls_meet(&q.view, &k)
                 && gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
                                       need_out, state_out + pair)) {
                 if (rows) {
