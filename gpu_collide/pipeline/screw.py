@@ -197,7 +197,9 @@ def _chunk(state, pairs, heights, begin, end):
     rows = bool(height.any())
     n_cand, cand, brackets, pair_state = _screen(state, common, rows, row_height, pair_state, n)
     if q.check_start:
-        state.launch("s09_overlap", n, True, n_pairs=n, state_out=pair_state, **common, **solver)
+        start = be.fill(be.empty(n, state.real), -0.5)
+        state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state, **common,
+                     **solver)  # fmt: skip
     n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)

@@ -82,7 +82,7 @@ def collide_reference(
             if contacts == "first":
                 first = fields["time"] == toi[i]
                 fields = {name: value[first] for name, value in fields.items()}
-        if check_start and s09_overlap.overlap_at_start(screw, a, b, mesh_a.closed, mesh_b.closed):
+        if check_start and s09_overlap.overlap_at(screw, a, b, mesh_a.closed, mesh_b.closed, -0.5):
             status[i] = Status.INITIAL_OVERLAP
         counts[i] = len(fields["kind"])
         rows.append(dict(fields, pair=np.full(counts[i], i)))

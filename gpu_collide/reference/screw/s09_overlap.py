@@ -1,4 +1,4 @@
-"""Whether two solids overlap at the start of the step, deeper than a small depth; touching is not overlap.
+"""Whether two solids overlap at one time of the step, deeper than a small depth; touching is not overlap.
 
 Each solid in turn is shrunk: its vertices move inwards along their normals, its face centres along the face
 normals. The solids overlap if a shrunk edge goes strictly through a face of the other, or if a shrunk vertex
@@ -14,16 +14,15 @@ CHUNK = 200_000
 
 
 class Solid:
-    """A body at the start of the step in the screw frame: points (nv, 3), normals (nf, 3), and its shrunk
-    features."""
+    """A body at the time ``s`` in the screw frame: points (nv, 3), normals (nf, 3), its shrunk features."""
 
-    def __init__(self, screw, side, closed):
+    def __init__(self, screw, side, closed, s):
         t = side.tables
         self.tables, self.closed = t, closed
         moves = side.sign > 0
-        self.points = screw.flow(side.points, -0.5) if moves else side.points
-        self.normals = screw.turn(side.normals, -0.5) if moves else side.normals
-        self.inward = screw.turn(side.inward, -0.5) if moves else side.inward
+        self.points = screw.flow(side.points, s) if moves else side.points
+        self.normals = screw.turn(side.normals, s) if moves else side.normals
+        self.inward = screw.turn(side.inward, s) if moves else side.inward
         depth = DEPTH * screw.size
         there = t.vertex_faces >= 0
         normal = np.where(there[:, :, None], self.normals[t.vertex_faces], 0.0).sum(axis=1)
@@ -38,13 +37,14 @@ class Solid:
         self.shrunk_centres = centre - depth * self.normals
 
 
-def overlap_at_start(screw, a, b, closed_a, closed_b):
-    """True if the solids ``a`` and ``b`` (`Side`) overlap at the start deeper than `DEPTH` times the size."""
-    centre = screw.flow(b.centre, -0.5)
-    radius_a, radius_b = (np.linalg.norm(s.points - s.centre, axis=1).max() for s in (a, b))
+def overlap_at(screw, a, b, closed_a, closed_b, s):
+    """True if the solids ``a`` and ``b`` (`Side`) overlap at the time ``s`` in [-1/2, 1/2] deeper than
+    `DEPTH` times the size."""
+    centre = screw.flow(b.centre, s)
+    radius_a, radius_b = (np.linalg.norm(x.points - x.centre, axis=1).max() for x in (a, b))
     if np.linalg.norm(centre - a.centre) > radius_a + radius_b:
         return False
-    one, other = Solid(screw, a, closed_a), Solid(screw, b, closed_b)
+    one, other = Solid(screw, a, closed_a, s), Solid(screw, b, closed_b, s)
     return _enters(one, other) or _enters(other, one)
 
 
