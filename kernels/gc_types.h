@@ -60,8 +60,9 @@ typedef struct {
     int two_sided, closed;
 } gc_mesh;
 
-/* mesh_reals: GC_MESH_REALS per mesh: centre x y z, radius, scale (power of two >= radius) */
-#define GC_MESH_REALS 8
+/* mesh_reals: GC_MESH_REALS per mesh: centre x y z (of the bounding box), radius, scale (power of two >= radius), half
+ * the sides of the box, greatest distance of a face's corner from the mean of its corners */
+#define GC_MESH_REALS 12
 
 /* Screw record of a pair: GC_SCREW_STRIDE reals (docs/decisions/0002). The screw frame has x tangential,
  * y along the axis, z radial; the axis is x = 0, z = -1/kappa. a is still in it, b is at its half-way pose.

@@ -38,6 +38,14 @@ def _power_of_two_above(x):
     return np.ldexp(1.0, np.where(mantissa == 0.5, exponent - 1, exponent))
 
 
+def _face_reach(mesh):
+    """Greatest distance of a face's corner from the mean of its corners."""
+    corners, start = mesh.vertices[mesh.face_vertices], mesh.face_start
+    sizes = np.diff(start)
+    means = np.add.reduceat(corners, start[:-1], axis=0) / sizes[:, None]
+    return np.linalg.norm(corners - np.repeat(means, sizes, axis=0), axis=1).max()
+
+
 @dataclass(frozen=True)
 class MeshTables:
     """Device buffers of all meshes (see ``kernels/gc_types.h``) and their sizes on the host.
@@ -84,6 +92,8 @@ def build_tables(meshes, backend, precision):
     reals[:, :3] = [m.center for m in meshes]
     reals[:, 3] = [m.radius for m in meshes]
     reals[:, 4] = _power_of_two_above(reals[:, 3])
+    reals[:, 5:8] = [np.abs(m.vertices - m.center).max(axis=0) for m in meshes]
+    reals[:, 8] = [_face_reach(m) for m in meshes]
     vertices = np.zeros((int(counts[:, 0].sum()), 4))
     corners = np.empty((len(vertices), 3))
     blocks = []
