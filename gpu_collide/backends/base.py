@@ -149,6 +149,14 @@ class Backend(ABC):
         np.cumsum(host, dtype=np.int64, out=out[1:])
         return self.to_device(out, copy=False)
 
+    def argsort(self, keys):
+        """Places of the elements of `keys`, one axis of integers, in rising order; equal ones stay in order.
+
+        Returns an int32 buffer.
+        """
+        host = self.to_host(keys).reshape(-1)
+        return self.to_device(np.argsort(host, kind="stable").astype(np.int32), copy=False)
+
     # -- kernels ---------------------------------------------------------------------------------------------
     def module(self, precision: str = "mixed", text: str | None = None) -> Module:
         """Kernels built for `precision`, once per process and, where the driver allows it, once per machine.

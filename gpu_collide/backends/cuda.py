@@ -122,6 +122,14 @@ class CudaBackend(Backend):
             self._cupy.cumsum(counts.reshape(-1), dtype=np.int64, out=out[1:])
         return out
 
+    def argsort(self, keys):
+        # The last row sorts first; between equals the places decide, whatever CuPy's sort does with equals.
+        cp, keys = self._cupy, keys.reshape(-1)
+        if keys.size == 0:
+            return cp.empty(0, np.int32)
+        places = cp.arange(keys.size, dtype=keys.dtype)
+        return cp.lexsort(cp.stack([places, keys])).astype(np.int32)
+
     def _build(self, text, precision, signatures):
         arch = self._arch
         archs = _nvrtc.supported(self._major)

@@ -59,6 +59,9 @@ def stand_in(compute_capability="90", devices=1):
         asarray=np.array,
         asnumpy=np.array,
         empty=np.empty,
+        arange=np.arange,
+        stack=np.stack,
+        lexsort=np.lexsort,
         cumsum=np.cumsum,
         get_default_memory_pool=lambda: types.SimpleNamespace(free_bytes=lambda: 24),
     )
@@ -86,6 +89,9 @@ def test_verbs(cupy):
     assert backend.exclusive_scan(backend.to_device(np.array([3, 4], "i4"))).tolist() == [0, 3, 7]
     assert backend.exclusive_scan(backend.to_device(np.zeros(0, "i4"))).tolist() == [0]
     assert backend.zeros((2, 2), "f4").tolist() == [[0, 0], [0, 0]]
+    order = backend.argsort(backend.to_device(np.array([3, 1, 3, -2, 1], "i8")))
+    assert order.tolist() == [3, 1, 4, 0, 2] and order.dtype == np.int32
+    assert backend.argsort(backend.zeros(0, "i8")).size == 0
     backend.synchronize()
 
 

@@ -81,6 +81,15 @@ def test_exclusive_scan(backend, dtype, n):
     assert np.array_equal(backend.to_host(scan), expected)  # past 2^31: int32 would wrap
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 1000, 5000])
+def test_argsort_keeps_equals_in_order(backend, n):
+    keys = np.random.default_rng(4).integers(-50, 50, n) * 2**56  # what float64 or int32 would mix up
+    keys += np.random.default_rng(5).integers(0, 2, n)
+    order = backend.argsort(backend.to_device(keys))
+    assert order.dtype == np.int32 and order.shape == (n,)
+    assert np.array_equal(backend.to_host(order), np.lexsort([np.arange(n), keys]))
+
+
 def scaled(backend, precision="double", size=1000, **change):
     real = "f4" if precision == "single" else "f8"
     args = {
