@@ -1,0 +1,109 @@
+"""Launch order of the bisection in time: s01 once, then s09_overlap and s09_step for the start, for each
+sample and for each halving.
+
+Brackets stay on the device; pairs that have nothing to look at are passed over there.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.screw import _pose_buffers
+from gpu_collide.pipeline.tables import tables_for
+
+__all__ = ["run", "sample_times"]
+
+#: Above 1/2 (the end of the step): no time.
+_NONE = 2.0
+
+
+def sample_times(samples):
+    """Times s in [-1/2, 1/2] that are looked at: the start, and `samples` equal steps on to the end."""
+    return [(2 * k - samples) / (2 * samples) for k in range(samples + 1)]
+
+
+def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
+    """Bisection of all pairs.
+
+    Returns
+    -------
+    state, tests : (p,) int32
+        What s01 said of the pair; overlap tests made.
+    apart, meet : (p,) float64
+        In [0, 1]: the last time apart before the first overlap that was found, and that; 1 and inf if none
+        was.
+    timings : dict of str to float
+        Seconds.
+    """
+    begun = time.perf_counter()
+    module = backend.module(precision)
+    built = time.perf_counter()
+    real = np.dtype(np.float32 if precision == "single" else np.float64)
+    tables = tables_for(bodies.meshes, backend, precision).buffers
+    poses, rows, _ = _pose_buffers(bodies, pairs, backend, real)
+    timings = {"compile": built - begun, "prepare": time.perf_counter() - built}
+
+    def launch(name, n, per_group=False, **args):
+        begun = time.perf_counter()
+        (backend.launch_groups if per_group else backend.launch_items)(module.kernel(name), n, **args)
+        backend.synchronize()
+        timings[name] = timings.get(name, 0.0) + time.perf_counter() - begun
+
+    size = _chunk_size(backend, precision, max_bytes)
+    parts = [
+        _chunk(backend, launch, tables, poses, rows[at : at + size], samples, iterations, real)
+        for at in range(0, len(rows), size)
+    ]
+    dtypes = (np.int32, np.int32, np.float64, np.float64)
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0)] * 4
+    return (*(a.astype(d) for a, d in zip(joined, dtypes, strict=True)), timings)
+
+
+def _chunk_size(backend, precision, max_bytes):
+    """Pairs a piece: what fits the memory limit."""
+    real = 4 if precision == "single" else 8
+    per_pair = real * (int(_sources.constants(precision)["GC_SCREW_STRIDE"]) + 3) + 4 * 4
+    if per_pair > max_bytes:
+        raise MemoryLimitError(
+            f"max_bytes: expected room for one pair, which needs at least {per_pair} bytes, got {max_bytes}; "
+            "pass a larger max_bytes"
+        )
+    return min(1 << (20 if backend.kind == "cuda" else 16), max_bytes // per_pair)
+
+
+def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
+    """All launches for some pairs; state, tests, apart and meet on the host."""
+    n = len(pairs)
+    stride = int(_sources.constants("double")["GC_SCREW_STRIDE"])
+    common = {
+        "n_pairs": n,
+        "pairs_in": backend.to_device(np.ascontiguousarray(pairs, np.int32).reshape(-1), copy=False),
+        "shape_in": poses["shape_in"],
+        "mesh_reals_in": tables["mesh_reals_in"],
+    }
+    screw, state = backend.empty(n * stride, real), backend.empty(n, np.int32)
+    launch("s01_screw", n, screw_out=screw, state_out=state, **common, **_without(poses, "shape_in"))
+    common |= {k: tables[k] for k in ("headers_in", "topology_in", "vertices_in", "planes_in")}
+    common["screw_in"] = screw
+    known = backend.to_host(state).copy()
+    times = sample_times(samples)
+    step = {
+        "when_out": backend.to_device(np.where(known == 0, times[0], _NONE).astype(real)),
+        "apart_out": backend.fill(backend.empty(n, real), times[0]),
+        "meet_out": backend.fill(backend.empty(n, real), _NONE),
+        "tests_out": backend.zeros(n, np.int32),
+        "state_out": state,
+    }
+    for after in [*times[1:], *[_NONE] * (iterations + 1)]:
+        launch("s09_overlap", n, True, when_in=step["when_out"], state_out=state, **common)
+        launch("s09_step", n, n_pairs=n, next=after, **step)
+    apart, meet = (backend.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))
+    return known, backend.to_host(step["tests_out"]).copy(), apart, np.where(meet > 1.0, np.inf, meet)
+
+
+def _without(buffers, name):
+    return {k: v for k, v in buffers.items() if k != name}
