@@ -1,9 +1,12 @@
-"""s09_overlap: which solids overlap when the step begins. Touch is not overlap."""
+"""s09_overlap: which solids overlap at one time of the step, or when it begins. Touch is not overlap."""
 
 import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
+from gpu_collide.reference.screw._tables import tables_of
+from tests.screw._launch import C, Stages, sharing
 
 OVERLAP = gc.Status.INITIAL_OVERLAP
 
@@ -77,3 +80,81 @@ def test_agrees_with_the_reference_on_random_places(backend):
     there = overlaps(meshes, shape, start, "reference", turn=turn)
     assert 20 < here.sum() < 70
     assert np.array_equal(here, there)
+
+
+def moving(n=60, seed=3):
+    """Pairs of all sorts of shapes in motion, flat open sheets and thin boxes among them."""
+    rng = np.random.default_rng(seed)
+    sheet = gc.Mesh([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], [[0, 1, 2, 3]])
+    meshes = [gc.shapes.box(), gc.shapes.car(), gc.shapes.star(), gc.shapes.box((2.0, 0.5, 0.02)), sheet]
+    places, turns = rng.normal(size=(2, 2 * n, 3)) * 0.8, rng.normal(size=(2, 2 * n, 4))
+    turns /= np.linalg.norm(turns, axis=2, keepdims=True)
+    poses = [gc.Poses.from_quat_wxyz(p, q) for p, q in zip(places, turns, strict=True)]
+    shape = rng.integers(0, len(meshes), 2 * n)
+    return gc.Bodies(meshes, shape, *poses), np.arange(2 * n).reshape(-1, 2), rng.uniform(-0.5, 0.5, n)
+
+
+def at_times(backend, bodies, pairs, when, groups=None):
+    """Which pairs overlap at the times `when`, by one launch."""
+    stages = Stages(backend, bodies, pairs, "double")
+    common = stages.common()
+    state = backend.to_device(stages.state)
+    backend.launch(
+        stages.module.kernel("s09_overlap"),
+        groups or min(backend.max_groups, len(pairs)),
+        n_pairs=len(pairs),
+        when_in=backend.to_device(np.asarray(when, float)),
+        state_out=state,
+        **common,
+        **stages.solver(),
+    )
+    return backend.to_host(state) == int(C["GC_PAIR_OVERLAP"])
+
+
+def by_reference(bodies, pairs, when):
+    p0, q0, _ = s01_screw.pose_arrays(bodies.start)
+    p1, q1, _ = s01_screw.pose_arrays(bodies.end)
+    found = []
+    for (a, b), s in zip(pairs, when, strict=True):
+        meshes = [bodies.meshes[bodies.shape[k]] for k in (a, b)]
+        ends = [(p[k], q[k]) for k in (a, b) for p, q in ((p0, q0), (p1, q1))]
+        screw = s01_screw.screw_of_pair(*meshes, *ends)
+        sides = [s02_facing.side_of(screw, tables_of(m), k) for m, k in zip(meshes, "ab", strict=True)]
+        found.append(s09_overlap.overlap_at(screw, *sides, *(m.closed for m in meshes), s))
+    return np.array(found)
+
+
+def test_any_time_of_the_step_agrees_with_the_reference(backend):
+    bodies, pairs, when = moving()
+    expected = by_reference(bodies, pairs, when)
+    assert 10 < expected.sum() < 50
+    assert (expected != by_reference(bodies, pairs, np.full(len(pairs), -0.5))).sum() > 10
+    for groups in (None, 1, 3):
+        assert np.array_equal(at_times(backend, bodies, pairs, when, groups), expected)
+
+
+def test_groups_of_several_work_items_say_the_same(backend):
+    bodies, pairs, when = moving(seed=4)
+    other = sharing(backend)
+    assert np.array_equal(at_times(other, bodies, pairs, when), by_reference(bodies, pairs, when))
+
+
+def test_times_behind_the_step_are_not_asked_about(backend):
+    bodies, pairs, when = moving()
+    asked = np.arange(len(pairs)) % 2 == 0
+    found = at_times(backend, bodies, pairs, np.where(asked, when, 2.0))
+    assert np.array_equal(found, asked & by_reference(bodies, pairs, when)) and found.any()
+
+
+def test_boxes_keep_what_touches_or_goes_a_little_deeper(backend):
+    """Cubes face to face, edge on edge and corner on corner: a box test a trace too eager would lose the
+    overlaps just deeper than the depth that counts (1e-7 of the radius)."""
+    turn = np.array([[1.0, 0, 0, 0], [np.cos(np.pi / 8), 0, 0, np.sin(np.pi / 8)]])
+    for way in ([1, 0, 0], [1, 1, 0], [1, 1, 1]):
+        for gap, deep in ((-3e-7, True), (0.0, False), (1e-9, False)):
+            still = np.array([[0, 0, 0], np.array(way) * (1 + gap)])
+            assert overlaps(gc.shapes.box(), None, still, backend.kind) == [deep]
+    reach = 0.5 + np.sqrt(0.5)  # an edge of the turned cube on the face of the other
+    for gap, deep in ((-3e-7, True), (1e-9, False)):
+        still = np.array([[0, 0, 0], [reach + gap, 0.01, 0.02]])
+        assert overlaps(gc.shapes.box(), None, still, backend.kind, turn=turn) == [deep]
