@@ -8,6 +8,7 @@ import os
 import numpy as np
 
 from ._validate import as_numpy
+from .report import FilterReport
 
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE"]
 
@@ -143,6 +144,12 @@ class Contacts:
 
     def __len__(self):
         return len(self.pair)
+
+    @property
+    def report(self):
+        """`FilterReport` of the tests and what they cost; None without ``collide(report=True)``."""
+        data = self.info.get("report")
+        return None if data is None else FilterReport.from_dict(data)
 
     def to_numpy(self):
         """The same result with every array on the host (itself if it is there already)."""

@@ -5,6 +5,8 @@ import time as clock
 import numpy as np
 
 from ...contacts import Contacts, Status
+from ...report import FilterReport
+from ..filters import keeps
 from . import _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts, s09_overlap
 from ._tables import tables_of
 from .s01_screw import ScrewMotion, screw_motion
@@ -29,6 +31,8 @@ def collide_reference(
     contacts="all",
     check_start=False,
     progress=None,
+    filters=(),
+    report=False,
 ):
     """Contacts of a batch of pairs, one pair after the other, by the reference.
 
@@ -41,6 +45,10 @@ def collide_reference(
         As in ``gpu_collide.collide``; ``pixel_size`` goes before ``resolution``.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
+    filters : tuple of str
+        Names of filters; those of ``gpu_collide.reference.filters``.
+    report : bool
+        Whether to put a `FilterReport` into ``info``.
 
     Returns
     -------
@@ -60,6 +68,7 @@ def collide_reference(
     status = np.zeros(len(pairs), dtype=np.uint8)
     toi = np.full(len(pairs), np.inf)
     rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
+    told, left, begun = FilterReport() if report else None, 0, clock.perf_counter()
     for i, (ia, ib) in enumerate(pairs):
         if progress is not None:
             progress(i, len(pairs))
@@ -73,21 +82,29 @@ def collide_reference(
         )
         a = s02_facing.side_of(screw, tables[shape_a], "a")
         b = s02_facing.side_of(screw, tables[shape_b], "b")
+        if check_start and s09_overlap.overlap_at(screw, a, b, mesh_a.closed, mesh_b.closed, -0.5):
+            status[i] = Status.INITIAL_OVERLAP
+        if not keeps(filters, screw, mesh_a, mesh_b, told):
+            continue
+        left += 1
         met = _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings)
         met = s08_contacts.resolve(screw, a, b, met, min_properness)
         fields = s08_contacts.describe(screw, met)
         if len(met):
             toi[i] = fields["time"].min()
-            status[i] = Status.HIT
+            status[i] = max(status[i], Status.HIT)
             if contacts == "first":
                 first = fields["time"] == toi[i]
                 fields = {name: value[first] for name, value in fields.items()}
-        if check_start and s09_overlap.overlap_at(screw, a, b, mesh_a.closed, mesh_b.closed, -0.5):
-            status[i] = Status.INITIAL_OVERLAP
         counts[i] = len(fields["kind"])
         rows.append(dict(fields, pair=np.full(counts[i], i)))
     if progress is not None:
         progress(len(pairs), len(pairs))
+    extra = {}
+    if report:
+        seconds = clock.perf_counter() - begun - sum(row.seconds for row in told)
+        told.add("narrow phase", left, left, seconds, np.isfinite(toi).sum())
+        extra["report"] = told.to_dict()
     return _assemble(
         status,
         toi,
@@ -104,6 +121,7 @@ def collide_reference(
             min_properness=min_properness,
             timings=timings,
             notes=[],
+            **extra,
             tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
         ),
     )
