@@ -15,11 +15,11 @@ typedef struct {
     gc_raster r0, r1, p0, p1, dy; /* ranges of rho and psi, half the range of y */
     gc_raster least;              /* bound of kappa r from below */
     int full;
-} gc_swept_box;
+} gc_bent_box;
 
 /* sides: (3,) half the sides in user units */
 GC_LARGE void f02_place(const gc_view *w, GC_GLOBAL const gc_real *sides, gc_real shrink, const gc_real *rot, const gc_real *shift,
-                        gc_swept_box *b)
+                        gc_bent_box *b)
 {
     gc_raster kappa = w->kappa, x = (gc_raster)shift[0], z = (gc_raster)shift[2];
     gc_raster kc = gc_kappa_r(kappa, x, z), out = GC_F(0.0), along = GC_F(0.0), q = -GC_CULL_FAR, sn, cs;
@@ -80,7 +80,7 @@ GC_LARGE void f02_place(const gc_view *w, GC_GLOBAL const gc_real *sides, gc_rea
 }
 
 /* the copies of A, a whole turn back, none, one on, whose range of (psi, y) B's sweeps over: a bit each */
-GC_FN int f02_copies(const gc_view *w, const gc_swept_box *a, const gc_swept_box *b, gc_raster way_w, gc_raster pad)
+GC_FN int f02_copies(const gc_view *w, const gc_bent_box *a, const gc_bent_box *b, gc_raster way_w, gc_raster pad)
 {
     gc_raster dy = b->y - a->y, sy = a->dy + b->dy + GC_F(4.0) * w->pad;
     gc_raster dp = GC_F(0.5) * (b->p0 + b->p1 - a->p0 - a->p1), sp = GC_F(0.5) * (a->p1 - a->p0 + b->p1 - b->p0) + pad;
@@ -94,7 +94,7 @@ GC_FN int f02_copies(const gc_view *w, const gc_swept_box *a, const gc_swept_box
     return copies;
 }
 
-GC_LARGE int f02_boxes_meet(const gc_view *w, const gc_swept_box *a, const gc_swept_box *b, gc_raster way_w, gc_raster way_g)
+GC_LARGE int f02_boxes_meet(const gc_view *w, const gc_bent_box *a, const gc_bent_box *b, gc_raster way_w, gc_raster way_g)
 {
     gc_raster g[7][3], pad;
     int copies, i, j, k, turn;
@@ -143,7 +143,7 @@ GC_KERNEL void f02_boxes(
         int pair = todo_in[i], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]];
         gc_screw k;
         gc_view w;
-        gc_swept_box a, b;
+        gc_bent_box a, b;
         gc_real until;
         keep_out[i] = 1;
         if (state_in[pair]) continue;
