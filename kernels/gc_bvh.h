@@ -26,6 +26,64 @@
 /* reals of a plain box: least x y z, greatest x y z */
 #define GC_BOX_STRIDE 6
 
+/* ---- bodies: what b01 writes, b03 gathers and b04 asks ---- */
+
+/* bounds of a body: its centre at the start and at the end, padded radius, angle of its own turn (0..pi), the turn as a
+ * quaternion wxyz; in a leaf followed by the box that it sweeps by its own screw */
+#define GC_BOUND_STRIDE 12
+#define GC_LEAF_STRIDE 18
+/* ints of a leaf: body, 2 * rank of its world + (1 if it stands still), group, mask */
+#define GC_LEAF_INTS 4
+/* A node: box of what its still bodies fill; box of what its moving ones sweep, boxes of their centres at the start and
+ * at the end, their greatest radius (-1: there are none), angle and way. Lengths from the tree's origin. */
+#define GC_CROWD_STILL 0
+#define GC_CROWD_SWEPT 6
+#define GC_CROWD_START 12
+#define GC_CROWD_END 18
+#define GC_CROWD_RADIUS 24
+#define GC_CROWD_ANGLE 25
+#define GC_CROWD_WAY 26
+#define GC_CROWD_STRIDE 27
+#define GC_CROWD_FAR GC_F(3e38)
+/* lowest level with boxes: below it a walk asks the leaves; higher saves memory, lower saves pairs tested */
+#define GC_BVH_LOW 2
+/* found bodies that the count hands on to the fill, for bodies that have no more */
+#define GC_BVH_KEEP 8
+/* pieces that a turn is cut into for its box: at most 0.4 radians each, so that an arc leaves its chord by at most 2 % of
+ * its radius */
+#define GC_BVH_PIECES 8
+
+#if GC_PRECISION == 2
+#define GC_BVH_PAD GC_R(5e-5)
+#define GC_BVH_ROUNDING GC_R(2e-6)
+#define GC_BVH_ANGLE_PAD GC_R(1e-5)
+#define GC_BVH_STRAIGHT GC_R(1e-6)
+#define GC_BVH_HALF_TURN GC_R(1e-5)
+#define GC_BVH_WILD GC_R(1e15)
+#define GC_BVH_SINE_PAD GC_R(1e-3)
+#define GC_CROWD_ANGLE_PAD GC_F(2e-3)
+#else
+/* bounds grow by this share of radius and way: above the tolerances of contacts, which are 1e-9 of them at most */
+#define GC_BVH_PAD GC_R(1e-7)
+/* ... and by this share of the coordinates, for their rounding (16 times that of one operation) */
+#define GC_BVH_ROUNDING GC_R(4e-15)
+/* angles in the bound for two moving bodies grow by this */
+#define GC_BVH_ANGLE_PAD GC_R(1e-9)
+/* a body that turns by less moves straight: with two such, the swept boxes count as well */
+#define GC_BVH_STRAIGHT GC_R(1e-9)
+/* cosine of half the angle below which the motion may go round either side */
+#define GC_BVH_HALF_TURN GC_R(1e-6)
+/* bodies with a coordinate beyond this, or one that is no number, may meet any other */
+#define GC_BVH_WILD GC_R(1e30)
+/* the sine of half the relative turn of two bodies grows by this, as it comes from its cosine */
+#define GC_BVH_SINE_PAD GC_R(1e-7)
+/* nodes are asked with bounds wider than the leaves' by this angle (more than what the pads above can make), ... */
+#define GC_CROWD_ANGLE_PAD GC_F(1e-5)
+#endif
+/* ... and by these shares of the reach and of the coordinates */
+#define GC_CROWD_PAD GC_F(1e-5)
+#define GC_CROWD_ROUNDING GC_F(2e-6)
+
 typedef struct {
     int level, node;
     int start;  /* place of the level's first node in the table */
@@ -96,6 +154,31 @@ GC_FN void gc_visit_next(gc_visit *w)
 }
 
 GC_FN int gc_is_finite(gc_real x) { return x >= -GC_BVH_FAR && x <= GC_BVH_FAR; }
+
+/* a bound from below, and from above, in the type that culls; what is beyond it stays at its border */
+GC_FN gc_raster gc_below(gc_real x)
+{
+    gc_raster f;
+    if (!(x > -GC_R(3e38))) return -GC_CROWD_FAR;
+    if (x > GC_R(3e38)) return GC_CROWD_FAR;
+    f = (gc_raster)x;
+    return f - GC_ABS_R(f) * GC_F(1.2e-7) - GC_F(1e-37);
+}
+
+GC_FN gc_raster gc_above(gc_real x) { return -gc_below(-x); }
+
+/* How near the centres of two moving bodies must come for the bodies to meet, at some time of the step and measured between
+ * the straight paths of the centres (reference/bvh/b04_pairs.py has the proof). size: sum of the radii; way: length of the
+ * relative way, angle: the lesser of both turns, turn: angle of the relative turn. Every argument may be replaced by
+ * a greater one. Negative: no distance is too far. */
+GC_FN gc_real gc_reach(gc_real size, gc_real way, gc_real angle, gc_real turn)
+{
+    gc_real x = GC_R(0.5) * angle + GC_R(0.25) * turn + GC_BVH_ANGLE_PAD, u = x * x;
+    /* below cos(x) up to half a turn */
+    gc_real c = GC_R(1.0) - u * GC_R(0.5) * (GC_R(1.0) - u / GC_R(12.0) * (GC_R(1.0) - u / GC_R(30.0)));
+    if (!(c > GC_R(1e-4)) || x > GC_R(1.5707)) return GC_R(-1.0);
+    return (size + GC_R(0.5) * x * way) / c;
+}
 
 /* Do two boxes of GC_BOX_STRIDE reals meet? So written that a NaN does not part them. */
 GC_FN int gc_boxes_meet(const gc_real *a, GC_GLOBAL const gc_real *b)

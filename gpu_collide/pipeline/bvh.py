@@ -1,18 +1,24 @@
-"""The tree of the broad phase: stages b02 (order of the leaves) and b03 (boxes of the nodes).
+"""The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the nodes).
 
-`Tree` stands over plain boxes. The layout of its nodes, and how kernels walk over them, is in
-``kernels/gc_bvh.h``.
+`Tree` stands over plain boxes, `BodyTree` over moving bodies. The layout of the nodes, and how kernels walk
+over them, is in ``kernels/gc_bvh.h``.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
-__all__ = ["Levels", "Tree", "leaf_order"]
+from gpu_collide import _sources
+from gpu_collide._rules import still_bodies, valid_bodies
+
+__all__ = ["BodyTree", "Levels", "Tree", "leaf_order"]
 
 SAMPLE = 4096  # centres that the cube of the codes is taken from
 CORE = (2, 98)  # percentiles of the sample between which the codes have their cells
-MOST_LEAVES = 1 << 29
+MOST_LEAVES = 1 << 26  # the kernels index 18 numbers a leaf with an int
 
 
 class Levels:
@@ -39,7 +45,7 @@ class Levels:
 
 
 def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
-    """Order in which boxes become leaves: by rank, then along a Morton curve.
+    """Order in which boxes become leaves, by rank and then along a Morton curve, and the curve's middle.
 
     Parameters
     ----------
@@ -50,22 +56,24 @@ def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
 
     Returns
     -------
-    buffer of int32, (n,)
+    order : buffer of int32, (n,)
+    middle : (3,) float64
+        Middle of the cube that the curve fills.
     """
     real = next(arg.dtype for arg in module["b02_keys"].args if arg.name == "origin_x")
     bits = min(21, (63 - max(n_ranks - 1, 0).bit_length()) // 3)
-    origin, per_length = _cube(backend, module, boxes, n, bits, real)
+    origin, side = _cube(backend, module, boxes, n, bits, real)
     keys = backend.empty(n, np.int64)
     backend.launch_items(
         module["b02_keys"], n, n=n, bits=bits, ranked=int(ranks is not None), origin_x=origin[0],
-        origin_y=origin[1], origin_z=origin[2], per_length=per_length, boxes_in=boxes,
+        origin_y=origin[1], origin_z=origin[2], per_length=2.0**bits / side, boxes_in=boxes,
         rank_in=backend.empty(1, np.int32) if ranks is None else ranks, keys_out=keys,
     )  # fmt: skip
-    return backend.argsort(keys)
+    return backend.argsort(keys), origin + 0.5 * side
 
 
 def _cube(backend, module, boxes, n, bits, real):
-    """Lower corner of the cube that the codes divide, and cells per unit of length."""
+    """Lower corner and side of the cube that the codes divide."""
     k = min(n, SAMPLE)
     centres = backend.empty(3 * k, real)
     backend.launch_items(module["b02_sample"], k, n_sample=k, n=n, boxes_in=boxes, centres_out=centres)
@@ -80,7 +88,7 @@ def _cube(backend, module, boxes, n, bits, real):
     limit = float(np.finfo(real).max) / 4
     least = max(np.abs(centres).max() * 1e-30, float(np.finfo(real).tiny) * 2.0 ** (bits + 2))
     side = min(max(side, least), limit)
-    return np.clip(origin, -limit, limit), 2.0**bits / side
+    return np.clip(origin, -limit, limit), side
 
 
 class Tree:
@@ -127,7 +135,9 @@ class Tree:
         """
         n = boxes.size // 6
         Levels(n)  # refuses what is too large before anything is sorted
-        order = leaf_order(backend, module, boxes, n, ranks, n_ranks) if n else backend.empty(0, np.int32)
+        order = backend.empty(0, np.int32)
+        if n:
+            order, _ = leaf_order(backend, module, boxes, n, ranks, n_ranks)
         return cls(backend, module, order, n).refit(boxes)
 
     @property
@@ -144,8 +154,151 @@ class Tree:
         if self.n:
             be.launch_items(self.module["b03_leaves"], self.n, n=self.n, order_in=self.order, boxes_in=boxes,
                             nodes_out=self.nodes)  # fmt: skip
-        for k in range(1, len(at.counts)):
-            be.launch_items(self.module["b03_level"], at.counts[k], n_nodes=at.counts[k],
-                            n_children=at.counts[k - 1], start=at.starts[k], child_start=at.starts[k - 1],
-                            nodes_out=self.nodes)  # fmt: skip
+        _raise_levels(be, self.module["b03_level"], at, self.nodes)
         return self
+
+
+def _raise_levels(backend, kernel, at, nodes):
+    """Nodes of all levels above the lowest from their children."""
+    for k in range(1, len(at.counts)):
+        backend.launch_items(kernel, at.counts[k], n_nodes=at.counts[k], n_children=at.counts[k - 1],
+                             start=at.starts[k], child_start=at.starts[k - 1], nodes_out=nodes)  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _constants(precision):
+    text = (_sources.kernels_dir() / "gc_bvh.h").read_text(encoding="utf-8")
+    return _sources.constants(precision, text)
+
+
+_mesh_bounds: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def mesh_bounds(meshes):
+    """(meshes, 7) float64: centre, radius, and half the sides of the bounding box of each mesh."""
+    for mesh in meshes:
+        if mesh not in _mesh_bounds:
+            half = np.abs(mesh.vertices - mesh.center).max(axis=0)
+            _mesh_bounds[mesh] = np.concatenate([mesh.center, [mesh.radius], half])
+    return np.array([_mesh_bounds[mesh] for mesh in meshes])
+
+
+class BodyTree:
+    """The tree over moving bodies, one leaf for each that has valid poses; made by `build`.
+
+    Attributes
+    ----------
+    n : int
+        Leaves.
+    order_host : (n,) int32
+        Body of each leaf: by world (those in every world first), then along a Morton curve.
+    segments : buffer of int32
+        First leaf of each world's rank.
+    leaves, leaf_ints, nodes : buffers
+        As in ``kernels/gc_bvh.h``.
+    origin : (3,) float64
+        What the nodes' coordinates count from, in the frame of `shift`.
+    valid, still : (bodies,) bool
+    """
+
+    def __init__(self, backend, module, rules):
+        self.backend, self.module, self.rules = backend, module, rules
+        c = _constants(module.precision)
+        self.low, self.leaf_stride = int(c["GC_BVH_LOW"]), int(c["GC_LEAF_STRIDE"])
+        self.leaf_width, self.node_width = int(c["GC_LEAF_INTS"]), int(c["GC_CROWD_STRIDE"])
+        self.bound_stride, self.keep = int(c["GC_BOUND_STRIDE"]), int(c["GC_BVH_KEEP"])
+        types = {arg.name: arg.dtype for arg in module["b03_body_nodes"].args}
+        self.real, self.raster = types["leaves_in"], types["nodes_out"]
+
+    @classmethod
+    def build(cls, backend, module, bodies, rules):
+        """Tree over `bodies` under `rules` (of which only the worlds decide the order)."""
+        tree = cls(backend, module, rules)
+        tree._look(bodies)
+        tree._sort(*tree._bound(bodies))
+        return tree
+
+    def serves(self, bodies, rules):
+        """Could `refit` take these bodies?"""
+        return rules.same_tree(self.rules) and np.array_equal(valid_bodies(bodies), self.valid)
+
+    def refit(self, bodies, rules):
+        """The same order of leaves with other poses, shapes, groups or masks; returns the tree."""
+        self.rules = rules
+        self._look(bodies)
+        self._fill(*self._bound(bodies))
+        return self
+
+    @staticmethod
+    def bytes_needed(n, real=8, raster=4):
+        """Bytes of the tree of `n` bodies, and of what making it and a search in it take."""
+        return n * (real * (14 + 2 * (12 + 6)) + raster * 27 // 2 + 4 * (4 + 8 + 6) + 24) + (1 << 20)
+
+    def _look(self, bodies):
+        self.valid, self.still = valid_bodies(bodies), still_bodies(bodies)
+        self.n_bodies, self.n = len(bodies), int(self.valid.sum())
+        self.levels = Levels(self.n, self.low)
+        self.shift = np.zeros(3)
+        if self.real == np.float32 and self.n:  # digits that the distance from the world's origin would cost
+            self.shift = np.median(bodies.start.position[self.valid], axis=0)
+
+    def _bound(self, bodies):
+        """Stage b01: bounds and swept boxes of all bodies."""
+        be, n = self.backend, self.n_bodies
+        args = {}
+        with np.errstate(over="ignore", invalid="ignore"):
+            for end, poses in (("start", bodies.start), ("end", bodies.end)):
+                position = poses.position - self.shift if self.shift.any() else poses.position
+                if self.n < n:
+                    position = np.where(self.valid[:, None], position, 0.0)
+                args[f"{end}_position_in"], args[f"{end}_quat_in"] = position, poses.unit_wxyz
+            args["mesh_bounds_in"] = mesh_bounds(bodies.meshes)
+            args = {k: self._device(np.ascontiguousarray(a, dtype=self.real)) for k, a in args.items()}
+        bounds, boxes = be.empty(n * self.bound_stride, self.real), be.empty(n * 6, self.real)
+        be.launch_items(
+            self.module["b01_bodies"], n, n=n, shape_in=self._device(bodies.shape),
+            valid_in=self._device(self.valid.astype(np.uint8)), bounds_out=bounds, boxes_out=boxes, **args,
+        )  # fmt: skip
+        return bounds, boxes
+
+    def _device(self, array):
+        return self.backend.to_device(np.ascontiguousarray(array).reshape(-1), copy=False)
+
+    def _sort(self, bounds, boxes):
+        """Stage b02, and what of b03 stays the same in a refit."""
+        ranks, n_ranks = self.rules.ranks()
+        self.ranks = np.ones(self.n_bodies, np.int32) if ranks is None else ranks
+        counts = np.bincount(self.ranks[self.valid], minlength=n_ranks)
+        self.segments = self._device(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+        if self.n < self.n_bodies:  # bodies without poses come last, behind the leaves
+            ranks, n_ranks = np.where(self.valid, self.ranks, n_ranks).astype(np.int32), n_ranks + 1
+        args = {"ranks": None if ranks is None else self._device(ranks), "n_ranks": n_ranks}
+        order, centre = leaf_order(self.backend, self.module, boxes, self.n_bodies, **args)
+        self.order_host = self.backend.to_host(order)[: self.n]
+        self.order, self.origin = self._device(self.order_host), centre
+        self._fill(bounds, boxes)
+
+    def _fill(self, bounds, boxes):
+        """Stage b03: leaves and nodes."""
+        be, n, at = self.backend, self.n, self.levels
+        everyone = np.full(self.n_bodies, -1, np.int32)
+        bits = [everyone if b is None else b.view(np.int32) for b in (self.rules.group, self.rules.mask)]
+        self.leaves = be.empty(n * self.leaf_stride, self.real)
+        self.leaf_ints = be.empty(n * self.leaf_width, np.int32)
+        self.nodes = be.empty(max(at.total, 1) * self.node_width, self.raster)
+        if not n:
+            return
+        be.launch_items(
+            self.module["b03_bodies"], n, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
+            rank_in=self._device(2 * self.ranks + self.still), group_in=self._device(bits[0]),
+            mask_in=self._device(bits[1]), leaves_out=self.leaves, leaf_ints_out=self.leaf_ints,
+        )  # fmt: skip
+        be.launch_items(
+            self.module["b03_body_nodes"], at.counts[0], n_nodes=at.counts[0], n=n, leaves_in=self.leaves,
+            leaf_ints_in=self.leaf_ints, nodes_out=self.nodes, **self.origin_args(),
+        )  # fmt: skip
+        _raise_levels(be, self.module["b03_body_level"], at, self.nodes)
+
+    def origin_args(self):
+        """The origin as kernels take it."""
+        return {f"origin_{axis}": self.origin[k] for k, axis in enumerate("xyz")}

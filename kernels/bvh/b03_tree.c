@@ -38,3 +38,112 @@ GC_KERNEL void b03_level(
         }
     }
 }
+
+/* ---- the same over bodies: leaves keep all that decides a pair, nodes what bounds it ---- */
+
+GC_KERNEL void b03_bodies(
+    int n,
+    GC_GLOBAL const int *order_in,        /* (n,) body of each leaf */
+    GC_GLOBAL const gc_real *bounds_in,   /* (bodies, GC_BOUND_STRIDE) */
+    GC_GLOBAL const gc_real *boxes_in,    /* (bodies, GC_BOX_STRIDE) */
+    GC_GLOBAL const int *rank_in,         /* (bodies,) 2 * rank of the world + (1 if still) */
+    GC_GLOBAL const int *group_in,        /* (bodies,) bits */
+    GC_GLOBAL const int *mask_in,         /* (bodies,) bits */
+    GC_GLOBAL gc_real *leaves_out,        /* (n, GC_LEAF_STRIDE) */
+    GC_GLOBAL int *leaf_ints_out)         /* (n, GC_LEAF_INTS) */
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        int body = order_in[i];
+        GC_GLOBAL gc_real *leaf = leaves_out + GC_LEAF_STRIDE * i;
+        GC_GLOBAL int *ints = leaf_ints_out + GC_LEAF_INTS * i;
+        for (int k = 0; k < GC_BOUND_STRIDE; ++k) leaf[k] = bounds_in[GC_BOUND_STRIDE * body + k];
+        for (int k = 0; k < GC_BOX_STRIDE; ++k) leaf[GC_BOUND_STRIDE + k] = boxes_in[GC_BOX_STRIDE * body + k];
+        ints[0] = body;
+        ints[1] = rank_in[body];
+        ints[2] = group_in[body];
+        ints[3] = mask_in[body];
+    }
+}
+
+/* a node that holds no body */
+GC_FN void gc_crowd_clear(gc_raster *node)
+{
+    for (int k = 0; k < GC_CROWD_STRIDE; ++k) node[k] = GC_F(0.0);
+    for (int box = 0; box < 24; box += 6) {
+        for (int k = 0; k < 3; ++k) {
+            node[box + k] = GC_CROWD_FAR;
+            node[box + 3 + k] = -GC_CROWD_FAR;
+        }
+    }
+    node[GC_CROWD_RADIUS] = GC_F(-1.0);
+}
+
+GC_FN void gc_crowd_point(gc_raster *box, int axis, gc_real low, gc_real high)
+{
+    gc_raster below = gc_below(low), above = gc_above(high);
+    if (below < box[axis]) box[axis] = below;
+    if (above > box[3 + axis]) box[3 + axis] = above;
+}
+
+GC_FN void gc_crowd_leaf(gc_raster *node, GC_GLOBAL const gc_real *leaf, int still, const gc_real *origin)
+{
+    gc_vec way = gc_make(leaf[3] - leaf[0], leaf[4] - leaf[1], leaf[5] - leaf[2]);
+    gc_raster radius = gc_above(leaf[6]), angle = gc_above(leaf[7]), length = gc_above(gc_norm(way));
+    for (int k = 0; k < 3; ++k) {
+        gc_crowd_point(node + (still ? GC_CROWD_STILL : GC_CROWD_SWEPT), k, leaf[GC_BOUND_STRIDE + k] - origin[k],
+                      leaf[GC_BOUND_STRIDE + 3 + k] - origin[k]);
+        if (still) continue;
+        gc_crowd_point(node + GC_CROWD_START, k, leaf[k] - origin[k], leaf[k] - origin[k]);
+        gc_crowd_point(node + GC_CROWD_END, k, leaf[3 + k] - origin[k], leaf[3 + k] - origin[k]);
+    }
+    if (still) return;
+    node[GC_CROWD_RADIUS] = GC_MAX(node[GC_CROWD_RADIUS], radius);
+    node[GC_CROWD_ANGLE] = GC_MAX(node[GC_CROWD_ANGLE], angle);
+    node[GC_CROWD_WAY] = GC_MAX(node[GC_CROWD_WAY], length);
+}
+
+GC_KERNEL void b03_body_nodes(
+    int n_nodes,                            /* of level GC_BVH_LOW */
+    int n,                                  /* leaves */
+    gc_real origin_x,
+    gc_real origin_y,
+    gc_real origin_z,
+    GC_GLOBAL const gc_real *leaves_in,     /* (n, GC_LEAF_STRIDE) */
+    GC_GLOBAL const int *leaf_ints_in,      /* (n, GC_LEAF_INTS) */
+    GC_GLOBAL gc_raster *nodes_out)         /* (nodes, GC_CROWD_STRIDE): the first n_nodes are written */
+{
+    gc_real origin[3];
+    origin[0] = origin_x;
+    origin[1] = origin_y;
+    origin[2] = origin_z;
+    for (int j = GC_ITEM_LO(n_nodes); j < GC_ITEM_HI(n_nodes); j += GC_ITEM_STEP(n_nodes)) {
+        int last = (j + 1) << GC_BVH_LOW;
+        gc_raster node[GC_CROWD_STRIDE];
+        gc_crowd_clear(node);
+        if (last > n) last = n;
+        for (int i = j << GC_BVH_LOW; i < last; ++i)
+            gc_crowd_leaf(node, leaves_in + GC_LEAF_STRIDE * i, leaf_ints_in[GC_LEAF_INTS * i + 1] & 1, origin);
+        for (int k = 0; k < GC_CROWD_STRIDE; ++k) nodes_out[GC_CROWD_STRIDE * j + k] = node[k];
+    }
+}
+
+GC_KERNEL void b03_body_level(
+    int n_nodes,                    /* as in b03_level */
+    int n_children,
+    int start,
+    int child_start,
+    GC_GLOBAL gc_raster *nodes_out) /* (nodes, GC_CROWD_STRIDE) */
+{
+    for (int j = GC_ITEM_LO(n_nodes); j < GC_ITEM_HI(n_nodes); j += GC_ITEM_STEP(n_nodes)) {
+        GC_GLOBAL const gc_raster *a = nodes_out + GC_CROWD_STRIDE * (child_start + 2 * j);
+        GC_GLOBAL const gc_raster *b = 2 * j + 1 < n_children ? a + GC_CROWD_STRIDE : a;
+        GC_GLOBAL gc_raster *node = nodes_out + GC_CROWD_STRIDE * (start + j);
+        for (int box = 0; box < 24; box += 6) {
+            for (int k = box; k < box + 3; ++k) {
+                node[k] = GC_MIN(a[k], b[k]);
+                node[k + 3] = GC_MAX(a[k + 3], b[k + 3]);
+            }
+        }
+        for (int k = 24; k < GC_CROWD_STRIDE; ++k) node[k] = GC_MAX(a[k], b[k]);
+    }
+}

@@ -1,0 +1,232 @@
+"""`find_pairs` and `BroadPhase`: which bodies may meet during a step, among all of them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from gpu_collide import _sources
+from gpu_collide._rules import check_rules
+from gpu_collide._validate import check_choice, check_positive, first_few
+from gpu_collide.backends import get_backend
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.poses import Bodies
+
+__all__ = ["BroadPhase", "find_pairs"]
+
+DEFAULT_BYTES = 2 << 30
+_BLOCK = 1 << 24  # pairs filled at a time
+_WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
+
+
+def find_pairs(
+    bodies,
+    *,
+    world=None,
+    group=None,
+    mask=None,
+    ignore=None,
+    still_pairs=False,
+    broad_phase="hierarchy",
+    precision="mixed",
+    backend="auto",
+    max_bytes=None,
+):
+    """Pairs of bodies that may meet during the step: a superset of those that do.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        n bodies. Those with an invalid pose are in no pair; a warning names the first few.
+    world : (n,) array_like of int, optional
+        Bodies meet only bodies of the same world. -1: in every world, such as a track that all share.
+        Default: one world.
+    group, mask : (n,) array_like of int, optional
+        Bits, 32 of them. A pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]`` are not zero.
+        Default: all ones.
+    ignore : (k, 2) array_like of int, optional
+        Pairs never made, in either order.
+    still_pairs : bool, optional
+        Also pair bodies that both stand still: equal positions, and equal unit quaternions up to their sign,
+        at start and end.
+    broad_phase : {"hierarchy", "off"}, optional
+        ``hierarchy``: a tree of bounding volumes. ``off``: all pairs that the rules above allow.
+    precision : {"mixed", "double", "single"}, optional
+        Of the bounds, which are padded by their own rounding; ``single`` is for devices without float64.
+    backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+        As in `collide`. ``reference`` looks at every pair.
+    max_bytes : int, optional
+        Memory to stay within, the pairs included. Default 2 GiB.
+
+    Returns
+    -------
+    (p, 2) int32 ndarray
+        Rows (a, b) with a < b, in lexicographic order. The same on the backends ``cpu``, ``opencl`` and
+        ``cuda``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind.
+    MemoryLimitError
+        There are more pairs than `max_bytes` holds.
+
+    Notes
+    -----
+    The motion of a pair is the screw motion of one body seen from the other. If one stands still, that is the
+    other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
+    two bodies far apart that both turn half round pass through each other's place, seen from one another.
+    Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
+    bodies that turn by a quarter and more in a step are hardly told apart.
+    ``gpu_collide.reference.bvh.b04_pairs`` has the bound and its proof.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> from gpu_collide.broad_phase import find_pairs
+    >>> still = [[1, 0, 0, 0]] * 3
+    >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0, 0], [0, 9, 0]], still)
+    >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0, 0], [1, 9, 0]], still)
+    >>> find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
+    [[0, 1]]
+    """
+    if not isinstance(bodies, Bodies):
+        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    return BroadPhase(
+        len(bodies), world=world, group=group, mask=mask, ignore=ignore, still_pairs=still_pairs,
+        broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes,
+    ).find_pairs(bodies)  # fmt: skip
+
+
+class BroadPhase:
+    """A broad phase that keeps its tree from step to step.
+
+    The first `find_pairs` builds the tree. Later ones only give it new boxes, unless another set of bodies
+    has valid poses, or the bodies have moved so far from their places in the tree that it costs half as much
+    again. The answer does not depend on that.
+
+    Parameters
+    ----------
+    n_bodies : int
+    world, group, mask, ignore, still_pairs, broad_phase, precision, backend, max_bytes
+        As in `find_pairs`.
+
+    Attributes
+    ----------
+    rules : Rules
+    report : PairReport or None
+        What the last step did: pairs possible and found, tests, seconds, invalid bodies.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> from gpu_collide.broad_phase import BroadPhase
+    >>> phase = BroadPhase(2)
+    >>> for step in range(3):
+    ...     start = gc.Poses.from_quat_wxyz([[step, 0, 0], [3.5, 0, 0]], [[1, 0, 0, 0]] * 2)
+    ...     end = gc.Poses.from_quat_wxyz([[step + 1, 0, 0], [3.5, 0, 0]], [[1, 0, 0, 0]] * 2)
+    ...     print(len(phase.find_pairs(gc.Bodies(gc.shapes.box(), None, start, end))), phase.report.refitted)
+    0 False
+    0 True
+    1 True
+    """
+
+    def __init__(
+        self,
+        n_bodies,
+        *,
+        world=None,
+        group=None,
+        mask=None,
+        ignore=None,
+        still_pairs=False,
+        broad_phase="hierarchy",
+        precision="mixed",
+        backend="auto",
+        max_bytes=None,
+    ):
+        if isinstance(n_bodies, (bool, np.bool_)) or not isinstance(n_bodies, (int, np.integer)):
+            raise TypeError(f"n_bodies: expected a number of bodies, got {type(n_bodies).__name__}")
+        if n_bodies < 0:
+            raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
+        self.rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
+        check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
+        check_choice(precision, "precision", tuple(_sources.PRECISIONS))
+        check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
+        self._max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True) or DEFAULT_BYTES
+        self._kind, self._precision = broad_phase, precision
+        self._place = get_backend(backend, precision)
+        self._tree, self._tests_when_new, self.report = None, 0, None
+
+    def find_pairs(self, bodies):
+        """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
+        if not isinstance(bodies, Bodies):
+            raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+        if len(bodies) != self.rules.n:
+            raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
+        room = self._max_bytes - self._tree_bytes()
+        if room < 0:
+            raise MemoryLimitError(
+                f"max_bytes: expected room for the tree of {len(bodies)} bodies, which needs "
+                f"{self._tree_bytes()} bytes, got {self._max_bytes}; pass a larger max_bytes"
+            )
+        found = self._search(bodies, most=room // 8)
+        if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
+            self._refuse(found)
+        pairs = _gather(found)
+        self.report = found.report
+        warn_of_invalid(self.report.invalid_bodies)
+        return pairs
+
+    def _search(self, bodies, most=None):
+        from gpu_collide.pipeline.pairs import search
+
+        found = search(
+            bodies, self.rules, self._place, precision=self._precision, broad_phase=self._kind,
+            tree=self._tree, most=most,
+        )  # fmt: skip
+        report, self._tree = found.report, found.tree
+        if not report.refitted:
+            self._tests_when_new = report.tests
+        elif report.tests > _WORN * self._tests_when_new:
+            self._tree = None
+        return found
+
+    def _tree_bytes(self):
+        if self._place.kind == "reference":
+            return 0
+        from gpu_collide.pipeline.bvh import BodyTree
+
+        real, raster = {"mixed": (8, 4), "double": (8, 8), "single": (4, 4)}[self._precision]
+        return BodyTree.bytes_needed(self.rules.n, real, raster)
+
+    def _refuse(self, found):
+        more = "" if found.complete else "more than "
+        need = self._tree_bytes() + 8 * (found.total + min(found.total, _BLOCK))
+        raise MemoryLimitError(
+            f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies, which need "
+            f"{more}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies by "
+            "world, group and mask"
+        )
+
+
+def _gather(found):
+    """All pairs of a search in one array."""
+    if found.total <= _BLOCK:
+        return next(iter(found.blocks(_BLOCK)), np.zeros((0, 2), np.int32))
+    pairs, at = np.empty((found.total, 2), np.int32), 0
+    for block in found.blocks(_BLOCK):
+        pairs[at : at + len(block)] = block
+        at += len(block)
+    return pairs
+
+
+def warn_of_invalid(invalid):
+    """Warn once of bodies that are in no pair because their poses are none."""
+    if len(invalid):
+        warnings.warn(
+            f"{len(invalid)} bodies have an invalid pose and are in no pair, first: {first_few(invalid)}",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,215 @@
+"""Stage b04: the pairs of bodies that may meet, counted, scanned, then filled in blocks.
+
+`search` counts; its result hands out the pairs in lexicographic order, in blocks of any size. Which pairs
+there are does not depend on the tree, on the size of the blocks or on the backend.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_collide.pipeline.bvh import BodyTree
+
+__all__ = ["PairReport", "Search", "iter_pairs", "search"]
+
+FIRST_STEP = 512  # bodies that ask first if the pairs may be too many
+LONGEST = 8192  # partners of one body beyond which its row is made by all work-items together
+
+
+@dataclass
+class PairReport:
+    """What a search did.
+
+    Attributes
+    ----------
+    broad_phase : str
+        ``"hierarchy"`` or ``"off"``.
+    bodies : int
+    invalid_bodies : (k,) int64
+        Bodies whose poses are none; they are in no pair.
+    possible : int
+        Pairs of valid bodies that share a world, without those of two still bodies unless they are wanted;
+        before `group`, `mask` and `ignore`.
+    pairs : int
+        Pairs that passed.
+    tests : int
+        Nodes and bodies that were looked at.
+    refitted : bool
+        The tree was there and only got new boxes.
+    seconds_build, seconds_search : float
+        For the tree, and for all searching so far.
+    """
+
+    broad_phase: str
+    bodies: int
+    invalid_bodies: np.ndarray
+    possible: int
+    pairs: int = 0
+    tests: int = 0
+    refitted: bool = False
+    seconds_build: float = 0.0
+    seconds_search: float = 0.0
+
+
+@dataclass
+class Search:
+    """Counted pairs on a backend with kernels.
+
+    Attributes
+    ----------
+    tree : BodyTree
+    starts : (n + 1,) int64
+        Number of the first pair of each body; the last is how many there are.
+    report : PairReport
+    complete : bool
+        All bodies have been asked.
+    """
+
+    tree: BodyTree
+    everything: bool
+    report: PairReport
+    starts: np.ndarray = None
+    complete: bool = False
+    _buffers: dict = field(default_factory=dict)
+    _leaf_of: np.ndarray = None
+
+    @property
+    def total(self):
+        """Number of pairs."""
+        return int(self.starts[-1])
+
+    def _common(self):
+        t = self.tree
+        ignored = t.rules.ignore
+        return {
+            "n": t.n, "n_bodies": t.n_bodies, "n_ignored": len(ignored), "all": int(self.everything),
+            "still_pairs": int(t.rules.still_pairs), "leaves_in": t.leaves, "leaf_ints_in": t.leaf_ints,
+            "nodes_in": t.nodes,
+            "ignored_in": t.backend.to_device(ignored if len(ignored) else np.zeros(1, np.int64), copy=False),
+            **t.origin_args(),
+        }  # fmt: skip
+
+    def count(self, most=None):
+        """Launch b04_count; returns self.
+
+        With `most`, it stops when there are more pairs than that, and `starts` holds those found so far.
+        """
+        t, be = self.tree, self.tree.backend
+        begun = time.perf_counter()
+        counts, tests = be.zeros(t.n_bodies, np.int32), be.zeros(max(t.n, 1), np.int32)
+        self._buffers["kept_in"] = kept = be.empty(max(t.n_bodies, 1) * t.keep, np.int32)
+        first, step = 0, t.n if most is None else FIRST_STEP
+        self.starts = np.zeros(t.n_bodies + 1, np.int64)
+        while first < t.n and not (most is not None and self.total > most):
+            step = min(step, t.n - first)
+            be.launch_items(
+                t.module["b04_count"], step, n_askers=step, first=first, kept_out=kept, counts_out=counts,
+                tests_out=tests, segments_in=t.segments, **self._common(),
+            )  # fmt: skip
+            first, step = first + step, 2 * step
+            self._buffers["starts_in"] = be.exclusive_scan(counts)
+            self.starts = be.to_host(self._buffers["starts_in"])
+        self.complete = first >= t.n
+        self.report.tests = int(be.to_host(tests).sum(dtype=np.int64))
+        self.report.pairs = self.total
+        self.report.seconds_search += time.perf_counter() - begun
+        return self
+
+    def blocks(self, limit):
+        """Yield the pairs in lexicographic order, as (p, 2) int32 arrays of at most `limit` rows."""
+        at, n = 0, self.tree.n_bodies
+        while self.starts[at] < self.total:
+            at = (
+                int(np.searchsorted(self.starts, self.starts[at], "right")) - 1
+            )  # past bodies without partners
+            stop = int(np.searchsorted(self.starts, self.starts[at] + limit, "right")) - 1
+            begun = time.perf_counter()
+            if stop > at:
+                block = self._fill(at, min(stop, n))
+                self.report.seconds_search += time.perf_counter() - begun
+                yield block
+            else:
+                row = self._row(at)
+                self.report.seconds_search += time.perf_counter() - begun
+                for k in range(0, len(row), limit):
+                    yield row[k : k + limit]
+                stop = at + 1
+            at = stop
+
+    def _fill(self, first, end):
+        """Pairs of bodies first to end."""
+        t, be = self.tree, self.tree.backend
+        base, total = int(self.starts[first]), int(self.starts[end] - self.starts[first])
+        pairs = be.empty(2 * total, np.int32)
+        order = t.order_host
+        inside = slice(None) if first == 0 and end == t.n_bodies else (order >= first) & (order < end)
+        askers = np.arange(t.n, dtype=np.int32)[inside]
+        be.launch_items(
+            t.module["b04_fill"], len(askers), n_askers=len(askers), longest=LONGEST, base=base,
+            askers_in=be.to_device(askers, copy=False), segments_in=t.segments, pairs_out=pairs,
+            **self._buffers, **self._common(),
+        )  # fmt: skip
+        pairs = be.to_host(pairs).reshape(-1, 2)
+        for body in first + np.flatnonzero(np.diff(self.starts[first : end + 1]) > LONGEST):
+            pairs[self.starts[body] - base : self.starts[body + 1] - base] = self._row(int(body))
+        return pairs
+
+    def _row(self, body):
+        """Pairs of one body, (p, 2) int32."""
+        t, be = self.tree, self.tree.backend
+        if self._leaf_of is None:
+            self._leaf_of = np.full(t.n_bodies, -1, np.int32)
+            self._leaf_of[t.order_host] = np.arange(t.n, dtype=np.int32)
+        marks = be.zeros(t.n_bodies, np.uint8)
+        be.launch_items(
+            t.module["b04_row"], t.n, asker=int(self._leaf_of[body]), marks_out=marks, **self._common()
+        )
+        partners = np.flatnonzero(be.to_host(marks))
+        return np.stack([np.full(len(partners), body), partners], axis=1).astype(np.int32)
+
+
+def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy", tree=None, most=None):
+    """Count the pairs of `bodies` that may meet under `rules`.
+
+    Parameters
+    ----------
+    bodies : Bodies
+    rules : Rules
+    backend : Backend
+    precision : {"mixed", "double", "single"}
+    broad_phase : {"hierarchy", "off"}
+        ``"off"``: all pairs that the rules allow.
+    tree : BodyTree, optional
+        Of an earlier step: refitted if it serves.
+    most : int, optional
+        Stop counting beyond this many pairs; then the result is not `complete`, and has no `blocks`.
+
+    Returns
+    -------
+    Search
+        With `total`, `starts`, `report` and `blocks`; `ReferenceSearch` on the backend ``reference``.
+    """
+    if backend.kind == "reference":
+        from gpu_collide.reference.bvh import ReferenceSearch
+
+        return ReferenceSearch(bodies, rules, broad_phase)
+    module = backend.module(precision)
+    refitted = tree is not None and tree.module is module and tree.serves(bodies, rules)
+    built = time.perf_counter()
+    tree = tree.refit(bodies, rules) if refitted else BodyTree.build(backend, module, bodies, rules)
+    backend.synchronize()
+    report = PairReport(
+        broad_phase, len(bodies), np.flatnonzero(~tree.valid), rules.possible(tree.valid, tree.still),
+        refitted=refitted, seconds_build=time.perf_counter() - built,
+    )  # fmt: skip
+    return Search(tree, broad_phase == "off", report).count(most)
+
+
+def iter_pairs(bodies, rules, backend, *, limit, precision="mixed", broad_phase="hierarchy", tree=None):
+    """Yield the pairs of `search` as (p, 2) int32 arrays of at most `limit` rows, lexicographic overall."""
+    yield from search(bodies, rules, backend, precision=precision, broad_phase=broad_phase, tree=tree).blocks(
+        limit
+    )
