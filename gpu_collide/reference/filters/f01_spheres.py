@@ -7,8 +7,8 @@ Source: Blow, "The First Filters".
 
 import numpy as np
 
-from ..screw.s02_facing import POSITION_PAD
-
+# In units of the size: bodies that come this close are left to the full test, whose own tolerance is 1e-11.
+PAD = 1e-7
 # Intervals looked at together; more come up only if the bodies stay just about in touch.
 MOST = 4096
 LEVELS = 48
@@ -17,7 +17,7 @@ LEVELS = 48
 def may_meet(screw, mesh_a, mesh_b):
     """False if the bounding balls of the two `Mesh` stay apart."""
     a, b = screw.from_a(np.asarray(mesh_a.center)), screw.from_b(np.asarray(mesh_b.center))
-    reach = mesh_a.radius + mesh_b.radius + POSITION_PAD * screw.size
+    reach = mesh_a.radius + mesh_b.radius + PAD * screw.size
     return within(screw, lambda s: np.linalg.norm(screw.flow(b, s) - a, axis=-1), speed_of(screw, b), reach)
 
 

@@ -9,8 +9,7 @@ import itertools
 
 import numpy as np
 
-from ..screw.s02_facing import POSITION_PAD
-from .f01_spheres import speed_of, within
+from .f01_spheres import PAD, speed_of, within
 
 _CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 
@@ -33,4 +32,4 @@ def may_meet(screw, mesh_a, mesh_b):
         apart = np.abs(np.einsum("mnk,mk->mn", normals, screw.flow(b, s) - a))
         return (apart - np.abs(np.einsum("mnk,mjk->mnj", normals, both)).sum(axis=-1)).max(axis=-1)
 
-    return within(screw, gap, speed_of(screw, b + _CORNERS @ sides_b), POSITION_PAD * screw.size)
+    return within(screw, gap, speed_of(screw, b + _CORNERS @ sides_b), PAD * screw.size)
