@@ -10,6 +10,7 @@ from gpu_collide import _sources
 from gpu_collide._validate import check_choice, check_pairs, check_positive
 from gpu_collide.backends import get_backend
 from gpu_collide.contacts import Contacts
+from gpu_collide.pipeline.filters import chosen, narrow_phase
 from gpu_collide.poses import Bodies
 
 __all__ = ["collide"]
@@ -24,6 +25,7 @@ def collide(
     *,
     refine="exact",
     candidates="auto",
+    features="auto",
     resolution=None,
     pixel_size=None,
     min_properness=-0.1,
@@ -33,6 +35,8 @@ def collide(
     backend="auto",
     max_bytes=None,
     progress=None,
+    filters="auto",
+    report=False,
 ):
     """Every contact between the bodies of each pair during a step.
 
@@ -53,6 +57,11 @@ def collide(
         How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. In
         exact mode the result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with
         ``refine="exact"`` only.
+    features : {"auto", "near", "all"}, optional
+        ``near`` looks only at those faces of a mesh that come near the other body during the step, found
+        through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
+        ``auto`` is ``near`` if a mesh has more than 256 faces and no rows are asked for: those are made of
+        whole meshes, so ``near`` goes with ``refine="exact"`` and not with ``candidates="raster"``.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
@@ -78,6 +87,12 @@ def collide(
         GiB.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
+    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
+        Quick tests that run before the full one, in the order given, each on the pairs that those before it
+        left: swept bounding balls, swept boxes, a dividing plane. They settle pairs that cannot touch; the
+        contacts are the same bits. ``auto`` runs those that earn their time.
+    report : bool, optional
+        Also count and time the tests: see `Contacts.report`.
 
     Returns
     -------
@@ -112,6 +127,7 @@ def collide(
     pairs = check_pairs(pairs, len(bodies))
     check_choice(refine, "refine", ("exact", "segments", "pixels"))
     check_choice(candidates, "candidates", ("auto", "raster", "pairs"))
+    check_choice(features, "features", ("auto", "near", "all"))
     check_choice(contacts, "contacts", ("all", "first"))
     check_choice(precision, "precision", tuple(_sources.PRECISIONS))
     check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
@@ -119,6 +135,11 @@ def collide(
         raise ValueError(
             f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
             "screen, got 'pairs'"
+        )
+    if features == "near" and (refine != "exact" or candidates == "raster"):
+        asked = f"refine={refine!r}" if refine != "exact" else "candidates='raster'"
+        raise ValueError(
+            f"features: expected 'auto' or 'all' with {asked}, whose rows need whole meshes, got 'near'"
         )
     if resolution is not None and pixel_size is not None:
         raise ValueError(
@@ -135,6 +156,9 @@ def collide(
         raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")
     if not isinstance(check_start, (bool, np.bool_)):
         raise TypeError(f"check_start: expected a bool, got {type(check_start).__name__}")
+    filters = chosen(filters)
+    if not isinstance(report, (bool, np.bool_)):
+        raise TypeError(f"report: expected a bool, got {type(report).__name__}")
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
     if resolution is None and pixel_size is None:
@@ -152,14 +176,23 @@ def collide(
     if place.kind == "reference":
         from gpu_collide.reference.screw import collide_reference
 
-        found = collide_reference(bodies, pairs, contacts=contacts, progress=progress, **options)
+        found = collide_reference(
+            bodies,
+            pairs,
+            contacts=contacts,
+            progress=progress,
+            filters=filters,
+            report=bool(report),
+            **options,
+        )
         return replace(found, info={**found.info, **options, "contacts": contacts})
 
     from gpu_collide.pipeline.screw import ScrewQuery, run
 
     query = ScrewQuery(
-        bodies=bodies, pairs=pairs, first_only=contacts == "first", precision=precision,
-        max_bytes=max_bytes or _DEFAULT_BYTES, progress=progress, **options,
+        bodies=bodies, pairs=pairs, features=features, first_only=contacts == "first", precision=precision,
+        max_bytes=max_bytes or _DEFAULT_BYTES, progress=progress, filters=filters, report=bool(report),
+        **options,
     )  # fmt: skip
     fields, state = run(query, place)
     c = _sources.constants(precision)
@@ -172,4 +205,7 @@ def collide(
         "tolerances": {k: float(v) for k, v in c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))},
         "timings": dict(state.timings),
     }
+    if report:
+        narrow_phase(state, len(pairs), np.isfinite(fields["toi"]).sum())
+        info["report"] = state.report.to_dict()
     return Contacts(**fields, info=info)

@@ -161,10 +161,16 @@ GC_LARGE int gc_vertex_may_be_proper(const gc_search *q, const gc_body *o, int f
     return 1;
 }
 
+/* the mesh's number of feature f of a part: source is one of its tables that lead back, or -1 */
+GC_FN int gc_source(const gc_search *q, int source, int f) { return source < 0 ? f : q->topology[source + f]; }
+
 GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0, gc_raster s1)
 {
+    const gc_mesh *a = &q->mesh_a, *b = &q->mesh_b;
     int i = GC_ATOMIC_ADD(q->n_candidates, 1);
     if (i >= q->capacity || i < 0) return;
+    fa = gc_source(q, kind == GC_FV ? a->source_faces : (kind == GC_VF ? a->source_vertices : a->source_edges), fa);
+    fb = gc_source(q, kind == GC_VF ? b->source_faces : (kind == GC_FV ? b->source_vertices : b->source_edges), fb);
     q->candidates[4 * i] = q->pair;
     q->candidates[4 * i + 1] = kind;
     q->candidates[4 * i + 2] = fa;

@@ -83,6 +83,10 @@ GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
     m->vertex_flags = h[16];
     m->two_sided = h[17];
     m->closed = h[18];
+    m->source_vertices = h[19];
+    m->source_edges = h[20];
+    m->source_faces = h[21];
+    m->near_faces = h[22];
 }
 
 GC_FN gc_tables gc_tables_of(GC_GLOBAL const int *headers, GC_GLOBAL const int *topology, GC_GLOBAL const gc_real *reals,

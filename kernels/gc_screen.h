@@ -105,4 +105,94 @@ GC_FN int gc_balls_meet(const gc_view *w, const gc_screw *k)
     return GC_ABS_R(w->gn * ay + w->wn * psi) <= GC_ABS_R(w->gn) * both + w->wn * wide + w->window;
 }
 
+/* A box on the screen: ranges of rho, eta, lambda (padded) and psi that hold all of it. `full`: it reaches the axis, and
+ * has no azimuth. */
+typedef struct {
+    gc_raster r0, r1, h0, h1, l0, l1, p0, p1, full;
+} gc_extent;
+
+/* The extent of a box (low, high) of the centred mesh, placed by (rot, shift) and scaled by shrink. The box is first put
+ * into one along the screw frame's axes. A convex body beside the axis has its extreme azimuths at corners. */
+GC_LARGE void gc_box_extent(const gc_view *w, const gc_real *rot, const gc_real *shift, gc_real shrink,
+                            GC_GLOBAL const gc_raster *box, gc_extent *e)
+{
+    gc_raster f = (gc_raster)shrink, half = GC_F(0.5);
+    gc_raster mx = half * (box[0] + box[3]) * f, my = half * (box[1] + box[4]) * f, mz = half * (box[2] + box[5]) * f;
+    gc_raster ex = half * (box[3] - box[0]) * f, ey = half * (box[4] - box[1]) * f, ez = half * (box[5] - box[2]) * f;
+    gc_raster m0 = (gc_raster)rot[0], m1 = (gc_raster)rot[1], m2 = (gc_raster)rot[2];
+    gc_raster m3 = (gc_raster)rot[3], m4 = (gc_raster)rot[4], m5 = (gc_raster)rot[5];
+    gc_raster m6 = (gc_raster)rot[6], m7 = (gc_raster)rot[7], m8 = (gc_raster)rot[8];
+    gc_raster cx = m0 * mx + m1 * my + m2 * mz + (gc_raster)shift[0];
+    gc_raster cy = m3 * mx + m4 * my + m5 * mz + (gc_raster)shift[1];
+    gc_raster cz = m6 * mx + m7 * my + m8 * mz + (gc_raster)shift[2];
+    gc_raster hx = GC_ABS_R(m0) * ex + GC_ABS_R(m1) * ey + GC_ABS_R(m2) * ez + w->pad;
+    gc_raster hy = GC_ABS_R(m3) * ex + GC_ABS_R(m4) * ey + GC_ABS_R(m5) * ez + w->pad;
+    gc_raster hz = GC_ABS_R(m6) * ex + GC_ABS_R(m7) * ey + GC_ABS_R(m8) * ez + w->pad;
+    gc_raster x0 = cx - hx, x1 = cx + hx, z0 = cz - hz, z1 = cz + hz, y0 = cy - hy, y1 = cy + hy, axis = -w->inv_kappa;
+    /* nearest to the axis (0, -1/kappa) and farthest from it */
+    gc_raster nx = x0 > GC_F(0.0) ? x0 : (x1 < GC_F(0.0) ? x1 : GC_F(0.0));
+    gc_raster nz = w->kappa > GC_F(0.0) && axis > z0 ? (axis < z1 ? axis : z1) : z0;
+    gc_raster fx = GC_MAX(GC_ABS_R(x0), GC_ABS_R(x1));
+    gc_raster fz = w->kappa > GC_F(0.0) && axis - z0 > z1 - axis ? z0 : z1;
+    gc_raster kr, pad, gp0, gp1, gy0, gy1;
+    int i;
+    if (w->kappa == GC_F(0.0)) {
+        e->r0 = z0 - w->pad;
+        e->r1 = z1 + w->pad;
+        kr = GC_F(1.0);
+    } else {
+        e->r0 = gc_rho(w->kappa, nx, nz) - w->pad;
+        e->r1 = gc_rho(w->kappa, fx, fz) + w->pad;
+        kr = gc_kappa_r(w->kappa, nx, nz);
+    }
+    e->full = kr < GC_F(2.0) * w->axis || kr <= GC_F(1e-6) ? GC_F(1.0) : GC_F(0.0);
+    if (e->full > GC_F(0.0)) {
+        e->p0 = GC_F(-2.0) * w->period;
+        e->p1 = GC_F(2.0) * w->period;
+    } else {
+        gc_raster middle = gc_arc(cx, cz, w->kappa, w->inv_kappa);
+        e->p0 = middle;
+        e->p1 = middle;
+        for (i = 0; i < 4; ++i) {
+            gc_raster p = gc_arc(i & 1 ? x1 : x0, i & 2 ? z1 : z0, w->kappa, w->inv_kappa);
+            p = middle + gc_short_way(p - middle, w->period);
+            e->p0 = GC_MIN(p, e->p0);
+            e->p1 = GC_MAX(p, e->p1);
+        }
+    }
+    pad = gc_pad_near(w, kr);
+    gp0 = w->gn * e->p0;
+    gp1 = w->gn * e->p1;
+    gy0 = w->gn * y0;
+    gy1 = w->gn * y1;
+    e->h0 = w->wn * y0 - GC_MAX(gp0, gp1) - pad;
+    e->h1 = w->wn * y1 - GC_MIN(gp0, gp1) + pad;
+    e->l0 = GC_MIN(gy0, gy1) + w->wn * e->p0 - pad;
+    e->l1 = GC_MAX(gy0, gy1) + w->wn * e->p1 + pad;
+}
+
+/* Can what lies in the extents a (at rest) and b (moving) meet during the step, on any copy of A round the axis? */
+GC_LARGE int gc_extents_meet(const gc_view *w, const gc_extent *a, const gc_extent *b)
+{
+    int first = 0, last = 0, k;
+    if (a->r0 > b->r1 || a->r1 < b->r0) return 0;
+    if (a->full + b->full > GC_F(0.0)) {
+        /* without an azimuth only rho and y are left; those of a full box span all of eta and lambda */
+        if (w->period < GC_CULL_FAR) return 1;
+    } else if (w->period < GC_CULL_FAR) {
+        gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
+        first = (int)GC_MAX(GC_FLOOR_R((b->p0 - reach - a->p1) / w->period), GC_F(-2.0));
+        last = (int)GC_MIN(GC_FLOOR_R((b->p1 + reach - a->p0) / w->period) + GC_F(1.0), GC_F(2.0));
+        first = GC_MIN(first, 0);
+        last = GC_MAX(last, 0);
+    }
+    for (k = first; k <= last; ++k) {
+        gc_raster turn = k == 0 ? GC_F(0.0) : (gc_raster)k * w->period, dh = -w->gn * turn, dl = w->wn * turn;
+        if (a->h0 + dh <= b->h1 && a->h1 + dh >= b->h0 && a->l0 + dl <= b->l1 + w->window
+            && a->l1 + dl >= b->l0 - w->window)
+            return 1;
+    }
+    return 0;
+}
+
 #endif

@@ -30,8 +30,7 @@
 /* bits of a pair's state while it is worked on */
 #define GC_PAIR_INVALID 1
 #define GC_PAIR_UNRESOLVED 2
-#define GC_PAIR_NO_ROOM 4
-#define GC_PAIR_OVERLAP 8
+#define GC_PAIR_OVERLAP 4
 
 /* bits of edge_flags and vertex_flags in the mesh tables */
 #define GC_EDGE_REFLEX 1
@@ -48,8 +47,9 @@
 #define GC_HIT_CONVERTED 256 /* edge-edge turned into vertex-face */
 #define GC_HIT_DROPPED 512
 
-/* Mesh header: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. */
-#define GC_MESH_STRIDE 20
+/* Header of a mesh, or of a patch of one: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. A
+ * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's; whole meshes have -1 there. */
+#define GC_MESH_STRIDE 24
 typedef struct {
     int nv, ne, nf;
     int vertex0, face0;
@@ -58,7 +58,18 @@ typedef struct {
     int vertex_edge_start, vertex_edges, vertex_face_start, vertex_faces;
     int edge_flags, vertex_flags;
     int two_sided, closed;
+    int source_vertices, source_edges, source_faces;
+    int near_faces; /* 0 for faces to be left out, or -1 */
 } gc_mesh;
+
+/* Tree of a mesh's faces: GC_TREE_STRIDE ints a mesh: faces, first node, header of the first patch, height. Level l has
+ * ceil(faces / 2^l) nodes, the levels follow each other, single faces first; node j of level l holds faces j 2^l to
+ * (j + 1) 2^l in the order of the leaves, and those of level GC_PATCH_LEVEL are the patches. A node is GC_PATCH_NODE raster
+ * numbers, centred on the mesh, in user units: low corner, high corner, a unit normal n and the range of n.x over the
+ * node's points (n = 0: none), and the greatest distance of a point from the box's middle. */
+#define GC_PATCH_LEVEL 5
+#define GC_TREE_STRIDE 4
+#define GC_PATCH_NODE 12
 
 /* mesh_reals: GC_MESH_REALS per mesh: centre x y z (of the bounding box), radius, scale (power of two >= radius), half
  * the sides of the box, greatest distance of a face's corner from the mean of its corners */

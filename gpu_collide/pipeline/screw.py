@@ -13,12 +13,14 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline import filters
+from gpu_collide.pipeline.near import find_items
+from gpu_collide.pipeline.screen import REFINE, TooLarge, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
+from gpu_collide.report import FilterReport
 
 __all__ = ["ScrewQuery", "run"]
 
-REFINE = {"exact": 0, "segments": 1, "pixels": 2}
-CANDIDATES = {"auto": 0, "raster": 1, "pairs": 2}
 #: Contact fields in the order of the result: dtype (None = the solver's type) and width.
 _FIELDS = {
     "pair": ("i4", 1), "kind": ("u1", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1), "time": (None, 1),
@@ -35,6 +37,7 @@ class ScrewQuery:
     pairs: np.ndarray
     refine: str
     candidates: str
+    features: str
     resolution: float | None
     pixel_size: float | None
     min_properness: float
@@ -43,6 +46,8 @@ class ScrewQuery:
     precision: str
     max_bytes: int
     progress: object = None
+    filters: tuple = ()
+    report: bool = False
 
 
 @dataclass
@@ -60,11 +65,20 @@ class _Run:
     timings: dict = field(default_factory=dict)
     guess: dict = field(default_factory=dict)
     pieces: list = field(default_factory=list)
+    near: bool = False
+    report: FilterReport | None = None
 
     def launch(self, name, n, per_group=False, **args):
         kernel = self.module.kernel(name)
         begun = time.perf_counter()
         (self.backend.launch_groups if per_group else self.backend.launch_items)(kernel, n, **args)
+        self.backend.synchronize()
+        self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begun
+
+    def launch_groups(self, name, groups, **args):
+        """`launch` with so many groups, each with scratch of its own."""
+        begun = time.perf_counter()
+        self.backend.launch(self.module.kernel(name), groups, **args)
         self.backend.synchronize()
         self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begun
 
@@ -97,11 +111,13 @@ def _pose_buffers(bodies, pairs, backend, real):
     return buffers, pairs, origin
 
 
-def _row_heights(query, pairs):
+def _row_heights(query, pairs, near):
     """Row height of each pair in user units, or None if no pair takes rows."""
     bodies = query.bodies
     a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
     if query.refine == "exact" and query.candidates != "raster":
+        if near:  # patches are too small for rows to pay
+            return None
         limit = _sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
         edges = np.array([len(m.edges) for m in bodies.meshes], dtype=np.int64)
         if query.candidates == "pairs" or not (edges[a] * edges[b] > limit).any():
@@ -111,16 +127,13 @@ def _row_heights(query, pairs):
     return short_edges(bodies.meshes, a, b) / query.resolution
 
 
-def _scratch_guess(counts, rows):
-    """Raster numbers and ints of scratch for a pair of the largest meshes; pairs that need more run again."""
-    nv, ne, nf = (int(x) + 16 for x in counts.max(axis=0))
-    lists = nv + ne + nf
-    copies = 5 if lists < 4000 else 1
-    reals = 2 * (5 * nv + 6 * nf + ne) + 10 * lists * (3 + copies) + 256
-    ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256
-    if rows:
-        reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
-    return reals, ints
+def _takes_near(query):
+    """Does this query look at near faces only? Not through rows, which are those of whole meshes; and by
+    itself only if a mesh is so large that it pays."""
+    if query.refine != "exact" or query.candidates == "raster" or query.features == "all":
+        return False
+    limit = _sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
+    return query.features == "near" or any(len(m.face_planes) > limit for m in query.bodies.meshes)
 
 
 def run(query, backend):
@@ -130,10 +143,13 @@ def run(query, backend):
     built = time.perf_counter()
     real = np.dtype(np.float32 if query.precision == "single" else np.float64)
     raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
-    tables = tables_for(query.bodies.meshes, backend, query.precision)
+    near = _takes_near(query)
+    tables = tables_for(query.bodies.meshes, backend, query.precision, near)
     buffers, pairs, origin = _pose_buffers(query.bodies, query.pairs, backend, real)
-    heights = _row_heights(query, query.pairs)
     state = _Run(query, backend, module, tables, buffers, _sources.constants(query.precision), real, raster)
+    state.near = near
+    heights = _row_heights(query, query.pairs, state.near)
+    state.report = FilterReport() if query.report else None
     state.timings["compile"] = built - begun
     state.timings["prepare"] = time.perf_counter() - built
     n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), heights is not None)
@@ -141,7 +157,7 @@ def run(query, backend):
         stop = min(at + size, n)
         try:
             _chunk(state, pairs, heights, at, stop)
-        except _TooLarge as error:
+        except TooLarge as error:
             if stop - at == 1:
                 raise MemoryLimitError(
                     f"max_bytes: expected room for pair {at}, which needs at least {error.need} bytes, "
@@ -155,19 +171,15 @@ def run(query, backend):
     return _assemble(state, origin), state
 
 
-class _TooLarge(Exception):
-    def __init__(self, need):
-        super().__init__(need)
-        self.need = int(need)
-
-
 def _chunk_size(state, n, rows):
     """Pairs a piece: what fits the memory limit, and not more than keeps progress visible."""
-    reals, ints = _scratch_guess(state.tables.counts, rows)
+    reals, ints = scratch_guess(state.tables.largest, rows)
     scratch = state.backend.max_groups * (reals * state.raster.itemsize + ints * 4)
     per_pair = state.real.itemsize * int(state.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
     room = state.query.max_bytes - min(scratch, state.query.max_bytes // 2)
     limit = 1 << (20 if state.backend.kind == "cuda" else 16)
+    if state.near:  # the patches of a pair take far more room than the rest of it
+        limit = min(limit, max(1, state.query.max_bytes >> 20))
     return max(1, min(n, limit, room // per_pair))
 
 
@@ -178,7 +190,7 @@ def _chunk(state, pairs, heights, begin, end):
     b["pairs_in"] = be.to_device(np.ascontiguousarray(pairs[begin:end]).reshape(-1), copy=False)
     stride = int(state.c["GC_SCREW_STRIDE"])
     if n * (stride * state.real.itemsize + 64) > q.max_bytes:
-        raise _TooLarge(n * (stride * state.real.itemsize + 64))
+        raise TooLarge(n * (stride * state.real.itemsize + 64))
     screw, pair_state = be.empty(n * stride, state.real), be.empty(n, np.int32)
     names = (
         "pairs_in",
@@ -194,8 +206,9 @@ def _chunk(state, pairs, heights, begin, end):
     solver = {k: t[k] for k in ("mesh_reals_in", "vertices_in", "planes_in")}
     height = np.zeros(n) if heights is None else heights[begin:end]
     row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
-    rows = bool(height.any())
-    n_cand, cand, brackets, pair_state = _screen(state, common, rows, row_height, pair_state, n)
+    todo = filters.apply(state, common, solver, pair_state, n, q.filters)
+    items = find_items(state, common, pair_state, todo, q.bodies.shape[q.pairs[begin:end]])
+    n_cand, cand, brackets = search(state, common, items, bool(height.any()), row_height, pair_state)
     if q.check_start:
         start = be.fill(be.empty(n, state.real), -0.5)
         state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state, **common,
@@ -224,61 +237,6 @@ def _chunk(state, pairs, heights, begin, end):
     state.pieces.append((status, toi, contact_start, total, out))
 
 
-def _screen(state, common, rows, row_height, pair_state, n):
-    """Stages s02 to s06: candidates of n pairs, in buffers that grew until they held all."""
-    be, q, t = state.backend, state.query, state.tables.buffers
-    reals, ints = _scratch_guess(state.tables.counts, rows)
-    reals, ints = max(reals, state.guess.get("reals", 0)), max(ints, state.guess.get("ints", 0))
-    capacity = max(4096, int(n * state.guess.get("candidates", 12.0)))
-    everything = np.arange(n, dtype=np.int32)
-    while True:
-        need_bytes = capacity * (16 + 2 * state.raster.itemsize)
-        if need_bytes > q.max_bytes or 4 * capacity >= 2**31:  # the kernels count in int
-            raise _TooLarge(need_bytes)
-        cand, brackets = be.empty(capacity * 4, np.int32), be.empty(capacity * 2, state.raster)
-        count, todo, r, i = be.zeros(1, np.int32), everything, reals, ints
-        while len(todo):
-            group_bytes = r * state.raster.itemsize + i * 4
-            groups = min(be.max_groups, len(todo), max(1, (q.max_bytes - need_bytes) // group_bytes))
-            if group_bytes > q.max_bytes or max(r, i) >= 2**31:
-                raise _TooLarge(group_bytes + need_bytes)
-            need = be.zeros(2, np.int32)
-            kernel_args = {
-                "n_todo": len(todo), "todo_in": be.to_device(todo), "vertices_in": t["vertices_raster"],
-                "normals_in": t["normals_raster"], "inverse_length_in": t["inverse_length_in"],
-                "edge0_in": t["edge0_in"],
-                "row_height_in": row_height, "min_properness": q.min_properness, "refine": REFINE[q.refine],
-                "candidates": CANDIDATES[q.candidates if q.refine == "exact" else "raster"],
-                "scratch_reals": be.empty(groups * r, state.raster),
-                "scratch_ints": be.empty(groups * i, np.int32),
-                "reals_per_group": r, "ints_per_group": i, "capacity": capacity, "state_out": pair_state,
-                "need_out": need, "n_candidates_out": count, "candidates_out": cand, "brackets_out": brackets,
-            }  # fmt: skip
-            _launch_groups(state, "screen", groups, **kernel_args, **common)
-            more = be.to_host(need)
-            if not more.any():
-                break
-            bits = be.to_host(pair_state)
-            todo = np.flatnonzero(bits & int(state.c["GC_PAIR_NO_ROOM"])).astype(np.int32)
-            bits = bits & ~int(state.c["GC_PAIR_NO_ROOM"])
-            pair_state = be.to_device(bits.astype(np.int32))
-            # the need is known stage by stage; a second stage may find it needs more again
-            r, i = max(r, int(more[0] * 1.2) + 64), max(i, int(more[1] * 1.2) + 64)
-            state.guess["reals"], state.guess["ints"] = r, i
-        found = int(be.item(count, 0))
-        if 0 <= found <= capacity:
-            state.guess["candidates"] = max(state.guess.get("candidates", 0.0), 1.1 * found / n)
-            return found, cand, brackets, pair_state
-        capacity = int((found if found > 0 else capacity * 4) * 1.2)
-
-
-def _launch_groups(state, name, groups, **args):
-    begun = time.perf_counter()
-    state.backend.launch(state.module.kernel(name), groups, **args)
-    state.backend.synchronize()
-    state.timings[name] = state.timings.get(name, 0.0) + time.perf_counter() - begun
-
-
 def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
     """Stage s07: hits of all candidates."""
     be, q = state.backend, state.query
@@ -286,7 +244,7 @@ def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
     while True:
         need_bytes = capacity * (16 + 3 * state.real.itemsize)
         if need_bytes > q.max_bytes or 4 * capacity >= 2**31:
-            raise _TooLarge(need_bytes)
+            raise TooLarge(need_bytes)
         hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, state.real)
         count, pair_hits = be.zeros(1, np.int32), be.zeros(n, np.int32)
         if n_cand:

@@ -1,79 +1,236 @@
-/* b05_features: which patches of two meshes can meet during the step.
+/* b05_features: which faces of two large meshes can meet during the step.
  *
- * in:  screw records (s01), trees of patches, a list of (pair, node of A, node of B)
- * out: the same list one step further down: for nodes whose boxes meet, the children of the larger one; two leaves that
- *      meet become an item (pair, patch of A, patch of B) for the screen
- * One work-item per entry; the host launches it until no entry is left. Boxes are compared on the collision screen, where
- * the whole step is one shift along lambda, so the bound is that of the arc (docs/decisions/0011). What does not fit in an
- * output is counted: the host repeats the launch with room. Degenerate: a mesh in one piece is its own only leaf.
+ * in:  screw records (s01), the meshes' trees of faces
+ * out: a list of (2 pair + side, patch, mask): faces of A (side 0) and of B (side 1) that come near the other body, as bits
+ *      of the patch that they belong to
+ * One group per pair. Both trees are walked down together, level by level: from the set of nodes on each side that still
+ * meet one on the other, the side with the larger nodes goes down, and each set keeps what meets the other. A group's
+ * work-items share the nodes. Below the level of patches a side goes down only while it has few nodes. Conservative for the whole arc (gc_near.h, docs/decisions/0011). A pair whose sets do not fit
+ * the scratch is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again. The order of
+ * the list means nothing.
  */
 
-/* box of node (level, j) of the tree at t */
-GC_FN GC_GLOBAL const gc_raster *gc_node_box(GC_GLOBAL const int *t, GC_GLOBAL const gc_raster *nodes, int level, int j)
+/* one side: the nodes of one level that are still in question */
+typedef struct {
+    GC_GLOBAL const int *tree;          /* (GC_TREE_STRIDE,) */
+    GC_GLOBAL gc_raster *field, *spare; /* (room, GC_NEAR_FIELDS) now, and for the next set */
+    GC_GLOBAL int *node, *spare_node;   /* (room,) numbers within the level */
+    GC_GLOBAL int *count, *spare_count;
+    int level, side;
+} gc_front;
+
+GC_FN GC_GLOBAL const gc_raster *gc_node_at(GC_GLOBAL const int *tree, GC_GLOBAL const gc_raster *nodes, int level, int j)
 {
-    int at = t[1] + j, l;
-    for (l = 0; l < level; ++l) at += (t[0] + (1 << l) - 1) >> l;
-    return nodes + 6 * at;
+    int at = tree[1] + j, l;
+    for (l = 0; l < level; ++l) at += (tree[0] + (1 << l) - 1) >> l;
+    return nodes + GC_PATCH_NODE * at;
 }
 
-/* squared diagonal: which of two nodes is the larger */
-GC_FN gc_raster gc_box_size(GC_GLOBAL const gc_raster *b)
+GC_FN gc_front gc_front_make(GC_GLOBAL const int *tree, GC_GLOBAL gc_raster *reals, GC_GLOBAL int *ints, int room, int side)
 {
+    gc_front f;
+    f.tree = tree;
+    f.field = reals;
+    f.spare = reals + GC_NEAR_FIELDS * room;
+    f.node = ints;
+    f.spare_node = ints + room;
+    f.count = ints + 2 * room;
+    f.spare_count = f.count + 1;
+    f.level = tree[3];
+    f.side = side;
+    return f;
+}
+
+GC_FN void gc_front_swap(gc_front *f)
+{
+    GC_GLOBAL gc_raster *field = f->field;
+    GC_GLOBAL int *node = f->node, *count = f->count;
+    f->field = f->spare;
+    f->spare = field;
+    f->node = f->spare_node;
+    f->spare_node = node;
+    f->count = f->spare_count;
+    f->spare_count = count;
+}
+
+GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *nodes, int level, int j, gc_near *a)
+{
+    gc_near_make(p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta,
+                 gc_node_at(f->tree, nodes, level, j), a);
+}
+
+/* does node a of f's side meet any node of the other side's set? */
+GC_LARGE int gc_front_meets(const gc_near_pair *p, const gc_front *f, const gc_near *a, const gc_front *other)
+{
+    int n = *other->count, i;
+    gc_near b;
+    for (i = 0; i < n; ++i) {
+        gc_near_load(other->field + GC_NEAR_FIELDS * i, &b);
+        if (f->side ? gc_near_meet(&p->view, &b, a) : gc_near_meet(&p->view, a, &b)) return 1;
+    }
+    return 0;
+}
+
+GC_FN void gc_front_put(const gc_front *f, const gc_near *a, int j, int room)
+{
+    int i = GC_GROUP_ADD(f->spare_count, 1);
+    if (i >= room) return;
+    gc_near_store(a, f->spare + GC_NEAR_FIELDS * i);
+    f->spare_node[i] = j;
+}
+
+/* the children of f's nodes that meet the other set, into the spare set */
+GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const gc_front *other, GC_GLOBAL const gc_raster *nodes,
+                               int room)
+{
+    int n = *f->count, level = f->level - 1, last = (f->tree[0] + (1 << level) - 1) >> level, i;
+    for (i = GC_LOCAL_ID; i < 2 * n; i += GC_GROUP_SIZE) {
+        int j = 2 * f->node[i >> 1] + (i & 1);
+        gc_near a;
+        if (j >= last) continue;
+        gc_front_near(p, f, nodes, level, j, &a);
+        if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, j, room);
+    }
+}
+
+/* f's nodes that still meet the other set, into the spare set */
+GC_LARGE void gc_front_thin(const gc_near_pair *p, const gc_front *f, const gc_front *other, int room)
+{
+    int n = *f->count, i;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        gc_near a;
+        gc_near_load(f->field + GC_NEAR_FIELDS * i, &a);
+        if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, f->node[i], room);
+    }
+}
+
+/* squared diagonal of the first node of a set, as a measure of its level */
+GC_FN gc_raster gc_front_size(const gc_front *f, GC_GLOBAL const gc_raster *nodes)
+{
+    GC_GLOBAL const gc_raster *b = gc_node_at(f->tree, nodes, f->level, f->node[0]);
     gc_raster x = b[3] - b[0], y = b[4] - b[1], z = b[5] - b[2];
     return x * x + y * y + z * z;
 }
 
-/* append (pair, a, b) to a list of three ints an entry */
-GC_FN void gc_push(GC_GLOBAL int *count, GC_GLOBAL int *list, int capacity, int pair, int a, int b)
+GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *nodes)
 {
-    int i = GC_ATOMIC_ADD(count, 1);
-    if (i < 0 || i >= capacity) return;
-    list[3 * i] = pair;
-    list[3 * i + 1] = a;
-    list[3 * i + 2] = b;
+    gc_near a;
+    if (GC_LOCAL_ID != 0) return;
+    gc_front_near(p, f, nodes, f->level, 0, &a);
+    gc_near_store(&a, f->field);
+    f->node[0] = 0;
+    *f->count = 1;
+    *f->spare_count = 0;
+}
+
+/* May f go down a level? Below the patches only while it has few nodes: a large face beside small ones is worth being told
+ * from its neighbours, but looking at many small faces one by one costs more than the screen takes for them. */
+GC_FN int gc_front_may_descend(const gc_front *f, int n)
+{
+    return f->level > GC_PATCH_LEVEL || (f->level > 0 && n <= GC_NEAR_NODES);
+}
+
+/* Walk down; returns how many nodes a set had at most, above `room` if it gave up for want of room. At the end the sets
+ * hold the leaves that are near, or nothing. */
+GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, GC_GLOBAL const gc_raster *nodes, int room)
+{
+    int most = 1, going, lower_a, na, nb;
+    gc_front_root(p, a, nodes);
+    gc_front_root(p, b, nodes);
+    GC_BARRIER();
+    gc_front_thin(p, a, b, room);
+    GC_BARRIER();
+    if (*a->spare_count == 0) return 0;
+    do {
+        int may_a, may_b;
+        na = *a->count;
+        nb = *b->count;
+        may_a = gc_front_may_descend(a, na);
+        may_b = gc_front_may_descend(b, nb);
+        going = may_a || may_b;
+        lower_a = may_a && (!may_b || gc_front_size(a, nodes) >= gc_front_size(b, nodes));
+        GC_BARRIER(); /* all have read the sets */
+        if (going) {
+            gc_front *f = lower_a ? a : b, *o = lower_a ? b : a;
+            if (GC_LOCAL_ID == 0) *f->spare_count = 0;
+            GC_BARRIER();
+            gc_front_descend(p, f, o, nodes, room);
+            GC_BARRIER();
+            most = GC_MAX(*f->spare_count, most);
+            gc_front_swap(f);
+            f->level -= 1;
+            if (most <= room) {
+                if (GC_LOCAL_ID == 0) *o->spare_count = 0;
+                GC_BARRIER();
+                gc_front_thin(p, o, f, room);
+                GC_BARRIER();
+                gc_front_swap(o);
+            }
+        }
+        na = *a->count;
+        nb = *b->count;
+    } while (going && most <= room && na > 0 && nb > 0);
+    return most > room ? most : (na > 0 && nb > 0 ? most : 0);
+}
+
+/* append the set's faces to the list */
+GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL int *n_out, GC_GLOBAL int *list_out)
+{
+    int n = *f->count, up = GC_PATCH_LEVEL - f->level, i;
+    gc_uint ones = f->level == GC_PATCH_LEVEL ? 0xffffffffu : (1u << (1 << f->level)) - 1u;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        int at = GC_ATOMIC_ADD(n_out, 1), j = f->node[i];
+        if (at < 0 || at >= capacity) continue;
+        list_out[3 * at] = 2 * pair + f->side;
+        list_out[3 * at + 1] = f->tree[2] + (j >> up);
+        list_out[3 * at + 2] = (int)(ones << ((j & ((1 << up) - 1)) << f->level));
+    }
 }
 
 GC_KERNEL void b05_features(
-    int n_entries,
-    GC_GLOBAL const int *entries_in,           /* (n_entries, 3) pair, node of A, node of B */
+    int n_todo,
+    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
     GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
     GC_GLOBAL const int *shape_in,             /* (bodies,) */
     GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL const int *trees_in,             /* (meshes, GC_TREE_STRIDE) */
-    GC_GLOBAL const gc_raster *nodes_in,       /* (nodes, 6) low, high; centred, user units */
+    GC_GLOBAL const gc_raster *nodes_in,       /* (nodes, GC_PATCH_NODE) */
+    GC_GLOBAL gc_raster *scratch_reals,        /* (groups, 4 room GC_NEAR_FIELDS) */
+    GC_GLOBAL int *scratch_ints,               /* (groups, 4 room + 4) */
+    int room,                                  /* nodes that a set holds */
     int capacity,
-    int item_capacity,
-    GC_GLOBAL int *n_next_out,                 /* (1,) may pass the capacity */
-    GC_GLOBAL int *next_out,                   /* (capacity, 3) */
-    GC_GLOBAL int *n_items_out,                /* (1,) goes on from the launch before */
-    GC_GLOBAL int *items_out)                  /* (item_capacity, 3) */
+    GC_GLOBAL int *need_out,                   /* (1,) room that would have been needed */
+    GC_GLOBAL int *no_room_out,                /* (n_pairs,) set to 1 where a set did not fit */
+    GC_GLOBAL int *n_out,                      /* (1,) may pass the capacity */
+    GC_GLOBAL int *list_out)                   /* (capacity, 3) 2 pair + side, patch (header), bits of its faces */
 {
-    for (int i = GC_ITEM_LO(n_entries); i < GC_ITEM_HI(n_entries); i += GC_ITEM_STEP(n_entries)) {
-        int pair = entries_in[3 * i], na = entries_in[3 * i + 1], nb = entries_in[3 * i + 2], mask = (1 << GC_NODE_BITS) - 1;
-        int la = na >> GC_NODE_BITS, ja = na & mask, lb = nb >> GC_NODE_BITS, jb = nb & mask;
-        GC_GLOBAL const int *ta = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]];
-        GC_GLOBAL const int *tb = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]];
-        GC_GLOBAL const gc_raster *box_a = gc_node_box(ta, nodes_in, la, ja), *box_b = gc_node_box(tb, nodes_in, lb, jb);
-        gc_screw k;
-        gc_view w;
-        gc_extent a, b;
-        if (state_in[pair] & GC_PAIR_INVALID) continue;
-        gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-        w = gc_view_make(&k, GC_R(-1.0));
-        gc_box_extent(&w, k.ra, k.ta, k.shrink, box_a, &a);
-        gc_box_extent(&w, k.rb, k.tb, k.shrink, box_b, &b);
-        if (!gc_extents_meet(&w, &a, &b)) continue;
-        if (la == 0 && lb == 0) {
-            gc_push(n_items_out, items_out, item_capacity, pair, ta[2] + ja, tb[2] + jb);
-        } else if (lb == 0 || (la > 0 && gc_box_size(box_a) >= gc_box_size(box_b))) {
-            int n = (ta[0] + (1 << (la - 1)) - 1) >> (la - 1);
-            gc_push(n_next_out, next_out, capacity, pair, ((la - 1) << GC_NODE_BITS) | (2 * ja), nb);
-            if (2 * ja + 1 < n) gc_push(n_next_out, next_out, capacity, pair, ((la - 1) << GC_NODE_BITS) | (2 * ja + 1), nb);
-        } else {
-            int n = (tb[0] + (1 << (lb - 1)) - 1) >> (lb - 1);
-            gc_push(n_next_out, next_out, capacity, pair, na, ((lb - 1) << GC_NODE_BITS) | (2 * jb));
-            if (2 * jb + 1 < n) gc_push(n_next_out, next_out, capacity, pair, na, ((lb - 1) << GC_NODE_BITS) | (2 * jb + 1));
+    int g = GC_GROUP_LO(n_todo);
+    if (g < GC_GROUP_HI(n_todo)) do {
+        int pair = todo_in[g], most;
+        GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_FIELDS;
+        GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
+        if (!(state_in[pair] & GC_PAIR_INVALID)) {
+            gc_near_pair p;
+            gc_front a = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], reals, ints, room, 0);
+            gc_front b = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]],
+                                       reals + 2 * room * GC_NEAR_FIELDS, ints + 2 * room + 2, room, 1);
+            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &p.screw);
+            p.view = gc_view_make(&p.screw, GC_R(-1.0));
+            p.before = gc_turn_at(p.screw.theta, GC_R(-0.5));
+            p.behind = gc_turn_at(p.screw.theta, GC_R(0.5));
+            most = gc_fronts_descend(&p, &a, &b, nodes_in, room);
+            if (most > room) {
+                if (GC_LOCAL_ID == 0) {
+                    GC_ATOMIC_MAX(need_out, most);
+                    no_room_out[pair] = 1;
+                }
+            } else if (most > 0) {
+                gc_front_list(&a, pair, capacity, n_out, list_out);
+                gc_front_list(&b, pair, capacity, n_out, list_out);
+            }
         }
-    }
+        GC_BARRIER();
+        g += GC_GROUP_STEP(n_todo);
+    } while (g < GC_GROUP_HI(n_todo));
 }

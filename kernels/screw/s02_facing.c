@@ -120,6 +120,10 @@ GC_LARGE void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC
         int start = topology[m->face_start + f], end = topology[m->face_start + f + 1], j, i, u;
         int some = 0, all = 1;
         gc_raster r0 = GC_CULL_FAR, r1 = -GC_CULL_FAR, y0 = GC_CULL_FAR, y1 = -GC_CULL_FAR, p, p0, p1, first;
+        if (m->near_faces >= 0 && !topology[m->near_faces + f]) {
+            b->faces[f] = 0;
+            continue;
+        }
         for (j = start; j < end; ++j) {
             int right = m->two_sided || gc_faces(b, f, topology[m->face_vertices + j]) >= GC_F(0.0);
             some |= right;

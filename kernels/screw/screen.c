@@ -1,9 +1,9 @@
-/* screen: stages s02 to s06 of one pair after another, in the order of their names.
+/* screen: stages s02 to s06 of one item after another, in the order of their names.
  *
- * in:  screw records (s01), mesh tables, which pairs to do
- * out: candidates (exact) or screen answers (segments, pixels) of all pairs in one list, order of no meaning
- * One group per pair; its work-items share scratch. A pair that needs more scratch than there is gets GC_PAIR_NO_ROOM
- * and emits nothing; the need is in need_out and the host runs it again.
+ * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
+ * out: candidates (exact) or screen answers (segments, pixels) of all items in one list, order of no meaning
+ * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in
+ * no_room_out and emits nothing; the need is in need_out and the host runs it again.
  */
 
 GC_FN void gc_zero_counts(const gc_search *q)
@@ -19,13 +19,13 @@ GC_FN void gc_zero_counts(const gc_search *q)
 
 /* does the scratch hold what was taken? If not, say so; the same answer for all work-items of the group */
 GC_FN int gc_fits(const gc_scratch *s, int reals_per_group, int ints_per_group, GC_GLOBAL int *need_out,
-                  GC_GLOBAL int *state)
+                  GC_GLOBAL int *no_room)
 {
     if (s->reals_used <= reals_per_group && s->ints_used <= ints_per_group) return 1;
     if (GC_LOCAL_ID == 0) {
         GC_ATOMIC_MAX(need_out, s->reals_used);
         GC_ATOMIC_MAX(need_out + 1, s->ints_used);
-        *state |= GC_PAIR_NO_ROOM;
+        *no_room = 1;
     }
     return 0;
 }
@@ -80,7 +80,7 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
 /* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
 GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
                              GC_GLOBAL const gc_raster *normals_in, GC_GLOBAL gc_raster **hulls_out, int rows, int reals_per_group,
-                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
 {
     gc_list va, ea, fa, vb, eb, fb;
     GC_GLOBAL gc_raster *hulls;
@@ -103,7 +103,7 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
     q->fb = gc_take_list(s, q->mesh_b.nf);
     hulls = gc_take_reals(s, 48);
     *hulls_out = hulls;
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return 0;
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return 0;
     gc_zero_counts(q);
     if (GC_LOCAL_ID == 0) {
         *va.count = 0;
@@ -164,7 +164,7 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
  * spans of A's and B's faces. */
 GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, GC_GLOBAL int *counts,
                         gc_records *ra, gc_records *rb, gc_records *sa, gc_records *sb, int reals_per_group,
-                        int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+                        int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
 {
     const gc_view *w = &q->view;
     q->rows = gc_rows_make(w, hulls, height);
@@ -176,7 +176,7 @@ GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls,
         *sa = gc_take_branches(s, *q->fa.count, q->rows.n);
         *sb = gc_take_branches(s, *q->fb.count, q->rows.n);
     }
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return 0;
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return 0;
     if (GC_LOCAL_ID == 0) {
         counts[0] = 0;
         counts[1] = 0;
@@ -194,7 +194,7 @@ GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls,
 
 /* s03 to s06 through rows */
 GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
-                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *state)
+                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
 {
     gc_records ra, rb, sa, sb;
     gc_scratch before;
@@ -215,7 +215,7 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     do {
         *s = before;
         if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, reals_per_group, ints_per_group, need_out,
-                           state)) return;
+                           no_room)) return;
         records = (gc_long)counts[0] + counts[1] + counts[2] + counts[3];
         if (q->refine != GC_REFINE_EXACT || records <= 8 * entries + 1024 || tries >= 4) break;
         height = height * (gc_raster)records / (gc_raster)(4 * entries + 512);
@@ -226,7 +226,7 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     gc_take_records(s, &rb, counts[1]);
     gc_take_records(s, &sa, counts[2]);
     gc_take_records(s, &sb, counts[3]);
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, state)) return;
+    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return;
     s03_edges_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra);
     s03_edges_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb);
     s03_faces_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->fa, &sa);
@@ -242,16 +242,15 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
 
 GC_KERNEL void screen(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
-    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,             /* (bodies,) */
+    GC_GLOBAL const int *todo_in,              /* (n_todo,) item numbers */
+    GC_GLOBAL const int *items_in,             /* (n_items, 3) pair, part of A's mesh, part of B's */
     GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,           /* (meshes, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *headers_in,           /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_raster *vertices_in,    /* per mesh x, y, z blocks, centred */
-    GC_GLOBAL const gc_raster *normals_in,     /* per mesh x, y, z blocks */
+    GC_GLOBAL const gc_raster *vertices_in,    /* per part x, y, z blocks, centred */
+    GC_GLOBAL const gc_raster *normals_in,     /* per part x, y, z blocks */
     GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
-    GC_GLOBAL const int *edge0_in,             /* (meshes,) where a mesh's edges begin there */
+    GC_GLOBAL const int *edge0_in,             /* (parts,) where a part's edges begin there */
     GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
     gc_real min_properness,
     int refine,
@@ -261,7 +260,8 @@ GC_KERNEL void screen(
     int reals_per_group,
     int ints_per_group,
     int capacity,
-    GC_GLOBAL int *state_out,                  /* (n_pairs,) GC_PAIR_* bits are added */
+    GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL int *no_room_out,                /* (n_items,) set to 1 where the scratch was too small */
     GC_GLOBAL int *need_out,                   /* (2,) scratch that would have been needed */
     GC_GLOBAL int *n_candidates_out,           /* (1,) */
     GC_GLOBAL int *candidates_out,             /* (capacity, 4) pair, kind, feature of A, feature of B */
@@ -269,12 +269,12 @@ GC_KERNEL void screen(
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-        int pair = todo_in[g], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]];
+        int item = todo_in[g], pair = items_in[3 * item], ma = items_in[3 * item + 1], mb = items_in[3 * item + 2];
         gc_screw k;
         gc_search q;
         gc_scratch s;
         GC_GLOBAL gc_raster *hulls;
-        int usable = !(state_out[pair] & GC_PAIR_INVALID), rows;
+        int usable = !(state_in[pair] & GC_PAIR_INVALID), rows;
         if (usable) {
             gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
             q.view = gc_view_make(&k, min_properness);
@@ -299,10 +299,10 @@ GC_KERNEL void screen(
                     && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
             if (gc_balls_meet(&q.view, &k)
                 && gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
-                                      need_out, state_out + pair)) {
+                                      need_out, no_room_out + item)) {
                 if (rows) {
                     gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group,
-                                   ints_per_group, need_out, state_out + pair);
+                                   ints_per_group, need_out, no_room_out + item);
                 } else {
                     s05_pairs(&q, GC_VF, &q.va, &q.fb);
                     s05_pairs(&q, GC_FV, &q.vb, &q.fa);

@@ -70,7 +70,7 @@ class Found:
 
     rows: np.ndarray  # (k, 4) pair, kind, feature of A, feature of B
     brackets: np.ndarray  # (k, 2) s
-    state: np.ndarray
+    no_room: np.ndarray  # pairs whose scratch was too small
     need: np.ndarray
     count: int
     spilled: bool  # something was written behind the scratch
@@ -113,7 +113,8 @@ class Stages:
         self.n = len(self.pairs)
         self.real, self.raster = types(precision)
         self.module = backend.module(precision, text)
-        self.tables = build_tables(bodies.meshes, backend, precision).buffers
+        tables = build_tables(bodies.meshes, backend, precision)
+        self.tables, self.parts = tables.buffers, tables.screen
         valid = bodies.start.valid & bodies.end.valid
         poses = {
             "start_position_in": bodies.start.position,
@@ -184,11 +185,13 @@ class Stages:
         state=None,
     ):
         """Stages s02 to s06 in one launch, without the second try of the pipeline."""
-        be, t, common = self.backend, self.tables, self.common()
+        be = self.backend
+        self.common()
+        items = np.column_stack([np.arange(self.n), self.bodies.shape[self.pairs]]).astype(np.int32)
         groups = min(be.max_groups, self.n) if groups is None else groups
         todo = np.arange(self.n) if todo is None else np.asarray(todo)
         state = be.to_device(self.state if state is None else state)
-        need, count = be.zeros(2, "i4"), be.zeros(1, "i4")
+        need, count, no_room = be.zeros(2, "i4"), be.zeros(1, "i4"), be.zeros(self.n, "i4")
         rows, brackets = new(be, capacity * 4, "i4"), new(be, capacity * 2, self.raster)
         scratch = [be.zeros(groups * r + GUARD, d) for r, d in zip(room, (self.raster, "i4"), strict=True)]
         scratch[1] = be.fill(scratch[1], -7)
@@ -197,10 +200,9 @@ class Stages:
             groups,
             n_todo=len(todo),
             todo_in=be.to_device(todo.astype(np.int32)),
-            vertices_in=t["vertices_raster"],
-            normals_in=t["normals_raster"],
-            edge0_in=t["edge0_in"],
-            inverse_length_in=t["inverse_length_in"],
+            items_in=be.to_device(items.reshape(-1)),
+            screw_in=self.screw_buffer,
+            **self.parts,
             row_height_in=be.to_device(self.heights(resolution).astype(self.real)),
             min_properness=min_properness,
             refine=refine,
@@ -210,18 +212,18 @@ class Stages:
             reals_per_group=room[0],
             ints_per_group=room[1],
             capacity=capacity,
-            state_out=state,
+            state_in=state,
+            no_room_out=no_room,
             need_out=need,
             n_candidates_out=count,
             candidates_out=rows,
             brackets_out=brackets,
-            **common,
         )
         found = int(be.item(count, 0))
         k = min(found, capacity)
         out = be.to_host(rows).reshape(-1, 4)[:k].copy(), be.to_host(brackets).reshape(-1, 2)[:k].copy()
         spilled = be.to_host(scratch[0])[-GUARD:].any() or (be.to_host(scratch[1])[-GUARD:] != -7).any()
-        return Found(*out, be.to_host(state).copy(), be.to_host(need).copy(), found, bool(spilled))
+        return Found(*out, np.flatnonzero(be.to_host(no_room)), be.to_host(need).copy(), found, bool(spilled))
 
     def s07(self, found, refine=0, min_properness=-0.1, groups=None, capacity=None):
         """Hits of candidates: a `Found`, or (rows, brackets)."""

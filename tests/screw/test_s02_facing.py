@@ -49,13 +49,13 @@ class Boxes:
             "copy_out": new(be, n * 6 * room, "i4"),
             "box_out": new(be, n * 6 * room * fields, raster),
         }
-        t = stages.tables
+        t = stages.parts
         be.launch(
             stages.module.kernel("probe_boxes"),
             groups,
             n_pairs=n,
-            vertices_in=t["vertices_raster"],
-            normals_in=t["normals_raster"],
+            vertices_in=t["vertices_in"],
+            normals_in=t["normals_in"],
             min_properness=-0.1,
             scratch_reals=be.empty(groups * scratch, raster),
             scratch_ints=be.empty(groups * scratch, "i4"),
@@ -185,7 +185,7 @@ def test_invalid_pairs_are_passed_over(backend):
     state = stages.s01()[1].copy()
     state[::2] |= int(C["GC_PAIR_INVALID"])
     odd = stages.screen(state=state)
-    assert np.array_equal(odd.state, state)
+    assert not len(odd.no_room)
     assert odd.set() == {r for r in whole.set() if r[0] % 2}
 
 
@@ -205,7 +205,7 @@ def test_scratch_that_is_too_small_says_what_it_needs(candidates, precision, bac
         # one group, so that a write behind its scratch meets the guard and no neighbour
         found = stages.screen(kind, room=room, todo=todo, groups=1)
         rows.append(found.rows)
-        waiting = np.nonzero(found.state & int(C["GC_PAIR_NO_ROOM"]))[0]
+        waiting = found.no_room
         assert np.isin(waiting, todo).all() and not np.isin(found.rows[:, 0], waiting).any()
         assert (found.need > 0).any() == (len(waiting) > 0)
         if not len(waiting):
@@ -224,7 +224,7 @@ def test_nothing_is_written_behind_the_scratch(backend):
     stages = stages_of(backend, "random_cars", 30)
     need = stages.screen(RASTER, room=(1, 1), groups=1).need
     found = stages.screen(RASTER, room=(1 << 18, int(need[1])), groups=1)
-    assert (found.state & int(C["GC_PAIR_NO_ROOM"])).any()
+    assert len(found.no_room)
     assert not found.spilled
 
 

@@ -1,0 +1,168 @@
+"""What the screen looks at: for each pair its two meshes, or only their faces that come near (b05, b06)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_collide.pipeline.screen import TooLarge
+
+__all__ = ["Items", "find_items"]
+
+#: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
+_VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(7)
+
+
+@dataclass(frozen=True)
+class Items:
+    """Work of the screen.
+
+    Attributes
+    ----------
+    buffer : (n, 3) int32 buffer, flat
+        Pair, part of A's mesh, part of B's.
+    n : int
+    tables : dict
+        Tables of the parts: ``headers_in``, ``topology_in``, ``vertices_in``, ``normals_in``,
+        ``inverse_length_in``, ``edge0_in``.
+    largest : (3,) int64
+        Most vertices, edges and faces of a part.
+    patches : int
+        Patches listed in all, 0 where meshes are looked at whole.
+    """
+
+    buffer: object
+    n: int
+    tables: dict
+    largest: np.ndarray
+    patches: int = 0
+
+
+def find_items(state, common, pair_state, todo, shapes):
+    """Items of the pairs `todo` of a piece.
+
+    Whole meshes are one part each. Where the query looks at near faces only, the trees of both meshes are
+    walked down (b05), the patches with faces that come near are put together into a mesh for each side of
+    each pair (b06), and these are the parts; a pair without any is no item.
+
+    Parameters
+    ----------
+    state : the run
+    common : dict
+        Buffers of the pairs: ``pairs_in``, ``shape_in``, ``screw_in``.
+    pair_state : buffer
+    todo : (n,) int32
+        Pairs to look at.
+    shapes : (pairs, 2) int32
+        Meshes of the piece's pairs.
+    """
+    be, t = state.backend, state.tables
+    if not state.near:
+        items = np.column_stack([todo, shapes[todo]]).astype(np.int32)
+        return Items(be.to_device(items.reshape(-1), copy=False), len(items), t.screen, t.largest)
+    return _gather(state, *_near_patches(state, common, pair_state, todo, len(shapes)))
+
+
+def _near_patches(state, common, pair_state, todo, n_pairs):
+    """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host."""
+    be, q = state.backend, state.query
+    capacity = max(1024, int(len(todo) * state.guess.get("patches", 16.0)))
+    while True:
+        found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
+        left, room = todo, state.guess.get("room", 256)
+        while len(left):
+            group_bytes = 4 * room * (21 * state.raster.itemsize + 4)
+            groups = max(1, min(be.max_groups, len(left), q.max_bytes // (2 * group_bytes)))
+            if group_bytes + 12 * capacity > q.max_bytes or 4 * room * 21 >= 2**31 or 3 * capacity >= 2**31:
+                raise TooLarge(group_bytes + 12 * capacity)
+            need, no_room = be.zeros(1, np.int32), be.zeros(n_pairs, np.int32)
+            state.launch_groups(
+                "b05_features", groups, n_todo=len(left), todo_in=be.to_device(left),
+                **{k: common[k] for k in ("pairs_in", "shape_in", "screw_in")}, state_in=pair_state,
+                trees_in=state.tables.buffers["trees_in"], nodes_in=state.tables.buffers["nodes_in"],
+                scratch_reals=be.empty(groups * 4 * room * 21, state.raster),
+                scratch_ints=be.empty(groups * (4 * room + 4), np.int32), room=room, capacity=capacity,
+                need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
+            )  # fmt: skip
+            if not be.item(need, 0):
+                break
+            left = np.flatnonzero(be.to_host(no_room)).astype(np.int32)
+            room = state.guess["room"] = int(be.item(need, 0) * 1.5)
+        n = int(be.item(n_found, 0))
+        if n <= capacity:
+            break
+        capacity = int(n * 1.2)
+    state.guess["patches"] = max(state.guess.get("patches", 0.0), 1.1 * n / max(len(todo), 1))
+    rows = be.to_host(found)[: 3 * n].reshape(n, 3).astype(np.int64)
+    key = rows[:, 0] << 32 | rows[:, 1]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    mask = np.bitwise_or.reduceat(rows[order, 2], first) if n else rows[:, 2]
+    return key[first] >> 32, key[first] & 0xFFFFFFFF, mask
+
+
+def _before(values, first):
+    """Sums of `values` (n, k) before each row, counted anew from each row of `first`."""
+    sums = np.cumsum(values, axis=0) - values
+    sizes = np.diff(np.append(first, len(values)))
+    return sums - np.repeat(sums[first], sizes, axis=0)
+
+
+def _gather(state, side, part, mask):
+    """Join the patches of each side into a mesh."""
+    be, t = state.backend, state.tables
+    first = np.flatnonzero(np.diff(side, prepend=-1))
+    sizes = t.part_sizes[part]
+    if not len(first):
+        return Items(be.zeros(0, np.int32), 0, t.screen, t.largest)
+    joined = np.add.reduceat(sizes, first, axis=0)
+    headers, n_topology = _joined_headers(state, joined, part[first])
+    raster = state.raster.itemsize
+    need = 4 * n_topology + raster * (3 * joined[:, [_VERTICES, _FACES]].sum() + joined[:, _EDGES].sum())
+    if need + 40 * len(part) > state.query.max_bytes // 2 or n_topology >= 2**31:
+        raise TooLarge(2 * (need + 40 * len(part)))
+    edge0 = (np.cumsum(joined[:, _EDGES]) - joined[:, _EDGES]).astype(np.int32)
+    entries = np.column_stack([part, _before(sizes, first), mask]).astype(np.int32)
+    mesh = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(part)))).astype(np.int32)
+    tables = {
+        "headers_in": be.to_device(headers.reshape(-1)), "edge0_in": be.to_device(edge0),
+        "topology_in": be.empty(n_topology, np.int32),
+        "vertices_in": be.empty(3 * int(joined[:, _VERTICES].sum()), state.raster),
+        "normals_in": be.empty(3 * int(joined[:, _FACES].sum()), state.raster),
+        "inverse_length_in": be.empty(int(joined[:, _EDGES].sum()), state.raster),
+    }  # fmt: skip
+    state.launch(
+        "b06_gather", len(part), True, n_entries=len(part), entries_in=be.to_device(entries.reshape(-1)),
+        mesh_in=be.to_device(mesh), **t.screen, joined_headers_in=tables["headers_in"],
+        joined_edge0_in=tables["edge0_in"],
+        **{name.replace("_in", "_out"): tables[name]
+           for name in ("topology_in", "vertices_in", "normals_in", "inverse_length_in")},
+    )  # fmt: skip
+    # a pair has both sides or none, A's before B's
+    numbers = np.arange(len(first)).reshape(-1, 2)
+    items = np.column_stack([side[first[::2]] >> 1, numbers]).astype(np.int32)
+    largest = joined[:, [_VERTICES, _EDGES, _FACES]].max(axis=0)
+    return Items(be.to_device(items.reshape(-1)), len(items), tables, largest, len(part))
+
+
+def _joined_headers(state, joined, some_part):
+    """Headers (m, GC_MESH_STRIDE) of meshes of the given sizes, and the length of their index tables."""
+    headers = np.full((len(joined), int(state.c["GC_MESH_STRIDE"])), -1, np.int64)
+    nv, ne, nf = (joined[:, k] for k in (_VERTICES, _EDGES, _FACES))
+    headers[:, 0], headers[:, 1], headers[:, 2] = nv, ne, nf
+    headers[:, 3], headers[:, 4] = np.cumsum(nv) - nv, np.cumsum(nf) - nf
+    # lengths of the tables in the order of the header (gc_mesh), and of those that lead back
+    lengths = [
+        nf + 1, joined[:, _CORNERS], joined[:, _CORNERS], 2 * ne, ne + 1, joined[:, _EDGE_FACES], nv + 1,
+        joined[:, _VERTEX_EDGES], nv + 1, joined[:, _VERTEX_FACES], ne, nv, nv, ne, nf, nf,
+    ]  # fmt: skip
+    columns = [*range(5, 17), 19, 20, 21, 22]
+    begin = np.cumsum(np.stack(lengths, axis=1).reshape(-1)).reshape(len(joined), -1) - np.stack(
+        lengths, axis=1
+    )
+    headers[:, columns] = begin
+    headers[:, 17:19] = state.tables.part_flags[some_part]
+    total = int(begin[-1, -1] + nf[-1])
+    return headers.astype(np.int32) if total < 2**31 else headers, total

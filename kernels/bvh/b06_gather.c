@@ -1,0 +1,101 @@
+/* b06_gather: the patches listed for each side of each pair, put together into one mesh.
+ *
+ * in:  the list (b05) in order of side, each patch once, with where it begins in its mesh; tables of all parts
+ * out: tables of the joined meshes, laid out like those of parts; their headers come from the host
+ * One group per entry of the list; its work-items share the features. Numbers within a patch are raised by what lies before
+ * it; the tables that lead back to the whole mesh are copied, or counted up for a mesh in one piece.
+ */
+
+/* an entry's place in the joined tables: what lies before it in its mesh; and which of its faces are near */
+#define GC_GATHER_STRIDE 9
+typedef struct {
+    int vertices, edges, faces, corners, edge_faces, vertex_edges, vertex_faces;
+    gc_uint mask;
+} gc_offsets;
+
+/* n entries of a table, raised by `add` */
+GC_FN void gc_copy_ints(GC_GLOBAL const int *from, GC_GLOBAL int *to, int n, int add)
+{
+    int i;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) to[i] = from[i] + add;
+}
+
+GC_FN void gc_copy_source(GC_GLOBAL const int *topology, int source, GC_GLOBAL int *to, int n)
+{
+    int i;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) to[i] = source < 0 ? i : topology[source + i];
+}
+
+/* three blocks of n numbers into blocks of `all` */
+GC_FN void gc_copy_blocks(GC_GLOBAL const gc_raster *from, GC_GLOBAL gc_raster *to, int n, int all)
+{
+    int i;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        to[i] = from[i];
+        to[all + i] = from[n + i];
+        to[2 * all + i] = from[2 * n + i];
+    }
+}
+
+GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc_mesh *m, const gc_offsets *b, GC_GLOBAL int *out)
+{
+    int corners = t[p->face_start + p->nf], edge_faces = t[p->edge_face_start + p->ne];
+    int vertex_edges = t[p->vertex_edge_start + p->nv], vertex_faces = t[p->vertex_face_start + p->nv], i;
+    /* the closing entry of one patch is the first of the next, of the same value */
+    gc_copy_ints(t + p->face_start, out + m->face_start + b->faces, p->nf + 1, b->corners);
+    gc_copy_ints(t + p->face_vertices, out + m->face_vertices + b->corners, corners, b->vertices);
+    gc_copy_ints(t + p->face_edges, out + m->face_edges + b->corners, corners, b->edges);
+    gc_copy_ints(t + p->edges, out + m->edges + 2 * b->edges, 2 * p->ne, b->vertices);
+    gc_copy_ints(t + p->edge_face_start, out + m->edge_face_start + b->edges, p->ne + 1, b->edge_faces);
+    gc_copy_ints(t + p->edge_faces, out + m->edge_faces + b->edge_faces, edge_faces, 2 * b->faces);
+    gc_copy_ints(t + p->vertex_edge_start, out + m->vertex_edge_start + b->vertices, p->nv + 1, b->vertex_edges);
+    gc_copy_ints(t + p->vertex_edges, out + m->vertex_edges + b->vertex_edges, vertex_edges, 2 * b->edges);
+    gc_copy_ints(t + p->vertex_face_start, out + m->vertex_face_start + b->vertices, p->nv + 1, b->vertex_faces);
+    gc_copy_ints(t + p->vertex_faces, out + m->vertex_faces + b->vertex_faces, vertex_faces, b->faces);
+    gc_copy_ints(t + p->edge_flags, out + m->edge_flags + b->edges, p->ne, 0);
+    gc_copy_ints(t + p->vertex_flags, out + m->vertex_flags + b->vertices, p->nv, 0);
+    gc_copy_source(t, p->source_vertices, out + m->source_vertices + b->vertices, p->nv);
+    gc_copy_source(t, p->source_edges, out + m->source_edges + b->edges, p->ne);
+    gc_copy_source(t, p->source_faces, out + m->source_faces + b->faces, p->nf);
+    for (i = GC_LOCAL_ID; i < p->nf; i += GC_GROUP_SIZE) out[m->near_faces + b->faces + i] = (int)(b->mask >> i & 1u);
+}
+
+GC_KERNEL void b06_gather(
+    int n_entries,
+    GC_GLOBAL const int *entries_in,           /* (n_entries, GC_GATHER_STRIDE) part, then gc_offsets */
+    GC_GLOBAL const int *mesh_in,              /* (n_entries,) joined mesh of each entry */
+    GC_GLOBAL const int *headers_in,           /* (parts, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *topology_in,
+    GC_GLOBAL const gc_raster *vertices_in,    /* per part x, y, z blocks */
+    GC_GLOBAL const gc_raster *normals_in,
+    GC_GLOBAL const gc_raster *inverse_length_in,
+    GC_GLOBAL const int *edge0_in,             /* (parts,) */
+    GC_GLOBAL const int *joined_headers_in,    /* (meshes, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *joined_edge0_in,      /* (meshes,) */
+    GC_GLOBAL int *topology_out,
+    GC_GLOBAL gc_raster *vertices_out,
+    GC_GLOBAL gc_raster *normals_out,
+    GC_GLOBAL gc_raster *inverse_length_out)
+{
+    for (int g = GC_GROUP_LO(n_entries); g < GC_GROUP_HI(n_entries); g += GC_GROUP_STEP(n_entries)) {
+        GC_GLOBAL const int *e = entries_in + GC_GATHER_STRIDE * g;
+        int part = e[0], mesh = mesh_in[g], i;
+        gc_offsets b;
+        gc_mesh p, m;
+        b.vertices = e[1];
+        b.edges = e[2];
+        b.faces = e[3];
+        b.corners = e[4];
+        b.edge_faces = e[5];
+        b.vertex_edges = e[6];
+        b.vertex_faces = e[7];
+        b.mask = (gc_uint)e[8];
+        gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);
+        gc_mesh_load(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
+        gc_gather_topology(topology_in, &p, &m, &b, topology_out);
+        gc_copy_blocks(vertices_in + 3 * p.vertex0, vertices_out + 3 * m.vertex0 + b.vertices, p.nv, m.nv);
+        gc_copy_blocks(normals_in + 3 * p.face0, normals_out + 3 * m.face0 + b.faces, p.nf, m.nf);
+        for (i = GC_LOCAL_ID; i < p.ne; i += GC_GROUP_SIZE)
+            inverse_length_out[joined_edge0_in[mesh] + b.edges + i] = inverse_length_in[edge0_in[part] + i];
+    }
+}
