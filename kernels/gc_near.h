@@ -77,9 +77,9 @@ GC_LARGE void gc_near_make(const gc_near_pair *p, const gc_real *rot, const gc_r
                            gc_near *a)
 {
     const gc_screw *k = &p->screw;
-    gc_real half = GC_R(0.5) * k->shrink, offset;
-    gc_vec c = gc_make(half * (gc_real)(node[0] + node[3]), half * (gc_real)(node[1] + node[4]),
-                       half * (gc_real)(node[2] + node[5])), n, at;
+    gc_real unit = GC_R(0.5) * k->shrink, offset;
+    gc_vec c = gc_make(unit * (gc_real)(node[0] + node[3]), unit * (gc_real)(node[1] + node[4]),
+                       unit * (gc_real)(node[2] + node[5])), n, at;
     gc_raster pad = GC_F(4.0) * p->view.pad, kr;
     gc_box_extent(&p->view, rot, shift, k->shrink, node, &a->box);
     c = gc_add(gc_rotate(rot, c), gc_make(shift[0], shift[1], shift[2]));

@@ -116,9 +116,9 @@ typedef struct {
 GC_LARGE void gc_box_extent(const gc_view *w, const gc_real *rot, const gc_real *shift, gc_real shrink,
                             GC_GLOBAL const gc_raster *box, gc_extent *e)
 {
-    gc_raster f = (gc_raster)shrink, half = GC_F(0.5);
-    gc_raster mx = half * (box[0] + box[3]) * f, my = half * (box[1] + box[4]) * f, mz = half * (box[2] + box[5]) * f;
-    gc_raster ex = half * (box[3] - box[0]) * f, ey = half * (box[4] - box[1]) * f, ez = half * (box[5] - box[2]) * f;
+    gc_raster f = (gc_raster)shrink, unit = GC_F(0.5);
+    gc_raster mx = unit * (box[0] + box[3]) * f, my = unit * (box[1] + box[4]) * f, mz = unit * (box[2] + box[5]) * f;
+    gc_raster ex = unit * (box[3] - box[0]) * f, ey = unit * (box[4] - box[1]) * f, ez = unit * (box[5] - box[2]) * f;
     gc_raster m0 = (gc_raster)rot[0], m1 = (gc_raster)rot[1], m2 = (gc_raster)rot[2];
     gc_raster m3 = (gc_raster)rot[3], m4 = (gc_raster)rot[4], m5 = (gc_raster)rot[5];
     gc_raster m6 = (gc_raster)rot[6], m7 = (gc_raster)rot[7], m8 = (gc_raster)rot[8];

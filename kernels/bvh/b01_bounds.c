@@ -93,7 +93,7 @@ GC_FN gc_vec gc_turned_half(gc_quat q, gc_vec h)
 
 /* what is known of a body before its box is made */
 typedef struct {
-    gc_vec c0, c1, half;
+    gc_vec c0, c1, sides;
     gc_quat q0, q1, turn;
     gc_real radius, angle, way, pad;
 } gc_moving;
@@ -102,14 +102,14 @@ typedef struct {
  * both are kept: [0..5] of the ball's centre, [6..11] of the box */
 GC_FN void gc_swept_add(gc_real *box, gc_vec c, gc_vec h)
 {
-    gc_real at[3], half[3];
+    gc_real at[3], sides[3];
     at[0] = c.x; at[1] = c.y; at[2] = c.z;
-    half[0] = h.x; half[1] = h.y; half[2] = h.z;
+    sides[0] = h.x; sides[1] = h.y; sides[2] = h.z;
     for (int k = 0; k < 3; ++k) {
         box[k] = GC_MIN(box[k], at[k]);
         box[3 + k] = GC_MAX(box[3 + k], at[k]);
-        box[6 + k] = GC_MIN(box[6 + k], at[k] - half[k]);
-        box[9 + k] = GC_MAX(box[9 + k], at[k] + half[k]);
+        box[6 + k] = GC_MIN(box[6 + k], at[k] - sides[k]);
+        box[9 + k] = GC_MAX(box[9 + k], at[k] + sides[k]);
     }
 }
 
@@ -128,16 +128,16 @@ GC_LARGE void gc_swept_box(const gc_moving *m, GC_GLOBAL gc_real *out)
         ball += GC_R(0.5) * m->way * (GC_R(1.0) + GC_R(4.0) * GC_BVH_HALF_TURN);
         corner = ball - m->radius;
     } else {
-        gc_swept_add(box, m->c0, gc_turned_half(m->q0, m->half));
-        gc_swept_add(box, m->c1, gc_turned_half(m->q1, m->half));
+        gc_swept_add(box, m->c0, gc_turned_half(m->q0, m->sides));
+        gc_swept_add(box, m->c1, gc_turned_half(m->q1, m->sides));
         if (m->angle > GC_BVH_STRAIGHT) {
             gc_path p = gc_path_make(m->c0, gc_sub(m->c1, m->c0), m->turn, m->angle);
             for (int k = 1; k < p.pieces; ++k) {
                 gc_quat part = gc_quat_make(p.cosine[k], p.axis.x * p.sine[k], p.axis.y * p.sine[k], p.axis.z * p.sine[k]);
-                gc_swept_add(box, gc_path_centre(&p, k), gc_turned_half(gc_quat_mul(part, m->q0), m->half));
+                gc_swept_add(box, gc_path_centre(&p, k), gc_turned_half(gc_quat_mul(part, m->q0), m->sides));
             }
             ball += p.strays * p.radius;
-            corner += p.strays * (p.radius + gc_norm(m->half));
+            corner += p.strays * (p.radius + gc_norm(m->sides));
         }
     }
     for (int k = 0; k < 3; ++k) {
@@ -184,7 +184,7 @@ GC_KERNEL void b01_bodies(
         m.c0 = gc_add(start, gc_quat_rotate(m.q0, centre));
         m.c1 = gc_add(end, gc_quat_rotate(m.q1, centre));
         m.radius = mesh[3];
-        m.half = gc_make(mesh[4], mesh[5], mesh[6]);
+        m.sides = gc_make(mesh[4], mesh[5], mesh[6]);
         m.turn = gc_quat_unit(gc_quat_mul(m.q1, gc_quat_conj(m.q0)));
         if (m.turn.w < GC_R(0.0)) m.turn = gc_quat_make(-m.turn.w, -m.turn.x, -m.turn.y, -m.turn.z);
         sine = gc_norm(gc_make(m.turn.x, m.turn.y, m.turn.z));
