@@ -1,18 +1,24 @@
 """gpu_collide: every contact between many moving rigid bodies during a step."""
 
-from . import shapes
+from . import baselines, shapes
 from .backends import devices
+from .broad_phase import BroadPhase, find_pairs
 from .collide import collide
 from .contacts import Contacts, Kind, Status
 from .io import load_mesh
 from .mesh import Mesh
 from .poses import Bodies, Poses
+from .recordings import Recording, load_recording
+from .report import FilterReport
+from .trajectories import collide_trajectories
+from .trajectory_contacts import TrajectoryContacts
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Bodies", "Contacts", "Kind", "Mesh", "Poses", "Status", "collide", "devices", "load_mesh",
-    "screw_motion", "shapes",
+    "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Status",
+    "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs", "load_mesh",
+    "load_recording", "screw_motion", "shapes",
 ]  # fmt: skip
 
 

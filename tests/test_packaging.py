@@ -10,7 +10,7 @@ import pytest
 import gpu_collide as gc
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("trimesh", "matplotlib", "cupy", "pyopencl", "rich", "scipy", "fcl")
+EXTRAS = ("trimesh", "matplotlib", "cupy", "pyopencl", "rich", "scipy", "fcl", "zarr", "pyarrow")
 
 
 def python(code, cwd=ROOT):

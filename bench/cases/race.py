@@ -1,4 +1,4 @@
-"""A recorded race: the kart's body against the triangles of the track near it, every step of the race."""
+"""Recorded races: a kart on its track, every step, on the whole track as one mesh, and on copies of it."""
 
 from __future__ import annotations
 
@@ -7,68 +7,108 @@ import time
 import numpy as np
 
 import gpu_collide as gc
-from bench.checks import ExactCheck, hit_share
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
-from examples.race import build_scene, load_race
+from gpu_collide.scenes_track import tiled
 
 NAME = "race"
 HELP = "a recorded race on its track: python -m bench race RACE.npz"
+
+#: Copies of the track side by side in one mesh: what is not touched should cost nothing.
+TILES = (1, 4, 16)
+#: Steps that are checked, half of them with contacts if there are as many.
+SAMPLE = 24
+
+_FIELDS = ("body_a", "body_b", "kind", "feature_a", "feature_b", "share", "position", "normal", "properness",
+           "local_a", "local_b", "normal_speed", "sustained")  # fmt: skip
 
 
 def run(settings: Settings) -> None:
     if not settings.paths:
         raise BenchError(
-            "case 'race' needs a recording: python -m bench race RACE.npz (see examples/race.py)"
+            "case 'race' needs a recording: python -m bench race RACE.npz (see gpu-collide race --help)"
         )
     report = Report(NAME, settings)
     for path in settings.paths:
         try:
-            race = load_race(path)
+            recording = gc.load_recording(path)
         except (FileNotFoundError, ValueError) as error:
             raise BenchError(str(error)) from error
-        _one_race(report, settings, path.stem, race)
+        if recording.static is None or len(recording.static) != 1:
+            raise BenchError(f"{path}: expected a recording with one track")
+        for tiles in TILES:
+            _one_race(report, settings, path.stem, recording, tiles)
+        report.reset_header()
     report.write()
 
 
-def _one_race(report, settings, name, race):
+def _one_race(report, settings, name, recording, tiles):
     begin = time.perf_counter()
-    scene = build_scene(race)
-    build = time.perf_counter() - begin
-    pairs = scene.pairs[: settings.size(len(scene.pairs))]
+    track = tiled(recording.static.meshes[0], tiles)
+    mesh_s = time.perf_counter() - begin
+    recording = recording.with_static(track)
+    first, stop = recording.races[0]
+    stop = min(stop, first + 1 + settings.size(max(stop - first - 1, 0)))
+    poses, times = recording.poses(first, stop), recording.times[first:stop]
+    options = {
+        "static": recording.static,
+        "min_properness": settings.min_properness,
+        "precision": settings.precision,
+        "backend": settings.backend,
+    }
 
     def call():
-        return gc.collide(
-            scene.bodies,
-            pairs,
-            min_properness=settings.min_properness,
-            precision=settings.precision,
-            backend=settings.backend,
-        ).to_numpy()
+        return gc.collide_trajectories(recording.meshes, recording.shape, poses, times, **options)
 
     result = call()
     report.set_device(result)
-    ExactCheck(scene.bodies, pairs, settings, sample=len(pairs), by_reference=2)(result)
+    if tiles == TILES[0]:
+        check_steps(recording, poses, times, result, options, settings.seed)
     timing = measure(call, settings.repeat)
-    sizes = np.array([len(found) for found in scene.triangles])
+    steps, driven = result.n_steps, float(times[-1] - times[0])
     report.add(
-        hide=("triangles_mean", "spread", "transfer_s", "kernel_s"),
+        hide=("mesh_s", "spread", "startup_s", "transfer_s", "kernel_s"),
         race=name,
-        steps=len(race.time),
-        pairs=len(pairs),
-        patches=len(sizes),
-        triangles_mean=float(sizes[scene.patch[: len(pairs)]].mean()),
-        hit_share=hit_share(result),
+        tiles=tiles,
+        track_faces=track.n_faces,
+        steps=steps,
+        driven_s=driven,
+        hit_share=len(np.unique(result.pairs["step"][result.pairs["status"] == gc.Status.HIT])) / steps,
         contacts=len(result),
-        patches_s=build,
-        collide_s=timing.best,
+        seconds=timing.best,
+        us_per_step=1e6 * timing.best / steps,
+        faster_than_driven=driven / timing.best,
+        mesh_s=mesh_s,
         spread=timing.spread,
-        us_per_step=1e6 * timing.best / len(pairs),
         startup_s=timing.startup,
         transfer_s=timing.part("transfer"),
         kernel_s=timing.part("kernel"),
-        faster_than_driven=float(race.duration.sum() * len(pairs) / len(scene.pairs) / timing.best),
     )
-    report.add_stages(name, timing, len(pairs))
+    report.add_stages(f"{name} x{tiles}", timing, steps)
     report.reset_header()
+
+
+def check_steps(recording, poses, times, result, options, seed) -> int:
+    """Compare a sample of steps with all features of both meshes, step by step; returns how many.
+
+    Raises
+    ------
+    BenchError
+        With the first step whose contacts differ in any bit.
+    """
+    rng = np.random.default_rng(seed)
+    hit = np.unique(result.step)
+    chosen = set(rng.permutation(hit)[: SAMPLE // 2].tolist())
+    chosen |= set(rng.permutation(result.n_steps)[: SAMPLE - len(chosen)].tolist())
+    for step in sorted(chosen):
+        alone = gc.collide_trajectories(
+            recording.meshes, recording.shape, poses[step : step + 2], times[step : step + 2],
+            features="all", filters="none", **options,
+        )  # fmt: skip
+        mine = result.of_step(step)
+        for name in _FIELDS:
+            found, expected = getattr(result, name)[mine], getattr(alone, name)
+            if not np.array_equal(found, expected):
+                raise BenchError(f"step {step}: {name} differs from that of all features; not timed")
+    return len(chosen)

@@ -6,7 +6,7 @@ import argparse
 import sys
 import warnings
 
-from . import demo, devices, run, screen
+from . import demo, devices, race, run, screen
 from .files import UserError
 from .terminal import Terminal
 
@@ -21,6 +21,7 @@ start here:
   gpu-collide devices                                   what this machine can compute on
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz your own shapes and motions
   gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
+  gpu-collide race --demo --picture track.png           a recorded race on its track
 
 Each command explains itself: gpu-collide run --help
 """
@@ -43,7 +44,7 @@ def build_parser():
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (demo, run, screen, devices):
+    for module in (demo, run, race, screen, devices):
         module.add_parser(commands)
     return parser
 

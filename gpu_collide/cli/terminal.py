@@ -103,13 +103,13 @@ class Terminal:
         print()
 
     @contextlib.contextmanager
-    def progress(self, label):
-        """A progress bar around long work.
+    def progress(self, label, unit="pairs"):
+        """A progress bar around long work, counted in `unit`.
 
         Yields
         ------
         update : callable (done, total) -> None
-            To be called with counts of pairs; may be called any number of times.
+            To be called with counts of the unit; may be called any number of times.
         """
         if self.quiet or not sys.stderr.isatty():
             yield lambda done, total: None
@@ -124,18 +124,18 @@ class Terminal:
                 # Without a total the bar pulses: nothing is known before the first report.
                 task = bar.add_task(label, total=None, count="")
                 yield lambda done, total: bar.update(
-                    task, completed=done, total=max(total, 1), count=f"{done:,} of {total:,} pairs"
+                    task, completed=done, total=max(total, 1), count=f"{done:,} of {total:,} {unit}"
                 )
         else:
-            yield _PlainProgress(label)
+            yield _PlainProgress(label, unit)
             print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)
 
 
 class _PlainProgress:
     """One line that rewrites itself at most ten times a second."""
 
-    def __init__(self, label):
-        self._label, self._last = label, 0.0
+    def __init__(self, label, unit):
+        self._label, self._unit, self._last = label, unit, 0.0
 
     def __call__(self, done, total):
         now = time.perf_counter()
@@ -144,7 +144,8 @@ class _PlainProgress:
         self._last = now
         share = done / max(total, 1)
         bar = "#" * round(20 * share)
-        print(f"\r{self._label} [{bar:<20}] {done:,} of {total:,} pairs", end="", file=sys.stderr, flush=True)
+        count = f"{done:,} of {total:,} {self._unit}"
+        print(f"\r{self._label} [{bar:<20}] {count}", end="", file=sys.stderr, flush=True)
 
 
 def _looks_like_number(text):

@@ -1,0 +1,243 @@
+"""``gpu-collide race``: every contact of recorded bodies with their track, and a picture of it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import time
+
+import numpy as np
+
+from .files import UserError, check_writable, read_mesh
+from .options import (
+    add_machine_options,
+    add_output_options,
+    add_query_options,
+    positive_float,
+    positive_int,
+    query_arguments,
+)
+from .screen import check_picture_type
+
+EPILOG = """\
+the recording:
+  An .npz file (or a .zarr group) with the arrays
+    time (t,)                              seconds
+    position (t, 3)                        place of the car; of several cars (t, n, 3)
+    quaternion_xyzw (t, 4)                 its orientation, or quat_wxyz with the scalar first
+    car_vertices, car_faces                its mesh, triangles, in its own frame
+    track_vertices, track_faces            the mesh of the track, in the world
+    race_lengths (races,)                  optional: how many of the t rows belong to each race
+  or a .parquet file with the columns frame, time, body, x, y, z, qw, qx, qy, qz. Meshes that the file does
+  not hold are given by --car-mesh and --track-mesh.
+
+the result:
+  contacts.npz, to be read with gpu_collide.TrajectoryContacts.load("contacts.npz") or numpy.load: absolute
+  times, places, normals, speeds per second, and the steps that were skipped.
+
+examples:
+  gpu-collide race --demo --picture track.png
+  gpu-collide race race.npz --max-speed 60 -o contacts.npz --picture track.png
+  gpu-collide race drive.parquet --car-mesh car.obj --track-mesh track.glb --two-sided
+"""
+
+FIRST = 8  # contacts in the table of the first ones
+DEMO_MAX_SPEED = 70.0  # the demo's car is put back onto the road once
+
+
+def add_parser(commands):
+    """Add the command to the subparsers."""
+    parser = commands.add_parser(
+        "race",
+        help="all contacts along a recording, and the track from above",
+        description="Find all contacts of recorded bodies with their track and with each other.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "recording", metavar="RECORDING", nargs="?", help=".npz, .zarr or .parquet (see below)"
+    )
+    source.add_argument("--demo", action="store_true", help="a made-up race that needs no file")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the demo (default: 1)")
+    group = parser.add_argument_group("meshes")
+    group.add_argument("--car-mesh", metavar="FILE", help="mesh file of the moving bodies")
+    group.add_argument("--track-mesh", metavar="FILE", help="mesh file of what stands still")
+    group.add_argument("--two-sided", action="store_true", help="meet the back of car and track as well")
+    group.add_argument(
+        "--tile", type=positive_int, default=1, metavar="K", help="K copies of the track side by side"
+    )
+    group = parser.add_argument_group("steps that are no motion")
+    group.add_argument(
+        "--max-speed", type=positive_float, metavar="V", help="skip steps faster than this, length per second"
+    )
+    group.add_argument(
+        "--max-turn", type=positive_float, metavar="DEG", help="skip steps that turn further, degrees"
+    )
+    group = parser.add_argument_group("result")
+    group.add_argument("-o", "--output", metavar="FILE", help="where the contacts go (.npz)")
+    group.add_argument(
+        "--picture", metavar="FILE", help="the track from above, with the contacts (.png, ...)"
+    )
+    group.add_argument("--up", choices="xyz", help="axis that points up (default: the flattest one)")
+    group.add_argument(
+        "--table",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="count and show what broad phase and filters let through (default: yes)",
+    )
+    add_query_options(parser)
+    add_machine_options(parser)
+    add_output_options(parser)
+    parser.set_defaults(action=race)
+
+
+def race(options, terminal):
+    """Read, collide, say what was found, write and draw."""
+    for path in filter(None, (options.output, options.picture)):
+        check_writable(path)
+    if options.picture:
+        check_picture_type(options.picture)
+    recording, name = read_recording(options)
+    query = query_arguments(options)
+    query["max_speed"] = options.max_speed or (DEMO_MAX_SPEED if options.demo else None)
+    query["max_turn"] = math.radians(options.max_turn) if options.max_turn else None
+    ready = prepare(recording, query)
+    terminal.note(f"kernels and meshes ready after {ready:.2f} s")
+    with terminal.progress("colliding", unit="steps") as update:
+        begin = time.perf_counter()
+        found = recording.collide(progress=update, report=options.table, **query)
+        seconds = time.perf_counter() - begin
+    terminal.table(f"Race: {name}", ["", ""], race_rows(recording, found, seconds))
+    if options.table and found.report is not None:
+        terminal.say(str(found.report))
+    if len(found):
+        terminal.table("First contacts", FIRST_COLUMNS, first_rows(found))
+    if len(found.skipped):
+        terminal.table("Skipped", ["reason", "steps", "first at"], skipped_rows(recording, found))
+    if options.output:
+        found.save(options.output)
+        terminal.say(f"wrote {options.output}" + ("" if options.output.endswith(".npz") else ".npz"))
+    if options.picture:
+        draw(recording, found, options)
+        terminal.say(f"wrote {options.picture}")
+
+
+def read_recording(options):
+    """The recording that the command names, and what to call it."""
+    from ..recordings import Recording, load_recording
+    from ..scenes_track import demo_race, tiled
+
+    sides = options.two_sided
+    meshes = read_mesh(options.car_mesh, two_sided=sides) if options.car_mesh else None
+    static = read_mesh(options.track_mesh, two_sided=sides) if options.track_mesh else None
+    given = {"meshes": meshes, "static": static, "two_sided": sides}
+    if options.demo:
+        recording, name = (
+            Recording.from_arrays(demo_race(options.seed), **given),
+            f"demo, seed {options.seed}",
+        )
+    else:
+        name = options.recording
+        try:
+            recording = load_recording(options.recording, **given)
+        except FileNotFoundError as error:
+            raise UserError(str(error).removeprefix("path: ")) from error
+        except ValueError as error:
+            text = str(error).removeprefix("path: ")
+            raise UserError(text.replace("pass meshes=", "give it with --car-mesh")) from error
+    if options.tile > 1:
+        if recording.static is None or len(recording.static) != 1:
+            raise UserError("--tile: expected a recording with one track")
+        recording = recording.with_static(tiled(recording.static.meshes[0], options.tile))
+    return recording, os.path.basename(str(name).rstrip("/"))
+
+
+def prepare(recording, query):
+    """Compile the kernels and pack the meshes, by a first step; returns the seconds that took."""
+    from ..trajectories import collide_trajectories
+
+    begin = time.perf_counter()
+    stop = min(2, len(recording.times))
+    first = recording.poses(0, stop)
+    times = np.arange(stop, dtype=float)
+    collide_trajectories(recording.meshes, recording.shape, first, times, static=recording.static, **query)
+    return time.perf_counter() - begin
+
+
+def race_rows(recording, found, seconds):
+    """Rows (what, value) about the race as a whole."""
+    import gpu_collide as gc
+
+    steps, races = recording.n_steps, len(recording.race_lengths)
+    faces = 0 if recording.static is None else sum(
+        recording.static.meshes[s].n_faces for s in recording.static.shape
+    )  # fmt: skip
+    near = int(np.count_nonzero(found.step_pairs))
+    hit = len(np.unique(found.pairs["step"][found.pairs["status"] == gc.Status.HIT]))
+    rows = [("lasted", f"{recording.seconds:.1f} s" + (f" in {races} races" if races > 1 else ""))]
+    if recording.n_bodies > 1:
+        rows.append(("bodies", f"{recording.n_bodies:,}"))
+    rows += [
+        ("steps", f"{steps:,}"),
+        ("faces of the track", f"{faces:,}"),
+        ("faces of a body", ", ".join(f"{mesh.n_faces:,}" for mesh in recording.meshes)),
+        ("steps with track or bodies near", _of(near, steps)),
+        ("steps with contact", _of(hit, steps)),
+        ("contacts", f"{len(found):,}"),
+    ]
+    for kind in gc.Kind:
+        rows.append((f"  {kind.name}", f"{int(np.count_nonzero(found.kind == kind)):,}"))
+    trouble = found.pairs["status"]
+    for status in (gc.Status.INITIAL_OVERLAP, gc.Status.INVALID_INPUT, gc.Status.UNRESOLVED):
+        if (trouble == status).any():
+            rows.append((f"pairs {status.name}", f"{int((trouble == status).sum()):,}"))
+    rows.append(("bodies skipped in a step", f"{len(found.skipped):,}"))
+    rows.append(("backend", f"{found.info.get('backend', '?')} ({found.info.get('device', '?')})"))
+    rows.append(("wall time", f"{seconds:.3f} s"))
+    if steps and seconds > 0:
+        rows.append(("time per step", f"{1e6 * seconds / steps:.1f} us"))
+        rows.append(("faster than driven", f"{recording.seconds / seconds:,.1f} times"))
+    return rows
+
+
+FIRST_COLUMNS = ["time", "step", "bodies", "x", "y", "z", "approach", "contacts"]
+
+
+def first_rows(found):
+    """The first contacts of the first pairs that have any: rows for ``FIRST_COLUMNS``."""
+    rows = []
+    counts = np.diff(found.contact_start)
+    for i in np.flatnonzero(counts)[:FIRST]:
+        c = found.contact_start[i]
+        place = (f"{v:.3f}" for v in found.position[c])
+        bodies = f"{found.body_a[c]} and {found.body_b[c]}"
+        closing = f"{-found.normal_speed[c]:.2f}"
+        rows.append((f"{found.time[c]:.4f}", str(found.step[c]), bodies, *place, closing, str(counts[i])))
+    return rows
+
+
+def skipped_rows(recording, found):
+    """Rows (reason, count, when first)."""
+    reasons = found.skipped["reason"]
+    rows = []
+    for reason in np.unique(reasons):
+        first = found.skipped["step"][reasons == reason][0]
+        rows.append((str(reason), f"{int((reasons == reason).sum()):,}", f"{recording.times[first]:.3f} s"))
+    return rows
+
+
+def draw(recording, found, options):
+    """Write the picture of the track."""
+    import matplotlib
+
+    matplotlib.use("agg", force=False)  # files only: a window system need not be there
+    from .. import _track_view, view
+
+    up = None if options.up is None else "xyz".index(options.up)
+    view.save(_track_view.plot_track(recording, found, up=up), options.picture)
+
+
+def _of(count, total):
+    return f"{count:,}" + (f" ({100 * count / total:.1f} %)" if total else "")

@@ -1,0 +1,270 @@
+"""`TrajectoryContacts`: the frozen result of a sweep along trajectories."""
+
+import dataclasses
+import json
+import os
+
+import numpy as np
+
+from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json
+
+__all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
+
+PAIR_DTYPE = np.dtype([("step", "i8"), ("body_a", "i4"), ("body_b", "i4"), ("status", "u1"), ("toi", "f8")])
+SKIP_DTYPE = np.dtype([("step", "i8"), ("body", "i4"), ("reason", "U8")])
+
+_PER_CONTACT = {
+    "step": (np.dtype(np.int64), ()),
+    "body_a": (np.dtype(np.int32), ()),
+    "body_b": (np.dtype(np.int32), ()),
+    "share": (np.dtype(np.float64), ()),
+    **{
+        name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
+        for name in CONTACT_DTYPE.names
+        if name != "pair"
+    },
+}
+_OTHERS = ("pairs", "contact_start", "skipped", "step_pairs")
+
+FILE_VERSION = 1
+_FILE_KIND = "TrajectoryContacts"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class TrajectoryContacts:
+    """Every contact along trajectories, ordered by (step, body_a, body_b, share, kind, features).
+
+    Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
+    ones.  All arrays are on the host and read-only.  ``len()`` is the number of contacts.
+
+    Attributes
+    ----------
+    step : (c,) int64
+        Step of each contact.
+    body_a, body_b : (c,) int32
+        The two bodies, ``body_a < body_b``.
+    time, time_end : (c,) float64
+        Absolute, in the unit of the frames' times (seconds); ``time_end`` is the end of a sustained contact
+        within its step, else equal to `time`.
+    share : (c,) float64
+        The same time as a share of its step, in [0, 1].
+    kind, feature_a, feature_b, position, normal, properness, local_a, local_b, sustained
+        As in `Contacts`.
+    normal_speed : (c,) float64
+        Relative speed along the normal, length per second: negative approaches.
+    pairs : (k,) structured
+        Pairs that are more than a plain MISS, with the fields ``step``, ``body_a``, ``body_b``, ``status``
+        (`Status`) and ``toi``, the absolute time of the earliest contact (``inf``: none).
+    contact_start : (k + 1,) int64
+        Contacts ``contact_start[i]:contact_start[i + 1]`` belong to row i of `pairs`.
+    skipped : (m,) structured
+        Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
+        "teleport" or "turn".
+    step_pairs : (s,) int64
+        Number of pairs that were tested in each step, from `first_step` on.
+    first_step : int
+        The first step looked at: 0, unless the object is one batch of a stream.
+    info : dict
+        As in `Contacts`; ``timings`` are summed over the batches.
+    report : FilterReport or None
+        What the broad phase and each filter let through, if asked for.
+    """
+
+    step: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    share: np.ndarray
+    kind: np.ndarray
+    feature_a: np.ndarray
+    feature_b: np.ndarray
+    time: np.ndarray
+    position: np.ndarray
+    normal: np.ndarray
+    properness: np.ndarray
+    local_a: np.ndarray
+    local_b: np.ndarray
+    normal_speed: np.ndarray
+    sustained: np.ndarray
+    time_end: np.ndarray
+    pairs: np.ndarray
+    contact_start: np.ndarray
+    skipped: np.ndarray
+    step_pairs: np.ndarray
+    first_step: int = 0
+    info: dict = dataclasses.field(default_factory=dict)
+    report: object = None
+
+    def __post_init__(self):
+        count = len(self.step)
+        for name, (dtype, tail) in _PER_CONTACT.items():
+            array = _canonical(name, getattr(self, name), dtype, (count, *tail))
+            object.__setattr__(self, name, array)
+        shapes = {
+            "pairs": (PAIR_DTYPE, len(self.pairs)),
+            "contact_start": (np.int64, len(self.pairs) + 1),
+            "skipped": (SKIP_DTYPE, len(self.skipped)),
+            "step_pairs": (np.int64, len(self.step_pairs)),
+        }
+        for name, (dtype, length) in shapes.items():
+            object.__setattr__(self, name, _canonical(name, getattr(self, name), dtype, (length,)))
+        object.__setattr__(self, "first_step", int(self.first_step))
+        object.__setattr__(self, "info", dict(self.info))
+
+    def __len__(self):
+        return len(self.step)
+
+    @property
+    def n_steps(self):
+        """Number of steps looked at."""
+        return len(self.step_pairs)
+
+    def of_step(self, step):
+        """Contacts of one step.
+
+        Returns
+        -------
+        slice
+            Rows of the per-contact arrays: ``found.time[found.of_step(7)]``.
+        """
+        return slice(*np.searchsorted(self.step, [step, step + 1]).tolist())
+
+    @classmethod
+    def concatenate(cls, parts):
+        """One object of several that follow each other, as ``stream=True`` yields them.
+
+        Parameters
+        ----------
+        parts : iterable of TrajectoryContacts
+            At least one, in the order of their steps.
+
+        Raises
+        ------
+        ValueError
+            No parts, or one that begins before the one before it ends.
+        """
+        parts = list(parts)
+        if not parts:
+            raise ValueError("parts: expected at least one TrajectoryContacts, got none")
+        if len(parts) == 1:
+            return parts[0]
+        gaps = _gaps(parts)
+        arrays = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in (*_PER_CONTACT, "pairs", "skipped")
+        }
+        before = np.cumsum([0] + [len(part) for part in parts])
+        starts = [part.contact_start[1:] + n for part, n in zip(parts, before, strict=False)]
+        arrays["contact_start"] = np.concatenate([np.zeros(1, np.int64), *starts])
+        counts = [
+            piece
+            for part, gap in zip(parts, gaps, strict=True)
+            for piece in (np.zeros(gap, np.int64), part.step_pairs)
+        ]
+        arrays["step_pairs"] = np.concatenate(counts)
+        reports = [part.report for part in parts if part.report is not None]
+        report = reports[0] if reports else None
+        for other in reports[1:]:
+            report = report + other
+        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts), report=report)
+
+    def shifted(self, steps):
+        """The same with every step number raised by `steps`; times stay."""
+        pairs, skipped = self.pairs.copy(), self.skipped.copy()
+        pairs["step"] += steps
+        skipped["step"] += steps
+        return dataclasses.replace(
+            self,
+            step=self.step + steps,
+            pairs=pairs,
+            skipped=skipped,
+            first_step=self.first_step + steps,
+        )
+
+    def save(self, path):
+        """Write everything but `report` to a compressed ``.npz`` file (the suffix is added if missing)."""
+        arrays = {name: getattr(self, name) for name in (*_PER_CONTACT, *_OTHERS, "first_step")}
+        text = json.dumps(self.info, default=_to_json)
+        head = {"format_version": np.int64(FILE_VERSION), "format_kind": np.array(_FILE_KIND)}
+        np.savez_compressed(path, **head, info=np.array(text), **arrays)
+
+    @classmethod
+    def load(cls, path):
+        """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
+
+        Raises
+        ------
+        FileNotFoundError
+            There is no such file.
+        ValueError
+            The file was not written by `save`, or by a newer version of this library.
+        """
+        path = os.fspath(path)
+        if not os.path.exists(path):
+            path += "" if path.endswith(".npz") else ".npz"
+        wanted = f"path: expected a .npz file written by {_FILE_KIND}.save, got {path}"
+        try:
+            file = np.load(path, allow_pickle=False)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"path: there is no file {path!r}") from None
+        except Exception as error:  # what is no NumPy file at all is taken for a pickle
+            reason = "not a NumPy file" if "pickle" in str(error) else error
+            raise ValueError(f"{wanted}: {reason}") from error
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError(f"{wanted}: a single array")
+        names = (*_PER_CONTACT, *_OTHERS, "first_step")
+        with file:
+            missing = [n for n in ("format_version", "format_kind", "info", *names) if n not in file.files]
+            if missing:
+                raise ValueError(f"{wanted}: it lacks {', '.join(missing)}")
+            version = int(file["format_version"])
+            if version > FILE_VERSION:
+                raise ValueError(
+                    f"path: {path} has format {version}, this version reads up to {FILE_VERSION}"
+                )
+            return cls(**{name: file[name] for name in names}, info=json.loads(str(file["info"])))
+
+    def __repr__(self):
+        stop = self.first_step + self.n_steps
+        status, kind = self.pairs["status"], self.kind
+        named = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any())
+        kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
+        lines = [
+            "TrajectoryContacts",
+            f"  steps     {self.first_step} to {stop - 1}" if self.n_steps else "  steps     none",
+            f"  pairs     {self.step_pairs.sum()}: {named or 'no contact'}",
+            f"  contacts  {len(self)}: {kinds}",
+        ]
+        if len(self):
+            i = int(np.argmin(self.time))
+            lines.append(
+                f"  earliest  t = {self.time[i]:.9g} in step {self.step[i]}, "
+                f"bodies {self.body_a[i]} and {self.body_b[i]}"
+            )
+        if len(self.skipped):
+            reason = self.skipped["reason"]
+            counts = ", ".join(f"{(reason == r).sum()} {r}" for r in np.unique(reason))
+            lines.append(f"  skipped   {len(self.skipped)}: {counts}")
+        return "\n".join(lines)
+
+
+def _gaps(parts):
+    """Steps that no part looked at, before each part (from one race of a file to the next there is one)."""
+    gaps, stop = [], parts[0].first_step
+    for k, part in enumerate(parts):
+        if part.first_step < stop:
+            raise ValueError(
+                f"parts: expected parts in the order of their steps, got part {k} that begins with step "
+                f"{part.first_step}, after step {stop - 1}"
+            )
+        gaps.append(part.first_step - stop)
+        stop = part.first_step + part.n_steps
+    return gaps
+
+
+def _join_info(parts):
+    """The first part's info, with the timings of all of them."""
+    timings = {}
+    for part in parts:
+        for stage, seconds in part.info.get("timings", {}).items():
+            timings[stage] = timings.get(stage, 0.0) + seconds
+    return {**parts[0].info, **({"timings": timings} if timings else {})}

@@ -1,0 +1,124 @@
+"""Trajectories: bad arguments, and the result as an object: files, parts, frozen arrays."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from tests.test_trajectories import BOX, random_case, same_bits, still, straight
+
+GOOD = {"meshes": BOX, "shape": None, "poses": straight(np.zeros((3, 2, 3))), "times": [0.0, 1.0, 2.0]}
+STILL = still(BOX, None, [[9.0, 0, 0]])
+MOVING = gc.Bodies(BOX, None, gc.Poses.identity(1), gc.Poses.from_quat_wxyz([[1.0, 0, 0]], [[1.0, 0, 0, 0]]))
+LOST = still(BOX, None, [[np.nan, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    "wrong, kind, text",
+    [
+        ({"meshes": "box"}, TypeError, "meshes: expected a Mesh"),
+        ({"meshes": [BOX, BOX]}, ValueError, "shape: expected"),
+        ({"shape": [0, 0, 0]}, ValueError, "shape: expected one mesh index per pose, 2, got 3"),
+        ({"shape": [0, 5]}, ValueError, "shape: expected indices"),
+        ({"poses": np.zeros((3, 2, 3))}, TypeError, "poses: expected Poses"),
+        ({"poses": gc.Poses.identity(3)}, ValueError, r"poses: expected Poses of shape \(t, n\), got \(3,\)"),
+        ({"poses": []}, ValueError, "poses: expected at least one block"),
+        ({"poses": [gc.Poses.identity(3)]}, ValueError, r"poses: expected blocks of shape \(k, n\)"),
+        ({"poses": ["a"]}, TypeError, "poses: expected Poses in every block, got str"),
+        ({"poses": [straight(np.zeros((2, 2, 3))), straight(np.zeros((1, 3, 3)))]}, ValueError,
+         r"poses: expected blocks of shape \(k, 2\), got \(1, 3\)"),
+        ({"poses": [straight(np.zeros((2, 2, 3)))]}, ValueError, "poses: expected 3 frames.* got 2"),
+        ({"poses": [straight(np.zeros((2, 2, 3)))] * 2}, ValueError, "poses: expected 3 frames.* got more"),
+        ({"times": [0.0, 1.0]}, ValueError, "times: expected one time per frame of poses, 3, got 2"),
+        ({"times": [0.0, 1.0, 1.0]}, ValueError, "times: expected strictly increasing.* frame 2"),
+        ({"times": [0.0, np.nan, 2.0]}, ValueError, "times: expected finite"),
+        ({"times": [[0.0, 1.0, 2.0]]}, ValueError, "times: expected shape"),
+        ({"static": BOX}, TypeError, "static: expected gpu_collide.Bodies"),
+        ({"static": MOVING}, ValueError, "static: expected bodies whose end pose equals"),
+        ({"static": LOST}, ValueError, "static: expected valid poses"),
+        ({"world": [0]}, ValueError, r"world: expected 2 \(moving bodies\) or 3 \(all\) numbers, got 1"),
+        ({"world": [0, -2]}, ValueError, "world: expected indices from -1"),
+        ({"world": [0.0, 1.0]}, TypeError, "world: expected integers"),
+        ({"group": [1] * 4}, ValueError, "group: expected 2"),
+        ({"mask": "all"}, TypeError, "mask: expected an array"),
+        ({"ignore": [[0, 3]]}, ValueError, "ignore: expected indices from 0 to 2"),
+        ({"ignore": [[0, 1], [1, 1]]}, ValueError, "ignore: expected two different bodies .* first: 1"),
+        ({"ignore": [0, 1]}, ValueError, "ignore: expected shape"),
+        ({"still_pairs": 1}, TypeError, "still_pairs: expected a bool"),
+        ({"max_speed": 0}, ValueError, "max_speed: expected a positive"),
+        ({"max_turn": "1"}, TypeError, "max_turn: expected a positive"),
+        ({"frames_per_batch": 0}, ValueError, "frames_per_batch: expected a positive integer"),
+        ({"frames_per_batch": 1.5}, TypeError, "frames_per_batch: expected a positive integer"),
+        ({"stream": None}, TypeError, "stream: expected a bool"),
+        ({"report": "yes"}, TypeError, "report: expected a bool"),
+        ({"progress": 3}, TypeError, "progress: expected a callable"),
+        ({"max_bytes": -1}, ValueError, "max_bytes: expected a positive"),
+        ({"pairs": [[0, 1]]}, TypeError, "pairs: .* no such option"),
+        ({"wurld": [0, 0]}, TypeError, "wurld: .* no such option"),
+        ({"refine": "sharp"}, ValueError, "refine: expected one of"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_named(wrong, kind, text):
+    with pytest.raises(kind, match=text):
+        gc.collide_trajectories(**{**GOOD, "static": STILL, "backend": "cpu", **wrong})
+
+
+def test_a_stream_complains_at_once():
+    with pytest.raises(ValueError, match="times: expected"):
+        gc.collide_trajectories(BOX, None, GOOD["poses"], [0, 1], stream=True)
+
+
+def test_files_round_trip(tmp_path):
+    *case, static = random_case(2)
+    found = gc.collide_trajectories(*case, static=static, max_speed=20.0, backend="cpu")
+    assert len(found) and len(found.skipped)
+    found.save(tmp_path / "found")
+    again = gc.TrajectoryContacts.load(tmp_path / "found")
+    same_bits(again, found)
+    assert again.info["backend"] == "cpu" and again.info["tolerances"] == found.info["tolerances"]
+    assert repr(again) == repr(found)
+
+
+def test_files_of_another_kind_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="path: there is no file"):
+        gc.TrajectoryContacts.load(tmp_path / "none")
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(ValueError, match="written by TrajectoryContacts.save.*not a NumPy file"):
+        gc.TrajectoryContacts.load(tmp_path / "text.npz")
+    np.savez(tmp_path / "other.npz", a=1)
+    with pytest.raises(ValueError, match="it lacks format_version"):
+        gc.TrajectoryContacts.load(tmp_path / "other.npz")
+    poses = gc.Poses.identity(2)
+    gc.collide(gc.Bodies(BOX, None, poses, poses), [[0, 1]], backend="cpu").save(tmp_path / "contacts.npz")
+    with pytest.raises(ValueError, match="it lacks format_kind"):
+        gc.TrajectoryContacts.load(tmp_path / "contacts.npz")
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    with pytest.raises(ValueError, match="a single array"):
+        gc.TrajectoryContacts.load(tmp_path / "one.npy")
+
+
+def test_parts_in_disorder_are_refused():
+    *case, static = random_case(2)
+    parts = list(
+        gc.collide_trajectories(*case, static=static, frames_per_batch=2, stream=True, backend="cpu")
+    )
+    with pytest.raises(ValueError, match="parts: expected parts in the order"):
+        gc.TrajectoryContacts.concatenate(parts[::-1])
+    with pytest.raises(ValueError, match="at least one"):
+        gc.TrajectoryContacts.concatenate([])
+    gap = gc.TrajectoryContacts.concatenate([parts[0], parts[2]])
+    assert gap.n_steps == 6 and (gap.step_pairs[2:4] == 0).all()
+    moved = parts[1].shifted(10)
+    assert moved.first_step == 12 and np.array_equal(moved.step, parts[1].step + 10)
+    assert np.array_equal(moved.time, parts[1].time)
+
+
+def test_results_never_change():
+    *case, static = random_case(2)
+    found = gc.collide_trajectories(*case, static=static, backend="cpu")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.step = None
+    for name in ("time", "pairs", "step_pairs"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(found, name)[:] = 0
