@@ -217,14 +217,10 @@ def check_pairs(pairs, n_bodies):
     Raises
     ------
     TypeError
-        Not integers, or None (reserved for the broad phase).
+        Not integers.
     ValueError
         Wrong shape, an index out of range, or a body paired with itself.
     """
-    if pairs is None:
-        raise TypeError(
-            "pairs: expected a (p, 2) integer array, got None (reserved for a broad phase to come)"
-        )
     array = as_numpy(pairs, "pairs")
     if array.shape == (0, 2) or (array.shape == (0,) and not isinstance(pairs, np.ndarray)):
         return np.zeros((0, 2), np.int32)

@@ -10,12 +10,16 @@ from gpu_collide import _sources
 from gpu_collide._rules import check_rules
 from gpu_collide._validate import check_choice, check_positive, first_few
 from gpu_collide.backends import get_backend
+from gpu_collide.backends.base import host_memory_free
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.poses import Bodies
 
-__all__ = ["BroadPhase", "find_pairs"]
+__all__ = ["BroadPhase", "find_pairs", "open_search"]
 
 DEFAULT_BYTES = 2 << 30
+RESULT_BYTES = (
+    25 + 8
+)  # of the result for one pair without contacts: status, toi, contact_start, pairs; and to join
 _BLOCK = 1 << 24  # pairs filled at a time
 _WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
 
@@ -157,6 +161,7 @@ class BroadPhase:
         self._max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True) or DEFAULT_BYTES
         self._kind, self._precision = broad_phase, precision
         self._place = get_backend(backend, precision)
+        self._tree_bytes = tree_bytes(self.rules.n, self._place, precision)
         self._tree, self._tests_when_new, self.report = None, 0, None
 
     def find_pairs(self, bodies):
@@ -165,12 +170,9 @@ class BroadPhase:
             raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
         if len(bodies) != self.rules.n:
             raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
-        room = self._max_bytes - self._tree_bytes()
+        room = self._max_bytes - self._tree_bytes
         if room < 0:
-            raise MemoryLimitError(
-                f"max_bytes: expected room for the tree of {len(bodies)} bodies, which needs "
-                f"{self._tree_bytes()} bytes, got {self._max_bytes}; pass a larger max_bytes"
-            )
+            raise _no_room_for_tree(len(bodies), self._tree_bytes, self._max_bytes)
         found = self._search(bodies, most=room // 8)
         if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
             self._refuse(found)
@@ -193,22 +195,54 @@ class BroadPhase:
             self._tree = None
         return found
 
-    def _tree_bytes(self):
-        if self._place.kind == "reference":
-            return 0
-        from gpu_collide.pipeline.bvh import BodyTree
-
-        real, raster = {"mixed": (8, 4), "double": (8, 8), "single": (4, 4)}[self._precision]
-        return BodyTree.bytes_needed(self.rules.n, real, raster)
-
     def _refuse(self, found):
         more = "" if found.complete else "more than "
-        need = self._tree_bytes() + 8 * (found.total + min(found.total, _BLOCK))
+        need = self._tree_bytes + 8 * (found.total + min(found.total, _BLOCK))
         raise MemoryLimitError(
             f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies, which need "
             f"{more}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies by "
             "world, group and mask"
         )
+
+
+def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
+    """The counted pairs of `bodies` for a query that takes them block by block.
+
+    Refuses more pairs than the machine has memory for a result of, and warns of invalid bodies.
+    """
+    from gpu_collide.pipeline.pairs import search
+
+    tree = tree_bytes(rules.n, place, precision)
+    if tree > max_bytes:
+        raise _no_room_for_tree(rules.n, tree, max_bytes)
+    most = host_memory_free() // RESULT_BYTES
+    found = search(bodies, rules, place, precision=precision, broad_phase=broad_phase, most=most)
+    if not found.complete or found.total > most:
+        more = "" if found.complete else "more than "
+        raise MemoryLimitError(
+            f"bodies: expected at most {most} pairs, for whose results there is memory, got "
+            f"{more}{found.total} pairs of {rules.n} bodies; part the bodies by world, group and mask, or find "
+            "the pairs by find_pairs and hand them over a share at a time"
+        )
+    warn_of_invalid(found.report.invalid_bodies)
+    return found
+
+
+def _no_room_for_tree(n, need, max_bytes):
+    return MemoryLimitError(
+        f"max_bytes: expected room for the tree of {n} bodies, which needs {need} bytes, got {max_bytes}; "
+        "pass a larger max_bytes"
+    )
+
+
+def tree_bytes(n, place, precision):
+    """Bytes of the tree over `n` bodies."""
+    if place.kind == "reference":
+        return 0
+    from gpu_collide.pipeline.bvh import BodyTree
+
+    real, raster = {"mixed": (8, 4), "double": (8, 8), "single": (4, 4)}[precision]
+    return BodyTree.bytes_needed(n, real, raster)
 
 
 def _gather(found):

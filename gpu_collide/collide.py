@@ -7,25 +7,35 @@ from dataclasses import replace
 import numpy as np
 
 from gpu_collide import _sources
+from gpu_collide._rules import check_rules
 from gpu_collide._validate import check_choice, check_pairs, check_positive
 from gpu_collide.backends import get_backend
+from gpu_collide.broad_phase import DEFAULT_BYTES, open_search
 from gpu_collide.contacts import Contacts
 from gpu_collide.pipeline.filters import chosen, narrow_phase
 from gpu_collide.poses import Bodies
+from gpu_collide.report import FilterReport
 
 __all__ = ["collide"]
 
 _DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
-_DEFAULT_BYTES = 2 << 30
 
 
 def collide(
     bodies,
-    pairs,
+    pairs=None,
     *,
+    world=None,
+    group=None,
+    mask=None,
+    ignore=None,
+    still_pairs=False,
+    broad_phase="hierarchy",
+    filters="auto",
+    features="auto",
+    report=False,
     refine="exact",
     candidates="auto",
-    features="auto",
     resolution=None,
     pixel_size=None,
     min_properness=-0.1,
@@ -35,8 +45,6 @@ def collide(
     backend="auto",
     max_bytes=None,
     progress=None,
-    filters="auto",
-    report=False,
 ):
     """Every contact between the bodies of each pair during a step.
 
@@ -48,8 +56,23 @@ def collide(
     ----------
     bodies : Bodies
         Shapes and start and end poses.
-    pairs : (p, 2) array_like of int
-        Rows (A, B) of body numbers; duplicates are fine. None is reserved for a broad phase and raises.
+    pairs : (p, 2) array_like of int, optional
+        Rows (A, B) of body numbers; duplicates are fine. Default: the pairs of `find_pairs`, A < B, in
+        lexicographic order, which the result holds as ``pairs``.
+    world, group, mask, ignore, still_pairs, broad_phase
+        Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`. The contacts are the
+        same with ``broad_phase="off"``, which takes all pairs that the rules allow.
+    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
+        Quick tests that run before the full one, in the order given, each on the pairs that those before it
+        left: swept bounding balls, swept boxes, a dividing plane. They settle pairs that cannot touch; the
+        contacts are the same bits. ``auto`` runs those that earn their time.
+    features : {"auto", "near", "all"}, optional
+        ``near`` looks only at those faces of a mesh that come near the other body during the step, found
+        through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
+        ``auto`` is ``near`` if a mesh has more than 256 faces and no rows are asked for: those are made of
+        whole meshes, so ``near`` goes with ``refine="exact"`` and not with ``candidates="raster"``.
+    report : bool, optional
+        Also count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing; ``segments`` interpolates on the rasterised
         screen; ``pixels`` is the paper's own answer, to the pixel.
@@ -57,11 +80,6 @@ def collide(
         How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. In
         exact mode the result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with
         ``refine="exact"`` only.
-    features : {"auto", "near", "all"}, optional
-        ``near`` looks only at those faces of a mesh that come near the other body during the step, found
-        through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
-        ``auto`` is ``near`` if a mesh has more than 256 faces and no rows are asked for: those are made of
-        whole meshes, so ``near`` goes with ``refine="exact"`` and not with ``candidates="raster"``.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
@@ -87,13 +105,6 @@ def collide(
         GiB.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
-    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
-        Quick tests that run before the full one, in the order given, each on the pairs that those before it
-        left: swept bounding balls, swept boxes, a dividing plane. They settle pairs that cannot touch; the
-        contacts are the same bits. ``auto`` runs those that earn their time.
-    report : bool, optional
-        Also count and time the tests: see `Contacts.report`.
-
     Returns
     -------
     Contacts
@@ -124,7 +135,99 @@ def collide(
     """
     if not isinstance(bodies, Bodies):
         raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
-    pairs = check_pairs(pairs, len(bodies))
+    rules = _check_pairing(len(bodies), pairs, world, group, mask, ignore, still_pairs, broad_phase)
+    pairs = check_pairs(pairs, len(bodies)) if rules is None else None
+    filters = chosen(filters)
+    _check_choices(refine, candidates, features, contacts, precision, backend)
+    resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
+    max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True) or DEFAULT_BYTES
+    _check_number(min_properness)
+    _check_bool(check_start, "check_start")
+    _check_bool(report, "report")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
+
+    place = get_backend(backend, precision)
+    options = {
+        "refine": refine,
+        "candidates": candidates,
+        "resolution": resolution,
+        "pixel_size": pixel_size,
+        "min_properness": float(min_properness),
+        "check_start": bool(check_start),
+    }
+    notes = {"contacts": contacts, "features": features, "filters": list(filters)}
+    search = None
+    if rules is not None:
+        search = open_search(bodies, rules, place, precision, broad_phase, max_bytes)
+        notes |= {"broad_phase": broad_phase, "invalid_bodies": search.report.invalid_bodies}
+    run = _run_reference if place.kind == "reference" else _run_pipeline
+    found = run(
+        bodies, pairs if search is None else search, place, options, contacts=contacts, filters=filters,
+        features=features, report=bool(report), precision=precision, max_bytes=max_bytes, progress=progress,
+    )  # fmt: skip
+    told = found.report
+    if told is not None and search is not None:
+        notes["report"] = FilterReport([search.report.filter_row(), *told]).to_dict()
+    return replace(found, info={**found.info, **options, **notes})
+
+
+def _run_reference(
+    bodies, pairs, place, options, *, contacts, filters, features, report, precision, max_bytes, progress
+):
+    from gpu_collide.reference.screw import collide_reference
+
+    if not isinstance(pairs, np.ndarray):
+        blocks = list(pairs.blocks(1 << 20))
+        pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
+    found = collide_reference(
+        bodies, pairs, contacts=contacts, progress=progress, filters=filters, report=report, **options
+    )
+    return replace(found, pairs=pairs)
+
+
+def _run_pipeline(
+    bodies, pairs, place, options, *, contacts, filters, features, report, precision, max_bytes, progress
+):
+    from gpu_collide.pipeline.screw import ScrewQuery, run
+
+    query = ScrewQuery(
+        bodies=bodies, pairs=pairs, features=features, first_only=contacts == "first", precision=precision,
+        max_bytes=max_bytes, progress=progress, filters=filters, report=report, **options,
+    )  # fmt: skip
+    fields, state = run(query, place)
+    c = _sources.constants(precision)
+    info = {
+        "backend": place.name,
+        "device": place.device,
+        "precision": precision,
+        "tolerances": {k: float(v) for k, v in c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))},
+        "timings": dict(state.timings),
+    }
+    if report:
+        narrow_phase(state, len(pairs), np.isfinite(fields["toi"]).sum())
+        info["report"] = state.report.to_dict()
+    return Contacts(**fields, info=info)
+
+
+def _check_pairing(n, pairs, world, group, mask, ignore, still_pairs, broad_phase):
+    """Rules of the broad phase, or None if the caller gives the pairs."""
+    rules = check_rules(n, world, group, mask, ignore, still_pairs)
+    check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
+    if pairs is None:
+        return rules
+    given = [name for name, value in zip(("world", "group", "mask", "ignore"), (world, group, mask, ignore),
+                                         strict=True) if value is not None]  # fmt: skip
+    given += ["still_pairs"] * bool(still_pairs) + ["broad_phase"] * (broad_phase != "hierarchy")
+    if given:
+        raise ValueError(
+            f"{given[0]}: expected nothing when pairs are given, since it says which pairs to make; leave "
+            f"{given[0]} out, or pairs"
+        )
+    return None
+
+
+def _check_choices(refine, candidates, features, contacts, precision, backend):
     check_choice(refine, "refine", ("exact", "segments", "pixels"))
     check_choice(candidates, "candidates", ("auto", "raster", "pairs"))
     check_choice(features, "features", ("auto", "near", "all"))
@@ -141,71 +244,29 @@ def collide(
         raise ValueError(
             f"features: expected 'auto' or 'all' with {asked}, whose rows need whole meshes, got 'near'"
         )
+
+
+def _check_resolution(refine, resolution, pixel_size):
     if resolution is not None and pixel_size is not None:
         raise ValueError(
             "pixel_size: expected None when resolution is given (they are two units of one thing)"
         )
     resolution = check_positive(resolution, "resolution", none_ok=True)
     pixel_size = check_positive(pixel_size, "pixel_size", none_ok=True)
-    max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True)
+    if resolution is None and pixel_size is None:
+        resolution = _DEFAULT_RESOLUTION[refine]
+    return resolution, pixel_size
+
+
+def _check_number(min_properness):
     if isinstance(min_properness, (bool, np.bool_)) or not isinstance(
         min_properness, (int, float, np.number)
     ):
         raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
     if not -1.0 <= min_properness <= 1.0:
         raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")
-    if not isinstance(check_start, (bool, np.bool_)):
-        raise TypeError(f"check_start: expected a bool, got {type(check_start).__name__}")
-    filters = chosen(filters)
-    if not isinstance(report, (bool, np.bool_)):
-        raise TypeError(f"report: expected a bool, got {type(report).__name__}")
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
-    if resolution is None and pixel_size is None:
-        resolution = _DEFAULT_RESOLUTION[refine]
 
-    place = get_backend(backend, precision)
-    options = {
-        "refine": refine,
-        "candidates": candidates,
-        "resolution": resolution,
-        "pixel_size": pixel_size,
-        "min_properness": float(min_properness),
-        "check_start": bool(check_start),
-    }
-    if place.kind == "reference":
-        from gpu_collide.reference.screw import collide_reference
 
-        found = collide_reference(
-            bodies,
-            pairs,
-            contacts=contacts,
-            progress=progress,
-            filters=filters,
-            report=bool(report),
-            **options,
-        )
-        return replace(found, info={**found.info, **options, "contacts": contacts})
-
-    from gpu_collide.pipeline.screw import ScrewQuery, run
-
-    query = ScrewQuery(
-        bodies=bodies, pairs=pairs, features=features, first_only=contacts == "first", precision=precision,
-        max_bytes=max_bytes or _DEFAULT_BYTES, progress=progress, filters=filters, report=bool(report),
-        **options,
-    )  # fmt: skip
-    fields, state = run(query, place)
-    c = _sources.constants(precision)
-    info = {
-        "backend": place.name,
-        "device": place.device,
-        "precision": precision,
-        **options,
-        "contacts": contacts,
-        "tolerances": {k: float(v) for k, v in c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))},
-        "timings": dict(state.timings),
-    }
-    if report:
-        narrow_phase(state, len(pairs), np.isfinite(fields["toi"]).sum())
-        info["report"] = state.report.to_dict()
-    return Contacts(**fields, info=info)
+def _check_bool(value, name):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")

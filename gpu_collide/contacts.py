@@ -49,7 +49,7 @@ _PER_CONTACT = {
 }
 CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
 
-FILE_VERSION = 1
+FILE_VERSION = 2
 
 
 def _canonical(name, array, dtype, shape):
@@ -104,6 +104,9 @@ class Contacts:
         True if the contact lasts; then it is reported once, at its beginning.
     time_end : (c,) float64
         End of a sustained contact, else equal to `time`.
+    pairs : (p, 2) int32 or None
+        Body numbers A, B of each pair: those asked for, or those that the broad phase found. None in results
+        read from files of the first version.
     info : dict
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
@@ -125,6 +128,7 @@ class Contacts:
     normal_speed: np.ndarray
     sustained: np.ndarray
     time_end: np.ndarray
+    pairs: np.ndarray | None = None
     info: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
@@ -135,6 +139,9 @@ class Contacts:
         for name, (dtype, tail) in _PER_CONTACT.items():
             array = _canonical(name, getattr(self, name), dtype, (n_contacts, *tail))
             object.__setattr__(self, name, array)
+        if self.pairs is not None:
+            pairs = _canonical("pairs", self.pairs, np.int32, (n_pairs, 2))
+            object.__setattr__(self, "pairs", pairs)
         object.__setattr__(self, "info", dict(self.info))
 
     @property
@@ -157,7 +164,7 @@ class Contacts:
         if all(isinstance(getattr(self, name), np.ndarray) for name in names):
             return self
         arrays = {name: as_numpy(getattr(self, name), name) for name in names}
-        return Contacts(**arrays, info=self.info)
+        return Contacts(**arrays, pairs=self.pairs, info=self.info)
 
     def of_pair(self, index):
         """Contacts of one pair.
@@ -192,6 +199,8 @@ class Contacts:
         """Write everything to a compressed ``.npz`` file at `path` (the suffix is added if missing)."""
         host = self.to_numpy()
         arrays = {name: getattr(host, name) for name in [*_PER_PAIR, *_PER_CONTACT]}
+        if host.pairs is not None:
+            arrays["pairs"] = host.pairs
         text = json.dumps(self.info, default=_to_json)
         np.savez_compressed(path, format_version=np.int64(FILE_VERSION), info=np.array(text), **arrays)
 
@@ -236,6 +245,7 @@ class Contacts:
                     f"path: {path} has format {version}, this version reads up to {FILE_VERSION}"
                 )
             arrays = {name: file[name] for name in [*_PER_PAIR, *_PER_CONTACT]}
+            arrays["pairs"] = file["pairs"] if "pairs" in file.files else None
             return cls(**arrays, info=json.loads(str(file["info"])))
 
     def __repr__(self):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_collide.pipeline.bvh import BodyTree
+from gpu_collide.report import FilterRow
 
 __all__ = ["PairReport", "Search", "iter_pairs", "search"]
 
@@ -53,6 +54,12 @@ class PairReport:
     seconds_build: float = 0.0
     seconds_search: float = 0.0
 
+    def filter_row(self):
+        """The first row of the cascade's report."""
+        name = "hierarchy" if self.broad_phase == "hierarchy" else "rules"
+        seconds = self.seconds_build + self.seconds_search
+        return FilterRow(name, self.possible, self.possible - self.pairs, seconds)
+
 
 @dataclass
 class Search:
@@ -80,6 +87,9 @@ class Search:
     def total(self):
         """Number of pairs."""
         return int(self.starts[-1])
+
+    def __len__(self):
+        return self.total
 
     def _common(self):
         t = self.tree

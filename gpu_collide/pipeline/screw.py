@@ -21,6 +21,8 @@ from gpu_collide.report import FilterReport
 
 __all__ = ["ScrewQuery", "run"]
 
+#: Pairs taken from the broad phase at a time, and the bytes that one takes there.
+BLOCK, BLOCK_BYTES = 1 << 20, 64
 #: Contact fields in the order of the result: dtype (None = the solver's type) and width.
 _FIELDS = {
     "pair": ("i4", 1), "kind": ("u1", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1), "time": (None, 1),
@@ -34,7 +36,7 @@ class ScrewQuery:
     """What the pipeline is asked, checked already."""
 
     bodies: object
-    pairs: np.ndarray
+    pairs: object  # (p, 2) int32, or a Search of the broad phase, whose blocks are taken one after the other
     refine: str
     candidates: str
     features: str
@@ -50,6 +52,17 @@ class ScrewQuery:
     report: bool = False
 
 
+@dataclass(frozen=True)
+class Piece:
+    """So many pairs as are worked on at a time: their bodies as the pose buffers number them, the bodies'
+    meshes, row heights or None, and the number of the first among all."""
+
+    pairs: np.ndarray
+    shapes: np.ndarray
+    heights: np.ndarray | None
+    first: int
+
+
 @dataclass
 class _Run:
     """State of one query on one backend."""
@@ -58,10 +71,12 @@ class _Run:
     backend: object
     module: object
     tables: object
-    buffers: dict
     c: dict
     real: np.dtype
     raster: np.dtype
+    buffers: dict = field(default_factory=dict)
+    blocks: list = field(default_factory=list)
+    origins: list = field(default_factory=list)
     timings: dict = field(default_factory=dict)
     guess: dict = field(default_factory=dict)
     pieces: list = field(default_factory=list)
@@ -137,7 +152,7 @@ def _takes_near(query):
 
 
 def run(query, backend):
-    """Run the whole query; returns the fields of `Contacts` as a dict of arrays, and notes for ``info``."""
+    """Run the whole query; returns the fields of `Contacts` as a dict of arrays, and the run."""
     begun = time.perf_counter()
     module = backend.module(query.precision)
     built = time.perf_counter()
@@ -145,30 +160,48 @@ def run(query, backend):
     raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
     near = _takes_near(query)
     tables = tables_for(query.bodies.meshes, backend, query.precision, near)
-    buffers, pairs, origin = _pose_buffers(query.bodies, query.pairs, backend, real)
-    state = _Run(query, backend, module, tables, buffers, _sources.constants(query.precision), real, raster)
+    state = _Run(query, backend, module, tables, _sources.constants(query.precision), real, raster)
     state.near = near
-    heights = _row_heights(query, query.pairs, state.near)
     state.report = FilterReport() if query.report else None
     state.timings["compile"] = built - begun
     state.timings["prepare"] = time.perf_counter() - built
+    blocks, total = [query.pairs], len(query.pairs)
+    if not isinstance(query.pairs, np.ndarray):
+        blocks = query.pairs.blocks(max(1, min(BLOCK, query.max_bytes // BLOCK_BYTES)))
+    for block in blocks:
+        _block(state, block, total)
+    return _assemble(state), state
+
+
+def _block(state, pairs, total):
+    """All stages for a block of pairs, in pieces that fit the memory limit."""
+    query, done = state.query, sum(len(block) for block in state.blocks)
+    state.blocks.append(pairs)
+    state.buffers, numbers, origin = _pose_buffers(query.bodies, pairs, state.backend, state.real)
+    if origin is not None:
+        state.origins.append(origin)
+    heights = _row_heights(query, pairs, state.near)
     n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), heights is not None)
     while at < n:
         stop = min(at + size, n)
+        piece = Piece(
+            numbers[at:stop], query.bodies.shape[pairs[at:stop]],
+            None if heights is None else heights[at:stop], done + at,
+        )  # fmt: skip
         try:
-            _chunk(state, pairs, heights, at, stop)
+            _chunk(state, piece)
         except TooLarge as error:
             if stop - at == 1:
                 raise MemoryLimitError(
-                    f"max_bytes: expected room for pair {at}, which needs at least {error.need} bytes, "
-                    f"got {query.max_bytes}; pass a larger max_bytes, or a coarser resolution or pixel_size"
+                    f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
+                    f"bytes, got {query.max_bytes}; pass a larger max_bytes, or a coarser resolution or "
+                    "pixel_size"
                 ) from None
             size = max(1, (stop - at) // 2)
             continue
         at = stop
         if query.progress is not None:
-            query.progress(at, n)
-    return _assemble(state, origin), state
+            query.progress(done + at, total)
 
 
 def _chunk_size(state, n, rows):
@@ -183,11 +216,11 @@ def _chunk_size(state, n, rows):
     return max(1, min(n, limit, room // per_pair))
 
 
-def _chunk(state, pairs, heights, begin, end):
-    """All stages for pairs begin..end."""
-    be, q, n = state.backend, state.query, end - begin
+def _chunk(state, piece):
+    """All stages for a piece of the pairs."""
+    be, q, n = state.backend, state.query, len(piece.pairs)
     b = dict(state.buffers)
-    b["pairs_in"] = be.to_device(np.ascontiguousarray(pairs[begin:end]).reshape(-1), copy=False)
+    b["pairs_in"] = be.to_device(np.ascontiguousarray(piece.pairs).reshape(-1), copy=False)
     stride = int(state.c["GC_SCREW_STRIDE"])
     if n * (stride * state.real.itemsize + 64) > q.max_bytes:
         raise TooLarge(n * (stride * state.real.itemsize + 64))
@@ -204,10 +237,10 @@ def _chunk(state, pairs, heights, begin, end):
     common = {"pairs_in": b["pairs_in"], "shape_in": b["shape_in"], "screw_in": screw,
               "headers_in": t["headers_in"], "topology_in": t["topology_in"]}  # fmt: skip
     solver = {k: t[k] for k in ("mesh_reals_in", "vertices_in", "planes_in")}
-    height = np.zeros(n) if heights is None else heights[begin:end]
+    height = np.zeros(n) if piece.heights is None else piece.heights
     row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
     todo = filters.apply(state, common, solver, pair_state, n, q.filters)
-    items = find_items(state, common, pair_state, todo, q.bodies.shape[q.pairs[begin:end]])
+    items = find_items(state, common, pair_state, todo, piece.shapes)
     n_cand, cand, brackets = search(state, common, items, bool(height.any()), row_height, pair_state)
     if q.check_start:
         start = be.fill(be.empty(n, state.real), -0.5)
@@ -230,7 +263,7 @@ def _chunk(state, pairs, heights, begin, end):
     out = {f: be.empty(max(total, 1) * w, np.dtype(d) if d else state.real) for f, (d, w) in _FIELDS.items()}
     if total:
         state.launch("s08_contacts", n, n_pairs=n, hit_start_in=hit_start, contact_start_in=contact_start,
-                     hit_in=hit, value_in=value, order_in=order, first_pair=begin,
+                     hit_in=hit, value_in=value, order_in=order, first_pair=piece.first,
                      corners_in=t["corners_in"], **poses,
                      **{k: common[k] for k in ("screw_in", "headers_in", "topology_in")}, **solver,
                      **{f"{f}_out": buf for f, buf in out.items()})  # fmt: skip
@@ -259,11 +292,11 @@ def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
         capacity = int(found * 1.2)
 
 
-def _assemble(state, origin):
+def _assemble(state):
     """Pieces to whole arrays, on the host; a single piece on a GPU stays there."""
     be = state.backend
     begun = time.perf_counter()
-    keep = be.kind == "cuda" and len(state.pieces) == 1 and origin is None
+    keep = be.kind == "cuda" and len(state.pieces) == 1 and not state.origins
     get = (lambda x: x) if keep else be.to_host
     starts, before = [np.zeros(1, np.int64)], 0
     fields = {name: [] for name in _FIELDS}
@@ -286,8 +319,9 @@ def _assemble(state, origin):
     result["contact_start"] = np.concatenate(starts)
     if not keep:
         result["sustained"] = result["sustained"].astype(bool)
-    if origin is not None and len(result["pair"]):
-        result["position"] = result["position"] + origin[result["pair"]]
+    if state.origins and len(result["pair"]):
+        result["position"] = result["position"] + np.concatenate(state.origins)[result["pair"]]
+    result["pairs"] = np.concatenate(state.blocks) if state.blocks else np.zeros((0, 2), np.int32)
     state.timings["assemble"] = time.perf_counter() - begun
     return result
 

@@ -112,6 +112,9 @@ class ReferenceSearch:
         """Number of pairs."""
         return int(self.starts[-1])
 
+    def __len__(self):
+        return self.total
+
     def _found(self):
         """Pairs that pass, (k, 2) int32 at a time, in lexicographic order."""
         n = self.rules.n
