@@ -17,8 +17,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Status",
-    "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs", "load_mesh",
-    "load_recording", "screw_motion", "shapes",
+    "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs",
+    "load_mesh", "load_recording", "screw_motion", "shapes",
 ]  # fmt: skip
 
 

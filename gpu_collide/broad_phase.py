@@ -221,8 +221,8 @@ def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
         more = "" if found.complete else "more than "
         raise MemoryLimitError(
             f"bodies: expected at most {most} pairs, for whose results there is memory, got "
-            f"{more}{found.total} pairs of {rules.n} bodies; part the bodies by world, group and mask, or find "
-            "the pairs by find_pairs and hand them over a share at a time"
+            f"{more}{found.total} pairs of {rules.n} bodies; part the bodies by world, group and mask, or "
+            "find the pairs by find_pairs and hand them over a share at a time"
         )
     warn_of_invalid(found.report.invalid_bodies)
     return found

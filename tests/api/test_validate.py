@@ -159,7 +159,6 @@ def test_pairs_may_repeat():
 @pytest.mark.parametrize(
     "bad, error, text",
     [
-        (None, TypeError, "broad phase"),
         ([[0.0, 1.0]], TypeError, "expected integers"),
         ([[0, 1, 2]], ValueError, r"expected shape \(n, 2\), got \(1, 3\)"),
         (np.zeros(0, int), ValueError, "expected shape"),
