@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .broad_phase import find_pairs
 from .collide import collide
 from .poses import Bodies, Poses
 from .trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
@@ -124,9 +123,10 @@ class Sweep:
         step, body = np.nonzero(why == 0)
         n_moving = len(step)
         bodies, choice = self._bodies(window, step, body, steps)
-        found, pairs = self._found(bodies, choice, self._progress_within(first, steps))
+        found = collide(bodies, progress=self._progress_within(first, steps), **choice, **self.options)
+        found = found.to_numpy()
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
-        result = self._result(found, pairs, first, step, number, n_moving, t0, t1)
+        result = self._result(found, first, step, number, n_moving, t0, t1)
         at, who = np.nonzero(why)
         skipped = np.empty(len(at), SKIP_DTYPE)
         skipped["step"], skipped["body"] = first + at, who
@@ -134,20 +134,8 @@ class Sweep:
         if self.progress is not None:
             self.progress(first + steps, max(len(self.times) - 1, 0))
         info = {**found.info, "n_bodies": crew.n, "n_static": crew.n_static, "frames_per_batch": self.size}
-        report = getattr(found, "report", None) if self.options["report"] else None
-        return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info, report=report)
-
-    def _found(self, bodies, choice, progress):
-        """Contacts of a batch, and the pairs that were tested."""
-        options = dict(self.options)
-        broad = {k: options[k] for k in ("precision", "backend", "max_bytes") if k in options}
-        for name in ("broad_phase", "still_pairs"):
-            if name in options:
-                broad[name] = options.pop(name)
-        if not options["report"]:
-            del options["report"]
-        pairs = find_pairs(bodies, **choice, **broad)
-        return collide(bodies, pairs, progress=progress, **options).to_numpy(), pairs
+        del info["invalid_bodies"]  # none: they are in `skipped`
+        return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info)
 
     def _progress_within(self, first, steps):
         if self.progress is None:
@@ -206,9 +194,9 @@ class Sweep:
         rows = place[:, crew.ignore].reshape(-1, 2)
         return rows[(rows >= 0).all(axis=1)]
 
-    def _result(self, found, met, first, step, number, n_moving, t0, t1):
+    def _result(self, found, first, step, number, n_moving, t0, t1):
         """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
-        a, b = met[:, 0], met[:, 1]
+        a, b = found.pairs[:, 0], found.pairs[:, 1]
         moving = a < n_moving  # two static ones are a pair only with still_pairs
         at = step[np.where(moving, a, 0)] if n_moving else np.zeros(len(a), np.int64)
         rows = np.flatnonzero(moving & (found.status != 0))

@@ -85,7 +85,7 @@ def collide_trajectories(
     report : bool, optional
         Count what the broad phase and the filters let through: ``.report`` of the result.
     **options
-        Handed to `collide`: ``min_properness``, ``contacts``, ``backend``, ``precision``, ``max_bytes``, ...
+        Handed to `collide`: ``min_properness``, ``contacts``, ``filters``, ``backend``, ``max_bytes``, ...
 
     Returns
     -------
@@ -126,7 +126,7 @@ def collide_trajectories(
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
     static = _check_static(static)
-    known = set(inspect.signature(collide).parameters) - {"bodies", "pairs"} | {"broad_phase"}
+    known = set(inspect.signature(collide).parameters) - {"bodies", "pairs"}
     for name in options:
         if name not in known:
             raise TypeError(f"{name}: collide_trajectories and collide have no such option")

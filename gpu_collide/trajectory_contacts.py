@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json
+from .report import FilterReport
 
 __all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
 
@@ -66,8 +67,6 @@ class TrajectoryContacts:
         The first step looked at: 0, unless the object is one batch of a stream.
     info : dict
         As in `Contacts`; ``timings`` are summed over the batches.
-    report : FilterReport or None
-        What the broad phase and each filter let through, if asked for.
     """
 
     step: np.ndarray
@@ -92,7 +91,6 @@ class TrajectoryContacts:
     step_pairs: np.ndarray
     first_step: int = 0
     info: dict = dataclasses.field(default_factory=dict)
-    report: object = None
 
     def __post_init__(self):
         count = len(self.step)
@@ -117,6 +115,12 @@ class TrajectoryContacts:
     def n_steps(self):
         """Number of steps looked at."""
         return len(self.step_pairs)
+
+    @property
+    def report(self):
+        """`FilterReport` of the tests and what they cost, over all batches; None without ``report=True``."""
+        data = self.info.get("report")
+        return None if data is None else FilterReport.from_dict(data)
 
     def of_step(self, step):
         """Contacts of one step.
@@ -161,11 +165,7 @@ class TrajectoryContacts:
             for piece in (np.zeros(gap, np.int64), part.step_pairs)
         ]
         arrays["step_pairs"] = np.concatenate(counts)
-        reports = [part.report for part in parts if part.report is not None]
-        report = reports[0] if reports else None
-        for other in reports[1:]:
-            report = report + other
-        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts), report=report)
+        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts))
 
     def shifted(self, steps):
         """The same with every step number raised by `steps`; times stay."""
@@ -181,7 +181,7 @@ class TrajectoryContacts:
         )
 
     def save(self, path):
-        """Write everything but `report` to a compressed ``.npz`` file (the suffix is added if missing)."""
+        """Write everything to a compressed ``.npz`` file (the suffix is added if missing)."""
         arrays = {name: getattr(self, name) for name in (*_PER_CONTACT, *_OTHERS, "first_step")}
         text = json.dumps(self.info, default=_to_json)
         head = {"format_version": np.int64(FILE_VERSION), "format_kind": np.array(_FILE_KIND)}
@@ -262,9 +262,13 @@ def _gaps(parts):
 
 
 def _join_info(parts):
-    """The first part's info, with the timings of all of them."""
+    """The first part's info, with the timings and the filter tables of all of them added up."""
     timings = {}
     for part in parts:
         for stage, seconds in part.info.get("timings", {}).items():
             timings[stage] = timings.get(stage, 0.0) + seconds
-    return {**parts[0].info, **({"timings": timings} if timings else {})}
+    sums = {"timings": timings} if timings else {}
+    reports = [part.report for part in parts if part.report is not None]
+    if reports:
+        sums["report"] = sum(reports[1:], reports[0]).to_dict()
+    return {**parts[0].info, **sums}

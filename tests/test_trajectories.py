@@ -12,7 +12,7 @@ import gpu_collide as gc
 from gpu_collide._sweep import _absolute
 
 BOX = gc.shapes.box()
-FIELDS = [f.name for f in dataclasses.fields(gc.TrajectoryContacts) if f.name not in ("info", "report")]
+FIELDS = [f.name for f in dataclasses.fields(gc.TrajectoryContacts) if f.name != "info"]
 
 
 def identity_quats(*lead):
@@ -160,8 +160,8 @@ def test_known_answers(backend):
 
 
 @settings(max_examples=12, deadline=None)
-@given(seed=st.integers(0, 10**6), plain=st.booleans())
-def test_like_one_call_per_step(seed, plain):
+@given(seed=st.integers(0, 10**6), plain=st.booleans(), size=st.integers(1, 7))
+def test_like_one_call_per_step(seed, plain, size):
     case = random_case(seed)
     rng = np.random.default_rng(seed)
     options = {}
@@ -176,6 +176,8 @@ def test_like_one_call_per_step(seed, plain):
     expected = slow(*case, "cpu", **options)
     agrees(found, expected)
     assert (found.step_pairs <= [len(pairs) for pairs in expected[3]]).all()
+    options["frames_per_batch"] = size
+    same_bits(gc.collide_trajectories(*case[:4], static=case[4], backend="cpu", **options), found)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 6, 100])
@@ -378,6 +380,22 @@ def test_options_reach_collide(backend):
     same = np.searchsorted(everything.contact_start, np.arange(len(everything)), side="right") - 1
     assert np.array_equal(first.pairs, everything.pairs)
     assert len(first) == np.sum(everything.time == everything.pairs["toi"][same])
+
+
+def test_reports_of_batches_add_up(backend):
+    """The pairs that came to each test are those of all batches, and the broad phase sees all of them."""
+    *case, static = random_case(14, t=9)
+    options = {"static": static, "backend": backend.kind, "report": True, "filters": ("spheres", "boxes")}
+    whole = gc.collide_trajectories(*case, **options)
+    parts = list(gc.collide_trajectories(*case, frames_per_batch=3, stream=True, **options))
+    joined = gc.TrajectoryContacts.concatenate(parts)
+    for found in (whole, joined):
+        rows = {row.name: row for row in found.report}
+        assert rows["narrow phase"].hits == np.sum(found.pairs["status"] == gc.Status.HIT)
+        assert rows["hierarchy"].passed == found.step_pairs.sum()
+    for name in ("spheres", "boxes", "narrow phase"):
+        assert whole.report[name].got == joined.report[name].got > 0
+    assert gc.collide_trajectories(*case, static=static, backend=backend.kind).report is None
 
 
 def test_bits_are_those_of_every_backend(backend):

@@ -111,7 +111,7 @@ def race(options, terminal):
         seconds = time.perf_counter() - begin
     terminal.table(f"Race: {name}", ["", ""], race_rows(recording, found, seconds))
     if options.table and found.report is not None:
-        terminal.say(str(found.report))
+        terminal.say(f"\n{found.report}\n")
     if len(found):
         terminal.table("First contacts", FIRST_COLUMNS, first_rows(found))
     if len(found.skipped):
