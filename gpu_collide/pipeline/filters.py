@@ -14,7 +14,7 @@ import numpy as np
 __all__ = ["AUTO", "FILTERS", "apply", "chosen", "narrow_phase"]
 
 #: Name of each filter and its kernel, in the order in which they cost.
-FILTERS = {"spheres": "f01_spheres", "boxes": "f02_boxes"}
+FILTERS = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}
 #: What ``filters="auto"`` runs: those that earn their time (docs/decisions/0010).
 AUTO = ("spheres", "boxes")
 
@@ -92,7 +92,25 @@ def _boxes(state, common, solver, pair_state, todo):
     return keep
 
 
-_RUN = {"spheres": _spheres, "boxes": _boxes}
+def _plane(state, common, solver, pair_state, todo):
+    be, t = state.backend, state.tables
+    vertices = 2 * int(t.counts[:, 0].max())
+    reals = 3 * vertices + 2 * be.group_size
+    room = state.query.max_bytes // 4 // (reals * state.raster.itemsize + 8 * be.group_size)
+    groups = min(be.max_groups, len(todo), room)
+    if groups < 1 or reals >= 2**31:  # a test that may be left out
+        return be.fill(be.empty(len(todo), np.uint8), 1)
+    keep = be.empty(len(todo), np.uint8)
+    tables = {k: common[k] for k in ("pairs_in", "shape_in", "screw_in", "headers_in")}
+    state.launch_groups("f03_plane", groups, n_todo=len(todo), todo_in=be.to_device(todo, copy=False),
+                        state_in=pair_state, mesh_reals_in=solver["mesh_reals_in"],
+                        vertices_in=t.buffers["vertices_raster"], reals_per_group=reals, keep_out=keep,
+                        scratch_reals=be.empty(groups * reals, state.raster),
+                        scratch_ints=be.empty(groups * 2 * be.group_size, np.int32), **tables)  # fmt: skip
+    return keep
+
+
+_RUN = {"spheres": _spheres, "boxes": _boxes, "plane": _plane}
 
 
 def narrow_phase(state, n, hits):

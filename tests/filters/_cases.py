@@ -19,10 +19,10 @@ from tests.oracle.scenes_base import (
     unit4,
 )
 from tests.oracle.shapes import box
-from tests.oracle.solid import apply, quat_mul, rotation_matrix
+from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
 from tests.screw._launch import Stages
 
-KERNELS = {"spheres": "f01_spheres", "boxes": "f02_boxes"}
+KERNELS = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}
 #: Families of the matrix on which a filter could lose something; the others repeat these.
 HARD = (
     "random_boxes", "random_cars", "random_nonconvex", "translations", "to_180", "far_away", "two_sided",
@@ -37,6 +37,12 @@ def _meshes(rng):
     return [*mixed(rng), boxes[2], boxes[3]]
 
 
+def ball():
+    """A ball of radius 1 with 320 faces."""
+    mesh = gc.shapes.icosphere(2)
+    return RawMesh(mesh.vertices, [f.tolist() for f in np.split(mesh.face_vertices, mesh.face_start[1:-1])])
+
+
 def misses(seed, n, turn=np.pi, travel=2.0, spread=2.0):
     """Impacts aimed so far beside that most pairs miss, by little or by much; turns up to `turn`."""
     rng = np.random.default_rng([seed, 41])
@@ -47,7 +53,7 @@ def misses(seed, n, turn=np.pi, travel=2.0, spread=2.0):
 
 
 def swings(seed, n, turn=np.pi, out=3.0):
-    """B swings about an axis somewhere near both bodies, with or without a pitch: A may lie anywhere around it,
+    """B swings about an axis somewhere near both bodies, with or without a pitch: A may lie anywhere,
     also where only its copy a turn on is met."""
     rng = np.random.default_rng([seed, 43])
     meshes = _meshes(rng)
@@ -73,15 +79,20 @@ def stills(seed, n):
 
 def drills(seed, n):
     """B climbs half a turn round an axis from which A stands off on the other side, low: they can meet at the
-    beginning, with A seen a whole turn on. Half are plates whose flat side faces the axis: these reach far
-    round it without touching it."""
+    beginning, with A seen a whole turn on. A third are plates whose flat side faces the axis: these reach far
+    round it without touching it; a third are balls of many faces close to it."""
     rng = np.random.default_rng([seed, 53])
-    meshes = [box((2.0, 2.0, 0.1)), *_meshes(rng)]
-    plates = rng.uniform(size=n) < 0.5
-    sa, sb = np.where(plates, 0, rng.integers(0, len(meshes), (2, n)))
+    meshes = [box((2.0, 2.0, 0.1)), ball(), *_meshes(rng)]
+    kind = rng.integers(0, 3, n)
+    plates = kind == 0
+    sa, sb = np.where(kind < 2, kind, rng.integers(2, len(meshes), (2, n)))
     angle, azimuth = rng.uniform(2.2, np.pi, n), rng.uniform(2.6, 3.6, n)
-    radius = np.where(plates, rng.uniform(0.1, 0.8, (2, n)), rng.uniform(0.4, 1.6, (2, n)))
-    climb = rng.uniform(1.0, 6.0, n)
+    near, far = np.array([0.1, 1.1, 0.4])[kind], np.array([0.8, 1.3, 1.6])[kind]
+    radius = rng.uniform(near, far, (2, n))
+    climb, low = rng.uniform(1.0, 7.0, n), rng.uniform(-0.8, 0.0, n)
+    balls = kind == 1  # these meet only just
+    angle, azimuth = np.where(balls, 2.9 + 0.2 * (angle > 2.7), angle), np.where(balls, 2.9, azimuth)
+    low = np.where(balls, -0.4 + 0.3 * low, low)
     up = np.tile([0.0, 0, 1], (n, 1))
 
     def at(r, phi, z):
@@ -92,7 +103,7 @@ def drills(seed, n):
         flat = quat_mul(turn_quat(up, phi), turn_quat(np.tile([0.0, 1, 0], (n, 1)), np.full(n, 0.5 * np.pi)))
         return np.where(plates[:, None], flat, random_quat(rng, n))
 
-    a, qa = at(radius[0], azimuth, climb * rng.uniform(-0.8, 0.0, n)), facing(azimuth)
+    a, qa = at(radius[0], azimuth, climb * low), facing(azimuth)
     back = qa * [1.0, -1, -1, -1]
     p0, p1 = (apply(rotation_matrix(back), at(radius[1], s * angle, s * climb) - a) for s in (-0.5, 0.5))
     q0 = facing(-0.5 * angle)
@@ -138,7 +149,17 @@ def keeps_of(filter_name, stages, groups=None, state=None):
     if filter_name != "spheres":
         args |= stages.index | {"mesh_reals_in": stages.tables["mesh_reals_in"]}
     todo = np.arange(n, dtype=np.int32)[::-1].copy()  # any order of the pairs
-    stages.items(KERNELS[filter_name], n, groups, n_todo=n, todo_in=be.to_device(todo), keep_out=keep, **args)
+    args |= {"n_todo": n, "todo_in": be.to_device(todo), "keep_out": keep}
+    if filter_name == "plane":
+        groups = min(n, be.max_groups) if groups is None else groups
+        vertices = [len(m.vertices) for m in stages.bodies.meshes]
+        reals = 6 * max(vertices) + 2 * be.group_size
+        args |= {"headers_in": common["headers_in"], "vertices_in": stages.tables["vertices_raster"],
+                 "scratch_reals": be.empty(groups * reals, stages.raster), "reals_per_group": reals,
+                 "scratch_ints": be.empty(groups * 2 * be.group_size, np.int32)}  # fmt: skip
+        be.launch(stages.module.kernel("f03_plane"), groups, **args)
+    else:
+        stages.items(KERNELS[filter_name], n, groups, **args)
     answer = be.to_host(keep)
     assert set(answer.tolist()) <= {0, 1}
     return answer[::-1].astype(bool)
