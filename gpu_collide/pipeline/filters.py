@@ -104,7 +104,7 @@ def _plane(state, common, solver, pair_state, todo):
     tables = {k: common[k] for k in ("pairs_in", "shape_in", "screw_in", "headers_in")}
     state.launch_groups("f03_plane", groups, n_todo=len(todo), todo_in=be.to_device(todo, copy=False),
                         state_in=pair_state, mesh_reals_in=solver["mesh_reals_in"],
-                        vertices_in=t.buffers["vertices_raster"], reals_per_group=reals, keep_out=keep,
+                        vertices_in=t.screen["vertices_in"], reals_per_group=reals, keep_out=keep,
                         scratch_reals=be.empty(groups * reals, state.raster),
                         scratch_ints=be.empty(groups * 2 * be.group_size, np.int32), **tables)  # fmt: skip
     return keep

@@ -188,9 +188,12 @@ def _block(state, pairs, total):
             numbers[at:stop], query.bodies.shape[pairs[at:stop]],
             None if heights is None else heights[at:stop], done + at,
         )  # fmt: skip
+        told = state.report
+        state.report = None if told is None else told + FilterReport()
         try:
             _chunk(state, piece)
         except TooLarge as error:
+            state.report = told  # the halves will tell it again
             if stop - at == 1:
                 raise MemoryLimitError(
                     f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
