@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from gpu_collide.pipeline.screen import TooLarge
 
 __all__ = ["Items", "find_items"]
 
+NEAR_FIELDS = 28  # GC_NEAR_FIELDS of gc_near.h
 #: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
 _VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(7)
 
@@ -61,7 +63,12 @@ def find_items(state, common, pair_state, todo, shapes):
     if not state.near:
         items = np.column_stack([todo, shapes[todo]]).astype(np.int32)
         return Items(be.to_device(items.reshape(-1), copy=False), len(items), t.screen, t.largest)
-    return _gather(state, *_near_patches(state, common, pair_state, todo, len(shapes)))
+    begun = time.perf_counter()
+    items = _gather(state, *_near_patches(state, common, pair_state, todo, len(shapes)))
+    if state.report is not None:
+        seconds = time.perf_counter() - begun
+        state.report.add("near features", len(todo), len(todo) - items.n, seconds)
+    return items
 
 
 def _near_patches(state, common, pair_state, todo, n_pairs):
@@ -72,16 +79,16 @@ def _near_patches(state, common, pair_state, todo, n_pairs):
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
         left, room = todo, state.guess.get("room", 256)
         while len(left):
-            group_bytes = 4 * room * (21 * state.raster.itemsize + 4)
+            group_bytes = 4 * room * (NEAR_FIELDS * state.raster.itemsize + 4)
             groups = max(1, min(be.max_groups, len(left), q.max_bytes // (2 * group_bytes)))
-            if group_bytes + 12 * capacity > q.max_bytes or 4 * room * 21 >= 2**31 or 3 * capacity >= 2**31:
+            if group_bytes + 12 * capacity > q.max_bytes or 4 * room * NEAR_FIELDS >= 2**31 or 3 * capacity >= 2**31:
                 raise TooLarge(group_bytes + 12 * capacity)
             need, no_room = be.zeros(1, np.int32), be.zeros(n_pairs, np.int32)
             state.launch_groups(
                 "b05_features", groups, n_todo=len(left), todo_in=be.to_device(left),
                 **{k: common[k] for k in ("pairs_in", "shape_in", "screw_in")}, state_in=pair_state,
                 trees_in=state.tables.buffers["trees_in"], nodes_in=state.tables.buffers["nodes_in"],
-                scratch_reals=be.empty(groups * 4 * room * 21, state.raster),
+                scratch_reals=be.empty(groups * 4 * room * NEAR_FIELDS, state.raster),
                 scratch_ints=be.empty(groups * (4 * room + 4), np.int32), room=room, capacity=capacity,
                 need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
             )  # fmt: skip

@@ -56,7 +56,7 @@ GC_FN void gc_front_swap(gc_front *f)
 GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *nodes, int level, int j, gc_near *a)
 {
     gc_near_make(p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta,
-                 gc_node_at(f->tree, nodes, level, j), a);
+                 f->side ? p->screw.ra : p->screw.rb, gc_node_at(f->tree, nodes, level, j), a);
 }
 
 /* does node a of f's side meet any node of the other side's set? */
