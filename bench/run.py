@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--quick", action="store_true", help="a twentieth of the pairs, two timed runs")
     p.add_argument("--results", type=Path, help="folder for CSV files (default for full runs: bench/results)")
     p.add_argument("--no-save", action="store_true", help="write no CSV")
-    p.add_argument("--figure", type=Path, help="where case sweep draws its figure")
+    p.add_argument("--figure", type=Path, help="where sweep or bisection draws its figure")
     return p
 
 

@@ -66,7 +66,7 @@ def run(settings: Settings) -> None:
             )
     written = report.write()
     if settings.figure is not None or written:
-        draw(report.rows, settings.figure or written[0].with_suffix(".png"))
+        draw(report.rows, report.device, settings.figure or written[0].with_suffix(".png"))
 
 
 def first_overlap(contacts) -> np.ndarray:
@@ -110,7 +110,7 @@ def _errors(found, contacts, samples) -> dict[str, float]:
     }
 
 
-def draw(rows: list[dict], path: Path) -> None:
+def draw(rows: list[dict], device: str, path: Path) -> None:
     """Two panels over the number of samples: the share of overlaps missed, and the rate beside ours."""
     try:
         import matplotlib
@@ -118,6 +118,7 @@ def draw(rows: list[dict], path: Path) -> None:
         raise BenchError("the figure needs matplotlib: python -m pip install matplotlib") from error
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    import matplotlib.ticker
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
     for i, shape in enumerate(dict.fromkeys(row["shape"] for row in rows)):
@@ -125,31 +126,30 @@ def draw(rows: list[dict], path: Path) -> None:
         samples = [row["samples"] for row in line]
         missed = [100.0 * row["missed"] for row in line]
         style = {"color": f"C{i}", "marker": "o", "markersize": 4}
-        overlaps = f"{shape}, {line[0]['overlapping']:,} pairs that overlap"
-        left.plot(samples, missed, label=overlaps, **style)
+        left.plot(samples, missed, label=f"{shape}, {line[0]['overlapping']:,} overlaps", **style)
         right.plot(samples, [row["bisection_per_s"] for row in line], label=f"bisection, {shape}", **style)
         ours = line[0]["ours_per_s"]
         right.plot(samples, [ours] * len(samples), "--", color=f"C{i}", label=f"collide, {shape}")
     left.set_title("What sampling misses", fontsize=11)
-    left.set_ylabel("overlaps not found (% of those there are)")
+    left.set_ylabel("overlaps missed, share of those collide finds")
     left.set_yscale("log")
     left.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
-    left.text(0.04, 0.05, "collide, exact: 0", transform=left.transAxes, fontsize=9, color="0.3")
+    both = "bisection finds none\nthat collide does not"
+    left.text(0.03, 0.05, both, transform=left.transAxes, fontsize=9, color="0.3")
     right.set_title("What it costs", fontsize=11)
     right.set_ylabel("pairs a second")
     right.set_yscale("log")
     right.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    right.set_ylim(bottom=0.2 * min(row["bisection_per_s"] for row in rows))  # room for the legend
     for axis in (left, right):
         axis.set_xscale("log", base=2)
         axis.set_xlabel("samples a step")
         axis.set_xticks(SAMPLES, [str(k) for k in SAMPLES])
+        axis.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.grid(True, alpha=0.3)
-        axis.legend(fontsize=8)
-    figure.suptitle(
-        f"Bisection ({ITERATIONS} halvings, first overlap) beside gc.collide (exact, all contacts): random "
-        "impacts",
-        fontsize=11,
-    )
+        axis.legend(fontsize=8, loc="upper right" if axis is left else "lower left")
+    what = f"Bisection ({ITERATIONS} halvings, first overlap) beside collide (exact, all contacts)"
+    figure.suptitle(f"{what}\nrandom impacts, {device}", fontsize=10)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)

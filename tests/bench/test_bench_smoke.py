@@ -44,3 +44,10 @@ def test_sweep_draws_its_figure(tmp_path, capsys):
     assert run.main([*words, "--figure", str(figure)]) == 0
     assert figure.stat().st_size > 10000
     assert "pixels" in capsys.readouterr().out
+
+
+def test_bisection_draws_its_figure(tmp_path, capsys):
+    figure = tmp_path / "bisection.png"
+    assert bench("bisection", "--figure", str(figure)) == 0
+    assert figure.stat().st_size > 10000
+    assert "missed" in capsys.readouterr().out
