@@ -174,7 +174,7 @@ def race_rows(recording, found, seconds):
     faces = 0 if recording.static is None else sum(
         recording.static.meshes[s].n_faces for s in recording.static.shape
     )  # fmt: skip
-    near = int(np.count_nonzero(found.step_pairs))
+    near = steps_near(found)
     hit = len(np.unique(found.pairs["step"][found.pairs["status"] == gc.Status.HIT]))
     rows = [("lasted", f"{recording.seconds:.1f} s" + (f" in {races} races" if races > 1 else ""))]
     if recording.n_bodies > 1:
@@ -200,6 +200,14 @@ def race_rows(recording, found, seconds):
         rows.append(("time per step", f"{1e6 * seconds / steps:.1f} us"))
         rows.append(("faster than driven", f"{recording.seconds / seconds:,.1f} times"))
     return rows
+
+
+def steps_near(found):
+    """Number of steps in which something comes near: near faces where they were counted, else boxes that meet."""
+    one_pair = found.n_steps and found.step_pairs.max() <= 1
+    if one_pair and found.report is not None and "near features" in found.report:
+        return found.report["near features"].passed
+    return int(np.count_nonzero(found.step_pairs))
 
 
 FIRST_COLUMNS = ["time", "step", "bodies", "x", "y", "z", "approach", "contacts"]
@@ -236,7 +244,7 @@ def draw(recording, found, options):
     from .. import _track_view, view
 
     up = None if options.up is None else "xyz".index(options.up)
-    view.save(_track_view.plot_track(recording, found, up=up), options.picture)
+    view.save(_track_view.plot_track(recording, found, up=up), options.picture, dpi=110)
 
 
 def _of(count, total):
