@@ -203,7 +203,7 @@ def race_rows(recording, found, seconds):
 
 
 def steps_near(found):
-    """Number of steps in which something comes near: near faces where they were counted, else boxes that meet."""
+    """Steps in which something comes near: near faces where they were counted, else boxes that meet."""
     one_pair = found.n_steps and found.step_pairs.max() <= 1
     if one_pair and found.report is not None and "near features" in found.report:
         return found.report["near features"].passed
