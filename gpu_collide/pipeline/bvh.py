@@ -86,7 +86,7 @@ def _cube(backend, module, boxes, n, bits, real):
         side = float((high - low).max()) * 1.25
         origin = 0.5 * low + 0.5 * high - 0.5 * side
     limit = float(np.finfo(real).max) / 4
-    least = max(np.abs(centres).max() * 1e-30, float(np.finfo(real).tiny) * 2.0 ** (bits + 2))
+    least = max(np.abs([low, high]).max() * 1e-15, float(np.finfo(real).tiny) * 2.0 ** (bits + 2))
     side = min(max(side, least), limit)
     return np.clip(origin, -limit, limit), side
 
@@ -207,6 +207,7 @@ class BodyTree:
         self.low, self.leaf_stride = int(c["GC_BVH_LOW"]), int(c["GC_LEAF_STRIDE"])
         self.leaf_width, self.node_width = int(c["GC_LEAF_INTS"]), int(c["GC_CROWD_STRIDE"])
         self.bound_stride, self.keep = int(c["GC_BOUND_STRIDE"]), int(c["GC_BVH_KEEP"])
+        self.wild = c["GC_BVH_WILD"]
         types = {arg.name: arg.dtype for arg in module["b03_body_nodes"].args}
         self.real, self.raster = types["leaves_in"], types["nodes_out"]
 
@@ -239,8 +240,10 @@ class BodyTree:
         self.n_bodies, self.n = len(bodies), int(self.valid.sum())
         self.levels = Levels(self.n, self.low)
         self.shift = np.zeros(3)
-        if self.real == np.float32 and self.n:  # digits that the distance from the world's origin would cost
-            self.shift = np.median(bodies.start.position[self.valid], axis=0)
+        if self.real == np.float32:  # digits that the distance from the world's origin would cost
+            position = bodies.start.position[self.valid]
+            near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
+            self.shift = np.median(near, axis=0) if len(near) else self.shift
 
     def _bound(self, bodies):
         """Stage b01: bounds and swept boxes of all bodies."""
@@ -275,7 +278,7 @@ class BodyTree:
         args = {"ranks": None if ranks is None else self._device(ranks), "n_ranks": n_ranks}
         order, centre = leaf_order(self.backend, self.module, boxes, self.n_bodies, **args)
         self.order_host = self.backend.to_host(order)[: self.n]
-        self.order, self.origin = self._device(self.order_host), centre
+        self.order, self.origin = self._device(self.order_host), centre.astype(self.real).astype(np.float64)
         self._fill(bounds, boxes)
 
     def _fill(self, bounds, boxes):
