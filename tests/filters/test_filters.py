@@ -1,0 +1,121 @@
+"""All filters together: the same contacts whichever run, and the stems of their stages."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from gpu_collide import _sources, scenes
+from gpu_collide.pipeline.filters import AUTO, FILTERS
+from gpu_collide.reference import filters as reference
+from tests import matrix
+from tests.filters import _cases
+
+CHOICES = ["auto", ("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres")]
+
+
+def run(of, backend, **options):
+    return gc.collide(of.bodies(), of.pairs, backend=backend, **options)
+
+
+@pytest.mark.parametrize("name", ("misses", "swings", "drills", "stills", "axis_through_both", "lattice"))
+def test_contacts_have_the_same_bits_whichever_filters_run(name, backend):
+    of = _cases.scene(name, 2000 if name in _cases.OWN else 120)
+    of = of.take(np.arange(120))
+    for options in ({}, {"precision": "single"}, {"min_properness": -1.0, "check_start": True}):
+        plain = run(of, "cpu", filters="none", **options)
+        for filters in CHOICES:
+            found = run(of, backend.kind, filters=filters, **options)
+            assert not matrix.same_bits(plain, found), (filters, options)
+
+
+@pytest.mark.parametrize("refine", ["segments", "pixels"])
+def test_approximate_contacts_have_the_same_bits(refine, backend):
+    of = _cases.misses(5, 60, turn=0.5)
+    plain = run(of, backend.kind, filters="none", refine=refine)
+    assert len(plain)
+    for filters in CHOICES:
+        assert not matrix.same_bits(plain, run(of, backend.kind, filters=filters, refine=refine))
+
+
+def test_pieces_have_the_same_bits_and_the_same_counts(backend):
+    of = _cases.misses(6, 400, turn=0.5)
+    names = ("spheres", "boxes", "plane")
+    whole = run(of, backend.kind, filters=names, report=True)
+    pieces = run(of, backend.kind, filters=names, report=True, max_bytes=6 << 20)
+    assert not matrix.same_bits(whole, pieces)
+    for one, two in zip(whole.report, pieces.report, strict=True):
+        assert (one.name, one.got, one.settled, one.hits) == (two.name, two.got, two.settled, two.hits)
+
+
+def test_invalid_pairs_pass_through(backend):
+    of = _cases.misses(8, 40, turn=0.5)
+    bodies = of.bodies()
+    position = np.array(bodies.start.position)
+    position[of.pairs[::5, 1]] = np.nan
+    bad = gc.Bodies(
+        bodies.meshes, bodies.shape, gc.Poses.from_quat_wxyz(position, bodies.start.unit_wxyz), bodies.end
+    )
+    plain = gc.collide(bad, of.pairs, filters="none", backend=backend.kind)
+    assert (plain.status == gc.Status.INVALID_INPUT).sum() == 8
+    for filters in CHOICES:
+        assert not matrix.same_bits(plain, gc.collide(bad, of.pairs, filters=filters, backend=backend.kind))
+
+
+def test_the_rows_of_a_report_hang_together(backend):
+    """What one test leaves the next one gets, in the order asked for; those that touch come through."""
+    of = _cases.misses(9, 300, turn=0.5)
+    hits = int((run(of, backend.kind).toi < np.inf).sum())
+    for names in itertools.permutations(FILTERS):
+        report = run(of, backend.kind, filters=names, report=True).report
+        assert [row.name for row in report] == [*names, "narrow phase"]
+        assert report.rows[0].got == 300
+        for one, two in itertools.pairwise(report):
+            assert one.passed == two.got >= hits
+        last = report["narrow phase"]
+        assert (last.settled, last.hits) == (last.got, hits)
+
+
+def test_the_farther_apart_the_more_is_settled(backend):
+    shares = []
+    for touch in (0.4, 0.1, 0.02):
+        bodies, pairs = scenes.random_impacts(gc.shapes.car(), n=400, seed=1, touch_share=touch)
+        found = gc.collide(bodies, pairs, report=True, backend=backend.kind)
+        left = found.report["narrow phase"].got
+        shares.append(1 - left / 400)
+        assert left <= 2.5 * found.report["narrow phase"].hits + 4
+    assert shares == sorted(shares) and shares[0] > 0.2 and shares[2] > 0.9
+
+
+def test_empty_batches(backend):
+    of = _cases.misses(9, 3)
+    found = gc.collide(of.bodies(), np.zeros((0, 2), int), backend=backend.kind, report=True)
+    assert len(found) == 0 and all(row.got == 0 for row in found.report)
+
+
+def test_the_reference_gives_the_same_with_its_own_filters():
+    of = _cases.misses(10, 12, turn=1.0)
+    plain = run(of, "reference", filters="none", check_start=True)
+    for filters in CHOICES:
+        found = run(of, "reference", filters=filters, check_start=True, report=True)
+        assert not matrix.same_bits(plain, found)
+        assert found.report["narrow phase"].got < 12
+
+
+def stems(folder, pattern):
+    return sorted(path.stem for path in Path(folder).glob(pattern))
+
+
+def test_kernels_and_reference_have_the_same_stages():
+    kernels = stems(_sources.kernels_dir() / "filters", "*.c")
+    assert [stem[:3] for stem in kernels] == [f"f{k:02d}" for k in range(1, len(kernels) + 1)], "no gap"
+    assert kernels == stems(Path(reference.__file__).parent, "f[0-9][0-9]_*.py")
+    assert kernels == [stem[5:] for stem in stems(Path(__file__).parent, "test_f[0-9][0-9]_*.py")]
+    assert kernels == list(FILTERS.values()) and set(AUTO) <= set(FILTERS)
+
+
+def test_every_entry_point_of_the_folder_belongs_to_a_stage():
+    for path in (_sources.kernels_dir() / "filters").glob("*.c"):
+        assert list(_sources.parse(path.read_text())) == [path.stem]
