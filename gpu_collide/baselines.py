@@ -105,9 +105,10 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     - It finds one time, not the contacts: no place, no normal, no features, and nothing after the first
       overlap. If the solids overlap, come apart and overlap again between two samples, the time found may
       belong to the later overlap.
-    - A touch is no overlap. Solids overlap if they go deeper than 1e-7 of the size (``single``: 1e-4), so a
-      contact that slides or grazes is not found, and the time found lies that depth behind the contact, less
-      at most ``2**-iterations / samples`` for the halving.
+    - A touch is no overlap. Solids overlap if they go deeper than about 1e-7 of the size (``single``: 1e-4),
+      so a contact that slides or grazes is not found, and the time found lies that depth behind the contact,
+      less at most ``2**-iterations / samples`` for the halving. At sharp tips the depth may be as much too
+      early.
     - Open meshes have no inside: a body wholly within one counts only while an edge of one passes through a
       face of the other.
 
@@ -117,14 +118,13 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     Examples
     --------
     >>> import gpu_collide as gc
-    >>> from gpu_collide import baselines
     >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
     >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
     >>> bodies = gc.Bodies(gc.shapes.box(), None, start, end)
-    >>> found = baselines.bisection(bodies, [[0, 1]])
+    >>> found = gc.baselines.bisection(bodies, [[0, 1]])
     >>> round(float(found.time[0]), 6), found.tests
     (0.333333, 37)
-    >>> bool(baselines.bisection(bodies, [[0, 1]], samples=1).hit[0])  # apart at both ends of the step
+    >>> bool(gc.baselines.bisection(bodies, [[0, 1]], samples=1).hit[0])  # apart at both ends of the step
     False
     """
     if not isinstance(bodies, Bodies):
