@@ -50,7 +50,7 @@ def moving(seed, n, *, side=None, turn=1.0, way=1.0, still=0.0, far=0.0, meshes=
     end_position = position + way * rng.normal(size=(n, 3)) * rng.uniform(0, 2, (n, 1))
     end_quat = product(dq, start.unit_wxyz).copy()
     stays = rng.uniform(size=n) < still
-    end_position[stays], end_quat[stays] = position[stays], -start.unit_wxyz[stays]
+    end_position[stays], end_quat[stays] = position[stays], -start.quat_wxyz[stays]
     end = gc.Poses.from_quat_wxyz(end_position, end_quat)
     return gc.Bodies(meshes, rng.integers(0, len(meshes), n), start, end)
 
