@@ -69,7 +69,7 @@ def collide(
     features : {"auto", "near", "all"}, optional
         ``near`` looks only at those faces of a mesh that come near the other body during the step, found
         through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
-        ``auto`` is ``near`` if a mesh has more than 256 faces and no rows are asked for: those are made of
+        ``auto`` is ``near`` if a mesh has more than 1,024 faces and no rows are asked for: those are made of
         whole meshes, so ``near`` goes with ``refine="exact"`` and not with ``candidates="raster"``.
     report : bool, optional
         Also count and time the tests: see `Contacts.report`.

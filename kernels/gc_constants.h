@@ -78,7 +78,7 @@
 /* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
 #define GC_AUTO_EDGE_PRODUCT 2500000000
 /* features="auto": a query looks at near faces only if a mesh has more faces than this (docs/decisions/0011) */
-#define GC_AUTO_NEAR_FACES 256
+#define GC_AUTO_NEAR_FACES 1024
 /* near faces: below patches a body's tree is walked down while it has at most so many nodes that are near */
 #define GC_NEAR_NODES 128
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */

@@ -87,6 +87,9 @@ GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
     m->source_edges = h[20];
     m->source_faces = h[21];
     m->near_faces = h[22];
+    m->edge_faces_away = h[23];
+    m->vertex_edges_away = h[24];
+    m->vertex_faces_away = h[25];
 }
 
 GC_FN gc_tables gc_tables_of(GC_GLOBAL const int *headers, GC_GLOBAL const int *topology, GC_GLOBAL const gc_real *reals,

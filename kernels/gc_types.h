@@ -48,8 +48,9 @@
 #define GC_HIT_DROPPED 512
 
 /* Header of a mesh, or of a patch of one: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. A
- * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's; whole meshes have -1 there. */
-#define GC_MESH_STRIDE 24
+ * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's and to other patches; whole meshes
+ * have -1 there. */
+#define GC_MESH_STRIDE 28
 typedef struct {
     int nv, ne, nf;
     int vertex0, face0;
@@ -60,6 +61,7 @@ typedef struct {
     int two_sided, closed;
     int source_vertices, source_edges, source_faces;
     int near_faces; /* 0 for faces to be left out, or -1 */
+    int edge_faces_away, vertex_edges_away, vertex_faces_away; /* of patches: how many patches on an entry counts in */
 } gc_mesh;
 
 /* Tree of a mesh's faces: GC_TREE_STRIDE ints a mesh: faces, first node, header of the first patch, height. Level l has

@@ -81,7 +81,11 @@ def _near_patches(state, common, pair_state, todo, n_pairs):
         while len(left):
             group_bytes = 4 * room * (NEAR_FIELDS * state.raster.itemsize + 4)
             groups = max(1, min(be.max_groups, len(left), q.max_bytes // (2 * group_bytes)))
-            if group_bytes + 12 * capacity > q.max_bytes or 4 * room * NEAR_FIELDS >= 2**31 or 3 * capacity >= 2**31:
+            if (
+                group_bytes + 12 * capacity > q.max_bytes
+                or 4 * room * NEAR_FIELDS >= 2**31
+                or 3 * capacity >= 2**31
+            ):
                 raise TooLarge(group_bytes + 12 * capacity)
             need, no_room = be.zeros(1, np.int32), be.zeros(n_pairs, np.int32)
             state.launch_groups(
@@ -142,7 +146,8 @@ def _gather(state, side, part, mask):
     }  # fmt: skip
     state.launch(
         "b06_gather", len(part), True, n_entries=len(part), entries_in=be.to_device(entries.reshape(-1)),
-        mesh_in=be.to_device(mesh), **t.screen, joined_headers_in=tables["headers_in"],
+        mesh_in=be.to_device(mesh), mesh_start_in=be.to_device(np.append(first, len(part)).astype(np.int32)),
+        **t.screen, joined_headers_in=tables["headers_in"],
         joined_edge0_in=tables["edge0_in"],
         **{name.replace("_in", "_out"): tables[name]
            for name in ("topology_in", "vertices_in", "normals_in", "inverse_length_in")},

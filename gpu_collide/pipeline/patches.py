@@ -2,12 +2,13 @@
 
 A patch is a run of faces in the leaf order of the mesh's bounding-volume tree, with the vertices and edges of
 those faces, numbered anew and laid out like a mesh of its own (``kernels/gc_types.h``); tables lead back to
-the numbers of the whole mesh. An edge or vertex on a border is in every patch that has a face there.
+the numbers of the whole mesh. An edge or vertex on a border has a copy in every patch with a face there. One of
+them owns it: there it is a feature, with all that is around it in the whole mesh, and its entries may lead to
+other patches. The other copies are places only.
 
 That is enough to find every candidate: a contact lies on all faces around the feature it is on, so all of
-them are near, and one of them faces the right way. The same contact found twice has the same bits and is kept
-once (s08). Solving and reporting use the whole mesh, so neither frame nor tolerance nor properness knows of
-patches.
+them are near, the owner's among them. Solving and reporting use the whole mesh, so neither frame nor tolerance
+nor properness knows of patches.
 """
 
 from __future__ import annotations
@@ -36,21 +37,39 @@ class Patches:
     tables : dict of name to (flat, begins)
         The index tables of `gpu_collide.pipeline.tables`, and where each patch begins in them; the entries
         are numbers within the patch. ``source_vertices``, ``source_edges``, ``source_faces`` lead to the
-        mesh.
+        mesh. ``edge_faces_away`` and the like say for each entry how many patches on it counts in.
     """
 
     counts: np.ndarray
     tables: dict
 
 
-def _grouped(key_patch, key_item, values, patches, items):
-    """CSR of `values` by (patch, item): `patches` and `items` list the groups in order. Returns flat values
-    and the number of values in each group."""
-    span = np.int64(items.max() + 1 if len(items) else 1)
-    groups = patches * span + items
-    at = np.searchsorted(groups, key_patch * span + key_item)
-    order = np.argsort(at, kind="stable")
-    return values[order], np.bincount(at, minlength=len(groups))
+def _rows(start, rows):
+    """Where the entries of some rows of a CSR table stand in it, and the number of entries of each row."""
+    sizes = start[rows + 1] - start[rows]
+    first = np.repeat(start[rows] - np.cumsum(sizes) + sizes, sizes)
+    return first + np.arange(sizes.sum()), sizes
+
+
+class _Copies:
+    """The copies of vertices or edges in the patches: ascending by patch, then by number in the mesh."""
+
+    def __init__(self, patch, item):
+        self.span = np.int64(item.max() + 1)
+        self.keys, inverse = np.unique(patch * self.span + item, return_inverse=True)
+        self.patch, self.source = self.keys // self.span, self.keys % self.span
+        self.first = np.searchsorted(self.patch, np.arange(int(patch.max()) + 1))
+        self.given = inverse.reshape(-1) - self.first[patch]  # number within the patch of what was given
+
+    def find(self, patch, item):
+        """Number within the patch of a copy, and whether there is one."""
+        at = np.searchsorted(self.keys, patch * self.span + item)
+        there = self.keys[np.minimum(at, len(self.keys) - 1)] == patch * self.span + item
+        return np.where(there, at - self.first[patch], -1), there
+
+    def owned(self, owner):
+        """Rows of the copies in the patch that owns the item."""
+        return np.flatnonzero(owner[self.source] == self.patch)
 
 
 def _starts(sizes, group_patch, n_patches):
@@ -63,21 +82,6 @@ def _starts(sizes, group_patch, n_patches):
     begins = row0 + np.arange(n_patches)
     total = np.cumsum(out)
     return total - np.repeat(total[begins], per_patch + 1), begins
-
-
-def _unique_in_patch(patch, item):
-    """Distinct (patch, item), and for each entry its number within the patch."""
-    span = np.int64(item.max() + 1 if len(item) else 1)
-    keys, inverse = np.unique(patch * span + item, return_inverse=True)
-    owner, source = keys // span, keys % span
-    first = np.searchsorted(owner, np.arange(int(patch.max()) + 1 if len(patch) else 0))
-    return owner, source, inverse.reshape(-1) - first[patch], first
-
-
-def _corner_index(mesh, order):
-    """Where the corners of the faces in that order stand in ``face_vertices``."""
-    sizes = np.diff(mesh.face_start)[order]
-    return np.repeat(mesh.face_start[order] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 def cut(mesh, order, size=1 << PATCH_LEVEL):
@@ -99,91 +103,84 @@ def cut(mesh, order, size=1 << PATCH_LEVEL):
     place = np.empty(nf, np.int64)
     place[order] = np.arange(nf)
     patch, local_face = place // size, place % size
-
-    corners = np.diff(mesh.face_start)
-    # corners of the faces in leaf order
-    sizes = corners[order]
-    index = (
-        np.repeat(mesh.face_start[order], sizes)
-        + np.arange(sizes.sum())
-        - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    )
+    index, sizes = _rows(mesh.face_start, order)
     corner_patch = np.repeat(patch[order], sizes)
-    vertex_patch, vertex_source, corner_vertex, vertex0 = _unique_in_patch(
-        corner_patch, mesh.face_vertices[index].astype(np.int64)
+    vertices = _Copies(corner_patch, mesh.face_vertices[index].astype(np.int64))
+    edges = _Copies(corner_patch, mesh.face_edges[index].astype(np.int64))
+    ends = mesh.edges[edges.source].astype(np.int64)
+    local_ends, _ = vertices.find(edges.patch[:, None], ends)
+
+    # what is around a feature, in the patch that owns it: the first that has a face there
+    edge_owner = np.minimum.reduceat(patch[mesh.edge_faces >> 1], mesh.edge_face_start[:-1])
+    at, edge_sizes = _around(mesh.edge_face_start, edges, edge_owner)
+    edge_face, edge_side = mesh.edge_faces[at] >> 1, mesh.edge_faces[at] & 1
+    edge_from = np.repeat(edges.patch, edge_sizes)
+    with_faces = np.flatnonzero(np.diff(mesh.vertex_face_start))
+    vertex_owner = np.full(len(mesh.vertices), -1, np.int64)
+    vertex_owner[with_faces] = np.minimum.reduceat(
+        patch[mesh.vertex_faces], mesh.vertex_face_start[:-1][with_faces]
     )
-    edge_patch, edge_source, corner_edge, _ = _unique_in_patch(
-        corner_patch, mesh.face_edges[index].astype(np.int64)
-    )
+    at, vertex_face_sizes = _around(mesh.vertex_face_start, vertices, vertex_owner)
+    vertex_face, vertex_from = mesh.vertex_faces[at], np.repeat(vertices.patch, vertex_face_sizes)
+    at, vertex_edge_sizes = _around(mesh.vertex_edge_start, vertices, vertex_owner)
+    edge_at, edge_end = mesh.vertex_edges[at].astype(np.int64) >> 1, mesh.vertex_edges[at] & 1
+    here = np.repeat(vertices.patch, vertex_edge_sizes)
+    there = np.where(edges.find(here, edge_at)[1], here, edge_owner[edge_at])
+    local_edge, _ = edges.find(there, edge_at)
+
+    copies = [np.bincount(p, minlength=n_patches) for p in (vertices.patch, edges.patch, patch)]
+    first_vertex, first_edge, first_face = (np.cumsum(c) - c for c in copies)
     face_start, face_row = _starts(sizes, patch[order], n_patches)
-
-    vertex_span = np.int64(len(mesh.vertices))
-    ends = mesh.edges[edge_source].astype(np.int64)
-    keys = vertex_patch * vertex_span + vertex_source
-    local_ends = (
-        np.searchsorted(keys, edge_patch[:, None] * vertex_span + ends) - vertex0[edge_patch][:, None]
-    )
-
-    edge_first = np.searchsorted(edge_patch, np.arange(n_patches))
-    local_edge = np.arange(len(edge_source)) - edge_first[edge_patch]
-    face_of = mesh.edge_faces.astype(np.int64) >> 1
-    edge_of = np.repeat(np.arange(len(mesh.edges)), np.diff(mesh.edge_face_start))
-    edge_faces, edge_sizes = _grouped(
-        patch[face_of], edge_of, 2 * local_face[face_of] + (mesh.edge_faces & 1), edge_patch, edge_source
-    )
-    edge_face_start, edge_row = _starts(edge_sizes, edge_patch, n_patches)
-    vertex_edges, vertex_edge_sizes = _grouped(
-        np.repeat(edge_patch, 2), ends.reshape(-1),
-        (2 * local_edge[:, None] + np.arange(2)).reshape(-1), vertex_patch, vertex_source,
-    )  # fmt: skip
-    vertex_edge_start, vertex_row = _starts(vertex_edge_sizes, vertex_patch, n_patches)
-    face_at = np.repeat(order, sizes)
-    vertex_faces, vertex_face_sizes = _grouped(
-        corner_patch,
-        mesh.face_vertices[index].astype(np.int64),
-        local_face[face_at],
-        vertex_patch,
-        vertex_source,
-    )
-    vertex_face_start, _ = _starts(vertex_face_sizes, vertex_patch, n_patches)
-
-    per_patch = [np.bincount(p, minlength=n_patches) for p in (vertex_patch, edge_patch, patch)]
-    first_vertex, first_edge, first_face = (np.cumsum(c) - c for c in per_patch)
-
-    def begin_of(group_first, group_sizes):
-        total = np.concatenate([[0], np.cumsum(group_sizes)])
-        return total[group_first]
-
-    corner0 = begin_of(first_face, sizes)
+    edge_face_start, edge_row = _starts(edge_sizes, edges.patch, n_patches)
+    vertex_edge_start, vertex_row = _starts(vertex_edge_sizes, vertices.patch, n_patches)
+    vertex_face_start, _ = _starts(vertex_face_sizes, vertices.patch, n_patches)
+    corner0, edge_face0 = _before(sizes, first_face), _before(edge_sizes, first_edge)
+    vertex_edge0, vertex_face0 = (_before(k, first_vertex) for k in (vertex_edge_sizes, vertex_face_sizes))
     tables = {
         "face_start": (face_start, face_row),
-        "face_vertices": (corner_vertex, corner0),
-        "face_edges": (corner_edge, corner0),
+        "face_vertices": (vertices.given, corner0),
+        "face_edges": (edges.given, corner0),
         "edges": (local_ends.reshape(-1), 2 * first_edge),
         "edge_face_start": (edge_face_start, edge_row),
-        "edge_faces": (edge_faces, begin_of(first_edge, edge_sizes)),
+        "edge_faces": (2 * local_face[edge_face] + edge_side, edge_face0),
         "vertex_edge_start": (vertex_edge_start, vertex_row),
-        "vertex_edges": (vertex_edges, begin_of(first_vertex, vertex_edge_sizes)),
+        "vertex_edges": (2 * local_edge + edge_end, vertex_edge0),
         "vertex_face_start": (vertex_face_start, vertex_row),
-        "vertex_faces": (vertex_faces, begin_of(first_vertex, vertex_face_sizes)),
-        "edge_flags": (mesh.edge_flags[edge_source], first_edge),
-        "vertex_flags": (mesh.vertex_flags[vertex_source], first_vertex),
-        "source_vertices": (vertex_source, first_vertex),
-        "source_edges": (edge_source, first_edge),
+        "vertex_faces": (local_face[vertex_face], vertex_face0),
+        "edge_flags": (mesh.edge_flags[edges.source], first_edge),
+        "vertex_flags": (mesh.vertex_flags[vertices.source], first_vertex),
+        "source_vertices": (vertices.source, first_vertex),
+        "source_edges": (edges.source, first_edge),
         "source_faces": (np.asarray(order), first_face),
+        "edge_faces_away": (patch[edge_face] - edge_from, edge_face0),
+        "vertex_edges_away": (there - here, vertex_edge0),
+        "vertex_faces_away": (patch[vertex_face] - vertex_from, vertex_face0),
     }
-    tables = {
-        name: (flat.astype(np.int32), begins.astype(np.int64)) for name, (flat, begins) in tables.items()
-    }
-    return Patches(np.stack(per_patch, axis=1).astype(np.int64), tables)
+    tables = {name: (flat.astype(np.int32), begins) for name, (flat, begins) in tables.items()}
+    return Patches(np.stack(copies, axis=1).astype(np.int64), tables)
+
+
+def _around(start, copies, owner):
+    """Entries of a CSR table of the mesh for the copies that own their item, in the order of all copies, and how
+    many each copy has (others none)."""
+    owned = copies.owned(owner)
+    at, sizes = _rows(start, copies.source[owned])
+    counts = np.zeros(len(copies.patch), np.int64)
+    counts[owned] = sizes
+    return at, counts
+
+
+def _before(sizes, first):
+    """Entries before each patch, where `first` is its first row."""
+    return np.concatenate([[0], np.cumsum(sizes)])[first]
 
 
 def _slabs(mesh, order, size, boxes):
     """Slab and radius (n, 6) of runs of `size` faces: unit normal, range along it, greatest distance from the
     middle of the box (see ``kernels/gc_types.h``)."""
     centred = mesh.vertices - mesh.center
-    sizes = np.diff(mesh.face_start)[order]
-    corners = centred[mesh.face_vertices[_corner_index(mesh, order)]]
+    index, sizes = _rows(mesh.face_start, order)
+    corners = centred[mesh.face_vertices[index]]
     face_first = np.arange(0, len(order), size)
     first = (np.cumsum(sizes) - sizes)[face_first]
     of_node = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(corners))))

@@ -22,7 +22,11 @@ _INDEX_TABLES = (
     "face_start", "face_vertices", "face_edges", "edges", "edge_face_start", "edge_faces",
     "vertex_edge_start", "vertex_edges", "vertex_face_start", "vertex_faces", "edge_flags", "vertex_flags",
 )  # fmt: skip
-_SOURCE_TABLES = ("source_vertices", "source_edges", "source_faces")
+#: Tables that only patches have, by column of the header.
+_PATCH_TABLES = {
+    19: "source_vertices", 20: "source_edges", 21: "source_faces", 23: "edge_faces_away",
+    24: "vertex_edges_away", 25: "vertex_faces_away",
+}  # fmt: skip
 
 
 def _stack(arrays, dtype):
@@ -91,7 +95,8 @@ def _headers(meshes, cuts, n_header):
     headers[:, 3] = np.cumsum(counts[:, 0]) - counts[:, 0]
     headers[:, 4] = np.cumsum(counts[:, 2]) - counts[:, 2]
     parts, base = [], 0
-    for column, name in enumerate((*_INDEX_TABLES, "two_sided", "closed", *_SOURCE_TABLES), start=5):
+    columns = dict(enumerate((*_INDEX_TABLES, "two_sided", "closed"), start=5)) | _PATCH_TABLES
+    for column, name in columns.items():
         if name in ("two_sided", "closed"):
             flags = [np.array([getattr(m, name) for m in meshes])]
             flags += [np.full(len(c.counts), getattr(m, name)) for m, c in zip(meshes, cuts, strict=False)]

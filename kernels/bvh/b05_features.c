@@ -5,7 +5,7 @@
  *      of the patch that they belong to
  * One group per pair. Both trees are walked down together, level by level: from the set of nodes on each side that still
  * meet one on the other, the side with the larger nodes goes down, and each set keeps what meets the other. A group's
- * work-items share the nodes. Below the level of patches a side goes down only while it has few nodes. Conservative for the whole arc (gc_near.h, docs/decisions/0011). A pair whose sets do not fit
+ * work-items share the nodes. Below the level of patches a side goes down only while it has few nodes, and large ones. Conservative for the whole arc (gc_near.h, docs/decisions/0011). A pair whose sets do not fit
  * the scratch is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again. The order of
  * the list means nothing.
  */
@@ -104,12 +104,17 @@ GC_LARGE void gc_front_thin(const gc_near_pair *p, const gc_front *f, const gc_f
     }
 }
 
-/* squared diagonal of the first node of a set, as a measure of its level */
+/* mean squared diagonal of a set's nodes */
 GC_FN gc_raster gc_front_size(const gc_front *f, GC_GLOBAL const gc_raster *nodes)
 {
-    GC_GLOBAL const gc_raster *b = gc_node_at(f->tree, nodes, f->level, f->node[0]);
-    gc_raster x = b[3] - b[0], y = b[4] - b[1], z = b[5] - b[2];
-    return x * x + y * y + z * z;
+    int n = *f->count, i;
+    gc_raster sum = GC_F(0.0);
+    for (i = 0; i < n; ++i) {
+        GC_GLOBAL const gc_raster *b = gc_node_at(f->tree, nodes, f->level, f->node[i]);
+        gc_raster x = b[3] - b[0], y = b[4] - b[1], z = b[5] - b[2];
+        sum += x * x + y * y + z * z;
+    }
+    return sum / (gc_raster)n;
 }
 
 GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *nodes)
@@ -123,11 +128,12 @@ GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f, GC_GLOBAL con
     *f->spare_count = 0;
 }
 
-/* May f go down a level? Below the patches only while it has few nodes: a large face beside small ones is worth being told
- * from its neighbours, but looking at many small faces one by one costs more than the screen takes for them. */
-GC_FN int gc_front_may_descend(const gc_front *f, int n)
+/* May f go down a level? Below the patches only while it has few nodes, and far larger ones than the other side: large faces
+ * beside small patches are worth being told from their neighbours, but looking at many small faces one by one costs more
+ * than the screen takes for them. */
+GC_FN int gc_front_may_descend(const gc_front *f, int n, gc_raster size, gc_raster other)
 {
-    return f->level > GC_PATCH_LEVEL || (f->level > 0 && n <= GC_NEAR_NODES);
+    return f->level > GC_PATCH_LEVEL || (f->level > 0 && n <= GC_NEAR_NODES && size > GC_F(8.0) * other);
 }
 
 /* Walk down; returns how many nodes a set had at most, above `room` if it gave up for want of room. At the end the sets
@@ -143,12 +149,15 @@ GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, 
     if (*a->spare_count == 0) return 0;
     do {
         int may_a, may_b;
+        gc_raster size_a, size_b;
         na = *a->count;
         nb = *b->count;
-        may_a = gc_front_may_descend(a, na);
-        may_b = gc_front_may_descend(b, nb);
+        size_a = gc_front_size(a, nodes);
+        size_b = gc_front_size(b, nodes);
+        may_a = gc_front_may_descend(a, na, size_a, size_b);
+        may_b = gc_front_may_descend(b, nb, size_b, size_a);
         going = may_a || may_b;
-        lower_a = may_a && (!may_b || gc_front_size(a, nodes) >= gc_front_size(b, nodes));
+        lower_a = may_a && (!may_b || size_a >= size_b);
         GC_BARRIER(); /* all have read the sets */
         if (going) {
             gc_front *f = lower_a ? a : b, *o = lower_a ? b : a;

@@ -3,7 +3,8 @@
  * in:  the list (b05) in order of side, each patch once, with where it begins in its mesh; tables of all parts
  * out: tables of the joined meshes, laid out like those of parts; their headers come from the host
  * One group per entry of the list; its work-items share the features. Numbers within a patch are raised by what lies before
- * it; the tables that lead back to the whole mesh are copied, or counted up for a mesh in one piece.
+ * it. What is around a feature on a border may lie in other patches: if one is not listed, no contact can be there, and an
+ * entry of the patch itself, or none of use, stands in for it.
  */
 
 /* an entry's place in the joined tables: what lies before it in its mesh; and which of its faces are near */
@@ -20,10 +21,36 @@ GC_FN void gc_copy_ints(GC_GLOBAL const int *from, GC_GLOBAL int *to, int n, int
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) to[i] = from[i] + add;
 }
 
-GC_FN void gc_copy_source(GC_GLOBAL const int *topology, int source, GC_GLOBAL int *to, int n)
+/* the entry of the list in first..end that is `part`, or -1 */
+GC_FN int gc_listed(GC_GLOBAL const int *entries, int first, int end, int part)
 {
-    int i;
-    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) to[i] = source < 0 ? i : topology[source + i];
+    while (first < end) {
+        int middle = (first + end) >> 1, found = entries[GC_GATHER_STRIDE * middle];
+        if (found == part) return middle;
+        if (found < part) first = middle + 1;
+        else end = middle;
+    }
+    return -1;
+}
+
+/* A CSR table of what is around features, whose entries count in other patches by `away`: value * scale + low bits, value a
+ * face (column 3 of an entry's offsets) or an edge (column 2). The first entry that is listed stands in for those that are
+ * not; rows without any keep what they have, and belong to features that cannot meet anything. */
+GC_FN void gc_gather_around(GC_GLOBAL const int *t, int start, int rows, int values, int away, GC_GLOBAL const int *entries,
+                            int g, int first, int end, int column, int scale, GC_GLOBAL int *to)
+{
+    int r;
+    for (r = GC_LOCAL_ID; r < rows; r += GC_GROUP_SIZE) {
+        int k = t[start + r], stop = t[start + r + 1], some = -1, missing = 0;
+        for (; k < stop; ++k) {
+            int d = t[away + k], at = d == 0 ? g : gc_listed(entries, first, end, entries[GC_GATHER_STRIDE * g] + d);
+            missing += at < 0;
+            to[k] = at < 0 ? -1 : t[values + k] + scale * entries[GC_GATHER_STRIDE * at + column];
+            if (at >= 0 && some < 0) some = to[k];
+        }
+        for (k = t[start + r]; missing > 0 && k < stop; ++k)
+            if (to[k] < 0) to[k] = some;
+    }
 }
 
 /* three blocks of n numbers into blocks of `all` */
@@ -37,26 +64,29 @@ GC_FN void gc_copy_blocks(GC_GLOBAL const gc_raster *from, GC_GLOBAL gc_raster *
     }
 }
 
-GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc_mesh *m, const gc_offsets *b, GC_GLOBAL int *out)
+GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc_mesh *m, const gc_offsets *b,
+                              GC_GLOBAL const int *entries, int g, int first, int end, GC_GLOBAL int *out)
 {
-    int corners = t[p->face_start + p->nf], edge_faces = t[p->edge_face_start + p->ne];
-    int vertex_edges = t[p->vertex_edge_start + p->nv], vertex_faces = t[p->vertex_face_start + p->nv], i;
+    int corners = t[p->face_start + p->nf], i;
     /* the closing entry of one patch is the first of the next, of the same value */
     gc_copy_ints(t + p->face_start, out + m->face_start + b->faces, p->nf + 1, b->corners);
     gc_copy_ints(t + p->face_vertices, out + m->face_vertices + b->corners, corners, b->vertices);
     gc_copy_ints(t + p->face_edges, out + m->face_edges + b->corners, corners, b->edges);
     gc_copy_ints(t + p->edges, out + m->edges + 2 * b->edges, 2 * p->ne, b->vertices);
     gc_copy_ints(t + p->edge_face_start, out + m->edge_face_start + b->edges, p->ne + 1, b->edge_faces);
-    gc_copy_ints(t + p->edge_faces, out + m->edge_faces + b->edge_faces, edge_faces, 2 * b->faces);
     gc_copy_ints(t + p->vertex_edge_start, out + m->vertex_edge_start + b->vertices, p->nv + 1, b->vertex_edges);
-    gc_copy_ints(t + p->vertex_edges, out + m->vertex_edges + b->vertex_edges, vertex_edges, 2 * b->edges);
     gc_copy_ints(t + p->vertex_face_start, out + m->vertex_face_start + b->vertices, p->nv + 1, b->vertex_faces);
-    gc_copy_ints(t + p->vertex_faces, out + m->vertex_faces + b->vertex_faces, vertex_faces, b->faces);
+    gc_gather_around(t, p->edge_face_start, p->ne, p->edge_faces, p->edge_faces_away, entries, g, first, end, 3, 2,
+                     out + m->edge_faces + b->edge_faces);
+    gc_gather_around(t, p->vertex_edge_start, p->nv, p->vertex_edges, p->vertex_edges_away, entries, g, first, end, 2, 2,
+                     out + m->vertex_edges + b->vertex_edges);
+    gc_gather_around(t, p->vertex_face_start, p->nv, p->vertex_faces, p->vertex_faces_away, entries, g, first, end, 3, 1,
+                     out + m->vertex_faces + b->vertex_faces);
     gc_copy_ints(t + p->edge_flags, out + m->edge_flags + b->edges, p->ne, 0);
     gc_copy_ints(t + p->vertex_flags, out + m->vertex_flags + b->vertices, p->nv, 0);
-    gc_copy_source(t, p->source_vertices, out + m->source_vertices + b->vertices, p->nv);
-    gc_copy_source(t, p->source_edges, out + m->source_edges + b->edges, p->ne);
-    gc_copy_source(t, p->source_faces, out + m->source_faces + b->faces, p->nf);
+    gc_copy_ints(t + p->source_vertices, out + m->source_vertices + b->vertices, p->nv, 0);
+    gc_copy_ints(t + p->source_edges, out + m->source_edges + b->edges, p->ne, 0);
+    gc_copy_ints(t + p->source_faces, out + m->source_faces + b->faces, p->nf, 0);
     for (i = GC_LOCAL_ID; i < p->nf; i += GC_GROUP_SIZE) out[m->near_faces + b->faces + i] = (int)(b->mask >> i & 1u);
 }
 
@@ -64,6 +94,7 @@ GC_KERNEL void b06_gather(
     int n_entries,
     GC_GLOBAL const int *entries_in,           /* (n_entries, GC_GATHER_STRIDE) part, then gc_offsets */
     GC_GLOBAL const int *mesh_in,              /* (n_entries,) joined mesh of each entry */
+    GC_GLOBAL const int *mesh_start_in,        /* (meshes + 1,) first entry of each joined mesh */
     GC_GLOBAL const int *headers_in,           /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
     GC_GLOBAL const gc_raster *vertices_in,    /* per part x, y, z blocks */
@@ -92,7 +123,7 @@ GC_KERNEL void b06_gather(
         b.mask = (gc_uint)e[8];
         gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);
         gc_mesh_load(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
-        gc_gather_topology(topology_in, &p, &m, &b, topology_out);
+        gc_gather_topology(topology_in, &p, &m, &b, entries_in, g, mesh_start_in[mesh], mesh_start_in[mesh + 1], topology_out);
         gc_copy_blocks(vertices_in + 3 * p.vertex0, vertices_out + 3 * m.vertex0 + b.vertices, p.nv, m.nv);
         gc_copy_blocks(normals_in + 3 * p.face0, normals_out + 3 * m.face0 + b.faces, p.nf, m.nf);
         for (i = GC_LOCAL_ID; i < p.ne; i += GC_GROUP_SIZE)
