@@ -95,7 +95,7 @@ def _boxes(state, common, solver, pair_state, todo):
 def _plane(state, common, solver, pair_state, todo):
     be, t = state.backend, state.tables
     vertices = 2 * int(t.counts[:, 0].max())
-    reals = 3 * vertices + 2 * be.group_size
+    reals = 4 * vertices + 2 * be.group_size
     room = state.query.max_bytes // 4 // (reals * state.raster.itemsize + 8 * be.group_size)
     groups = min(be.max_groups, len(todo), room)
     if groups < 1 or reals >= 2**31:  # a test that may be left out

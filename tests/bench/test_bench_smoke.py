@@ -38,6 +38,12 @@ def test_beside_fcl(capsys):
     assert "ratio" in said and "tori" in said
 
 
+def test_filters_tell_what_they_settled(capsys):
+    assert bench("filters") == 0
+    said = capsys.readouterr().out
+    assert "spheres+boxes+plane" in said and "narrow phase" in said
+
+
 def test_sweep_draws_its_figure(tmp_path, capsys):
     figure = tmp_path / "sweep.png"
     words = ["sweep", "--pairs", "6", "--repeat", "1", "--resolution", "6", "--resolution", "12"]

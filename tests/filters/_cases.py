@@ -153,7 +153,7 @@ def keeps_of(filter_name, stages, groups=None, state=None):
     if filter_name == "plane":
         groups = min(n, be.max_groups) if groups is None else groups
         vertices = [len(m.vertices) for m in stages.bodies.meshes]
-        reals = 6 * max(vertices) + 2 * be.group_size
+        reals = 8 * max(vertices) + 2 * be.group_size
         args |= {"headers_in": common["headers_in"], "vertices_in": stages.parts["vertices_in"],
                  "scratch_reals": be.empty(groups * reals, stages.raster), "reals_per_group": reals,
                  "scratch_ints": be.empty(groups * 2 * be.group_size, np.int32)}  # fmt: skip

@@ -1,0 +1,83 @@
+"""The filters before the narrow phase: what each settles, what it costs, and what the whole call gains."""
+
+from __future__ import annotations
+
+import gpu_collide as gc
+from bench.checks import contact_keys, hit_share
+from bench.report import Report
+from bench.settings import BenchError, Settings
+from bench.timing import measure_in_turn
+from gpu_collide import scenes
+
+NAME = "filters"
+HELP = "share settled and cost of swept spheres, swept boxes and the dividing plane, alone and in sequence"
+
+#: What is tried; the first is what the others are compared with.
+CHOICES = (
+    (), ("spheres",), ("boxes",), ("plane",), ("spheres", "boxes"), ("spheres", "boxes", "plane"),
+)  # fmt: skip
+#: Shares of the pairs that touch: all aimed well, and the more beside the mark the less.
+TOUCH = (0.47, 0.1, 0.02)
+#: shape, generator, pairs
+SHAPES = (
+    ("cubes", lambda: gc.shapes.box(), 40000),
+    ("cars", lambda: gc.shapes.car(), 20000),
+    ("tori", lambda: gc.shapes.torus(), 600),
+)
+
+
+def run(settings: Settings) -> None:
+    report = Report(NAME, settings)
+    for shape, make, full in SHAPES:
+        mesh = make()
+        n = settings.size(full)
+        for touch in TOUCH:
+            bodies, pairs = scenes.random_impacts(mesh, mesh, n, seed=settings.seed, touch_share=touch)
+            _rate(report, settings, shape, bodies, pairs)
+    report.write()
+
+
+def _rate(report, settings, shape, bodies, pairs):
+    n = len(pairs)
+
+    def call(filters, tell=False):
+        return gc.collide(
+            bodies,
+            pairs,
+            filters=filters or "none",
+            report=tell,
+            min_properness=settings.min_properness,
+            precision=settings.precision,
+            backend=settings.backend,
+        ).to_numpy()
+
+    told = [call(filters, tell=True) for filters in CHOICES]
+    report.set_device(told[0])
+    for filters, one in zip(CHOICES, told, strict=True):
+        same = one.time.tobytes() == told[0].time.tobytes()
+        if not same or contact_keys(one).tobytes() != contact_keys(told[0]).tobytes():
+            raise BenchError(f"filters={filters}: other contacts than without; not timed")
+    timings = measure_in_turn([lambda f=f: call(f) for f in CHOICES], settings.repeat)
+    for filters, one, timing in zip(CHOICES, told, timings, strict=True):
+        rows = {row.name: row for row in one.report}
+        report.add(
+            hide=("pairs", "spread"),
+            shape=shape,
+            hit_share=hit_share(one),
+            filters="+".join(filters) or "none",
+            pairs=n,
+            settled=1.0 - rows["narrow phase"].got / n,
+            us_per_pair=1e6 * timing.best / n,
+            time_ratio=timing.best / timings[0].best,
+            spread=timing.spread,
+            **{f"{name}_share": rows[name].share if name in rows else "" for name in CHOICES[-1]},
+            **{f"{name}_us": _cost(timing, rows, name) for name in CHOICES[-1]},
+        )
+    report.note(str(told[-1].report))
+    report.reset_header()
+
+
+def _cost(timing, rows, name):
+    """Microseconds a test of the filter's launch in the fastest run, "" where it did not run."""
+    stem = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}[name]
+    return 1e6 * timing.stages[stem] / rows[name].got if name in rows and rows[name].got else ""
