@@ -64,8 +64,8 @@ def test_no_meeting_of_balls_is_missed(seed, turn, way, side, still):
 
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 2.5])
 def test_the_bound_is_met_by_true_motions(alpha):
-    """Two bodies that turn alike in their places: half-way they are seen at cos(alpha/2) of their distance, which
-    is what the bound allows when nothing turns between them."""
+    """Two bodies that turn alike in their places: half-way they are seen at cos(alpha/2) of their distance,
+    which is what the bound allows when nothing turns between them."""
     turned = [np.cos(alpha / 2), 0, 0, np.sin(alpha / 2)]
     bodies = at(([0, 0, 0], ONE, [0, 0, 0], turned), ([7, 0, 0], ONE, [7, 0, 0], turned))
     near = nearest_centres(bodies, np.array([0]), np.array([1]), [0.5])[0]
