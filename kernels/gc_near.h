@@ -9,6 +9,88 @@
 #ifndef GC_NEAR_H
 #define GC_NEAR_H
 
+/* The pair's motion n as the smaller body sees it: the same screw, with the frame's origin at that body's centre half way
+ * (or as far from the axis as its radius) and its size as the unit. The solver's frame is as large as the larger body, and
+ * rounding to float32 there would make boxes padded for it larger than a small body (docs/decisions/0011). Places far from
+ * the origin are rounded more: gc_near_view pads for how far the listed faces reach. */
+GC_LARGE void gc_screw_near(const gc_screw *k, gc_screw *n)
+{
+    gc_real small = GC_MIN(k->radius_a, k->radius_b), m = GC_R(1.0), ux = GC_R(0.0), uz = GC_R(1.0), sx, q, far;
+    const gc_real *t = k->radius_a < k->radius_b ? k->ta : k->tb;
+    gc_real cx = t[0], cy = t[1], cz = t[2], x = k->kappa * cx, z = GC_R(1.0) + k->kappa * cz, kr = GC_SQRT(x * x + z * z);
+    int i;
+    *n = *k;
+    for (i = 0; i < 80 && small > GC_R(0.0) && small * m <= GC_R(0.5); ++i) m = m * GC_R(2.0);
+    if (k->kappa > GC_R(0.0)) {
+        if (kr > GC_R(1e-9)) {
+            ux = x / kr;
+            uz = z / kr;
+            sx = cx / kr;
+            q = -(z * cz + x * cx) / kr;
+        } else {
+            kr = GC_R(0.0);
+            sx = GC_R(0.0);
+            q = GC_R(1.0) / k->kappa;
+        }
+        far = GC_MAX(kr, k->kappa * small);
+        /* the frame's origin is at least the body's radius from the axis */
+        q -= (far - kr) / k->kappa;
+        n->w = k->w * far * m;
+        n->kappa = k->kappa / (far * m);
+    } else {
+        sx = cx;
+        q = -cz;
+        n->w = k->w * m;
+    }
+    n->g = k->g * m;
+    n->speed = GC_SQRT(n->w * n->w + n->g * n->g);
+    n->size = small * m;
+    n->scale = k->scale / m;
+    n->shrink = k->shrink * m;
+    n->radius_a = k->radius_a * m;
+    n->radius_b = k->radius_b * m;
+    for (i = 0; i < 3; ++i) {
+        n->ra[i] = uz * k->ra[i] - ux * k->ra[6 + i];
+        n->ra[6 + i] = ux * k->ra[i] + uz * k->ra[6 + i];
+        n->rb[i] = uz * k->rb[i] - ux * k->rb[6 + i];
+        n->rb[6 + i] = ux * k->rb[i] + uz * k->rb[6 + i];
+    }
+    n->ta[0] = (uz * k->ta[0] - ux * k->ta[2] - sx) * m;
+    n->ta[1] = (k->ta[1] - cy) * m;
+    n->ta[2] = (ux * k->ta[0] + uz * k->ta[2] + q) * m;
+    n->tb[0] = (uz * k->tb[0] - ux * k->tb[2] - sx) * m;
+    n->tb[1] = (k->tb[1] - cy) * m;
+    n->tb[2] = (ux * k->tb[0] + uz * k->tb[2] + q) * m;
+}
+
+/* The origin of the near frame in the coordinates of a body's centred mesh, user units. Vertices told from there lose no
+ * digits to a large mesh; the body's shift is then what is left, nearly nothing. */
+GC_FN gc_vec gc_near_origin(const gc_screw *n, const gc_real *rot, const gc_real *shift)
+{
+    return gc_scale(gc_rotate_back(rot, gc_make(shift[0], shift[1], shift[2])), -n->scale);
+}
+
+GC_FN void gc_near_shift(const gc_screw *n, const gc_real *rot, gc_real *shift)
+{
+    gc_vec left = gc_rotate(rot, gc_scale(gc_near_origin(n, rot, shift), n->shrink));
+    shift[0] += left.x;
+    shift[1] += left.y;
+    shift[2] += left.z;
+}
+
+/* The view for culling in the near frame n of k, for places at most `reach` from its origin. */
+GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_properness, gc_raster reach)
+{
+    gc_view w = gc_view_make(n, min_properness);
+    /* the solver decides what faces in shares of its own speed */
+    gc_real ratio = n->speed > GC_R(0.0) ? GC_NEAR_FACING * k->speed * k->scale / (n->speed * n->scale) : GC_R(0.0);
+    w.pad += GC_NEAR_PAD * reach;
+    w.window += GC_NEAR_PAD * reach;
+    w.facing = GC_MAX((gc_raster)ratio, w.facing);
+    w.wraps = w.period < w.speed + GC_F(24.0) * GC_MAX(reach, GC_F(1.0));
+    return w;
+}
+
 #define GC_NEAR_FIELDS 28
 typedef struct {
     gc_extent box;
@@ -22,10 +104,24 @@ typedef struct {
 
 /* what all nodes of a pair share */
 typedef struct {
-    gc_screw screw;
+    gc_screw screw; /* in the near frame */
     gc_view view;
     gc_turn before, behind; /* half a step back and on */
 } gc_near_pair;
+
+GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_near_pair *p)
+{
+    gc_screw k;
+    gc_raster reach;
+    gc_screw_load(screw, &k);
+    gc_screw_near(&k, &p->screw);
+    /* nodes are told from the meshes' centres */
+    reach = (gc_raster)(GC_MAX(p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
+                               p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));
+    p->view = gc_near_view(&k, &p->screw, GC_R(-1.0), reach);
+    p->before = gc_turn_at(k.theta, GC_R(-0.5));
+    p->behind = gc_turn_at(k.theta, GC_R(0.5));
+}
 
 GC_FN void gc_near_load(GC_GLOBAL const gc_raster *p, gc_near *a)
 {

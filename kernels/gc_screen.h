@@ -84,27 +84,6 @@ GC_FN gc_raster gc_pad_near(const gc_view *w, gc_raster kr)
     return k < GC_F(1.0) && k > GC_F(0.0) ? w->pad / k : w->pad;
 }
 
-/* Can the bounding balls meet at all? Ranges of rho and y hold for any motion, those of eta and lambda if no whole turn
- * comes in: a ball of radius b at distance r from the axis spans at most atan(b / sqrt(r^2 - b^2)) to either side. */
-GC_FN int gc_balls_meet(const gc_view *w, const gc_screw *k)
-{
-    gc_raster ax = (gc_raster)k->ta[0], ay = (gc_raster)k->ta[1], az = (gc_raster)k->ta[2], bz = (gc_raster)k->tb[2];
-    gc_raster ra = (gc_raster)k->radius_a, rb = (gc_raster)k->radius_b, both = ra + rb + GC_F(4.0) * w->pad;
-    gc_raster ka, kb, da, db, psi, wide;
-    if (GC_ABS_R(gc_rho(w->kappa, ax, az) - gc_rho(w->kappa, GC_F(0.0), bz)) > both) return 0;
-    if (GC_ABS_R(ay) > both + GC_F(0.5) * w->speed * GC_ABS_R(w->gn)) return 0;
-    if (w->wraps) return 1;
-    ka = gc_kappa_r(w->kappa, ax, az);
-    kb = gc_kappa_r(w->kappa, GC_F(0.0), bz);
-    da = ka * ka - w->kappa * w->kappa * ra * ra;
-    db = kb * kb - w->kappa * w->kappa * rb * rb;
-    if (da < GC_F(0.01) || db < GC_F(0.01)) return 1;
-    psi = gc_arc(ax, az, w->kappa, w->inv_kappa);
-    wide = ra / GC_SQRT_R(da) + rb / GC_SQRT_R(db) + GC_F(8.0) * w->pad;
-    if (GC_ABS_R(w->wn * ay - w->gn * psi) > w->wn * both + GC_ABS_R(w->gn) * wide) return 0;
-    return GC_ABS_R(w->gn * ay + w->wn * psi) <= GC_ABS_R(w->gn) * both + w->wn * wide + w->window;
-}
-
 /* A box on the screen: ranges of rho, eta, lambda (padded) and psi that hold all of it. `full`: it reaches the axis, and
  * has no azimuth. */
 typedef struct {

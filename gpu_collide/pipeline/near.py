@@ -27,7 +27,7 @@ class Items:
     n : int
     tables : dict
         Tables of the parts: ``headers_in``, ``topology_in``, ``vertices_in``, ``normals_in``,
-        ``inverse_length_in``, ``edge0_in``.
+        ``inverse_length_in``, ``edge0_in``, ``reach_in``.
     largest : (3,) int64
         Most vertices, edges and faces of a part.
     patches : int
@@ -64,7 +64,7 @@ def find_items(state, common, pair_state, todo, shapes):
         items = np.column_stack([todo, shapes[todo]]).astype(np.int32)
         return Items(be.to_device(items.reshape(-1), copy=False), len(items), t.screen, t.largest)
     begun = time.perf_counter()
-    items = _gather(state, *_near_patches(state, common, pair_state, todo, len(shapes)))
+    items = _gather(state, common, *_near_patches(state, common, pair_state, todo, len(shapes)))
     if state.report is not None:
         seconds = time.perf_counter() - begun
         state.report.add("near features", len(todo), len(todo) - items.n, seconds)
@@ -121,7 +121,7 @@ def _before(values, first):
     return sums - np.repeat(sums[first], sizes, axis=0)
 
 
-def _gather(state, side, part, mask):
+def _gather(state, common, side, part, mask):
     """Join the patches of each side into a mesh."""
     be, t = state.backend, state.tables
     first = np.flatnonzero(np.diff(side, prepend=-1))
@@ -143,14 +143,18 @@ def _gather(state, side, part, mask):
         "vertices_in": be.empty(3 * int(joined[:, _VERTICES].sum()), state.raster),
         "normals_in": be.empty(3 * int(joined[:, _FACES].sum()), state.raster),
         "inverse_length_in": be.empty(int(joined[:, _EDGES].sum()), state.raster),
+        "reach_in": be.zeros(len(first), np.int32),
     }  # fmt: skip
+    screen = ("headers_in", "topology_in", "normals_in", "inverse_length_in", "edge0_in")
+    made = ("topology_in", "vertices_in", "normals_in", "inverse_length_in", "reach_in")
     state.launch(
         "b06_gather", len(part), True, n_entries=len(part), entries_in=be.to_device(entries.reshape(-1)),
         mesh_in=be.to_device(mesh), mesh_start_in=be.to_device(np.append(first, len(part)).astype(np.int32)),
-        **t.screen, joined_headers_in=tables["headers_in"],
-        joined_edge0_in=tables["edge0_in"],
-        **{name.replace("_in", "_out"): tables[name]
-           for name in ("topology_in", "vertices_in", "normals_in", "inverse_length_in")},
+        side_in=be.to_device(side[first].astype(np.int32)), vertices_in=t.buffers["vertices_in"],
+        joined_headers_in=tables["headers_in"], joined_edge0_in=tables["edge0_in"],
+        **{name: t.screen[name] for name in screen},
+        **{name: common[name] for name in ("pairs_in", "shape_in", "screw_in")},
+        **{name.replace("_in", "_out"): tables[name] for name in made},
     )  # fmt: skip
     # a pair has both sides or none, A's before B's
     numbers = np.arange(len(first)).reshape(-1, 2)

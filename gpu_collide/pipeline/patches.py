@@ -2,13 +2,13 @@
 
 A patch is a run of faces in the leaf order of the mesh's bounding-volume tree, with the vertices and edges of
 those faces, numbered anew and laid out like a mesh of its own (``kernels/gc_types.h``); tables lead back to
-the numbers of the whole mesh. An edge or vertex on a border has a copy in every patch with a face there. One of
-them owns it: there it is a feature, with all that is around it in the whole mesh, and its entries may lead to
-other patches. The other copies are places only.
+the numbers of the whole mesh. An edge or vertex on a border has a copy in every patch with a face there. One
+of them owns it: there it is a feature, with all that is around it in the whole mesh, and its entries may lead
+to other patches. The other copies are places only.
 
 That is enough to find every candidate: a contact lies on all faces around the feature it is on, so all of
-them are near, the owner's among them. Solving and reporting use the whole mesh, so neither frame nor tolerance
-nor properness knows of patches.
+them are near, the owner's among them. Solving and reporting use the whole mesh, so neither frame nor
+tolerance nor properness knows of patches.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ def cut(mesh, order, size=1 << PATCH_LEVEL):
 
 
 def _around(start, copies, owner):
-    """Entries of a CSR table of the mesh for the copies that own their item, in the order of all copies, and how
-    many each copy has (others none)."""
+    """Entries of a CSR table of the mesh for the copies that own their item, in the order of all copies, and
+    how many each copy has (others none)."""
     owned = copies.owned(owner)
     at, sizes = _rows(start, copies.source[owned])
     counts = np.zeros(len(copies.patch), np.int64)

@@ -64,7 +64,7 @@ class MeshTables:
         the solver; ``trees_in``, ``nodes_in`` for the search for near patches.
     screen : dict
         Device buffers of all parts for culling: ``headers_in``, ``topology_in``, ``vertices_in``,
-        ``normals_in``, ``inverse_length_in``, ``edge0_in``.
+        ``normals_in``, ``inverse_length_in``, ``edge0_in``, ``reach_in``.
     counts : (meshes, 3) int64
         Vertices, edges and faces of each mesh.
     largest : (3,) int64
@@ -217,6 +217,7 @@ def build_tables(meshes, backend, precision, near=False):
     buffers = {"vertices_in": vertices_in, **{name: backend.to_device(array) for name, array in host.items()}}
     screen = {name: backend.to_device(array) for name, array in raster_host.items()}
     screen |= {name: buffers[name] for name in ("headers_in", "topology_in")}
+    screen["reach_in"] = backend.zeros(len(headers), np.int32)
     return MeshTables(
         buffers, screen, whole, whole.max(axis=0), _part_sizes(headers, topology),
         headers[:, 17:19].astype(bool),

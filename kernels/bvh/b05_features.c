@@ -224,10 +224,7 @@ GC_KERNEL void b05_features(
             gc_front a = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], reals, ints, room, 0);
             gc_front b = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]],
                                        reals + 2 * room * GC_NEAR_FIELDS, ints + 2 * room + 2, room, 1);
-            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &p.screw);
-            p.view = gc_view_make(&p.screw, GC_R(-1.0));
-            p.before = gc_turn_at(p.screw.theta, GC_R(-0.5));
-            p.behind = gc_turn_at(p.screw.theta, GC_R(0.5));
+            gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
             most = gc_fronts_descend(&p, &a, &b, nodes_in, room);
             if (most > room) {
                 if (GC_LOCAL_ID == 0) {

@@ -53,6 +53,25 @@ GC_FN void gc_gather_around(GC_GLOBAL const int *t, int start, int rows, int val
     }
 }
 
+/* Vertices of a patch told from the near frame's origin, and how far they are from there at most, in whole units. */
+GC_FN void gc_gather_vertices(GC_GLOBAL const gc_real *vertices, GC_GLOBAL const int *source, int n, gc_vec origin,
+                              gc_real shrink, GC_GLOBAL gc_raster *to, int all, GC_GLOBAL int *reach_out)
+{
+    gc_real far = GC_R(0.0);
+    int i;
+    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+        GC_GLOBAL const gc_real *v = vertices + 4 * source[i];
+        gc_vec x = gc_make(v[0] - origin.x, v[1] - origin.y, v[2] - origin.z);
+        /* in single precision the vertex itself is rounded, however near */
+        far = GC_MAX(gc_norm(x) + GC_NEAR_ROUNDED * (GC_ABS(v[0]) + GC_ABS(v[1]) + GC_ABS(v[2])), far);
+        to[i] = (gc_raster)x.x;
+        to[all + i] = (gc_raster)x.y;
+        to[2 * all + i] = (gc_raster)x.z;
+    }
+    far = far * shrink;
+    GC_ATOMIC_MAX(reach_out, far < GC_R(1e9) ? (int)far + 1 : 1000000000);
+}
+
 /* three blocks of n numbers into blocks of `all` */
 GC_FN void gc_copy_blocks(GC_GLOBAL const gc_raster *from, GC_GLOBAL gc_raster *to, int n, int all)
 {
@@ -97,20 +116,27 @@ GC_KERNEL void b06_gather(
     GC_GLOBAL const int *mesh_start_in,        /* (meshes + 1,) first entry of each joined mesh */
     GC_GLOBAL const int *headers_in,           /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_raster *vertices_in,    /* per part x, y, z blocks */
-    GC_GLOBAL const gc_raster *normals_in,
+    GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) of whole meshes, centred */
+    GC_GLOBAL const gc_raster *normals_in,     /* per part x, y, z blocks */
     GC_GLOBAL const gc_raster *inverse_length_in,
     GC_GLOBAL const int *edge0_in,             /* (parts,) */
     GC_GLOBAL const int *joined_headers_in,    /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const int *joined_edge0_in,      /* (meshes,) */
+    GC_GLOBAL const int *side_in,              /* (meshes,) 2 pair + side of each joined mesh */
+    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,             /* (bodies,) */
+    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *topology_out,
-    GC_GLOBAL gc_raster *vertices_out,
+    GC_GLOBAL int *reach_out,                  /* (meshes,) zero before; see gc_gather_vertices */
+    GC_GLOBAL gc_raster *vertices_out,         /* per joined mesh x, y, z blocks from the near frame's origin, user units */
     GC_GLOBAL gc_raster *normals_out,
     GC_GLOBAL gc_raster *inverse_length_out)
 {
     for (int g = GC_GROUP_LO(n_entries); g < GC_GROUP_HI(n_entries); g += GC_GROUP_STEP(n_entries)) {
         GC_GLOBAL const int *e = entries_in + GC_GATHER_STRIDE * g;
-        int part = e[0], mesh = mesh_in[g], i;
+        int part = e[0], mesh = mesh_in[g], whole, i;
+        gc_screw k, n;
+        gc_vec origin;
         gc_offsets b;
         gc_mesh p, m;
         b.vertices = e[1];
@@ -124,7 +150,12 @@ GC_KERNEL void b06_gather(
         gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);
         gc_mesh_load(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
         gc_gather_topology(topology_in, &p, &m, &b, entries_in, g, mesh_start_in[mesh], mesh_start_in[mesh + 1], topology_out);
-        gc_copy_blocks(vertices_in + 3 * p.vertex0, vertices_out + 3 * m.vertex0 + b.vertices, p.nv, m.nv);
+        gc_screw_load(screw_in + GC_SCREW_STRIDE * (side_in[mesh] >> 1), &k);
+        gc_screw_near(&k, &n);
+        origin = side_in[mesh] & 1 ? gc_near_origin(&n, n.rb, n.tb) : gc_near_origin(&n, n.ra, n.ta);
+        whole = headers_in[GC_MESH_STRIDE * shape_in[pairs_in[side_in[mesh]]] + 3];
+        gc_gather_vertices(vertices_in + 4 * whole, topology_in + p.source_vertices, p.nv, origin, n.shrink,
+                           vertices_out + 3 * m.vertex0 + b.vertices, m.nv, reach_out + mesh);
         gc_copy_blocks(normals_in + 3 * p.face0, normals_out + 3 * m.face0 + b.faces, p.nf, m.nf);
         for (i = GC_LOCAL_ID; i < p.ne; i += GC_GROUP_SIZE)
             inverse_length_out[joined_edge0_in[mesh] + b.edges + i] = inverse_length_in[edge0_in[part] + i];

@@ -240,6 +240,19 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     s06_rows(q, &ra, &rb);
 }
 
+/* k becomes the near frame of joined patches, whose vertices are told from its origin */
+GC_LARGE gc_view gc_near_frame(gc_screw *k, gc_real min_properness, int reach)
+{
+    gc_screw n;
+    gc_view w;
+    gc_screw_near(k, &n);
+    w = gc_near_view(k, &n, min_properness, (gc_raster)reach);
+    gc_near_shift(&n, n.ra, n.ta);
+    gc_near_shift(&n, n.rb, n.tb);
+    *k = n;
+    return w;
+}
+
 GC_KERNEL void screen(
     int n_todo,
     GC_GLOBAL const int *todo_in,              /* (n_todo,) item numbers */
@@ -251,6 +264,7 @@ GC_KERNEL void screen(
     GC_GLOBAL const gc_raster *normals_in,     /* per part x, y, z blocks */
     GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
     GC_GLOBAL const int *edge0_in,             /* (parts,) where a part's edges begin there */
+    GC_GLOBAL const int *reach_in,             /* (parts,) of joined patches, see b06_gather */
     GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
     gc_real min_properness,
     int refine,
@@ -276,10 +290,11 @@ GC_KERNEL void screen(
         GC_GLOBAL gc_raster *hulls;
         int usable = !(state_in[pair] & GC_PAIR_INVALID), rows;
         if (usable) {
-            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-            q.view = gc_view_make(&k, min_properness);
             gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
             gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
+            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
+            if (q.mesh_a.near_faces < 0) q.view = gc_view_make(&k, min_properness);
+            else q.view = gc_near_frame(&k, min_properness, GC_MAX(reach_in[ma], reach_in[mb]));
             q.topology = topology_in;
             q.inverse_length_a = inverse_length_in + edge0_in[ma];
             q.inverse_length_b = inverse_length_in + edge0_in[mb];
@@ -297,9 +312,8 @@ GC_KERNEL void screen(
             rows = candidates == GC_CANDIDATES_RASTER
                 || (candidates == GC_CANDIDATES_AUTO
                     && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
-            if (gc_balls_meet(&q.view, &k)
-                && gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
-                                      need_out, no_room_out + item)) {
+            if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
+                                   need_out, no_room_out + item)) {
                 if (rows) {
                     gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group,
                                    ints_per_group, need_out, no_room_out + item);
