@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_collide import _sources
 from gpu_collide.pipeline.screen import TooLarge
 
-__all__ = ["Items", "find_items"]
+__all__ = ["Items", "find_items", "takes_near"]
 
 NEAR_FIELDS = 28  # GC_NEAR_FIELDS of gc_near.h
 #: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
@@ -41,10 +42,20 @@ class Items:
     patches: int = 0
 
 
-def find_items(state, common, pair_state, todo, shapes):
-    """Items of the pairs `todo` of a piece.
+def takes_near(query):
+    """Which meshes make a pair look at near faces only, (meshes,) bool. None for rows, which are those of
+    whole meshes; by themselves those so large that it pays."""
+    meshes = query.bodies.meshes
+    if query.refine != "exact" or query.candidates == "raster" or query.features == "all":
+        return np.zeros(len(meshes), bool)
+    limit = _sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
+    return np.array([query.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
 
-    Whole meshes are one part each. Where the query looks at near faces only, the trees of both meshes are
+
+def find_items(state, common, pair_state, todo, shapes):
+    """Items of the pairs `todo` of a piece, in at most two lots.
+
+    Whole meshes are one part each. For pairs that look at near faces only, the trees of both meshes are
     walked down (b05), the patches with faces that come near are put together into a mesh for each side of
     each pair (b06), and these are the parts; a pair without any is no item.
 
@@ -58,17 +69,25 @@ def find_items(state, common, pair_state, todo, shapes):
         Pairs to look at.
     shapes : (pairs, 2) int32
         Meshes of the piece's pairs.
+
+    Returns
+    -------
+    list of Items
     """
     be, t = state.backend, state.tables
-    if not state.near:
-        items = np.column_stack([todo, shapes[todo]]).astype(np.int32)
-        return Items(be.to_device(items.reshape(-1), copy=False), len(items), t.screen, t.largest)
-    begun = time.perf_counter()
-    items = _gather(state, common, *_near_patches(state, common, pair_state, todo, len(shapes)))
-    if state.report is not None:
-        seconds = time.perf_counter() - begun
-        state.report.add("near features", len(todo), len(todo) - items.n, seconds)
-    return items
+    near = state.near[shapes[todo]].any(axis=1)
+    lots, whole = [], todo[~near]
+    if len(whole):
+        items = np.column_stack([whole, shapes[whole]]).astype(np.int32)
+        lots.append(Items(be.to_device(items.reshape(-1), copy=False), len(items), t.screen, t.largest))
+    if near.any():
+        begun = time.perf_counter()
+        found = _gather(state, common, *_near_patches(state, common, pair_state, todo[near], len(shapes)))
+        lots.append(found)
+        if state.report is not None:
+            seconds = time.perf_counter() - begun
+            state.report.add("near features", int(near.sum()), int(near.sum()) - found.n, seconds)
+    return lots
 
 
 def _near_patches(state, common, pair_state, todo, n_pairs):

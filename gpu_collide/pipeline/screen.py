@@ -30,7 +30,7 @@ def scratch_guess(largest, rows):
     return reals, ints
 
 
-def search(state, common, items, rows, row_height, pair_state):
+def search(state, common, lots, rows, row_height, pair_state):
     """Candidates of all items.
 
     Parameters
@@ -38,7 +38,7 @@ def search(state, common, items, rows, row_height, pair_state):
     state : the run
     common : dict
         Buffers of the pairs.
-    items : gpu_collide.pipeline.near.Items
+    lots : sequence of gpu_collide.pipeline.near.Items
     rows : bool
         Does any pair take rows? Then scratch has to hold their records.
     row_height, pair_state : buffers
@@ -49,9 +49,7 @@ def search(state, common, items, rows, row_height, pair_state):
         Number of candidates, candidates (n, 4), brackets (n, 2).
     """
     be, q = state.backend, state.query
-    n = items.n
-    reals, ints = scratch_guess(items.largest, rows)
-    scratch = [max(reals, state.guess.get("reals", 0)), max(ints, state.guess.get("ints", 0))]
+    n = sum(items.n for items in lots)
     capacity = max(4096, int(n * state.guess.get("candidates", 12.0)))
     while True:
         need_bytes = capacity * (16 + 2 * state.raster.itemsize)
@@ -60,13 +58,15 @@ def search(state, common, items, rows, row_height, pair_state):
         cand, brackets = be.empty(capacity * 4, np.int32), be.empty(capacity * 2, state.raster)
         count = be.zeros(1, np.int32)
         fixed = {
-            "row_height_in": row_height, "items_in": items.buffer, "state_in": pair_state,
-            "screw_in": common["screw_in"], "capacity": capacity, "n_candidates_out": count,
-            "candidates_out": cand, "brackets_out": brackets, **items.tables,
+            "row_height_in": row_height, "state_in": pair_state, "screw_in": common["screw_in"],
+            "capacity": capacity, "n_candidates_out": count, "candidates_out": cand, "brackets_out": brackets,
         }  # fmt: skip
-        todo = np.arange(n, dtype=np.int32)
-        while len(todo):
-            todo = _launch(state, todo, n, scratch, need_bytes, fixed)
+        for items in lots:
+            reals, ints = scratch_guess(items.largest, rows)
+            scratch = [max(reals, state.guess.get("reals", 0)), max(ints, state.guess.get("ints", 0))]
+            todo = np.arange(items.n, dtype=np.int32)
+            while len(todo):
+                todo = _launch(state, items, todo, scratch, need_bytes, fixed)
         found = int(be.item(count, 0))
         if 0 <= found <= capacity:
             state.guess["candidates"] = max(state.guess.get("candidates", 0.0), 1.1 * found / max(n, 1))
@@ -74,7 +74,7 @@ def search(state, common, items, rows, row_height, pair_state):
         capacity = int((found if found > 0 else capacity * 4) * 1.2)
 
 
-def _launch(state, todo, n, scratch, need_bytes, fixed):
+def _launch(state, items, todo, scratch, need_bytes, fixed):
     """One launch; returns the items whose scratch was too small, with `scratch` raised for the next."""
     be, q = state.backend, state.query
     reals, ints = scratch
@@ -82,13 +82,14 @@ def _launch(state, todo, n, scratch, need_bytes, fixed):
     groups = min(be.max_groups, len(todo), max(1, (q.max_bytes - need_bytes) // group_bytes))
     if group_bytes > q.max_bytes or max(reals, ints) >= 2**31:
         raise TooLarge(group_bytes + need_bytes)
-    need, no_room = be.zeros(2, np.int32), be.zeros(n, np.int32)
+    need, no_room = be.zeros(2, np.int32), be.zeros(items.n, np.int32)
     state.launch_groups(
-        "screen", groups, n_todo=len(todo), todo_in=be.to_device(todo),
+        "screen", groups, n_todo=len(todo), todo_in=be.to_device(todo), items_in=items.buffer,
         min_properness=q.min_properness, refine=REFINE[q.refine],
         candidates=CANDIDATES[q.candidates if q.refine == "exact" else "raster"],
         scratch_reals=be.empty(groups * reals, state.raster), scratch_ints=be.empty(groups * ints, np.int32),
-        reals_per_group=reals, ints_per_group=ints, no_room_out=no_room, need_out=need, **fixed,
+        reals_per_group=reals, ints_per_group=ints, no_room_out=no_room, need_out=need, **items.tables,
+        **fixed,
     )  # fmt: skip
     more = be.to_host(need)
     if not more.any():

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_collide import _sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import filters
-from gpu_collide.pipeline.near import find_items
+from gpu_collide.pipeline.near import find_items, takes_near
 from gpu_collide.pipeline.screen import REFINE, TooLarge, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
 from gpu_collide.report import FilterReport
@@ -23,6 +23,8 @@ __all__ = ["ScrewQuery", "run"]
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64
+#: Room for the near faces of a pair, by which pieces are cut; where they take more, the piece is cut again.
+NEAR_BYTES = 1 << 20
 #: Contact fields in the order of the result: dtype (None = the solver's type) and width.
 _FIELDS = {
     "pair": ("i4", 1), "kind": ("u1", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1), "time": (None, 1),
@@ -80,7 +82,7 @@ class _Run:
     timings: dict = field(default_factory=dict)
     guess: dict = field(default_factory=dict)
     pieces: list = field(default_factory=list)
-    near: bool = False
+    near: np.ndarray | None = None  # (meshes,) bool: pairs with it look at near faces only
     report: FilterReport | None = None
 
     def launch(self, name, n, per_group=False, **args):
@@ -127,28 +129,17 @@ def _pose_buffers(bodies, pairs, backend, real):
 
 
 def _row_heights(query, pairs, near):
-    """Row height of each pair in user units, or None if no pair takes rows."""
+    """Row height of each pair in user units, or None if no pair takes rows; near faces do not."""
     bodies = query.bodies
     a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
     if query.refine == "exact" and query.candidates != "raster":
-        if near:  # patches are too small for rows to pay
-            return None
         limit = _sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
         edges = np.array([len(m.edges) for m in bodies.meshes], dtype=np.int64)
-        if query.candidates == "pairs" or not (edges[a] * edges[b] > limit).any():
+        if query.candidates == "pairs" or not (~(near[a] | near[b]) & (edges[a] * edges[b] > limit)).any():
             return None
     if query.pixel_size is not None:
         return np.full(len(pairs), query.pixel_size)
     return short_edges(bodies.meshes, a, b) / query.resolution
-
-
-def _takes_near(query):
-    """Does this query look at near faces only? Not through rows, which are those of whole meshes; and by
-    itself only if a mesh is so large that it pays."""
-    if query.refine != "exact" or query.candidates == "raster" or query.features == "all":
-        return False
-    limit = _sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
-    return query.features == "near" or any(len(m.face_planes) > limit for m in query.bodies.meshes)
 
 
 def run(query, backend):
@@ -158,8 +149,8 @@ def run(query, backend):
     built = time.perf_counter()
     real = np.dtype(np.float32 if query.precision == "single" else np.float64)
     raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
-    near = _takes_near(query)
-    tables = tables_for(query.bodies.meshes, backend, query.precision, near)
+    near = takes_near(query)
+    tables = tables_for(query.bodies.meshes, backend, query.precision, bool(near.any()))
     state = _Run(query, backend, module, tables, _sources.constants(query.precision), real, raster)
     state.near = near
     state.report = FilterReport() if query.report else None
@@ -181,9 +172,13 @@ def _block(state, pairs, total):
     if origin is not None:
         state.origins.append(origin)
     heights = _row_heights(query, pairs, state.near)
+    near = np.cumsum(state.near[query.bodies.shape[pairs]].any(axis=1))
+    most_near = max(1, query.max_bytes // NEAR_BYTES)
     n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), heights is not None)
     while at < n:
         stop = min(at + size, n)
+        before = near[at - 1] if at else 0
+        stop = max(at + 1, min(stop, int(np.searchsorted(near, before + most_near, "right"))))
         piece = Piece(
             numbers[at:stop], query.bodies.shape[pairs[at:stop]],
             None if heights is None else heights[at:stop], done + at,
@@ -214,8 +209,6 @@ def _chunk_size(state, n, rows):
     per_pair = state.real.itemsize * int(state.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
     room = state.query.max_bytes - min(scratch, state.query.max_bytes // 2)
     limit = 1 << (20 if state.backend.kind == "cuda" else 16)
-    if state.near:  # the patches of a pair take far more room than the rest of it
-        limit = min(limit, max(1, state.query.max_bytes >> 20))
     return max(1, min(n, limit, room // per_pair))
 
 
@@ -243,8 +236,8 @@ def _chunk(state, piece):
     height = np.zeros(n) if piece.heights is None else piece.heights
     row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
     todo = filters.apply(state, common, solver, pair_state, n, q.filters)
-    items = find_items(state, common, pair_state, todo, piece.shapes)
-    n_cand, cand, brackets = search(state, common, items, bool(height.any()), row_height, pair_state)
+    lots = find_items(state, common, pair_state, todo, piece.shapes)
+    n_cand, cand, brackets = search(state, common, lots, bool(height.any()), row_height, pair_state)
     if q.check_start:
         start = be.fill(be.empty(n, state.real), -0.5)
         state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state, **common,

@@ -309,9 +309,11 @@ GC_KERNEL void screen(
             s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
             s.reals_used = 0;
             s.ints_used = 0;
-            rows = candidates == GC_CANDIDATES_RASTER
-                || (candidates == GC_CANDIDATES_AUTO
-                    && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT);
+            /* joined patches have no whole faces' surroundings for rows to follow */
+            rows = q.mesh_a.near_faces < 0
+                && (candidates == GC_CANDIDATES_RASTER
+                    || (candidates == GC_CANDIDATES_AUTO
+                        && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
             if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
                                    need_out, no_room_out + item)) {
                 if (rows) {
