@@ -84,6 +84,9 @@
 #define GC_CULL_AXIS GC_F(3e-3)
 /* properness is culled with this slack (rounding of float32 directions seen: 1.1e-7, of turning them 2.2e-7) */
 #define GC_CULL_PROPERNESS GC_F(1e-5)
+/* filters: added to the pad, since a face may be so far off its plane, and what touches the plane then lies outside the
+ * hull of its corners */
+#define GC_FILTER_FLAT GC_F(1e-6)
 /* larger than any screen coordinate that can matter, smaller than what overflows float32 when squared */
 #define GC_CULL_FAR GC_F(1e15)
 

@@ -67,6 +67,7 @@ GC_KERNEL void f01_spheres(
         if (state_in[pair]) continue;
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         w = gc_view_make(&k, GC_R(-1.0));
+        w.pad += GC_FILTER_FLAT;
         keep_out[i] = (gc_uchar)f01_balls_meet(&w, &k);
     }
 }

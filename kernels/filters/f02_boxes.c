@@ -149,6 +149,7 @@ GC_KERNEL void f02_boxes(
         if (state_in[pair]) continue;
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         w = gc_view_make(&k, GC_R(-1.0));
+        w.pad += GC_FILTER_FLAT;
         f02_place(&w, mesh_reals_in + GC_MESH_REALS * ma + 5, k.shrink, k.ra, k.ta, &a);
         f02_place(&w, mesh_reals_in + GC_MESH_REALS * mb + 5, k.shrink, k.rb, k.tb, &b);
         until = GC_R(0.5) + k.tau;

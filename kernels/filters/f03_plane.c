@@ -221,6 +221,7 @@ GC_KERNEL void f03_plane(
             GC_GLOBAL int *q = scratch_ints + (gc_long)GC_GROUP_ID * 2 * GC_GROUP_SIZE;
             gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
             w = gc_view_make(&k, GC_R(-1.0));
+            w.pad += GC_FILTER_FLAT;
             gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &a);
             gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &b);
             g.value_a = p;
