@@ -6,13 +6,13 @@
  * so that an outlier only gets a poor place. Order decides speed, never results.
  */
 
-/* bits of v, at most 21, at every third place */
+/* bits of v, at most 21, at every third place; what a shift would push out is masked before, as it must not overflow */
 GC_FN gc_long gc_spread(gc_long v)
 {
     v = (v | (v << 32)) & 0x1f00000000ffff;
-    v = (v | (v << 16)) & 0x1f0000ff0000ff;
+    v = (v | ((v & 0xffff) << 16)) & 0x1f0000ff0000ff;
     v = (v | (v << 8)) & 0x100f00f00f00f00f;
-    v = (v | (v << 4)) & 0x10c30c30c30c30c3;
+    v = (v | ((v & 0xfffffffffffffff) << 4)) & 0x10c30c30c30c30c3;
     v = (v | (v << 2)) & 0x1249249249249249;
     return v;
 }
