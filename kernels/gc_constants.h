@@ -58,6 +58,9 @@
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #endif
 
+/* boxes of a tree's nodes are widened by this when solids are looked at: they are float32 */
+#define GC_OVERLAP_NODE GC_R(1e-6)
+
 #if GC_PRECISION == 2
 /* near faces: share of a vertex's own coordinates that counts as far from the near frame's origin: all, if they are float32 */
 #define GC_NEAR_ROUNDED GC_R(1.0)

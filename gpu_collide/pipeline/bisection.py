@@ -43,7 +43,9 @@ def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
     module = backend.module(precision)
     built = time.perf_counter()
     real = np.dtype(np.float32 if precision == "single" else np.float64)
-    tables = tables_for(bodies.meshes, backend, precision).buffers
+    limit = _sources.constants(precision)["GC_AUTO_NEAR_FACES"]
+    large = any(len(m.face_planes) > limit for m in bodies.meshes)
+    tables = tables_for(bodies.meshes, backend, precision, large).buffers
     poses, rows, _ = _pose_buffers(bodies, pairs, backend, real)
     timings = {"compile": built - begun, "prepare": time.perf_counter() - built}
 
@@ -87,7 +89,7 @@ def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
     }
     screw, state = backend.empty(n * stride, real), backend.empty(n, np.int32)
     launch("s01_screw", n, screw_out=screw, state_out=state, **common, **_without(poses, "shape_in"))
-    common |= {k: tables[k] for k in ("headers_in", "topology_in", "vertices_in", "planes_in")}
+    common |= {k: tables[k] for k in _TABLES}
     common["screw_in"] = screw
     known = backend.to_host(state).copy()
     times = sample_times(samples)
@@ -103,6 +105,9 @@ def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
         launch("s09_step", n, n_pairs=n, next=after, **step)
     apart, meet = (backend.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))
     return known, backend.to_host(step["tests_out"]).copy(), apart, np.where(meet > 1.0, np.inf, meet)
+
+
+_TABLES = ("headers_in", "topology_in", "vertices_in", "planes_in", "trees_in", "nodes_in")
 
 
 def _without(buffers, name):

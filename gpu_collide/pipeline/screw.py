@@ -240,8 +240,8 @@ def _chunk(state, piece):
     n_cand, cand, brackets = search(state, common, lots, bool(height.any()), row_height, pair_state)
     if q.check_start:
         start = be.fill(be.empty(n, state.real), -0.5)
-        state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state, **common,
-                     **solver)  # fmt: skip
+        state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state,
+                     trees_in=t["trees_in"], nodes_in=t["nodes_in"], **common, **solver)  # fmt: skip
     n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)

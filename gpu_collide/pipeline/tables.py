@@ -146,10 +146,11 @@ def _raster_tables(meshes, cuts, counts, raster):
     }
 
 
-def _trees(cuts, node_levels, raster):
-    """Trees of the faces: per mesh (faces, first node, first part, height), and the nodes, level by level."""
+def _trees(n_meshes, cuts, node_levels, raster):
+    """Trees of the faces: per mesh (faces, first node, first part, height), and the nodes, level by level. All 0
+    for a mesh without one."""
     if not cuts:
-        return np.zeros(0, np.int32), np.zeros(0, raster)
+        return np.zeros((n_meshes, 4), np.int32), np.zeros(1, raster)
     trees, nodes, node0, part0 = [], [], 0, len(cuts)
     for c, levels in zip(cuts, node_levels, strict=True):
         trees.append((len(levels[0]), node0, part0, len(levels) - 1))
@@ -203,7 +204,7 @@ def build_tables(meshes, backend, precision, near=False):
     if near:
         cuts, levels = _cut_all(meshes, backend, precision, headers, topology, vertices_in)
         headers, topology, counts = _headers(meshes, cuts, stride)
-    trees, nodes = _trees(cuts, levels, raster)
+    trees, nodes = _trees(len(meshes), cuts, levels, raster)
     host = {
         "headers_in": headers.reshape(-1),
         "topology_in": topology,

@@ -28,6 +28,8 @@ typedef struct {
     gc_vec centre;
     gc_vec axis[3]; /* of the mesh, and half the sides of its box along them */
     gc_real box[3];
+    GC_GLOBAL const int *tree;         /* of the mesh's faces (GC_TREE_STRIDE), or of none */
+    GC_GLOBAL const gc_raster *nodes;
 } gc_solid;
 
 /* added to what decides that boxes are apart: shrunk features may stand out of a box by GC_OVERLAP_DEPTH, and rounding is
@@ -135,6 +137,44 @@ GC_FN int gc_meets_box(const gc_solid *b, gc_vec p, gc_vec q, gc_real slack)
         && GC_MIN(p.z, q.z) <= b->box[2] + slack && GC_MAX(p.z, q.z) >= -b->box[2] - slack;
 }
 
+/* does the box of the segment p q, both seen along the axes, meet a node of the tree? */
+GC_FN int gc_meets_node(GC_GLOBAL const gc_raster *n, gc_vec p, gc_vec q, gc_real shrink, gc_real slack)
+{
+    return GC_MIN(p.x, q.x) <= n[3] * shrink + slack && GC_MAX(p.x, q.x) >= n[0] * shrink - slack
+        && GC_MIN(p.y, q.y) <= n[4] * shrink + slack && GC_MAX(p.y, q.y) >= n[1] * shrink - slack
+        && GC_MIN(p.z, q.z) <= n[5] * shrink + slack && GC_MAX(p.z, q.z) >= n[2] * shrink - slack;
+}
+
+/* Does the segment p q pass through any face of b? y, z: its ends along b's axes. With a tree only the faces whose boxes
+ * it meets are looked at; these are padded for being float32. */
+GC_LARGE int gc_pierces_any(const gc_tables *t, const gc_screw *k, const gc_solid *b, gc_vec p, gc_vec q, gc_vec y, gc_vec z,
+                            gc_real slack)
+{
+    int f, n = b->tree[0];
+    gc_visit w;
+    if (n == 0) {
+        for (f = 0; f < b->mesh->nf; ++f)
+            if (gc_pierces(t, k, b, f, p, q)) return 1;
+        return 0;
+    }
+    slack += GC_OVERLAP_NODE * k->size;
+    w = gc_visit_begin(n, 0, 0, n);
+    while (!gc_visit_done(&w)) {
+        if (gc_meets_node(b->nodes + GC_PATCH_NODE * (b->tree[1] + gc_visit_node(&w)), y, z, k->shrink, slack)) {
+            GC_GLOBAL const int *patch;
+            if (w.level > 0) {
+                gc_visit_down(&w);
+                continue;
+            }
+            patch = t->headers + GC_MESH_STRIDE * (b->tree[2] + (w.node >> GC_PATCH_LEVEL));
+            f = t->topology[patch[21] + (w.node & ((1 << GC_PATCH_LEVEL) - 1))];
+            if (gc_pierces(t, k, b, f, p, q)) return 1;
+        }
+        gc_visit_next(&w);
+    }
+    return 0;
+}
+
 /* Are the boxes of two bodies apart along a side of one of them or along a cross product of two sides? (Gottschalk, Lin,
  * Manocha, "OBBTree", section 5) */
 GC_LARGE int gc_boxes_apart(const gc_solid *a, const gc_solid *b, gc_real slack)
@@ -171,13 +211,13 @@ GC_LARGE int gc_boxes_apart(const gc_solid *a, const gc_solid *b, gc_real slack)
 /* does the shrunk body enter the whole one? The work-items of a group share the features of the shrunk one. */
 GC_LARGE int gc_enters(const gc_tables *t, const gc_screw *k, const gc_solid *shrunk, const gc_solid *whole, gc_real slack)
 {
-    int i, f, n = shrunk->mesh->nv + shrunk->mesh->nf;
+    int i, n = shrunk->mesh->nv + shrunk->mesh->nf;
     for (i = GC_LOCAL_ID; i < shrunk->mesh->ne; i += GC_GROUP_SIZE) {
         gc_vec p = gc_shrunk_vertex(t, k, shrunk, t->topology[shrunk->mesh->edges + 2 * i]);
         gc_vec q = gc_shrunk_vertex(t, k, shrunk, t->topology[shrunk->mesh->edges + 2 * i + 1]);
-        if (!gc_meets_box(whole, gc_solid_local(whole, p), gc_solid_local(whole, q), slack)) continue;
-        for (f = 0; f < whole->mesh->nf; ++f)
-            if (gc_pierces(t, k, whole, f, p, q)) return 1;
+        gc_vec y = gc_solid_local(whole, p), z = gc_solid_local(whole, q);
+        if (!gc_meets_box(whole, y, z, slack)) continue;
+        if (gc_pierces_any(t, k, whole, p, q, y, z, slack)) return 1;
     }
     if (!whole->mesh->closed) return 0;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
@@ -229,6 +269,8 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL const gc_real *mesh_reals_in,
     GC_GLOBAL const gc_real *vertices_in,
     GC_GLOBAL const gc_real *planes_in,
+    GC_GLOBAL const int *trees_in,             /* (meshes, GC_TREE_STRIDE), no faces: no tree */
+    GC_GLOBAL const gc_raster *nodes_in,       /* (nodes, GC_PATCH_NODE) */
     GC_GLOBAL const gc_real *when_in,          /* (n_pairs,) s in [-1/2, 1/2]; above 1/2: not asked */
     GC_GLOBAL int *state_out)                  /* (n_pairs,) */
 {
@@ -241,6 +283,10 @@ GC_KERNEL void s09_overlap(
         gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
         gc_solids_at(&p, mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * i]],
                      mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * i + 1]], when_in[i], &a, &b);
+        a.tree = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * i]];
+        b.tree = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * i + 1]];
+        a.nodes = nodes_in;
+        b.nodes = nodes_in;
         slack = GC_BOX_SLACK * p.screw.size;
         reach = p.screw.radius_a + p.screw.radius_b;
         if (gc_norm(gc_sub(a.centre, b.centre)) > reach || gc_boxes_apart(&a, &b, slack)) continue;

@@ -105,6 +105,8 @@ def at_times(backend, bodies, pairs, when, groups=None):
         n_pairs=len(pairs),
         when_in=backend.to_device(np.asarray(when, float)),
         state_out=state,
+        trees_in=stages.tables["trees_in"],
+        nodes_in=stages.tables["nodes_in"],
         **common,
         **stages.solver(),
     )
