@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import gpu_collide as gc
 from bench.checks import contact_keys, hit_share
 from bench.report import Report
@@ -57,8 +59,17 @@ def _rate(report, settings, shape, bodies, pairs):
         same = one.time.tobytes() == told[0].time.tobytes()
         if not same or contact_keys(one).tobytes() != contact_keys(told[0]).tobytes():
             raise BenchError(f"filters={filters}: other contacts than without; not timed")
-    timings = measure_in_turn([lambda f=f: call(f) for f in CHOICES], settings.repeat)
-    for filters, one, timing in zip(CHOICES, told, timings, strict=True):
+    spent = [[] for _ in CHOICES]
+
+    def timed(filters, cpu):
+        begun = time.process_time()
+        found = call(filters)
+        cpu.append(time.process_time() - begun)
+        return found
+
+    calls = [lambda f=f, cpu=cpu: timed(f, cpu) for f, cpu in zip(CHOICES, spent, strict=True)]
+    timings = measure_in_turn(calls, settings.repeat)
+    for filters, one, timing, cpu in zip(CHOICES, told, timings, spent, strict=True):
         rows = {row.name: row for row in one.report}
         report.add(
             hide=("pairs", "spread"),
@@ -69,6 +80,7 @@ def _rate(report, settings, shape, bodies, pairs):
             settled=1.0 - rows["narrow phase"].got / n,
             us_per_pair=1e6 * timing.best / n,
             time_ratio=timing.best / timings[0].best,
+            cpu_ratio=min(cpu) / min(spent[0]),
             spread=timing.spread,
             **{f"{name}_share": rows[name].share if name in rows else "" for name in CHOICES[-1]},
             **{f"{name}_us": _cost(timing, rows, name) for name in CHOICES[-1]},
