@@ -64,8 +64,11 @@
 #if GC_PRECISION == 2
 /* near faces: share of a vertex's own coordinates that counts as far from the near frame's origin: all, if they are float32 */
 #define GC_NEAR_ROUNDED GC_R(1.0)
+/* near faces: facing tolerance while culling, in shares of the solver's speed (GC_TOL_FACING with room to spare) */
+#define GC_NEAR_FACING GC_R(4e-5)
 #else
 #define GC_NEAR_ROUNDED GC_R(1e-8)
+#define GC_NEAR_FACING GC_R(1e-8)
 #endif
 
 #if GC_PRECISION == 1
@@ -81,8 +84,6 @@
 #define GC_NEAR_PAD GC_F(3e-6)
 #define GC_CULL_FACING GC_F(1e-5)
 #endif
-/* near faces: facing tolerance while culling, in shares of the solver's speed (GC_TOL_FACING with room to spare) */
-#define GC_NEAR_FACING GC_R(1e-8)
 /* features nearer to the axis than this have no usable azimuth and are taken to span all of it */
 #define GC_CULL_AXIS GC_F(3e-3)
 /* properness is culled with this slack (rounding of float32 directions seen: 1.1e-7, of turning them 2.2e-7) */

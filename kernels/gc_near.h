@@ -78,15 +78,18 @@ GC_FN void gc_near_shift(const gc_screw *n, const gc_real *rot, gc_real *shift)
     shift[2] += left.z;
 }
 
-/* The view for culling in the near frame n of k, for places at most `reach` from its origin. */
+/* The view for culling in the near frame n of k, for places at most `reach` from its origin. Coordinates are rounded by a
+ * share of their reach, and so is what faces at them; the solver's tolerances are shares of its own frame's size and speed,
+ * which the smaller body may see as large. */
 GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_properness, gc_raster reach)
 {
     gc_view w = gc_view_make(n, min_properness);
-    /* the solver decides what faces in shares of its own speed */
-    gc_real ratio = n->speed > GC_R(0.0) ? GC_NEAR_FACING * k->speed * k->scale / (n->speed * n->scale) : GC_R(0.0);
-    w.pad += GC_NEAR_PAD * reach;
-    w.window += GC_NEAR_PAD * reach;
-    w.facing = GC_MAX((gc_raster)ratio, w.facing);
+    gc_real unit = k->scale / n->scale, touch = GC_R(2.0) * (GC_TOL_INSIDE + GC_TOL_TOUCH) * k->size * unit;
+    gc_real facing = n->speed > GC_R(0.0) ? GC_NEAR_FACING * k->speed * unit / n->speed : GC_R(0.0);
+    gc_raster more = GC_NEAR_PAD * reach + (gc_raster)touch;
+    w.pad += more;
+    w.window += more;
+    w.facing = GC_MAX((gc_raster)facing, w.facing) + GC_NEAR_PAD * reach * w.thetan;
     w.wraps = w.period < w.speed + GC_F(24.0) * GC_MAX(reach, GC_F(1.0));
     return w;
 }
