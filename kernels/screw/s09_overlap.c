@@ -4,7 +4,7 @@
  * in:  screw records, both meshes, a time of each pair
  * out: GC_PAIR_OVERLAP in the pair's state
  * One group per pair, work-items share the features. Touch is not overlap: one solid is shrunk by GC_OVERLAP_DEPTH, each
- * vertex against the sum of its faces' normals, each face's middle against its normal. They overlap if a shrunk edge
+ * vertex inwards through all of its faces, each face's middle against its normal. They overlap if a shrunk edge
  * passes through a face of the other, or a shrunk point lies inside the other solid, by its winding number; in turn for
  * both. Inside is asked of closed meshes only. Boxes in the bodies' own axes answer what lies clearly apart.
  */
@@ -53,14 +53,31 @@ GC_FN gc_vec gc_solid_direction(const gc_screw *k, const gc_solid *b, gc_vec d)
     return b->moves ? gc_turn_vec(k, b->turn, x) : x;
 }
 
+/* Against which direction vertex v moves inwards, in the mesh's frame: the sum of its faces' normals, to which normals are
+ * added again while it would lead out through one of them (a sharp tip; this is the perceptron's rule, which ends). None for a vertex without faces, and whatever
+ * comes out at last where no direction leads in through all of them. */
+GC_LARGE gc_vec gc_outward(const gc_tables *t, const gc_mesh *m, int v)
+{
+    int first = t->topology[m->vertex_face_start + v], end = t->topology[m->vertex_face_start + v + 1], j, round, out = 1;
+    gc_vec zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), u = zero;
+    for (j = first; j < end; ++j) u = gc_add(u, gc_normal(t, m, t->topology[m->vertex_faces + j]));
+    for (round = 0; round < GC_MAX_TIP && out; ++round) {
+        out = 0;
+        for (j = first; j < end; ++j) {
+            gc_vec n = gc_normal(t, m, t->topology[m->vertex_faces + j]);
+            if (gc_dot(n, u) > GC_R(0.0)) continue;
+            u = gc_add(u, n);
+            out = 1;
+        }
+    }
+    return gc_unit(u, zero);
+}
+
 /* vertex v moved inwards; a vertex without faces stays */
 GC_LARGE gc_vec gc_shrunk_vertex(const gc_tables *t, const gc_screw *k, const gc_solid *b, int v)
 {
-    int j = t->topology[b->mesh->vertex_face_start + v], end = t->topology[b->mesh->vertex_face_start + v + 1];
-    gc_vec sum = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), zero = sum;
-    for (; j < end; ++j) sum = gc_add(sum, gc_normal(t, b->mesh, t->topology[b->mesh->vertex_faces + j]));
-    sum = gc_solid_direction(k, b, gc_unit(sum, zero));
-    return gc_sub(gc_solid_vertex(t, k, b, v), gc_scale(sum, GC_OVERLAP_DEPTH * k->size));
+    gc_vec out = gc_solid_direction(k, b, gc_outward(t, b->mesh, v));
+    return gc_sub(gc_solid_vertex(t, k, b, v), gc_scale(out, GC_OVERLAP_DEPTH * k->size));
 }
 
 GC_FN int gc_faceless(const gc_tables *t, const gc_mesh *m, int v)

@@ -160,3 +160,20 @@ def test_boxes_keep_what_touches_or_goes_a_little_deeper(backend):
     for gap, deep in ((-3e-7, True), (1e-9, False)):
         still = np.array([[0, 0, 0], [reach + gap, 0.01, 0.02]])
         assert overlaps(gc.shapes.box(), None, still, backend.kind, turn=turn) == [deep]
+
+
+@pytest.mark.parametrize("gap", [0.0, 3e-8, -1e-5])
+def test_a_sharp_tip_that_touches_does_not_overlap(gap, backend):
+    """The corner of a tetrahedron whose faces meet at a sharp tip: the sum of their normals leads out through
+    one of them, so that shrinking along it once pushed the tip into what it touched."""
+    tip, ground = gc.shapes.convex_hull(np.eye(4)[:, :3]), gc.shapes.box((10.0, 10.0, 10.0))
+    down = np.array([1.0, 1.0, 1.0]) / np.sqrt(3)  # outward normal of the face that lies on the ground
+    axis = np.cross(down, [0, 0, -1.0])
+    angle = np.arctan2(np.linalg.norm(axis), down @ [0, 0, -1.0])
+    turn = np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * axis / np.linalg.norm(axis)])
+    height = 5.0 + down @ [1.0, 0, 0] + gap
+    pose = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, height]], [[1, 0, 0, 0], turn])
+    found = gc.collide(
+        gc.Bodies([ground, tip], [0, 1], pose, pose), [[0, 1], [1, 0]], check_start=True, backend=backend.name
+    )
+    assert (np.asarray(found.status) == gc.Status.INITIAL_OVERLAP).all() == (gap < 0)

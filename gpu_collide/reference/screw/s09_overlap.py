@@ -9,6 +9,8 @@ import numpy as np
 
 # In units of the size.
 DEPTH = 1e-7
+# Rounds in search of a direction at a sharp tip.
+MAX_TIP = 32
 # Edge-face or point-triangle pairs worked on at a time.
 CHUNK = 200_000
 
@@ -25,16 +27,40 @@ class Solid:
         self.inward = screw.turn(side.inward, s) if moves else side.inward
         depth = DEPTH * screw.size
         there = t.vertex_faces >= 0
-        normal = np.where(there[:, :, None], self.normals[t.vertex_faces], 0.0).sum(axis=1)
-        length = np.linalg.norm(normal, axis=1, keepdims=True)
         self.used = there.any(axis=1)
-        self.shrunk = self.points - depth * normal / np.where(length > 0, length, 1.0)
+        self.shrunk = self.points - depth * _outward(self.normals[t.vertex_faces], there)
         corners = t.loops >= 0
         centre = (
             np.where(corners[:, :, None], self.points[t.loops], 0.0).sum(axis=1)
             / corners.sum(axis=1)[:, None]
         )
         self.shrunk_centres = centre - depth * self.normals
+
+
+def _outward(normals, there):
+    """Directions (nv, 3) that lead out through all faces around a vertex: the sum of their normals, and where
+    that leads in through one of them, at a sharp tip, that one once more, until none is left.
+
+    Parameters
+    ----------
+    normals : (nv, k, 3)
+    there : (nv, k) bool
+        Which of the k places hold a face.
+    """
+    total = np.where(there[:, :, None], normals, 0.0).sum(axis=1)
+    for v in np.flatnonzero((there & (np.einsum("vki,vi->vk", normals, total) <= 0)).any(axis=1)):
+        around = normals[v][there[v]]
+        for _ in range(MAX_TIP):
+            if (around @ total[v] > 0).all():
+                break
+            for n in around:
+                total[v] += n if n @ total[v] <= 0 else 0.0
+    return _unit(total)
+
+
+def _unit(x):
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    return x / np.where(length > 0, length, 1.0)
 
 
 def overlap_at(screw, a, b, closed_a, closed_b, s):
