@@ -49,7 +49,7 @@ def test_all_contacts_are_among_the_pairs(backend, seed, turn, way, still, far):
 
 
 def test_it_leaves_out_most_pairs(backend):
-    """Of 79,800 pairs of boxes 243 pass and 110 touch with turns to 0.2, 413 and 113 with turns to a radian."""
+    """Of 79,800 pairs of boxes 243 pass and 110 touch with turns to 0.2, 413 and 113 with turns to 1."""
     for turn, most in ((0.0, 230), (0.2, 260), (1.0, 430)):
         bodies = moving(1, 400, turn=turn, way=0.5, meshes=MESHES[:1])
         assert len(gc.find_pairs(bodies, backend=backend.name)) < most
