@@ -96,16 +96,10 @@ def _near_patches(state, common, pair_state, todo, n_pairs):
     capacity = max(1024, int(len(todo) * state.guess.get("patches", 16.0)))
     while True:
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
-        left, room = todo, state.guess.get("room", 256)
+        left, least = todo, 1
         while len(left):
-            group_bytes = 4 * room * (NEAR_FIELDS * state.raster.itemsize + 4)
+            room, group_bytes = _room(state, capacity, least)
             groups = max(1, min(be.max_groups, len(left), q.max_bytes // (2 * group_bytes)))
-            if (
-                group_bytes + 12 * capacity > q.max_bytes
-                or 4 * room * NEAR_FIELDS >= 2**31
-                or 3 * capacity >= 2**31
-            ):
-                raise TooLarge(group_bytes + 12 * capacity)
             need, no_room = be.zeros(1, np.int32), be.zeros(n_pairs, np.int32)
             state.launch_groups(
                 "b05_features", groups, n_todo=len(left), todo_in=be.to_device(left),
@@ -118,11 +112,12 @@ def _near_patches(state, common, pair_state, todo, n_pairs):
             if not be.item(need, 0):
                 break
             left = np.flatnonzero(be.to_host(no_room)).astype(np.int32)
-            room = state.guess["room"] = int(be.item(need, 0) * 1.5)
+            least = int(be.item(need, 0))
+            state.guess["room"] = int(least * 1.5)
         n = int(be.item(n_found, 0))
-        if n <= capacity:
+        if 0 <= n <= capacity:
             break
-        capacity = int(n * 1.2)
+        capacity = int((n if n > 0 else 4 * capacity) * 1.2)
     state.guess["patches"] = max(state.guess.get("patches", 0.0), 1.1 * n / max(len(todo), 1))
     rows = be.to_host(found)[: 3 * n].reshape(n, 3).astype(np.int64)
     key = rows[:, 0] << 32 | rows[:, 1]
@@ -131,6 +126,17 @@ def _near_patches(state, common, pair_state, todo, n_pairs):
     first = np.flatnonzero(np.diff(key, prepend=-1))
     mask = np.bitwise_or.reduceat(rows[order, 2], first) if n else rows[:, 2]
     return key[first] >> 32, key[first] & 0xFFFFFFFF, mask
+
+
+def _room(state, capacity, least):
+    """Nodes that a set may hold, and the bytes of a group: what other pairs took, or what there is room for;
+    at least `least`."""
+    per_node = 4 * (NEAR_FIELDS * state.raster.itemsize + 4)
+    most = min((state.query.max_bytes - 12 * capacity) // per_node, (2**31 - 1) // (4 * NEAR_FIELDS))
+    if least > most or 3 * capacity >= 2**31:
+        raise TooLarge(least * per_node + 12 * capacity)
+    room = max(least, min(state.guess.get("room", 256), most))
+    return room, room * per_node
 
 
 def _before(values, first):

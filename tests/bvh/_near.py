@@ -147,8 +147,16 @@ MESHES = {
     "ribbon65": lambda: ribbon(65),
     "box": gc.shapes.box,
     "car": gc.shapes.car,
+    "block3": lambda: block(3),
+    "ring": lambda: gc.shapes.torus(n_major=10, n_minor=5),
+    "hills": lambda: terrain(6),
+    "spikes": lambda: huge_among_tiny(4),
+    "flyer": lambda: book(4, 3),
+    "can": lambda: drum(10, 3),
+    "sheets": lambda: plates(4),
 }
-SMALL = ("box", "one", "ribbon31", "ribbon32", "ribbon33", "ribbon64", "ribbon65", "car")
+#: Few faces, for tests that look at all pairs of faces.
+SMALL = ("one", "ribbon33", "box", "car", "block3", "ring", "hills", "spikes", "flyer", "can", "sheets")
 
 
 @lru_cache(maxsize=64)
@@ -199,7 +207,9 @@ def motion(name, rng, n, meshes, sa, sb):
     if name == "tiny":
         return _half_way(rng, n, 0.8 * r, 0.2 * rng.integers(0, 2, n), 10.0 ** rng.uniform(-13, -3, n))
     if name == "half_turn":
-        p0, q0, p1, q1 = _half_way(rng, n, 0.6 * r, r * rng.uniform(0, 1, n), np.pi - 10.0 ** rng.uniform(-12, -2, n))
+        p0, q0, p1, q1 = _half_way(
+            rng, n, 0.6 * r, r * rng.uniform(0, 1, n), np.pi - 10.0 ** rng.uniform(-12, -2, n)
+        )
         return p0, q0, p1, q1
     if name == "drill":  # along the axis, with many sizes of way
         p0, q0, p1, q1 = _swing(rng, n, (0.5, np.pi), 0.2 * r, 0.0)
@@ -210,7 +220,18 @@ def motion(name, rng, n, meshes, sa, sb):
     raise KeyError(name)
 
 
-MOTIONS = ("impact", "turns", "translation", "axis", "copies", "still", "passing", "tiny", "half_turn", "drill")
+MOTIONS = (
+    "impact",
+    "turns",
+    "translation",
+    "axis",
+    "copies",
+    "still",
+    "passing",
+    "tiny",
+    "half_turn",
+    "drill",
+)
 
 
 def scene_of(name, meshes, sa, sb, poses, world):
@@ -241,7 +262,9 @@ def slides(n, seed=0):
     p1 = p0 + np.column_stack([way, np.zeros(n)])
     angle = rng.choice([0.0, 0.0, 0.3, np.pi / 2, 1e-9], n)
     q1 = turn_quat(np.tile(UP, (n, 1)), angle)
-    return scene_of("slides", meshes, np.zeros(n, int), sb, (p0, np.tile(IDENTITY, (n, 1)), p1, q1), resting_world(n))
+    return scene_of(
+        "slides", meshes, np.zeros(n, int), sb, (p0, np.tile(IDENTITY, (n, 1)), p1, q1), resting_world(n)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -252,4 +275,6 @@ def plates_floor(k=12):
     flat = np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3)
     wall = np.stack([0 * x + 3, y, x + 3], axis=-1).reshape(-1, 3)
     quads = grid(k, k)
-    return gc.Mesh(np.concatenate([flat, wall]), np.concatenate([quads, quads[:, ::-1] + len(flat)]), merge_vertices=True)
+    return gc.Mesh(
+        np.concatenate([flat, wall]), np.concatenate([quads, quads[:, ::-1] + len(flat)]), merge_vertices=True
+    )
