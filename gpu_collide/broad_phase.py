@@ -20,6 +20,7 @@ DEFAULT_BYTES = 2 << 30
 RESULT_BYTES = (
     25 + 8
 )  # of the result for one pair without contacts: status, toi, contact_start, pairs; and to join
+MOST_PAIRS = (1 << 31) - 1  # contacts number their pair with an int32
 _BLOCK = 1 << 24  # pairs filled at a time
 _WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
 
@@ -196,11 +197,11 @@ class BroadPhase:
         return found
 
     def _refuse(self, found):
-        more = "" if found.complete else "more than "
+        more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         need = self._tree_bytes + 8 * (found.total + min(found.total, _BLOCK))
         raise MemoryLimitError(
-            f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies, which need "
-            f"{more}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies by "
+            f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies{about}, which "
+            f"need {more}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies by "
             "world, group and mask"
         )
 
@@ -215,14 +216,14 @@ def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
     tree = tree_bytes(rules.n, place, precision)
     if tree > max_bytes:
         raise _no_room_for_tree(rules.n, tree, max_bytes)
-    most = host_memory_free() // RESULT_BYTES
+    most = min(host_memory_free() // RESULT_BYTES, MOST_PAIRS)
     found = search(bodies, rules, place, precision=precision, broad_phase=broad_phase, most=most)
     if not found.complete or found.total > most:
-        more = "" if found.complete else "more than "
+        more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         raise MemoryLimitError(
             f"bodies: expected at most {most} pairs, for whose results there is memory, got "
-            f"{more}{found.total} pairs of {rules.n} bodies; part the bodies by world, group and mask, or "
-            "find the pairs by find_pairs and hand them over a share at a time"
+            f"{more}{found.total} pairs of {rules.n} bodies{about}; part the bodies by world, group and "
+            "mask, or find the pairs by find_pairs and hand them over a share at a time"
         )
     warn_of_invalid(found.report.invalid_bodies)
     return found

@@ -16,7 +16,9 @@ from gpu_collide.report import FilterRow
 
 __all__ = ["PairReport", "Search", "iter_pairs", "search"]
 
-FIRST_STEP = 512  # bodies that ask first if the pairs may be too many
+FIRST_STEP = 64  # bodies that ask first if the pairs may be too many
+SAMPLE, OUTLIERS = 128, 8  # bodies whose rows say how many pairs are likely, and how many long ones do not
+FAR_TOO_MANY = 8  # by so much that must be above what there is room for, to stop before it is filled
 LONGEST = 8192  # partners of one body beyond which its row is made by all work-items together
 
 
@@ -73,6 +75,8 @@ class Search:
     report : PairReport
     complete : bool
         All bodies have been asked.
+    likely : int or None
+        If not: about how many pairs there are, from a sample without its longest rows.
     """
 
     tree: BodyTree
@@ -80,6 +84,7 @@ class Search:
     report: PairReport
     starts: np.ndarray = None
     complete: bool = False
+    likely: int | None = None
     _buffers: dict = field(default_factory=dict)
     _leaf_of: np.ndarray = None
 
@@ -105,7 +110,8 @@ class Search:
     def count(self, most=None):
         """Launch b04_count; returns self.
 
-        With `most`, it stops when there are more pairs than that, and `starts` holds those found so far.
+        With `most`, it stops when there are more pairs than that, or far more are likely; then `starts` holds
+        those found so far.
         """
         t, be = self.tree, self.tree.backend
         begun = time.perf_counter()
@@ -122,7 +128,12 @@ class Search:
             first, step = first + step, 2 * step
             self._buffers["starts_in"] = be.exclusive_scan(counts)
             self.starts = be.to_host(self._buffers["starts_in"])
+            if most is not None and first < t.n and self.total * t.n > FAR_TOO_MANY * most * first:
+                self.likely = self._sample()
+                if self.likely > FAR_TOO_MANY * most:
+                    break
         self.complete = first >= t.n
+        self.likely = None if self.complete else max(self._sample(), self.total)
         self.report.tests = int(be.to_host(tests).sum(dtype=np.int64))
         self.report.pairs = self.total
         self.report.seconds_search += time.perf_counter() - begun
@@ -169,16 +180,27 @@ class Search:
 
     def _row(self, body):
         """Pairs of one body, (p, 2) int32."""
-        t, be = self.tree, self.tree.backend
         if self._leaf_of is None:
-            self._leaf_of = np.full(t.n_bodies, -1, np.int32)
-            self._leaf_of[t.order_host] = np.arange(t.n, dtype=np.int32)
-        marks = be.zeros(t.n_bodies, np.uint8)
-        be.launch_items(
-            t.module["b04_row"], t.n, asker=int(self._leaf_of[body]), marks_out=marks, **self._common()
-        )
-        partners = np.flatnonzero(be.to_host(marks))
+            self._leaf_of = np.full(self.tree.n_bodies, -1, np.int32)
+            self._leaf_of[self.tree.order_host] = np.arange(self.tree.n, dtype=np.int32)
+        partners = self._partners(int(self._leaf_of[body]))
         return np.stack([np.full(len(partners), body), partners], axis=1).astype(np.int32)
+
+    def _partners(self, leaf):
+        """Partners of higher number of the body of a leaf."""
+        t, be = self.tree, self.tree.backend
+        marks = be.zeros(t.n_bodies, np.uint8)
+        be.launch_items(t.module["b04_row"], t.n, asker=int(leaf), marks_out=marks, **self._common())
+        return np.flatnonzero(be.to_host(marks))
+
+    def _sample(self):
+        """About how many pairs there are, or fewer: of leaves here and there, without the longest rows."""
+        if self.likely is not None:
+            return self.likely
+        n = self.tree.n
+        leaves = np.unique(np.linspace(0, n - 1, SAMPLE).astype(np.int64))
+        rows = np.sort([len(self._partners(leaf)) for leaf in leaves])[: -OUTLIERS or None]
+        return int(n * int(rows.sum()) // len(leaves))
 
 
 def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy", tree=None, most=None):
