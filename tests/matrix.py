@@ -76,6 +76,9 @@ def settings(precisions=("mixed", "double"), resolutions=RESOLUTIONS, pairs=True
             yield dict(precision=precision, candidates="raster", resolution=resolution)
         if pairs:
             yield dict(precision=precision, candidates="pairs")
+            yield dict(precision=precision, features="near")
+            yield dict(precision=precision, filters="none")
+            yield dict(precision=precision, filters=("plane",))
 
 
 def run_family(family, n, backends, precisions=("mixed", "double"), resolutions=RESOLUTIONS, seed=SEED):

@@ -61,8 +61,8 @@ force over all feature pairs that shares no code with the library (`tests/oracle
 - *invented*: found contacts that the oracle does not know even within its tolerance band.
 - *time error*: the largest |dt| x |normal speed| / size of a required contact (sliding ones: times the
 speed).
-- *same bits*: runs (backend x precision x resolution, and the path without rows) whose every field equals the
-  first's.
+- *same bits*: runs (backend x precision x resolution, the path without rows, near faces only, without filters
+  and with the dividing plane) whose every field equals the first's.
 """
 
 
