@@ -289,7 +289,10 @@ def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
 
 
 def _assemble(state):
-    """Pieces to whole arrays, on the host; a single piece on a GPU stays there."""
+    """Pieces to whole arrays, on the host; a single piece on a GPU stays there.
+
+    What is joined is let go at once: the result is large, and should not be there twice.
+    """
     be = state.backend
     begun = time.perf_counter()
     keep = be.kind == "cuda" and len(state.pieces) == 1 and not state.origins
@@ -297,32 +300,33 @@ def _assemble(state):
     starts, before = [np.zeros(1, np.int64)], 0
     fields = {name: [] for name in _FIELDS}
     status, toi = [], []
-    for piece_status, piece_toi, start, total, out in state.pieces:
+    for k, (piece_status, piece_toi, start, total, out) in enumerate(state.pieces):
+        state.pieces[k] = None
         status.append(be.to_host(piece_status))
-        toi.append(be.to_host(piece_toi).astype(np.float64))
+        toi.append(be.to_host(piece_toi).astype(np.float64, copy=False))
         starts.append(be.to_host(start)[1:] + before)
         before += total
         for name, (_, width) in _FIELDS.items():
             flat = get(out[name])[: total * width]
             fields[name].append(flat.reshape(total, width) if width > 1 else flat)
-    result = {
-        name: parts[0] if len(parts) == 1 else _join(parts, name, state.real)
-        for name, parts in fields.items()
-    }
-    result["status"] = np.concatenate(status) if status else np.zeros(0, np.uint8)
-    times = np.concatenate(toi) if toi else np.zeros(0)
+    result = {name: _join(fields.pop(name), *_FIELDS[name], state.real) for name in _FIELDS}
+    result["status"] = _join(status, "u1", 1)
+    result["contact_start"] = _join(starts, "i8", 1)
+    given = isinstance(state.query.pairs, np.ndarray)  # then they are the caller's, who may change them
+    result["pairs"] = state.blocks[0].copy() if given else _join(state.blocks, "i4", 2)
+    times = _join(toi, "f8", 1)
     result["toi"] = np.where(times > 1.5, np.inf, times)
-    result["contact_start"] = np.concatenate(starts)
     if not keep:
         result["sustained"] = result["sustained"].astype(bool)
     if state.origins and len(result["pair"]):
         result["position"] = result["position"] + np.concatenate(state.origins)[result["pair"]]
-    result["pairs"] = np.concatenate(state.blocks) if state.blocks else np.zeros((0, 2), np.int32)
     state.timings["assemble"] = time.perf_counter() - begun
     return result
 
 
-def _join(parts, name, real):
-    dtype, width = _FIELDS[name]
+def _join(parts, dtype, width, real=None):
+    """One array of the parts, whose list is empty afterwards."""
     empty = np.zeros((0, width) if width > 1 else 0, np.dtype(dtype) if dtype else real)
-    return np.concatenate(parts) if parts else empty
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
+    parts.clear()
+    return whole
