@@ -200,10 +200,11 @@ class BroadPhase:
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         total = found.total if found.complete else max(found.total, found.likely)
         need = self._tree_bytes + 8 * (total + min(total, _BLOCK))
+        roughly = "" if found.complete else "about "
         raise MemoryLimitError(
             f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies{about}, which "
-            f"need {'' if found.complete else 'about '}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies by "
-            "world, group and mask"
+            f"need {roughly}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies "
+            "by world, group and mask"
         )
 
 
