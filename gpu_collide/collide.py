@@ -105,6 +105,7 @@ def collide(
         GiB.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
+
     Returns
     -------
     Contacts
