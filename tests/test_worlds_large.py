@@ -164,8 +164,8 @@ def nbytes(contacts):
 
 
 def test_memory_stays_within_the_limit(backend):
-    """Measured on the backend whose buffers NumPy allocates, beyond the result itself, which is there twice
-    while its pieces are joined."""
+    """Measured on the backend whose buffers NumPy allocates, beyond the result itself, of which some is there
+    twice while its pieces are joined."""
     if backend.kind != "cpu":
         pytest.skip("buffers of this backend are not seen by tracemalloc")
     bodies, limit = w.drift(1, 3500, side=20.0, way=1.5, turn=1.6), 4 * MIB
@@ -180,7 +180,8 @@ def test_memory_stays_within_the_limit(backend):
         tracemalloc.stop()
     w.same_contacts(tight, plenty)
     assert np.array_equal(tight.pairs, plenty.pairs) and np.array_equal(tight.status, plenty.status)
-    assert peak <= limit + 2 * nbytes(tight) + MIB, (peak / MIB, nbytes(tight) / MIB)
+    # measured: 18.0 MiB, of which 12.0 are the result
+    assert peak <= limit + 1.25 * nbytes(tight) + MIB, (peak / MIB, nbytes(tight) / MIB)
 
 
 def test_too_little_memory_is_told(backend):
