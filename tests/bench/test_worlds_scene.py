@@ -9,6 +9,7 @@ import gpu_collide as gc
 from bench import run
 from bench.cases import worlds as case
 from bench.settings import BenchError
+from examples import worlds as example
 from gpu_collide.scenes_worlds import BARRIER, CAR, GROUND, WALL, worlds
 
 
@@ -91,3 +92,10 @@ def test_the_whole_case(tmp_path, capsys):
         *("1" + w for w in ways),
     ]
     assert all(len({row[6] for row in rows[k : k + 3]}) == 1 for k in (1, 4)), "as many contacts either way"
+
+
+def test_the_example(capsys):
+    example.main(["3"])
+    said = capsys.readouterr().out
+    assert f"{3 * 38 + 5} bodies in 3 worlds" in said
+    assert "definitive answers" in said and said.count(" at t = ") == 8

@@ -1,0 +1,44 @@
+"""A step of many worlds at once: ``python examples/worlds.py [WORLDS]``.
+
+In each world 32 cars drive on ground that all worlds share, between barriers of their own. One call finds the
+pairs that may meet, settles most of them by quick tests, and tells all contacts of the others.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+import gpu_collide as gc
+from gpu_collide.scenes_worlds import worlds
+
+
+def main(arguments):
+    n = int(arguments[0]) if arguments else 100
+    # world: a number for each body, the same for those that may meet; -1 for the ground and the walls
+    bodies, world = worlds(n, n_cars=32)
+    gc.collide(bodies, world=world)  # the first call compiles
+
+    begun = time.perf_counter()
+    contacts = gc.collide(bodies, world=world, report=True)
+    seconds = time.perf_counter() - begun
+
+    print(f"{len(bodies)} bodies in {n} worlds, {seconds:.2f} s, {n / seconds:.0f} worlds a second\n")
+    print(contacts)
+    print(f"\n{contacts.report}\n")
+
+    # Which cars ran into something, and when? Pairs are rows (A, B) of body numbers.
+    a, b = contacts.pairs[contacts.status == gc.Status.HIT].T
+    toi = contacts.toi[contacts.status == gc.Status.HIT]
+    for k in np.argsort(toi)[:8]:
+        i, j = int(a[k]), int(b[k])
+        number, who = max(world[i], world[j]), f"{name(bodies, i)} and {name(bodies, j)}"
+        print(f"world {number}: {who} at t = {toi[k]:.4f}")
+
+
+def name(bodies, body):
+    return f"{('car', 'barrier', 'wall', 'ground')[bodies.shape[body]]} {body}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
