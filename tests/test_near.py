@@ -30,7 +30,8 @@ def family(name, n):
 
 @lru_cache(maxsize=128)
 def many_faces(kind, n, seed=0, scale=1.0):
-    return _near.slides(n, seed) if kind == "slides" else _near.scene(kind, n, seed, scale=scale)
+    special = {"slides": _near.slides, "wheels": _near.wheels}
+    return special[kind](n, seed) if kind in special else _near.scene(kind, n, seed, scale=scale)
 
 
 @lru_cache(maxsize=256)
@@ -69,6 +70,14 @@ def test_meshes_of_many_faces(backend, kind, precision):
     assert not fields
     assert len(answer) or kind == "still"
     assert not differing(backend, many_faces, (kind, 24, 1), precision)[0]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_whole_turns(backend, precision):
+    """What meets a whole turn on is found; without the copies of A these lose contacts, or get them wrong."""
+    fields, answer = differing(backend, many_faces, ("wheels", 150, 1), precision)
+    assert not fields
+    assert len(answer)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1e-2, 1e2, 1e4])

@@ -267,6 +267,35 @@ def slides(n, seed=0):
     )
 
 
+@lru_cache(maxsize=16)
+def wheel(n, seed):
+    """n blocks of many faces somewhere on a circle of radius 1 about the z axis."""
+    rng = np.random.default_rng([n, seed])
+    one, angle = block(3), rng.uniform(-np.pi, np.pi, n)
+    at = np.stack([np.cos(angle), np.sin(angle), rng.uniform(-0.1, 0.1, n)], axis=1)
+    at *= rng.uniform(0.9, 1.1, (n, 1))
+    points = [0.15 * one.vertices @ rotation_matrix(random_quat(rng, 1)[0]).T + x for x in at]
+    return gc.Mesh(
+        np.concatenate(points), [(f + len(one.vertices) * k).tolist() for k in range(n) for f in one.faces]
+    )
+
+
+def wheels(n, seed=0):
+    """Wheels with few blocks that turn about nearly the same axis, side by side or climbing through each
+    other: what meets what is often a whole turn away on the screen."""
+    rng = np.random.default_rng([seed, 4])
+    meshes = [wheel(k, seed + k) for k in (3, 4, 4, 5)]
+    axis = UP + 0.02 * rng.normal(size=(n, 3))
+    axis /= np.linalg.norm(axis, axis=1)[:, None]
+    q0 = turn_quat(np.tile(UP, (n, 1)), rng.uniform(-np.pi, np.pi, n))
+    q1 = unit4(quat_mul(turn_quat(axis, rng.uniform(1.5, np.pi, n)), q0))
+    height = rng.choice([0.0, 0.1, 0.5], n)[:, None] * UP
+    off = 0.03 * rng.normal(size=(n, 3))
+    which = rng.integers(0, len(meshes), (2, n))
+    poses = off - height, q0, off + height, q1
+    return scene_of("wheels", meshes, *which, poses, resting_world(n))
+
+
 @lru_cache(maxsize=1)
 def plates_floor(k=12):
     """Flat ground of k x k quads, 6 units wide, its top at z = 0, with a wall of the same grid at its end."""
