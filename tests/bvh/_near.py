@@ -287,8 +287,9 @@ def wheels(n, seed=0):
     meshes = [wheel(k, seed + k) for k in (3, 4, 4, 5)]
     axis = UP + 0.02 * rng.normal(size=(n, 3))
     axis /= np.linalg.norm(axis, axis=1)[:, None]
+    turn = rng.uniform(1.5, np.pi, n) * np.where(np.arange(n) % 3, 1.0, 0.01)
     q0 = turn_quat(np.tile(UP, (n, 1)), rng.uniform(-np.pi, np.pi, n))
-    q1 = unit4(quat_mul(turn_quat(axis, rng.uniform(1.5, np.pi, n)), q0))
+    q1 = unit4(quat_mul(turn_quat(axis, turn), q0))
     height = rng.choice([0.0, 0.1, 0.5], n)[:, None] * UP
     off = 0.03 * rng.normal(size=(n, 3))
     which = rng.integers(0, len(meshes), (2, n))

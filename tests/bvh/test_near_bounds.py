@@ -1,0 +1,163 @@
+"""gc_near.h: the bounds of a node hold every point of its faces, during the whole step."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_collide import _sources
+from gpu_collide.pipeline.near import NEAR_FIELDS
+from gpu_collide.pipeline.patches import _rows
+from gpu_collide.reference.screw.s01_screw import Screw
+from tests.bvh import _near
+from tests.bvh._near_launch import Near
+from tests.screw._launch import STRIDE
+
+TIMES = np.linspace(-0.5, 0.5, 9)
+KINDS = (*_near.MOTIONS, "wheels", "slides")
+
+
+@lru_cache(maxsize=1)
+def text():
+    folder = _sources.kernels_dir()
+    headers = [f for f in _sources.kernel_files() if f.suffix == ".h"]
+    return _sources.join(headers, folder) + _sources.join([Path(__file__).parent / "probe_near.c"])
+
+
+@lru_cache(maxsize=32)
+def scene(kind, n, scale=1.0):
+    if kind in ("wheels", "slides"):
+        return getattr(_near, kind)(n, 1)
+    return _near.scene(kind, n, 5, scale=scale)
+
+
+def nodes_of(near, rng, per_pair=8):
+    """Random nodes of all levels: (pair, side, node) for the kernel, and the faces of each."""
+    items, faces = [], []
+    for pair in range(near.n):
+        for side in (0, 1):
+            k = int(near.shapes[pair, side])
+            n, first, _, height = (int(x) for x in near.trees[k])
+            order = near.order(k)
+            for level in rng.integers(0, height + 1, per_pair):
+                j = int(rng.integers(0, -(-n >> level)))
+                at = first + sum(-(-n >> h) for h in range(level)) + j
+                items.append((pair, side, at))
+                faces.append(order[j << level : (j + 1) << level])
+    return np.array(items, np.int32), faces
+
+
+def points_of(mesh, faces, rng, n=24):
+    """Corners of the faces and points inside them, from the mesh's centre."""
+    index, _ = _rows(mesh.face_start, np.asarray(faces))
+    corners = mesh.vertices[mesh.face_vertices[index]]
+    some = mesh.face_start[rng.choice(faces, n)][:, None] + np.array([0, 1, 2])
+    share = rng.dirichlet([0.5, 0.5, 0.5], n)
+    inner = np.einsum("ij,ijk->ik", share, mesh.vertices[mesh.face_vertices[some]])
+    return np.concatenate([corners, inner]) - mesh.center
+
+
+def probe(backend, near, items):
+    s = near.stages
+    out = [near.new(len(items) * k, d) for k, d in ((STRIDE, s.real), (NEAR_FIELDS, s.raster), (4, s.raster))]
+    kernel = backend.module(s.precision, text()).kernel("probe_near")
+    backend.launch_items(
+        kernel, len(items), n=len(items), item_in=backend.to_device(items.reshape(-1)),
+        screw_in=s.screw_buffer, nodes_in=near.tables.buffers["nodes_in"], screw_out=out[0], near_out=out[1],
+        view_out=out[2],
+    )  # fmt: skip
+    return [backend.to_host(x).reshape(len(items), -1).astype(float) for x in out]
+
+
+def motion_of(record):
+    """The flow of a screw record, with the reference's formulas."""
+    blank = dict.fromkeys(Screw.__dataclass_fields__)
+    return Screw(**{**blank, "theta": record[0], "W": record[1], "kappa": record[3], "g": record[2]})
+
+
+def placed(record, side, x):
+    """Points of the centred mesh in the near frame."""
+    at = 20 if side else 8
+    return record[32] * x @ record[at : at + 9].reshape(3, 3).T + record[at + 9 : at + 12]
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.01, 100.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_hold_every_point(backend, kind, scale):
+    if scale != 1.0 and kind in ("wheels", "slides"):
+        pytest.skip("has its own sizes")
+    rng = np.random.default_rng(1)
+    near = Near(backend, scene(kind, 6, scale))
+    items, faces = nodes_of(near, rng)
+    records, nodes, views = probe(backend, near, items)
+    for (pair, side, _), part, record, node, view in zip(items, faces, records, nodes, views, strict=True):
+        mesh = near.bodies.meshes[near.shapes[pair, side]]
+        x = points_of(mesh, part, rng)
+        there = placed(record, side, x)
+        on_screen(there, node, view)
+        on_the_way(record, side, there, node, rng)
+
+
+def on_screen(x, node, view):
+    """Ranges of rho, eta and lambda, on some turn round the axis."""
+    wn, gn, kappa, period = view
+    r0, r1, h0, h1, l0, l1, p0, p1, full = node[:9]
+    if kappa > 0:
+        r = np.hypot(x[:, 0], x[:, 2] + 1 / kappa)
+        rho, psi = r - 1 / kappa, np.arctan2(x[:, 0], x[:, 2] + 1 / kappa) / kappa
+    else:
+        rho, psi = x[:, 2], x[:, 0]
+    slack = 1e-9 * np.abs(x).max()  # of this test's own arctangent, where the axis is far
+    if kappa > 1e-6 or kappa == 0:
+        assert (rho >= r0).all() and (rho <= r1).all()
+    else:
+        return  # 1/kappa leaves float64 no digits here
+    if full:
+        return
+    turns = np.array([-1, 0, 1]) * (period if period < 1e14 else 0.0)
+    psi = psi[:, None] + turns
+    eta, lam = wn * x[:, 1:2] - gn * psi, gn * x[:, 1:2] + wn * psi
+    inside = (eta >= h0 - slack) & (eta <= h1 + slack) & (lam >= l0 - slack) & (lam <= l1 + slack)
+    inside &= (psi >= p0 - 0.01 * (1 + p1 - p0)) & (psi <= p1 + 0.01 * (1 + p1 - p0))
+    assert inside.any(axis=1).all()
+
+
+def on_the_way(record, side, x, node, rng):
+    """Slab, ball and the box's reach along any direction, at all times, from the chord of the middle."""
+    flow = motion_of(record)
+    start, end, reach = node[9:12], node[12:15], node[15]
+    n, d0, d1 = node[16:19], *node[19:21]
+    half, slack = node[24:27], node[27]
+    along = x @ n
+    assert (along >= d0).all() and (along <= d1).all()
+    rot = record[20:29] if side else record[8:17]
+    direction = rng.normal(size=3)
+    direction /= np.linalg.norm(direction)
+    across = np.abs(rot.reshape(3, 3).T @ direction) @ half + slack
+    for s in TIMES:
+        middle = start + (s + 0.5) * (end - start)
+        off = flow.flow(x, np.full(len(x), s)) - middle
+        assert np.linalg.norm(off, axis=1).max() <= reach
+        assert (off @ direction).max() <= across
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_near_frame_moves_as_the_reference_does(backend, kind):
+    """Distances between points of both bodies, at all times."""
+    rng = np.random.default_rng(2)
+    near = Near(backend, scene(kind, 12, 0.01) if kind not in ("wheels", "slides") else scene(kind, 12))
+    items = np.array([(p, 0, 0) for p in range(near.n)], np.int32)
+    records, _, _ = probe(backend, near, items)
+    for pair, record in enumerate(records):
+        screw, flow = near.screw(pair), motion_of(record)
+        meshes = [near.bodies.meshes[k] for k in near.shapes[pair]]
+        xa, xb = (m.vertices[rng.integers(0, len(m.vertices), 20)] for m in meshes)
+        a, b = (
+            placed(record, k, x - m.center) for k, (x, m) in enumerate(zip((xa, xb), meshes, strict=True))
+        )
+        for s in TIMES:
+            t = np.full(20, s)
+            here = np.linalg.norm(a - flow.flow(b, t), axis=1) / record[32]
+            there = np.linalg.norm(screw.from_a(xa) - screw.flow(screw.from_b(xb), t), axis=1)
+            assert np.abs(here - there).max() <= 1e-12 * (screw.size + screw.speed)
