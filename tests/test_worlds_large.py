@@ -8,6 +8,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide import _sources
+from gpu_collide.broad_phase import tree_bytes
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.scenes_worlds import worlds
 from tests import _worlds as w
@@ -91,7 +92,8 @@ def test_too_large_a_crowd_is_refused_in_seconds(backend):
     text = str(told.value)
     assert text.startswith("max_bytes: expected room for more than") and f"pairs of {n} bodies" in text
     assert "part the bodies by world, group and mask" in text
-    likely = int(text.split("(about ")[1].split(" ")[0])
+    counted, likely = (int(text.split(after)[1].split(" ")[0]) for after in ("more than ", "(about "))
+    assert counted <= 64 * n, "the first that ask are enough to see it"
     assert 0.5 < likely / (n * (n - 1) / 2) < 1.1
     assert time.perf_counter() - begun < 60  # measured: 3 s on two busy cores
 
@@ -112,17 +114,15 @@ def test_contacts_number_their_pairs_with_32_bits(monkeypatch):
 
 
 def test_a_few_crowded_places_are_not_refused(backend):
-    """One world where everybody meets, first in the tree, and many empty ones; and a body that meets all: the
-    pairs of those that are asked first say nothing about the rest."""
-    n = 6000
+    """One world where everybody meets, first in the tree, and many empty ones; then also a body that meets all
+    and is in every sample. Such pairs say nothing about the rest."""
+    n, k = 40000, 200
     bodies = crowd(n)
-    world = np.where(np.arange(n) < 600, 0, np.arange(n))
-    room = 8 * 2 * 180000 + 6 * MIB
-    assert len(gc.find_pairs(bodies, world=world, backend=backend.kind, max_bytes=room)) == 600 * 599 // 2
-    world[5] = -1
-    assert (
-        len(gc.find_pairs(bodies, world=world, backend=backend.kind, max_bytes=room)) == 600 * 599 // 2 + 5400
-    )
+    world = np.where(np.arange(n) < k, 0, np.arange(n))
+    for pairs in (k * (k - 1) // 2, k * (k - 1) // 2 + n - k):
+        room = tree_bytes(n, backend, "mixed") + 17 * pairs
+        assert len(gc.find_pairs(bodies, world=world, backend=backend.kind, max_bytes=room)) == pairs
+        world[5] = -1
 
 
 def add(bodies, mesh, start, end):
