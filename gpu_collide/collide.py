@@ -116,7 +116,8 @@ def collide(
     TypeError, ValueError
         Arguments of the wrong kind, before anything is computed.
     MemoryLimitError
-        A single pair does not fit `max_bytes`.
+        A single pair does not fit `max_bytes`, or the broad phase finds so many pairs that the machine has no
+        memory for their result.
     BackendUnavailableError
         The backend asked for is not there; the text says what to install.
 
@@ -124,6 +125,9 @@ def collide(
     -----
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
     not finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
+
+    The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Of those, broad phase and
+    filters leave some out; of pairs that meet they leave out nothing in any mode.
 
     Examples
     --------

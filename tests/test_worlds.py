@@ -147,6 +147,19 @@ def test_worlds_in_one_place_are_as_good_as_alone(backend):
             assert np.array_equal(getattr(alone, name), getattr(together, name)[rows])
 
 
+def test_worlds_may_have_any_numbers(backend):
+    """Only which are the same counts; and all in every world are one world."""
+    bodies, world = worlds(4, 10, 4)
+    pairs = gc.find_pairs(bodies, world=world, backend=backend.kind)
+    for number in ([3, 2, 1, 0], [0, 10**6, 10**15, 2**61], [7, 5, 200, 6]):
+        renamed = np.where(world < 0, -1, np.array(number)[world])
+        assert np.array_equal(gc.find_pairs(bodies, world=renamed, backend=backend.kind), pairs)
+    alone = np.full(len(bodies), -1)
+    together = gc.find_pairs(bodies, backend=backend.kind)
+    assert np.array_equal(gc.find_pairs(bodies, world=alone, backend=backend.kind), together)
+    assert len(together) > len(pairs)
+
+
 def permuted(bodies, order):
     return gc.Bodies(bodies.meshes, bodies.shape[order], bodies.start[order], bodies.end[order])
 

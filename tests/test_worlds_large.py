@@ -98,6 +98,36 @@ def test_too_large_a_crowd_is_refused_in_seconds(backend):
     assert time.perf_counter() - begun < 60  # measured: 3 s on two busy cores
 
 
+def test_bodies_that_all_turn_half_round_are_refused(backend):
+    """Seen from one that turns half round, another may be anywhere, so nothing parts the two: the worst that a
+    scene can do, however far apart its bodies are."""
+    n = 30000
+    start = gc.Poses.from_quat_wxyz(10.0 * np.arange(3 * n).reshape(n, 3), np.tile([1.0, 0, 0, 0], (n, 1)))
+    end = gc.Poses.from_quat_wxyz(start.position, np.tile([0, 0, 0, 1.0], (n, 1)))
+    bodies = gc.Bodies(gc.shapes.box(), None, start, end)
+    with pytest.raises(
+        MemoryLimitError, match=f"pairs of {n} bodies .about [0-9]+ in all.*part the bodies by"
+    ):
+        gc.find_pairs(bodies, backend=backend.kind, max_bytes=64 * MIB)
+    few = gc.Bodies(gc.shapes.box(), None, start[:50], end[:50])
+    assert len(gc.find_pairs(few, backend=backend.kind)) == 50 * 49 // 2
+    w.same_contacts(
+        gc.collide(few, backend=backend.kind), gc.collide(few, backend=backend.kind, **EVERYTHING)
+    )
+
+
+def test_many_ignored_pairs(backend):
+    """As many as there are partners: all of them gone, and no other."""
+    n = 3000
+    bodies = w.drift(8, n)
+    pairs = gc.find_pairs(bodies, backend=backend.kind)
+    left = pairs[:: len(pairs) // 50]
+    ignore = np.concatenate([np.setdiff1d(pairs @ [n, 1], left @ [n, 1])] * 2)
+    ignore = np.stack([ignore % n, ignore // n], axis=1)
+    assert len(ignore) > 20000
+    assert np.array_equal(gc.find_pairs(bodies, ignore=ignore, backend=backend.kind), left)
+
+
 def test_collide_refuses_a_crowd_whose_result_has_no_room(backend, monkeypatch):
     monkeypatch.setattr("gpu_collide.broad_phase.host_memory_free", lambda: 8 * MIB)
     with pytest.raises(
@@ -114,8 +144,8 @@ def test_contacts_number_their_pairs_with_32_bits(monkeypatch):
 
 
 def test_a_few_crowded_places_are_not_refused(backend):
-    """One world where everybody meets, first in the tree, and many empty ones; then also a body that meets all
-    and is in every sample. Such pairs say nothing about the rest."""
+    """One world where everybody meets, first in the tree, and many empty ones; then also a body that meets
+    all and is in every sample. Such pairs say nothing about the rest."""
     n, k = 40000, 200
     bodies = crowd(n)
     world = np.where(np.arange(n) < k, 0, np.arange(n))
