@@ -126,8 +126,8 @@ def collide(
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
     not finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
 
-    The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Of those, broad phase and
-    filters leave some out; of pairs that meet they leave out nothing in any mode.
+    The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Broad phase and filters
+    leave some of those out; of pairs that meet they leave out nothing in any mode.
 
     Examples
     --------
