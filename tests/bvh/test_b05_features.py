@@ -56,7 +56,7 @@ def count(near, listed, pair, side):
 
 @pytest.mark.parametrize("kind", [*_near.MOTIONS])
 def test_near_faces_are_listed(backend, kind):
-    args = kind, 3, 2
+    args = kind, 2, 2
     answers = truth(args)
     for precision in ("mixed", "double", "single"):
         near = near_of(backend, args, precision)
