@@ -99,8 +99,8 @@ def test_too_large_a_crowd_is_refused_in_seconds(backend):
 
 
 def test_bodies_that_all_turn_half_round_are_refused(backend):
-    """Seen from one that turns half round, another may be anywhere, so nothing parts the two: the worst a scene
-    can do, however far apart its bodies are."""
+    """Seen from one that turns half round, another may be anywhere, so nothing parts the two: the worst that
+    a scene can do, however far apart its bodies are."""
     n = 30000
     start = gc.Poses.from_quat_wxyz(10.0 * np.arange(3 * n).reshape(n, 3), np.tile([1.0, 0, 0, 0], (n, 1)))
     end = gc.Poses.from_quat_wxyz(start.position, np.tile([0, 0, 0, 1.0], (n, 1)))
