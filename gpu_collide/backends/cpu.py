@@ -139,7 +139,7 @@ def empty_aligned(shape, dtype, make=np.empty) -> np.ndarray:
 
 
 class _Job:
-    """One launch, shared by the threads that run it; keeps the argument memory alive for late comers."""
+    """One launch, shared by the threads that run it; keeps the argument memory alive until all have run."""
 
     __slots__ = ("args", "counters", "done", "function", "keep")
 
@@ -183,6 +183,7 @@ class _Pool:
             self._jobs.put(job)
         job.run()
         job.done.acquire()
+        job.keep = None  # a helper that comes too late only looks at the counters, and may come very late
 
 
 _pool = _Pool()
