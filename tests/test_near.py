@@ -325,28 +325,10 @@ def test_what_only_the_tolerances_let_touch(backend, precision, way):
     assert touching >= 4
 
 
-def turning_on_a_slope(ratio, seed):
-    """A small box, a cell of its own mesh on far larger faces, turns on the spot about their normal; the
-    ground is tilted in its own coordinates, so that nothing about the normal is round."""
-    rng = np.random.default_rng([seed, 19])
-    tilt = scenes.random_quat(rng, 1)
-    turned = rotation_matrix(tilt)[0]
-    k = 12
-    x, y = np.meshgrid(np.linspace(-1, 1, k + 1), np.linspace(-1, 1, k + 1), indexing="ij")
-    ground = gc.Mesh(np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3) @ turned.T, _near.grid(k, k))
-    small = gc.Mesh(_near.block(2).vertices * ratio, [f.tolist() for f in _near.block(2).faces])
-    n = 6
-    at = np.column_stack([rng.uniform(-0.5, 0.5, (n, 2)), np.full(n, 0.5 * ratio)]) @ turned.T
-    up, angle = turned[:, 2], rng.choice([0.3, 1.0, 3.0], n)
-    q0 = np.repeat(tilt, n, axis=0)
-    q1 = unit4(quat_mul(turn_quat(np.tile(up, (n, 1)), angle), q0))
-    return _near.scene_of("slope", [ground, small], [0] * n, [1] * n, (at, q0, at, q1), resting_world(n))
-
-
 @pytest.mark.parametrize("ratio", [1e-2, 1e-4, 1e-6])
 def test_faces_far_larger_than_the_other_body(backend, ratio):
     """Whether a face faces the right way is computed at its corners, where numbers are large and rounded."""
     for seed in range(4):
-        fields, answer = differing(backend, turning_on_a_slope, (ratio, seed))
+        fields, answer = differing(backend, _near.slope, (ratio, seed))
         assert not fields
         assert len(answer)

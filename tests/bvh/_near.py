@@ -297,6 +297,24 @@ def wheels(n, seed=0):
     return scene_of("wheels", meshes, *which, poses, resting_world(n))
 
 
+def slope(ratio, seed):
+    """A small box, a cell of its own mesh on far larger faces, turns on the spot about their normal; the
+    ground is tilted in its own coordinates, so that nothing about the normal is round."""
+    rng = np.random.default_rng([seed, 19])
+    tilt = random_quat(rng, 1)
+    turned = rotation_matrix(tilt)[0]
+    k = 12
+    x, y = np.meshgrid(np.linspace(-1, 1, k + 1), np.linspace(-1, 1, k + 1), indexing="ij")
+    ground = gc.Mesh(np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3) @ turned.T, grid(k, k))
+    small = gc.Mesh(block(2).vertices * ratio, [f.tolist() for f in block(2).faces])
+    n = 6
+    at = np.column_stack([rng.uniform(-0.5, 0.5, (n, 2)), np.full(n, 0.5 * ratio)]) @ turned.T
+    up, angle = turned[:, 2], rng.choice([0.3, 1.0, 3.0], n)
+    q0 = np.repeat(tilt, n, axis=0)
+    q1 = unit4(quat_mul(turn_quat(np.tile(up, (n, 1)), angle), q0))
+    return scene_of("slope", [ground, small], [0] * n, [1] * n, (at, q0, at, q1), resting_world(n))
+
+
 @lru_cache(maxsize=1)
 def plates_floor(k=12):
     """Flat ground of k x k quads, 6 units wide, its top at z = 0, with a wall of the same grid at its end."""

@@ -29,6 +29,8 @@ def text():
 def scene(kind, n, scale=1.0):
     if kind in ("wheels", "slides"):
         return getattr(_near, kind)(n, 1)
+    if kind == "slope":
+        return _near.slope(scale, 1)
     return _near.scene(kind, n, 5, scale=scale)
 
 
@@ -84,7 +86,9 @@ def placed(record, side, x):
 
 @pytest.mark.parametrize(
     ("kind", "scale"),
-    [(kind, 1.0) for kind in KINDS] + [(kind, k) for kind in ("turns", "axis") for k in (1e-4, 1e4)],
+    [(kind, 1.0) for kind in KINDS]
+    + [(kind, k) for kind in ("turns", "axis") for k in (1e-4, 1e4)]
+    + [("slope", 1e-4)],
 )
 def test_bounds_hold_every_point(backend, kind, scale):
     rng = np.random.default_rng(1)
