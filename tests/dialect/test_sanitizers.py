@@ -66,7 +66,7 @@ def test_the_sanitizer_would_see_it(gcc):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tests", ["dialect/test_every_macro.py", "screw", "bvh"])
+@pytest.mark.parametrize("tests", ["dialect/test_every_macro.py", "screw", "bvh", "test_near.py"])
 def test_everyday_tests_under_sanitizers(gcc, tests):
     if tests == "screw" and not _sources.parse(_sources.source()):
         pytest.skip("no kernels in this checkout")
