@@ -210,7 +210,7 @@ def _run_pipeline(
         "timings": dict(state.timings),
     }
     if report:
-        narrow_phase(state, len(pairs), np.isfinite(fields["toi"]).sum())
+        narrow_phase(state, np.isfinite(fields["toi"]).sum())
         info["report"] = state.report.to_dict()
     return Contacts(**fields, info=info)
 

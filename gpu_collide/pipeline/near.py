@@ -41,6 +41,11 @@ class Items:
     largest: np.ndarray
     patches: int = 0
 
+    @property
+    def nbytes(self):
+        """Bytes of the items, and of tables made for them."""
+        return self.buffer.nbytes + (sum(b.nbytes for b in self.tables.values()) if self.patches else 0)
+
 
 def takes_near(query):
     """Which meshes make a pair look at near faces only, (meshes,) bool. None for rows, which are those of

@@ -30,7 +30,7 @@ def scratch_guess(largest, rows):
     return reals, ints
 
 
-def search(state, common, lots, rows, row_height, pair_state):
+def search(state, common, lots, rows, row_height, pair_state, held):
     """Candidates of all items.
 
     Parameters
@@ -42,6 +42,8 @@ def search(state, common, lots, rows, row_height, pair_state):
     rows : bool
         Does any pair take rows? Then scratch has to hold their records.
     row_height, pair_state : buffers
+    held : int
+        Bytes that the piece holds already.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def search(state, common, lots, rows, row_height, pair_state):
             scratch = [max(reals, state.guess.get("reals", 0)), max(ints, state.guess.get("ints", 0))]
             todo = np.arange(items.n, dtype=np.int32)
             while len(todo):
-                todo = _launch(state, items, todo, scratch, need_bytes, fixed)
+                todo = _launch(state, items, todo, scratch, need_bytes + held, fixed)
         found = int(be.item(count, 0))
         if 0 <= found <= capacity:
             state.guess["candidates"] = max(state.guess.get("candidates", 0.0), 1.1 * found / max(n, 1))

@@ -82,6 +82,7 @@ class _Run:
     timings: dict = field(default_factory=dict)
     guess: dict = field(default_factory=dict)
     pieces: list = field(default_factory=list)
+    narrow: int = 0  # pairs that came to the narrow phase
     near: np.ndarray | None = None  # (meshes,) bool: pairs with it look at near faces only
     report: FilterReport | None = None
 
@@ -237,7 +238,8 @@ def _chunk(state, piece):
     row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
     todo = filters.apply(state, common, solver, pair_state, n, q.filters)
     lots = find_items(state, common, pair_state, todo, piece.shapes)
-    n_cand, cand, brackets = search(state, common, lots, bool(height.any()), row_height, pair_state)
+    held = n * (stride * state.real.itemsize + 64) + sum(items.nbytes for items in lots)
+    n_cand, cand, brackets = search(state, common, lots, bool(height.any()), row_height, pair_state, held)
     if q.check_start:
         start = be.fill(be.empty(n, state.real), -0.5)
         state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state,
@@ -264,6 +266,7 @@ def _chunk(state, piece):
                      **{k: common[k] for k in ("screw_in", "headers_in", "topology_in")}, **solver,
                      **{f"{f}_out": buf for f, buf in out.items()})  # fmt: skip
     state.pieces.append((status, toi, contact_start, total, out))
+    state.narrow += sum(items.n for items in lots)
 
 
 def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
