@@ -147,8 +147,8 @@ def _raster_tables(meshes, cuts, counts, raster):
 
 
 def _trees(n_meshes, cuts, node_levels, raster):
-    """Trees of the faces: per mesh (faces, first node, first part, height), and the nodes, level by level. All
-    0 for a mesh without one."""
+    """Trees of the faces: per mesh (faces, first node, first part, height), and the nodes, level by level.
+    All 0 for a mesh without one."""
     if not cuts:
         return np.zeros((n_meshes, 4), np.int32), np.zeros(1, raster)
     trees, nodes, node0, part0 = [], [], 0, len(cuts)

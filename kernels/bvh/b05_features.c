@@ -5,9 +5,10 @@
  *      of the patch that they belong to
  * One group per pair. Both trees are walked down together, level by level: from the set of nodes on each side that still
  * meet one on the other, the side with the larger nodes goes down, and each set keeps what meets the other. A group's
- * work-items share the nodes. Below the level of patches a side goes down only while it has few nodes, and large ones. Conservative for the whole arc (gc_near.h, docs/decisions/0011). A pair whose sets do not fit
- * the scratch is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again. The order of
- * the list means nothing.
+ * work-items share the nodes. Below the level of patches a side goes down only while it has few nodes, and far larger ones
+ * than the other. Conservative for the whole arc (gc_near.h, docs/decisions/0011). A pair whose sets do not fit the scratch
+ * is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again. The order of the list
+ * means nothing.
  */
 
 /* one side: the nodes of one level that are still in question */
@@ -16,19 +17,20 @@ typedef struct {
     GC_GLOBAL gc_raster *field, *spare; /* (room, GC_NEAR_FIELDS) now, and for the next set */
     GC_GLOBAL int *node, *spare_node;   /* (room,) numbers within the level */
     GC_GLOBAL int *count, *spare_count;
+    GC_GLOBAL const gc_raster *nodes;   /* of the level */
     int level, side;
 } gc_front;
 
-GC_FN GC_GLOBAL const gc_raster *gc_node_at(GC_GLOBAL const int *tree, GC_GLOBAL const gc_raster *nodes, int level, int j)
-{
-    int at = tree[1] + j, l;
-    for (l = 0; l < level; ++l) at += (tree[0] + (1 << l) - 1) >> l;
-    return nodes + GC_PATCH_NODE * at;
-}
+/* nodes of a level of a tree with n faces */
+GC_FN int gc_level_size(int n, int level) { return (n + (1 << level) - 1) >> level; }
 
-GC_FN gc_front gc_front_make(GC_GLOBAL const int *tree, GC_GLOBAL gc_raster *reals, GC_GLOBAL int *ints, int room, int side)
+GC_FN gc_front gc_front_make(GC_GLOBAL const int *tree, GC_GLOBAL const gc_raster *nodes, GC_GLOBAL gc_raster *reals,
+                             GC_GLOBAL int *ints, int room, int side)
 {
     gc_front f;
+    int at = tree[1], l;
+    for (l = 0; l < tree[3]; ++l) at += gc_level_size(tree[0], l);
+    f.nodes = nodes + GC_PATCH_NODE * at;
     f.tree = tree;
     f.field = reals;
     f.spare = reals + GC_NEAR_FIELDS * room;
@@ -53,10 +55,17 @@ GC_FN void gc_front_swap(gc_front *f)
     f->spare_count = count;
 }
 
-GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *nodes, int level, int j, gc_near *a)
+/* down to the next level; the sets are those of the caller */
+GC_FN void gc_front_lower(gc_front *f)
+{
+    f->level -= 1;
+    f->nodes -= GC_PATCH_NODE * gc_level_size(f->tree[0], f->level);
+}
+
+GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *node, gc_near *a)
 {
     gc_near_make(p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta,
-                 f->side ? p->screw.ra : p->screw.rb, gc_node_at(f->tree, nodes, level, j), a);
+                 f->side ? p->screw.ra : p->screw.rb, node, a);
 }
 
 /* does node a of f's side meet any node of the other side's set? */
@@ -80,15 +89,15 @@ GC_FN void gc_front_put(const gc_front *f, const gc_near *a, int j, int room)
 }
 
 /* the children of f's nodes that meet the other set, into the spare set */
-GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const gc_front *other, GC_GLOBAL const gc_raster *nodes,
-                               int room)
+GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const gc_front *other, int room)
 {
-    int n = *f->count, level = f->level - 1, last = (f->tree[0] + (1 << level) - 1) >> level, i;
+    int n = *f->count, last = gc_level_size(f->tree[0], f->level - 1), i;
+    GC_GLOBAL const gc_raster *below = f->nodes - GC_PATCH_NODE * last;
     for (i = GC_LOCAL_ID; i < 2 * n; i += GC_GROUP_SIZE) {
         int j = 2 * f->node[i >> 1] + (i & 1);
         gc_near a;
         if (j >= last) continue;
-        gc_front_near(p, f, nodes, level, j, &a);
+        gc_front_near(p, f, below + GC_PATCH_NODE * j, &a);
         if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, j, room);
     }
 }
@@ -105,23 +114,23 @@ GC_LARGE void gc_front_thin(const gc_near_pair *p, const gc_front *f, const gc_f
 }
 
 /* mean squared diagonal of a set's nodes */
-GC_FN gc_raster gc_front_size(const gc_front *f, GC_GLOBAL const gc_raster *nodes)
+GC_FN gc_raster gc_front_size(const gc_front *f)
 {
     int n = *f->count, i;
     gc_raster sum = GC_F(0.0);
     for (i = 0; i < n; ++i) {
-        GC_GLOBAL const gc_raster *b = gc_node_at(f->tree, nodes, f->level, f->node[i]);
+        GC_GLOBAL const gc_raster *b = f->nodes + GC_PATCH_NODE * f->node[i];
         gc_raster x = b[3] - b[0], y = b[4] - b[1], z = b[5] - b[2];
         sum += x * x + y * y + z * z;
     }
     return sum / (gc_raster)n;
 }
 
-GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *nodes)
+GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f)
 {
     gc_near a;
     if (GC_LOCAL_ID != 0) return;
-    gc_front_near(p, f, nodes, f->level, 0, &a);
+    gc_front_near(p, f, f->nodes, &a);
     gc_near_store(&a, f->field);
     f->node[0] = 0;
     *f->count = 1;
@@ -138,11 +147,11 @@ GC_FN int gc_front_may_descend(const gc_front *f, int n, gc_raster size, gc_rast
 
 /* Walk down; returns how many nodes a set had at most, above `room` if it gave up for want of room. At the end the sets
  * hold the leaves that are near, or nothing. */
-GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, GC_GLOBAL const gc_raster *nodes, int room)
+GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, int room)
 {
     int most = 1, going, lower_a, na, nb;
-    gc_front_root(p, a, nodes);
-    gc_front_root(p, b, nodes);
+    gc_front_root(p, a);
+    gc_front_root(p, b);
     GC_BARRIER();
     gc_front_thin(p, a, b, room);
     GC_BARRIER();
@@ -152,8 +161,8 @@ GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, 
         gc_raster size_a, size_b;
         na = *a->count;
         nb = *b->count;
-        size_a = gc_front_size(a, nodes);
-        size_b = gc_front_size(b, nodes);
+        size_a = gc_front_size(a);
+        size_b = gc_front_size(b);
         may_a = gc_front_may_descend(a, na, size_a, size_b);
         may_b = gc_front_may_descend(b, nb, size_b, size_a);
         going = may_a || may_b;
@@ -163,12 +172,13 @@ GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, 
             gc_front *f = lower_a ? a : b, *o = lower_a ? b : a;
             if (GC_LOCAL_ID == 0) *f->spare_count = 0;
             GC_BARRIER();
-            gc_front_descend(p, f, o, nodes, room);
+            gc_front_descend(p, f, o, room);
             GC_BARRIER();
             most = GC_MAX(*f->spare_count, most);
             gc_front_swap(f);
-            f->level -= 1;
-            if (most <= room) {
+            gc_front_lower(f);
+            /* a single node is met by whatever is left */
+            if (most <= room && *o->count > 1) {
                 if (GC_LOCAL_ID == 0) *o->spare_count = 0;
                 GC_BARRIER();
                 gc_front_thin(p, o, f, room);
@@ -221,11 +231,11 @@ GC_KERNEL void b05_features(
         GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
         if (!(state_in[pair] & GC_PAIR_INVALID)) {
             gc_near_pair p;
-            gc_front a = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], reals, ints, room, 0);
-            gc_front b = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]],
+            gc_front a = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
+            gc_front b = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
                                        reals + 2 * room * GC_NEAR_FIELDS, ints + 2 * room + 2, room, 1);
             gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
-            most = gc_fronts_descend(&p, &a, &b, nodes_in, room);
+            most = gc_fronts_descend(&p, &a, &b, room);
             if (most > room) {
                 if (GC_LOCAL_ID == 0) {
                     GC_ATOMIC_MAX(need_out, most);
