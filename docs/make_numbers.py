@@ -86,12 +86,51 @@ def _one_device(folder):
             ]
         tables.append("All contacts, by mode and rows per short edge:")
         tables.append(_table(("shape", "mode", "rows", "us a pair", "pairs a second"), lines))
+    for name, words, columns, cells in _MORE:
+        if (folder / f"{name}.csv").is_file():
+            about, rows = read(folder / f"{name}.csv")
+            tables += [words, _table(columns, [cells(r) for r in rows])]
     if not tables:
         return []
     head = (
         f"**{about['device']}**, commit {about['commit']}, {about['date']}, precision {about['precision']}."
     )
     return [head, *tables]
+
+
+def _world_cells(r):
+    return (
+        r["worlds"], _count(r["cars"]), r["pairs_by"], _count(r["possible"]) if r["possible"] else "",
+        _count(r["pairs"]), _percent(r["hit_share"]), _count(r["contacts"]), f"{float(r['seconds']):.2f}",
+        f"{float(r['times_slower']):.1f}",
+    )  # fmt: skip
+
+
+def _race_cells(r):
+    return (
+        r["race"], r["tiles"], _count(r["track_faces"]), _count(r["steps"]), r["contacts"],
+        f"{float(r['driven_s']):.0f}", f"{float(r['seconds']):.2f}", f"{float(r['us_per_step']):.0f}",
+        f"{float(r['faster_than_driven']):.0f}",
+    )  # fmt: skip
+
+
+_MORE = (
+    (
+        "worlds",
+        "A step of worlds of cars between barriers on shared ground, all contacts: pairs found by the tree, "
+        "by taking all (`off`), or by plain boxes in NumPy before the call; `slower` is against the tree:",
+        ("worlds", "cars", "pairs by", "possible", "pairs", "touching", "contacts", "seconds", "slower"),
+        _world_cells,
+    ),
+    (
+        "race",
+        "Recorded races, a kart of 4,626 faces against every triangle of the track, which is also laid out 4 "
+        "and 16 times; all contacts of all steps:",
+        ("race", "tracks", "triangles", "steps", "contacts", "seconds driven", "seconds", "us a step",
+         "times faster"),
+        _race_cells,
+    ),
+)  # fmt: skip
 
 
 def _table(columns, rows):
