@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._validate import as_int_array, as_numpy, first_few, read_only
+from ._validate import as_int_array, as_numpy, check_bool, first_few, read_only
 
 __all__ = ["Rules", "check_rules", "still_bodies", "valid_bodies"]
 
@@ -101,9 +101,8 @@ def check_rules(n, world=None, group=None, mask=None, ignore=None, still_pairs=F
         group = _bits(group, "group", n)
     if mask is not None:
         mask = _bits(mask, "mask", n)
-    if not isinstance(still_pairs, (bool, np.bool_)):
-        raise TypeError(f"still_pairs: expected a bool, got {type(still_pairs).__name__}")
-    return Rules(n, world, group, mask, _ignored(ignore, n), bool(still_pairs))
+    still_pairs = check_bool(still_pairs, "still_pairs")
+    return Rules(n, world, group, mask, _ignored(ignore, n), still_pairs)
 
 
 def _per_body(values, name, n, low, high):

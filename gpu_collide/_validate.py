@@ -11,6 +11,8 @@ __all__ = [
     "as_numpy",
     "as_float_array",
     "as_int_array",
+    "check_bool",
+    "check_bytes",
     "check_finite",
     "check_choice",
     "check_positive",
@@ -18,6 +20,8 @@ __all__ = [
     "first_few",
     "read_only",
 ]
+
+MOST_BYTES = 1 << 62  # sums with it stay within int64
 
 
 def first_few(indices, limit=5):
@@ -177,6 +181,13 @@ def check_finite(array, name):
     return array
 
 
+def check_bool(value, name):
+    """Raise ``TypeError`` unless `value` is True or False; returns it as ``bool``."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}; pass True or False")
+    return bool(value)
+
+
 def check_choice(value, name, choices):
     """Raise ``ValueError`` unless `value` is one of `choices` (``TypeError`` if it is no string)."""
     options = ", ".join(repr(c) for c in choices)
@@ -195,9 +206,19 @@ def check_positive(value, name, none_ok=False, integer=False):
     what = "a positive integer" if integer else "a positive number"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
         raise TypeError(f"{name}: expected {what}{' or None' if none_ok else ''}, got {type(value).__name__}")
-    if not (np.isfinite(value) and value > 0):
+    if not value > 0 or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
         raise ValueError(f"{name}: expected {what}, got {value}")
-    return int(value) if integer else float(value)
+    try:
+        return int(value) if integer else float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{name}: expected {what} that a float holds, got an integer of {int(value).bit_length()} bits"
+        ) from None
+
+
+def check_bytes(value, default, name="max_bytes"):
+    """Check a number of bytes, `default` for None; more than any machine has is as good as `MOST_BYTES`."""
+    return min(check_positive(value, name, none_ok=True, integer=True) or default, MOST_BYTES)
 
 
 def check_pairs(pairs, n_bodies):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_collide import _sources
-from gpu_collide._validate import check_choice, check_pairs, check_positive, read_only
+from gpu_collide._validate import check_bytes, check_choice, check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
 from gpu_collide.contacts import Status
 from gpu_collide.poses import Bodies
@@ -134,7 +134,7 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     iterations = check_positive(iterations, "iterations", integer=True)
     check_choice(precision, "precision", tuple(_sources.PRECISIONS))
     check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
-    max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True) or _DEFAULT_BYTES
+    max_bytes = check_bytes(max_bytes, _DEFAULT_BYTES)
 
     place = get_backend(backend, precision)
     info = {"samples": samples, "iterations": iterations}

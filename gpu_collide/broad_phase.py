@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide._rules import check_rules
-from gpu_collide._validate import check_choice, check_positive, first_few
+from gpu_collide._validate import check_bytes, check_choice, first_few
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.errors import MemoryLimitError
@@ -159,7 +159,7 @@ class BroadPhase:
         check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
         check_choice(precision, "precision", tuple(_sources.PRECISIONS))
         check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
-        self._max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True) or DEFAULT_BYTES
+        self._max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         self._kind, self._precision = broad_phase, precision
         self._place = get_backend(backend, precision)
         self._tree_bytes = tree_bytes(self.rules.n, self._place, precision)

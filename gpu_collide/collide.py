@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide._rules import check_rules
-from gpu_collide._validate import check_choice, check_pairs, check_positive
+from gpu_collide._validate import check_bool, check_bytes, check_choice, check_pairs, check_positive
 from gpu_collide.backends import get_backend
 from gpu_collide.broad_phase import DEFAULT_BYTES, open_search
 from gpu_collide.contacts import Contacts
@@ -145,10 +145,9 @@ def collide(
     filters = chosen(filters)
     _check_choices(refine, candidates, features, contacts, precision, backend)
     resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
-    max_bytes = check_positive(max_bytes, "max_bytes", none_ok=True, integer=True) or DEFAULT_BYTES
+    max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
     _check_number(min_properness)
-    _check_bool(check_start, "check_start")
-    _check_bool(report, "report")
+    check_start, report = check_bool(check_start, "check_start"), check_bool(report, "report")
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
 
@@ -159,7 +158,7 @@ def collide(
         "resolution": resolution,
         "pixel_size": pixel_size,
         "min_properness": float(min_properness),
-        "check_start": bool(check_start),
+        "check_start": check_start,
     }
     notes = {"contacts": contacts, "features": features, "filters": list(filters)}
     search = None
@@ -169,7 +168,7 @@ def collide(
     run = _run_reference if place.kind == "reference" else _run_pipeline
     found = run(
         bodies, pairs if search is None else search, place, options, contacts=contacts, filters=filters,
-        features=features, report=bool(report), precision=precision, max_bytes=max_bytes, progress=progress,
+        features=features, report=report, precision=precision, max_bytes=max_bytes, progress=progress,
     )  # fmt: skip
     told = found.report
     if told is not None and search is not None:
@@ -270,8 +269,3 @@ def _check_number(min_properness):
         raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
     if not -1.0 <= min_properness <= 1.0:
         raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")
-
-
-def _check_bool(value, name):
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import json
+import operator
 import os
 
 import numpy as np
@@ -184,8 +185,10 @@ class Contacts:
         ------
         IndexError
             There is no such pair.
+        TypeError
+            `index` is no integer.
         """
-        index = int(index)
+        index = _row_number(index)
         if not -self.n_pairs <= index < self.n_pairs:
             raise IndexError(f"pair {index} is out of range: there are {self.n_pairs} pairs")
         index %= self.n_pairs
@@ -196,7 +199,13 @@ class Contacts:
         return records
 
     def save(self, path):
-        """Write everything to a compressed ``.npz`` file at `path` (the suffix is added if missing)."""
+        """Write everything to a compressed ``.npz`` file at `path` (the suffix is added if missing).
+
+        Parameters
+        ----------
+        path : str, path-like or binary file
+        """
+        _check_path(path, "write")
         host = self.to_numpy()
         arrays = {name: getattr(host, name) for name in [*_PER_PAIR, *_PER_CONTACT]}
         if host.pairs is not None:
@@ -208,6 +217,10 @@ class Contacts:
     def load(cls, path):
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
+        Parameters
+        ----------
+        path : str, path-like or binary file
+
         Raises
         ------
         FileNotFoundError
@@ -215,6 +228,7 @@ class Contacts:
         ValueError
             The file is no result of this library, or of a newer version of it.
         """
+        _check_path(path, "read")
         if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
             path = os.fspath(path)
             path += "" if path.endswith(".npz") else ".npz"
@@ -267,6 +281,28 @@ class Contacts:
         if made:
             lines.append("  made by   " + ", ".join(made))
         return "\n".join(lines)
+
+
+def _row_number(index):
+    """A row of `pairs` as an int: nothing is rounded or read from text."""
+    try:
+        if isinstance(index, bool):
+            raise TypeError
+        return operator.index(index)
+    except TypeError:
+        raise TypeError(
+            f"index: expected an integer, the row of one pair, got {type(index).__name__}; for the bodies a "
+            "pair is of, see Contacts.pairs"
+        ) from None
+
+
+def _check_path(path, verb):
+    """Raise ``TypeError`` unless NumPy can `verb` ("read", "write") at `path`."""
+    if not isinstance(path, (str, os.PathLike)) and not callable(getattr(path, verb, None)):
+        raise TypeError(
+            f"path: expected a str, path-like or binary file, got {type(path).__name__}; pass a file name "
+            "such as 'contacts.npz'"
+        )
 
 
 def _to_json(value):

@@ -5,7 +5,7 @@ import numpy as np
 from . import _adjacency as adj
 from . import _loops
 from ._report import MeshReport
-from ._validate import as_float_array, as_numpy, check_finite, check_positive, read_only
+from ._validate import as_float_array, as_numpy, check_bool, check_finite, check_positive, read_only
 
 __all__ = ["Mesh", "MeshReport"]
 
@@ -87,7 +87,7 @@ class Mesh:
     Raises
     ------
     TypeError
-        Arrays of the wrong dtype.
+        Arrays of the wrong dtype, or a flag that is no bool.
     ValueError
         Wrong shapes, NaN or infinity, no faces, an index out of range, or a face that is not a convex planar
         polygon (corners more than 1e-6 of the size off its plane).
@@ -111,6 +111,10 @@ class Mesh:
         merge_coplanar=False,
         merge_vertices=False,
     ):
+        two_sided = check_bool(two_sided, "two_sided")
+        triangulate = check_bool(triangulate, "triangulate")
+        merge_vertices = check_bool(merge_vertices, "merge_vertices")
+        _check_merge(merge_coplanar)
         given = as_numpy(vertices, "vertices")
         points = check_finite(as_float_array(given, "vertices", shape=(None, 3)), "vertices")
         if len(points) == 0:
@@ -180,7 +184,7 @@ class Mesh:
 
         center, radius, scaled = _normalise(points)
         self.vertices = points.copy()  # the caller's array may change later
-        self.center, self.radius, self.two_sided = center, radius, bool(two_sided)
+        self.center, self.radius, self.two_sided = center, radius, two_sided
         self.source_face, self.source_vertex = source, source_vertex
         self.source_faces_start, self.source_faces = members_start, members
         self._connect(start, corners, scaled)
@@ -342,11 +346,22 @@ def _planes(scaled, start, corners):
     return normals, -np.einsum("ij,ij->i", normals, middle)
 
 
+def _check_merge(merge_coplanar):
+    """Refuse what is neither a bool nor a distance; 0 is False."""
+    if isinstance(merge_coplanar, (bool, np.bool_)):
+        return
+    if not isinstance(merge_coplanar, (int, float, np.integer, np.floating)):
+        raise TypeError(
+            f"merge_coplanar: expected a bool or a positive number, got {type(merge_coplanar).__name__}; "
+            f"pass True, False or a distance in sizes, at most {MOST_FLATTENED:g}"
+        )
+    if merge_coplanar != 0 and check_positive(merge_coplanar, "merge_coplanar") > MOST_FLATTENED:
+        raise ValueError(f"merge_coplanar: expected at most {MOST_FLATTENED:g}, got {merge_coplanar}")
+
+
 def _flatness(merge_coplanar, dtype, points, radius):
     """Distance from a plane, in sizes, up to which faces are merged."""
-    if merge_coplanar is not True and not isinstance(merge_coplanar, np.bool_):
-        if check_positive(merge_coplanar, "merge_coplanar") > MOST_FLATTENED:
-            raise ValueError(f"merge_coplanar: expected at most {MOST_FLATTENED:g}, got {merge_coplanar}")
+    if not isinstance(merge_coplanar, (bool, np.bool_)):
         return float(merge_coplanar)
     # Coordinates are rounded in the caller's frame, where they may be much larger than the mesh.
     digits = np.finfo(dtype).eps if dtype.kind == "f" else np.finfo(float).eps

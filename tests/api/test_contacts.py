@@ -1,6 +1,7 @@
 """`Contacts`: the frozen result, its views, its file."""
 
 import dataclasses
+import io
 
 import numpy as np
 import pytest
@@ -185,3 +186,28 @@ def test_empty_result(tmp_path):
     assert_same(Contacts.load(tmp_path / "e.npz"), empty)
     missed = Contacts(**{**nothing, "status": [0], "toi": [np.inf], "contact_start": [0, 0]})
     assert "1: 1 MISS" in repr(missed) and len(missed.of_pair(0)) == 0
+
+
+@pytest.mark.parametrize("index", [0.5, "0", "a", None, True, np.True_, [0], np.float64(1)])
+def test_of_pair_takes_integers_only(index):
+    with pytest.raises(TypeError, match="^index: expected an integer.* got .*; for"):
+        make().of_pair(index)
+
+
+def test_of_pair_takes_every_kind_of_integer():
+    for index in (0, np.int32(0), np.uint64(0), np.array(0), -3):
+        assert len(make().of_pair(index)) == 2
+
+
+@pytest.mark.parametrize("path", [None, 3, b"a.npz", ["a.npz"]])
+def test_paths_of_the_wrong_kind(path):
+    for use in (make().save, Contacts.load):
+        with pytest.raises(TypeError, match="^path: expected a str, path-like or binary file, got .*; pass"):
+            use(path)
+
+
+def test_open_files_are_paths():
+    file = io.BytesIO()
+    make().save(file)
+    file.seek(0)
+    assert_same(make(), Contacts.load(file))

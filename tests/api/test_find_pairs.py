@@ -274,3 +274,12 @@ def test_report_of_possible_pairs(backend):
     phase = gc.BroadPhase(6, world=world, backend=backend.name)
     assert len(phase.find_pairs(bodies)) == phase.report.possible == 3 + 1 + 5
     assert phase.report.seconds_build > 0 and phase.report.seconds_search > 0
+
+
+def test_more_bytes_than_any_machine_has(backend):
+    bodies = moving(9, 20, side=4.0)
+    want = gc.find_pairs(bodies, backend=backend.name)
+    for huge in (2**63, 2**80, 2**200):
+        assert np.array_equal(gc.find_pairs(bodies, backend=backend.name, max_bytes=huge), want)
+        found = gc.collide(bodies, backend=backend.name, max_bytes=huge, features="near")
+        assert np.array_equal(found.pairs, want)

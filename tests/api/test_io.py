@@ -109,3 +109,11 @@ def test_without_trimesh_the_error_names_the_extra(tmp_path, monkeypatch):
         load_mesh(path)
     assert isinstance(caught.value, ImportError) and isinstance(caught.value, GpuCollideError)
     assert caught.value.extra == "mesh"
+
+
+def test_flags_are_bools(tmp_path):
+    path = tmp_path / "box.off"
+    as_trimesh(shapes.box()).export(path)
+    for name in ("two_sided", "triangulate", "merge_vertices", "merge_coplanar"):
+        with pytest.raises(TypeError, match=f"^{name}: expected a bool.* got str; pass True"):
+            load_mesh(path, **{name: "no"})

@@ -257,6 +257,15 @@ def test_bad_input(vertices, faces, error, text):
         Mesh(vertices, faces)
 
 
+@pytest.mark.parametrize("name", ["two_sided", "triangulate", "merge_vertices", "merge_coplanar"])
+@pytest.mark.parametrize("bad", ["no", "", None, [True]])
+def test_flags_are_bools(name, bad):
+    with pytest.raises(TypeError, match=f"^{name}: expected a bool.* got {type(bad).__name__}; pass True"):
+        Mesh(SQUARE, [[0, 1, 2, 3]], **{name: bad})
+    Mesh(SQUARE, [[0, 1, 2, 3]], **{name: np.True_})
+    Mesh(SQUARE, [[0, 1, 2, 3]], **{name: np.False_})
+
+
 @pytest.mark.parametrize(
     "points, text",
     [

@@ -145,6 +145,29 @@ def test_positive():
         v.check_positive(2.5, "x", integer=True)
 
 
+def test_positive_integers_of_any_size():
+    assert v.check_positive(2**80, "x", integer=True) == 2**80
+    assert v.check_positive(2**80, "x") == 2.0**80
+    with pytest.raises(ValueError, match="x: expected a positive integer, got -"):
+        v.check_positive(-(2**80), "x", integer=True)
+    with pytest.raises(ValueError, match="x: expected a positive number .* 2001 bits"):
+        v.check_positive(2**2000, "x")
+
+
+def test_bytes():
+    assert v.check_bytes(None, 7) == 7 and v.check_bytes(5, 7) == 5
+    assert v.check_bytes(2**80, 7) == v.check_bytes(2**900, 7) == v.MOST_BYTES
+    with pytest.raises(ValueError, match="max_bytes: expected a positive integer, got 0"):
+        v.check_bytes(0, 7)
+
+
+def test_bools():
+    assert v.check_bool(np.True_, "x") is True and v.check_bool(False, "x") is False
+    for bad in ("no", 1, None, [True]):
+        with pytest.raises(TypeError, match="x: expected a bool, got .*; pass True or False"):
+            v.check_bool(bad, "x")
+
+
 @pytest.mark.parametrize("empty", [[], (), np.zeros((0, 2), int), np.zeros((0, 2), np.uint8)])
 def test_no_pairs(empty):
     pairs = v.check_pairs(empty, 3)
