@@ -18,9 +18,10 @@ from gpu_collide.poses import Bodies
 __all__ = ["BisectionResult", "bisection"]
 
 _DEFAULT_BYTES = 2 << 30
+MOST_SAMPLES = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BisectionResult:
     """What `bisection` found, one row a pair.
 
@@ -56,6 +57,17 @@ class BisectionResult:
     def __len__(self):
         return len(self.status)
 
+    def __repr__(self):
+        named = ", ".join(f"{(self.status == s).sum()} {s.name}" for s in Status if (self.status == s).any())
+        lines = ["BisectionResult", f"  pairs     {len(self)}: {named or 'none'}"]
+        if self.hit.any():
+            first = int(np.argmin(self.time))
+            lines.append(f"  earliest  t = {self.time[first]:.9g} in pair {first}")
+        lines.append(f"  tests     {self.tests}")
+        made = [str(self.info[key]) for key in ("backend", "device", "precision") if self.info.get(key)]
+        made += [f"{self.info[key]} {key}" for key in ("samples", "iterations") if key in self.info]
+        return "\n".join([*lines, "  made by   " + ", ".join(made)] if made else lines)
+
 
 def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", backend="auto", max_bytes=None):
     """First overlap of each pair by sampling the step and halving: the classic answer, for comparison.
@@ -71,9 +83,10 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     pairs : (p, 2) array_like of int
         Rows (A, B) of body numbers; duplicates are fine.
     samples : int, optional
-        Times looked at after the start.
+        Times looked at after the start, at most 1,000,000.
     iterations : int, optional
-        Halvings of the time between the first sample that overlaps and the one before.
+        Halvings of the time between the first sample that overlaps and the one before. They end by themselves
+        when no number is left in between, as a rule after some 50.
     precision : {"mixed", "double", "single"}, optional
         ``mixed`` and ``double`` are the same here: float64 throughout. ``single`` is float32.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
@@ -130,7 +143,7 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     if not isinstance(bodies, Bodies):
         raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
     pairs = check_pairs(pairs, len(bodies))
-    samples = check_positive(samples, "samples", integer=True)
+    samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)
     check_choice(precision, "precision", tuple(_sources.PRECISIONS))
     check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
@@ -154,6 +167,15 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     status[state & int(c["GC_PAIR_INVALID"]) != 0] = Status.INVALID_INPUT
     info |= {"backend": place.name, "device": place.device, "precision": precision, "timings": timings}
     return _result(status, apart, meet, tests, info)
+
+
+def _check_samples(samples):
+    if check_positive(samples, "samples", integer=True) > MOST_SAMPLES:
+        raise ValueError(
+            f"samples: expected at most {MOST_SAMPLES}, got {samples}, each of which tests all pairs; take "
+            "fewer, or collide, which misses nothing"
+        )
+    return int(samples)
 
 
 def _result(status, apart, meet, tests, info):

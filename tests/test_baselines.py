@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import gpu_collide as gc
 from gpu_collide import baselines
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline import bisection
+from gpu_collide.pipeline.bisection import sample_times
 from gpu_collide.scenes import random_impacts
 
 BOX = gc.shapes.box()
@@ -216,6 +218,42 @@ def test_the_number_of_tests_is_counted(backend):
     assert pair((0.5, 0, 0), (-2, 0, 0), samples=6, backend=backend.kind).tests == 1
 
 
+def test_halvings_end_when_nothing_is_left_between(backend):
+    """Of a billion halvings none is made that changes nothing, and none is missing."""
+    way = ((-3, 0.1, 0.2), (0, 0.1, 0.2))
+    few, many = (pair(*way, iterations=k, backend=backend.kind) for k in (200, 10**9))
+    assert few.tests == many.tests < 12 + 60 and few.time[0] == many.time[0]
+    most = pair(*way, iterations=2**80, backend=backend.kind)
+    assert most.tests == many.tests
+
+
+@pytest.mark.parametrize("start, tests", [((0.5, 0, 0), 1), ((np.nan, 0, 0), 0)])
+def test_samples_end_when_all_pairs_are_settled(start, tests, backend, monkeypatch):
+    """Nothing is left to look at after the first sample; the other 999,999 are not made."""
+    asked = []
+    times = sample_times(10**6)
+    monkeypatch.setattr(bisection, "sample_times", lambda n: (asked.append(t) or t for t in times))
+    found = pair(start, (3, 0, 0), samples=10**6, backend=backend.kind)
+    assert found.tests == tests and 1 < len(asked) < 20
+
+
+def test_sample_times_are_made_one_by_one():
+    times = sample_times(10**15)
+    assert next(times) == -0.5 and -0.5 < next(times) < -0.499
+    assert list(sample_times(4)) == [-0.5, -0.25, 0.0, 0.25, 0.5]
+
+
+def test_repr_is_short(backend):
+    bodies, pairs = random_impacts(BOX, n=2000, seed=5)
+    found = baselines.bisection(bodies, pairs, samples=3, iterations=2, backend=backend.kind)
+    text = repr(found).splitlines()
+    assert text[0] == "BisectionResult" and len(text) == 5 and len(repr(found)) < 400
+    assert text[1] == f"  pairs     2000: {(~found.hit).sum()} MISS, {found.hit.sum()} HIT"
+    assert text[2].startswith(f"  earliest  t = {found.time.min():.9g} in pair ")
+    assert text[3] == f"  tests     {found.tests}" and text[4].endswith("3 samples, 2 iterations")
+    assert repr(baselines.bisection(bodies, [], backend=backend.kind)).splitlines()[1] == "  pairs     0: none"
+
+
 def test_start_overlap_open_meshes_and_bodies_inside(backend):
     cube = gc.shapes.box((0.5, 0.5, 0.5))
     big = gc.shapes.box((2, 2, 2))
@@ -286,6 +324,8 @@ def test_no_pairs_duplicates_and_precisions(backend):
         (dict(pairs=[[0, 0]]), ValueError, "pairs: expected two different bodies"),
         (dict(pairs=[[0, 7]]), ValueError, "pairs: expected indices from 0 to 1, got 7"),
         (dict(samples=0), ValueError, "samples: expected a positive integer, got 0"),
+        (dict(samples=10**12), ValueError, "samples: expected at most 1000000, got 1000000000000.*collide"),
+        (dict(samples=2**80), ValueError, "samples: expected at most 1000000"),
         (dict(samples=2.5), TypeError, "samples: expected a positive integer, got float"),
         (dict(iterations=-1), ValueError, "iterations: expected a positive integer, got -1"),
         (dict(precision="half"), ValueError, "precision: expected one of"),

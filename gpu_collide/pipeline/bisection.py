@@ -7,6 +7,7 @@ Brackets stay on the device; pairs that have nothing to look at are passed over 
 from __future__ import annotations
 
 import time
+from itertools import repeat
 
 import numpy as np
 
@@ -19,11 +20,14 @@ __all__ = ["run", "sample_times"]
 
 #: Above 1/2 (the end of the step): no time.
 _NONE = 2.0
+#: Launches between two looks at whether any pair is open; a look copies a number a pair to the host.
+_LOOK = 8
 
 
 def sample_times(samples):
-    """Times s in [-1/2, 1/2] that are looked at: the start, and `samples` equal steps on to the end."""
-    return [(2 * k - samples) / (2 * samples) for k in range(samples + 1)]
+    """Yield the times s in [-1/2, 1/2] that are looked at: the start, and `samples` equal steps to the end."""
+    for k in range(samples + 1):
+        yield (2 * k - samples) / (2 * samples)
 
 
 def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
@@ -93,16 +97,20 @@ def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
     common["screw_in"] = screw
     known = backend.to_host(state).copy()
     times = sample_times(samples)
+    begin = next(times)
     step = {
-        "when_out": backend.to_device(np.where(known == 0, times[0], _NONE).astype(real)),
-        "apart_out": backend.fill(backend.empty(n, real), times[0]),
+        "when_out": backend.to_device(np.where(known == 0, begin, _NONE).astype(real)),
+        "apart_out": backend.fill(backend.empty(n, real), begin),
         "meet_out": backend.fill(backend.empty(n, real), _NONE),
         "tests_out": backend.zeros(n, np.int32),
         "state_out": state,
     }
-    for after in [*times[1:], *[_NONE] * (iterations + 1)]:
-        launch("s09_overlap", n, True, when_in=step["when_out"], state_out=state, **common)
-        launch("s09_step", n, n_pairs=n, next=after, **step)
+    for rest in (times, repeat(_NONE, min(iterations, 1 << 31) + 1)):  # samples, halvings
+        for k, after in enumerate(rest, 1):
+            launch("s09_overlap", n, True, when_in=step["when_out"], state_out=state, **common)
+            launch("s09_step", n, n_pairs=n, next=after, **step)
+            if k % _LOOK == 0 and (backend.to_host(step["when_out"]) > 0.5).all():
+                break  # no pair has a time to look at
     apart, meet = (backend.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))
     return known, backend.to_host(step["tests_out"]).copy(), apart, np.where(meet > 1.0, np.inf, meet)
 
