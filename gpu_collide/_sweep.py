@@ -10,7 +10,7 @@ from .collide import collide
 from .poses import Bodies, Poses
 from .trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
-__all__ = ["Crew", "Sweep", "check_block", "windows"]
+__all__ = ["Crew", "Sweep", "check_block", "once_each", "windows"]
 
 #: Bodies in one call of `collide`: enough to keep a GPU busy, few enough that progress is seen.
 _MOST_BODIES = 1 << 16
@@ -26,6 +26,21 @@ def check_block(block, n):
     if len(block.shape) != 2 or block.shape[1] != (n if n is not None else block.shape[1]):
         wanted = "n" if n is None else n
         raise ValueError(f"poses: expected blocks of shape (k, {wanted}), got {block.shape}")
+
+
+def once_each(progress):
+    """`progress`, called only with more steps than it was told before; None stays None."""
+    if progress is None:
+        return None
+    last = -1
+
+    def told(done, steps):
+        nonlocal last
+        if done > last:
+            last = done
+            progress(done, steps)
+
+    return told
 
 
 def windows(blocks, size, frames, n):
@@ -114,6 +129,9 @@ class Sweep:
     progress: object
     size: int
     options: dict
+
+    def __post_init__(self):
+        self.progress = once_each(self.progress)
 
     def batch(self, first, window):
         """`TrajectoryContacts` of the steps from frame `first` on."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ._parquet import open_parquet
+from ._sweep import once_each
 from ._validate import as_float_array, as_int_array, check_finite
 from .errors import MissingExtraError
 from .mesh import Mesh
 from .poses import Bodies, Poses
-from .trajectories import collide_trajectories
+from .trajectories import as_static, collide_trajectories
 from .trajectory_contacts import TrajectoryContacts
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
@@ -28,6 +30,10 @@ and, if there are any,
   car_vertices (k, 3), car_faces (m, 3)       the mesh of the moving bodies, in their own frame
   track_vertices (k, 3), track_faces (m, 3)   a mesh that stands still, in the world"""
 
+_NAMES = (
+    "time", "position", "quat_wxyz", "quaternion_xyzw", "race_lengths",
+    "car_vertices", "car_faces", "track_vertices", "track_faces",
+)  # fmt: skip
 _BLOCK_POSES = 1 << 18  # poses in a block: some 15 MB
 
 
@@ -56,6 +62,8 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
 
     Raises
     ------
+    TypeError
+        Something that is no path, or arrays of the wrong kind.
     MissingExtraError
         zarr or pyarrow is not installed; the message names the extra that brings it.
     FileNotFoundError
@@ -63,7 +71,10 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     ValueError
         The suffix is unknown, the file cannot be read, or arrays are missing or disagree.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path: expected the name of a recording, got {type(path).__name__}")
     path = os.fspath(path)
+    two_sided = _check_bool(two_sided, "two_sided")
     suffix = os.path.splitext(path.rstrip("/\\"))[1].lower()
     if suffix not in RECORDING_SUFFIXES:
         raise ValueError(f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}")
@@ -116,17 +127,26 @@ class Recording:
             ``quaternion_xyzw`` of the same leading shape.  Optional: ``race_lengths`` (r,), the meshes
             ``car_vertices``, ``car_faces`` of the moving bodies, and ``track_vertices``, ``track_faces`` of
             what stands still in world coordinates.  ``position`` and quaternions may be anything that is
-            sliced by frames, such as arrays of zarr.
+            sliced by frames, such as arrays of zarr.  Other names are ignored.
         meshes, shape, static, two_sided
             As for `load_recording`.
         """
-        quat = next((name for name in ("quat_wxyz", "quaternion_xyzw") if name in arrays), "quat_wxyz")
+        two_sided = _check_bool(two_sided, "two_sided")
+        if not all(hasattr(arrays, name) for name in ("keys", "__getitem__", "__contains__")):
+            kind = type(arrays).__name__
+            raise TypeError(f"arrays: expected a mapping of names to arrays, got {kind}. {_FORM}")
+        if "quat_wxyz" in arrays and "quaternion_xyzw" in arrays:
+            raise ValueError(
+                "quaternion_xyzw: expected one array of orientations, got quat_wxyz as well; remove the one "
+                "that is not meant"
+            )
+        quat = "quaternion_xyzw" if "quaternion_xyzw" in arrays else "quat_wxyz"
         missing = [name for name in ("time", "position", quat) if name not in arrays]
         if missing:
-            raise ValueError(f"no array {missing[0]!r}; it has {', '.join(sorted(arrays))}. {_FORM}")
-        times = as_float_array(arrays["time"][:], "time", shape=(None,))
-        source = _Arrays(arrays["position"], arrays[quat], quat == "quaternion_xyzw", len(times))
-        lengths = arrays["race_lengths"][:] if "race_lengths" in arrays else [len(times)]
+            raise ValueError(f"no array {missing[0]!r}; it has {_listed(arrays)}. {_FORM}")
+        times = as_float_array(_whole(arrays, "time"), "time", shape=(None,))
+        source = _Arrays(_sliced(arrays, "position"), _sliced(arrays, quat), quat, len(times))
+        lengths = _whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
         if meshes is None:
             meshes = _mesh_of(arrays, "car", two_sided)
         if static is None:
@@ -170,7 +190,7 @@ class Recording:
 
     def with_static(self, static):
         """The same motions among other static bodies (Bodies, a Mesh at the world's origin, or None)."""
-        return replace(self, static=_static_bodies(static))
+        return replace(self, static=as_static(static))
 
     def collide(self, *, stream=False, progress=None, **options):
         """`collide_trajectories` of every race; steps are numbered by frames of the whole recording.
@@ -187,19 +207,34 @@ class Recording:
         **options
             Handed to `collide_trajectories`.
         """
-        batches = self._batches(progress, options)
+        for name in ("meshes", "shape", "poses", "times", "static"):
+            if name in options:
+                remedy = (
+                    "use recording.with_static(static).collide()" if name == "static"
+                    else "give it to load_recording or Recording.from_arrays"
+                )  # fmt: skip
+                raise TypeError(f"{name}: expected no such option, since the recording has its own; {remedy}")
+        told = once_each(progress) if callable(progress) else progress
+        races = [race for race in self.races if race[1] - race[0] > 1] or self.races[:1] or [(0, 0)]
+        first = self._sweep(races[0], 0, told, options)  # complains about options, of a stream too
+        batches = self._batches(races, first, told, options)
         return batches if stream else TrajectoryContacts.concatenate(batches)
 
-    def _batches(self, progress, options):
-        done, total = 0, self.n_steps
-        for first, stop in self.races or [(0, 0)]:
-            told = None
-            if progress is not None:
-                told = lambda steps, _, done=done: progress(done + steps, total)  # noqa: E731
-            parts = collide_trajectories(
-                self.meshes, self.shape, self.blocks(first, stop), self.times[first:stop],
-                static=self.static, stream=True, progress=told, **options,
-            )  # fmt: skip
+    def _sweep(self, race, done, progress, options):
+        first, stop = race
+        told, total = progress, self.n_steps
+        if callable(progress):
+            told = lambda steps, _: progress(done + steps, total)  # noqa: E731
+        return collide_trajectories(
+            self.meshes, self.shape, self.blocks(first, stop), self.times[first:stop],
+            static=self.static, stream=True, progress=told, **options,
+        )  # fmt: skip
+
+    def _batches(self, races, parts, progress, options):
+        done = 0
+        for k, (first, stop) in enumerate(races):
+            if k:
+                parts = self._sweep((first, stop), done, progress, options)
             for part in parts:
                 yield part.shifted(first)
             done += max(stop - first - 1, 0)
@@ -235,15 +270,34 @@ def _recording(times, meshes, shape, static, lengths, source):
     meshes = (meshes,) if isinstance(meshes, Mesh) else meshes
     still = Poses.identity(source.n_bodies)
     checked = Bodies(meshes, shape, still, still)
-    return Recording(times, checked.meshes, checked.shape, _static_bodies(static), lengths, source)
+    return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)
 
 
-def _static_bodies(static):
-    if static is None or isinstance(static, Bodies):
-        return static
-    if not isinstance(static, Mesh):
-        raise TypeError(f"static: expected Bodies, a Mesh or None, got {type(static).__name__}")
-    return Bodies(static, None, Poses.identity(1), Poses.identity(1))
+def _check_bool(value, name):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
+    return bool(value)
+
+
+def _listed(arrays):
+    return ", ".join(sorted(map(str, arrays.keys()))) or "none at all"
+
+
+def _whole(arrays, name):
+    """All of an array, wherever it is stored."""
+    array = arrays[name]
+    return array[...] if hasattr(array, "shape") and hasattr(array, "dtype") else array
+
+
+def _sliced(arrays, name):
+    """An array of numbers that can be sliced; what a store keeps is not read yet."""
+    array = arrays[name]
+    if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
+        return as_float_array(array, name)
+    kind = getattr(array.dtype, "kind", "f")  # another library's dtype is looked at when it is read
+    if kind not in "fiu":
+        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+    return array
 
 
 def _mesh_of(arrays, name, two_sided):
@@ -254,17 +308,21 @@ def _mesh_of(arrays, name, two_sided):
         return None
     if len(found) == 1:
         raise ValueError(f"no array {(set(names) - set(found)).pop()!r} beside {found[0]!r}")
-    vertices = as_float_array(arrays[names[0]][:], names[0], shape=(None, 3))
-    return Mesh(vertices, arrays[names[1]][:], two_sided=two_sided)
+    try:
+        return Mesh(*(_whole(arrays, n) for n in names), two_sided=two_sided)
+    except (TypeError, ValueError) as error:  # of vertices or faces: say whose
+        text = re.sub(r"^(vertices|faces)\b", rf"{name}_\1", str(error))
+        text = text if text.startswith(name) else f"{names[0]}, {names[1]}: {text}"
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error
 
 
 class _Arrays:
     """Poses in arrays that are sliced by frames: of NumPy, or of a store that reads what is asked for."""
 
-    def __init__(self, position, quat, xyzw, frames):
-        self.position, self.quat, self.xyzw = position, quat, xyzw
+    def __init__(self, position, quat, name_of_quat, frames):
+        self.position, self.quat, self.name_of_quat = position, quat, name_of_quat
         lead = tuple(position.shape[:-1])
-        for name, array, width in (("position", position, 3), ("quaternions", quat, 4)):
+        for name, array, width in (("position", position, 3), (name_of_quat, quat, 4)):
             if tuple(array.shape) != (*lead, width) or len(lead) not in (1, 2):
                 wanted = f"(t, {width}) or (t, n, {width})" if name == "position" else (*lead, 4)
                 raise ValueError(f"{name}: expected shape {wanted}, got {tuple(array.shape)}")
@@ -273,10 +331,11 @@ class _Arrays:
         self.n_bodies = 1 if len(lead) == 1 else lead[1]
 
     def poses(self, first, stop):
-        position = as_float_array(self.position[first:stop], "position").reshape(-1, self.n_bodies, 3)
-        quat = as_float_array(self.quat[first:stop], "quaternions").reshape(-1, self.n_bodies, 4)
-        make = Poses.from_quat_xyzw if self.xyzw else Poses.from_quat_wxyz
-        return make(position, quat)
+        position = as_float_array(self.position[first:stop], "position")
+        quat = as_float_array(self.quat[first:stop], self.name_of_quat)
+        lead = (len(position), self.n_bodies)
+        make = Poses.from_quat_wxyz if self.name_of_quat == "quat_wxyz" else Poses.from_quat_xyzw
+        return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
 
 
 def _read_npz(path):
@@ -286,9 +345,25 @@ def _read_npz(path):
         raise ValueError(f"path: {path} is not a readable .npz file. {_FORM}")
     try:
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            # Names of others are kept for messages, not what they hold.
+            return {name: _from_npz(file, name) if name in _NAMES else None for name in file.files}
+    except TypeError as error:
+        raise TypeError(f"{path}: {error}") from error
     except Exception as error:
         raise ValueError(f"path: {path} is not a readable .npz file: {error}") from error
+
+
+def _from_npz(file, name):
+    try:
+        return file[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        dtype = "int" if name.endswith(("faces", "lengths")) else "float"
+        raise TypeError(
+            f"{name}: expected an array of numbers, got one of Python objects; save it with rows of equal "
+            f"length, as np.asarray({name}, dtype={dtype})"
+        ) from error
 
 
 def _open_zarr(path):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable
 
 import numpy as np
 
+from ._rules import check_rules
 from ._sweep import Crew, Sweep, check_block, windows
 from ._validate import as_float_array, as_int_array, check_finite, check_positive, first_few
 from .collide import collide
+from .mesh import Mesh
 from .poses import Bodies, Poses
 from .trajectory_contacts import TrajectoryContacts
 
@@ -55,9 +58,9 @@ def collide_trajectories(
         and may come from a generator: trajectories need not fit in memory.
     times : (t,) array_like of float
         Seconds, strictly increasing.
-    static : Bodies, optional
+    static : Bodies or Mesh, optional
         Bodies that stand still, with meshes of their own: numbers n, n + 1, ...  Their end poses must equal
-        their start poses.  Two of them never make a pair.
+        their start poses.  Two of them never make a pair.  A Mesh is one body at the world's origin.
     world : (n,) or (n + static,) array_like of int, optional
         Bodies meet only bodies of the same world; -1 is in every world.  Static bodies are in all worlds
         unless given one.  Default: one world.
@@ -71,9 +74,9 @@ def collide_trajectories(
         A body whose position changes faster than this, length per second, has jumped: it is skipped in that
         step with the reason "teleport".
     max_turn : float, optional
-        A body that turns by more than this in one step, radians, is skipped with the reason "turn".  Between
-        two poses the shorter way round is taken, so what turns by more than pi in a step is turned the wrong
-        way.
+        A body that turns by more than this in one step, radians, is skipped with the reason "turn"; at most
+        pi.  Between two poses the shorter way round is taken, so what turns by more than pi in a step is
+        turned the wrong way.
     frames_per_batch : int, optional
         Steps in one call of `collide`.  The result has the same bits whatever it is.  Default: what keeps to
         65,536 bodies and a quarter of `max_bytes`.  Where there are several worlds, and a moving body is in
@@ -95,7 +98,8 @@ def collide_trajectories(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; blocks of poses when they come.
+        Arguments of the wrong kind, before anything is computed, with ``stream=True`` as well; blocks of
+        poses when they come.
     Others
         As `collide`.
 
@@ -126,24 +130,24 @@ def collide_trajectories(
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
     static = _check_static(static)
-    known = set(inspect.signature(collide).parameters) - {"bodies", "pairs"}
-    for name in options:
-        if name not in known:
-            raise TypeError(f"{name}: collide_trajectories and collide have no such option")
+    _check_options(options)
     for name, value in (("stream", stream), ("report", report), ("still_pairs", still_pairs)):
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
     max_speed = check_positive(max_speed, "max_speed", none_ok=True)
-    max_turn = check_positive(max_turn, "max_turn", none_ok=True)
+    max_turn = _check_turn(max_turn)
     frames_per_batch = check_positive(frames_per_batch, "frames_per_batch", none_ok=True, integer=True)
     max_bytes = check_positive(options.get("max_bytes"), "max_bytes", none_ok=True, integer=True)
     total = n + (0 if static is None else len(static))
-    worlds = _check_numbers(world, "world", n, total, -1, low=-1)
+    worlds = _check_numbers(world, "world", n, total, -1)
     group = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
     mask = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
     ignore = _check_ignore(ignore, total)
+    check_rules(total, worlds, group, mask, ignore, still_pairs)
+    nobody = Poses.identity(0)
+    collide(Bodies(movers.meshes, (), nobody, nobody), **options)  # complains about options, of a stream too
     crew = Crew(movers, static, worlds, group, mask, ignore)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(max_bytes or _DEFAULT_BYTES)
     sweep = Sweep(
@@ -191,11 +195,42 @@ def _check_times(times, frames):
     return times
 
 
+def _check_options(options):
+    """Raise for what neither this function nor `collide` takes."""
+    if "pairs" in options:
+        raise TypeError(
+            "pairs: expected no pairs, since the broad phase finds them anew in every step; say which bodies "
+            "may meet by world, group, mask and ignore"
+        )
+    known = set(inspect.signature(collide).parameters) - {"bodies"}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{name}: collide_trajectories and collide have no such option")
+
+
+def _check_turn(max_turn):
+    max_turn = check_positive(max_turn, "max_turn", none_ok=True)
+    if max_turn is not None and max_turn > math.pi * (1 + 1e-6):  # pi in float32 is a little more than pi
+        raise ValueError(
+            f"max_turn: expected at most pi, since no turn from pose to pose is more, got {max_turn:g}: "
+            f"radians? {max_turn:g} degrees are math.radians({max_turn:g})"
+        )
+    return max_turn
+
+
+def as_static(static):
+    """Bodies of what stands still; a Mesh is one body at the world's origin."""
+    if static is None or isinstance(static, Bodies):
+        return static
+    if not isinstance(static, Mesh):
+        raise TypeError(f"static: expected Bodies, a Mesh or None, got {type(static).__name__}")
+    return Bodies(static, None, Poses.identity(1), Poses.identity(1))
+
+
 def _check_static(static):
+    static = as_static(static)
     if static is None:
         return None
-    if not isinstance(static, Bodies):
-        raise TypeError(f"static: expected gpu_collide.Bodies or None, got {type(static).__name__}")
     bad = np.flatnonzero(~(static.start.valid & static.end.valid))
     if len(bad):
         raise ValueError(
@@ -226,11 +261,11 @@ def _check_ignore(ignore, total):
     return ignore
 
 
-def _check_numbers(values, name, n, total, fill, low=None):
+def _check_numbers(values, name, n, total, fill):
     """Integers of the moving bodies or of all, as an array for all or None; `fill` is for the static ones."""
     if values is None:
         return None
-    values = as_int_array(values, name, shape=(None,), low=low)
+    values = as_int_array(values, name, shape=(None,))
     if len(values) == total:
         return values
     if len(values) != n:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -62,11 +63,13 @@ class TrajectoryContacts:
         Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
         "teleport" or "turn".
     step_pairs : (s,) int64
-        Number of pairs that were tested in each step, from `first_step` on.
+        Number of pairs that were tested in each step, from `first_step` on.  Between two races, and between
+        parts that were put together, there are numbers that are no steps: 0.
     first_step : int
         The first step looked at: 0, unless the object is one batch of a stream.
     info : dict
-        As in `Contacts`; ``timings`` are summed over the batches.
+        As in `Contacts`; ``timings`` are summed over the batches.  ``gap_steps``, if there: how many of the
+        numbers in `step_pairs` are no steps.
     """
 
     step: np.ndarray
@@ -113,8 +116,11 @@ class TrajectoryContacts:
 
     @property
     def n_steps(self):
-        """Number of steps looked at."""
-        return len(self.step_pairs)
+        """Number of steps looked at.
+
+        Step numbers go up to ``first_step + len(step_pairs) - 1``; those between two races are not counted.
+        """
+        return len(self.step_pairs) - self.info.get("gap_steps", 0)
 
     @property
     def report(self):
@@ -125,11 +131,25 @@ class TrajectoryContacts:
     def of_step(self, step):
         """Contacts of one step.
 
+        Parameters
+        ----------
+        step : int
+            Its number, from `first_step` on.
+
         Returns
         -------
         slice
             Rows of the per-contact arrays: ``found.time[found.of_step(7)]``.
+
+        Raises
+        ------
+        IndexError
+            There is no such step.
         """
+        step, stop = _whole(step, "step"), self.first_step + len(self.step_pairs)
+        if not self.first_step <= step < stop:
+            there = f"steps are {self.first_step} to {stop - 1}" if len(self.step_pairs) else "there are none"
+            raise IndexError(f"step {step} is out of range: {there}")
         return slice(*np.searchsorted(self.step, [step, step + 1]).tolist())
 
     @classmethod
@@ -143,10 +163,19 @@ class TrajectoryContacts:
 
         Raises
         ------
+        TypeError
+            Something else than a TrajectoryContacts.
         ValueError
             No parts, or one that begins before the one before it ends.
         """
+        if not isinstance(parts, Iterable):
+            kind = type(parts).__name__
+            hint = "; put it into a list" if isinstance(parts, cls) else ""
+            raise TypeError(f"parts: expected a sequence of TrajectoryContacts, got a single {kind}{hint}")
         parts = list(parts)
+        for k, part in enumerate(parts):
+            if not isinstance(part, TrajectoryContacts):
+                raise TypeError(f"parts: expected TrajectoryContacts, got {type(part).__name__} as part {k}")
         if not parts:
             raise ValueError("parts: expected at least one TrajectoryContacts, got none")
         if len(parts) == 1:
@@ -165,10 +194,22 @@ class TrajectoryContacts:
             for piece in (np.zeros(gap, np.int64), part.step_pairs)
         ]
         arrays["step_pairs"] = np.concatenate(counts)
-        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts))
+        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts, sum(gaps)))
 
     def shifted(self, steps):
-        """The same with every step number raised by `steps`; times stay."""
+        """The same with every step number raised by `steps`; times stay.
+
+        Parameters
+        ----------
+        steps : int
+            Negative lowers the numbers; the first one cannot go below 0.
+        """
+        steps = _whole(steps, "steps")
+        if self.first_step + steps < 0:
+            raise ValueError(
+                f"steps: expected {-self.first_step} or more, since the first step has number "
+                f"{self.first_step} and none goes below 0, got {steps}"
+            )
         pairs, skipped = self.pairs.copy(), self.skipped.copy()
         pairs["step"] += steps
         skipped["step"] += steps
@@ -182,6 +223,7 @@ class TrajectoryContacts:
 
     def save(self, path):
         """Write everything to a compressed ``.npz`` file (the suffix is added if missing)."""
+        path = _check_path(path)
         arrays = {name: getattr(self, name) for name in (*_PER_CONTACT, *_OTHERS, "first_step")}
         text = json.dumps(self.info, default=_to_json)
         head = {"format_version": np.int64(FILE_VERSION), "format_kind": np.array(_FILE_KIND)}
@@ -198,7 +240,7 @@ class TrajectoryContacts:
         ValueError
             The file was not written by `save`, or by a newer version of this library.
         """
-        path = os.fspath(path)
+        path = _check_path(path)
         if not os.path.exists(path):
             path += "" if path.endswith(".npz") else ".npz"
         wanted = f"path: expected a .npz file written by {_FILE_KIND}.save, got {path}"
@@ -224,7 +266,7 @@ class TrajectoryContacts:
             return cls(**{name: file[name] for name in names}, info=json.loads(str(file["info"])))
 
     def __repr__(self):
-        stop = self.first_step + self.n_steps
+        stop = self.first_step + len(self.step_pairs)
         status, kind = self.pairs["status"], self.kind
         named = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any())
         kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
@@ -257,17 +299,32 @@ def _gaps(parts):
                 f"{part.first_step}, after step {stop - 1}"
             )
         gaps.append(part.first_step - stop)
-        stop = part.first_step + part.n_steps
+        stop = part.first_step + len(part.step_pairs)
     return gaps
 
 
-def _join_info(parts):
+def _whole(value, name):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}")
+    return int(value)
+
+
+def _check_path(path):
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path: expected the name of a .npz file, got {type(path).__name__}")
+    return os.fspath(path)
+
+
+def _join_info(parts, gap):
     """The first part's info, with the timings and the filter tables of all of them added up."""
     timings = {}
     for part in parts:
         for stage, seconds in part.info.get("timings", {}).items():
             timings[stage] = timings.get(stage, 0.0) + seconds
     sums = {"timings": timings} if timings else {}
+    gap += sum(part.info.get("gap_steps", 0) for part in parts)
+    if gap:
+        sums["gap_steps"] = gap
     reports = [part.report for part in parts if part.report is not None]
     if reports:
         sums["report"] = sum(reports[1:], reports[0]).to_dict()

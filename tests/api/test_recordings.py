@@ -93,7 +93,8 @@ def test_npz_of_races(arrays, tmp_path):
 def test_no_step_from_one_race_to_the_next(arrays):
     recording = gc.Recording.from_arrays(arrays)
     found = recording.collide(backend="cpu")
-    assert found.n_steps == 9 and found.step_pairs[5] == 0 and 5 not in found.step
+    assert found.n_steps == recording.n_steps == 8
+    assert len(found.step_pairs) == 9 and found.step_pairs[5] == 0 and 5 not in found.step
     assert len(found.of_step(2).indices(len(found))) == 3
     for first, stop in recording.races:
         alone = gc.collide_trajectories(
@@ -107,6 +108,21 @@ def test_no_step_from_one_race_to_the_next(arrays):
         assert np.abs(alone.time - recording.times[first:stop][alone.step]).max() <= 0.1 + 1e-12
 
 
+@pytest.mark.parametrize(
+    "lengths", [[6, 4], [6, 0, 4], [0, 6, 4], [6, 4, 0], [6, 1, 3], [5, 1, 1, 3], [6, 3, 1]]
+)
+def test_steps_are_counted_alike(lengths, arrays):
+    recording = gc.Recording.from_arrays({**arrays, "race_lengths": lengths})
+    assert recording.collide(backend="cpu").n_steps == recording.n_steps
+    parts = recording.collide(stream=True, frames_per_batch=2, backend="cpu")
+    assert sum(part.n_steps for part in parts) == recording.n_steps
+
+
+def test_races_without_any_step(arrays):
+    recording = gc.Recording.from_arrays({**arrays, "race_lengths": [0, *[1] * 10]})
+    assert recording.n_steps == recording.collide(backend="cpu").n_steps == 0
+
+
 def test_streams_and_progress(arrays):
     recording = gc.Recording.from_arrays(arrays)
     seen = []
@@ -115,7 +131,7 @@ def test_streams_and_progress(arrays):
     )
     whole = recording.collide(backend="cpu")
     same_result(gc.TrajectoryContacts.concatenate(parts), whole)
-    assert seen[-1] == (8, 8) and seen == sorted(seen)
+    assert seen[-1] == (8, 8) and seen == sorted(set(seen))
 
 
 def test_blocks_are_the_frames(crowd):
@@ -213,7 +229,7 @@ def test_what_is_no_recording(tmp_path):
         ),
         ({"time": np.full(10, np.nan)}, ValueError, "time: expected finite"),
         ({"position": np.zeros((10, 4))}, ValueError, "position: expected shape"),
-        ({"position": np.zeros((10, 2, 3))}, ValueError, "quaternions: expected shape"),
+        ({"position": np.zeros((10, 2, 3))}, ValueError, "quaternion_xyzw: expected shape"),
         ({"race_lengths": [5, 4]}, ValueError, "race_lengths: expected numbers that add up to the 10"),
         ({"race_lengths": [-1, 11]}, ValueError, "race_lengths"),
         ({"race_lengths": [10]}, ValueError, "time: expected strictly increasing.* first at frame 6"),

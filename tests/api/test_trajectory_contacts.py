@@ -34,7 +34,7 @@ LOST = still(BOX, None, [[np.nan, 0, 0]])
         ({"times": [0.0, 1.0, 1.0]}, ValueError, "times: expected strictly increasing.* frame 2"),
         ({"times": [0.0, np.nan, 2.0]}, ValueError, "times: expected finite"),
         ({"times": [[0.0, 1.0, 2.0]]}, ValueError, "times: expected shape"),
-        ({"static": BOX}, TypeError, "static: expected gpu_collide.Bodies"),
+        ({"static": "track"}, TypeError, "static: expected Bodies, a Mesh or None, got str"),
         ({"static": MOVING}, ValueError, "static: expected bodies whose end pose equals"),
         ({"static": LOST}, ValueError, "static: expected valid poses"),
         ({"world": [0]}, ValueError, r"world: expected 2 \(moving bodies\) or 3 \(all\) numbers, got 1"),
@@ -54,7 +54,10 @@ LOST = still(BOX, None, [[np.nan, 0, 0]])
         ({"report": "yes"}, TypeError, "report: expected a bool"),
         ({"progress": 3}, TypeError, "progress: expected a callable"),
         ({"max_bytes": -1}, ValueError, "max_bytes: expected a positive"),
-        ({"pairs": [[0, 1]]}, TypeError, "pairs: .* no such option"),
+        ({"pairs": [[0, 1]]}, TypeError, "pairs: .* broad phase .* world, group, mask and ignore"),
+        ({"max_turn": 90}, ValueError, r"max_turn: expected at most pi.* got 90: radians\? .*radians\(90\)"),
+        ({"world": [0, 1 << 62]}, ValueError, "world: expected indices from -1 to 4611686018427387903"),
+        ({"group": [1, 1 << 40]}, ValueError, "group: expected"),
         ({"wurld": [0, 0]}, TypeError, "wurld: .* no such option"),
         ({"refine": "sharp"}, ValueError, "refine: expected one of"),
     ],
@@ -67,6 +70,40 @@ def test_bad_arguments_are_named(wrong, kind, text):
 def test_a_stream_complains_at_once():
     with pytest.raises(ValueError, match="times: expected"):
         gc.collide_trajectories(BOX, None, GOOD["poses"], [0, 1], stream=True)
+    recording = gc.Recording.from_arrays(
+        {"time": GOOD["times"], "position": np.zeros((3, 2, 3)), "quat_wxyz": np.ones((3, 2, 4)) / 2},
+        meshes=BOX,
+    )
+    for wrong in ({"refine": "sharp"}, {"min_properness": 2}, {"backend": "abacus"}, {"filters": "all"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            gc.collide_trajectories(**GOOD, stream=True, **wrong)
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            recording.collide(stream=True, **wrong)
+
+
+def test_the_greatest_turn():
+    for turn in (np.pi, np.float32(np.pi)):
+        assert len(gc.collide_trajectories(**GOOD, max_turn=turn, backend="cpu").skipped) == 0
+
+
+def test_worlds_are_checked_as_by_collide():
+    with pytest.raises(ValueError) as mine:
+        gc.collide_trajectories(**GOOD, world=[0, -2])
+    with pytest.raises(ValueError) as theirs:
+        gc.collide(gc.Bodies(BOX, None, gc.Poses.identity(2), gc.Poses.identity(2)), world=[0, -2])
+    assert str(mine.value) == str(theirs.value)
+
+
+def test_a_mesh_may_stand_still():
+    poses = straight([[[0, 0, 3.0]], [[0, 0, 0.5]]])
+    found = gc.collide_trajectories(BOX, None, poses, [0, 1], static=BOX, backend="cpu")
+    same_bits(
+        found,
+        gc.collide_trajectories(
+            BOX, None, poses, [0, 1], static=still(BOX, None, [[0, 0, 0]]), backend="cpu"
+        ),
+    )
+    assert len(found) and found.info["n_static"] == 1
 
 
 def test_files_round_trip(tmp_path):
@@ -107,11 +144,50 @@ def test_parts_in_disorder_are_refused():
         gc.TrajectoryContacts.concatenate(parts[::-1])
     with pytest.raises(ValueError, match="at least one"):
         gc.TrajectoryContacts.concatenate([])
+    for wrong, text in (
+        ([1], "got int as part 0"),
+        ([parts[0], None], "got NoneType as part 1"),
+        (parts[0], "got a single TrajectoryContacts; put it into a list"),
+        (7, "got a single int"),
+    ):
+        with pytest.raises(TypeError, match=f"parts: expected .*{text}"):
+            gc.TrajectoryContacts.concatenate(wrong)
     gap = gc.TrajectoryContacts.concatenate([parts[0], parts[2]])
-    assert gap.n_steps == 6 and (gap.step_pairs[2:4] == 0).all()
+    assert gap.n_steps == 4 and len(gap.step_pairs) == 6 and (gap.step_pairs[2:4] == 0).all()
+    assert len(gap.step[gap.of_step(5)]) == np.sum(gap.step == 5)
+    twice = gc.TrajectoryContacts.concatenate([gap, gap.shifted(10)])
+    assert twice.n_steps == 8 and len(twice.step_pairs) == 16
     moved = parts[1].shifted(10)
     assert moved.first_step == 12 and np.array_equal(moved.step, parts[1].step + 10)
     assert np.array_equal(moved.time, parts[1].time)
+    assert moved.shifted(np.int64(-12)).first_step == 0
+    with pytest.raises(TypeError, match="steps: expected an integer, got float"):
+        parts[1].shifted(1.5)
+    with pytest.raises(ValueError, match="steps: expected -2 or more.* got -5"):
+        parts[1].shifted(-5)
+
+
+def test_steps_that_are_not_there():
+    *case, static = random_case(2)
+    parts = gc.collide_trajectories(*case, static=static, frames_per_batch=2, stream=True, backend="cpu")
+    part = list(parts)[1]
+    assert part.of_step(np.int32(3)).stop == len(part)
+    for step in (99, -1, 1, 4):
+        with pytest.raises(IndexError, match=f"step {step} is out of range: steps are 2 to 3"):
+            part.of_step(step)
+    for step in (2.5, "a", None, True):
+        with pytest.raises(TypeError, match="step: expected an integer"):
+            part.of_step(step)
+    none = gc.collide_trajectories(BOX, None, straight(np.zeros((1, 1, 3))), [0], backend="cpu")
+    with pytest.raises(IndexError, match="there are none"):
+        none.of_step(0)
+
+
+def test_names_of_files_are_checked():
+    found = gc.collide_trajectories(**GOOD, backend="cpu")
+    for call in (found.save, gc.TrajectoryContacts.load):
+        with pytest.raises(TypeError, match="path: expected the name of a .npz file, got NoneType"):
+            call(None)
 
 
 def test_results_never_change():
