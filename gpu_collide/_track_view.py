@@ -52,7 +52,7 @@ def plot_track(recording, found, *, up=None):
     """
     positions = recording.poses().position
     up = up_axis(recording.static, positions) if up is None else up
-    flat = _Flat(positions, up)
+    flat = _Flat(positions, up, recording.static)
     low, high = flat.window
     size = high - low
     width = float(np.clip(7.2 * size[0] / size[1] + 1.6, 6.5, 13.0))
@@ -76,9 +76,11 @@ def plot_track(recording, found, *, up=None):
 class _Flat:
     """The plane of the picture: which axes, and what part of it is shown."""
 
-    def __init__(self, positions, up):
+    def __init__(self, positions, up, static=None):
         points = positions.reshape(-1, 3)
         points = points[np.isfinite(points).all(axis=1)]
+        if static is not None and len(static) and (not len(points) or not np.ptp(points, axis=0).any()):
+            points = np.concatenate([points, *_world_vertices(static)])  # nobody drives: the whole track
         if not len(points):
             points = np.zeros((1, 3))
         self.up = up

@@ -37,6 +37,10 @@ def demo_race(seed=1, *, stations=360, seconds=60.0, rate=9.0):
     -------
     dict of str to ndarray
     """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"seed: expected an integer, got {type(seed).__name__}")
+    if seed < 0:
+        raise ValueError(f"seed: expected an integer from 0 up, got {seed}")
     rng = np.random.default_rng(seed)
     shape = _Line(rng)
     vertices, faces = _track(shape, stations, rng)

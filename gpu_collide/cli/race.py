@@ -44,6 +44,28 @@ examples:
 
 FIRST = 8  # contacts in the table of the first ones
 DEMO_MAX_SPEED = 70.0  # the demo's car is put back onto the road once
+MOST_FACES = 10_000_000  # of a tiled track: some 10 GB of mesh
+
+
+def whole_number(text):
+    """A whole number from 0 up."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text!r}")
+    return value
+
+
+def degrees_of_turn(text):
+    """Degrees of a turn from one pose to the next."""
+    value = positive_float(text)
+    if value > 180:
+        raise argparse.ArgumentTypeError(
+            f"expected at most 180 degrees, since no turn from pose to pose is more, got {text!r}"
+        )
+    return value
 
 
 def add_parser(commands):
@@ -60,7 +82,9 @@ def add_parser(commands):
         "recording", metavar="RECORDING", nargs="?", help=".npz, .zarr or .parquet (see below)"
     )
     source.add_argument("--demo", action="store_true", help="a made-up race that needs no file")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the demo (default: 1)")
+    parser.add_argument(
+        "--seed", type=whole_number, default=1, help="seed of the demo, from 0 up (default: 1)"
+    )
     group = parser.add_argument_group("meshes")
     group.add_argument("--car-mesh", metavar="FILE", help="mesh file of the moving bodies")
     group.add_argument("--track-mesh", metavar="FILE", help="mesh file of what stands still")
@@ -73,19 +97,27 @@ def add_parser(commands):
         "--max-speed", type=positive_float, metavar="V", help="skip steps faster than this, length per second"
     )
     group.add_argument(
-        "--max-turn", type=positive_float, metavar="DEG", help="skip steps that turn further, degrees"
+        "--max-turn",
+        type=degrees_of_turn,
+        metavar="DEG",
+        help="skip steps that turn further, degrees up to 180",
     )
     group = parser.add_argument_group("result")
     group.add_argument("-o", "--output", metavar="FILE", help="where the contacts go (.npz)")
     group.add_argument(
         "--picture", metavar="FILE", help="the track from above, with the contacts (.png, ...)"
     )
-    group.add_argument("--up", choices="xyz", help="axis that points up (default: the flattest one)")
+    group.add_argument(
+        "--up",
+        choices="xyz",
+        help="axis of the world that points up: the picture looks down along it (default: the one along "
+        "which the track is flattest)",
+    )
     group.add_argument(
         "--table",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="count and show what broad phase and filters let through (default: yes)",
+        help="show what broad phase and filters let through (default: yes)",
     )
     add_query_options(parser)
     add_machine_options(parser)
@@ -107,13 +139,21 @@ def race(options, terminal):
     terminal.note(f"kernels and meshes ready after {ready:.2f} s")
     with terminal.progress("colliding", unit="steps") as update:
         begin = time.perf_counter()
-        found = recording.collide(progress=update, report=options.table, **query)
+        found = recording.collide(progress=update, report=True, **query)
         seconds = time.perf_counter() - begin
     terminal.table(f"Race: {name}", ["", ""], race_rows(recording, found, seconds))
+    remark = odd(recording, found)
+    if remark:
+        terminal.say(f"{remark}\n")
     if options.table and found.report is not None:
         terminal.say(f"\n{found.report}\n")
     if len(found):
-        terminal.table("First contacts", FIRST_COLUMNS, first_rows(found))
+        rows = first_rows(found)
+        terminal.table("First contacts", FIRST_COLUMNS, rows)
+        if any(row[FIRST_COLUMNS.index("approach")].startswith("-") for row in rows):
+            terminal.say(
+                "approach: speed along the normal, length per second; below 0 the bodies separate.\n"
+            )
     if len(found.skipped):
         terminal.table("Skipped", ["reason", "steps", "first at"], skipped_rows(recording, found))
     if options.output:
@@ -150,6 +190,12 @@ def read_recording(options):
     if options.tile > 1:
         if recording.static is None or len(recording.static) != 1:
             raise UserError("--tile: expected a recording with one track")
+        faces = recording.static.meshes[0].n_faces
+        if options.tile * faces > MOST_FACES:
+            raise UserError(
+                f"--tile: expected at most {max(MOST_FACES // faces, 1):,} copies of this track of {faces:,} "
+                f"faces ({MOST_FACES:,} in all), got {options.tile:,}"
+            )
         recording = recording.with_static(tiled(recording.static.meshes[0], options.tile))
     return recording, os.path.basename(str(name).rstrip("/"))
 
@@ -194,9 +240,12 @@ def race_rows(recording, found, seconds):
         if (trouble == status).any():
             rows.append((f"pairs {status.name}", f"{int((trouble == status).sum()):,}"))
     rows.append(("bodies skipped in a step", f"{len(found.skipped):,}"))
+    looked = steps_looked_at(recording, found)
+    if looked < steps:
+        rows.append(("steps looked at", _of(looked, steps)))
     rows.append(("backend", f"{found.info.get('backend', '?')} ({found.info.get('device', '?')})"))
     rows.append(("wall time", f"{seconds:.3f} s"))
-    if steps and seconds > 0:
+    if looked and seconds > 0:
         rows.append(("time per step", f"{1e6 * seconds / steps:.1f} us"))
         rows.append(("faster than driven", f"{recording.seconds / seconds:,.1f} times"))
     return rows
@@ -204,10 +253,39 @@ def race_rows(recording, found, seconds):
 
 def steps_near(found):
     """Steps in which something comes near: near faces where they were counted, else boxes that meet."""
-    one_pair = found.n_steps and found.step_pairs.max() <= 1
+    one_pair = len(found.step_pairs) and found.step_pairs.max() <= 1
     if one_pair and found.report is not None and "near features" in found.report:
         return found.report["near features"].passed
     return int(np.count_nonzero(found.step_pairs))
+
+
+def steps_looked_at(recording, found):
+    """Steps in which at least one body was not skipped."""
+    out = np.bincount(found.skipped["step"])
+    return recording.n_steps - int(np.count_nonzero(out >= max(recording.n_bodies, 1)))
+
+
+def odd(recording, found):
+    """Why nothing can have been found, in a sentence or two, or None."""
+    steps = recording.n_steps
+    if not steps:
+        frames = len(recording.times)
+        return f"There was no step to look at: it takes two frames in a race, and the recording has {frames}."
+    if not steps_looked_at(recording, found):
+        reasons = [str(reason) for reason in np.unique(found.skipped["reason"])]
+        remedies = {
+            "invalid": "poses must be finite, with quaternions of length 1",
+            "teleport": "is --max-speed in the recording's unit of length per second?",
+            "turn": "is --max-turn in degrees?",
+        }
+        why = "; ".join(remedies[reason] for reason in reasons)
+        return f"No step was looked at: all {steps:,} were skipped ({', '.join(reasons)}). Remedy: {why}"
+    if recording.static is None and recording.n_bodies < 2:
+        return "There was nothing to meet: the recording has no track (--track-mesh) and no second body."
+    if not steps_near(found):
+        what = "another body" if recording.static is None else "the track"
+        return f"No body was ever near {what}: are they of one scale, in one unit and frame?"
+    return None
 
 
 FIRST_COLUMNS = ["time", "step", "bodies", "x", "y", "z", "approach", "contacts"]

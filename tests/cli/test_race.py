@@ -76,6 +76,18 @@ def test_the_demo_needs_no_file(capsys):
     assert "demo, seed 2" in out and "teleport" in out
 
 
+def test_the_table_changes_no_fact(race, capsys):
+    facts = []
+    for words in ([], ["--no-table"]):
+        run(race, "-q", *words)
+        text = capsys.readouterr().out
+        assert ("near features" in text or "spheres" in text) == (not words)
+        facts.append(
+            [value(text, n) for n in ("steps with track or bodies near", "steps with contact", "contacts")]
+        )
+    assert facts[0] == facts[1]
+
+
 def test_tiles_change_the_track_and_not_the_contacts(race, tmp_path, capsys):
     for tiles in (1, 4):
         run(race, "--tile", tiles, "-o", tmp_path / f"{tiles}.npz", "-q")
@@ -91,6 +103,8 @@ def test_limits_of_speed_and_turn(race, tmp_path, capsys):
     run(race, "--max-speed", 1e-3, "-q")
     out = capsys.readouterr().out
     assert value(out, "contacts") == "0" and "teleport" in out
+    assert value(out, "steps looked at") == "0 (0.0 %)"
+    assert "No step was looked at: all" in out and "--max-speed" in out and "faster than driven" not in out
     run(race, "--max-turn", 2.0, "-o", tmp_path / "turned.npz", "-q")
     recording = gc.load_recording(race)
     found = gc.TrajectoryContacts.load(tmp_path / "turned.npz")
@@ -130,6 +144,7 @@ def test_meshes_from_files(arrays, tmp_path, capsys):
         (["none.csv"], "expected a name ending in .npz, .zarr, .parquet"),
         (["--demo", "-o", "no/such/folder/a.npz"], "no such folder"),
         (["--demo", "--picture", "track.xyz"], "expected a name ending in one of"),
+        (["--demo", "--tile", 10**8], "--tile: expected at most 5,208 copies"),
     ],
 )
 def test_what_cannot_be_used_is_told(words, text, capsys):
@@ -146,6 +161,65 @@ def test_tile_wants_a_track(arrays, tmp_path, capsys):
     assert "--tile: expected a recording with one track" in capsys.readouterr().err
     run(tmp_path / "bare.npz", "-q")
     assert value(capsys.readouterr().out, "contacts") == "0"
+
+
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        (["--seed", "-1"], "argument --seed: expected a whole number from 0 up, got '-1'"),
+        (["--max-turn", "270"], "argument --max-turn: expected at most 180 degrees"),
+        (["--tile", "0"], "argument --tile: expected a whole number above 0"),
+    ],
+)
+def test_options_out_of_range_are_named(words, text, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["race", "--demo", *words])
+    assert stop.value.code == 2 and text in capsys.readouterr().err
+
+
+def test_seeds_of_the_demo():
+    with pytest.raises(ValueError, match="seed: expected an integer from 0 up, got -1"):
+        demo_race(-1)
+    with pytest.raises(TypeError, match="seed: expected an integer, got float"):
+        demo_race(1.5)
+
+
+def test_why_nothing_was_found(arrays, tmp_path, capsys):
+    bare = {n: a for n, a in arrays.items() if not n.startswith("track")}
+    for change, text in (
+        (
+            {**arrays, "position": arrays["position"] + [0, 0, 500.0]},
+            "No body was ever near the track: are they",
+        ),
+        ({**arrays, "position": arrays["position"] * np.nan}, "(invalid). Remedy: poses must be finite"),
+        ({**arrays, "race_lengths": np.ones(len(arrays["time"]), int)}, "There was no step to look at"),
+        (bare, "There was nothing to meet"),
+        (arrays, None),
+    ):
+        np.savez(tmp_path / "odd.npz", **change)
+        run(tmp_path / "odd.npz", "-q")
+        out = capsys.readouterr().out
+        assert text in out if text else not any(word in out for word in ("No ", "There was"))
+
+
+def test_bodies_that_separate(tmp_path, capsys):
+    """A box sinks into another, or comes out of it: then its approach is below 0."""
+    from gpu_collide.cli.race import FIRST_COLUMNS, first_rows
+
+    box = gc.shapes.box()
+    loops = np.array([loop[[0, k, k + 1]] for loop in box.faces for k in (1, 2)])
+    mesh = {
+        f"{n}_{a}": v for n in ("car", "track") for a, v in (("vertices", box.vertices), ("faces", loops))
+    }
+    for name, heights in (("down", [2.0, 0.8]), ("up", [0.8, 2.0])):
+        race = {**mesh, "time": [0.0, 1.0], "position": [[0.1, 0.2, h] for h in heights]}
+        race["quat_wxyz"] = np.array([[1.0, 0, 0, 0], [1.0, 0, 0, 0]])
+        np.savez(tmp_path / f"{name}.npz", **race)
+        run(tmp_path / f"{name}.npz", "-q", "--min-properness", "-1")
+        found = gc.load_recording(tmp_path / f"{name}.npz").collide(min_properness=-1.0, backend="cpu")
+        assert len(found)
+        approach = float(first_rows(found)[0][FIRST_COLUMNS.index("approach")])
+        assert (approach < 0) == (name == "up") == ("below 0 the bodies separate" in capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("words", [[], ["a.npz", "--demo"]])
@@ -175,6 +249,24 @@ def test_pictures_know_what_is_up(arrays):
     marks = figure.axes[0].collections[-1].get_offsets()
     assert len(marks) == (np.diff(found.contact_start) > 0).sum()
     plt.close(figure)
+
+
+def test_pictures_without_motion_show_the_track(arrays):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    import matplotlib.pyplot as plt
+
+    from gpu_collide._track_view import plot_track
+
+    size = np.ptp(arrays["track_vertices"], axis=0)
+    for frames in ([], [0], [0, 0, 0]):
+        still = {n: a[frames] if n in ("position", "quaternion_xyzw") else a for n, a in arrays.items()}
+        still |= {"time": np.arange(len(frames)), "race_lengths": [len(frames)]}
+        recording = gc.Recording.from_arrays(still)
+        figure = plot_track(recording, recording.collide(backend="cpu"), up=2)
+        (left, right), (low, high) = figure.axes[0].get_xlim(), figure.axes[0].get_ylim()
+        assert size[0] < right - left < 1.5 * size[0] and size[1] < high - low < 1.5 * size[1]
+        figure.canvas.draw()
+        plt.close(figure)
 
 
 def test_pictures_of_nothing():
