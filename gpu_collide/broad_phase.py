@@ -21,6 +21,7 @@ RESULT_BYTES = (
     25 + 8
 )  # of the result for one pair without contacts: status, toi, contact_start, pairs; and to join
 MOST_PAIRS = (1 << 31) - 1  # contacts number their pair with an int32
+MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that were forgotten
 _BLOCK = 1 << 24  # pairs filled at a time
 _WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
 
@@ -211,7 +212,7 @@ class BroadPhase:
 def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
     """The counted pairs of `bodies` for a query that takes them block by block.
 
-    Refuses more pairs than the machine has memory for a result of, and warns of invalid bodies.
+    Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
     """
     from gpu_collide.pipeline.pairs import search
 
@@ -228,6 +229,15 @@ def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
             "mask, or find the pairs by find_pairs and hand them over a share at a time"
         )
     warn_of_invalid(found.report.invalid_bodies)
+    if found.total > MANY_PAIRS:
+        warnings.warn(
+            f"the broad phase found {found.total} pairs of {rules.n} bodies, which are now looked at block "
+            f"by block: that takes long, and their result at least {25 * found.total} bytes. If so many are "
+            "not meant, part the bodies by world, group and mask, or take shorter steps; if they are, "
+            "find_pairs finds them to be handed over a share at a time",
+            RuntimeWarning,
+            stacklevel=3,
+        )
     return found
 
 

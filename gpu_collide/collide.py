@@ -101,8 +101,8 @@ def collide(
         variable ``GPU_COLLIDE_BACKEND`` names. ``reference`` is slow, computes in float64 whatever
         `precision` says, and does not look at `max_bytes`.
     max_bytes : int, optional
-        Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2
-        GiB.
+        Working memory to stay within; the batch is cut into pieces that fit, with the same result. The result
+        is not part of it. Default 2 GiB.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
 
@@ -121,8 +121,18 @@ def collide(
     BackendUnavailableError
         The backend asked for is not there; the text says what to install.
 
+    Warns
+    -----
+    RuntimeWarning
+        Bodies of invalid pose, which the broad phase leaves out; more than 20 million pairs that it finds.
+
     Notes
     -----
+    Without `pairs` those of the broad phase are taken block by block, so `max_bytes` does not bound how many
+    there are, and neither is time bounded: 20,000 boxes in one place are 200 million pairs. The result grows
+    beside the working memory, by 25 bytes a pair and 142 a contact. `find_pairs` says beforehand how many
+    pairs there are, and refuses more than its own `max_bytes` holds.
+
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
     not finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
 

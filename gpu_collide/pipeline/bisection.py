@@ -25,7 +25,7 @@ _LOOK = 8
 
 
 def sample_times(samples):
-    """Yield the times s in [-1/2, 1/2] that are looked at: the start, and `samples` equal steps to the end."""
+    """Yield the times s in [-1/2, 1/2] to look at: the start, and the ends of `samples` equal steps."""
     for k in range(samples + 1):
         yield (2 * k - samples) / (2 * samples)
 

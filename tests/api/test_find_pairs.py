@@ -283,3 +283,19 @@ def test_more_bytes_than_any_machine_has(backend):
         assert np.array_equal(gc.find_pairs(bodies, backend=backend.name, max_bytes=huge), want)
         found = gc.collide(bodies, backend=backend.name, max_bytes=huge, features="near")
         assert np.array_equal(found.pairs, want)
+
+
+def test_collide_warns_once_of_very_many_pairs(backend, monkeypatch):
+    from gpu_collide import broad_phase
+
+    bodies = at(*[([0, 0, 0], ONE, [1, 0, 0], ONE)] * 4)
+    for name in (backend.name, "reference"):
+        monkeypatch.setattr(broad_phase, "MANY_PAIRS", 5)
+        with pytest.warns(RuntimeWarning, match="found 6 pairs of 4 bodies.* 150 bytes.*world") as caught:
+            found = gc.collide(bodies, backend=name, filters="none", max_bytes=2 << 20)
+        assert len(caught) == 1 and caught[0].filename == __file__ and found.n_pairs == 6
+        monkeypatch.setattr(broad_phase, "MANY_PAIRS", 6)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            gc.collide(bodies, backend=name, filters="none")
+            gc.find_pairs(bodies, backend=name)
