@@ -115,7 +115,8 @@ def test_steps_are_counted_alike(lengths, arrays):
     recording = gc.Recording.from_arrays({**arrays, "race_lengths": lengths})
     assert recording.collide(backend="cpu").n_steps == recording.n_steps
     parts = recording.collide(stream=True, frames_per_batch=2, backend="cpu")
-    assert sum(part.n_steps for part in parts) == recording.n_steps
+    counts = [part.n_steps for part in parts]
+    assert sum(counts) == recording.n_steps and min(counts) > 0
 
 
 def test_races_without_any_step(arrays):
@@ -132,6 +133,20 @@ def test_streams_and_progress(arrays):
     whole = recording.collide(backend="cpu")
     same_result(gc.TrajectoryContacts.concatenate(parts), whole)
     assert seen[-1] == (8, 8) and seen == sorted(set(seen))
+
+
+def test_progress_never_repeats_itself(arrays, monkeypatch):
+    """The end of one race is the beginning of the next: told once."""
+
+    def sweep(meshes, shape, blocks, times, *, progress, **options):
+        for done in range(len(times)):
+            progress(done, len(times) - 1)
+        return iter(())
+
+    monkeypatch.setattr("gpu_collide.recordings.collide_trajectories", sweep)
+    recording, seen = gc.Recording.from_arrays(arrays), []
+    list(recording.collide(stream=True, progress=lambda *counts: seen.append(counts)))
+    assert seen == [(k, 8) for k in range(9)]
 
 
 def test_blocks_are_the_frames(crowd):
