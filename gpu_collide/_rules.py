@@ -96,7 +96,8 @@ def check_rules(n, world=None, group=None, mask=None, ignore=None, still_pairs=F
         Naming the argument.
     """
     if world is not None:
-        world = _per_body(world, "world", n, EVERYWHERE, _LARGEST_WORLD)
+        expected = "-1 (every world) or a number from 0 on, below 2**62"
+        world = _per_body(world, "world", n, EVERYWHERE, _LARGEST_WORLD, expected)
     if group is not None:
         group = _bits(group, "group", n)
     if mask is not None:
@@ -105,15 +106,37 @@ def check_rules(n, world=None, group=None, mask=None, ignore=None, still_pairs=F
     return Rules(n, world, group, mask, _ignored(ignore, n), still_pairs)
 
 
-def _per_body(values, name, n, low, high):
-    array = as_int_array(values, name, shape=(None,), low=low, high=high)
+#: What integers of bools would mean.
+_OF_BOOLS = {
+    "world": "numpy.asarray(world, dtype=int) are the worlds 0 and 1",
+    "group": "numpy.asarray(group, dtype=int) has the lowest bit for True, and bodies of False in no pair",
+    "mask": "numpy.asarray(mask, dtype=int) has the lowest bit for True, and bodies of False in no pair",
+    "ignore": "numpy.argwhere(ignore) are the rows of a table of all pairs, without its diagonal",
+}
+
+
+def _integers(values, name):
+    """`values` as an array of integers, without rounding or guessing."""
+    array = as_numpy(values, name)
+    if array.size == 0 and not isinstance(values, np.ndarray) and array.dtype.kind == "f":
+        return array.astype(np.int64)  # NumPy calls [] a float array
+    if array.dtype.kind in "iu":
+        return array
+    remedy = _OF_BOOLS[name] if array.dtype.kind == "b" else f"pass numpy.asarray({name}, dtype=int)"
+    raise TypeError(f"{name}: expected integers, got {array.dtype}; {remedy}")
+
+
+def _per_body(values, name, n, low, high, expected):
+    array = _integers(values, name)
+    array = as_int_array(array, name, shape=(None,), low=low, high=high, expected=expected)
     if len(array) != n:
         raise ValueError(f"{name}: expected one number per body, {n}, got {len(array)}")
     return read_only(array.copy())
 
 
 def _bits(values, name, n):
-    array = _per_body(values, name, n, -(1 << 31), 1 << 32)
+    expected = "32 bits a body, a number from 0 to 4294967295 (or -2147483648 to -1, read as int32)"
+    array = _per_body(values, name, n, -(1 << 31), 1 << 32, expected)
     return read_only((array & 0xFFFFFFFF).astype(np.uint32))
 
 
@@ -123,7 +146,7 @@ def _ignored(ignore, n):
     pairs = as_numpy(ignore, "ignore")
     if pairs.shape == (0,) and not isinstance(ignore, np.ndarray):
         return np.zeros(0, np.int64)
-    pairs = as_int_array(pairs, "ignore", shape=(None, 2), low=0, high=n)
+    pairs = as_int_array(_integers(pairs, "ignore"), "ignore", shape=(None, 2), low=0, high=n)
     itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if itself.size:
         raise ValueError(

@@ -104,7 +104,10 @@ def as_numpy(obj, name):
             f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}"
         ) from error
     if array.dtype.kind == "O":
-        raise TypeError(f"{name}: expected an array of numbers, got {type(obj).__name__} of Python objects")
+        raise TypeError(
+            f"{name}: expected an array of numbers, got {type(obj).__name__} of Python objects; replace what "
+            "is no number, and what is too large for 64 bits"
+        )
     return array
 
 
@@ -139,8 +142,10 @@ def as_float_array(obj, name, shape=None):
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
 
-def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64):
+def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, expected=None):
     """Contiguous integer array with every value in ``[low, high)``.
+
+    `expected` says in messages what these values are, where "indices from .. to .." does not.
 
     An empty list counts as an empty integer array.  Raises ``TypeError`` for a dtype that is not an integer,
     ``ValueError`` for a wrong shape or a value out of range (naming the first rows that are).
@@ -160,10 +165,12 @@ def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64):
         if bad.any():
             where = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
             value = array[bad].ravel()[0] if array.ndim else array[()]
-            low_text = "-inf" if low is None else str(low)
-            high_text = "inf" if high is None else str(high - 1)
+            if expected is None:
+                low_text = "-inf" if low is None else str(low)
+                high_text = "inf" if high is None else str(high - 1)
+                expected = f"indices from {low_text} to {high_text}"
             raise ValueError(
-                f"{name}: expected indices from {low_text} to {high_text}, got {int(value)} "
+                f"{name}: expected {expected}, got {int(value)} "
                 f"({len(where)} rows out of range, first: {first_few(where)})"
             )
     return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)

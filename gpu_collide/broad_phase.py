@@ -12,9 +12,11 @@ from gpu_collide._validate import check_bytes, check_choice, first_few
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.bvh import MOST_LEAVES
+from gpu_collide.pipeline.pairs import PairReport
 from gpu_collide.poses import Bodies
 
-__all__ = ["BroadPhase", "find_pairs", "open_search"]
+__all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
 
 DEFAULT_BYTES = 2 << 30
 RESULT_BYTES = (
@@ -122,7 +124,10 @@ class BroadPhase:
     ----------
     rules : Rules
     report : PairReport or None
-        What the last step did: pairs possible and found, tests, seconds, invalid bodies.
+        What the last step did, in its attributes `broad_phase`; `bodies`, their number; `invalid_bodies`, the
+        numbers of those whose poses are none; `possible`, pairs of valid bodies that share a world; `pairs`,
+        those that were found; `tests`, nodes and bodies looked at; `refitted`, whether the tree was there;
+        `seconds_build` for the tree and `seconds_search`.
 
     Examples
     --------
@@ -156,6 +161,7 @@ class BroadPhase:
             raise TypeError(f"n_bodies: expected a number of bodies, got {type(n_bodies).__name__}")
         if n_bodies < 0:
             raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
+        _check_count(int(n_bodies), "n_bodies")
         self.rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
         check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
         check_choice(precision, "precision", tuple(_sources.PRECISIONS))
@@ -165,6 +171,14 @@ class BroadPhase:
         self._place = get_backend(backend, precision)
         self._tree_bytes = tree_bytes(self.rules.n, self._place, precision)
         self._tree, self._tests_when_new, self.report = None, 0, None
+
+    def __repr__(self):
+        made = f"BroadPhase({self.rules.n} bodies, {self._kind!r}, {self._place.kind}"
+        report = self.report
+        if report is None:
+            return f"{made}, no step yet)"
+        tree = ", tree refitted" if report.refitted else ""
+        return f"{made}, last step: {report.pairs} of {report.possible} pairs{tree})"
 
     def find_pairs(self, bodies):
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
@@ -216,6 +230,7 @@ def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
     """
     from gpu_collide.pipeline.pairs import search
 
+    _check_count(rules.n, "bodies")
     tree = tree_bytes(rules.n, place, precision)
     if tree > max_bytes:
         raise _no_room_for_tree(rules.n, tree, max_bytes)
@@ -239,6 +254,14 @@ def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
             stacklevel=3,
         )
     return found
+
+
+def _check_count(n, name):
+    if n > MOST_LEAVES:
+        raise ValueError(
+            f"{name}: expected at most {MOST_LEAVES} bodies, which is what a tree holds, got {n}; part them, "
+            "as by world, over several calls"
+        )
 
 
 def _no_room_for_tree(n, need, max_bytes):

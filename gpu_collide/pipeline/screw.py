@@ -193,14 +193,22 @@ def _block(state, pairs, total):
             if stop - at == 1:
                 raise MemoryLimitError(
                     f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
-                    f"bytes, got {query.max_bytes}; pass a larger max_bytes, or a coarser resolution or "
-                    "pixel_size"
+                    f"bytes, got {query.max_bytes}; {_remedy(query, near[at] > before)}"
                 ) from None
             size = max(1, (stop - at) // 2)
             continue
         at = stop
         if query.progress is not None:
             query.progress(done + at, total)
+
+
+def _remedy(query, near):
+    """What helps a pair that is too large; `near` if it looks at near faces already."""
+    if query.refine != "exact":
+        return "pass a larger max_bytes, or a coarser resolution or pixel_size"
+    if near or query.candidates == "raster":
+        return "pass a larger max_bytes"
+    return "pass a larger max_bytes, or features='near'"
 
 
 def _chunk_size(state, n, rows):

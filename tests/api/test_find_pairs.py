@@ -119,7 +119,15 @@ def test_still_means_to_the_bit(backend):
 
 BAD = [
     ("world", [0, 1], ValueError, "world: expected one number per body, 3, got 2"),
-    ("world", [0, 1, -2], ValueError, "world: .* got -2"),
+    ("world", [0, 1, -2], ValueError, r"world: expected -1 \(every world\) or a number from 0 on, .* got -2"),
+    ("world", [0, 1, 2**62], ValueError, r"world: .* below 2\*\*62, got 4611686018427387904"),
+    ("world", [True, False, True], TypeError, "world: .* got bool; .* worlds 0 and 1"),
+    ("world", np.array([0, 1, None]), TypeError, "world: .* got object; pass numpy.asarray"),
+    ("world", [0, 1, None], TypeError, "world: expected an array of numbers, got list .*; replace"),
+    ("group", [1.0, 2.0, 4.0], TypeError, r"group: .* got float64; pass numpy.asarray\(group, dtype=int\)"),
+    ("group", [True, False, True], TypeError, "group: .* got bool; .* lowest bit for True"),
+    ("group", [1, 2, -(2**40)], ValueError, "group: expected 32 bits a body, .* 4294967295 .* got -"),
+    ("ignore", np.eye(3, dtype=bool), TypeError, "ignore: .* got bool; numpy.argwhere"),
     ("world", [0.0, 1.0, 1.0], TypeError, "world: expected integers"),
     ("world", [[0, 1, 2]], ValueError, r"world: expected shape \(n,\)"),
     ("world", "all", TypeError, "world"),
@@ -127,7 +135,7 @@ BAD = [
     ("group", [1, 2, 2**32], ValueError, "group"),
     ("group", 1, ValueError, "group"),
     ("mask", [1, 2, -(2**31) - 1], ValueError, "mask"),
-    ("mask", [True, False, True], TypeError, "mask: expected integers"),
+    ("mask", [True, False, True], TypeError, "mask: expected integers, got bool; .* of False in no pair"),
     ("ignore", [[0, 3]], ValueError, "ignore: .* got 3"),
     ("ignore", [[1, 1]], ValueError, "ignore: expected two different bodies"),
     ("ignore", [0, 1], ValueError, "ignore: expected shape"),
@@ -299,3 +307,32 @@ def test_collide_warns_once_of_very_many_pairs(backend, monkeypatch):
             warnings.simplefilter("error")
             gc.collide(bodies, backend=name, filters="none")
             gc.find_pairs(bodies, backend=name)
+
+
+def test_repr_of_a_broad_phase(backend):
+    phase = gc.BroadPhase(20, backend=backend.name)
+    assert repr(phase) == f"BroadPhase(20 bodies, 'hierarchy', {backend.kind}, no step yet)"
+    bodies = moving(9, 20, side=4.0)
+    found = len(phase.find_pairs(bodies))
+    assert repr(phase).endswith(f", last step: {found} of 190 pairs)")
+    phase.find_pairs(bodies)
+    assert repr(phase).endswith(" of 190 pairs, tree refitted)")
+
+
+def test_report_has_the_attributes_that_are_documented(backend):
+    from dataclasses import fields
+
+    from gpu_collide.broad_phase import PairReport
+
+    phase = gc.BroadPhase(20, backend=backend.name)
+    phase.find_pairs(moving(9, 20))
+    assert isinstance(phase.report, PairReport)
+    assert all(f"`{field.name}`" in gc.BroadPhase.__doc__ for field in fields(PairReport))
+
+
+@pytest.mark.parametrize("backend_name", ["auto", "reference"])
+def test_more_bodies_than_a_tree_holds(backend_name):
+    for n in (2**26 + 1, 2**40, 2**80):
+        with pytest.raises(ValueError, match=f"n_bodies: expected at most 67108864 bodies, .* got {n}; part"):
+            gc.BroadPhase(n, backend=backend_name)
+    assert gc.BroadPhase(2**26, backend=backend_name).rules.n == 2**26
