@@ -13,8 +13,8 @@ from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import MOST_LEAVES
-from gpu_collide.pipeline.pairs import PairReport
 from gpu_collide.poses import Bodies
+from gpu_collide.report import PairReport
 
 __all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
 

@@ -1,10 +1,12 @@
-"""`FilterReport`: which test settled how many pairs, and what it cost."""
+"""`FilterReport` and `PairReport`: which test settled how many pairs, and what the broad phase did."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FilterReport", "FilterRow"]
+import numpy as np
+
+__all__ = ["FilterReport", "FilterRow", "PairReport"]
 
 
 @dataclass(frozen=True)
@@ -158,3 +160,44 @@ class FilterReport:
 
 def _time(row):
     return f"{row.microseconds:.3g} us" if row.got else "-"
+
+
+@dataclass
+class PairReport:
+    """What a search did.
+
+    Attributes
+    ----------
+    broad_phase : str
+        ``"hierarchy"`` or ``"off"``.
+    bodies : int
+    invalid_bodies : (k,) int64
+        Bodies whose poses are none; they are in no pair.
+    possible : int
+        Pairs of valid bodies that share a world, without those of two still bodies unless they are wanted;
+        before `group`, `mask` and `ignore`.
+    pairs : int
+        Pairs that passed.
+    tests : int
+        Nodes and bodies that were looked at.
+    refitted : bool
+        The tree was there and only got new boxes.
+    seconds_build, seconds_search : float
+        For the tree, and for all searching so far.
+    """
+
+    broad_phase: str
+    bodies: int
+    invalid_bodies: np.ndarray
+    possible: int
+    pairs: int = 0
+    tests: int = 0
+    refitted: bool = False
+    seconds_build: float = 0.0
+    seconds_search: float = 0.0
+
+    def filter_row(self):
+        """The first row of the cascade's report."""
+        name = "hierarchy" if self.broad_phase == "hierarchy" else "rules"
+        seconds = self.seconds_build + self.seconds_search
+        return FilterRow(name, self.possible, self.possible - self.pairs, seconds)

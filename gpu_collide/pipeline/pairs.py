@@ -12,55 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_collide.pipeline.bvh import BodyTree
-from gpu_collide.report import FilterRow
+from gpu_collide.report import PairReport
 
-__all__ = ["PairReport", "Search", "iter_pairs", "search"]
+__all__ = ["Search", "iter_pairs", "search"]
 
 FIRST_STEP = 64  # bodies that ask first if the pairs may be too many
 SAMPLE, OUTLIERS = 128, 8  # bodies whose rows say how many pairs are likely, and how many long ones do not
 FAR_TOO_MANY = 8  # by so much that must be above what there is room for, to stop before it is filled
 LONGEST = 8192  # partners of one body beyond which its row is made by all work-items together
-
-
-@dataclass
-class PairReport:
-    """What a search did.
-
-    Attributes
-    ----------
-    broad_phase : str
-        ``"hierarchy"`` or ``"off"``.
-    bodies : int
-    invalid_bodies : (k,) int64
-        Bodies whose poses are none; they are in no pair.
-    possible : int
-        Pairs of valid bodies that share a world, without those of two still bodies unless they are wanted;
-        before `group`, `mask` and `ignore`.
-    pairs : int
-        Pairs that passed.
-    tests : int
-        Nodes and bodies that were looked at.
-    refitted : bool
-        The tree was there and only got new boxes.
-    seconds_build, seconds_search : float
-        For the tree, and for all searching so far.
-    """
-
-    broad_phase: str
-    bodies: int
-    invalid_bodies: np.ndarray
-    possible: int
-    pairs: int = 0
-    tests: int = 0
-    refitted: bool = False
-    seconds_build: float = 0.0
-    seconds_search: float = 0.0
-
-    def filter_row(self):
-        """The first row of the cascade's report."""
-        name = "hierarchy" if self.broad_phase == "hierarchy" else "rules"
-        seconds = self.seconds_build + self.seconds_search
-        return FilterRow(name, self.possible, self.possible - self.pairs, seconds)
 
 
 @dataclass

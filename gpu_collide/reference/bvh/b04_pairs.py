@@ -24,6 +24,7 @@ import time
 
 import numpy as np
 
+from ...report import PairReport
 from .b01_bounds import C, bounds_of
 
 BLOCK = 1 << 21  # pairs looked at together
@@ -89,8 +90,6 @@ class ReferenceSearch:
     tree, complete = None, True
 
     def __init__(self, bodies, rules, broad_phase):
-        from ...pipeline.pairs import PairReport
-
         begun = time.perf_counter()
         self.rules, self.everything = rules, broad_phase == "off"
         self.bounds = bounds_of(bodies)
