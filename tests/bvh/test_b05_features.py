@@ -77,7 +77,8 @@ def test_near_faces_are_listed_more(backend, kind, seed, scale):
         near = near_of(backend, args, precision)
         missing, seen = lost(near, near.features(), answers)
         assert not missing, precision
-    assert seen or kind in ("still", "passing", "copies")
+    # motions so small, or past each other, bring nothing near with some seeds
+    assert seen or kind in ("still", "tiny", "passing", "copies")
 
 
 def test_the_reference_knows_what_touches():
