@@ -98,6 +98,9 @@
 #define GC_AUTO_EDGE_PRODUCT 2500000000
 /* features="auto": a query looks at near faces only if a mesh has more faces than this (docs/decisions/0011) */
 #define GC_AUTO_NEAR_FACES 1024
+/* near faces: the near frame's unit is at most so many halvings below the larger body; a body smaller than that is already
+ * below the touch tolerance, and the reach of a face that can be met stays an int */
+#define GC_NEAR_SCALES 24
 /* near faces: below patches a body's tree is walked down while it has at most so many nodes that are near */
 #define GC_NEAR_NODES 128
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */

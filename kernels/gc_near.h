@@ -20,7 +20,7 @@ GC_LARGE void gc_screw_near(const gc_screw *k, gc_screw *n)
     gc_real cx = t[0], cy = t[1], cz = t[2], x = k->kappa * cx, z = GC_R(1.0) + k->kappa * cz, kr = GC_SQRT(x * x + z * z);
     int i;
     *n = *k;
-    for (i = 0; i < 80 && small > GC_R(0.0) && small * m <= GC_R(0.5); ++i) m = m * GC_R(2.0);
+    for (i = 0; i < GC_NEAR_SCALES && small > GC_R(0.0) && small * m <= GC_R(0.5); ++i) m = m * GC_R(2.0);
     if (k->kappa > GC_R(0.0)) {
         if (kr > GC_R(1e-9)) {
             ux = x / kr;
@@ -94,7 +94,7 @@ GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_pro
     return w;
 }
 
-#define GC_NEAR_FIELDS 28
+/* GC_NEAR_FIELDS numbers */
 typedef struct {
     gc_extent box;
     gc_raster x0, y0, z0, x1, y1, z1; /* middle of the ball seen from the other body, at the start and end (either order) */

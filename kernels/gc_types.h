@@ -51,6 +51,8 @@
  * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's and to other patches; whole meshes
  * have -1 there. */
 #define GC_MESH_STRIDE 28
+/* where in it source_faces stands */
+#define GC_MESH_SOURCE_FACES 21
 typedef struct {
     int nv, ne, nf;
     int vertex0, face0;
@@ -71,6 +73,8 @@ typedef struct {
  * node's points (n = 0: none), and the greatest distance of a point from the box's middle. */
 #define GC_PATCH_LEVEL 5
 #define GC_TREE_STRIDE 4
+/* numbers of a node as the other body sees it (gc_near.h) */
+#define GC_NEAR_FIELDS 28
 #define GC_PATCH_NODE 12
 
 /* mesh_reals: GC_MESH_REALS per mesh: centre x y z (of the bounding box), radius, scale (power of two >= radius), half

@@ -12,7 +12,7 @@ from gpu_collide.pipeline.screen import TooLarge
 
 __all__ = ["Items", "find_items", "takes_near"]
 
-NEAR_FIELDS = 28  # GC_NEAR_FIELDS of gc_near.h
+NEAR_FIELDS = int(_sources.constants()["GC_NEAR_FIELDS"])
 #: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
 _VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(7)
 
@@ -137,7 +137,10 @@ def _room(state, capacity, least):
     """Nodes that a set may hold, and the bytes of a group: what other pairs took, or what there is room for;
     at least `least`."""
     per_node = 4 * (NEAR_FIELDS * state.raster.itemsize + 4)
-    most = min((state.query.max_bytes - 12 * capacity) // per_node, (2**31 - 1) // (4 * NEAR_FIELDS))
+    most = min(
+        (state.query.max_bytes - 12 * capacity) // per_node,
+        (2**31 - 1) // (4 * NEAR_FIELDS),
+    )
     if least > most or 3 * capacity >= 2**31:
         raise TooLarge(least * per_node + 12 * capacity)
     room = max(least, min(state.guess.get("room", 256), most))

@@ -184,7 +184,7 @@ GC_LARGE int gc_pierces_any(const gc_tables *t, const gc_screw *k, const gc_soli
                 continue;
             }
             patch = t->headers + GC_MESH_STRIDE * (b->tree[2] + (w.node >> GC_PATCH_LEVEL));
-            f = t->topology[patch[21] + (w.node & ((1 << GC_PATCH_LEVEL) - 1))];
+            f = t->topology[patch[GC_MESH_SOURCE_FACES] + (w.node & ((1 << GC_PATCH_LEVEL) - 1))];
             if (gc_pierces(t, k, b, f, p, q)) return 1;
         }
         gc_visit_next(&w);

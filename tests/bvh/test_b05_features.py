@@ -67,18 +67,19 @@ def test_near_faces_are_listed(backend, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("scale", [0.02, 1.0, 30.0])
 @pytest.mark.parametrize("kind", [*_near.MOTIONS])
-def test_near_faces_are_listed_more(backend, kind, seed, scale):
-    args = kind, 6, seed, _near.SMALL, scale
-    answers = truth(args, 0.0)
-    for precision in ("mixed", "double", "single"):
-        near = near_of(backend, args, precision)
-        missing, seen = lost(near, near.features(), answers)
-        assert not missing, precision
-    # motions so small, or past each other, bring nothing near with some seeds
-    assert seen or kind in ("still", "tiny", "passing", "copies")
+def test_near_faces_are_listed_more(backend, kind, scale):
+    near_at_all = 0
+    for seed in range(4):
+        args = kind, 6, seed, _near.SMALL, scale
+        answers = truth(args, 0.0)
+        for precision in ("mixed", "double", "single"):
+            near = near_of(backend, args, precision)
+            missing, seen = lost(near, near.features(), answers)
+            assert not missing, (precision, seed)
+        near_at_all += seen
+    assert near_at_all or kind in ("still", "passing", "copies")
 
 
 def test_the_reference_knows_what_touches():
