@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import gpu_collide as gc
 from gpu_collide.reference.filters import f01_spheres
@@ -65,26 +63,6 @@ def swing(radius, angle, at, height=0.0):
 )
 def test_known_answers(move, meets, precision, backend):
     assert _cases.keeps("spheres", backend, cubes(move), precision).tolist() == [meets]
-
-
-@pytest.mark.parametrize("name", (*_cases.HARD, *_cases.OWN))
-def test_settles_nothing_that_touches(name, backend):
-    n = 2000 if name in _cases.OWN else 120
-    for precision in PRECISIONS:
-        assert not len(_cases.lost("spheres", backend, name, n, precision)), precision
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    turn=st.sampled_from([0.0, 1e-9, 1e-3, 0.3, 1.5, np.pi]),
-    spread=st.floats(0.0, 3.0),
-    out=st.floats(0.0, 6.0),
-)
-def test_settles_nothing_that_touches_at_random(seed, turn, spread, out, backend):
-    for of in (_cases.misses(seed, 12, turn, spread=spread), _cases.swings(seed, 12, turn, out)):
-        hit = np.isfinite(_cases.every_contact(of).toi)
-        assert not (hit & ~_cases.keeps("spheres", backend, of)).any()
 
 
 @pytest.mark.parametrize(

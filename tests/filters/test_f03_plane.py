@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import gpu_collide as gc
 from gpu_collide import scenes
@@ -47,38 +45,14 @@ def test_known_answers(of, meets, precision, backend):
     assert _cases.keeps("plane", backend, of, precision).tolist() == [meets]
 
 
-@pytest.mark.parametrize("name", (*_cases.HARD, *_cases.OWN))
-def test_settles_nothing_that_touches(name, backend):
-    n = 2000 if name in _cases.OWN else 120
-    for precision in PRECISIONS:
-        assert not len(_cases.lost("plane", backend, name, n, precision)), precision
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    turn=st.sampled_from([0.0, 1e-9, 1e-3, 0.3, 1.5, np.pi]),
-    spread=st.floats(0.0, 3.0),
-    out=st.floats(0.0, 6.0),
-)
-def test_settles_nothing_that_touches_at_random(seed, turn, spread, out, backend):
-    for of in (_cases.misses(seed, 12, turn, spread=spread), _cases.swings(seed, 12, turn, out)):
-        hit = np.isfinite(_cases.every_contact(of).toi)
-        assert not (hit & ~_cases.keeps("plane", backend, of)).any()
-
-
 @pytest.mark.parametrize(
     "name, more",
-    # share of the pairs that stay although the reference finds a plane; measured: see the numbers beside
+    # share of the pairs that stay although the reference finds a plane; measured: 0, .007, 0, .014, .007, 0
     [
-        ("translations", 0.05),
-        ("stills", 0.05),
-        ("passing", 0.05),
-        ("misses", 0.1),
-        ("swings", 0.1),
-        ("drills", 0.1),
+        ("translations", 0.0), ("stills", 0.01), ("passing", 0.0), ("misses", 0.02), ("swings", 0.01),
+        ("drills", 0.0),
     ],
-)
+)  # fmt: skip
 def test_agrees_with_the_reference(name, more, backend):
     """The reference bends each face by itself and searches longer: it divides what the kernel divides."""
     n = 150

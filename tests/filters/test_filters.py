@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import gpu_collide as gc
 from gpu_collide import _sources, scenes
@@ -29,6 +31,28 @@ def test_contacts_have_the_same_bits_whichever_filters_run(name, backend):
         for filters in CHOICES:
             found = run(of, backend.kind, filters=filters, **options)
             assert not matrix.same_bits(plain, found), (filters, options)
+
+
+@pytest.mark.parametrize("which", FILTERS)
+@pytest.mark.parametrize("name", (*_cases.HARD, *_cases.OWN))
+def test_settles_nothing_that_touches(name, which, backend):
+    n = 2000 if name in _cases.OWN else 120
+    for precision in ("mixed", "double", "single"):
+        assert not len(_cases.lost(which, backend, name, n, precision)), precision
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    turn=st.sampled_from([0.0, 1e-9, 1e-3, 0.3, 1.5, np.pi]),
+    spread=st.floats(0.0, 3.0),
+    out=st.floats(0.0, 6.0),
+)
+def test_settles_nothing_that_touches_at_random(seed, turn, spread, out, backend):
+    for of in (_cases.misses(seed, 12, turn, spread=spread), _cases.swings(seed, 12, turn, out)):
+        hit = np.isfinite(_cases.every_contact(of).toi)
+        for which in FILTERS:
+            assert not (hit & ~_cases.keeps(which, backend, of)).any(), which
 
 
 @pytest.mark.parametrize("refine", ["segments", "pixels"])
