@@ -30,6 +30,9 @@
 #define GC_HALF_TURN GC_R(1e-15)
 /* a component of the half-turn axis counts as non-zero above this */
 #define GC_AXIS_COMPONENT GC_R(1e-9)
+/* a chord that leads away from the axis by less than this share of its length lies along it: what is left of it across
+ * the axis is rounding (3e-16 of the chord seen), whose direction need not even be across */
+#define GC_AXIAL GC_R(1e-15)
 /* a relative motion shorter than this (in sizes, over the whole step) is none: far below the touch tolerance, above
  * the rounding of poses, whose direction would be taken for a direction of approach */
 #define GC_NO_MOTION GC_R(1e-13)
@@ -52,6 +55,7 @@
 #define GC_MIN_HALF_SINE GC_R(5e-7)
 #define GC_HALF_TURN GC_R(5e-7)
 #define GC_AXIS_COMPONENT GC_R(1e-4)
+#define GC_AXIAL GC_R(5e-7)
 #define GC_NO_MOTION GC_R(1e-6)
 #define GC_MAX_MOTION GC_R(1e5)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)

@@ -54,9 +54,14 @@ GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real
         perp = gc_sub(chord, gc_scale(v, k->g));
         perp = gc_sub(perp, gc_scale(v, gc_dot(perp, v)));
         wc = gc_norm(perp);
-        t = gc_unit(perp, none);
-        if (gc_dot(t, t) < GC_R(0.5)) t = gc_across(v);
-        t = gc_unit(gc_sub(t, gc_scale(v, gc_dot(t, v))), t);
+        /* a drill: what is left carries the rounding of the whole chord, and may even point along the axis */
+        if (wc <= GC_AXIAL * length) {
+            wc = GC_R(0.0);
+            t = gc_across(v);
+        } else {
+            t = gc_unit(perp, none);
+            t = gc_unit(gc_sub(t, gc_scale(v, gc_dot(t, v))), t);
+        }
         wc = wc * GC_R(0.5) * k->theta / sine;
     } else {
         k->g = GC_R(0.0);

@@ -21,6 +21,9 @@ from . import _quaternion as quat
 # In units of the size: a relative motion this small over the whole step is the rounding of poses that move
 # together.
 REST = 1e-13
+# A chord nearer to the axis' direction than this has no direction across it: what is left of it is rounding,
+# so a drill's radial and tangential directions are free to choose.
+AXIAL = 8.0 * np.finfo(np.float64).eps
 
 
 class ScrewMotion(NamedTuple):
@@ -286,10 +289,13 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
         g = float(chord @ v)
         perp = chord - g * v
         perp_length = float(np.linalg.norm(perp))
+        if perp_length <= AXIAL * length:
+            perp_length, T = 0.0, any_across(v)
+        else:
+            T = perp / perp_length
+            T = T - (T @ v) * v
+            T /= np.linalg.norm(T)
         W_c = perp_length / float(np.sinc(0.5 * theta / np.pi))
-        T = perp / perp_length if perp_length > 0 else any_across(v)
-        T = T - (T @ v) * v
-        T /= np.linalg.norm(T)
         W = max(W_c, theta * size)
         kappa = theta / W
         # (1 - cos(theta/2))/theta without cancellation
