@@ -3,8 +3,11 @@
  * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
  * Vertex-face has q = 0 (docs/decisions/0003). The interval is cut in halves, left to right. A piece is settled as soon
  * as a bound says so: no root (value against slope and curvature), or a single one (slope against curvature), found by
- * Newton's method kept inside its bracket. What is left shrinks on a double root and is a touch if the extremum there
- * is within the touch tolerance. The position in the tree is two numbers, so there is no stack.
+ * Newton's method kept inside its bracket. The curvature is bounded for the whole interval first; where that does not
+ * settle a piece, by its value in the middle and a bound of the third derivative: terms that cancel over the whole
+ * interval (nearly parallel features, a long way with a tiny turn) would else cut it into thousands. What is left shrinks
+ * on a double root and is a touch if the extremum there is within the touch tolerance. The position in the tree is two
+ * numbers, so there is no stack. After GC_MAX_VISITS pieces the walk stops and says so.
  */
 #ifndef GC_ROOTS_H
 #define GC_ROOTS_H
@@ -43,6 +46,20 @@ GC_FN gc_real gc_curve_bend_bound(const gc_curve *c, gc_real reach)
     gc_real th2 = c->theta * c->theta;
     gc_real a = GC_ABS(c->q1), b = GC_ABS(c->q2);
     return th2 * GC_ABS(c->p1) * reach + GC_ABS(c->p2) + GC_R(2.0) * (a + b * reach) + reach * (th2 * a * reach + b);
+}
+
+/* bound of |f'''| for |s| <= reach: where turns are small it is far below that of |f''|, whose terms may cancel */
+GC_FN gc_real gc_curve_third_bound(const gc_curve *c, gc_real reach)
+{
+    gc_real th2 = c->theta * c->theta, a = GC_ABS(c->q1), b = GC_ABS(c->q2);
+    return th2 * (GC_ABS(c->p1) + reach * (GC_ABS(c->p2) + a + reach * b)) + GC_R(3.0) * (b + th2 * a * reach);
+}
+
+/* bound of |f'| for |s| <= reach, term by term: what its rounding is measured by */
+GC_FN gc_real gc_curve_slope_bound(const gc_curve *c, gc_real reach)
+{
+    return GC_ABS(c->p1) + GC_ABS(c->p3)
+        + reach * (GC_ABS(c->p2) + GC_R(2.0) * GC_ABS(c->q1) + GC_R(1.5) * reach * GC_ABS(c->q2));
 }
 
 /* bound of |f| for |s| <= reach */
@@ -101,7 +118,7 @@ GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real f
 typedef struct {
     gc_real lo, h, reach, bend, rounding, touch, last_touch;
     gc_long index;
-    int level, done, capped;
+    int level, visits, done, capped;
 } gc_walk;
 
 /* touch: |f| that counts as zero at an extremum */
@@ -117,6 +134,7 @@ GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, 
     w->last_touch = GC_R(-100.0);
     w->index = 0;
     w->level = 0;
+    w->visits = 0;
     w->done = 0;
     w->capped = 0;
 }
@@ -132,16 +150,50 @@ GC_FN void gc_walk_on(gc_walk *w)
     if (w->level == 0 && w->index > 0) w->done = 1;
 }
 
+/* what the bounds say of a piece */
+#define GC_PIECE_EMPTY 0
+#define GC_PIECE_MONOTONE 1
+#define GC_PIECE_FLAT 2 /* f stays within half the touch tolerance of its extremum */
+#define GC_PIECE_OPEN 3
+
+/* `bend` bounds |f''| on the piece, `slope_rounding` the error of v.df */
+GC_FN int gc_piece(const gc_walk *w, gc_value v, gc_real bend, gc_real slope_rounding, gc_real arm)
+{
+    gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
+    if (value > (slope + slope_rounding) * arm + GC_R(0.5) * bend * arm * arm + w->rounding + w->touch)
+        return GC_PIECE_EMPTY;
+    if (slope > bend * arm + slope_rounding) return GC_PIECE_MONOTONE;
+    return bend * arm * arm <= GC_R(0.5) * w->touch ? GC_PIECE_FLAT : GC_PIECE_OPEN;
+}
+
+/* the same with the curvature of the piece itself */
+GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_value v, gc_real arm)
+{
+    gc_real bend = GC_ABS(gc_curve_bend(c, m)) + gc_curve_third_bound(c, w->reach) * arm + GC_CURVE_ROUNDING * w->bend;
+    if (!(bend < w->bend)) return GC_PIECE_OPEN;
+    return gc_piece(w, v, bend, GC_CURVE_ROUNDING * gc_curve_slope_bound(c, w->reach), arm);
+}
+
 /* next root in *root, or 0 when there is none left */
 GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
 {
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
         gc_value v = gc_curve_at(c, m);
-        gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
-        if (value > slope * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + w->touch) {
-            gc_walk_on(w);
-        } else if (slope > w->bend * arm) {
+        int piece = gc_piece(w, v, w->bend, GC_R(0.0), arm);
+        if (piece == GC_PIECE_OPEN && w->level > 0) piece = gc_piece_closer(w, c, m, v, arm);
+        if (++w->visits >= GC_MAX_VISITS || (piece == GC_PIECE_OPEN && w->level >= GC_MAX_LEVEL)) w->capped = 1;
+        if (w->visits > GC_MAX_VISITS) {
+            w->done = 1;
+            return 0;
+        }
+        if (piece == GC_PIECE_OPEN && w->level < GC_MAX_LEVEL) {
+            w->level += 1;
+            w->index *= 2;
+            w->h = arm;
+            continue;
+        }
+        if (piece == GC_PIECE_MONOTONE) {
             gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;
             gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
             gc_walk_on(w);
@@ -150,21 +202,19 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
                 w->last_touch = *root;
                 return 1;
             }
-        } else if (w->bend * arm * arm <= GC_R(0.5) * w->touch || w->level >= GC_MAX_LEVEL) {
+        } else if (piece == GC_PIECE_EMPTY) {
+            gc_walk_on(w);
+        } else {
             gc_real x = gc_extremum(c, m, GC_R(2.0) * w->h);
-            gc_real near = GC_MIN(value, GC_ABS(gc_curve_at(c, x).f));
-            if (w->level >= GC_MAX_LEVEL) w->capped = 1;
-            if (near <= w->touch && x - w->last_touch > GC_R(8.0) * w->h) {
+            gc_real near = GC_MIN(GC_ABS(v.f), GC_ABS(gc_curve_at(c, x).f));
+            /* pieces beside each other find the same extremum; so written that no bend at all leaves h */
+            gc_real width = GC_SQRT(w->touch / w->bend), apart = GC_R(8.0) * (width < w->h ? width : w->h);
+            gc_walk_on(w);
+            if (near <= w->touch && x - w->last_touch > apart) {
                 w->last_touch = x;
-                gc_walk_on(w);
                 *root = x;
                 return 1;
             }
-            gc_walk_on(w);
-        } else {
-            w->level += 1;
-            w->index *= 2;
-            w->h = arm;
         }
     }
     return 0;

@@ -229,7 +229,7 @@ GC_KERNEL void b05_features(
         int pair = todo_in[g], most;
         GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_FIELDS;
         GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
-        if (!(state_in[pair] & GC_PAIR_INVALID)) {
+        if (!state_in[pair]) {
             gc_near_pair p;
             gc_front a = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
             gc_front b = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,

@@ -4,8 +4,9 @@
  * out: screw_out (n_pairs, GC_SCREW_STRIDE), the motion of B seen from A in the screw frame, scaled lengths;
  *      state_out (n_pairs,) GC_PAIR_* bits
  * One work-item per pair. Source: Buss, section 4.1, docs/decisions/0002 (one frame for turn, screw, translation).
- * Degenerate: no rotation -> kappa = 0, x along the translation; no motion at all -> speed = 0; a body whose pose is
- * not valid -> GC_PAIR_INVALID and no numbers.
+ * Degenerate: no rotation -> kappa = 0, x along the translation; a chord along the axis -> any direction across it; no
+ * motion at all -> speed = 0; a body whose pose is not valid -> GC_PAIR_INVALID and no numbers; a motion too long for the
+ * digits -> GC_PAIR_UNRESOLVED. A state other than 0 settles the pair: later stages leave it alone.
  */
 typedef struct {
     gc_quat q0, q1;

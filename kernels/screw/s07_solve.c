@@ -50,7 +50,7 @@ GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int k
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
         *scale = x.length_a * x.length_b;
-        return gc_line_line(k, x.d, gc_cross(x.p, x.d), x.q, x.e);
+        return gc_line_line(k, x.d, x.p, x.q, x.e);
     } else {
         gc_sides q = gc_sides_of(p, kind, fa, fb);
         gc_vec n = gc_rotate(q.rf, gc_normal(t, q.mesh_f, q.face));
@@ -89,7 +89,7 @@ GC_LARGE int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int
         if (j < 2) {
             /* side of A's end j as B's line sees it, in the plane with normal n */
             gc_vec end = gc_add(x.p, gc_scale(x.d, (gc_real)j));
-            *c = gc_line_line(k, gc_scale(n, GC_R(-1.0)), gc_cross(n, end), x.q, x.e);
+            *c = gc_line_line(k, gc_scale(n, GC_R(-1.0)), end, x.q, x.e);
         } else {
             gc_vec side = gc_cross(x.d, n), end = gc_add(x.q, gc_scale(x.e, (gc_real)(j - 2)));
             *c = gc_point_plane(k, side, -gc_dot(side, x.p), end, GC_R(1.0));

@@ -288,7 +288,7 @@ GC_KERNEL void screen(
         gc_search q;
         gc_scratch s;
         GC_GLOBAL gc_raster *hulls;
-        int usable = !(state_in[pair] & GC_PAIR_INVALID), rows;
+        int usable = !state_in[pair], rows; /* s01 may have settled it */
         if (usable) {
             gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
             gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);

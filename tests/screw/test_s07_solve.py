@@ -286,7 +286,9 @@ def with_cap(name, most):
     return text
 
 
-@pytest.mark.parametrize("name, most, gap", [("GC_MAX_LEVEL", 3, 0.0), ("GC_MAX_NEWTON", 1, -0.02)])
+@pytest.mark.parametrize(
+    "name, most, gap", [("GC_MAX_LEVEL", 3, 0.0), ("GC_MAX_NEWTON", 1, -0.02), ("GC_MAX_VISITS", 5, 0.0)]
+)
 def test_a_cap_that_is_reached_is_reported(name, most, gap, backend):
     """With caps of a few steps the pair is UNRESOLVED, and what was found stays; with the real ones it is
     not."""

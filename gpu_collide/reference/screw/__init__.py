@@ -80,6 +80,9 @@ def collide_reference(
         screw = s01_screw.screw_of_pair(
             mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]), (p0[ib], q0[ib]), (p1[ib], q1[ib])
         )
+        if not screw.in_range:
+            status[i] = Status.UNRESOLVED
+            continue
         a = s02_facing.side_of(screw, tables[shape_a], "a")
         b = s02_facing.side_of(screw, tables[shape_b], "b")
         if check_start and s09_overlap.overlap_at(screw, a, b, mesh_a.closed, mesh_b.closed, -0.5):

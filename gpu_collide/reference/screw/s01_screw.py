@@ -21,6 +21,8 @@ from . import _quaternion as quat
 # In units of the size: a relative motion this small over the whole step is the rounding of poses that move
 # together.
 REST = 1e-13
+# In units of the size: beyond this a pair is UNRESOLVED.
+LONGEST_WAY = 1e12
 # A chord nearer to the axis' direction than this has no direction across it: what is left of it is rounding,
 # so a drill's radial and tangential directions are free to choose.
 AXIAL = 8.0 * np.finfo(np.float64).eps
@@ -108,7 +110,8 @@ class Screw:
     speed : hypot(W, g). size : larger bounding radius. axes : (3, 3), rows are the x, y, z axes of the screw
     frame in the A-frame (A's axes at the start, origin at A's centre). origin : (3,) in the A-frame.
     half : (3, 3) rotation of B half way. centre_a, centre_b : mesh centres, mesh coordinates.
-    centre_half : (3,) B's centre half way, A-frame. qa0, qa1, pa0, pa1 : A's own poses.
+    centre_half : (3,) B's centre half way, A-frame. qa0, qa1, pa0, pa1 : A's own poses. way : length of the
+    straight line that B's centre covers relative to A.
     """
 
     theta: float
@@ -127,6 +130,12 @@ class Screw:
     qa1: np.ndarray
     pa0: np.ndarray
     pa1: np.ndarray
+    way: float
+
+    @property
+    def in_range(self):
+        """False if the way is so long that float64 has no digits left for the tolerances."""
+        return self.way <= LONGEST_WAY * self.size
 
     @property
     def period(self):
@@ -284,7 +293,7 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
     p1, q1 = relative(pa1, qa1, pb1, qb1)
     v, theta = quat.axis_angle(quat.multiply(q1, quat.conjugate(q0)))
     theta, chord = float(theta), p1 - p0
-    length = float(np.linalg.norm(chord))
+    length = float(np.hypot(np.hypot(chord[0], chord[1]), chord[2]))
     if theta > 0:
         g = float(chord @ v)
         perp = chord - g * v
@@ -327,4 +336,5 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
         qa1=qa1,
         pa0=pa0,
         pa1=pa1,
+        way=length,
     )
