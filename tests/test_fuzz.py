@@ -1,4 +1,4 @@
-"""A short run of the fuzzer, and what shows that it would see a fault; the long one: `python -m tests.fuzz`."""
+"""A short run of the fuzzer, and what shows that it sees faults; the long one: `python -m tests.fuzz`."""
 
 import dataclasses
 import sys
