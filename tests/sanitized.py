@@ -53,10 +53,9 @@ def sample(size, precisions):
     import gpu_collide as gc
     from tests import _worlds
     from tests.oracle.scenes import FAMILIES
-    from tests.oracle.scenes_whole import WHOLE
 
     slow = ("random_tori", "random_small_tori")
-    families = {k: f for k, f in (FAMILIES | WHOLE).items() if k not in slow}
+    families = {k: f for k, f in FAMILIES.items() if k not in slow}
     choices = (
         dict(), dict(candidates="raster", resolution=3), dict(refine="segments", resolution=4),
         dict(refine="pixels", resolution=4), dict(features="near", check_start=True),
