@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide import _invariants, _sources
 from gpu_collide._rules import check_rules
 from gpu_collide._validate import check_bool, check_bytes, check_choice, check_pairs, check_positive
 from gpu_collide.backends import get_backend
@@ -183,7 +183,11 @@ def collide(
     told = found.report
     if told is not None and search is not None:
         notes["report"] = FilterReport([search.report.filter_row(), *told]).to_dict()
-    return replace(found, info={**found.info, **options, **notes})
+    found = replace(found, info={**found.info, **options, **notes})
+    if _invariants.enabled():
+        asked = {"min_properness": float(min_properness), "precision": precision, "refine": refine}
+        _invariants.ensure(found, bodies, found.pairs, contacts=contacts, **asked)
+    return found
 
 
 def _run_reference(

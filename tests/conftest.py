@@ -9,6 +9,9 @@ from gpu_collide.errors import BackendUnavailableError
 
 BACKENDS = ("cpu", "opencl", "cuda")
 
+# Every result that any test gets is checked for what holds of every result (gpu_collide/_invariants.py).
+os.environ.setdefault("GPU_COLLIDE_CHECK", "1")
+
 
 def _names(variable):
     names = [n.strip() for n in os.environ.get(variable, "").split(",") if n.strip()]

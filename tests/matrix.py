@@ -25,6 +25,7 @@ FULL = dict.fromkeys(scenes.FAMILIES, 1000) | {
     "random_small_tori": 500,
 }  # fmt: skip
 SAMPLE = dict.fromkeys(scenes.FAMILIES, 150) | {"random_tori": 4, "random_small_tori": 40, "random_cars": 300}
+SAMPLE |= dict.fromkeys(scenes.WHOLE, 100)  # 100,000 of each by `python -m tests.whole_numbers`
 
 
 def cache_folder():

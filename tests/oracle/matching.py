@@ -271,7 +271,8 @@ def _fields(f, k, a, expected, report):
     if a["sustained"]:
         soft += 1e-8 * size
     world = 4e-15 * np.abs(a["position"]).max()
-    moved = 1e-12 * size + soft + a["pace"] * dt
+    # the crossing of two edges runs along them at the speed across over sin
+    moved = 1e-12 * size + soft + a["pace"] * dt / max(a["sine"], 1e-9)
     rows = [
         (
             "time",

@@ -31,11 +31,13 @@ from .scenes_hard import (
     tangent,
     tiny_angles,
 )  # fmt: skip
+from .scenes_whole import WHOLE
 from .shapes import box, car, half_box, hull, l_block, sheet, star, torus
 from .solid import apply, quat_mul, rotation_matrix
 
 __all__ = [
-    "FAMILIES", "SceneData", "known_answers", "quat_mul", "random_axis", "random_quat", "turn_quat", "unit4",
+    "FAMILIES", "WHOLE", "SceneData",
+    "known_answers", "quat_mul", "random_axis", "random_quat", "turn_quat", "unit4",
 ]  # fmt: skip
 
 
@@ -149,4 +151,4 @@ FAMILIES = {
         scales,
         tangent,
     )
-}
+} | WHOLE
