@@ -103,8 +103,8 @@ def test_a_folder_is_no_file(tmp_path):
 
 def test_without_trimesh_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)  # importing it now raises ImportError
-    path = tmp_path / "a.obj"
-    path.write_text("v 0 0 0\n")
+    path = tmp_path / "a.stl"
+    path.write_text("solid\n")
     with pytest.raises(MissingExtraError, match=r"trimesh.*pip install 'gpu-collide\[mesh\]'") as caught:
         load_mesh(path)
     assert isinstance(caught.value, ImportError) and isinstance(caught.value, GpuCollideError)
