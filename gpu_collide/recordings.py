@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ._npz import open_npz
 from ._parquet import open_parquet
 from ._sweep import once_each
 from ._validate import as_float_array, as_int_array, check_finite
@@ -343,26 +344,20 @@ def _read_npz(path):
         head = file.read(4)
     if head not in (b"PK\x03\x04", b"PK\x05\x06"):  # NumPy takes anything else for a pickle
         raise ValueError(f"path: {path} is not a readable .npz file. {_FORM}")
+    with open_npz(path, "a readable .npz file of a recording") as reader:
+        reader.check_names()
+        # Names of others are kept for messages, not what they hold.
+        return {name: _from_npz(reader, name) if name in _NAMES else None for name in reader.names}
+
+
+def _from_npz(reader, name):
     try:
-        with np.load(path, allow_pickle=False) as file:
-            # Names of others are kept for messages, not what they hold.
-            return {name: _from_npz(file, name) if name in _NAMES else None for name in file.files}
+        return reader.read(name)
     except TypeError as error:
-        raise TypeError(f"{path}: {error}") from error
-    except Exception as error:
-        raise ValueError(f"path: {path} is not a readable .npz file: {error}") from error
-
-
-def _from_npz(file, name):
-    try:
-        return file[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
         dtype = "int" if name.endswith(("faces", "lengths")) else "float"
         raise TypeError(
-            f"{name}: expected an array of numbers, got one of Python objects; save it with rows of equal "
-            f"length, as np.asarray({name}, dtype={dtype})"
+            f"{reader.path}: {name}: expected an array of numbers, got one of Python objects; save it with "
+            f"rows of equal length, as np.asarray({name}, dtype={dtype})"
         ) from error
 
 
@@ -373,6 +368,22 @@ def _open_zarr(path):
         raise MissingExtraError("reading .zarr recordings", "zarr", "data") from error
     try:
         group = zarr.open_group(path, mode="r")
-        return {name: group[name] for name in group.array_keys()}
+        return {name: _FromZarr(path, name, group[name]) for name in group.array_keys()}
     except Exception as error:
         raise ValueError(f"path: cannot read a zarr group from {path!r}: {error}") from error
+
+
+class _FromZarr:
+    """An array of a zarr group, which reads what is asked for and says which array is damaged."""
+
+    def __init__(self, path, name, array):
+        self.path, self.name, self._array = path, name, array
+        self.shape, self.dtype = tuple(array.shape), array.dtype
+
+    def __getitem__(self, index):
+        try:
+            return self._array[index]
+        except MemoryError:
+            raise
+        except Exception as error:  # codecs raise whatever they trip over
+            raise ValueError(f"path: {self.path} is damaged: {self.name}: {error}") from error
