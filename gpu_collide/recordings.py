@@ -61,16 +61,22 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     Recording
         Poses of ``.npz`` files are held in memory; those of the others are read when asked for.
 
+    Notes
+    -----
+    Bytes that were changed are noticed in ``.npz`` files, which carry checksums, and in ``.parquet`` files
+    written with checksums of their pages (pyarrow: ``write_page_checksum=True``).  ``.zarr`` groups have none
+    unless a codec adds them (``crc32c``): there a changed number is read as it is.
+
     Raises
     ------
     TypeError
         Something that is no path, or arrays of the wrong kind.
     MissingExtraError
         zarr or pyarrow is not installed; the message names the extra that brings it.
-    FileNotFoundError
-        There is no such file.
+    OSError
+        There is no such file, or it may not be read.
     ValueError
-        The suffix is unknown, the file cannot be read, or arrays are missing or disagree.
+        The suffix is unknown, the file is damaged, or arrays are missing or disagree.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path: expected the name of a recording, got {type(path).__name__}")
@@ -82,11 +88,12 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     if not os.path.exists(path):
         raise FileNotFoundError(f"path: there is no recording {path!r}. {_FORM}")
     given = {"meshes": meshes, "shape": shape, "static": static}
-    if suffix == ".parquet":
-        times, source = open_parquet(path)
-        return _recording(times, meshes, shape, static, [len(times)], source)
-    arrays = _read_npz(path) if suffix == ".npz" else _open_zarr(path)
+    parquet = open_parquet(path) if suffix == ".parquet" else None
+    arrays = _read_npz(path) if suffix == ".npz" else _open_zarr(path) if parquet is None else None
     try:
+        if parquet is not None:
+            times, source = parquet
+            return _recording(times, meshes, shape, static, [len(times)], source)
         return Recording.from_arrays(arrays, two_sided=two_sided, **given)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{path}: {error}") from error
