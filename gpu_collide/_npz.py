@@ -111,7 +111,9 @@ def open_npz(path, wanted):
             head = file.read(6)
             file.seek(begin)
         except (AttributeError, io.UnsupportedOperation) as error:
-            raise ValueError(f"{wrong}: an open file that cannot be searched; read it into io.BytesIO") from error
+            raise ValueError(
+                f"{wrong}: an open file that cannot be searched; read it into io.BytesIO"
+            ) from error
         if not isinstance(head, bytes):
             raise ValueError(f"{wrong}: a file opened as text; open it with mode 'rb'")
         if head == _NPY:
@@ -138,7 +140,7 @@ def checksums(arrays):
 
 
 def write_result(path, arrays, version, info, kind=None):
-    """Write a result; what `read_result` reads. `path` is a name as `save_name` gives it, or a binary file."""
+    """Write what `read_result` reads; `path` is a name as `save_name` gives it, or a binary file."""
     head = {"format_version": np.int64(version), "info": np.array(info)}
     if kind is not None:
         head["format_kind"] = np.array(kind)
@@ -182,12 +184,14 @@ def read_result(path, wanted, fields, version, first_summed, optional=(), kind=N
         heads = ["format_version", *(["format_kind"] if kind else []), "info"]
         missing = [n for n in (*heads, *fields) if n not in reader.names and n not in optional]
         if missing:
-            raise ValueError(f"path: {path} was not written by {wanted.split()[-1]}: it lacks {', '.join(missing)}")
+            raise ValueError(
+                f"path: {path} was not written by {wanted.split()[-1]}: it lacks {', '.join(missing)}"
+            )
         found = _typed(reader, "format_version", np.dtype(np.int64), ())
         if not 1 <= found <= version:
             raise ValueError(
-                f"path: {path} has format {found}, this version reads 1 to {version}; a newer gpu_collide reads "
-                "newer files"
+                f"path: {path} has format {found}, this version reads 1 to {version}; a newer "
+                "gpu_collide reads newer files"
             )
         if kind and _text(reader, "format_kind") != kind:
             raise ValueError(f"path: {path} was not written by {wanted.split()[-1]}, but by another class")

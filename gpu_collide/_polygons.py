@@ -68,7 +68,8 @@ def _read_off(raw):
         raise ValueError("expected the numbers of vertices and faces below OFF") from None
     if n_vertices < 0 or n_faces < 0 or len(rows) < 1 + n_vertices + n_faces:
         raise ValueError(
-            f"expected {n_vertices} vertices and {n_faces} faces in lines of their own, got {len(rows) - 1} lines"
+            f"expected {n_vertices} vertices and {n_faces} faces in lines of their own, got "
+            f"{len(rows) - 1} lines"
         )
     vertices, faces = rows[1 : 1 + n_vertices], rows[1 + n_vertices : 1 + n_vertices + n_faces]
     places = [_numbers(row[:3], 3, float, f"vertex {k}") for k, row in enumerate(vertices)]

@@ -33,7 +33,16 @@ def _each_contact_faults(a, n_kinds, share):
     for name in ("feature_a", "feature_b"):
         yield from _rows(name, a[name] < 0, "numbers of features from 0 up")
     yield from _rows(share, ~((a[share] >= 0) & (a[share] <= 1)), "shares of the step in [0, 1]")
-    for name in ("position", "normal", "properness", "local_a", "local_b", "normal_speed", "time", "time_end"):
+    for name in (
+        "position",
+        "normal",
+        "properness",
+        "local_a",
+        "local_b",
+        "normal_speed",
+        "time",
+        "time_end",
+    ):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     yield from _rows("properness", np.abs(a["properness"]) > 1 + UNIT_TOLERANCE, "numbers in [-1, 1]")
     yield from _rows("sustained", a["sustained"].view(np.uint8) > 1, "true or false")
@@ -77,7 +86,9 @@ def contact_faults(a, n_status, n_kinds):
     yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
     if "pairs" in a:
         pairs = a["pairs"]
-        yield from _rows("pairs", (pairs < 0).any(axis=1) | (pairs[:, 0] == pairs[:, 1]), "two different bodies")
+        yield from _rows(
+            "pairs", (pairs < 0).any(axis=1) | (pairs[:, 0] == pairs[:, 1]), "two different bodies"
+        )
 
 
 def trajectory_faults(a, n_status, n_kinds):

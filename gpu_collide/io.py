@@ -101,7 +101,8 @@ def _read_triangles(path, suffix):
         raise
     except ImportError as error:  # trimesh reaches for other packages when it cannot make sense of a file
         raise ValueError(
-            f"path: cannot read a mesh from {path!r}: the file is damaged, or needs the package {error.name!r}"
+            f"path: cannot read a mesh from {path!r}: the file is damaged, or needs the package "
+            f"{error.name!r}"
         ) from error
     except Exception as error:  # trimesh's loaders raise whatever their format trips over
         raise ValueError(f"path: cannot read a mesh from {path!r}: the file is damaged: {error}") from error
@@ -131,7 +132,9 @@ def _check_stl(path):
         if b"endsolid" not in tail.lower():
             raise ValueError(f"path: cannot read a mesh from {path!r}: it has no endsolid; it is cut short")
     elif len(head) < 84:
-        raise ValueError(f"path: cannot read a mesh from {path!r}: an STL file has 84 bytes or more, not {size}")
+        raise ValueError(
+            f"path: cannot read a mesh from {path!r}: an STL file has 84 bytes or more, not {size}"
+        )
     else:
         raise ValueError(
             f"path: cannot read a mesh from {path!r}: a binary STL file of {count:,} triangles has "

@@ -76,8 +76,8 @@ def what_is_wrong(poses, row):
     length = float(np.linalg.norm(quat))
     if abs(length - 1) > UNIT_TOLERANCE:
         return (
-            f"quaternion has length {length:.6g}, expected 1 within {UNIT_TOLERANCE:g}; divide quaternions by "
-            "their length"
+            f"quaternion has length {length:.6g}, expected 1 within {UNIT_TOLERANCE:g}; divide "
+            "quaternions by their length"
         )
     return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
 

@@ -149,7 +149,9 @@ def check_poses(poses, path, terminal):
         if (reason := what_is_wrong(p, row)) is not None
     )
     bad = int((~usable).sum())
-    text = f"{path}: {bad:,} of {len(usable):,} rows hold poses that cannot be used; row {row}, {name}: {reason}"
+    text = (
+        f"{path}: {bad:,} of {len(usable):,} rows hold poses that cannot be used; row {row}, {name}: {reason}"
+    )
     if bad == len(usable):
         raise UserError(text)
     terminal.warn(f"{text}. Their pairs are INVALID_INPUT")
