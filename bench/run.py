@@ -9,6 +9,7 @@ from pathlib import Path
 from bench import cases
 from bench.report import ROOT
 from bench.settings import BenchError, Settings
+from gpu_collide.errors import GpuCollideError
 
 _EPILOG = """examples:
   python -m bench fcl                      beside python-fcl: cubes, cars, tori, with the ratios
@@ -34,18 +35,22 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("-f", "--filter", metavar="NAME", help="run the cases whose name contains NAME")
     p.add_argument("-l", "--list", action="store_true", help="list the cases and stop")
-    p.add_argument("--backend", "--device", default="auto", help="auto, cpu, opencl, cuda or reference")
+    p.add_argument(
+        "--backend", "--device", default="auto", choices=("auto", "cpu", "opencl", "cuda", "reference")
+    )
     p.add_argument("--precision", default="mixed", choices=("mixed", "double", "single"))
     p.add_argument("--pairs", type=_positive, help="pairs of every case (default: each case's own number)")
-    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--seed", type=_seed, default=0)
     p.add_argument("--repeat", type=_positive, default=5, help="timed runs after the warm-up (default 5)")
     p.add_argument("--mode", action="append", choices=("exact", "segments", "pixels"), help="may be repeated")
-    p.add_argument("--resolution", action="append", type=float, help="rows per short edge; may be repeated")
-    p.add_argument("--properness", type=float, default=-0.1, help="threshold of properness (default -0.1)")
+    p.add_argument("--resolution", action="append", type=_rows, help="rows per short edge; may be repeated")
+    p.add_argument(
+        "--properness", type=_properness, default=-0.1, help="threshold of properness (default -0.1)"
+    )
     p.add_argument("--quick", action="store_true", help="a twentieth of the pairs, two timed runs")
     p.add_argument("--results", type=Path, help="folder for CSV files (default for full runs: bench/results)")
     p.add_argument("--no-save", action="store_true", help="write no CSV")
-    p.add_argument("--figure", type=Path, help="where sweep or bisection draws its figure")
+    p.add_argument("--figure", type=_figure, metavar="FILE", help="where sweep or bisection draws its figure")
     return p
 
 
@@ -61,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     for name in names:
         try:
             cases.load(name).run(settings)
-        except BenchError as error:
+        except (BenchError, GpuCollideError, OSError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed.append(name)
     return 1 if failed else 0
@@ -107,8 +112,35 @@ def _settings(arguments, paths):
     )
 
 
-def _positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text}")
+def _number(text, kind, good, expected):
+    """`text` as a number for which `good` holds."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not good(value):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
     return value
+
+
+def _figure(text):
+    path = Path(text)
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise argparse.ArgumentTypeError(f"expected a name ending in .png, .svg or .pdf, got {text!r}")
+    return path
+
+
+def _positive(text):
+    return _number(text, int, lambda n: 1 <= n < 2**31, "a whole number of at least 1")
+
+
+def _seed(text):
+    return _number(text, int, lambda n: 0 <= n < 2**63, "a whole number of at least 0")
+
+
+def _rows(text):
+    return _number(text, float, lambda x: 0 < x < float("inf"), "a number above 0")
+
+
+def _properness(text):
+    return _number(text, float, lambda x: -1 <= x <= 1, "a number from -1 to 1")

@@ -1,4 +1,4 @@
-"""Face loops as the caller gives them: parsing, cleaning, checking, cutting into triangles.
+"""Face loops as the caller gives them: parsing, cleaning, checking.
 
 Lengths here are relative to the mesh: the points passed in are already divided by the size of the mesh (its
 bounding radius) and measured from its centre.
@@ -16,7 +16,6 @@ __all__ = [
     "clean_loops",
     "drop_degenerate",
     "check_polygons",
-    "triangulate_loops",
     "take_faces",
 ]
 
@@ -201,105 +200,3 @@ def check_polygons(start, corners, points, normals, offsets, source):
         _refuse(
             "non-convex faces", numbers[bad], source, "some corner turns inward, or the loop goes round twice"
         )
-
-
-def triangulate_loops(start, corners, points, source):
-    """Cut every polygon into triangles: quads along their better diagonal, others by clipping ears.
-
-    Returns
-    -------
-    start, corners : triangle loops
-    origin : (nt,) int64
-        Face each triangle was cut from.
-    """
-    counts = np.diff(start)
-    pieces, origins = [], []
-    three = np.flatnonzero(counts == 3)
-    pieces.append(corners[start[three][:, None] + np.arange(3)])
-    origins.append(three)
-    four = np.flatnonzero(counts == 4)
-    if four.size:
-        quads = corners[start[four][:, None] + np.arange(4)]
-        triangles = _cut_quads(quads, points, source[four])
-        pieces.append(triangles.reshape(-1, 3))
-        origins.append(np.repeat(four, 2))
-    for face in np.flatnonzero(counts > 4):
-        loop = corners[start[face] : start[face + 1]]
-        triangles = _clip_ears(loop, points, source[face])
-        pieces.append(triangles)
-        origins.append(np.full(len(triangles), face))
-    triangles, origin = np.concatenate(pieces), np.concatenate(origins)
-    order = np.argsort(origin, kind="stable")  # back into the caller's order
-    return np.arange(len(triangles) + 1, dtype=np.int64) * 3, triangles[order].reshape(-1), origin[order]
-
-
-def _crosses_itself(faces):
-    raise ValueError(
-        f"faces: face {first_few(faces)} crosses itself and cannot be cut into triangles; repair its loop"
-    )
-
-
-def _cut_quads(quads, points, source):
-    """Two triangles (n, 2, 3) of each quad, along the diagonal that leaves the better worst triangle."""
-    p = points[quads]
-    whole = np.cross(p[:, 2] - p[:, 0], p[:, 3] - p[:, 1])
-    norm = np.linalg.norm(whole, axis=1)
-    if (norm == 0).any():
-        _crosses_itself(source[norm == 0])
-    whole /= norm[:, None]
-    ways = np.array([[[0, 1, 2], [0, 2, 3]], [[1, 2, 3], [1, 3, 0]]])
-    worst = np.empty((len(quads), 2))
-    for way in range(2):
-        a, b, c = (p[:, ways[way, :, k]] for k in range(3))
-        area = np.einsum("ntk,nk->nt", np.cross(b - a, c - a), whole)
-        diagonal = ((p[:, way] - p[:, way + 2]) ** 2).sum(axis=1)
-        worst[:, way] = area.min(axis=1) / np.maximum(diagonal, 1e-300)
-    best = np.argmax(worst, axis=1)  # ties (squares) take the first diagonal
-    if (worst.max(axis=1) <= 0).any():
-        _crosses_itself(source[worst.max(axis=1) <= 0])
-    return quads[np.arange(len(quads))[:, None, None], ways[best]]
-
-
-def _clip_ears(loop, points, source):
-    """Triangles (k - 2, 3) of one polygon, seen along its Newell normal."""
-    p = points[loop]
-    p = p - p[0]
-    normal = np.cross(p, np.roll(p, -1, axis=0)).sum(axis=0)
-    if not normal.any():
-        _crosses_itself(source)
-    normal /= np.linalg.norm(normal)
-    along = np.eye(3)[np.argmin(np.abs(normal))]
-    x_axis = np.cross(along, normal)
-    x_axis /= np.linalg.norm(x_axis)
-    plane = np.stack([p @ x_axis, p @ np.cross(normal, x_axis)], axis=1)
-
-    def double_area(a, b, c):
-        ab, ac = plane[b] - plane[a], plane[c] - plane[a]
-        return ab[..., 0] * ac[..., 1] - ab[..., 1] * ac[..., 0]
-
-    left = list(range(len(loop)))
-    triangles = []
-    while len(left) > 3:
-        best, ear = 0.0, None
-        for k in range(len(left)):
-            a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
-            area = double_area(a, b, c)
-            if area <= 0:
-                continue
-            others = np.array([i for i in left if loop[i] not in (loop[a], loop[b], loop[c])], int)
-            inside = (
-                (double_area(a, b, others) >= 0)
-                & (double_area(b, c, others) >= 0)
-                & (double_area(c, a, others) >= 0)
-            )
-            if inside.any():
-                continue
-            longest = max(((plane[i] - plane[j]) ** 2).sum() for i, j in ((a, b), (b, c), (c, a)))
-            if area / longest > best:  # the ear nearest to equilateral, so that slivers are not left for last
-                best, ear = area / longest, k
-        if ear is None:
-            _crosses_itself(source)
-        triangles.append((left[ear - 1], left[ear], left[(ear + 1) % len(left)]))
-        del left[ear]
-    triangles.append(tuple(left))
-    return loop[np.array(triangles)]

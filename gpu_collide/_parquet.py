@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from ._validate import first_few
@@ -10,6 +12,7 @@ from .poses import Poses
 
 __all__ = ["COLUMNS", "ParquetPoses", "open_parquet"]
 
+MOST_GAPS = 1 << 16  # body numbers that need not all have a row
 COLUMNS = ("frame", "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz")
 
 
@@ -19,11 +22,9 @@ def open_parquet(path):
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise MissingExtraError("reading .parquet recordings", "pyarrow", "data") from error
-    try:
-        file = parquet.ParquetFile(path)
-    except Exception as error:
-        raise ValueError(f"path: cannot read a parquet file from {path!r}: {error}") from error
-    with file:
+    with _told(path):
+        file = parquet.ParquetFile(path, page_checksum_verification=True)
+    with file, _told(path):
         names = file.schema_arrow.names
         missing = [name for name in COLUMNS if name not in names]
         if missing:
@@ -37,15 +38,33 @@ def open_parquet(path):
     return times, ParquetPoses(path, n)
 
 
+@contextlib.contextmanager
+def _told(path):
+    """What pyarrow raises about a damaged file becomes one ``ValueError`` that names it."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, ValueError) and str(error).startswith(f"path: {path}"):
+            raise
+        raise ValueError(f"path: cannot read a parquet file from {path!r}: {error}") from error
+
+
 def _frames_of(file, path):
     """Time of every frame of a parquet file, and the number of bodies; reads three columns by pieces."""
-    times, n = np.full(0, np.nan), 0
+    times, n, rows = np.full(0, np.nan), 0, file.metadata.num_rows
     for piece in file.iter_batches(columns=["frame", "time", "body"]):
         frame, time, body = (_column(piece, name, path) for name in ("frame", "time", "body"))
         if not len(frame):
             continue
         if min(frame.min(), body.min()) < 0:
             raise ValueError(f"path: {path}: expected frames and bodies numbered from 0, got negative ones")
+        if frame.max() >= rows or body.max() >= max(rows, MOST_GAPS):
+            raise ValueError(
+                f"path: {path}: expected frames and bodies numbered from 0 without gaps, got frame "
+                f"{frame.max()} and body {body.max()} in {rows} rows"
+            )
         n = max(n, int(body.max()) + 1)
         if frame.max() >= len(times):
             longer = np.full(int(frame.max()) + 1, np.nan)
@@ -87,12 +106,14 @@ class ParquetPoses:
     def poses(self, first, stop):
         import pyarrow.parquet as parquet
 
-        rows = parquet.read_table(
-            self.path,
-            columns=[name for name in COLUMNS if name != "time"],
-            filters=[("frame", ">=", first), ("frame", "<", stop)],
-        ).combine_chunks()
-        values = {name: np.asarray(rows[name].to_numpy()) for name in rows.column_names}
+        with _told(self.path):
+            rows = parquet.read_table(
+                self.path,
+                columns=[name for name in COLUMNS if name != "time"],
+                filters=[("frame", ">=", first), ("frame", "<", stop)],
+                page_checksum_verification=True,
+            ).combine_chunks()
+        values = {name: _column(rows, name, self.path) for name in rows.column_names}
         frame, body = values["frame"].astype(np.int64) - first, values["body"].astype(np.int64)
         count = np.bincount(frame * self.n_bodies + body, minlength=(stop - first) * self.n_bodies)
         if (count > 1).any():

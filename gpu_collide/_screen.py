@@ -81,7 +81,8 @@ def rasterize(bodies, pair, resolution):
     sides = [side_of(screw, table, name) for table, name in zip(tables, "ab", strict=True)]
     parts = [edge_parts(screw, side) for side in sides]
     boxes = [segment_boxes(screw, p.p0, p.p1) for p in parts]
-    turns = copies(screw, *boxes)
+    # Where no turn of A comes to where B is, it is drawn as it stands.
+    turns = list(copies(screw, *boxes)) or [0]
     height = pixel_of(*tables, resolution, None, "pixels")
 
     silhouettes = []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ._scale import scale_doubt
 from .collide import collide
 from .poses import Bodies, Poses
 from .trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
@@ -132,10 +134,12 @@ class Sweep:
 
     def __post_init__(self):
         self.progress = once_each(self.progress)
+        self.doubted = False
 
     def batch(self, first, window):
         """`TrajectoryContacts` of the steps from frame `first` on."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
+        self._doubt_sizes(window[0])
         t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
         why = self._why_not(window, t1 - t0)
         step, body = np.nonzero(why == 0)
@@ -154,6 +158,24 @@ class Sweep:
         info = {**found.info, "n_bodies": crew.n, "n_static": crew.n_static, "frames_per_batch": self.size}
         del info["invalid_bodies"]  # none: they are in `skipped`
         return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info)
+
+    def _doubt_sizes(self, position):
+        """Warn once, before the work, if bodies cannot be meant to be as large as they are."""
+        if self.doubted:
+            return
+        self.doubted = True
+        movers = self.crew.movers
+        radius = np.array([mesh.radius for mesh in movers.meshes])[movers.shape]
+        extent = None
+        if self.crew.static is not None and len(self.crew.static):
+            still = self.crew.static
+            size = np.array([mesh.radius for mesh in still.meshes])[still.shape]
+            middle = still.start.apply(np.array([mesh.center for mesh in still.meshes])[still.shape])
+            center = 0.5 * (middle.min(axis=0) + middle.max(axis=0))
+            extent = float((np.linalg.norm(middle - center, axis=1) + size).max())
+        doubt = scale_doubt(radius, position, extent)
+        if doubt is not None:
+            warnings.warn(doubt, RuntimeWarning, stacklevel=2)
 
     def _progress_within(self, first, steps):
         if self.progress is None:

@@ -13,7 +13,7 @@ from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import MOST_LEAVES
-from gpu_collide.poses import Bodies
+from gpu_collide.poses import Bodies, what_is_wrong
 from gpu_collide.report import PairReport
 
 __all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
@@ -194,7 +194,7 @@ class BroadPhase:
             self._refuse(found)
         pairs = _gather(found)
         self.report = found.report
-        warn_of_invalid(self.report.invalid_bodies)
+        warn_of_invalid(bodies, self.report.invalid_bodies)
         return pairs
 
     def _search(self, bodies, most=None):
@@ -243,7 +243,7 @@ def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
             f"{more}{found.total} pairs of {rules.n} bodies{about}; part the bodies by world, group and "
             "mask, or find the pairs by find_pairs and hand them over a share at a time"
         )
-    warn_of_invalid(found.report.invalid_bodies)
+    warn_of_invalid(bodies, found.report.invalid_bodies)
     if found.total > MANY_PAIRS:
         warnings.warn(
             f"the broad phase found {found.total} pairs of {rules.n} bodies, which are now looked at block "
@@ -292,11 +292,18 @@ def _gather(found):
     return pairs
 
 
-def warn_of_invalid(invalid):
-    """Warn once of bodies that are in no pair because their poses are none."""
+def warn_of_invalid(bodies, invalid, fate="are in no pair", stacklevel=4):
+    """Warn once of bodies whose poses are none: which, what becomes of them, and why the first one is."""
     if len(invalid):
+        first = int(invalid[0])
+        name, reason = next(
+            (name, reason)
+            for name in ("start", "end")
+            if (reason := what_is_wrong(getattr(bodies, name), first)) is not None
+        )
         warnings.warn(
-            f"{len(invalid)} bodies have an invalid pose and are in no pair, first: {first_few(invalid)}",
+            f"{len(invalid)} bodies have an invalid pose and {fate}, first: {first_few(invalid)} "
+            f"(body {first} at its {name}: {reason})",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

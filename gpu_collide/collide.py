@@ -10,7 +10,7 @@ from gpu_collide import _invariants, _sources
 from gpu_collide._rules import check_rules
 from gpu_collide._validate import check_bool, check_bytes, check_choice, check_pairs, check_positive
 from gpu_collide.backends import get_backend
-from gpu_collide.broad_phase import DEFAULT_BYTES, open_search
+from gpu_collide.broad_phase import DEFAULT_BYTES, open_search, warn_of_invalid
 from gpu_collide.contacts import Contacts
 from gpu_collide.pipeline.filters import chosen, narrow_phase
 from gpu_collide.poses import Bodies
@@ -124,7 +124,8 @@ def collide(
     Warns
     -----
     RuntimeWarning
-        Bodies of invalid pose, which the broad phase leaves out; more than 20 million pairs that it finds.
+        Bodies of invalid pose, with the reason: the broad phase leaves them out, pairs given with them become
+        INVALID_INPUT. More than 20 million pairs that the broad phase finds.
 
     Notes
     -----
@@ -172,7 +173,9 @@ def collide(
     }
     notes = {"contacts": contacts, "features": features, "filters": list(filters)}
     search = None
-    if rules is not None:
+    if rules is None:
+        _warn_of_invalid(bodies, pairs)
+    else:
         search = open_search(bodies, rules, place, precision, broad_phase, max_bytes)
         notes |= {"broad_phase": broad_phase, "invalid_bodies": search.report.invalid_bodies}
     run = _run_reference if place.kind == "reference" else _run_pipeline
@@ -243,6 +246,14 @@ def _check_pairing(n, pairs, world, group, mask, ignore, still_pairs, broad_phas
             f"{given[0]} out, or pairs"
         )
     return None
+
+
+def _warn_of_invalid(bodies, pairs):
+    """Warn of bodies in `pairs` whose poses are none."""
+    bad = ~(bodies.start.valid & bodies.end.valid)
+    if bad.any():
+        invalid = np.unique(pairs[bad[pairs]])
+        warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=4)
 
 
 def _check_choices(refine, candidates, features, contacts, precision, backend):

@@ -8,6 +8,8 @@ import os
 
 import numpy as np
 
+from ._npz import read_result, save_name, write_result
+from ._result_checks import contact_faults, normal_faults
 from ._validate import as_numpy
 from .report import FilterReport
 
@@ -50,7 +52,8 @@ _PER_CONTACT = {
 }
 CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
 
-FILE_VERSION = 2
+FILE_VERSION = 3  # 2: pairs; 3: checksums
+FIRST_SUMMED = 3
 
 
 def _canonical(name, array, dtype, shape):
@@ -199,23 +202,35 @@ class Contacts:
         return records
 
     def save(self, path):
-        """Write everything to a compressed ``.npz`` file at `path` (the suffix is added if missing).
+        """Write everything to a compressed ``.npz`` file.
 
         Parameters
         ----------
         path : str, path-like or binary file
+            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
+
+        Raises
+        ------
+        TypeError
+            Something else than a name or a file.
+        ValueError
+            A name with another suffix, or of a folder.
         """
         _check_path(path, "write")
+        path = save_name(path) if isinstance(path, (str, os.PathLike)) else path
         host = self.to_numpy()
         arrays = {name: getattr(host, name) for name in [*_PER_PAIR, *_PER_CONTACT]}
         if host.pairs is not None:
             arrays["pairs"] = host.pairs
-        text = json.dumps(self.info, default=_to_json)
-        np.savez_compressed(path, format_version=np.int64(FILE_VERSION), info=np.array(text), **arrays)
+        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=_to_json))
 
     @classmethod
     def load(cls, path):
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
+
+        Everything is checked: that no array was damaged or exchanged after it was saved (files of version 3
+        and later carry checksums), dtypes, shapes, and that the values can be a result.  Files of all
+        earlier versions are read.
 
         Parameters
         ----------
@@ -223,44 +238,31 @@ class Contacts:
 
         Raises
         ------
-        FileNotFoundError
-            There is no such file.
+        OSError
+            There is no such file, or it may not be read.
         ValueError
-            The file is no result of this library, or of a newer version of it.
+            The file is damaged, no result of this library, or of a newer version of it; the message names the
+            file and the array.
         """
         _check_path(path, "read")
-        if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
-            path = os.fspath(path)
-            path += "" if path.endswith(".npz") else ".npz"
+        wanted = f"a .npz file written by {cls.__name__}.save"
+        fields = {name: (dtype, (None,)) for name, dtype in _PER_PAIR.items()}
+        fields |= {name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_CONTACT.items()}
+        fields["pairs"] = (np.int32, (None, 2))
+        arrays, info, reader, version = read_result(
+            path, wanted, fields, FILE_VERSION, FIRST_SUMMED, optional=("pairs",)
+        )
         try:
-            file = np.load(path, allow_pickle=False)
-        except FileNotFoundError:
-            raise FileNotFoundError(f"path: there is no file {path!r}") from None
-        except Exception as error:  # what is no NumPy file at all is taken for a pickle
-            reason = "not a NumPy file" if "pickle" in str(error) else error
-            raise ValueError(
-                f"path: expected a .npz file written by Contacts.save, got {path}: {reason}"
-            ) from error
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError(
-                f"path: expected a .npz file written by Contacts.save, got a single array in {path}"
-            )
-        with file:
-            missing = [
-                n for n in ("format_version", "info", *_PER_PAIR, *_PER_CONTACT) if n not in file.files
-            ]
-            if missing:
-                raise ValueError(
-                    f"path: {path} was not written by Contacts.save: it lacks {', '.join(missing)}"
-                )
-            version = int(file["format_version"])
-            if version > FILE_VERSION:
-                raise ValueError(
-                    f"path: {path} has format {version}, this version reads up to {FILE_VERSION}"
-                )
-            arrays = {name: file[name] for name in [*_PER_PAIR, *_PER_CONTACT]}
-            arrays["pairs"] = file["pairs"] if "pairs" in file.files else None
-            return cls(**arrays, info=json.loads(str(file["info"])))
+            found = cls(**arrays, info=info)
+        except ValueError as error:  # lengths that do not agree
+            name, _, reason = str(error).partition(": ")
+            raise reader.damaged(name, reason) from error
+        for name, reason in contact_faults(arrays, len(Status), len(Kind)):
+            raise reader.damaged(name, reason)
+        if version < FIRST_SUMMED:
+            for name, reason in normal_faults(arrays):
+                raise reader.damaged(name, reason)
+        return found
 
     def __repr__(self):
         status = as_numpy(self.status, "status")

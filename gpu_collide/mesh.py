@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import _adjacency as adj
-from . import _loops
+from . import _loops, _triangulate
 from ._report import MeshReport
 from ._validate import as_float_array, as_numpy, check_bool, check_finite, check_positive, read_only
 
@@ -148,7 +148,7 @@ class Mesh:
         start, corners = _loops.take_faces(start, corners, wide)
         source = kept[wide]
         if triangulate and len(source):
-            start, corners, origin = _loops.triangulate_loops(start, corners, scaled, source)
+            start, corners, origin = _triangulate.triangulate_loops(start, corners, scaled, source)
             source = source[origin]
             wide = _loops.drop_degenerate(start, corners, scaled)
             start, corners = _loops.take_faces(start, corners, wide)

@@ -64,6 +64,24 @@ def _quat_of_matrix(rotation):
     return row / _norm4(row)[..., None]
 
 
+def what_is_wrong(poses, row):
+    """Why row `row` of `poses` is no pose, with the remedy; None if it is one."""
+    if poses.valid[row]:
+        return None
+    if not np.isfinite(poses.position[row]).all():
+        return "position is not finite"
+    quat = poses.quat_wxyz[row]
+    if not np.isfinite(quat).all():
+        return "orientation is not finite"
+    length = float(np.linalg.norm(quat))
+    if abs(length - 1) > UNIT_TOLERANCE:
+        return (
+            f"quaternion has length {length:.6g}, expected 1 within {UNIT_TOLERANCE:g}; divide "
+            "quaternions by their length"
+        )
+    return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
+
+
 class Poses:
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 

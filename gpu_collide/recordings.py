@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ._npz import open_npz
 from ._parquet import open_parquet
 from ._sweep import once_each
 from ._validate import as_float_array, as_int_array, check_finite
@@ -60,16 +61,22 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     Recording
         Poses of ``.npz`` files are held in memory; those of the others are read when asked for.
 
+    Notes
+    -----
+    Bytes that were changed are noticed in ``.npz`` files, which carry checksums, and in ``.parquet`` files
+    written with checksums of their pages (pyarrow: ``write_page_checksum=True``).  ``.zarr`` groups have none
+    unless a codec adds them (``crc32c``): there a changed number is read as it is.
+
     Raises
     ------
     TypeError
         Something that is no path, or arrays of the wrong kind.
     MissingExtraError
         zarr or pyarrow is not installed; the message names the extra that brings it.
-    FileNotFoundError
-        There is no such file.
+    OSError
+        There is no such file, or it may not be read.
     ValueError
-        The suffix is unknown, the file cannot be read, or arrays are missing or disagree.
+        The suffix is unknown, the file is damaged, or arrays are missing or disagree.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path: expected the name of a recording, got {type(path).__name__}")
@@ -81,11 +88,12 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     if not os.path.exists(path):
         raise FileNotFoundError(f"path: there is no recording {path!r}. {_FORM}")
     given = {"meshes": meshes, "shape": shape, "static": static}
-    if suffix == ".parquet":
-        times, source = open_parquet(path)
-        return _recording(times, meshes, shape, static, [len(times)], source)
-    arrays = _read_npz(path) if suffix == ".npz" else _open_zarr(path)
+    parquet = open_parquet(path) if suffix == ".parquet" else None
+    arrays = _read_npz(path) if suffix == ".npz" else _open_zarr(path) if parquet is None else None
     try:
+        if parquet is not None:
+            times, source = parquet
+            return _recording(times, meshes, shape, static, [len(times)], source)
         return Recording.from_arrays(arrays, two_sided=two_sided, **given)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{path}: {error}") from error
@@ -343,26 +351,20 @@ def _read_npz(path):
         head = file.read(4)
     if head not in (b"PK\x03\x04", b"PK\x05\x06"):  # NumPy takes anything else for a pickle
         raise ValueError(f"path: {path} is not a readable .npz file. {_FORM}")
+    with open_npz(path, "a readable .npz file of a recording") as reader:
+        reader.check_names()
+        # Names of others are kept for messages, not what they hold.
+        return {name: _from_npz(reader, name) if name in _NAMES else None for name in reader.names}
+
+
+def _from_npz(reader, name):
     try:
-        with np.load(path, allow_pickle=False) as file:
-            # Names of others are kept for messages, not what they hold.
-            return {name: _from_npz(file, name) if name in _NAMES else None for name in file.files}
+        return reader.read(name)
     except TypeError as error:
-        raise TypeError(f"{path}: {error}") from error
-    except Exception as error:
-        raise ValueError(f"path: {path} is not a readable .npz file: {error}") from error
-
-
-def _from_npz(file, name):
-    try:
-        return file[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
         dtype = "int" if name.endswith(("faces", "lengths")) else "float"
         raise TypeError(
-            f"{name}: expected an array of numbers, got one of Python objects; save it with rows of equal "
-            f"length, as np.asarray({name}, dtype={dtype})"
+            f"{reader.path}: {name}: expected an array of numbers, got one of Python objects; save it with "
+            f"rows of equal length, as np.asarray({name}, dtype={dtype})"
         ) from error
 
 
@@ -373,6 +375,22 @@ def _open_zarr(path):
         raise MissingExtraError("reading .zarr recordings", "zarr", "data") from error
     try:
         group = zarr.open_group(path, mode="r")
-        return {name: group[name] for name in group.array_keys()}
+        return {name: _FromZarr(path, name, group[name]) for name in group.array_keys()}
     except Exception as error:
         raise ValueError(f"path: cannot read a zarr group from {path!r}: {error}") from error
+
+
+class _FromZarr:
+    """An array of a zarr group, which reads what is asked for and says which array is damaged."""
+
+    def __init__(self, path, name, array):
+        self.path, self.name, self._array = path, name, array
+        self.shape, self.dtype = tuple(array.shape), array.dtype
+
+    def __getitem__(self, index):
+        try:
+            return self._array[index]
+        except MemoryError:
+            raise
+        except Exception as error:  # codecs raise whatever they trip over
+            raise ValueError(f"path: {self.path} is damaged: {self.name}: {error}") from error

@@ -103,6 +103,13 @@ def collide_trajectories(
     Others
         As `collide`.
 
+    Warns
+    -----
+    RuntimeWarning
+        Before the work: eight or more moving bodies, all within their own radius of one place, or one ten
+        times as large as all that stands still, which is what meshes in millimetres beside poses in metres
+        look like.  Each pair of large overlapping bodies can take milliseconds in every step.
+
     Notes
     -----
     Nothing is skipped in silence: a body that jumped, turned too far, or whose pose is invalid at either end

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ._npz import read_result, save_name, write_result
+from ._result_checks import normal_faults, trajectory_faults
 from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json
 from .report import FilterReport
 
@@ -28,7 +30,8 @@ _PER_CONTACT = {
 }
 _OTHERS = ("pairs", "contact_start", "skipped", "step_pairs")
 
-FILE_VERSION = 1
+FILE_VERSION = 2  # 2: checksums
+FIRST_SUMMED = 2
 _FILE_KIND = "TrajectoryContacts"
 
 
@@ -222,48 +225,60 @@ class TrajectoryContacts:
         )
 
     def save(self, path):
-        """Write everything to a compressed ``.npz`` file (the suffix is added if missing)."""
-        path = _check_path(path)
-        arrays = {name: getattr(self, name) for name in (*_PER_CONTACT, *_OTHERS, "first_step")}
-        text = json.dumps(self.info, default=_to_json)
-        head = {"format_version": np.int64(FILE_VERSION), "format_kind": np.array(_FILE_KIND)}
-        np.savez_compressed(path, **head, info=np.array(text), **arrays)
+        """Write everything to a compressed ``.npz`` file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
+
+        Raises
+        ------
+        TypeError
+            Something else than a name.
+        ValueError
+            A name with another suffix, or of a folder.
+        """
+        path = save_name(_check_path(path))
+        arrays = {name: np.asarray(getattr(self, name)) for name in (*_PER_CONTACT, *_OTHERS)}
+        arrays["first_step"] = np.array(self.first_step, np.int64)
+        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=_to_json), _FILE_KIND)
 
     @classmethod
     def load(cls, path):
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
+        Everything is checked, as by `Contacts.load`.  Files of all earlier versions are read.
+
         Raises
         ------
-        FileNotFoundError
-            There is no such file.
+        OSError
+            There is no such file, or it may not be read.
         ValueError
-            The file was not written by `save`, or by a newer version of this library.
+            The file is damaged, was not written by `save`, or by a newer version of this library; the message
+            names the file and the array.
         """
         path = _check_path(path)
-        if not os.path.exists(path):
-            path += "" if path.endswith(".npz") else ".npz"
-        wanted = f"path: expected a .npz file written by {_FILE_KIND}.save, got {path}"
+        wanted = f"a .npz file written by {_FILE_KIND}.save"
+        fields = {name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_CONTACT.items()}
+        fields |= {
+            "pairs": (PAIR_DTYPE, (None,)), "contact_start": (np.int64, (None,)),
+            "skipped": (SKIP_DTYPE, (None,)), "step_pairs": (np.int64, (None,)), "first_step": (np.int64, ()),
+        }  # fmt: skip
+        arrays, info, reader, version = read_result(
+            path, wanted, fields, FILE_VERSION, FIRST_SUMMED, kind=_FILE_KIND
+        )
         try:
-            file = np.load(path, allow_pickle=False)
-        except FileNotFoundError:
-            raise FileNotFoundError(f"path: there is no file {path!r}") from None
-        except Exception as error:  # what is no NumPy file at all is taken for a pickle
-            reason = "not a NumPy file" if "pickle" in str(error) else error
-            raise ValueError(f"{wanted}: {reason}") from error
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError(f"{wanted}: a single array")
-        names = (*_PER_CONTACT, *_OTHERS, "first_step")
-        with file:
-            missing = [n for n in ("format_version", "format_kind", "info", *names) if n not in file.files]
-            if missing:
-                raise ValueError(f"{wanted}: it lacks {', '.join(missing)}")
-            version = int(file["format_version"])
-            if version > FILE_VERSION:
-                raise ValueError(
-                    f"path: {path} has format {version}, this version reads up to {FILE_VERSION}"
-                )
-            return cls(**{name: file[name] for name in names}, info=json.loads(str(file["info"])))
+            found = cls(**arrays, info=info)
+        except ValueError as error:  # lengths that do not agree
+            name, _, reason = str(error).partition(": ")
+            raise reader.damaged(name, reason) from error
+        for name, reason in trajectory_faults(arrays, len(Status), len(Kind)):
+            raise reader.damaged(name, reason)
+        if version < FIRST_SUMMED:
+            for name, reason in normal_faults(arrays):
+                raise reader.damaged(name, reason)
+        return found
 
     def __repr__(self):
         stop = self.first_step + len(self.step_pairs)

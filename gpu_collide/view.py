@@ -87,7 +87,7 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
     screen = rasterize(bodies, pair, resolution)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts
     places = np.concatenate([curves.reshape(-1, 2) for curves in screen.curves])
-    wide, high = np.ptp(places, axis=0)
+    wide, high = np.ptp(places, axis=0) if len(places) else (0.0, 0.0)  # no face may face the other body
     # Square pixels, in a figure of the shape of the screen, unless that left a sliver of a picture.
     square = 0.3 * high < wide < 5 * high
     width = np.clip(5.4 * wide / high + 2.4, 7.0, 12.0) if square else 11.0

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -402,3 +403,24 @@ def test_bits_are_those_of_every_backend(backend):
     *case, static = random_case(21)
     found = gc.collide_trajectories(*case, static=static, backend=backend.kind)
     same_bits(found, gc.collide_trajectories(*case, static=static, backend="cpu"))
+
+
+def test_millimetres_beside_metres_are_doubted_before_the_work():
+    """Cars of four kilometres on a track of 200 m: all in contact with all, and 100 s without a word."""
+    count = 12
+    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    place = np.stack([50 * np.cos(angle), 50 * np.sin(angle), 0 * angle + 2], axis=1)
+    poses = gc.Poses.from_quat_wxyz(np.stack([place, place + 0.1]), np.tile([1.0, 0, 0, 0], (2, count, 1)))
+    car = gc.shapes.car()
+    large = gc.Mesh(1000 * car.vertices, car.faces)
+    ground = gc.shapes.box((200, 200, 1))
+    with pytest.warns(
+        RuntimeWarning, match="12 moving bodies of radius .* one unit, not millimetres"
+    ) as told:
+        gc.collide_trajectories(large, None, poses, [0, 1], static=ground, backend="cpu")
+    assert len(told) == 1
+    with pytest.warns(RuntimeWarning, match="a moving body has the radius .* one unit"):
+        gc.collide_trajectories(large, None, poses[:, :1], [0, 1], static=ground, backend="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gc.collide_trajectories(car, None, poses, [0, 1], static=ground, backend="cpu")

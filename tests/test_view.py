@@ -132,3 +132,38 @@ def test_finer_rows_take_a_smaller_share_of_the_screen(impact):
     coarse, fine = (rasterize(bodies, pair, resolution=n) for n in (6, 24))
     assert fine.height == pytest.approx(coarse.height / 4)
     assert fine.taken.mean() < 0.5 * coarse.taken.mean()
+
+
+def demo_pairs():
+    """What ``gpu-collide demo --save-input --pairs 1000`` saves."""
+    car = gc.shapes.car()
+    return random_impacts(car, car, 1000, seed=1)
+
+
+def check_screen(bodies, pair):
+    screen = rasterize(bodies, pair, 6.0)
+    assert all(len(curves) for curves in screen.curves) and np.isfinite(screen.left + screen.height)
+
+
+def test_pairs_whose_turns_do_not_meet_have_a_screen():
+    """16 of the demo's 1,000 pairs, pair 7 among them, ended in numpy.concatenate of nothing."""
+    bodies, pairs = demo_pairs()
+    for k in (7, 24, 92, 100, 111, 394, 455, 479, 540, 635, 644, 819, 870, 977, 979, 997):
+        check_screen(bodies, pairs[k])
+    assert view.plot_screen(bodies, pairs[7]).axes
+
+
+@pytest.mark.slow
+def test_every_pair_of_the_demo_has_a_screen():
+    bodies, pairs = demo_pairs()
+    for pair in pairs:
+        check_screen(bodies, pair)
+        matplotlib.pyplot.close(view.plot_screen(bodies, pair))
+
+
+def test_a_pair_without_a_face_that_can_be_hit_has_a_screen(tmp_path):
+    sheet = gc.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 1]], [UNIT] * 2)
+    end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, -1]], [UNIT] * 2)
+    for bodies in (gc.Bodies(sheet, None, start, end), gc.Bodies(sheet, None, end, start)):
+        view.save(view.plot_screen(bodies, (0, 1)), tmp_path / "screen.png", dpi=40)

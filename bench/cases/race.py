@@ -33,7 +33,7 @@ def run(settings: Settings) -> None:
     for path in settings.paths:
         try:
             recording = gc.load_recording(path)
-        except (FileNotFoundError, ValueError) as error:
+        except (OSError, TypeError, ValueError) as error:
             raise BenchError(str(error)) from error
         if recording.static is None or len(recording.static) != 1:
             raise BenchError(f"{path}: expected a recording with one track")

@@ -129,6 +129,34 @@ def _read_npz(path):
     return arrays
 
 
+def check_poses(poses, path, terminal):
+    """Say which rows hold no pose, and why.
+
+    Raises
+    ------
+    UserError
+        If no row is left whose four poses can all be used.
+    """
+    from ..poses import what_is_wrong
+
+    usable = np.logical_and.reduce([p.valid for p in poses])
+    if usable.all():
+        return
+    row = int(np.flatnonzero(~usable)[0])
+    name, reason = next(
+        (name, reason)
+        for name, p in zip(POSE_NAMES, poses, strict=True)
+        if (reason := what_is_wrong(p, row)) is not None
+    )
+    bad = int((~usable).sum())
+    text = (
+        f"{path}: {bad:,} of {len(usable):,} rows hold poses that cannot be used; row {row}, {name}: {reason}"
+    )
+    if bad == len(usable):
+        raise UserError(text)
+    terminal.warn(f"{text}. Their pairs are INVALID_INPUT")
+
+
 def pair_up(mesh_a, mesh_b, poses):
     """Bodies and pairs for n poses of A and of B: body i is A in pair i, body n + i is B.
 
@@ -157,16 +185,40 @@ def pair_up(mesh_a, mesh_b, poses):
     return bodies, np.stack([np.arange(n), n + np.arange(n)], axis=1)
 
 
-def check_writable(path):
+def check_output(path, inputs=()):
+    """The ``.npz`` file that results go to, checked before the work; the suffix is added if there is none.
+
+    Raises
+    ------
+    UserError
+        If the name is empty or has another suffix, or the file cannot be written, or is one of `inputs`.
+    """
+    from .._npz import save_name
+
+    try:
+        path = save_name(path)
+    except ValueError as error:
+        raise UserError(f"-o: {str(error).removeprefix('path: ')}") from error
+    check_writable(path, inputs)
+    return path
+
+
+def check_writable(path, inputs=()):
     """Complain before the work rather than after it if ``path`` cannot be written.
 
     Raises
     ------
     UserError
-        If the folder does not exist or may not be written to.
+        If the name is empty, the folder does not exist or may not be written to, or the file is one of
+        `inputs`, the files that the command reads.
     """
+    if not os.path.basename(path):
+        raise UserError(f"cannot write {path!r}: expected the name of a file")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UserError(f"cannot write {path}: no such folder: {folder}")
-    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+    if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise UserError(f"cannot write {path}")
+    for given in filter(None, inputs):
+        if os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
+            raise UserError(f"cannot write {path}: it is an input of this command; choose another name")

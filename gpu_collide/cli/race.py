@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from .files import UserError, check_writable, read_mesh
+from .files import UserError, check_output, check_writable, read_mesh
 from .options import (
     add_machine_options,
     add_output_options,
@@ -127,9 +127,10 @@ def add_parser(commands):
 
 def race(options, terminal):
     """Read, collide, say what was found, write and draw."""
-    for path in filter(None, (options.output, options.picture)):
-        check_writable(path)
-    if options.picture:
+    inputs = (options.recording, options.car_mesh, options.track_mesh)
+    output = None if options.output is None else check_output(options.output, inputs)
+    if options.picture is not None:
+        check_writable(options.picture, inputs)
         check_picture_type(options.picture)
     recording, name = read_recording(options)
     query = query_arguments(options)
@@ -156,9 +157,9 @@ def race(options, terminal):
             )
     if len(found.skipped):
         terminal.table("Skipped", ["reason", "steps", "first at"], skipped_rows(recording, found))
-    if options.output:
-        found.save(options.output)
-        terminal.say(f"wrote {options.output}" + ("" if options.output.endswith(".npz") else ".npz"))
+    if output:
+        found.save(output)
+        terminal.say(f"wrote {output}")
     if options.picture:
         draw(recording, found, options)
         terminal.say(f"wrote {options.picture}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 
-from .files import check_writable, pair_up, read_mesh, read_poses
+from .files import check_output, check_poses, pair_up, read_mesh, read_poses
 from .options import add_machine_options, add_output_options, add_query_options, query_arguments
 from .summary import print_summary
 
@@ -59,6 +60,7 @@ def read_scene(options, terminal):
     pairs : (n, 2) int64 ndarray
     """
     poses = read_poses(options.poses)
+    check_poses(poses, options.poses, terminal)
     meshes = []
     for name, path in (("a", options.mesh_a), ("b", options.mesh_b)):
         two_sided = options.two_sided in (name, "both")
@@ -96,9 +98,10 @@ def run(options, terminal):
     """Read, collide, write, and say what was found."""
     import gpu_collide as gc
 
-    output = options.output if options.output.endswith(".npz") else options.output + ".npz"
-    check_writable(output)
+    output = check_output(options.output, inputs=(options.mesh_a, options.mesh_b, options.poses))
     bodies, pairs = read_scene(options, terminal)
+    # Of poses that are none the command has told in terms of the file.
+    warnings.filterwarnings("ignore", message=".* have an invalid pose", category=RuntimeWarning)
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()
         contacts = gc.collide(bodies, pairs, progress=update, **query_arguments(options)).to_numpy()

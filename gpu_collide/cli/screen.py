@@ -101,8 +101,9 @@ def draw(options, terminal):
     """Collide the one pair and draw it."""
     import gpu_collide as gc
 
-    for path in filter(None, (options.output, options.space)):
-        check_writable(path)
+    inputs = (options.mesh_a, options.mesh_b, options.poses)
+    for path in (path for path in (options.output, options.space) if path is not None):
+        check_writable(path, inputs)
         check_picture_type(path)
     bodies, pairs = read_scene(options, terminal)
     if not 0 <= options.pair < len(pairs):

@@ -103,8 +103,8 @@ def test_a_folder_is_no_file(tmp_path):
 
 def test_without_trimesh_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)  # importing it now raises ImportError
-    path = tmp_path / "a.obj"
-    path.write_text("v 0 0 0\n")
+    path = tmp_path / "a.stl"
+    path.write_text("solid\n")
     with pytest.raises(MissingExtraError, match=r"trimesh.*pip install 'gpu-collide\[mesh\]'") as caught:
         load_mesh(path)
     assert isinstance(caught.value, ImportError) and isinstance(caught.value, GpuCollideError)
@@ -117,3 +117,38 @@ def test_flags_are_bools(tmp_path):
     for name in ("two_sided", "triangulate", "merge_vertices", "merge_coplanar"):
         with pytest.raises(TypeError, match=f"^{name}: expected a bool.* got str; pass True"):
             load_mesh(path, **{name: "no"})
+
+
+def test_a_file_cut_short_is_told_as_one(tmp_path):
+    """A truncated STL was told as a missing module, which trimesh asks for to make sense of the text."""
+    for suffix, options in (("stl", {}), ("stl", {"file_type": "stl_ascii"}), ("glb", {})):
+        path = tmp_path / f"ball.{suffix}"
+        as_trimesh(shapes.torus()).export(path, **options)
+        raw = path.read_bytes()
+        for size in (0, 10, 83, 84, 90, 134, 1000, len(raw) // 2, len(raw) - 30):
+            path.write_bytes(raw[:size])
+            with pytest.raises(ValueError, match=f"path: .*ball.{suffix}'") as told:
+                load_mesh(path)
+            assert "module" not in str(told.value), size
+        if suffix == "stl" and not options:
+            path.write_bytes(raw[:-1])
+            with pytest.raises(
+                ValueError, match="triangles has .* bytes, this one has .*damaged or cut short"
+            ):
+                load_mesh(path)
+    (tmp_path / "noise.stl").write_bytes(np.random.default_rng(0).bytes(5000))
+    with pytest.raises(ValueError, match="damaged or cut short"):
+        load_mesh(tmp_path / "noise.stl")
+
+
+def test_polygons_need_no_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    path = tmp_path / "a.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert load_mesh(path).n_faces == 1
+
+
+@pytest.mark.parametrize("path", [None, 3, b"a.obj", ["a.obj"]])
+def test_names_of_the_wrong_kind(path):
+    with pytest.raises(TypeError, match="^path: expected the name of a mesh file, got"):
+        load_mesh(path)

@@ -1,10 +1,13 @@
 """`Poses` and `Bodies`: conventions by hand, conversions both ways, and rows that are no poses."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gpu_collide as gc
 from gpu_collide import shapes
 from gpu_collide.poses import Bodies, Poses
 
@@ -274,3 +277,42 @@ def test_bad_bodies(arguments, error, text):
     poses = [p if isinstance(p, str) else Poses.identity(p) for p in (start, end)]
     with pytest.raises(error, match=text):
         Bodies(meshes, shape, *poses)
+
+
+def broken():
+    """Six poses: one right, the others wrong in five ways; and what is said about each."""
+    quat = np.tile([1.0, 0, 0, 0], (6, 1))
+    position = np.zeros((6, 3))
+    position[:, 0] = 3.0 * np.arange(6)
+    quat[1] *= 1.01
+    quat[2, 3] = np.nan
+    position[3, 1] = np.inf
+    quat[4] = 0
+    scaled = np.eye(4) * [1.1, 1.1, 1.1, 1]
+    said = ["", "quaternion has length 1.01, expected 1", "orientation is not finite"]
+    said += ["position is not finite", "quaternion has length 0, expected 1"]
+    return Poses.from_quat_wxyz(position, quat), Poses.from_matrix(scaled[None]), said
+
+
+def test_bodies_that_cannot_be_used_are_told_with_the_reason():
+    """`collide(bodies)` said which bodies, not why; `collide(bodies, pairs)` said nothing."""
+    poses, scaled, said = broken()
+    good = Poses.from_quat_wxyz(np.nan_to_num(poses.position, posinf=0.0), [[1.0, 0, 0, 0]] * 6)
+    for name, ends in (("start", (poses, good)), ("end", (good, poses))):
+        bodies = gc.Bodies(gc.shapes.box(), None, *ends)
+        for k in range(1, 5):
+            fate = "1 bodies have an invalid pose and their pairs are INVALID_INPUT"
+            why = rf"first: {k} \(body {k} at its {name}: {said[k]}"
+            with pytest.warns(RuntimeWarning, match=f"{fate}, {why}") as told:
+                found = gc.collide(bodies, [[0, k], [0, 5]], backend="cpu")
+            assert found.status.tolist()[0] == gc.Status.INVALID_INPUT and told[0].filename == __file__
+        with pytest.warns(
+            RuntimeWarning, match=f"4 bodies .* first: 1, 2, 3, 4 .body 1 at its {name}: {said[1]}"
+        ):
+            gc.collide(bodies, backend="cpu")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            gc.collide(bodies, [[0, 5]], backend="cpu")
+    pair = gc.Bodies(gc.shapes.box(), None, scaled[[0, 0]], scaled[[0, 0]])
+    with pytest.warns(RuntimeWarning, match=r"matrix is not rigid \(a scale"):
+        gc.collide(pair, [[0, 1]], backend="cpu")

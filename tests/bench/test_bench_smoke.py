@@ -57,3 +57,30 @@ def test_bisection_draws_its_figure(tmp_path, capsys):
     assert bench("bisection", "--figure", str(figure)) == 0
     assert figure.stat().st_size > 10000
     assert "missed" in capsys.readouterr().out
+
+
+WRONG = {
+    "--resolution": ["0", "nan", "-6"],
+    "--pairs": ["0", "2.5"],
+    "--repeat": ["x"],
+    "--seed": ["-1"],
+    "--properness": ["2"],
+    "--backend": ["fast"],
+    "--figure": ["a.xyz"],
+}
+
+
+@pytest.mark.parametrize("words", [(name, value) for name, values in WRONG.items() for value in values])
+def test_arguments_that_cannot_be(words, capsys):
+    """``--resolution 0`` ended in a traceback."""
+    with pytest.raises(SystemExit) as stop:
+        run.main(["cubes", *words])
+    assert stop.value.code == 2
+    said = capsys.readouterr().err
+    assert f"argument {words[0]}" in said and words[1] in said and "Traceback" not in said
+
+
+def test_a_recording_that_is_none(tmp_path, capsys):
+    (tmp_path / "race.npz").write_text("x")
+    assert run.main(["race", str(tmp_path / "race.npz"), "--no-save"]) == 1
+    assert "not a readable .npz file" in capsys.readouterr().err

@@ -11,8 +11,10 @@ import gpu_collide.cli.devices
 from gpu_collide.backends import get_backend
 from gpu_collide.cli import main
 from gpu_collide.cli.demo import save_input, telling_pair
+from gpu_collide.cli.files import POSE_NAMES
 from gpu_collide.cli.terminal import Terminal
 from gpu_collide.scenes import random_impacts
+from gpu_collide.scenes_track import demo_race
 
 N_PAIRS = 24
 
@@ -236,3 +238,52 @@ def test_telling_pair_prefers_all_kinds():
     assert telling_pair(Found) == 2
     Found.contact_start = np.zeros(4, int)
     assert telling_pair(Found) is None
+
+
+def poses_file(path, **changes):
+    still, q = np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1))
+    arrays = {f"{name}_position": still for name in ("start_a", "end_a")}
+    arrays |= {"start_b_position": still - [3.0, 0, 0], "end_b_position": still + [3.0, 0, 0]}
+    arrays |= {f"{name}_quat_wxyz": q for name in POSE_NAMES}
+    np.savez(path, **{**arrays, **changes})
+    return path
+
+
+def test_poses_that_cannot_be_used_are_told(inputs, tmp_path, capsys):
+    """All quaternions of length 1.01: every pair was INVALID_INPUT and the command ended with 0."""
+    mesh, out = inputs[0] / "shape.obj", tmp_path / "c.npz"
+    long = np.array([[1.01, 0, 0, 0]] * 2)
+    poses = poses_file(tmp_path / "p.npz", end_b_quat_wxyz=long)
+    code, text = failure(capsys, "run", mesh, mesh, poses, "-o", out, "--plain")
+    assert code == 2 and not out.exists()
+    assert "2 of 2 rows" in text and "row 0, end_b: quaternion has length 1.01" in text and "divide" in text
+    poses = poses_file(tmp_path / "p.npz", end_b_quat_wxyz=long * [[1], [1 / 1.01]])
+    assert run_cli("run", mesh, mesh, poses, "-o", out, "--plain", "-q") == 0
+    said = capsys.readouterr().err
+    assert "warning" in said and "1 of 2 rows" in said and said.count("warning") == 1
+    assert gc.Contacts.load(out).status.tolist() == [gc.Status.INVALID_INPUT, gc.Status.HIT]
+
+
+def test_outputs_that_cannot_be(inputs, tmp_path, capsys):
+    """``-o ""`` wrote ``.npz``, and ``-o poses.npz`` the result over the poses."""
+    mesh = inputs[0] / "shape.obj"
+    poses = poses_file(tmp_path / "poses.npz")
+    before = poses.read_bytes()
+    for output, expected in (
+        ("", "-o: expected a file name"), (tmp_path, "-o: expected a file name"),
+        (f"{tmp_path}/", "expected a file"),
+        (tmp_path / "c.csv", "ending in .npz"), (poses, "it is an input of this command"),
+        (tmp_path / "poses", "it is an input of this command"),
+    ):  # fmt: skip
+        code, text = failure(capsys, "run", mesh, mesh, poses, "-o", output, "--plain")
+        assert code == 2 and expected in text, output
+    np.savez(tmp_path / "race.npz", **demo_race(1))
+    for option, output in (("-o", ""), ("-o", tmp_path / "race.npz"), ("-o", "c.csv"), ("--picture", "")):
+        code, _ = failure(capsys, "race", tmp_path / "race.npz", option, output, "--plain")
+        assert code == 2, (option, output)
+    code, text = failure(capsys, "screen", mesh, mesh, poses, "-o", "", "--plain")
+    assert code == 2 and "expected the name of a file" in text
+    assert poses.read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == [
+        "poses.npz",
+        "race.npz",
+    ]

@@ -111,9 +111,9 @@ def test_meshes_that_cannot_be_read(tmp_path):
 
 def test_reading_meshes_without_trimesh_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
-    (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (tmp_path / "a.stl").write_text("solid\n")
     with pytest.raises(files.UserError, match=r"gpu-collide\[mesh\]"):
-        files.read_mesh(str(tmp_path / "a.obj"))
+        files.read_mesh(str(tmp_path / "a.stl"))
 
 
 def test_output_is_checked_before_the_work(tmp_path):

@@ -1,0 +1,250 @@
+"""Reading and writing ``.npz`` files so that damage is told and never loaded.
+
+What zipfile, zlib and NumPy raise about a damaged file is one ``ValueError`` here that names the file and the
+array.  Every array is read to its end, so that the checksum of the archive is looked at, and a result carries
+checksums of its own, which also notice arrays that were exchanged or replaced after it was saved.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import math
+import os
+import zipfile
+
+import numpy as np
+
+__all__ = ["NpzReader", "checksums", "open_npz", "read_result", "save_name", "write_result"]
+
+_ZIP, _NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"
+
+
+def save_name(path):
+    """The file that NumPy writes for the name `path`: ``.npz`` is added to a name without a suffix."""
+    name = os.fsdecode(path)
+    last = os.path.basename(name)
+    if not last or os.path.isdir(name):
+        raise ValueError(f"path: expected a file name such as 'contacts.npz', got {name!r}")
+    suffix = os.path.splitext(last)[1]
+    if suffix not in ("", ".npz"):
+        raise ValueError(f"path: expected a name ending in .npz, the only format written, got {name!r}")
+    return name if suffix else name + ".npz"
+
+
+class NpzReader:
+    """An open ``.npz`` file; made by `open_npz`.
+
+    Attributes
+    ----------
+    path : str or file
+        For messages.
+    names : tuple of str
+        Its arrays.
+    """
+
+    def __init__(self, path, archive):
+        self.path, self._archive = path, archive
+        members = archive.namelist()
+        self.names = tuple(name.removesuffix(".npy") for name in members)
+        twice = {name for name in self.names if self.names.count(name) > 1} if len(members) < 1000 else ()
+        if twice:
+            raise self.damaged(min(twice), "it is there twice")
+
+    def damaged(self, name, reason):
+        """The error that says that array `name` cannot be used."""
+        return ValueError(f"path: {self.path} is damaged: {name}: {reason}")
+
+    def check_names(self):
+        """Raise ``ValueError`` if an array has another name in the archive's list than in its own place."""
+        for name, member in zip(self.names, self._archive.infolist(), strict=True):
+            try:
+                self._archive.open(member).close()
+            except Exception as error:
+                raise self.damaged(name, error) from error
+
+    def read(self, name):
+        """Array `name`; ``TypeError`` if it holds Python objects, ``ValueError`` if it is damaged."""
+        try:
+            return _array_of(self._archive.read(name + ".npy"))
+        except (MemoryError, TypeError):
+            raise
+        except Exception as error:  # zipfile, zlib and NumPy's parser raise whatever they trip over
+            reason = "the archive's list of it is wrong" if isinstance(error, KeyError) else error
+            raise self.damaged(name, reason) from error
+
+
+def _array_of(raw):
+    """The array in the bytes of a ``.npy`` file."""
+    file = io.BytesIO(raw)
+    version = np.lib.format.read_magic(file)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(tuple(version))  # fmt: skip
+    if read_header is None:
+        raise ValueError(f"unknown version {version} of the .npy format")
+    try:
+        shape, fortran, dtype = read_header(file)
+    except TypeError as error:
+        raise ValueError(error) from error
+    if dtype.hasobject:
+        raise TypeError("Python objects")
+    data, count = raw[file.tell() :], math.prod(shape)
+    if min(shape, default=0) < 0 or len(data) != count * dtype.itemsize:
+        raise ValueError(f"expected {count * dtype.itemsize} bytes for shape {shape}, got {len(data)}")
+    array = np.frombuffer(data, dtype, count) if data else np.zeros(count, dtype)
+    return array.reshape(shape, order="F" if fortran else "C")
+
+
+@contextlib.contextmanager
+def open_npz(path, wanted):
+    """`NpzReader` of a path or binary file; `wanted` says in messages what was expected.
+
+    What the operating system says about the path (``FileNotFoundError``, ``PermissionError``, ...) is left as
+    it is.
+    """
+    wrong = f"path: expected {wanted}, got {path}"
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(open(path, "rb")) if isinstance(path, (str, os.PathLike)) else path
+        try:
+            begin = file.tell()
+            head = file.read(6)
+            file.seek(begin)
+        except (AttributeError, io.UnsupportedOperation) as error:
+            raise ValueError(
+                f"{wrong}: an open file that cannot be searched; read it into io.BytesIO"
+            ) from error
+        if not isinstance(head, bytes):
+            raise ValueError(f"{wrong}: a file opened as text; open it with mode 'rb'")
+        if head == _NPY:
+            raise ValueError(f"{wrong}: a single array")
+        if head[:4] not in _ZIP:
+            raise ValueError(f"{wrong}: not a NumPy file")
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(file))
+        except Exception as error:
+            raise ValueError(f"{wrong}: damaged or cut short: {error}") from error
+        yield NpzReader(path, archive)
+
+
+def checksums(arrays):
+    """Text with a checksum of every array's dtype, shape and bytes, by name."""
+    sums = {}
+    for name, array in arrays.items():
+        array = np.ascontiguousarray(array)
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        digest = hashlib.blake2b(f"{array.dtype.descr} {array.shape}".encode(), digest_size=16)
+        digest.update(array.tobytes() if array.dtype.names else array.reshape(-1).view(np.uint8))
+        sums[name] = digest.hexdigest()
+    return json.dumps(sums)
+
+
+def write_result(path, arrays, version, info, kind=None):
+    """Write what `read_result` reads; `path` is a name as `save_name` gives it, or a binary file."""
+    head = {"format_version": np.int64(version), "info": np.array(info)}
+    if kind is not None:
+        head["format_kind"] = np.array(kind)
+    arrays = {**head, **arrays}
+    np.savez_compressed(path, checksums=np.array(checksums(arrays)), **arrays)
+
+
+def read_result(path, wanted, fields, version, first_summed, optional=(), kind=None):
+    """Arrays of a result and its info, with every dtype, shape and checksum as it was saved.
+
+    Parameters
+    ----------
+    path : str, path-like or binary file
+    wanted : str
+        What was expected, for messages.
+    fields : dict
+        Name to ``(dtype, shape)``; None in a shape is any length.
+    version, first_summed : int
+        The newest version of the format that is read, and the first that has checksums.
+    optional : sequence of str
+        Fields that older files lack.
+    kind : str, optional
+        What the file's ``format_kind`` has to be.
+
+    Returns
+    -------
+    arrays : dict
+    info : dict
+    reader : NpzReader
+        For errors about values.
+    found : int
+        The version of the file.
+    """
+    if isinstance(path, (str, os.PathLike)):
+        path = os.fsdecode(path)
+        if not os.path.exists(path) and not path.endswith(".npz"):
+            path += ".npz"
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"path: there is no file {path!r}")
+    with open_npz(path, wanted) as reader:
+        heads = ["format_version", *(["format_kind"] if kind else []), "info"]
+        missing = [n for n in (*heads, *fields) if n not in reader.names and n not in optional]
+        if missing:
+            raise ValueError(
+                f"path: {path} was not written by {wanted.split()[-1]}: it lacks {', '.join(missing)}"
+            )
+        found = _typed(reader, "format_version", np.dtype(np.int64), ())
+        if not 1 <= found <= version:
+            raise ValueError(
+                f"path: {path} has format {found}, this version reads 1 to {version}; a newer "
+                "gpu_collide reads newer files"
+            )
+        if kind and _text(reader, "format_kind") != kind:
+            raise ValueError(f"path: {path} was not written by {wanted.split()[-1]}, but by another class")
+        arrays = {name: _typed(reader, name, *fields[name]) for name in fields if name in reader.names}
+        text = _text(reader, "info")
+        if found >= first_summed:
+            here = {name: reader.read(name) for name in heads}
+            _check_sums(reader, {**here, **arrays})
+        try:
+            info = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise reader.damaged("info", f"expected JSON, got {error}") from error
+        if not isinstance(info, dict):
+            raise reader.damaged("info", f"expected a JSON object, got {type(info).__name__}")
+    return arrays, info, reader, int(found)
+
+
+def _typed(reader, name, dtype, shape):
+    try:
+        array = reader.read(name)
+    except TypeError as error:
+        raise reader.damaged(name, f"expected {dtype}, got {error}") from error
+    if array.dtype.newbyteorder("=") != np.dtype(dtype):
+        raise reader.damaged(name, f"expected {np.dtype(dtype)}, got {array.dtype}")
+    fits = len(array.shape) == len(shape) and all(
+        w is None or n == w for n, w in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = str(shape).replace("None", "n")
+        raise reader.damaged(name, f"expected shape {wanted}, got {array.shape}")
+    return array[()]
+
+
+def _text(reader, name):
+    array = reader.read(name)
+    if array.dtype.kind != "U" or array.shape != ():
+        raise reader.damaged(name, f"expected a text, got {array.dtype} of shape {array.shape}")
+    try:
+        return str(array)
+    except ValueError as error:
+        raise reader.damaged(name, error) from error
+
+
+def _check_sums(reader, arrays):
+    if "checksums" not in reader.names:
+        raise reader.damaged("checksums", "it is missing")
+    try:
+        saved = json.loads(_text(reader, "checksums"))
+    except (ValueError, RecursionError) as error:
+        raise reader.damaged("checksums", f"expected JSON, got {error}") from error
+    now = json.loads(checksums(arrays))
+    if not isinstance(saved, dict) or saved.keys() != now.keys():
+        raise reader.damaged("checksums", "expected one of every array")
+    for name, value in now.items():
+        if saved[name] != value:
+            raise reader.damaged(name, "it is not what was saved: its checksum differs")
