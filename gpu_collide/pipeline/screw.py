@@ -323,8 +323,7 @@ def _assemble(state):
     result = {name: _join(fields.pop(name), *_FIELDS[name], state.real) for name in _FIELDS}
     result["status"] = _join(status, "u1", 1)
     result["contact_start"] = _join(starts, "i8", 1)
-    given = isinstance(state.query.pairs, np.ndarray)  # then they are the caller's, who may change them
-    result["pairs"] = state.blocks[0].copy() if given else _join(state.blocks, "i4", 2)
+    result["pairs"] = _join(state.blocks, "i4", 2)
     times = _join(toi, "f8", 1)
     result["toi"] = np.where(times > 1.5, np.inf, times)
     if not keep:
