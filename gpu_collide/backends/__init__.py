@@ -16,6 +16,7 @@ NAMES = ("cuda", "cpu", "opencl", "reference")
 """Names of the backends, in the order in which ``"auto"`` tries them."""
 
 _open: dict[str, Backend | BackendUnavailableError] = {}
+_refused: dict[tuple[str, str], Exception] = {}  # backends that "auto" passes over for a precision, and why
 _lock = threading.RLock()
 
 
@@ -116,13 +117,28 @@ def get_backend(name: str = "auto", precision: str | None = None) -> Backend:
             _warn_once(reasons)
         opened = _try(candidate)
         if isinstance(opened, Backend):
-            if opened.has_float64 or precision in (None, "single"):
+            opened = _builds(opened, precision)
+            if isinstance(opened, Backend):
                 return opened
-            opened = PrecisionUnavailableError(
-                f"{opened.device} has no float64 (precision='single' would do)"
-            )
         reasons[candidate] = opened
     raise BackendUnavailableError("; ".join(f"{k}: {v}" for k, v in reasons.items()))
+
+
+def _builds(opened: Backend, precision: str | None) -> Backend | Exception:
+    """`opened` if it has the kernels in `precision`, else why not: its compiler is tried now, while there are
+    others to go on to."""
+    if not opened.has_float64 and precision not in (None, "single"):
+        return PrecisionUnavailableError(f"{opened.device} has no float64 (precision='single' would do)")
+    if precision is None or isinstance(opened, ReferenceBackend):
+        return opened
+    key = opened.name, precision
+    if key not in _refused:
+        try:
+            opened.module(precision)
+            return opened
+        except (BackendUnavailableError, KernelCompileError) as error:
+            _refused[key] = error
+    return _refused[key]
 
 
 def _named(name: str) -> Backend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -52,6 +53,12 @@ class Module(Mapping):
     def __init__(self, precision: str, kernels: dict[str, Kernel]):
         self.precision = precision
         self._kernels = kernels
+        self._seconds = 0.0
+
+    def seconds(self) -> float:
+        """How long it took to build, told once: the first query after it pays for it."""
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called `name`; ``KeyError`` lists the names there are."""
@@ -182,6 +189,7 @@ class Backend(ABC):
         with self._lock:
             key = (precision, text)
             if key not in self._modules:
+                begun = time.perf_counter()
                 text = _sources.source() if text is None else text
                 signatures = _sources.parse(text)
                 handles = self._build(text, precision, signatures)
@@ -189,7 +197,9 @@ class Backend(ABC):
                 for name, sig in signatures.items():
                     args = (KernelArg(a.name, a.dtype(precision), a.pointer, a.const) for a in sig.args)
                     kernels[name] = Kernel(name, tuple(args), handles[name])
-                self._modules[key] = Module(precision, kernels)
+                module = Module(precision, kernels)
+                module._seconds = time.perf_counter() - begun
+                self._modules[key] = module
             return self._modules[key]
 
     @abstractmethod

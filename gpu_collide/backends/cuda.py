@@ -6,7 +6,7 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide.backends import _nvrtc
-from gpu_collide.backends._cache import cached, digest
+from gpu_collide.backends._cache import cached, digest, private_file
 from gpu_collide.backends.base import (
     Backend,
     Kernel,
@@ -144,12 +144,13 @@ class CudaBackend(Backend):
             arch, kind = str(older[-1]), "ptx"
         options = _options(arch, precision, kind)
         key = digest(text, " ".join(options), kind, _nvrtc.version(self._major))
-        path = cached(
-            f"{key}.{kind}",
-            lambda p: p.write_bytes(_nvrtc.build(text, options, kind, self._major)),
-        )
-        module = self._cupy.RawModule(path=str(path))
-        return {name: module.get_function(name) for name in signatures}
+        name = f"{key}.{kind}"
+
+        def handles(data):
+            module = self._cupy.RawModule(path=str(private_file(name, data)))
+            return {kernel: module.get_function(kernel) for kernel in signatures}
+
+        return cached(name, lambda: _nvrtc.build(text, options, kind, self._major), handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         if (
