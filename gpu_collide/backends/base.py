@@ -14,9 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_collide import _sources
-from gpu_collide.errors import BackendUnavailableError, PrecisionUnavailableError
+from gpu_collide._fork import renew_after_fork
+from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
-__all__ = ["Backend", "Kernel", "KernelArg", "Module"]
+__all__ = ["Backend", "DeviceMemoryError", "Kernel", "KernelArg", "Module"]
+
+
+class DeviceMemoryError(MemoryLimitError, MemoryError):
+    """The device has no room for a buffer."""
 
 
 class KernelArg(NamedTuple):
@@ -115,7 +120,14 @@ class Backend(ABC):
 
     def __init__(self):
         self._modules: dict[tuple[str, str | None], Module] = {}
+        self._after_fork()
+        renew_after_fork(self)
+
+    def _after_fork(self):
         self._lock = threading.RLock()
+        for module in self._modules.values():
+            for kernel in module.values():
+                kernel.lock = threading.Lock()
 
     def __repr__(self):
         return f"<{self.name}: {self.device}, {'float64' if self.has_float64 else 'float32 only'}>"
@@ -341,6 +353,15 @@ def _scalar(arg: KernelArg, value):
     return dtype.type(integer)
 
 
+def empty_aligned(shape, dtype, align, make=np.empty) -> np.ndarray:
+    """Contiguous array whose data begins at a multiple of `align` bytes."""
+    shape, dtype = shape_of(shape), np.dtype(dtype)
+    n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    raw = make(n_bytes + align - 1, np.uint8)
+    start = -raw.__array_interface__["data"][0] % align
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
 def shape_of(shape) -> tuple[int, ...]:
     """`shape` as a tuple of int."""
     return (int(shape),) if np.ndim(shape) == 0 else tuple(int(s) for s in shape)
@@ -356,6 +377,20 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def process_memory_free() -> int:
+    """Bytes that this process may still map, by ``ulimit -v``; very many if that sets no limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return 1 << 62
+        with open("/proc/self/statm", encoding="ascii") as f:
+            return max(limit - int(f.read().split()[0]) * resource.getpagesize(), 0)
+    except (ImportError, OSError, ValueError):
+        return 1 << 62
 
 
 def host_memory_free() -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide import _sources
+from gpu_collide._fork import Driver
 from gpu_collide.backends import _nvrtc
 from gpu_collide.backends._cache import cached, digest, private_file
 from gpu_collide.backends.base import (
     Backend,
+    DeviceMemoryError,
     Kernel,
     KernelArg,
     shape_of,
@@ -57,6 +59,9 @@ def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
     return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}", *FLAGS]
 
 
+_driver = Driver("CUDA")
+
+
 class CudaBackend(Backend):
     """The current CUDA device. Work goes to CuPy's current stream, buffers are CuPy arrays.
 
@@ -72,11 +77,13 @@ class CudaBackend(Backend):
 
     def __init__(self):
         super().__init__()
+        _driver.use()
         try:
             import cupy
         except ImportError as error:
+            _driver.unused()
             raise BackendUnavailableError(f"CuPy is not importable ({error}); {INSTALL_HINT}") from None
-        self._cupy = cupy
+        self._made_cupy = cupy
         runtime = cupy.cuda.runtime
         try:
             if runtime.getDeviceCount() < 1:
@@ -84,6 +91,7 @@ class CudaBackend(Backend):
             device = cupy.cuda.Device()
             properties = runtime.getDeviceProperties(device.id)
         except runtime.CUDARuntimeError as error:
+            _driver.unused()
             raise BackendUnavailableError(
                 f"no CUDA device ({error}); a GPU and NVIDIA's driver are needed"
             ) from None
@@ -93,6 +101,11 @@ class CudaBackend(Backend):
         self.device = f"{properties['name'].decode()} (sm_{self._arch})"
         self.max_groups = properties["multiProcessorCount"] * 32
         self.self_test()
+
+    @property
+    def _cupy(self):
+        _driver.use()
+        return self._made_cupy
 
     def to_device(self, array, *, copy=True):
         array = np.asarray(array)
@@ -107,7 +120,7 @@ class CudaBackend(Backend):
         try:
             return self._cupy.empty(shape_of(shape), dtype)
         except self._cupy.cuda.memory.OutOfMemoryError as error:
-            raise MemoryError(f"{self.device}: {error}") from None
+            raise DeviceMemoryError(f"{self.device}: {error}") from None
 
     def fill(self, buf, value):
         buf.fill(value)
@@ -162,6 +175,7 @@ class CudaBackend(Backend):
         return value
 
     def _launch(self, kernel, groups, group_size, values):
+        _driver.use()
         kernel.handle((groups,), (group_size,), tuple(values))
 
     def synchronize(self):

@@ -187,13 +187,15 @@ def _block(state, pairs, total):
         state.report = None if told is None else told + FilterReport()
         try:
             _chunk(state, piece)
-        except TooLarge as error:
+        except (TooLarge, MemoryError) as error:  # the limit that was set, or the machine's
             state.report = told  # the halves will tell it again
-            if stop - at == 1:
+            if stop - at == 1 and isinstance(error, TooLarge):
                 raise MemoryLimitError(
                     f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
                     f"bytes, got {query.max_bytes}; {_remedy(query, near[at] > before)}"
                 ) from None
+            if stop - at == 1:
+                raise
             size = max(1, (stop - at) // 2)
             continue
         at = stop

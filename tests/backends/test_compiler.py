@@ -204,7 +204,8 @@ def mounted(folder, size):
     folder.mkdir()
     if not hasattr(os, "getuid") or os.getuid() != 0:
         return False
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", folder], capture_output=True)
+    options = f"size={size},mode=700"
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", folder], capture_output=True)
     return done.returncode == 0
 
 
