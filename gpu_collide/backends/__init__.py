@@ -63,7 +63,7 @@ class ReferenceBackend(Backend):
     def _buffer_arg(self, kernel, arg, value):
         return value
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
 
 

@@ -24,6 +24,9 @@ class DeviceMemoryError(MemoryLimitError, MemoryError):
     """The device has no room for a buffer."""
 
 
+PART_ITEMS = 64  # of kernels with a work-item each: a part of a launch, between two of which `cpu` can stop
+
+
 class KernelArg(NamedTuple):
     """One argument: its name, exact dtype, whether it is a buffer, and whether the kernel only reads it."""
 
@@ -232,6 +235,10 @@ class Backend(ABC):
         ValueError
             A number does not fit its type, or `groups` is negative.
         """
+        self._start(kernel, groups, group_size, args)
+
+    def _start(self, kernel: Kernel, groups: int, group_size, args: dict, parts: int | None = None):
+        """`launch` of work that falls into so many equal parts."""
         if groups < 0:
             raise ValueError(f"groups must not be negative, got {groups}")
         if len(args) != len(kernel.args):
@@ -249,20 +256,23 @@ class Backend(ABC):
                 f"a group on {self.name} ({self.device}) has one work-item, got group_size={size}"
             )
         if groups > 0:
-            self._launch(kernel, int(groups), size, values)
+            if parts is None:  # by custom the first number of a kernel says how many items there are
+                parts = 1 if not values or kernel.args[0].pointer else int(values[0])
+            self._launch(kernel, int(groups), size, values, parts)
 
     def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
         """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""
         size = self.item_group_size
         per_group = size if size > 1 else 256
-        self.launch(kernel, min(-(-n // per_group), self.max_groups), size, **args)
+        self._start(kernel, min(-(-n // per_group), self.max_groups), size, args, -(-n // PART_ITEMS))
 
     def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
         """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
-        self.launch(kernel, min(n, self.max_groups), self.group_size, **args)
+        self._start(kernel, min(n, self.max_groups), self.group_size, args, n)
 
     @abstractmethod
-    def _launch(self, kernel: Kernel, groups: int, group_size: int, values: list) -> None: ...
+    def _launch(self, kernel: Kernel, groups: int, group_size: int, values: list, parts: int) -> None:
+        """Run a kernel with checked `values`, whose groups together have so many parts to do."""
 
     @abstractmethod
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):

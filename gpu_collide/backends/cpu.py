@@ -10,6 +10,7 @@ import platform
 import queue
 import struct
 import threading
+import time
 from functools import lru_cache
 
 import numpy as np
@@ -108,21 +109,53 @@ def _why(command: list[str]) -> str:
 
 
 class _Job:
-    """One launch, shared by the threads that run it; keeps the argument memory alive until all have run."""
+    """One launch, shared by the threads that run it; keeps the argument memory alive until all have run.
+
+    The thread that launches takes part, and is back in Python every `TURN_SECONDS`, where signals are heeded.
+    On Ctrl-C it leaves at once: the helpers stop before their next share, a few items later, and what they
+    write until then belongs to the job alone.
+    """
 
     __slots__ = ("args", "counters", "done", "function", "keep")
 
-    def __init__(self, function, args, groups, keep):
+    def __init__(self, function, args, groups, shares, keep):
         self.function = function
         self.args = args
-        self.counters = (ctypes.c_int * 3)(0, 0, groups)
+        self.counters = (ctypes.c_int * 5)(0, 0, groups, shares, 0)
         self.done = threading.Lock()
         self.keep = keep
         self.done.acquire()
 
-    def run(self) -> None:
-        if self.function(self.args, self.counters):
+    def lead(self) -> None:
+        """Take part, and return when all groups have run."""
+        mine = (ctypes.c_int * 2)(-1, 0)
+        code = _PAUSED
+        try:
+            while code == _PAUSED:
+                begun = time.perf_counter()
+                code = self.function(self.args, self.counters, mine)
+                if code == _PAUSED and time.perf_counter() - begun > _LONG:
+                    # A share took long, and others may: waiting can be interrupted, computing can not.
+                    _pool.offer(self, mine)
+                    break
+            if code != _FINISHED:
+                self.done.acquire()
+        except BaseException:
+            self.counters[4] = 1
+            raise
+        self.keep = None  # a helper that comes too late only looks at the counters, and may come very late
+
+    def help(self, mine=None) -> None:
+        """Take part in it, from the group and share `mine` on if another thread began them."""
+        code = _PAUSED
+        while code == _PAUSED:
+            code = self.function(self.args, self.counters, mine)
+        if code == _FINISHED:
             self.done.release()
+
+
+_FINISHED, _PAUSED = 1, 2
+_LONG = _sources.TURN_SECONDS + 0.2  # seconds
 
 
 class _Pool:
@@ -140,19 +173,28 @@ class _Pool:
     def _work(self) -> None:
         get = self._jobs.get
         while True:
-            get().run()
+            job, mine = get()
+            job.help(mine)
+            del job, mine  # not kept alive until the next one comes
 
-    def run(self, job: _Job, helpers: int) -> None:
+    def need(self, helpers: int) -> None:
+        """Have at least so many threads."""
         if self._threads < helpers:
             with self._lock:
                 while self._threads < helpers:
-                    self._threads += 1
                     threading.Thread(target=self._work, name="gpu_collide", daemon=True).start()
+                    self._threads += 1
+
+    def offer(self, job: _Job, mine=None) -> None:
+        """Have some helper take part in a job."""
+        self.need(1)
+        self._jobs.put((job, mine))
+
+    def run(self, job: _Job, helpers: int) -> None:
+        self.need(helpers)
         for _ in range(helpers):
-            self._jobs.put(job)
-        job.run()
-        job.done.acquire()
-        job.keep = None  # a helper that comes too late only looks at the counters, and may come very late
+            self._jobs.put((job, None))
+        job.lead()
 
 
 _pool = _Pool()
@@ -173,7 +215,7 @@ class _Handle:
     __slots__ = ("function", "pack", "pointers", "scalars")
 
     def __init__(self, function, signature: _sources.Signature, precision: str):
-        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         function.restype = ctypes.c_int
         self.function = function
         self.scalars = [i for i, a in enumerate(signature.args) if not a.pointer]
@@ -266,20 +308,23 @@ class CpuBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         handle: _Handle = kernel.handle
         scalars = ctypes.create_string_buffer(handle.pack.pack(*(values[i] for i in handle.scalars)))
-        base = ctypes.addressof(scalars)
-        slot = iter(range(base, base + 8 * len(handle.scalars), 8))
+        first = ctypes.addressof(scalars)
+        slot = iter(range(first, first + 8 * len(handle.scalars), 8))
         args = handle.pointers(
             *(
                 value.__array_interface__["data"][0] if arg.pointer else next(slot)
                 for arg, value in zip(kernel.args, values, strict=True)
             )
         )
-        job = _Job(handle.function, args, groups, (scalars, values))
+        shares = max(1, min(parts, 1 << 30) // groups)
+        job = _Job(handle.function, args, groups, shares, (scalars, values))
         helpers = min(self.threads, groups) - 1
         if helpers > 0:
             _pool.run(job, helpers)
+        elif shares > 1:
+            job.lead()
         else:
-            job.run()
+            job.help()

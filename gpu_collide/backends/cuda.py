@@ -174,7 +174,7 @@ class CudaBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         _driver.use()
         kernel.handle((groups,), (group_size,), tuple(values))
 

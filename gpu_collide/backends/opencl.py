@@ -290,7 +290,7 @@ class OpenclBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value.data
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         with kernel.lock:  # arguments live in the kernel object
             kernel.handle(self._queue, (groups * group_size,), (group_size,), *values)
 
