@@ -19,7 +19,7 @@ import uuid
 import warnings
 from pathlib import Path
 
-__all__ = ["build_folders", "cache_dir", "cached", "digest", "private_file", "scratch_folder"]
+__all__ = ["build_folders", "cache_dir", "cached", "digest", "private_file", "safe_by_name", "scratch_folder"]
 
 _MARK = b"\ngpu_collide/sha256\n"
 _LARGEST = 1 << 30  # bytes of a cached file; what is larger is none of ours
@@ -180,8 +180,23 @@ def cache_dir() -> Path:
             probe = f".probe-{uuid.uuid4().hex}"
             folder.write(probe, b"")
             folder.remove(probe)
-            return folder.path
+            if safe_by_name(folder.path):
+                return folder.path
     return _private_folder()
+
+
+def safe_by_name(path: Path) -> bool:
+    """Whether a folder, made if it is not there, can be trusted by those who look at its name alone: nobody
+    else can write to it, nor rename it or any folder above."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        real = Path(os.path.realpath(path))
+        if _why_not(real.stat()):
+            return False
+        return all(not _why_not(s) or s.st_uid == 0 and s.st_mode & stat.S_ISVTX
+                   for s in (parent.stat() for parent in real.parents))  # fmt: skip
+    except OSError:
+        return False
 
 
 def build_folders() -> list[Path]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide._fork import Driver
-from gpu_collide.backends._cache import cache_dir
+from gpu_collide.backends._cache import cache_dir, safe_by_name
 from gpu_collide.backends.base import (
     Backend,
     DeviceMemoryError,
@@ -46,18 +45,15 @@ def _pyopencl():
 
 
 def _prepare_pocl() -> None:
-    """Give PoCL a cache folder it can write: without one it offers no platform at all, and says nothing."""
+    """Give PoCL a cache folder that it can write and others can not: without one it offers no platform at
+    all, and says nothing; from one that others fill it would run what they like."""
     if "POCL_CACHE_DIR" in os.environ:
         return
-    home = Path(
-        os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or tempfile.gettempdir()) / ".cache"
-    )
-    try:
-        (home / "pocl").mkdir(parents=True, exist_ok=True)
-        if os.access(home / "pocl", os.W_OK):
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
+    if home:
+        folder = Path(home, "pocl") if os.environ.get("XDG_CACHE_HOME") else Path(home, ".cache", "pocl")
+        if safe_by_name(folder) and os.access(folder, os.W_OK):
             return
-    except OSError:
-        pass
     os.environ["POCL_CACHE_DIR"] = str(cache_dir() / "pocl")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import _cache, cpu
+from gpu_collide.backends import _cache, cpu, opencl
 from gpu_collide.errors import BackendUnavailableError
 
 BUILD = """
@@ -281,7 +281,7 @@ import os, pathlib, shutil, tempfile, warnings
 warnings.simplefilter("ignore")
 import numpy, numpy.random
 from gpu_collide import _sources
-from gpu_collide.backends import _cache, cpu
+from gpu_collide.backends import _cache, cpu, opencl
 cpu.find_compiler(); cpu._processor(); _sources.kernel_files(); cpu.CpuBackend
 names = []
 real = cpu.cached
@@ -347,3 +347,40 @@ def test_private_folder_is_removed_at_the_end(tmp_path):
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()).parent.parent == tmp_path and not list(tmp_path.iterdir())
+
+
+# -- folders of libraries that open them by name -------------------------------------------------------------
+@posix
+def test_folders_above_count_for_those_who_open_by_name(tmp_path):
+    folder = tmp_path / "shared" / "mine"
+    assert _cache.safe_by_name(folder)
+    (tmp_path / "shared").chmod(0o777)
+    assert not _cache.safe_by_name(folder)  # others could rename it and put theirs there
+    (tmp_path / "shared").chmod(0o1777)
+    assert _cache.safe_by_name(folder) == (os.getuid() == 0)  # of root's sticky folders, such as /tmp
+    folder.chmod(0o770)
+    assert not _cache.safe_by_name(folder)
+    (tmp_path / "file").touch()
+    assert not _cache.safe_by_name(tmp_path / "file" / "below")
+
+
+@posix
+@pytest.mark.parametrize("mode, moved", [(0o700, False), (0o755, False), (0o777, True), (0o775, True)])
+def test_cache_of_pocl(folder, tmp_path, monkeypatch, mode, moved):
+    """PoCL runs what lies there: where others can write to it, it gets a folder in ours."""
+    monkeypatch.setenv("POCL_CACHE_DIR", "x")  # so that what is set now is unset afterwards
+    monkeypatch.delenv("POCL_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "pocl").mkdir(parents=True)
+    (tmp_path / "home" / "pocl").chmod(mode)
+    opencl._prepare_pocl()
+    assert os.environ.get("POCL_CACHE_DIR") == (str(folder / "pocl") if moved else None)
+
+
+@posix
+def test_cache_of_pocl_without_a_home(folder, monkeypatch):
+    for name in ("POCL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, "x")
+        monkeypatch.delenv(name)
+    opencl._prepare_pocl()
+    assert os.environ["POCL_CACHE_DIR"] == str(folder / "pocl")
