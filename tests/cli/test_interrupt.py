@@ -97,7 +97,8 @@ def test_command_interrupted_at_any_moment(tries):
         delay = 0.03 + 0.1 * k if tries < 10 else chance.uniform(0.03, 1.5)
         code, _, err = interrupted(delay, "devices", GPU_COLLIDE_BACKEND="reference")
         assert code in (0, 130), err
-        assert code == 0 or err == "gpu-collide: error: interrupted\n", err
+        assert "Traceback" not in err, err  # drivers may say what they like
+        assert code == 0 or err.splitlines()[-1] == "gpu-collide: error: interrupted", err
 
 
 def test_command_interrupted_while_it_computes(tmp_path):
