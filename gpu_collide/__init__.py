@@ -1,5 +1,6 @@
 """gpu_collide: every contact between many moving rigid bodies during a step."""
 
+from . import _command  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
 from . import baselines, shapes
 from .backends import devices
 from .broad_phase import BroadPhase, find_pairs

@@ -131,7 +131,7 @@ def _per_body(values, name, n, low, high, expected):
     array = as_int_array(array, name, shape=(None,), low=low, high=high, expected=expected)
     if len(array) != n:
         raise ValueError(f"{name}: expected one number per body, {n}, got {len(array)}")
-    return read_only(array.copy())
+    return read_only(array)
 
 
 def _bits(values, name, n):

@@ -147,35 +147,82 @@ def _parse_arg(kernel: str, text: str) -> Arg:
     return Arg(name, ctype, pointer, "const" in words)
 
 
-def c_entry_points(signatures: dict[str, Signature]) -> str:
-    """C text of one driver per kernel: ``int gc_run_NAME(void *const *args, int *job)``.
+_DRIVER_HEAD = """#line 1 "gc_entry_points"
+#include <time.h>
+static gc_long gc_now_(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (gc_long)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+"""
+_DRIVER = """
+GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
+{
+    const int n = job[2], shares = job[3];
+    const gc_long begun = mine ? gc_now_() : 0;
+    gc_long last = begun;
+    int g = mine ? mine[0] : -1, k = mine ? mine[1] : 0, ran = 0, rest = 1, stride = 1;
+    for (;;) {
+        if (g < 0) {
+            g = __atomic_fetch_add(&job[0], 1, __ATOMIC_RELAXED);
+            k = 0;
+            if (g >= n) {
+                break;
+            }
+        }
+        for (; k < shares; ++k) {
+            if (__atomic_load_n(&job[4], __ATOMIC_RELAXED)) {
+                return 0;
+            }
+            if (mine && --rest == 0) {
+                const gc_long now = gc_now_();
+                if (now - begun > TURN) {
+                    mine[0] = g;
+                    mine[1] = k;
+                    __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL);
+                    return 2;
+                }
+                stride = now - last > 1000000 ? 1 : stride < 8 ? 2 * stride : 8;
+                rest = stride;
+                last = now;
+            }
+            gc_set_group(g, n, k, shares);
+            NAME(PASSED);
+        }
+        g = -1;
+        ++ran;
+    }
+    return ran > 0 && __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL) == n;
+}
+"""
+TURN_SECONDS = 0.05
+"""After so long a thread that may pause comes back from a driver, so that Python can look for signals."""
 
-    A driver takes groups off ``job = {next, done, n_groups}`` until none is left, so a thread enters C once
-    per launch however many groups there are. It returns 1 to the thread that finished the last group, else 0.
+
+def passed_arguments(sig: Signature) -> str:
+    """C text of the arguments that a driver passes on, out of ``args``."""
+    return ", ".join(
+        f"({a.ctype} *)args[{i}]" if a.pointer else f"*({a.ctype} const *)args[{i}]"
+        for i, a in enumerate(sig.args)
+    )
+
+
+def c_entry_points(signatures: dict[str, Signature]) -> str:
+    """C text of one driver per kernel: ``int gc_run_NAME(void *const *args, int *job, int *mine)``.
+
+    A driver takes groups off ``job = {next, done, n_groups, shares, stop}`` until none is left, so a thread
+    enters C once per launch however many groups there are. It plays a group in so many shares, and leaves
+    between two of them once ``stop`` is set. It returns 1 to the thread that finished the last group, else 0.
+
+    A thread that gives ``mine`` gets 2 after `TURN_SECONDS` if there is more to do; it calls again with the
+    same ``mine = {group, share}``, at first ``{-1, 0}``, and goes on there.
     """
-    parts = ['#line 1 "gc_entry_points"\n']
-    for sig in signatures.values():
-        passed = []
-        for i, arg in enumerate(sig.args):
-            passed.append(f"({arg.ctype} *)args[{i}]" if arg.pointer else f"*({arg.ctype} const *)args[{i}]")
-        parts.append(
-            f"GC_KERNEL int gc_run_{sig.name}(void *const *args, int *job)\n"
-            "{\n"
-            "    const int n = job[2];\n"
-            "    int ran = 0;\n"
-            "    for (;;) {\n"
-            "        const int g = __atomic_fetch_add(&job[0], 1, __ATOMIC_RELAXED);\n"
-            "        if (g >= n) {\n"
-            "            break;\n"
-            "        }\n"
-            "        gc_set_group(g, n);\n"
-            f"        {sig.name}({', '.join(passed)});\n"
-            "        ++ran;\n"
-            "    }\n"
-            "    return ran > 0 && __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL) == n;\n"
-            "}\n"
-        )
-    return "".join(parts)
+    turn = str(int(TURN_SECONDS * 1e9))
+    return _DRIVER_HEAD + "".join(
+        _DRIVER.replace("NAME", sig.name).replace("PASSED", passed_arguments(sig)).replace("TURN", turn)
+        for sig in signatures.values()
+    )
 
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b[ \t]*(.*)")

@@ -3,11 +3,16 @@
 Every message names the argument, what was expected and what came, and the same bad input raises the same
 class on every backend: ``TypeError`` for the wrong kind of thing (dtype, class), ``ValueError`` for the wrong
 shape or value.
+
+What is checked here is ours: an array of the caller's is copied first and looked at afterwards. Another
+thread, or a callback, may write to the caller's array whenever it likes, and kernels index by what was
+checked.
 """
 
 import numpy as np
 
 __all__ = [
+    "Frozen",
     "as_numpy",
     "as_float_array",
     "as_int_array",
@@ -18,6 +23,7 @@ __all__ = [
     "check_positive",
     "check_pairs",
     "first_few",
+    "owned",
     "read_only",
 ]
 
@@ -36,6 +42,40 @@ def read_only(array):
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def owned(array):
+    """A copy of `array` that nobody can write to, not even by asking NumPy for leave."""
+    array = np.asarray(array)
+    return np.ndarray(array.shape, array.dtype, array.tobytes())
+
+
+class Frozen:
+    """Base of what never changes after it is made: kernels index by its arrays without looking again.
+
+    A copy is the thing itself. Out of a pickle the arrays come read-only again.
+    """
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{type(self).__name__} never changes: cannot set {name!r}; make a new one")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"{type(self).__name__} never changes: cannot delete {name!r}")
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __setstate__(self, state):
+        frozen = {k: owned(v) if isinstance(v, np.ndarray) else v for k, v in state.items()}
+        self.__dict__.update(frozen)
+
+
+def _own(array, obj):
+    """`array`, made from the caller's `obj`, as one that nobody else holds."""
+    return array if isinstance(obj, (list, tuple)) else array.copy()
 
 
 def _device_to_host(obj):
@@ -79,7 +119,7 @@ def as_numpy(obj, name):
     Returns
     -------
     numpy.ndarray
-        Without a copy where possible.
+        Without a copy where possible; `as_float_array` and `as_int_array` make one.
 
     Raises
     ------
@@ -130,7 +170,7 @@ def _check_shape(array, name, shape):
 
 
 def as_float_array(obj, name, shape=None):
-    """Contiguous float64 array of real numbers (float32 and integers are widened).
+    """Contiguous float64 array of real numbers (float32 and integers are widened), never the caller's own.
 
     Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for
     a wrong shape.  Does not look at the values: see `check_finite`.
@@ -139,11 +179,11 @@ def as_float_array(obj, name, shape=None):
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
     _check_shape(array, name, shape)
-    return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    return np.array(array, dtype=np.float64, order="C")
 
 
 def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, expected=None):
-    """Contiguous integer array with every value in ``[low, high)``.
+    """Contiguous integer array with every value in ``[low, high)``, never the caller's own.
 
     `expected` says in messages what these values are, where "indices from .. to .." does not.
 
@@ -156,6 +196,7 @@ def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, exp
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {array.dtype}")
     _check_shape(array, name, shape)
+    array = _own(array, obj)
     if array.size:
         bad = np.zeros(array.shape, bool)
         if low is not None:
@@ -173,7 +214,7 @@ def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, exp
                 f"{name}: expected {expected}, got {int(value)} "
                 f"({len(where)} rows out of range, first: {first_few(where)})"
             )
-    return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+    return np.asarray(array, dtype=dtype, order="C")
 
 
 def check_finite(array, name):
@@ -241,6 +282,7 @@ def check_pairs(pairs, n_bodies):
     Returns
     -------
     (p, 2) int32 ndarray
+        A copy.
 
     Raises
     ------

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 
 import numpy as np
 
 from gpu_collide import _sources
+from gpu_collide._fork import renew_after_fork
 from gpu_collide._rules import check_rules
 from gpu_collide._validate import check_bytes, check_choice, first_few
 from gpu_collide.backends import get_backend
@@ -171,6 +173,11 @@ class BroadPhase:
         self._place = get_backend(backend, precision)
         self._tree_bytes = tree_bytes(self.rules.n, self._place, precision)
         self._tree, self._tests_when_new, self.report = None, 0, None
+        self._after_fork()
+        renew_after_fork(self)
+
+    def _after_fork(self):
+        self._lock = threading.Lock()  # kernels of two steps must not work on one tree
 
     def __repr__(self):
         made = f"BroadPhase({self.rules.n} bodies, {self._kind!r}, {self._place.kind}"
@@ -189,12 +196,13 @@ class BroadPhase:
         room = self._max_bytes - self._tree_bytes
         if room < 0:
             raise _no_room_for_tree(len(bodies), self._tree_bytes, self._max_bytes)
-        found = self._search(bodies, most=room // 8)
-        if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
-            self._refuse(found)
-        pairs = _gather(found)
-        self.report = found.report
-        warn_of_invalid(bodies, self.report.invalid_bodies)
+        with self._lock:
+            found = self._search(bodies, most=room // 8)
+            if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
+                self._refuse(found)
+            pairs = _gather(found)
+            self.report = found.report
+        warn_of_invalid(bodies, found.report.invalid_bodies)
         return pairs
 
     def _search(self, bodies, most=None):

@@ -12,6 +12,7 @@ from gpu_collide._validate import check_bool, check_bytes, check_choice, check_p
 from gpu_collide.backends import get_backend
 from gpu_collide.broad_phase import DEFAULT_BYTES, open_search, warn_of_invalid
 from gpu_collide.contacts import Contacts
+from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.filters import chosen, narrow_phase
 from gpu_collide.poses import Bodies
 from gpu_collide.report import FilterReport
@@ -179,10 +180,17 @@ def collide(
         search = open_search(bodies, rules, place, precision, broad_phase, max_bytes)
         notes |= {"broad_phase": broad_phase, "invalid_bodies": search.report.invalid_bodies}
     run = _run_reference if place.kind == "reference" else _run_pipeline
-    found = run(
-        bodies, pairs if search is None else search, place, options, contacts=contacts, filters=filters,
-        features=features, report=report, precision=precision, max_bytes=max_bytes, progress=progress,
-    )  # fmt: skip
+    try:
+        found = run(
+            bodies, pairs if search is None else search, place, options, contacts=contacts, filters=filters,
+            features=features, report=report, precision=precision, max_bytes=max_bytes, progress=progress,
+        )  # fmt: skip
+    except MemoryError as error:
+        if isinstance(error, MemoryLimitError):
+            raise
+        raise MemoryLimitError(
+            f"this machine has no memory left ({error}); hand over the pairs a share at a time"
+        ) from error
     told = found.report
     if told is not None and search is not None:
         notes["report"] = FilterReport([search.report.filter_row(), *told]).to_dict()

@@ -5,7 +5,7 @@ import numpy as np
 from . import _adjacency as adj
 from . import _loops, _triangulate
 from ._report import MeshReport
-from ._validate import as_float_array, as_numpy, check_bool, check_finite, check_positive, read_only
+from ._validate import Frozen, as_float_array, as_numpy, check_bool, check_finite, check_positive, owned
 
 __all__ = ["Mesh", "MeshReport"]
 
@@ -20,7 +20,7 @@ MOST_FLATTENED = 5e-7
 LEAST_FLATTENED = 1e-12
 
 
-class Mesh:
+class Mesh(Frozen):
     """A rigid shape made of convex planar polygons.
 
     Open, non-manifold and many-part meshes are normal input.  The mesh never changes after it is made, and
@@ -183,7 +183,7 @@ class Mesh:
             findings.append(("vertices belong to no face", np.flatnonzero(~used_given)))
 
         center, radius, scaled = _normalise(points)
-        self.vertices = points.copy()  # the caller's array may change later
+        self.vertices = points
         self.center, self.radius, self.two_sided = center, radius, two_sided
         self.source_face, self.source_vertex = source, source_vertex
         self.source_faces_start, self.source_faces = members_start, members
@@ -210,7 +210,7 @@ class Mesh:
         self.vertex_flags[reflex.reshape(-1)] |= adj.VERTEX_REFLEX
         for name, value in list(vars(self).items()):
             if isinstance(value, np.ndarray):
-                setattr(self, name, read_only(np.ascontiguousarray(value)))
+                setattr(self, name, owned(value))
 
     def _oddities(self):
         """What is odd about the finished mesh, as (what, indices) pairs."""

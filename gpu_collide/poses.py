@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._validate import as_float_array, as_int_array, read_only
+from ._validate import Frozen, as_float_array, as_int_array, owned
 from .mesh import Mesh
 
 __all__ = ["Poses", "Bodies"]
@@ -82,12 +82,19 @@ def what_is_wrong(poses, row):
     return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
 
 
-class Poses:
+def _sealed(array):
+    """`array`, which nobody else holds, read-only."""
+    array.flags.writeable = False
+    return array
+
+
+class Poses(Frozen):
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 
     A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world.  A row that is no
     pose (not finite, quaternion off unit length by more than 1e-3, matrix not rigid within 1e-6) does not
-    raise: it is marked in `valid`, and pairs that use it get the status INVALID_INPUT.
+    raise: it is marked in `valid`, and pairs that use it get the status INVALID_INPUT.  Poses never change:
+    the caller's arrays are copied, and those below are read-only.
 
     Attributes
     ----------
@@ -108,6 +115,7 @@ class Poses:
         self._fill(position, quat, "quat_wxyz", valid)
 
     def _fill(self, position, quat, name, valid=None):
+        """Attributes from arrays that nobody else holds."""
         if position.shape[:-1] != quat.shape[:-1]:
             raise ValueError(
                 f"{name}: expected the leading shape of position, {position.shape[:-1]}, "
@@ -127,10 +135,10 @@ class Poses:
         else:
             unit = np.where(good[..., None], quat, [1.0, 0.0, 0.0, 0.0])
             unit /= np.where(good, length, 1.0)[..., None]
-        # Copies: `valid` and `unit_wxyz` would not follow if the caller changed the arrays later.
-        self.position, self.quat_wxyz = read_only(position.copy()), read_only(quat.copy())
-        self.unit_wxyz = read_only(unit)
-        self.valid = read_only(np.asarray(good))
+        self.__dict__.update(
+            position=_sealed(position), quat_wxyz=_sealed(quat), unit_wxyz=_sealed(unit),
+            valid=_sealed(np.asarray(good)),
+        )  # fmt: skip
 
     @classmethod
     def from_quat_wxyz(cls, position, quat):
@@ -275,8 +283,10 @@ class Poses:
         return f"Poses(shape={self.shape}" + (f", {bad} invalid)" if bad else ")")
 
 
-class Bodies:
+class Bodies(Frozen):
     """Many rigid bodies, each with a shape and two poses: at the start and at the end of the step.
+
+    Bodies never change: `shape` is copied, and other poses make other bodies.
 
     Parameters
     ----------
@@ -331,7 +341,7 @@ class Bodies:
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        self.meshes, self.shape, self.start, self.end = meshes, read_only(shape.copy()), start, end
+        self.__dict__.update(meshes=meshes, shape=owned(shape), start=start, end=end)
 
     def __len__(self):
         return len(self.shape)

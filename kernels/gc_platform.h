@@ -103,12 +103,20 @@ typedef long gc_long;
  * loop bounds made from it stay loop invariant. */
 static _Thread_local int gc_group_id_ = 0;
 static _Thread_local int gc_num_groups_ = 1;
-GC_KERNEL void gc_set_group(int group, int n_groups);
-GC_KERNEL void gc_set_group(int group, int n_groups)
+/* A group is played in shares, one after the other on its scratch, so that a thread can stop between two: share k of
+ * group g has the part of the group's loop that group g * shares + k of so many times more groups would have. */
+static _Thread_local int gc_share_id_ = 0;
+static _Thread_local int gc_num_shares_ = 1;
+GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares);
+GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares)
 {
     gc_group_id_ = group;
     gc_num_groups_ = n_groups;
+    gc_share_id_ = group * n_shares + share;
+    gc_num_shares_ = n_groups * n_shares;
 }
+#define GC_SHARE_ID gc_share_id_
+#define GC_NUM_SHARES gc_num_shares_
 #define GC_GROUP_ID gc_group_id_
 #define GC_NUM_GROUPS gc_num_groups_
 #define GC_LOCAL_ID 0
@@ -224,8 +232,12 @@ typedef float gc_raster;
 #define GC_GROUP_HI(n) (n)
 #define GC_GROUP_STEP(n) (GC_NUM_GROUPS)
 #else
-#define GC_ITEM_LO(n) ((int)((gc_long)(n) * GC_GROUP_ID / GC_NUM_GROUPS))
-#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (GC_GROUP_ID + 1) / GC_NUM_GROUPS))
+#ifndef GC_SHARE_ID
+#define GC_SHARE_ID GC_GROUP_ID
+#define GC_NUM_SHARES GC_NUM_GROUPS
+#endif
+#define GC_ITEM_LO(n) ((int)((gc_long)(n) * GC_SHARE_ID / GC_NUM_SHARES))
+#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (GC_SHARE_ID + 1) / GC_NUM_SHARES))
 #define GC_ITEM_STEP(n) 1
 #define GC_GROUP_LO(n) GC_ITEM_LO(n)
 #define GC_GROUP_HI(n) GC_ITEM_HI(n)

@@ -7,6 +7,7 @@ import threading
 import warnings
 from dataclasses import dataclass
 
+from gpu_collide._fork import LostByFork, renew_after_fork
 from gpu_collide.backends.base import Backend
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError, PrecisionUnavailableError
 
@@ -16,7 +17,24 @@ NAMES = ("cuda", "cpu", "opencl", "reference")
 """Names of the backends, in the order in which ``"auto"`` tries them."""
 
 _open: dict[str, Backend | BackendUnavailableError] = {}
+_refused: dict[tuple[str, str], Exception] = {}  # backends that "auto" passes over for a precision, and why
 _lock = threading.RLock()
+
+
+class _Child:
+    """What a forked child begins with: a lock that nobody holds, and backends that still work."""
+
+    @staticmethod
+    def _after_fork():
+        global _lock
+        _lock = threading.RLock()
+        for name in ("opencl", "cuda"):  # opened anew, which says why it cannot be
+            if isinstance(_open.get(name), Backend):
+                del _open[name]
+
+
+_child = _Child()
+renew_after_fork(_child)
 
 
 class ReferenceBackend(Backend):
@@ -45,7 +63,7 @@ class ReferenceBackend(Backend):
     def _buffer_arg(self, kernel, arg, value):
         return value
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
 
 
@@ -116,13 +134,37 @@ def get_backend(name: str = "auto", precision: str | None = None) -> Backend:
             _warn_once(reasons)
         opened = _try(candidate)
         if isinstance(opened, Backend):
-            if opened.has_float64 or precision in (None, "single"):
+            opened = _builds(opened, precision)
+            if isinstance(opened, Backend):
+                _tell_of_fork(reasons, candidate)
                 return opened
-            opened = PrecisionUnavailableError(
-                f"{opened.device} has no float64 (precision='single' would do)"
-            )
         reasons[candidate] = opened
     raise BackendUnavailableError("; ".join(f"{k}: {v}" for k, v in reasons.items()))
+
+
+def _tell_of_fork(reasons: dict, taken: str) -> None:
+    """Say once that a backend which the parent may have used is passed over."""
+    for name, error in reasons.items():
+        if isinstance(error, LostByFork) and name not in _told_of_fork:
+            _told_of_fork.add(name)
+            warnings.warn(f"{error}; {taken!r} is taken now", RuntimeWarning, stacklevel=4)
+
+
+def _builds(opened: Backend, precision: str | None) -> Backend | Exception:
+    """`opened` if it has the kernels in `precision`, else why not: its compiler is tried now, while there are
+    others to go on to."""
+    if not opened.has_float64 and precision not in (None, "single"):
+        return PrecisionUnavailableError(f"{opened.device} has no float64 (precision='single' would do)")
+    if precision is None or isinstance(opened, ReferenceBackend):
+        return opened
+    key = opened.name, precision
+    if key not in _refused:
+        try:
+            opened.module(precision)
+            return opened
+        except (BackendUnavailableError, KernelCompileError) as error:
+            _refused[key] = error
+    return _refused[key]
 
 
 def _named(name: str) -> Backend:
@@ -135,6 +177,7 @@ def _named(name: str) -> Backend:
 
 
 _warned = False
+_told_of_fork: set[str] = set()
 
 
 def _warn_once(reasons: dict) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,9 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_collide import _sources
-from gpu_collide.errors import BackendUnavailableError, PrecisionUnavailableError
+from gpu_collide._fork import renew_after_fork
+from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
-__all__ = ["Backend", "Kernel", "KernelArg", "Module"]
+__all__ = ["Backend", "DeviceMemoryError", "Kernel", "KernelArg", "Module"]
+
+
+class DeviceMemoryError(MemoryLimitError, MemoryError):
+    """The device has no room for a buffer."""
+
+
+PART_ITEMS = 64  # of kernels with a work-item each: a part of a launch, between two of which `cpu` can stop
 
 
 class KernelArg(NamedTuple):
@@ -52,6 +61,12 @@ class Module(Mapping):
     def __init__(self, precision: str, kernels: dict[str, Kernel]):
         self.precision = precision
         self._kernels = kernels
+        self._seconds = 0.0
+
+    def seconds(self) -> float:
+        """How long it took to build, told once: the first query after it pays for it."""
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called `name`; ``KeyError`` lists the names there are."""
@@ -108,7 +123,14 @@ class Backend(ABC):
 
     def __init__(self):
         self._modules: dict[tuple[str, str | None], Module] = {}
+        self._after_fork()
+        renew_after_fork(self)
+
+    def _after_fork(self):
         self._lock = threading.RLock()
+        for module in self._modules.values():
+            for kernel in module.values():
+                kernel.lock = threading.Lock()
 
     def __repr__(self):
         return f"<{self.name}: {self.device}, {'float64' if self.has_float64 else 'float32 only'}>"
@@ -182,6 +204,7 @@ class Backend(ABC):
         with self._lock:
             key = (precision, text)
             if key not in self._modules:
+                begun = time.perf_counter()
                 text = _sources.source() if text is None else text
                 signatures = _sources.parse(text)
                 handles = self._build(text, precision, signatures)
@@ -189,7 +212,9 @@ class Backend(ABC):
                 for name, sig in signatures.items():
                     args = (KernelArg(a.name, a.dtype(precision), a.pointer, a.const) for a in sig.args)
                     kernels[name] = Kernel(name, tuple(args), handles[name])
-                self._modules[key] = Module(precision, kernels)
+                module = Module(precision, kernels)
+                module._seconds = time.perf_counter() - begun
+                self._modules[key] = module
             return self._modules[key]
 
     @abstractmethod
@@ -210,6 +235,10 @@ class Backend(ABC):
         ValueError
             A number does not fit its type, or `groups` is negative.
         """
+        self._start(kernel, groups, group_size, args)
+
+    def _start(self, kernel: Kernel, groups: int, group_size, args: dict, parts: int | None = None):
+        """`launch` of work that falls into so many equal parts."""
         if groups < 0:
             raise ValueError(f"groups must not be negative, got {groups}")
         if len(args) != len(kernel.args):
@@ -227,20 +256,23 @@ class Backend(ABC):
                 f"a group on {self.name} ({self.device}) has one work-item, got group_size={size}"
             )
         if groups > 0:
-            self._launch(kernel, int(groups), size, values)
+            if parts is None:  # by custom the first number of a kernel says how many items there are
+                parts = 1 if not values or kernel.args[0].pointer else int(values[0])
+            self._launch(kernel, int(groups), size, values, parts)
 
     def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
         """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""
         size = self.item_group_size
         per_group = size if size > 1 else 256
-        self.launch(kernel, min(-(-n // per_group), self.max_groups), size, **args)
+        self._start(kernel, min(-(-n // per_group), self.max_groups), size, args, -(-n // PART_ITEMS))
 
     def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
         """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
-        self.launch(kernel, min(n, self.max_groups), self.group_size, **args)
+        self._start(kernel, min(n, self.max_groups), self.group_size, args, n)
 
     @abstractmethod
-    def _launch(self, kernel: Kernel, groups: int, group_size: int, values: list) -> None: ...
+    def _launch(self, kernel: Kernel, groups: int, group_size: int, values: list, parts: int) -> None:
+        """Run a kernel with checked `values`, whose groups together have so many parts to do."""
 
     @abstractmethod
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
@@ -331,6 +363,15 @@ def _scalar(arg: KernelArg, value):
     return dtype.type(integer)
 
 
+def empty_aligned(shape, dtype, align, make=np.empty) -> np.ndarray:
+    """Contiguous array whose data begins at a multiple of `align` bytes."""
+    shape, dtype = shape_of(shape), np.dtype(dtype)
+    n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    raw = make(n_bytes + align - 1, np.uint8)
+    start = -raw.__array_interface__["data"][0] % align
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
 def shape_of(shape) -> tuple[int, ...]:
     """`shape` as a tuple of int."""
     return (int(shape),) if np.ndim(shape) == 0 else tuple(int(s) for s in shape)
@@ -346,6 +387,20 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def process_memory_free() -> int:
+    """Bytes that this process may still map, by ``ulimit -v``; very many if that sets no limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return 1 << 62
+        with open("/proc/self/statm", encoding="ascii") as f:
+            return max(limit - int(f.read().split()[0]) * resource.getpagesize(), 0)
+    except (ImportError, OSError, ValueError):
+        return 1 << 62
 
 
 def host_memory_free() -> int:

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import itertools
 import os
 import platform
 import queue
-import shlex
-import shutil
 import struct
-import subprocess
-import sys
 import threading
-import warnings
+import time
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from gpu_collide import _sources
-from gpu_collide.backends._cache import cached, digest
+from gpu_collide.backends import base
+from gpu_collide.backends._cache import cached, digest, private_file
+from gpu_collide.backends._compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
 from gpu_collide.backends.base import (
     Backend,
     Kernel,
     KernelArg,
-    shape_of,
     thread_count,
 )
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
-
-INSTALL_HINT = (
-    "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; "
-    "anywhere: pip install ziglang)"
-)
 
 # No contraction, no fast-math: the same bits as the other targets. -fno-math-errno and -fno-trapping-math
 # only drop side effects (errno, the exception flags), which lets sqrt and floor be single instructions and
@@ -46,52 +39,6 @@ FLAGS = (
 )  # fmt: skip
 _NATIVE = ("-march=native",)
 _ALIGN = 64
-
-
-def find_compiler() -> tuple[list[str], str]:
-    """Command of a C compiler and its version text.
-
-    Tried in this order: ``$CC``, ``cc``, ``gcc``, ``clang``, the PyPI package ``ziglang``.
-
-    Raises
-    ------
-    BackendUnavailableError
-        None of them runs.
-    """
-    return _find_compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
-
-
-@lru_cache(maxsize=8)
-def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
-    commands = [shlex.split(cc)] if cc.strip() else []
-    commands += [[name] for name in ("cc", "gcc", "clang")]
-    for command in commands:
-        if shutil.which(command[0]) and (version := _version(command)):
-            return command, version
-        if cc.strip() and command is commands[0]:
-            warnings.warn(
-                f"the C compiler that $CC names, {cc!r}, does not run; trying cc, gcc, clang and ziglang",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-    command = [sys.executable, "-m", "ziglang", "cc"]
-    if _has_ziglang() and (version := _version(command)):
-        return command, version
-    raise BackendUnavailableError(f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}")
-
-
-def _has_ziglang() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("ziglang") is not None
-
-
-def _version(command: list[str]) -> str:
-    try:
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
 
 
 @lru_cache(maxsize=1)
@@ -107,53 +54,108 @@ def _processor() -> str:
     return platform.machine() + "\n" + "\n".join(found.values())
 
 
-def build_library(text: str, precision: str, flags: tuple[str, ...]) -> Path:
-    """Path of the shared library of `text`, compiled unless this machine has done so before."""
+def build_library(text: str, precision: str, flags: tuple[str, ...], use=lambda library: library):
+    """What ``use(library)`` makes of the shared library of `text`, compiled unless this machine has done so
+    before."""
     command, version = find_compiler()
-    flags = (*FLAGS, *flags, *_extra_flags(), f"-DGC_PRECISION={_sources.PRECISIONS[precision]}")
-    key = digest(text, " ".join(flags), " ".join(command), version, _processor())
+    flags = (*FLAGS, *flags, *extra_flags(), f"-DGC_PRECISION={_sources.PRECISIONS[precision]}")
+    name = digest(text, " ".join(flags), " ".join(command), version, _processor())
+    name += ".dll" if os.name == "nt" else ".so"
+    by_path = any(flag.startswith(("-g", "-fsanitize")) for flag in flags)  # for those who look at it
+    return cached(
+        name,
+        lambda: compile_shared(command, flags, text, name),
+        lambda data: use(_load(data, name, by_path)),
+    )
 
-    def compile_to(path: Path) -> None:
-        run = [*command, *flags, "-x", "c", "-", "-o", str(path), *([] if os.name == "nt" else ["-lm"])]
-        done = subprocess.run(run, input=text, capture_output=True, text=True, cwd=path.parent)
-        if done.returncode != 0:
-            raise KernelCompileError(f"{' '.join(run[:-1])} failed:\n{done.stderr.strip()}")
 
-    return cached(f"{key}{'.dll' if os.name == 'nt' else '.so'}", compile_to)
+_loads = itertools.count(1)
 
 
-def _extra_flags() -> list[str]:
-    """Flags in ``GPU_COLLIDE_CFLAGS``, such as ``-fsanitize=address,undefined -g``."""
-    return shlex.split(os.environ.get("GPU_COLLIDE_CFLAGS", ""))
+def _load(data: bytes, name: str, by_path: bool = False) -> ctypes.CDLL:
+    """The shared library that `data` holds: from memory where that is possible, where nobody can cut it short
+    while it runs, else from a file of this process alone."""
+    if hasattr(os, "memfd_create") and not by_path:
+        with contextlib.suppress(OSError):
+            fd = os.memfd_create("gpu_collide", os.MFD_CLOEXEC)
+            try:
+                with os.fdopen(fd, "wb", closefd=False) as file:
+                    file.write(data)
+                # The loader takes a name that it has seen for the library that it has: each gets its own.
+                return ctypes.CDLL(f"/proc/self{'/.' * next(_loads)}/fd/{fd}")
+            finally:
+                os.close(fd)
+    try:
+        return ctypes.CDLL(str(private_file(name, data)))
+    except OSError as error:
+        raise KernelCompileError(f"the library of the kernels cannot be loaded: {error}") from None
 
 
 def empty_aligned(shape, dtype, make=np.empty) -> np.ndarray:
     """Contiguous array whose data begins at a multiple of 64 bytes (a cache line, the widest vector)."""
-    shape, dtype = shape_of(shape), np.dtype(dtype)
-    n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
     # A sanitizer sees an access past the end only if there is no slack behind it.
-    align = 1 if any("sanitize" in flag for flag in _extra_flags()) else _ALIGN
-    raw = make(n_bytes + align - 1, np.uint8)
-    start = -raw.__array_interface__["data"][0] % align
-    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+    sanitized = any("sanitize" in flag for flag in extra_flags())
+    return base.empty_aligned(shape, dtype, 1 if sanitized else _ALIGN, make)
+
+
+def _why(command: list[str]) -> str:
+    """What is wrong with a compiler that does not build, and what to do."""
+    if flags := os.environ.get("GPU_COLLIDE_CFLAGS", "").strip():
+        return (
+            f"{' '.join(command)} cannot build the kernels with GPU_COLLIDE_CFLAGS={flags!r}; correct it or "
+            "unset it"
+        )
+    return f"{' '.join(command)} cannot build shared libraries; {INSTALL_HINT}"
 
 
 class _Job:
-    """One launch, shared by the threads that run it; keeps the argument memory alive until all have run."""
+    """One launch, shared by the threads that run it; keeps the argument memory alive until all have run.
+
+    The thread that launches takes part, and is back in Python every `TURN_SECONDS`, where signals are heeded.
+    On Ctrl-C it leaves at once: the helpers stop before their next share, a few items later, and what they
+    write until then belongs to the job alone.
+    """
 
     __slots__ = ("args", "counters", "done", "function", "keep")
 
-    def __init__(self, function, args, groups, keep):
+    def __init__(self, function, args, groups, shares, keep):
         self.function = function
         self.args = args
-        self.counters = (ctypes.c_int * 3)(0, 0, groups)
+        self.counters = (ctypes.c_int * 5)(0, 0, groups, shares, 0)
         self.done = threading.Lock()
         self.keep = keep
         self.done.acquire()
 
-    def run(self) -> None:
-        if self.function(self.args, self.counters):
+    def lead(self) -> None:
+        """Take part, and return when all groups have run."""
+        mine = (ctypes.c_int * 2)(-1, 0)
+        code = _PAUSED
+        try:
+            while code == _PAUSED:
+                begun = time.perf_counter()
+                code = self.function(self.args, self.counters, mine)
+                if code == _PAUSED and time.perf_counter() - begun > _LONG:
+                    # A share took long, and others may: waiting can be interrupted, computing can not.
+                    _pool.offer(self, mine)
+                    break
+            if code != _FINISHED:
+                self.done.acquire()
+        except BaseException:
+            self.counters[4] = 1
+            raise
+        self.keep = None  # a helper that comes too late only looks at the counters, and may come very late
+
+    def help(self, mine=None) -> None:
+        """Take part in it, from the group and share `mine` on if another thread began them."""
+        code = _PAUSED
+        while code == _PAUSED:
+            code = self.function(self.args, self.counters, mine)
+        if code == _FINISHED:
             self.done.release()
+
+
+_FINISHED, _PAUSED = 1, 2
+_LONG = _sources.TURN_SECONDS + 0.2  # seconds
 
 
 class _Pool:
@@ -171,19 +173,28 @@ class _Pool:
     def _work(self) -> None:
         get = self._jobs.get
         while True:
-            get().run()
+            job, mine = get()
+            job.help(mine)
+            del job, mine  # not kept alive until the next one comes
 
-    def run(self, job: _Job, helpers: int) -> None:
+    def need(self, helpers: int) -> None:
+        """Have at least so many threads."""
         if self._threads < helpers:
             with self._lock:
                 while self._threads < helpers:
-                    self._threads += 1
                     threading.Thread(target=self._work, name="gpu_collide", daemon=True).start()
+                    self._threads += 1
+
+    def offer(self, job: _Job, mine=None) -> None:
+        """Have some helper take part in a job."""
+        self.need(1)
+        self._jobs.put((job, mine))
+
+    def run(self, job: _Job, helpers: int) -> None:
+        self.need(helpers)
         for _ in range(helpers):
-            self._jobs.put(job)
-        job.run()
-        job.done.acquire()
-        job.keep = None  # a helper that comes too late only looks at the counters, and may come very late
+            self._jobs.put((job, None))
+        job.lead()
 
 
 _pool = _Pool()
@@ -204,7 +215,7 @@ class _Handle:
     __slots__ = ("function", "pack", "pointers", "scalars")
 
     def __init__(self, function, signature: _sources.Signature, precision: str):
-        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         function.restype = ctypes.c_int
         self.function = function
         self.scalars = [i for i, a in enumerate(signature.args) if not a.pointer]
@@ -250,9 +261,7 @@ class CpuBackend(Backend):
             try:
                 self.self_test()
             except (KernelCompileError, OSError):
-                raise BackendUnavailableError(
-                    f"{' '.join(command)} cannot build shared libraries; {INSTALL_HINT}\n{first}"
-                ) from first
+                raise BackendUnavailableError(f"{_why(command)}\n{first}") from first
 
     def to_device(self, array, *, copy=True):
         array = np.asarray(array)
@@ -278,14 +287,16 @@ class CpuBackend(Backend):
         return buf
 
     def _build(self, text, precision, signatures):
-        path = build_library(text + _sources.c_entry_points(signatures), precision, self._flags)
-        try:
-            library = ctypes.CDLL(str(path))
-        except OSError:
-            path.unlink(missing_ok=True)  # a damaged file in the cache: build it once more
-            path = build_library(text + _sources.c_entry_points(signatures), precision, self._flags)
-            library = ctypes.CDLL(str(path))
-        return {s.name: _Handle(library["gc_run_" + s.name], s, precision) for s in signatures.values()}
+        def handles(library):
+            try:
+                named = {s.name: library["gc_run_" + s.name] for s in signatures.values()}
+            except AttributeError as error:
+                raise KernelCompileError(
+                    f"{' '.join(find_compiler()[0])} made a library without the kernels: {error}"
+                ) from None
+            return {s.name: _Handle(named[s.name], s, precision) for s in signatures.values()}
+
+        return build_library(text + _sources.c_entry_points(signatures), precision, self._flags, handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         if (
@@ -297,20 +308,23 @@ class CpuBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         handle: _Handle = kernel.handle
         scalars = ctypes.create_string_buffer(handle.pack.pack(*(values[i] for i in handle.scalars)))
-        base = ctypes.addressof(scalars)
-        slot = iter(range(base, base + 8 * len(handle.scalars), 8))
+        first = ctypes.addressof(scalars)
+        slot = iter(range(first, first + 8 * len(handle.scalars), 8))
         args = handle.pointers(
             *(
                 value.__array_interface__["data"][0] if arg.pointer else next(slot)
                 for arg, value in zip(kernel.args, values, strict=True)
             )
         )
-        job = _Job(handle.function, args, groups, (scalars, values))
+        shares = max(1, min(parts, 1 << 30) // groups)
+        job = _Job(handle.function, args, groups, shares, (scalars, values))
         helpers = min(self.threads, groups) - 1
         if helpers > 0:
             _pool.run(job, helpers)
+        elif shares > 1:
+            job.lead()
         else:
-            job.run()
+            job.help()

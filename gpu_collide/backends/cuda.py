@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide import _sources
+from gpu_collide._fork import Driver
 from gpu_collide.backends import _nvrtc
-from gpu_collide.backends._cache import cached, digest
+from gpu_collide.backends._cache import cached, digest, private_file
 from gpu_collide.backends.base import (
     Backend,
+    DeviceMemoryError,
     Kernel,
     KernelArg,
     shape_of,
@@ -57,6 +59,9 @@ def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
     return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}", *FLAGS]
 
 
+_driver = Driver("CUDA")
+
+
 class CudaBackend(Backend):
     """The current CUDA device. Work goes to CuPy's current stream, buffers are CuPy arrays.
 
@@ -72,11 +77,13 @@ class CudaBackend(Backend):
 
     def __init__(self):
         super().__init__()
+        _driver.use()
         try:
             import cupy
         except ImportError as error:
+            _driver.unused()
             raise BackendUnavailableError(f"CuPy is not importable ({error}); {INSTALL_HINT}") from None
-        self._cupy = cupy
+        self._made_cupy = cupy
         runtime = cupy.cuda.runtime
         try:
             if runtime.getDeviceCount() < 1:
@@ -84,6 +91,7 @@ class CudaBackend(Backend):
             device = cupy.cuda.Device()
             properties = runtime.getDeviceProperties(device.id)
         except runtime.CUDARuntimeError as error:
+            _driver.unused()
             raise BackendUnavailableError(
                 f"no CUDA device ({error}); a GPU and NVIDIA's driver are needed"
             ) from None
@@ -93,6 +101,11 @@ class CudaBackend(Backend):
         self.device = f"{properties['name'].decode()} (sm_{self._arch})"
         self.max_groups = properties["multiProcessorCount"] * 32
         self.self_test()
+
+    @property
+    def _cupy(self):
+        _driver.use()
+        return self._made_cupy
 
     def to_device(self, array, *, copy=True):
         array = np.asarray(array)
@@ -107,7 +120,7 @@ class CudaBackend(Backend):
         try:
             return self._cupy.empty(shape_of(shape), dtype)
         except self._cupy.cuda.memory.OutOfMemoryError as error:
-            raise MemoryError(f"{self.device}: {error}") from None
+            raise DeviceMemoryError(f"{self.device}: {error}") from None
 
     def fill(self, buf, value):
         buf.fill(value)
@@ -144,12 +157,13 @@ class CudaBackend(Backend):
             arch, kind = str(older[-1]), "ptx"
         options = _options(arch, precision, kind)
         key = digest(text, " ".join(options), kind, _nvrtc.version(self._major))
-        path = cached(
-            f"{key}.{kind}",
-            lambda p: p.write_bytes(_nvrtc.build(text, options, kind, self._major)),
-        )
-        module = self._cupy.RawModule(path=str(path))
-        return {name: module.get_function(name) for name in signatures}
+        name = f"{key}.{kind}"
+
+        def handles(data):
+            module = self._cupy.RawModule(path=str(private_file(name, data)))
+            return {kernel: module.get_function(kernel) for kernel in signatures}
+
+        return cached(name, lambda: _nvrtc.build(text, options, kind, self._major), handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         if (
@@ -160,7 +174,8 @@ class CudaBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
+        _driver.use()
         kernel.handle((groups,), (group_size,), tuple(values))
 
     def synchronize(self):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from gpu_collide import _sources
-from gpu_collide.backends._cache import cache_dir
+from gpu_collide._fork import Driver
+from gpu_collide.backends._cache import cache_dir, safe_by_name
 from gpu_collide.backends.base import (
     Backend,
+    DeviceMemoryError,
     Kernel,
     KernelArg,
+    empty_aligned,
     host_memory_free,
+    process_memory_free,
     shape_of,
 )
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
@@ -27,28 +30,30 @@ INSTALL_HINT = (
 )
 
 
+_driver = Driver("OpenCL")
+
+
 def _pyopencl():
+    _driver.use()
     try:
         _prepare_pocl()
         import pyopencl
     except ImportError as error:
+        _driver.unused()
         raise BackendUnavailableError(f"PyOpenCL is not importable ({error}); {INSTALL_HINT}") from None
     return pyopencl
 
 
 def _prepare_pocl() -> None:
-    """Give PoCL a cache folder it can write: without one it offers no platform at all, and says nothing."""
+    """Give PoCL a cache folder that it can write and others can not: without one it offers no platform at
+    all, and says nothing; from one that others fill it would run what they like."""
     if "POCL_CACHE_DIR" in os.environ:
         return
-    home = Path(
-        os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or tempfile.gettempdir()) / ".cache"
-    )
-    try:
-        (home / "pocl").mkdir(parents=True, exist_ok=True)
-        if os.access(home / "pocl", os.W_OK):
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME")
+    if home:
+        folder = Path(home, "pocl") if os.environ.get("XDG_CACHE_HOME") else Path(home, ".cache", "pocl")
+        if safe_by_name(folder) and os.access(folder, os.W_OK):
             return
-    except OSError:
-        pass
     os.environ["POCL_CACHE_DIR"] = str(cache_dir() / "pocl")
 
 
@@ -92,17 +97,27 @@ def has_float64(device) -> bool:
     return "cl_khr_fp64" in device.extensions.split() and bool(device.double_fp_config)
 
 
+_ALIGN = 4096  # of memory that the host and a driver share, so that none of them copies it
+_LARGE = 1 << 20  # bytes of a buffer from which on it is asked what memory is free
+_SPARE = 32 << 20  # bytes left to the driver, which does not survive being refused
+
+
 class ClBuffer:
     """Memory of an OpenCL device with a shape and a dtype."""
 
-    __slots__ = ("data", "dtype", "nbytes", "shape", "size")
+    __slots__ = ("data", "dtype", "nbytes", "owner", "shape", "size")
 
     def __init__(self, data, shape, dtype):
+        self.owner = None
         self.data = data
         self.shape = shape_of(shape)
         self.dtype = np.dtype(dtype)
         self.size = int(np.prod(self.shape, dtype=object))
         self.nbytes = self.size * self.dtype.itemsize
+
+    def __del__(self):
+        if self.owner is not None:
+            self.owner._sizes.pop(id(self), None)
 
     def __len__(self):
         return self.shape[0]
@@ -152,8 +167,9 @@ class OpenclBackend(Backend):
         self.device = describe(device)
         self.has_float64 = has_float64(device)
         self.max_buffer = device.max_mem_alloc_size
-        self._context = cl.Context([device])
-        self._queue = cl.CommandQueue(self._context)
+        self._device_memory, self._sizes = device.global_mem_size, {}
+        self._made_context = cl.Context([device])
+        self._made_queue = cl.CommandQueue(self._made_context)
         self._on_host = not device.type & cl.device_type.GPU
         size = self._wanted_size or (1 if self._on_host else 64)
         largest = min(device.max_work_group_size, device.max_work_item_sizes[0])
@@ -161,6 +177,16 @@ class OpenclBackend(Backend):
         self.item_group_size = min(self._wanted_size or (1 if self._on_host else 128), largest)
         self.serial_groups = self.group_size == 1
         self.max_groups = device.max_compute_units * 16
+
+    @property
+    def _context(self):
+        _driver.use()
+        return self._made_context
+
+    @property
+    def _queue(self):
+        _driver.use()
+        return self._made_queue
 
     def to_device(self, array, *, copy=True):
         array = np.ascontiguousarray(array, dtype=np.asarray(array).dtype.newbyteorder("=")).reshape(
@@ -181,15 +207,41 @@ class OpenclBackend(Backend):
         cl = self._cl
         buf = ClBuffer(None, shape, dtype)
         if buf.nbytes > self.max_buffer:
-            raise MemoryError(
+            raise DeviceMemoryError(
                 f"a buffer of {buf.nbytes} bytes was needed; {self.device} allows {self.max_buffer} in one"
             )
+        room = self._room(buf.nbytes)
+        if buf.nbytes > room:
+            raise DeviceMemoryError(
+                f"a buffer of {buf.nbytes} bytes was needed; {self.device} has room for {max(room, 0)}, "
+                f"beside {self._held()} that are held"
+            )
+        flags, size = cl.mem_flags.READ_WRITE, max(buf.nbytes, 16)  # OpenCL has no buffers of no bytes
         try:
-            # OpenCL has no buffers of no bytes.
-            buf.data = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, max(buf.nbytes, 16))
-        except cl.MemoryError as error:
-            raise MemoryError(f"{self.device} could not allocate {buf.nbytes} bytes: {error}") from None
+            if self._on_host:
+                # PoCL allocates when a buffer is first used, and ends the process if it cannot. NumPy does
+                # so now.
+                memory = empty_aligned(size, np.uint8, _ALIGN)
+                buf.data = cl.Buffer(self._context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=memory)
+            else:
+                buf.data = cl.Buffer(self._context, flags, size)
+        except (cl.MemoryError, MemoryError) as error:
+            raise DeviceMemoryError(f"{self.device} could not allocate {buf.nbytes} bytes: {error}") from None
+        buf.owner, self._sizes[id(buf)] = self, buf.nbytes
         return buf
+
+    def _room(self, nbytes):
+        """Bytes that another buffer of about this size may take."""
+        if nbytes < _LARGE:
+            return nbytes
+        room = self._device_memory - self._held()
+        if self._on_host:
+            room = min(room, process_memory_free() - _SPARE, host_memory_free() - _SPARE)
+        return room
+
+    def _held(self):
+        """Bytes of all buffers there are."""
+        return sum(list(self._sizes.values()))
 
     def fill(self, buf, value):
         if buf.nbytes:
@@ -234,7 +286,7 @@ class OpenclBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value.data
 
-    def _launch(self, kernel, groups, group_size, values):
+    def _launch(self, kernel, groups, group_size, values, parts):
         with kernel.lock:  # arguments live in the kernel object
             kernel.handle(self._queue, (groups * group_size,), (group_size,), *values)
 
@@ -245,5 +297,5 @@ class OpenclBackend(Backend):
         # OpenCL cannot say what is free: on a processor the host can, on a GPU three quarters are taken for
         # free.
         if self._on_host:
-            return min(host_memory_free(), self._device.global_mem_size)
-        return self._device.global_mem_size // 4 * 3
+            return min(host_memory_free(), process_memory_free(), self._device_memory - self._held())
+        return self._device_memory // 4 * 3

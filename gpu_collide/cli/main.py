@@ -6,6 +6,7 @@ import argparse
 import sys
 import warnings
 
+from .. import _command
 from . import demo, devices, race, run, screen
 from .files import UserError
 from .terminal import Terminal
@@ -69,11 +70,13 @@ def main(argv=None):
         return 0
     terminal = Terminal(quiet=options.quiet, plain=options.plain)
     try:
+        _command.obey_later()
         with warnings.catch_warnings():
             # The sentence alone: the line of code that warned is none of the user's.
             warnings.showwarning = lambda message, *_: terminal.warn(message)
             options.action(options, terminal)
     except KeyboardInterrupt:
+        _command.obey_now()
         terminal.error("interrupted")
         return 130
     except BrokenPipeError:  # `gpu-collide ... | head` is not an error

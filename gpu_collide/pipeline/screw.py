@@ -145,9 +145,8 @@ def _row_heights(query, pairs, near):
 
 def run(query, backend):
     """Run the whole query; returns the fields of `Contacts` as a dict of arrays, and the run."""
-    begun = time.perf_counter()
     module = backend.module(query.precision)
-    built = time.perf_counter()
+    begun = time.perf_counter()
     real = np.dtype(np.float32 if query.precision == "single" else np.float64)
     raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
     near = takes_near(query)
@@ -155,8 +154,8 @@ def run(query, backend):
     state = _Run(query, backend, module, tables, _sources.constants(query.precision), real, raster)
     state.near = near
     state.report = FilterReport() if query.report else None
-    state.timings["compile"] = built - begun
-    state.timings["prepare"] = time.perf_counter() - built
+    state.timings["compile"] = module.seconds()
+    state.timings["prepare"] = time.perf_counter() - begun
     blocks, total = [query.pairs], len(query.pairs)
     if not isinstance(query.pairs, np.ndarray):
         blocks = query.pairs.blocks(max(1, min(BLOCK, query.max_bytes // BLOCK_BYTES)))
@@ -188,13 +187,15 @@ def _block(state, pairs, total):
         state.report = None if told is None else told + FilterReport()
         try:
             _chunk(state, piece)
-        except TooLarge as error:
+        except (TooLarge, MemoryError) as error:  # the limit that was set, or the machine's
             state.report = told  # the halves will tell it again
-            if stop - at == 1:
+            if stop - at == 1 and isinstance(error, TooLarge):
                 raise MemoryLimitError(
                     f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
                     f"bytes, got {query.max_bytes}; {_remedy(query, near[at] > before)}"
                 ) from None
+            if stop - at == 1:
+                raise
             size = max(1, (stop - at) // 2)
             continue
         at = stop
@@ -323,8 +324,7 @@ def _assemble(state):
     result = {name: _join(fields.pop(name), *_FIELDS[name], state.real) for name in _FIELDS}
     result["status"] = _join(status, "u1", 1)
     result["contact_start"] = _join(starts, "i8", 1)
-    given = isinstance(state.query.pairs, np.ndarray)  # then they are the caller's, who may change them
-    result["pairs"] = state.blocks[0].copy() if given else _join(state.blocks, "i4", 2)
+    result["pairs"] = _join(state.blocks, "i4", 2)
     times = _join(toi, "f8", 1)
     result["toi"] = np.where(times > 1.5, np.inf, times)
     if not keep:

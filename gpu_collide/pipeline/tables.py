@@ -231,16 +231,22 @@ _CACHED = 4
 
 
 def tables_for(meshes, backend, precision, near=False):
-    """`build_tables`, kept for the last few sets of meshes: a simulation asks with the same every step."""
+    """`build_tables`, kept for the last few sets of meshes: a simulation asks with the same every step.
+
+    Any thread may call: each step is one of OrderedDict's own, and two that build at once both keep theirs.
+    """
     key = (tuple(map(id, meshes)), id(backend), precision, near)
-    if key in _cache:
+    kept = _cache.get(key)
+    if kept is None:
+        # Meshes and backend are kept alive, so that their ids stay theirs.
+        kept = _cache[key] = (meshes, backend, build_tables(meshes, backend, precision, near))
+    try:
         _cache.move_to_end(key)
-        return _cache[key][1]
-    tables = build_tables(meshes, backend, precision, near)
-    _cache[key] = (meshes, tables)  # the meshes are kept alive, so that their ids stay theirs
-    while len(_cache) > _CACHED:
-        _cache.popitem(last=False)
-    return tables
+        while len(_cache) > _CACHED:
+            _cache.popitem(last=False)
+    except KeyError:
+        pass  # another thread was quicker
+    return kept[2]
 
 
 def short_edges(meshes, shape_a, shape_b):

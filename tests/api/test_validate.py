@@ -63,9 +63,19 @@ def test_float32_and_integers_are_widened():
         assert v.as_float_array(np.ones(3, dtype), "x").dtype == np.float64
 
 
-def test_no_copy_of_float64():
-    data = np.ones((4, 3))
-    assert np.shares_memory(v.as_float_array(data, "x"), data)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4"])
+def test_what_is_checked_is_a_copy(dtype):
+    """The caller may write to his array at any time, so it is copied before it is checked."""
+    data = np.ones((4, 3), dtype)
+    check = v.as_float_array if dtype[0] == "f" else v.as_int_array
+    for given in (data, data[:], data.T, memoryview(data)):
+        assert not np.shares_memory(check(given, "x"), data)
+
+
+def test_pairs_that_are_checked_are_a_copy():
+    pairs = np.array([[0, 1], [2, 3]], np.int32)
+    checked = v.check_pairs(pairs, 4)
+    assert checked.dtype == np.int32 and not np.shares_memory(checked, pairs)
 
 
 @pytest.mark.parametrize(

@@ -64,14 +64,15 @@ static void *gc_lane_NAME_(void *p)
     void *const *args = seat->args;
     gc_lane_ = seat->lane;
     gc_meeting_of_lane_ = seat->meeting;
-    gc_set_group(seat->group, seat->n_groups);
+    gc_set_group(seat->group, seat->n_groups, 0, 1);
     NAME(PASSED);
     return 0;
 }
-GC_KERNEL int gc_run_NAME(void *const *args, int *job)
+GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
 {
     const int n = job[2];
     int ran = 0, g, i;
+    (void)mine;
     while ((g = __atomic_fetch_add(&job[0], 1, __ATOMIC_RELAXED)) < n) {
         pthread_t thread[LANES];
         gc_seat_ seat[LANES];

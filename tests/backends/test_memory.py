@@ -1,0 +1,100 @@
+"""Memory that is refused: an error of ours with numbers in it, smaller pieces where that helps, no abort."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from gpu_collide.backends.base import DeviceMemoryError, process_memory_free
+from gpu_collide.errors import MemoryLimitError
+
+HUNGRY = """
+import resource, sys
+import numpy as np
+import gpu_collide as gc
+from gpu_collide.backends import get_backend
+name, spare = sys.argv[1], int(sys.argv[2]) << 20
+r = np.random.default_rng(1)
+n = 200
+quat = r.normal(size=(2, n, 4)); quat /= np.linalg.norm(quat, axis=2)[..., None]
+start, end = (gc.Poses.from_quat_wxyz(r.normal(size=(n, 3)), q) for q in quat)
+bodies = gc.Bodies(gc.shapes.box(), None, start, end)
+pairs = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int32)[:20_000]
+gc.collide(bodies, pairs[:100], backend=name)
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + spare, resource.RLIM_INFINITY))
+try:
+    found = gc.collide(bodies, pairs, backend=name)
+    print("found", len(found))
+except gc.errors.MemoryLimitError as error:
+    print("told", error)
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print("then", len(gc.collide(bodies, pairs[:100], backend=name)) > 0)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
+@pytest.mark.parametrize("spare", [20, pytest.param(60, marks=pytest.mark.slow), 160])
+def test_process_that_may_not_grow(backend, spare):
+    """PoCL allocated at first use, and ended the process by an assertion when that was refused."""
+    if backend.kind == "cuda":
+        pytest.skip("a driver of a GPU maps more than any such limit")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "GPU_COLLIDE_THREADS": "2"}
+    command = [sys.executable, "-c", HUNGRY, backend.name, str(spare)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines[-1] == "then True", done.stdout + done.stderr
+    assert lines[0].startswith(("found", "told"))
+
+
+def test_refused_buffers_make_smaller_pieces(backend, monkeypatch):
+    """The machine's limit is treated as the one that was set: the same bits, in more pieces."""
+    r = np.random.default_rng(1)
+    quat = r.normal(size=(2, 12, 4))
+    quat /= np.linalg.norm(quat, axis=2)[..., None]
+    start, end = (gc.Poses.from_quat_wxyz(r.normal(size=(12, 3)), q) for q in quat)
+    bodies = gc.Bodies(gc.shapes.box(), None, start, end)
+    pairs = np.stack(np.triu_indices(12, 1), axis=1)
+    expected = gc.collide(bodies, pairs, backend=backend.name)
+    real, limit, refused = type(backend).empty, [70_000], []
+
+    def empty(self, shape, dtype):
+        nbytes = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
+        if nbytes > limit[0]:
+            refused.append(nbytes)
+            raise DeviceMemoryError(f"no {nbytes} bytes")
+        return real(self, shape, dtype)
+
+    monkeypatch.setattr(type(backend), "empty", empty)
+    found = None
+    while found is None:  # the least that one pair needs is the backend's own affair
+        try:
+            found = gc.collide(bodies, pairs, backend=backend.name)
+        except MemoryLimitError as error:
+            assert "bytes" in str(error)
+            limit[0] *= 2
+    assert refused
+    for name in ("time", "position", "normal", "pair", "status", "toi"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
+def test_errors_of_refused_memory_are_both_kinds(backend):
+    if backend.kind != "opencl":
+        pytest.skip("about opencl")
+    with pytest.raises(MemoryLimitError, match="allows .* in one"):
+        backend.empty(backend.max_buffer + 1, "u1")
+    held = [backend.empty(1 << 20, "u1")]
+    assert backend._held() >= 1 << 20
+    before = backend._held()
+    with pytest.raises(MemoryError, match="has room for"):
+        while True:  # stops at what the device grants in all; nothing is touched, so nothing is taken
+            held.append(backend.empty(backend.max_buffer, "u1"))
+    held.clear()
+    assert backend._held() == before - (1 << 20)
+
+
+def test_limit_of_the_process():
+    assert process_memory_free() > 0
