@@ -52,12 +52,13 @@ GC_FN gc_vec gc_shrunk_over(const gc_touch *o, const gc_solid *s, int v)
     return gc_solid_over(s, gc_sub(gc_solid_vertex(o, s, v), gc_scale(gc_make(p[0], p[1], p[2]), depth)));
 }
 
-/* How far the ends of an edge at vertex v must lie from a face that it goes through. A two-sided sheet is not moved off what
- * it lies on, so that depth is asked for here. */
+/* How far an edge at vertex v must go through a face. Rounding, if it was shrunk by more. What was not, a speck or a two-sided
+ * sheet, which has no side to be shrunk to, must go through the middle of the face, by as much as would have been shrunk. */
 GC_FN gc_real gc_through(const gc_touch *o, const gc_solid *s, int v)
 {
     gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + 3] * o->shrink;
-    return s->mesh->two_sided && most < GC_R(0.0) ? GC_MIN(o->depth, -most) : o->rough;
+    if (!(s->mesh->two_sided && most < GC_R(0.0)) && GC_ABS(most) > GC_OVERLAP_SPECK * o->rough) return o->rough;
+    return GC_MAX(GC_MIN(o->depth, GC_ABS(most)), GC_R(2.0) * o->rough);
 }
 
 /* does the box of the segment p q meet the box of s, both in the frame of s? */
@@ -90,18 +91,19 @@ GC_FN int gc_solid_leaf(const gc_touch *o, const gc_solid *s, int leaf)
 
 GC_FN gc_real gc_taxi(gc_vec a) { return GC_ABS(a.x) + GC_ABS(a.y) + GC_ABS(a.z); }
 
-/* Does the segment p q pass through face f, all in the frame of s? Its ends lie on both sides by more than `through`; the face
- * is closed and wider by rounding, so that nothing slips through between two faces. */
+/* Does the segment p q pass through face f, all in the frame of s? Its ends lie on both sides by more than `through`
+ * (gc_through). For what was shrunk, faces are wider by rounding, so that nothing slips through between two of them; for
+ * what was not, they are narrower, so that passing along a border is touch. */
 GC_LARGE int gc_pierces(const gc_touch *o, const gc_solid *s, int f, gc_vec p, gc_vec q, gc_real through)
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec n = gc_normal(&o->t, s->mesh, f), u = gc_solid_corner(o, s, end - 1), x;
-    gc_real dp = gc_dot(n, gc_sub(p, u)), dq = gc_dot(n, gc_sub(q, u));
+    gc_real dp = gc_dot(n, gc_sub(p, u)), dq = gc_dot(n, gc_sub(q, u)), wider = through > o->rough ? -through : through;
     if (!((dp < -through && dq > through) || (dp > through && dq < -through))) return 0;
     x = gc_add(p, gc_scale(gc_sub(q, p), dp / (dp - dq)));
     for (; j < end; ++j) {
         gc_vec v = gc_solid_corner(o, s, j), along = gc_sub(v, u);
-        if (gc_dot(gc_cross(along, gc_sub(x, u)), n) < -o->rough * gc_taxi(along)) return 0;
+        if (gc_dot(gc_cross(along, gc_sub(x, u)), n) < -wider * gc_taxi(along)) return 0;
         u = v;
     }
     return 1;
