@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json
+from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json, overlap_words
 from .report import FilterReport
 
 __all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
@@ -276,6 +276,9 @@ class TrajectoryContacts:
             f"  pairs     {self.step_pairs.sum()}: {named or 'no contact'}",
             f"  contacts  {len(self)}: {kinds}",
         ]
+        overlapping = int((status == Status.INITIAL_OVERLAP).sum())
+        if overlapping:
+            lines.insert(3, f"  overlap   {overlap_words(overlapping)}")
         if len(self):
             i = int(np.argmin(self.time))
             lines.append(

@@ -29,7 +29,7 @@ def collide_reference(
     pixel_size=None,
     min_properness=-0.1,
     contacts="all",
-    check_start=False,
+    check_start=True,
     progress=None,
     filters=(),
     report=False,
