@@ -52,7 +52,7 @@ def main(arguments):
 
     contacts = gc.collide(bodies, pairs).to_numpy()
     print(contacts)
-    hits = np.flatnonzero(contacts.status == gc.Status.HIT)
+    hits = np.flatnonzero(np.isfinite(contacts.toi))
     if len(hits):
         first = hits[np.argmin(contacts.toi[hits])]
         print(f"lane {first} is hit first, at t = {contacts.toi[first]:.6f}:")

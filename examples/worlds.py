@@ -28,8 +28,8 @@ def main(arguments):
     print(f"\n{contacts.report}\n")
 
     # Which cars ran into something, and when? Pairs are rows (A, B) of body numbers.
-    a, b = contacts.pairs[contacts.status == gc.Status.HIT].T
-    toi = contacts.toi[contacts.status == gc.Status.HIT]
+    met = np.isfinite(contacts.toi)
+    (a, b), toi = contacts.pairs[met].T, contacts.toi[met]
     for k in np.argsort(toi)[:8]:
         i, j = int(a[k]), int(b[k])
         number, who = max(world[i], world[j]), f"{name(bodies, i)} and {name(bodies, j)}"

@@ -21,7 +21,7 @@ class Status(enum.IntEnum):
 
     MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
     HIT = 1  #: at least one reported contact
-    INITIAL_OVERLAP = 2  #: the solids overlap at the start (see ``check_start``); contacts are kept
+    INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
     UNRESOLVED = 4  #: an iteration cap was hit; what was found is kept
 
@@ -270,6 +270,9 @@ class Contacts:
         pairs = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any()) or "none"
         kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
         lines = ["Contacts", f"  pairs     {self.n_pairs}: {pairs}", f"  contacts  {len(self)}: {kinds}"]
+        overlapping = int((status == Status.INITIAL_OVERLAP).sum())
+        if overlapping:
+            lines.insert(2, f"  overlap   {overlap_words(overlapping)}")
         if len(self):
             toi = as_numpy(self.toi, "toi")
             first = int(np.argmin(toi))
@@ -283,6 +286,11 @@ class Contacts:
         if made:
             lines.append("  made by   " + ", ".join(made))
         return "\n".join(lines)
+
+
+def overlap_words(count):
+    """What INITIAL_OVERLAP says of so many pairs, in plain words."""
+    return f"{count:,} {'pair is' if count == 1 else 'pairs are'} in each other already when the step begins"
 
 
 def _row_number(index):

@@ -117,7 +117,10 @@ def collide_trajectories(
 
     Each step is a problem of its own.  A contact that lasts beyond the end of its step is reported again in
     the next one, ``sustained`` from its beginning, and one at exactly the time of a frame may be reported by
-    both of its steps.
+    both of its steps.  Bodies that overlap at the start of a step, as they mostly do in the step after they
+    met unless something keeps them apart, are listed in ``pairs`` as INITIAL_OVERLAP in each such step, with
+    those contacts that the step has: none, while neither surface goes through a further part of the other.
+    ``check_start=False`` leaves such pairs out where they have no contact.
 
     Held in memory are: `poses` as given (of blocks: the frames of one batch and one block), the pairs and
     contacts of one batch, and with ``stream=False`` all that was found.

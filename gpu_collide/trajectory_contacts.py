@@ -9,7 +9,7 @@ import numpy as np
 
 from ._npz import read_result, save_name, write_result
 from ._result_checks import normal_faults, trajectory_faults
-from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json
+from .contacts import CONTACT_DTYPE, Kind, Status, _canonical, _to_json, overlap_words
 from .report import FilterReport
 
 __all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
@@ -291,6 +291,9 @@ class TrajectoryContacts:
             f"  pairs     {self.step_pairs.sum()}: {named or 'no contact'}",
             f"  contacts  {len(self)}: {kinds}",
         ]
+        overlapping = int((status == Status.INITIAL_OVERLAP).sum())
+        if overlapping:
+            lines.insert(3, f"  overlap   {overlap_words(overlapping)}")
         if len(self):
             i = int(np.argmin(self.time))
             lines.append(

@@ -38,8 +38,13 @@
 #define GC_NO_MOTION GC_R(1e-13)
 /* a relative motion longer than this (in sizes) leaves float64 no digits for the tolerances: the pair is UNRESOLVED */
 #define GC_MAX_MOTION GC_R(1e12)
-/* solids overlap at the start if they go deeper than this; less is touch (check_start) */
+/* solids overlap if they go deeper than this; less is touch. Parts too thin to be shrunk by it are shrunk by
+ * GC_OVERLAP_SHARE of their thickness */
 #define GC_OVERLAP_DEPTH GC_R(1e-7)
+/* places of a pair are rounded by this share of size and way when solids are looked at (seen: 5e-16) */
+#define GC_OVERLAP_ROUNDING GC_R(1e-14)
+/* a ray whose side of an edge is nearer to 0 than this share of what it is computed from has no answer, another is tried */
+#define GC_RAY_ROUNDING GC_R(2e-15)
 /* quaternions further than this from unit length are invalid, nearer ones are normalised */
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #else
@@ -59,11 +64,20 @@
 #define GC_NO_MOTION GC_R(1e-6)
 #define GC_MAX_MOTION GC_R(1e5)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)
+#define GC_OVERLAP_ROUNDING GC_R(2e-6)
+#define GC_RAY_ROUNDING GC_R(1e-6)
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #endif
 
-/* boxes of a tree's nodes are widened by this when solids are looked at: they are float32 */
+/* boxes of a tree's nodes are widened by this, in radii of the body, when solids are looked at: they are float32 */
 #define GC_OVERLAP_NODE GC_R(1e-6)
+/* solids: a face may be so far off its plane, in radii of its body */
+#define GC_OVERLAP_FLAT GC_R(2e-6)
+/* solids: a part is shrunk by at most this share of its thickness (three volumes over its surface; of the radius, if it is
+ * open), so that what is thinner than GC_OVERLAP_DEPTH is not turned inside out */
+#define GC_OVERLAP_SHARE GC_R(0.01)
+/* solids: a part that may be shrunk by less than so many roundings overlaps only if it lies inside by the depth */
+#define GC_OVERLAP_SPECK GC_R(16.0)
 
 #if GC_PRECISION == 2
 /* near faces: share of a vertex's own coordinates that counts as far from the near frame's origin: all, if they are float32 */
@@ -114,7 +128,7 @@
 #define GC_MAX_VISITS 1024
 #define GC_MAX_PIECES 64
 #define GC_MAX_COPIES 5
-/* rounds in search of a direction that leads inwards at a sharp vertex; beyond them the last one is taken (check_start) */
+/* rounds in search of a direction that leads inwards at a sharp vertex; beyond them the last one is taken (solids) */
 #define GC_MAX_TIP 32
 /* finer screens are refused as too large (MemoryLimitError); with it, sums over a group of 256 stay below 2^31 */
 #define GC_MAX_ROWS 4000000

@@ -77,6 +77,14 @@ typedef struct {
 #define GC_NEAR_FIELDS 28
 #define GC_PATCH_NODE 12
 
+/* Components of meshes (gc_solid.h). Ints: GC_SOLID_STRIDE a mesh: where the vertices that tell its components stand, how many,
+ * is one closed, where the codes of its faces stand; behind all of these, the vertices and codes. A component is told by one
+ * vertex; the code of a face is 2 (vertex + 1) if it is the face that tells a component, else 0, and 1 more if its component
+ * is closed. Reals: GC_INSET_STRIDE a vertex: outward unit vector, and the greatest depth by which it may be moved against
+ * it (user units; negative: its component is open). */
+#define GC_SOLID_STRIDE 4
+#define GC_INSET_STRIDE 4
+
 /* mesh_reals: GC_MESH_REALS per mesh: centre x y z (of the bounding box), radius, scale (power of two >= radius), half
  * the sides of the box, greatest distance of a face's corner from the mean of its corners */
 #define GC_MESH_REALS 12

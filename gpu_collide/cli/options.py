@@ -73,7 +73,10 @@ def add_query_options(parser):
     )
     group.add_argument("--first", action="store_true", help="only the earliest contacts of each pair")
     group.add_argument(
-        "--check-start", action="store_true", help="mark pairs that overlap at the start as INITIAL_OVERLAP"
+        "--check-start",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="mark pairs whose solids overlap at the start as INITIAL_OVERLAP (default: yes)",
     )
 
 

@@ -19,6 +19,7 @@ from .options import (
     query_arguments,
 )
 from .screen import check_picture_type
+from .summary import status_text
 
 EPILOG = """\
 the recording:
@@ -222,7 +223,7 @@ def race_rows(recording, found, seconds):
         recording.static.meshes[s].n_faces for s in recording.static.shape
     )  # fmt: skip
     near = steps_near(found)
-    hit = len(np.unique(found.pairs["step"][found.pairs["status"] == gc.Status.HIT]))
+    hit = len(np.unique(found.step))
     rows = [("lasted", f"{recording.seconds:.1f} s" + (f" in {races} races" if races > 1 else ""))]
     if recording.n_bodies > 1:
         rows.append(("bodies", f"{recording.n_bodies:,}"))
@@ -239,7 +240,7 @@ def race_rows(recording, found, seconds):
     trouble = found.pairs["status"]
     for status in (gc.Status.INITIAL_OVERLAP, gc.Status.INVALID_INPUT, gc.Status.UNRESOLVED):
         if (trouble == status).any():
-            rows.append((f"pairs {status.name}", f"{int((trouble == status).sum()):,}"))
+            rows.append((f"pairs {status_text(status)}", f"{int((trouble == status).sum()):,}"))
     rows.append(("bodies skipped in a step", f"{len(found.skipped):,}"))
     looked = steps_looked_at(recording, found)
     if looked < steps:

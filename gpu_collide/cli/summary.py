@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+STATUS_WORDS = {"INITIAL_OVERLAP": "in each other at the start"}
 KIND_WORDS = {"FV": "face of A, vertex of B", "VF": "vertex of A, face of B", "EE": "edge of A, edge of B"}
 
 
@@ -43,7 +44,7 @@ def found_rows(contacts):
     for status in gc.Status:
         count = int(np.count_nonzero(contacts.status == status))
         if count or status in (gc.Status.HIT, gc.Status.MISS):
-            rows.append((f"  {status.name}", f"{count:,}", _share(count, n_pairs)))
+            rows.append((f"  {status_text(status)}", f"{count:,}", _share(count, n_pairs)))
     rows.append(("contacts", f"{n_contacts:,}", ""))
     for kind in gc.Kind:
         count = int(np.count_nonzero(contacts.kind == kind))
@@ -58,6 +59,12 @@ def found_rows(contacts):
         rows.append(("earliest time of contact", f"{toi.min():.6f}", ""))
         rows.append(("median first time", f"{np.median(toi):.6f}", ""))
     return rows
+
+
+def status_text(status):
+    """Name of a status, and what it means if that is not plain."""
+    words = STATUS_WORDS.get(status.name)
+    return f"{status.name}: {words}" if words else status.name
 
 
 def speed_rows(contacts, seconds):

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline import overlap
 from gpu_collide.pipeline.screw import _pose_buffers
 from gpu_collide.pipeline.tables import tables_for
 
@@ -46,9 +47,8 @@ def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
     module = backend.module(precision)
     built = time.perf_counter()
     real = np.dtype(np.float32 if precision == "single" else np.float64)
-    limit = _sources.constants(precision)["GC_AUTO_NEAR_FACES"]
-    large = any(len(m.face_planes) > limit for m in bodies.meshes)
-    tables = tables_for(bodies.meshes, backend, precision, large).buffers
+    trees = overlap.takes_trees(bodies.meshes)
+    tables = tables_for(bodies.meshes, backend, precision, trees).buffers
     poses, rows, _ = _pose_buffers(bodies, pairs, backend, real)
     timings = {"compile": module.seconds(), "prepare": time.perf_counter() - built}
 
@@ -92,8 +92,8 @@ def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
     }
     screw, state = backend.empty(n * stride, real), backend.empty(n, np.int32)
     launch("s01_screw", n, screw_out=screw, state_out=state, **common, **_without(poses, "shape_in"))
-    common |= {k: tables[k] for k in _TABLES}
-    common["screw_in"] = screw
+    common |= tables | {"screw_in": screw}
+    everyone = np.arange(n, dtype=np.int32)
     known = backend.to_host(state).copy()
     times = sample_times(samples)
     begin = next(times)
@@ -106,15 +106,12 @@ def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
     }
     for rest in (times, repeat(_NONE, min(iterations, 1 << 31) + 1)):  # samples, halvings
         for k, after in enumerate(rest, 1):
-            launch("s09_overlap", n, True, when_in=step["when_out"], state_out=state, **common)
+            overlap.mark(backend, launch, common, everyone, step["when_out"], state)
             launch("s09_step", n, n_pairs=n, next=after, **step)
             if k % _LOOK == 0 and (backend.to_host(step["when_out"]) > 0.5).all():
                 break  # no pair has a time to look at
     apart, meet = (backend.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))
     return known, backend.to_host(step["tests_out"]).copy(), apart, np.where(meet > 1.0, np.inf, meet)
-
-
-_TABLES = ("headers_in", "topology_in", "vertices_in", "planes_in", "trees_in", "nodes_in")
 
 
 def _without(buffers, name):

@@ -109,7 +109,7 @@ def _plane(state, common, solver, pair_state, todo):
     return keep
 
 
-_NARROW = ("screen", "s07_solve", "s08_place", "s08_contacts", "s09_overlap")
+_NARROW = ("screen", "s07_solve", "s08_place", "s08_contacts", "s09_near", "s09_overlap")
 _RUN = {"spheres": _spheres, "boxes": _boxes, "plane": _plane}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline import filters
+from gpu_collide.pipeline import filters, overlap
 from gpu_collide.pipeline.near import find_items, takes_near
 from gpu_collide.pipeline.screen import REFINE, TooLarge, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
@@ -150,7 +150,8 @@ def run(query, backend):
     real = np.dtype(np.float32 if query.precision == "single" else np.float64)
     raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
     near = takes_near(query)
-    tables = tables_for(query.bodies.meshes, backend, query.precision, bool(near.any()))
+    trees = near.any() or (query.check_start and overlap.takes_trees(query.bodies.meshes))
+    tables = tables_for(query.bodies.meshes, backend, query.precision, bool(trees))
     state = _Run(query, backend, module, tables, _sources.constants(query.precision), real, raster)
     state.near = near
     state.report = FilterReport() if query.report else None
@@ -250,9 +251,9 @@ def _chunk(state, piece):
     held = n * (stride * state.real.itemsize + 64) + sum(items.nbytes for items in lots)
     n_cand, cand, brackets = search(state, common, lots, bool(height.any()), row_height, pair_state, held)
     if q.check_start:
-        start = be.fill(be.empty(n, state.real), -0.5)
-        state.launch("s09_overlap", n, True, n_pairs=n, when_in=start, state_out=pair_state,
-                     trees_in=t["trees_in"], nodes_in=t["nodes_in"], **common, **solver)  # fmt: skip
+        # the filters settle only what a gap divides all the time: their pairs do not overlap at the start
+        overlap.mark(be, state.launch, common | solver | t, todo, be.fill(be.empty(n, state.real), -0.5),
+                     pair_state)  # fmt: skip
     n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)

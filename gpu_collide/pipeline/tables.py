@@ -14,6 +14,7 @@ import numpy as np
 
 from gpu_collide import _sources
 from gpu_collide.pipeline.patches import cut, face_tree
+from gpu_collide.pipeline.solids import solid_tables
 
 __all__ = ["MeshTables", "tables_for"]
 
@@ -61,7 +62,8 @@ class MeshTables:
     ----------
     buffers : dict
         ``headers_in``, ``topology_in``, ``mesh_reals_in``, ``vertices_in``, ``planes_in``, ``corners_in`` for
-        the solver; ``trees_in``, ``nodes_in`` for the search for near patches.
+        the solver; ``trees_in``, ``nodes_in`` for the search for near patches; ``solids_in``, ``insets_in``
+        for overlaps.
     screen : dict
         Device buffers of all parts for culling: ``headers_in``, ``topology_in``, ``vertices_in``,
         ``normals_in``, ``inverse_length_in``, ``edge0_in``, ``reach_in``.
@@ -205,6 +207,7 @@ def build_tables(meshes, backend, precision, near=False):
         cuts, levels = _cut_all(meshes, backend, precision, headers, topology, vertices_in)
         headers, topology, counts = _headers(meshes, cuts, stride)
     trees, nodes = _trees(len(meshes), cuts, levels, raster)
+    solids, insets = solid_tables(meshes)
     host = {
         "headers_in": headers.reshape(-1),
         "topology_in": topology,
@@ -213,6 +216,8 @@ def build_tables(meshes, backend, precision, near=False):
         "corners_in": np.concatenate([m.vertices for m in meshes]).astype(real).reshape(-1),
         "trees_in": trees.reshape(-1),
         "nodes_in": nodes.reshape(-1),
+        "solids_in": solids,
+        "insets_in": insets.astype(real),
     }
     raster_host = _raster_tables(meshes, cuts, counts, raster)
     buffers = {"vertices_in": vertices_in, **{name: backend.to_device(array) for name, array in host.items()}}

@@ -31,12 +31,11 @@ def bisection_reference(bodies, pairs, samples, iterations):
             mesh_a, mesh_b, (p0[a], q0[a]), (p1[a], q1[a]), (p0[b], q0[b]), (p1[b], q1[b])
         )
         sides = [s02_facing.side_of(screw, tables[bodies.shape[k]], x) for k, x in ((a, "a"), (b, "b"))]
-        closed = mesh_a.closed, mesh_b.closed
         asked = []
 
-        def overlap(t, screw=screw, sides=sides, closed=closed, asked=asked):
+        def overlap(t, screw=screw, sides=sides, asked=asked):
             asked.append(t)
-            return s09_overlap.overlap_at(screw, *sides, *closed, t - 0.5)
+            return s09_overlap.overlap_at(screw, *sides, t - 0.5)
 
         first = next((k for k in range(samples + 1) if overlap(k / samples)), None)
         if first == 0:

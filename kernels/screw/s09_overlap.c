@@ -1,283 +1,276 @@
-/* s09_overlap: do the solids of a pair overlap at one time of the step? check_start=True asks about the start,
+/* s09_overlap: do the solids of a pair overlap at one time of the step? check_start asks about the start,
  * baselines.bisection about one time after the other.
  *
- * in:  screw records, both meshes, a time of each pair
+ * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair
  * out: GC_PAIR_OVERLAP in the pair's state
- * One group per pair, work-items share the features. Touch is not overlap: one solid is shrunk by GC_OVERLAP_DEPTH, each
- * vertex inwards through all of its faces, each face's middle against its normal. They overlap if a shrunk edge
- * passes through a face of the other, or a shrunk point lies inside the other solid, by its winding number; in turn for
- * both. Inside is asked of closed meshes only. Boxes in the bodies' own axes answer what lies clearly apart.
+ * s09_near, one work-item per pair, keeps the pairs whose boxes meet; s09_overlap looks at those, one group per pair. Touch
+ * is not overlap: one solid is shrunk (gc_solid.h). They overlap if a shrunk edge of one passes through a face of the other;
+ * if none does, every component lies inside the other body or outside, and one shrunk vertex says which, by its winding
+ * number. Inside is asked of closed components only. Only faces of the larger mesh near the other's box are looked at, found
+ * by its tree; the work-items of a group share them. A pair already marked is left as it is.
  */
 
-/* atan2(y, x) in (-pi, pi]; 0 for (0, 0) */
-GC_FN gc_real gc_azimuth(gc_real y, gc_real x)
+/* Are two boxes apart along a side of one of them or along a cross product of two sides? The first is `half_a` about the
+ * origin, the other `half_b`, turned by r (its sides as columns) about `shift`. (Gottschalk, Lin, Manocha, "OBBTree",
+ * section 5) */
+GC_LARGE int gc_boxes_apart(const gc_real *half_a, const gc_real *half_b, const gc_real *r, const gc_real *shift, gc_real slack)
 {
-    gc_real ay = GC_ABS(y), ax = GC_ABS(x), angle;
-    if (ay == GC_R(0.0) && ax == GC_R(0.0)) return GC_R(0.0);
-    angle = gc_angle(ay, ax);
-    if (x < GC_R(0.0)) angle = GC_R(3.14159265358979324) - angle;
-    return y < GC_R(0.0) ? -angle : angle;
-}
-
-/* One body at the time asked about, in the screw frame. */
-typedef struct {
-    const gc_mesh *mesh;
-    const gc_real *rot, *shift;
-    int moves;
-    gc_turn turn;   /* from half-way to that time */
-    gc_vec centre;
-    gc_vec axis[3]; /* of the mesh, and half the sides of its box along them */
-    gc_real box[3];
-    GC_GLOBAL const int *tree;         /* of the mesh's faces (GC_TREE_STRIDE), or of none */
-    GC_GLOBAL const gc_raster *nodes;
-} gc_solid;
-
-/* added to what decides that boxes are apart: shrunk features may stand out of a box by GC_OVERLAP_DEPTH, and rounding is
- * far below that */
-#define GC_BOX_SLACK (GC_R(2.0) * GC_OVERLAP_DEPTH)
-
-GC_FN gc_vec gc_solid_place(const gc_screw *k, const gc_solid *b, gc_vec v)
-{
-    gc_vec x = gc_place(k, b->rot, b->shift, v);
-    return b->moves ? gc_flow(k, b->turn, x) : x;
-}
-
-GC_LARGE gc_vec gc_solid_vertex(const gc_tables *t, const gc_screw *k, const gc_solid *b, int v)
-{
-    return gc_solid_place(k, b, gc_vertex(t, b->mesh, v));
-}
-
-GC_FN gc_vec gc_solid_direction(const gc_screw *k, const gc_solid *b, gc_vec d)
-{
-    gc_vec x = gc_rotate(b->rot, d);
-    return b->moves ? gc_turn_vec(k, b->turn, x) : x;
-}
-
-/* Against which direction vertex v moves inwards, in the mesh's frame: the sum of its faces' normals, to which normals are
- * added again while it would lead out through one of them (a sharp tip; this is the perceptron's rule, which ends). None for a vertex without faces, and whatever
- * comes out at last where no direction leads in through all of them. */
-GC_LARGE gc_vec gc_outward(const gc_tables *t, const gc_mesh *m, int v)
-{
-    int first = t->topology[m->vertex_face_start + v], end = t->topology[m->vertex_face_start + v + 1], j, round, out = 1;
-    gc_vec zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), u = zero;
-    for (j = first; j < end; ++j) u = gc_add(u, gc_normal(t, m, t->topology[m->vertex_faces + j]));
-    for (round = 0; round < GC_MAX_TIP && out; ++round) {
-        out = 0;
-        for (j = first; j < end; ++j) {
-            gc_vec n = gc_normal(t, m, t->topology[m->vertex_faces + j]);
-            if (gc_dot(n, u) > GC_R(0.0)) continue;
-            u = gc_add(u, n);
-            out = 1;
+    gc_real f[9];
+    int i, j;
+    /* the slack also keeps sides that are nearly parallel, whose cross product is rounding, from deciding */
+    for (i = 0; i < 9; ++i) f[i] = GC_ABS(r[i]) + slack;
+    for (i = 0; i < 3; ++i) {
+        gc_real reach_b = half_b[0] * f[3 * i] + half_b[1] * f[3 * i + 1] + half_b[2] * f[3 * i + 2];
+        gc_real reach_a = half_a[0] * f[i] + half_a[1] * f[3 + i] + half_a[2] * f[6 + i];
+        gc_real along = shift[0] * r[i] + shift[1] * r[3 + i] + shift[2] * r[6 + i];
+        if (GC_ABS(shift[i]) > half_a[i] + reach_b + slack) return 1;
+        if (GC_ABS(along) > half_b[i] + reach_a + slack) return 1;
+    }
+    for (i = 0; i < 3; ++i) {
+        int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+        for (j = 0; j < 3; ++j) {
+            int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            gc_real reach = half_a[i1] * f[3 * i2 + j] + half_a[i2] * f[3 * i1 + j]
+                + half_b[j1] * f[3 * i + j2] + half_b[j2] * f[3 * i + j1];
+            if (GC_ABS(shift[i2] * r[3 * i1 + j] - shift[i1] * r[3 * i2 + j]) > reach + slack) return 1;
         }
     }
-    return gc_unit(u, zero);
+    return 0;
 }
 
-/* vertex v moved inwards; a vertex without faces stays */
-GC_LARGE gc_vec gc_shrunk_vertex(const gc_tables *t, const gc_screw *k, const gc_solid *b, int v)
+/* B's mesh into A's, both centred, at s: a turn r (row major) and a shift */
+GC_FN void gc_relative_at(const gc_screw *k, gc_real s, gc_real *r, gc_real *shift)
 {
-    gc_vec out = gc_solid_direction(k, b, gc_outward(t, b->mesh, v));
-    return gc_sub(gc_solid_vertex(t, k, b, v), gc_scale(out, GC_OVERLAP_DEPTH * k->size));
-}
-
-GC_FN int gc_faceless(const gc_tables *t, const gc_mesh *m, int v)
-{
-    return t->topology[m->vertex_face_start + v] == t->topology[m->vertex_face_start + v + 1];
-}
-
-/* the middle of face f, moved inwards */
-GC_FN gc_vec gc_shrunk_middle(const gc_tables *t, const gc_screw *k, const gc_solid *b, int f)
-{
-    int start = t->topology[b->mesh->face_start + f], end = t->topology[b->mesh->face_start + f + 1], j;
-    gc_vec sum = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-    for (j = start; j < end; ++j) sum = gc_add(sum, gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + j]));
-    sum = gc_scale(sum, GC_R(1.0) / (gc_real)(end - start));
-    return gc_sub(sum, gc_scale(gc_solid_direction(k, b, gc_normal(t, b->mesh, f)), GC_OVERLAP_DEPTH * k->size));
-}
-
-/* does the segment p q pass through face f of b? */
-GC_LARGE int gc_pierces(const gc_tables *t, const gc_screw *k, const gc_solid *b, int f, gc_vec p, gc_vec q)
-{
-    int start = t->topology[b->mesh->face_start + f], end = t->topology[b->mesh->face_start + f + 1], j;
-    gc_vec n = gc_solid_direction(k, b, gc_normal(t, b->mesh, f)), x, u;
-    gc_vec first = gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + start]);
-    gc_real dp = gc_dot(n, gc_sub(p, first)), dq = gc_dot(n, gc_sub(q, first));
-    if (!((dp < GC_R(0.0) && dq > GC_R(0.0)) || (dp > GC_R(0.0) && dq < GC_R(0.0)))) return 0;
-    x = gc_add(p, gc_scale(gc_sub(q, p), dp / (dp - dq)));
-    u = gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + end - 1]);
-    for (j = start; j < end; ++j) {
-        gc_vec v = gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + j]);
-        if (gc_dot(gc_cross(gc_sub(v, u), gc_sub(x, u)), n) < GC_R(0.0)) return 0;
-        u = v;
+    gc_turn turn = gc_turn_at(k->theta, s);
+    gc_vec c = gc_flow(k, turn, gc_make(k->tb[0], k->tb[1], k->tb[2]));
+    int j;
+    c = gc_rotate_back(k->ra, gc_make(c.x - k->ta[0], c.y - k->ta[1], c.z - k->ta[2]));
+    shift[0] = c.x;
+    shift[1] = c.y;
+    shift[2] = c.z;
+    for (j = 0; j < 3; ++j) {
+        gc_vec side = gc_rotate_back(k->ra, gc_turn_vec(k, turn, gc_make(k->rb[j], k->rb[3 + j], k->rb[6 + j])));
+        r[j] = side.x;
+        r[3 + j] = side.y;
+        r[6 + j] = side.z;
     }
-    return 1;
 }
 
-/* solid angle of triangle a b c seen from the origin, over two (van Oosterom and Strackee) */
-GC_FN gc_real gc_half_solid_angle(gc_vec a, gc_vec b, gc_vec c)
+/* rounding of a place in a pair, and the least depth that counts: what moves far was carried from half-way */
+GC_FN gc_real gc_overlap_rough(const gc_screw *k) { return GC_OVERLAP_ROUNDING * (k->size + k->speed); }
+
+GC_FN gc_real gc_overlap_depth(const gc_screw *k)
 {
-    gc_real la = gc_norm(a), lb = gc_norm(b), lc = gc_norm(c);
-    gc_real den = la * lb * lc + gc_dot(a, b) * lc + gc_dot(b, c) * la + gc_dot(c, a) * lb;
-    return gc_azimuth(gc_dot(a, gc_cross(b, c)), den);
+    return GC_MAX(GC_OVERLAP_DEPTH * k->size, GC_OVERLAP_SPECK * gc_overlap_rough(k));
 }
 
-GC_LARGE int gc_inside_solid(const gc_tables *t, const gc_screw *k, const gc_solid *b, gc_vec x)
+GC_KERNEL void s09_near(
+    int n_todo,
+    GC_GLOBAL const int *todo_in,            /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *pairs_in,
+    GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_real *screw_in,
+    GC_GLOBAL const gc_real *mesh_reals_in,
+    GC_GLOBAL const gc_real *when_in,        /* (n_pairs,) s in [-1/2, 1/2]; above 1/2: not asked */
+    GC_GLOBAL const int *state_in,           /* (n_pairs,) pairs that have any bit are not asked */
+    GC_GLOBAL gc_uchar *near_out)            /* (n_todo,) 1 where the boxes meet */
 {
-    gc_real sum = GC_R(0.0);
-    int f, j;
-    for (f = 0; f < b->mesh->nf; ++f) {
-        int start = t->topology[b->mesh->face_start + f], end = t->topology[b->mesh->face_start + f + 1];
-        gc_vec a = gc_sub(gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + start]), x);
-        gc_vec u = gc_sub(gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + start + 1]), x);
-        for (j = start + 2; j < end; ++j) {
-            gc_vec v = gc_sub(gc_solid_vertex(t, k, b, t->topology[b->mesh->face_vertices + j]), x);
-            sum += gc_half_solid_angle(a, u, v);
-            u = v;
+    for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
+        int pair = todo_in[i], j;
+        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * pair]];
+        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * pair + 1]];
+        gc_screw k;
+        gc_real r[9], shift[3], half_a[3], half_b[3], reach;
+        near_out[i] = 0;
+        if (state_in[pair] || when_in[pair] > GC_R(0.5)) continue;
+        gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
+        gc_relative_at(&k, when_in[pair], r, shift);
+        reach = k.radius_a + k.radius_b;
+        if (shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2] > reach * reach) continue;
+        for (j = 0; j < 3; ++j) {
+            half_a[j] = ma[5 + j] * k.shrink;
+            half_b[j] = mb[5 + j] * k.shrink;
         }
+        near_out[i] = !gc_boxes_apart(half_a, half_b, r, shift, GC_R(2.0) * gc_overlap_depth(&k));
     }
-    /* the winding number is sum / (2 pi) */
-    return GC_ABS(sum) > GC_R(3.14159265358979324);
 }
 
-/* x as seen along the axes of a body */
-GC_FN gc_vec gc_solid_local(const gc_solid *b, gc_vec x)
+/* a body whose map into the other's frame is not known yet */
+GC_FN void gc_solid_make(const gc_touch *o, const gc_mesh *m, int mesh, GC_GLOBAL const int *trees,
+                         GC_GLOBAL const gc_raster *nodes, GC_GLOBAL const int *solids, gc_real radius, gc_solid *s)
 {
-    gc_vec d = gc_sub(x, b->centre);
-    return gc_make(gc_dot(d, b->axis[0]), gc_dot(d, b->axis[1]), gc_dot(d, b->axis[2]));
+    GC_GLOBAL const gc_real *reals = o->t.reals + GC_MESH_REALS * mesh;
+    GC_GLOBAL const int *ints = solids + GC_SOLID_STRIDE * mesh;
+    s->mesh = m;
+    s->tree = trees + GC_TREE_STRIDE * mesh;
+    s->nodes = nodes;
+    s->told = solids + ints[0];
+    s->components = ints[1];
+    s->closed = ints[2];
+    s->codes = solids + ints[3];
+    s->radius = radius;
+    s->half = gc_make(reals[5] * o->shrink, reals[6] * o->shrink, reals[7] * o->shrink);
 }
 
-/* does the box of the segment p q, both seen along the axes, meet the body's box? */
-GC_FN int gc_meets_box(const gc_solid *b, gc_vec p, gc_vec q, gc_real slack)
+/* the box of face f of s as the other body sees it; does it meet the other's box, and its plane? */
+GC_FN int gc_face_near(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f, gc_vec *low, gc_vec *high)
 {
-    return GC_MIN(p.x, q.x) <= b->box[0] + slack && GC_MAX(p.x, q.x) >= -b->box[0] - slack
-        && GC_MIN(p.y, q.y) <= b->box[1] + slack && GC_MAX(p.y, q.y) >= -b->box[1] - slack
-        && GC_MIN(p.z, q.z) <= b->box[2] + slack && GC_MAX(p.z, q.z) >= -b->box[2] - slack;
+    int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
+    gc_vec x = gc_solid_corner(o, s, j), n = gc_normal(&o->t, s->mesh, f), turned = gc_rotate_back(other->rot, n);
+    gc_real reach = GC_ABS(turned.x) * other->half.x + GC_ABS(turned.y) * other->half.y + GC_ABS(turned.z) * other->half.z;
+    if (GC_ABS(gc_dot(n, gc_sub(other->shift, x))) > reach + o->slack + GC_OVERLAP_FLAT * s->radius) return 0;
+    x = gc_solid_over(s, x);
+    *low = x;
+    *high = x;
+    for (++j; j < end; ++j) {
+        x = gc_solid_over(s, gc_solid_corner(o, s, j));
+        *low = gc_make(GC_MIN(low->x, x.x), GC_MIN(low->y, x.y), GC_MIN(low->z, x.z));
+        *high = gc_make(GC_MAX(high->x, x.x), GC_MAX(high->y, x.y), GC_MAX(high->z, x.z));
+    }
+    return gc_meets_box(other, *low, *high, o->slack);
 }
 
-/* does the box of the segment p q, both seen along the axes, meet a node of the tree? */
-GC_FN int gc_meets_node(GC_GLOBAL const gc_raster *n, gc_vec p, gc_vec q, gc_real shrink, gc_real slack)
+/* Is edge e one that face f is to look at? Each edge is looked at by its first face, which is near where the edge is. */
+GC_FN int gc_first_face(const gc_touch *o, const gc_solid *s, int e, int f)
 {
-    return GC_MIN(p.x, q.x) <= n[3] * shrink + slack && GC_MAX(p.x, q.x) >= n[0] * shrink - slack
-        && GC_MIN(p.y, q.y) <= n[4] * shrink + slack && GC_MAX(p.y, q.y) >= n[1] * shrink - slack
-        && GC_MIN(p.z, q.z) <= n[5] * shrink + slack && GC_MAX(p.z, q.z) >= n[2] * shrink - slack;
+    return o->t.topology[s->mesh->edge_faces + o->t.topology[s->mesh->edge_face_start + e]] >> 1 == f;
 }
 
-/* Does the segment p q pass through any face of b? y, z: its ends along b's axes. With a tree only the faces whose boxes
- * it meets are looked at; these are padded for being float32. */
-GC_LARGE int gc_pierces_any(const gc_tables *t, const gc_screw *k, const gc_solid *b, gc_vec p, gc_vec q, gc_vec y, gc_vec z,
-                            gc_real slack)
+/* edge e of s, shrunk, as the other body sees it; returns how far its ends must lie from a face that it goes through */
+GC_FN gc_real gc_shrunk_edge(const gc_touch *o, const gc_solid *s, int e, gc_vec *p, gc_vec *q)
 {
-    int f, n = b->tree[0];
+    int v = o->t.topology[s->mesh->edges + 2 * e];
+    *p = gc_shrunk_over(o, s, v);
+    *q = gc_shrunk_over(o, s, o->t.topology[s->mesh->edges + 2 * e + 1]);
+    return gc_through(o, s, v);
+}
+
+/* do the edges that face g of `other` looks at, shrunk, pass through face f of s? */
+GC_FN int gc_edges_pierce(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f, int g)
+{
+    int j = o->t.topology[other->mesh->face_start + g], end = o->t.topology[other->mesh->face_start + g + 1];
+    for (; j < end; ++j) {
+        int e = o->t.topology[other->mesh->face_edges + j];
+        gc_vec p, q;
+        gc_real through;
+        if (!gc_first_face(o, other, e, g)) continue;
+        through = gc_shrunk_edge(o, other, e, &p, &q);
+        if (gc_pierces(o, s, f, p, q, through)) return 1;
+    }
+    return 0;
+}
+
+/* does a shrunk edge of `other` pass through face f of s, whose box the other sees from `low` to `high`? */
+GC_LARGE int gc_face_pierced(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f, gc_vec low, gc_vec high)
+{
+    int e, n = other->tree[0];
+    gc_real pad = gc_node_pad(o, other);
     gc_visit w;
     if (n == 0) {
-        for (f = 0; f < b->mesh->nf; ++f)
-            if (gc_pierces(t, k, b, f, p, q)) return 1;
+        for (e = 0; e < other->mesh->ne; ++e) {
+            gc_vec p, q;
+            gc_real through = gc_shrunk_edge(o, other, e, &p, &q);
+            if (gc_pierces(o, s, f, p, q, through)) return 1;
+        }
         return 0;
     }
-    slack += GC_OVERLAP_NODE * k->size;
     w = gc_visit_begin(n, 0, 0, n);
     while (!gc_visit_done(&w)) {
-        if (gc_meets_node(b->nodes + GC_PATCH_NODE * (b->tree[1] + gc_visit_node(&w)), y, z, k->shrink, slack)) {
-            GC_GLOBAL const int *patch;
+        if (gc_meets_node(other->nodes + GC_PATCH_NODE * (other->tree[1] + gc_visit_node(&w)), low, high, o->shrink, pad)) {
             if (w.level > 0) {
                 gc_visit_down(&w);
                 continue;
             }
-            patch = t->headers + GC_MESH_STRIDE * (b->tree[2] + (w.node >> GC_PATCH_LEVEL));
-            f = t->topology[patch[GC_MESH_SOURCE_FACES] + (w.node & ((1 << GC_PATCH_LEVEL) - 1))];
-            if (gc_pierces(t, k, b, f, p, q)) return 1;
+            if (gc_edges_pierce(o, s, other, f, gc_solid_leaf(o, other, w.node))) return 1;
         }
         gc_visit_next(&w);
     }
     return 0;
 }
 
-/* Are the boxes of two bodies apart along a side of one of them or along a cross product of two sides? (Gottschalk, Lin,
- * Manocha, "OBBTree", section 5) */
-GC_LARGE int gc_boxes_apart(const gc_solid *a, const gc_solid *b, gc_real slack)
+/* what one face of s has to say: a component that it tells, its shrunk edges, and the other's */
+GC_LARGE int gc_face_overlaps(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f)
 {
-    gc_vec d = gc_sub(b->centre, a->centre);
-    gc_real along[3], r[9], f[9];
-    int i, j;
-    for (i = 0; i < 3; ++i) {
-        along[i] = gc_dot(d, a->axis[i]);
-        for (j = 0; j < 3; ++j) {
-            r[3 * i + j] = gc_dot(a->axis[i], b->axis[j]);
-            /* the slack also keeps sides that are nearly parallel, whose cross product is rounding, from deciding */
-            f[3 * i + j] = GC_ABS(r[3 * i + j]) + slack;
-        }
+    int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
+    gc_vec low, high;
+    if (!gc_face_near(o, s, other, f, &low, &high)) return 0;
+    if (other->closed && s->codes[f] > 1 && gc_component_inside(o, s, other, s->codes[f] / 2 - 1)) return 1;
+    for (; j < end; ++j) {
+        int e = o->t.topology[s->mesh->face_edges + j];
+        gc_vec p, q;
+        gc_real through;
+        if (!gc_first_face(o, s, e, f)) continue;
+        through = gc_shrunk_edge(o, s, e, &p, &q);
+        if (gc_meets_box(other, p, q, o->slack) && gc_pierces_any(o, other, p, q, through)) return 1;
     }
-    for (i = 0; i < 3; ++i) {
-        gc_real reach_b = b->box[0] * f[3 * i] + b->box[1] * f[3 * i + 1] + b->box[2] * f[3 * i + 2];
-        gc_real reach_a = a->box[0] * f[i] + a->box[1] * f[3 + i] + a->box[2] * f[6 + i];
-        if (GC_ABS(along[i]) > a->box[i] + reach_b + slack) return 1;
-        if (GC_ABS(gc_dot(d, b->axis[i])) > b->box[i] + reach_a + slack) return 1;
+    return gc_face_pierced(o, s, other, f, low, high);
+}
+
+/* does a node of the tree of s meet the other's box, which s sees from `low` to `high`, by its own box and its slab? */
+GC_FN int gc_node_near(const gc_touch *o, GC_GLOBAL const gc_raster *n, const gc_solid *other, gc_vec low, gc_vec high,
+                       gc_real pad)
+{
+    gc_vec normal = gc_make((gc_real)n[6], (gc_real)n[7], (gc_real)n[8]), turned;
+    gc_real along, reach;
+    if (!gc_meets_node(n, low, high, o->shrink, pad)) return 0;
+    turned = gc_rotate_back(other->rot, normal);
+    reach = GC_ABS(turned.x) * other->half.x + GC_ABS(turned.y) * other->half.y + GC_ABS(turned.z) * other->half.z + pad;
+    along = gc_dot(normal, other->shift);
+    return along - reach <= n[10] * o->shrink && along + reach >= n[9] * o->shrink;
+}
+
+/* has another work-item of the group found the pair to overlap? */
+GC_FN int gc_overlap_known(GC_GLOBAL int *state)
+{
+    return GC_GROUP_SIZE > 1 && GC_ATOMIC_MAX(state, 0) >= GC_PAIR_OVERLAP;
+}
+
+/* The faces of s, by its tree if it has one, in blocks that the work-items share. */
+GC_LARGE int gc_faces_overlap(const gc_touch *o, const gc_solid *s, const gc_solid *other, GC_GLOBAL int *state)
+{
+    int i, n = s->tree[0], block = GC_GROUP_SIZE > 1 ? n / (8 * GC_GROUP_SIZE) + 1 : n;
+    gc_real pad = gc_node_pad(o, s);
+    gc_vec half = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), low, high;
+    if (n == 0) {
+        for (i = GC_LOCAL_ID; i < s->mesh->nf && !gc_overlap_known(state); i += GC_GROUP_SIZE)
+            if (gc_face_overlaps(o, s, other, i)) return 1;
+        return 0;
     }
-    for (i = 0; i < 3; ++i) {
-        int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-        for (j = 0; j < 3; ++j) {
-            int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            gc_real reach = a->box[i1] * f[3 * i2 + j] + a->box[i2] * f[3 * i1 + j]
-                + b->box[j1] * f[3 * i + j2] + b->box[j2] * f[3 * i + j1];
-            if (GC_ABS(along[i2] * r[3 * i1 + j] - along[i1] * r[3 * i2 + j]) > reach + slack) return 1;
+    half.x = GC_ABS(other->rot[0]) * other->half.x + GC_ABS(other->rot[1]) * other->half.y + GC_ABS(other->rot[2]) * other->half.z;
+    half.y = GC_ABS(other->rot[3]) * other->half.x + GC_ABS(other->rot[4]) * other->half.y + GC_ABS(other->rot[5]) * other->half.z;
+    half.z = GC_ABS(other->rot[6]) * other->half.x + GC_ABS(other->rot[7]) * other->half.y + GC_ABS(other->rot[8]) * other->half.z;
+    low = gc_sub(other->shift, half);
+    high = gc_add(other->shift, half);
+    for (i = GC_LOCAL_ID * block; i < n; i += GC_GROUP_SIZE * block) {
+        gc_visit w = gc_visit_begin(n, 0, i, GC_MIN(i + block, n));
+        while (!gc_visit_done(&w)) {
+            if (gc_node_near(o, s->nodes + GC_PATCH_NODE * (s->tree[1] + gc_visit_node(&w)), other, low, high, pad)) {
+                if (w.level > 0) {
+                    gc_visit_down(&w);
+                    continue;
+                }
+                if (gc_overlap_known(state)) return 0;
+                if (gc_face_overlaps(o, s, other, gc_solid_leaf(o, s, w.node))) return 1;
+            }
+            gc_visit_next(&w);
         }
     }
     return 0;
 }
 
-/* does the shrunk body enter the whole one? The work-items of a group share the features of the shrunk one. */
-GC_LARGE int gc_enters(const gc_tables *t, const gc_screw *k, const gc_solid *shrunk, const gc_solid *whole, gc_real slack)
+/* is a component of s inside the other body? */
+GC_FN int gc_components_inside(const gc_touch *o, const gc_solid *s, const gc_solid *other)
 {
-    int i, n = shrunk->mesh->nv + shrunk->mesh->nf;
-    for (i = GC_LOCAL_ID; i < shrunk->mesh->ne; i += GC_GROUP_SIZE) {
-        gc_vec p = gc_shrunk_vertex(t, k, shrunk, t->topology[shrunk->mesh->edges + 2 * i]);
-        gc_vec q = gc_shrunk_vertex(t, k, shrunk, t->topology[shrunk->mesh->edges + 2 * i + 1]);
-        gc_vec y = gc_solid_local(whole, p), z = gc_solid_local(whole, q);
-        if (!gc_meets_box(whole, y, z, slack)) continue;
-        if (gc_pierces_any(t, k, whole, p, q, y, z, slack)) return 1;
-    }
-    if (!whole->mesh->closed) return 0;
-    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
-        int v = i < shrunk->mesh->nv ? i : -1;
-        gc_vec x, y;
-        if (v >= 0 && gc_faceless(t, shrunk->mesh, v)) continue;
-        x = v >= 0 ? gc_shrunk_vertex(t, k, shrunk, v) : gc_shrunk_middle(t, k, shrunk, i - shrunk->mesh->nv);
-        y = gc_solid_local(whole, x);
-        if (gc_meets_box(whole, y, y, slack) && gc_inside_solid(t, k, whole, x)) return 1;
-    }
-    return 0;
-}
-
-/* One solid of a pair at s: a mesh whose reals are m, and its pose half-way. */
-GC_FN void gc_solid_make(const gc_screw *k, GC_GLOBAL const gc_real *m, gc_real s, gc_solid *b)
-{
-    gc_real one = GC_R(1.0), none = GC_R(0.0);
     int i;
-    b->turn = gc_turn_at(k->theta, s);
-    b->centre = gc_solid_place(k, b, gc_make(none, none, none));
-    b->axis[0] = gc_solid_direction(k, b, gc_make(one, none, none));
-    b->axis[1] = gc_solid_direction(k, b, gc_make(none, one, none));
-    b->axis[2] = gc_solid_direction(k, b, gc_make(none, none, one));
-    for (i = 0; i < 3; ++i) b->box[i] = m[5 + i] * k->shrink;
-}
-
-GC_FN void gc_solids_at(const gc_pair *p, GC_GLOBAL const gc_real *ma, GC_GLOBAL const gc_real *mb, gc_real s, gc_solid *a,
-                        gc_solid *b)
-{
-    a->mesh = &p->mesh_a;
-    a->rot = p->screw.ra;
-    a->shift = p->screw.ta;
-    a->moves = 0;
-    b->mesh = &p->mesh_b;
-    b->rot = p->screw.rb;
-    b->shift = p->screw.tb;
-    b->moves = 1;
-    gc_solid_make(&p->screw, ma, s, a);
-    gc_solid_make(&p->screw, mb, s, b);
+    if (!other->closed) return 0;
+    for (i = GC_LOCAL_ID; i < s->components; i += GC_GROUP_SIZE)
+        if (gc_component_inside(o, s, other, s->told[i])) return 1;
+    return 0;
 }
 
 GC_KERNEL void s09_overlap(
-    int n_pairs,
+    int n_todo,
+    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers, each once */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
@@ -288,28 +281,35 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL const gc_real *planes_in,
     GC_GLOBAL const int *trees_in,             /* (meshes, GC_TREE_STRIDE), no faces: no tree */
     GC_GLOBAL const gc_raster *nodes_in,       /* (nodes, GC_PATCH_NODE) */
-    GC_GLOBAL const gc_real *when_in,          /* (n_pairs,) s in [-1/2, 1/2]; above 1/2: not asked */
-    GC_GLOBAL int *state_out)                  /* (n_pairs,) */
+    GC_GLOBAL const int *solids_in,            /* (meshes, GC_SOLID_STRIDE), and what it leads to */
+    GC_GLOBAL const gc_real *insets_in,        /* (vertices, GC_INSET_STRIDE) */
+    GC_GLOBAL const gc_real *when_in,          /* (n_pairs,) s in [-1/2, 1/2] */
+    GC_GLOBAL int *state_out)                  /* (n_pairs,) only ever raised, and read by that alone */
 {
-    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
-    for (int i = GC_GROUP_LO(n_pairs); i < GC_GROUP_HI(n_pairs); i += GC_GROUP_STEP(n_pairs)) {
+    gc_touch o;
+    o.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+    o.insets = insets_in;
+    for (int i = GC_GROUP_LO(n_todo); i < GC_GROUP_HI(n_todo); i += GC_GROUP_STEP(n_todo)) {
+        int pair = todo_in[i], mesh_a = shape_in[pairs_in[2 * pair]], mesh_b = shape_in[pairs_in[2 * pair + 1]], j, l;
         gc_pair p;
         gc_solid a, b;
-        gc_real slack, reach;
-        if ((state_out[i] & GC_PAIR_INVALID) || when_in[i] > GC_R(0.5)) continue;
-        gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
-        gc_solids_at(&p, mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * i]],
-                     mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * i + 1]], when_in[i], &a, &b);
-        a.tree = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * i]];
-        b.tree = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * i + 1]];
-        a.nodes = nodes_in;
-        b.nodes = nodes_in;
-        slack = GC_BOX_SLACK * p.screw.size;
-        reach = p.screw.radius_a + p.screw.radius_b;
-        if (gc_norm(gc_sub(a.centre, b.centre)) > reach || gc_boxes_apart(&a, &b, slack)) continue;
+        gc_real shift[3];
+        gc_pair_load(pairs_in, shape_in, screw_in, &o.t, pair, &p);
+        o.shrink = p.screw.shrink;
+        o.depth = gc_overlap_depth(&p.screw);
+        o.rough = gc_overlap_rough(&p.screw);
+        o.slack = GC_R(2.0) * o.depth;
+        gc_solid_make(&o, &p.mesh_a, mesh_a, trees_in, nodes_in, solids_in, p.screw.radius_a, &a);
+        gc_solid_make(&o, &p.mesh_b, mesh_b, trees_in, nodes_in, solids_in, p.screw.radius_b, &b);
+        gc_relative_at(&p.screw, when_in[pair], b.rot, shift);
+        b.shift = gc_make(shift[0], shift[1], shift[2]);
+        for (j = 0; j < 3; ++j)
+            for (l = 0; l < 3; ++l) a.rot[3 * j + l] = b.rot[3 * l + j];
+        a.shift = gc_scale(gc_rotate(a.rot, b.shift), GC_R(-1.0));
         /* the bit is the highest there is, so that the maximum sets it */
-        if (gc_enters(&t, &p.screw, &a, &b, slack) || gc_enters(&t, &p.screw, &b, &a, slack))
-            GC_ATOMIC_MAX(state_out + i, GC_PAIR_OVERLAP);
+        if (p.mesh_b.nf > p.mesh_a.nf ? gc_components_inside(&o, &a, &b) || gc_faces_overlap(&o, &b, &a, state_out + pair)
+                                      : gc_components_inside(&o, &b, &a) || gc_faces_overlap(&o, &a, &b, state_out + pair))
+            GC_ATOMIC_MAX(state_out + pair, GC_PAIR_OVERLAP);
     }
 }
 

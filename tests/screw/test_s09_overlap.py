@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.pipeline.overlap import mark
 from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
 from gpu_collide.reference.screw._tables import tables_of
 from tests.screw._launch import C, Stages, sharing
@@ -97,19 +98,16 @@ def moving(n=60, seed=3):
 def at_times(backend, bodies, pairs, when, groups=None):
     """Which pairs overlap at the times `when`, by one launch."""
     stages = Stages(backend, bodies, pairs, "double")
-    common = stages.common()
+    buffers = stages.tables | stages.common() | stages.solver()
     state = backend.to_device(stages.state)
-    backend.launch(
-        stages.module.kernel("s09_overlap"),
-        groups or min(backend.max_groups, len(pairs)),
-        n_pairs=len(pairs),
-        when_in=backend.to_device(np.asarray(when, float)),
-        state_out=state,
-        trees_in=stages.tables["trees_in"],
-        nodes_in=stages.tables["nodes_in"],
-        **common,
-        **stages.solver(),
-    )
+
+    def launch(name, n, per_group=False, **args):
+        many = groups if groups and per_group else min(backend.max_groups, n)
+        size = backend.group_size if per_group else backend.item_group_size
+        backend.launch(stages.module.kernel(name), many, size, **args)
+
+    when = backend.to_device(np.asarray(when, float))
+    mark(backend, launch, buffers, np.arange(len(pairs), dtype=np.int32), when, state)
     return backend.to_host(state) == int(C["GC_PAIR_OVERLAP"])
 
 
@@ -122,7 +120,7 @@ def by_reference(bodies, pairs, when):
         ends = [(p[k], q[k]) for k in (a, b) for p, q in ((p0, q0), (p1, q1))]
         screw = s01_screw.screw_of_pair(*meshes, *ends)
         sides = [s02_facing.side_of(screw, tables_of(m), k) for m, k in zip(meshes, "ab", strict=True)]
-        found.append(s09_overlap.overlap_at(screw, *sides, *(m.closed for m in meshes), s))
+        found.append(s09_overlap.overlap_at(screw, *sides, s))
     return np.array(found)
 
 

@@ -29,7 +29,7 @@ def collide_reference(
     pixel_size=None,
     min_properness=-0.1,
     contacts="all",
-    check_start=False,
+    check_start=True,
     progress=None,
     filters=(),
     report=False,
@@ -85,7 +85,7 @@ def collide_reference(
             continue
         a = s02_facing.side_of(screw, tables[shape_a], "a")
         b = s02_facing.side_of(screw, tables[shape_b], "b")
-        if check_start and s09_overlap.overlap_at(screw, a, b, mesh_a.closed, mesh_b.closed, -0.5):
+        if check_start and s09_overlap.overlap_at(screw, a, b, -0.5):
             status[i] = Status.INITIAL_OVERLAP
         if not keeps(filters, screw, mesh_a, mesh_b, told):
             continue

@@ -1,8 +1,11 @@
 """Adjacency of a mesh as rectangular arrays padded with -1, so that stages can work on whole arrays."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+from ._components import components_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,11 @@ class Tables:
     vertex_faces: np.ndarray
     vertex_reflex: np.ndarray
     two_sided: bool
+
+    @cached_property
+    def components(self):
+        """`Components` of the mesh."""
+        return components_of(self)
 
 
 def padded(start, values, fill=-1):

@@ -1,0 +1,212 @@
+"""What an overlap test needs of a mesh: its components, which of them are closed, and how its vertices shrink.
+
+A component is what edges join. A closed one, whose edges all have as many faces on their left as on their
+right, has an inside, by its winding number. The layout is that of ``kernels/gc_solid.h``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_collide import _adjacency as adj
+from gpu_collide import _sources
+
+__all__ = ["Solids", "solids_of", "solid_tables"]
+
+_C = _sources.constants()
+#: Share of a component's thickness by which it is shrunk at most; rounds in search of an outward direction.
+SHARE, ROUNDS = float(_C["GC_OVERLAP_SHARE"]), int(_C["GC_MAX_TIP"])
+STRIDE = int(_C["GC_SOLID_STRIDE"])
+
+
+@dataclass(frozen=True)
+class Solids:
+    """The components of a mesh.
+
+    Attributes
+    ----------
+    told : (components,) int32
+        A vertex of each: the one whose outward direction leads best through all of its faces.
+    codes : (nf,) int32
+        ``2 * (vertex + 1)`` at the face that tells a component, else 0; plus 1 if its component is closed.
+    insets : (nv, 4) float64
+        Outward unit vector, or 0; the most a vertex is moved against it, negative in an open component.
+    closed : bool
+        Is a component closed.
+    """
+
+    told: np.ndarray
+    codes: np.ndarray
+    insets: np.ndarray
+    closed: bool
+
+
+_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def solids_of(mesh):
+    """`Solids` of a mesh; kept as long as the mesh lives."""
+    if mesh not in _known:
+        _known[mesh] = _make(mesh)
+    return _known[mesh]
+
+
+def solid_tables(meshes):
+    """``solids_in`` (int32) and ``insets_in`` (float64) of all meshes, flat."""
+    parts = [solids_of(mesh) for mesh in meshes]
+    heads, at = np.zeros((len(parts), STRIDE), np.int64), STRIDE * len(parts)
+    for head, part in zip(heads, parts, strict=True):
+        head[:] = at, len(part.told), part.closed, at + len(part.told)
+        at += len(part.told) + len(part.codes)
+    flat = [x for part in parts for x in (part.told, part.codes)]
+    ints = np.concatenate([heads.reshape(-1), *flat]).astype(np.int32)
+    return ints, np.concatenate([part.insets for part in parts]).reshape(-1)
+
+
+def _make(mesh):
+    label, used = _components(mesh)
+    count = int(label.max()) + 1
+    face_label = label[mesh.face_vertices[mesh.face_start[:-1]]]
+    sizes = np.diff(mesh.edge_face_start)
+    of_edge = np.repeat(np.arange(len(sizes)), sizes)
+    right = np.bincount(of_edge, mesh.edge_faces & 1, len(sizes))
+    border = 2 * right != sizes
+    closed = np.ones(count, bool)
+    closed[label[mesh.edges[border, 0]]] = False
+    thickness, volume = _thickness(mesh, label, face_label, closed)
+    rim = np.zeros(len(mesh.vertices), bool)
+    rim[mesh.edges[border].reshape(-1)] = True
+    outward, least = _outward(mesh, rim, (~closed)[label] & mesh.two_sided)
+    # the best vertex of each component, the first of equals
+    order = np.lexsort((-np.where(used, least, -np.inf), label))
+    told = order[np.searchsorted(label[order], np.arange(count))]
+    if (volume[closed] < 0).any():
+        outward[_inside_out(mesh, face_label, closed, volume, told)[label]] *= -1.0
+    codes = closed[face_label].astype(np.int64)
+    codes[mesh.vertex_faces[mesh.vertex_face_start[told]]] += 2 * (told + 1)
+    most = SHARE * thickness * np.where(closed, 1.0, -1.0)
+    insets = np.column_stack([outward, np.where(used, most[label], 0.0)])
+    return Solids(told.astype(np.int32), codes.astype(np.int32), insets, bool(closed.any()))
+
+
+def _components(mesh):
+    """Component of each vertex, numbered in the order of their first vertices, and which vertices have faces.
+    Those without any count to component 0."""
+    label = np.arange(len(mesh.vertices))
+    a, b = mesh.edges.astype(np.int64).T
+    while True:
+        low = np.minimum(label[a], label[b])
+        joined = label.copy()
+        np.minimum.at(joined, label[a], low)
+        np.minimum.at(joined, label[b], low)
+        while (joined != joined[joined]).any():
+            joined = joined[joined]
+        if (joined == label).all():
+            break
+        label = joined
+    used = np.diff(mesh.vertex_face_start) > 0
+    number = np.zeros(len(label), np.int64)
+    number[used] = np.unique(label[used], return_inverse=True)[1].reshape(-1)
+    return number, used
+
+
+def _thickness(mesh, label, face_label, closed):
+    """Thickness of each component, three times its volume over its surface, or of an open one half its box's
+    diagonal; and the volumes."""
+    count = len(closed)
+    start = mesh.face_start.astype(np.int64)
+    corners = mesh.vertices[mesh.face_vertices]
+    owner = np.repeat(face_label, np.diff(start))
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, owner, corners)
+    np.maximum.at(high, owner, corners)
+    size = high - low
+    scale = size.max(axis=1)  # lengths in units of the component, so that cubes neither over- nor underflow
+    points = (corners - low[owner]) / scale[owner, None]
+    areas = adj.newell(points, start, np.arange(len(corners)))
+    along = np.einsum("ij,ij->i", areas, points[start[:-1]])
+    volume = np.bincount(face_label, along, count) / 3.0
+    surface = np.bincount(face_label, np.linalg.norm(areas, axis=1), count)
+    solid = 3.0 * np.abs(volume) / np.where(surface > 0, surface, 1.0)
+    thickness = np.where(closed, solid, 0.5 * np.linalg.norm(size / scale[:, None], axis=1)) * scale
+    return thickness, volume
+
+
+def _outward(mesh, rim, sideless):
+    """Outward unit vectors (nv, 3), and the least cosine between each and the normals around its vertex.
+
+    The sum of the faces' normals, to which, while it leads in through some, the normal of the worst of them
+    is added again (a sharp tip; this is the perceptron's rule, which ends). On a rim also away from the faces
+    within the surface; where faces have no side, `sideless`, only that.
+    """
+    start, sizes = mesh.vertex_face_start[:-1].astype(np.int64), np.diff(mesh.vertex_face_start)
+    total, least = np.zeros((len(mesh.vertices), 3)), np.full(len(mesh.vertices), -1.0)
+    used = np.flatnonzero(sizes)
+    normals = mesh.face_planes[mesh.vertex_faces, :3]
+    total[used] = _unit(np.add.reduceat(normals, start[used], axis=0)) if len(used) else 0.0
+    total[sideless] = 0.0
+    on = np.flatnonzero(rim)
+    if len(on):
+        total[on] = _unit(total[on] - _into_surface(mesh, on))
+    left = used[~sideless[used]]
+    for _ in range(ROUNDS):
+        of = np.repeat(np.arange(len(left)), sizes[left])
+        rows = np.repeat(start[left] - np.cumsum(sizes[left]) + sizes[left], sizes[left]) + np.arange(len(of))
+        cosine = np.einsum("ij,ij->i", normals[rows], total[left[of]])
+        worst = np.lexsort((cosine, of))[np.cumsum(sizes[left]) - sizes[left]] if len(left) else rows
+        lead = cosine[worst]
+        length = np.linalg.norm(total[left], axis=1)
+        least[left] = lead / np.where(length > 0, length, 1.0)
+        bad = lead <= 0
+        if not bad.any():
+            break
+        left, worst = left[bad], worst[bad]
+        total[left] += normals[rows[worst]]
+    return _unit(total), least
+
+
+def _into_surface(mesh, vertices):
+    """Unit vectors from some vertices towards the middles of the faces around them."""
+    start = mesh.face_start.astype(np.int64)
+    points = (mesh.vertices - mesh.center) / mesh.radius
+    middle = np.add.reduceat(points[mesh.face_vertices], start[:-1], axis=0) / np.diff(start)[:, None]
+    first, sizes = mesh.vertex_face_start[vertices], np.diff(mesh.vertex_face_start)[vertices]
+    of = np.repeat(np.arange(len(vertices)), sizes)
+    rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(len(of))
+    way = _unit(middle[mesh.vertex_faces[rows]] - points[vertices[of]])
+    return _unit(np.add.reduceat(way, np.cumsum(sizes) - sizes, axis=0))
+
+
+def _unit(x):
+    """Unit vectors; 0 where what is left of a sum is rounding."""
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    return np.where(length > 1e-14, x / np.where(length > 1e-14, length, 1.0), 0.0)
+
+
+def _inside_out(mesh, face_label, closed, volume, told):
+    """Which closed components have normals that lead into the solid: those turned inside out that are no
+    cavity of another one, and the cavities of such."""
+    flip = closed & (volume < 0)
+    if closed.sum() > 1:
+        for c in np.flatnonzero(closed):
+            around = _winding(mesh, closed[face_label] & (face_label != c), mesh.vertices[told[c]])
+            flip[c] = around <= 0 if volume[c] < 0 else around < 0
+    return flip
+
+
+def _winding(mesh, faces, x):
+    """Winding number of some faces of a mesh about a point, by solid angles."""
+    start = mesh.face_start.astype(np.int64)
+    sizes = np.diff(start)
+    total = 0.0
+    for k in range(1, int(sizes.max()) - 1):
+        f = np.flatnonzero(faces & (sizes > k + 1))
+        a, b, c = ((mesh.vertices[mesh.face_vertices[start[f] + j]] - x) / mesh.radius for j in (0, k, k + 1))
+        la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
+        dots = [np.einsum("ij,ij->i", p, q) for p, q in ((a, b), (b, c), (c, a))]
+        volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+        total += np.arctan2(volume, la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb).sum()
+    return round(total / (2 * np.pi))
