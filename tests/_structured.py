@@ -73,9 +73,7 @@ def bolt():
     v = np.concatenate([np.column_stack((ring * r, np.full(8, z))) for r, z in levels])
     faces = [k[::-1].tolist(), (k + 24).tolist()]
     for lower in (0, 8, 16):
-        faces += [
-            [lower + i, lower + (i + 1) % 8, lower + 8 + (i + 1) % 8, lower + 8 + i] for i in range(8)
-        ]
+        faces += [[lower + i, lower + (i + 1) % 8, lower + 8 + (i + 1) % 8, lower + 8 + i] for i in range(8)]
     return RawMesh(v, faces)
 
 
@@ -111,7 +109,9 @@ def scene(seed, n, kinds=(0, 1, 2, 3, 4)):
     still = np.tile(IDENTITY, (n, 1))
     pick = [kind == k for k in range(5)]
     q0 = np.select([x[:, None] for x in pick], [turned, yaw, turned, still, turned])
-    step = np.select([x[:, None] for x in pick], [still, about_up, dq, np.where(sa[:, None] % 2, dq, still), still])
+    step = np.select(
+        [x[:, None] for x in pick], [still, about_up, dq, np.where(sa[:, None] % 2, dq, still), still]
+    )
     q1 = unit4(quat_mul(step, q0))
     # slides: B's bottom on A's top
     top = high[sa, 2] - low[sb, 2]

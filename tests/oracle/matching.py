@@ -237,7 +237,7 @@ def _groups(f, owner, taken, expected, thr, report):
             ]
             done[group] = True
             members = atoms[mine[group]]
-            # of a meeting the properest is told, vertex or edges: then it reaches every threshold that any reaches
+            # of a meeting the properest is told, vertex or edges: it reaches every threshold that any does
             best = members[int(np.argmax(members["properness"]))]
             if best["properness"] <= thr + best["properness_band"]:
                 continue

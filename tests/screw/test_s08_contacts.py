@@ -130,7 +130,7 @@ def tip_on_a_ridge(backend):
     mesh = gc.shapes.box()
     axis = np.cross([-1.0, -1, -1], [0.0, 0, -1])
     down = about(axis / np.linalg.norm(axis), np.arccos(1 / np.sqrt(3)))
-    # so that one edge of the corner runs nearly along the ridge, the others reach below either side of the roof
+    # so that one edge of the corner runs nearly along the ridge, the others reach below its sides
     down = quat_mul(about([0, 0, 1], np.pi / 12 + 0.02)[None], down[None])[0]
     position = np.array([[0.0, 0, 0], [0.1, 0, 3]]), np.array([[0.0, 0, 0], [0.1, 0, 1]])
     poses = [gc.Poses.from_quat_wxyz(x, np.array([about([1, 0, 0], np.pi / 4), down])) for x in position]
@@ -145,8 +145,8 @@ def tip_on_a_ridge(backend):
 
 def test_a_tip_on_an_edge_is_told_once_and_at_its_properest(backend):
     """The vertex meets both sides of the roof, and each of its edges the ridge: five hits, one meeting. The
-    vertex contacts used to go before the edges, whatever their properness: -0.086 was told, and at a threshold
-    of 0 two of the edges."""
+    vertex contacts used to go before the edges, whatever their properness: -0.086 was told, and at a
+    threshold of 0 two of the edges."""
     stages, hits, vertex, ridge = tip_on_a_ridge(backend)
     assert np.bincount(hits.hit[:, 1] & 3).tolist() == [2, 0, 3]
     assert (hits.hit[:, 1] & MARGIN != 0).all() and np.ptp(hits.value[:, 0]) < 1e-13  # seen: 6e-15
