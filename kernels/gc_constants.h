@@ -17,6 +17,9 @@
 #define GC_TOL_PARALLEL GC_R(1e-9)
 /* the two signs of an edge-edge normal are tied if their properness differs by less: then the approach decides */
 #define GC_TOL_TIE GC_R(1e-9)
+/* properness is given in steps of one over this (2^40): rounding then leaves ties what they are, so that kernels and
+ * reference name the same winner of a coincidence, and a threshold of 0 keeps what is 0 */
+#define GC_PROPERNESS_STEPS GC_R(1099511627776.0)
 /* facing is decided within this share of the pair's speed */
 #define GC_TOL_FACING GC_R(1e-9)
 /* roots are looked for this far outside [0, 1], then clamped: constant part, and part times size/speed */
@@ -53,6 +56,7 @@
 #define GC_TOL_TOUCH GC_R(2e-6)
 #define GC_TOL_PARALLEL GC_R(1e-5)
 #define GC_TOL_TIE GC_R(1e-5)
+#define GC_PROPERNESS_STEPS GC_R(65536.0)
 #define GC_TOL_FACING GC_R(1e-5)
 #define GC_TAU_TIME GC_R(1e-6)
 #define GC_TAU_LENGTH GC_R(1e-5)

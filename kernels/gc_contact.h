@@ -14,6 +14,12 @@ typedef struct {
     int flags;           /* GC_HIT_* bits */
 } gc_contact;
 
+/* properness as it is compared and told (GC_PROPERNESS_STEPS) */
+GC_FN gc_real gc_in_steps(gc_real properness)
+{
+    return GC_FLOOR(properness * GC_PROPERNESS_STEPS + GC_R(0.5)) / GC_PROPERNESS_STEPS;
+}
+
 /* which body holds the face, which the vertex */
 typedef struct {
     const gc_mesh *mesh_f, *mesh_v;
@@ -57,7 +63,7 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     if (q.mesh_f->two_sided && q.way * rate > GC_R(0.0)) flip = GC_R(-1.0);
     n = gc_scale(n, flip);
     n_vertex = gc_rotate_back(q.rv, gc_turn_vec(k, back, n));
-    c.properness = gc_vertex_properness(t, q.mesh_v, q.vertex, n_vertex);
+    c.properness = gc_in_steps(gc_vertex_properness(t, q.mesh_v, q.vertex, n_vertex));
     /* into the frame where A rests, from A to B */
     if (kind == GC_FV) {
         c.point = x;
@@ -88,8 +94,7 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     gc_real plus = GC_R(2.0), minus = GC_R(2.0), rate;
     int two_sided = p->mesh_a.two_sided || p->mesh_b.two_sided, use_plus;
     c.inside = GC_MIN(a_in, b_in);
-    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (a_high < a_low ? GC_HIT_A_HIGH : 0)
-        | (b_in <= tol ? GC_HIT_B_END : 0) | (b_high < b_low ? GC_HIT_B_HIGH : 0);
+    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (b_in <= tol ? GC_HIT_B_END : 0);
     c.point = gc_add(x.p, gc_scale(x.d, cr.alpha));
     c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
     c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
@@ -109,6 +114,7 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     c.properness = c.properness < GC_R(-1.0) ? GC_R(-1.0) : c.properness;
     if ((t->topology[p->mesh_a.edge_flags + ea] | t->topology[p->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX)
         c.properness = c.properness > GC_R(0.0) ? -c.properness : c.properness;
+    c.properness = gc_in_steps(c.properness);
     c.normal = use_plus ? n : gc_scale(n, GC_R(-1.0));
     c.speed = gc_facing(k, c.normal, c.point);
     return c;

@@ -40,12 +40,9 @@
 #define GC_HIT_KIND_MASK 3
 #define GC_HIT_SUSTAINED 4
 #define GC_HIT_A_END 8      /* edge-edge: at an end of A's edge */
-#define GC_HIT_A_HIGH 16    /* ... the end with the higher vertex number */
-#define GC_HIT_B_END 32
-#define GC_HIT_B_HIGH 64
-#define GC_HIT_BORDER 128   /* vertex-face: on the border of the face */
-#define GC_HIT_CONVERTED 256 /* edge-edge turned into vertex-face */
-#define GC_HIT_DROPPED 512
+#define GC_HIT_B_END 16
+#define GC_HIT_BORDER 32    /* vertex-face: on the border of the face */
+#define GC_HIT_MARGIN (GC_HIT_A_END | GC_HIT_B_END | GC_HIT_BORDER) /* any of these: it may be one meeting with others */
 
 /* Header of a mesh, or of a patch of one: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. A
  * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's and to other patches; whole meshes

@@ -262,10 +262,9 @@ def _chunk(state, piece):
                      order_out=order)  # fmt: skip
     kept, status, toi = be.empty(n, np.int32), be.empty(n, np.uint8), be.empty(n, state.real)
     state.launch("s08_resolve", n, n_pairs=n, hit_start_in=hit_start, state_in=pair_state,
-                 row_height_in=row_height,
-                 min_properness=q.min_properness, refine=REFINE[q.refine], first_only=int(q.first_only),
-                 hit_out=hit, value_out=value, order_out=order, kept_out=kept, status_out=status, toi_out=toi,
-                 **common, **solver)  # fmt: skip
+                 row_height_in=row_height, value_in=value, refine=REFINE[q.refine],
+                 first_only=int(q.first_only), hit_out=hit, order_out=order, kept_out=kept,
+                 status_out=status, toi_out=toi, **common, **solver)  # fmt: skip
     contact_start = be.exclusive_scan(kept)
     total = int(be.item(contact_start, -1))
     out = {f: be.empty(max(total, 1) * w, np.dtype(d) if d else state.real) for f, (d, w) in _FIELDS.items()}

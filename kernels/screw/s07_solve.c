@@ -33,12 +33,14 @@ GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, g
 
 GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
 
-/* test the pair at s and append it if it is a contact */
+/* test the pair at s and append it if it is a contact; what lasts no longer than times are told apart does not last */
 GC_LARGE void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s,
                        gc_real end, int sustained)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
     if (!c.facing || !(c.inside >= -GC_TOL_INSIDE * p->screw.size) || !(c.properness >= o->min_properness)) return;
+    if (p->screw.speed > GC_R(0.0) && !(end - s > GC_R(2.0) * p->screw.tau)) sustained = 0;
+    if (!sustained) end = s;
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
 }
 
@@ -181,8 +183,8 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
         if (!in && open)
             gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
                         sampled ? gc_bisect_border(t, p, kind, fa, fb, mid, last_in) : from, 1);
-        /* they leave as the step begins (and below: arrive as it ends) */
-        if (!in && i == 0 && gc_lasts_at(t, p, kind, fa, fb, from)) gc_hit_test(t, p, o, pair, kind, fa, fb, from, from, 1);
+        /* a moment's touch: they leave as the step begins, or pass each other's corner (and below: arrive as it ends) */
+        if (!in && !open && gc_lasts_at(t, p, kind, fa, fb, from)) gc_hit_test(t, p, o, pair, kind, fa, fb, from, from, 1);
         if (in) last_in = mid;
         open = in;
         from = to;

@@ -237,9 +237,8 @@ def _groups(f, owner, taken, expected, thr, report):
             ]
             done[group] = True
             members = atoms[mine[group]]
-            vertex = members[members["kind"] != 2]
-            decisive = vertex if len(vertex) else members
-            best = decisive[int(np.argmax(decisive["properness"]))]
+            # of a meeting the properest is told, vertex or edges: it reaches every threshold that any does
+            best = members[int(np.argmax(members["properness"]))]
             if best["properness"] <= thr + best["properness_band"]:
                 continue
             report.groups += 1

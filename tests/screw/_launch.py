@@ -270,7 +270,7 @@ class Stages:
         rows = np.concatenate(parts).astype(np.int32)
         return rows, np.tile([-0.5, 0.5], (len(rows), 1))
 
-    def s08(self, hits, first_only=0, refine=0, min_properness=-0.1, groups=None):
+    def s08(self, hits, first_only=0, refine=0, groups=None):
         """Contacts of hits: a dict of the fields of the result, with status, toi and contact_start."""
         be, common, solver, n = self.backend, self.common(), self.solver(), self.n
         k = len(hits.hit)
@@ -300,11 +300,10 @@ class Stages:
             hit_start_in=start,
             state_in=be.to_device(hits.state),
             row_height_in=be.to_device(np.full(n, 0.1, self.real)),
-            min_properness=min_properness,
+            value_in=value,
             refine=refine,
             first_only=first_only,
             hit_out=hit,
-            value_out=value,
             order_out=order,
             kept_out=kept,
             status_out=status,

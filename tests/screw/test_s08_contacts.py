@@ -5,13 +5,14 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.reference.screw import collide_reference
-from tests.oracle.solid import apply, rotation_matrix
+from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.screw._launch import EE, FV, VF, C, Hits, Stages, cpu, scene_of, screened, stages_of
+from tests.screw.test_s01_screw import about
 from tests.screw.test_s05_vertex_face import corner_on_a_face
 from tests.screw.test_s06_edge_edge import ridge_on_ridge
 
 FAMILIES = ("random_cars", "random_nonconvex", "lattice", "planar_driving", "resting", "to_180", "two_sided")
-BORDER = int(C["GC_HIT_BORDER"])
+MARGIN = int(C["GC_HIT_BORDER"]) | int(C["GC_HIT_A_END"]) | int(C["GC_HIT_B_END"])
 
 
 def hits_of(backend, family, n=30):
@@ -59,8 +60,8 @@ def test_one_contact_in_full(backend):
     assert np.allclose(got["local_a"], [[0.1, 0.2, 0.5]], atol=1e-15)
     assert np.array_equal(got["local_b"], [[-0.5, -0.5, -0.5]])
     assert got["normal_speed"][0] == pytest.approx(-2, abs=1e-15)
-    # the three edges leave the corner at the same height, 1/sqrt 3 each
-    assert got["properness"][0] == pytest.approx(1 / np.sqrt(3), abs=1e-15)
+    # the three edges leave the corner at the same height, 1/sqrt 3 each; told in steps of 2^-40
+    assert got["properness"][0] == np.rint(2.0**40 / np.sqrt(3)) / 2.0**40
     assert not got["sustained"][0] and got["time_end"][0] == got["time"][0]
 
 
@@ -71,7 +72,7 @@ def test_ridges_in_full(backend):
     assert got["time"][0] == pytest.approx(time, abs=1e-15)
     assert np.allclose(got["position"], [[0.1, 0, np.sqrt(0.5)]], atol=1e-15)
     assert np.allclose(got["normal"], [[0, 0, 1]], atol=1e-15)
-    assert got["properness"][0] == pytest.approx(np.sqrt(0.5), abs=1e-15)
+    assert got["properness"][0] == np.rint(2.0**40 * np.sqrt(0.5)) / 2.0**40
 
 
 def test_no_hits(backend):
@@ -123,66 +124,69 @@ def test_order_is_time_kind_features(backend):
     assert got == expected
 
 
-def test_a_vertex_on_a_border_is_one_contact_the_properest(backend):
-    """Two faces of A share a corner and the same vertex meets both on their border at once."""
-    stages, *_ = corner_on_a_face(backend)
+def tip_on_a_ridge(backend):
+    """B stands on a corner and comes down on the ridge of A, a box turned by an eighth: one meeting of a
+    vertex with an edge. (stages, the first hits at any properness, B's vertex, A's ridge)"""
     mesh = gc.shapes.box()
-    loops = [set(mesh.face_vertices[a:b]) for a, b in zip(mesh.face_start, mesh.face_start[1:], strict=False)]
-    beside = next(f for f in range(1, 6) if loops[0] & loops[f])
-    across = next(f for f in range(1, 6) if not loops[0] & loops[f])
-    s = 0.1
-    pair = [(FV | BORDER, 0, 3, s, s, 0.2), (FV | BORDER, beside, 3, s, s, 0.7)]
-    assert [x[:3] for x in listed(stages.s08(by_hand(stages, pair)))] == [(FV, beside, 3)]
-    tie = [(FV | BORDER, beside, 3, s, s, 0.2), (FV | BORDER, 0, 3, s, s, 0.2)]
-    assert [x[:3] for x in listed(stages.s08(by_hand(stages, tie)))] == [(FV, 0, 3)]
-    # not the same meeting: no shared corner, another vertex, another time, not on a border
-    for other in (
-        (FV | BORDER, across, 3, s, s, 0.7),
-        (FV | BORDER, beside, 2, s, s, 0.7),
-        (FV | BORDER, beside, 3, s + 1e-6, s + 1e-6, 0.7),
-        (FV, beside, 3, s, s, 0.7),
-    ):
-        assert len(listed(stages.s08(by_hand(stages, [pair[0], other])))) == 2
-
-
-def edge_on_corner(backend):
-    """A's ridge along x and a corner of B that comes down on its middle; hits of the edges that end there."""
-    stages, *_ = corner_on_a_face(backend)
-    mesh = gc.shapes.box()
+    axis = np.cross([-1.0, -1, -1], [0.0, 0, -1])
+    down = about(axis / np.linalg.norm(axis), np.arccos(1 / np.sqrt(3)))
+    # so that one edge of the corner runs nearly along the ridge, the others reach below its sides
+    down = quat_mul(about([0, 0, 1], np.pi / 12 + 0.02)[None], down[None])[0]
+    position = np.array([[0.0, 0, 0], [0.1, 0, 3]]), np.array([[0.0, 0, 0], [0.1, 0, 1]])
+    poses = [gc.Poses.from_quat_wxyz(x, np.array([about([1, 0, 0], np.pi / 4), down])) for x in position]
+    stages = Stages(backend, gc.Bodies(mesh, None, *poses), [[0, 1]])
+    hits = stages.s07(stages.everything(), min_properness=-1.0)
+    first = np.nonzero(hits.value[:, 0] < hits.value[:, 0].min() + 1e-9)[0]
+    hits = hits.take(first)
     vertex = int(np.argmin(mesh.vertices.sum(axis=1)))
-    ends = [
-        (e, int(v == high)) for e, (low, high) in enumerate(mesh.edges) for v in (low, high) if v == vertex
-    ]
     ridge = int(np.argmax(mesh.vertices[mesh.edges].mean(axis=1) @ [0, 1, 1]))
-    bits = [EE | int(C["GC_HIT_B_END"]) | (int(C["GC_HIT_B_HIGH"]) if high else 0) for _, high in ends]
-    faces = [
-        int(f) >> 1 for f in mesh.edge_faces[mesh.edge_face_start[ridge] : mesh.edge_face_start[ridge + 1]]
-    ]
-    return stages, vertex, [(b, ridge, e, 0.1, 0.1, 0.4) for b, (e, _) in zip(bits, ends, strict=True)], faces
+    return stages, hits, vertex, ridge
 
 
-def test_a_native_vertex_contact_makes_edge_ends_go(backend):
-    stages, vertex, edges, faces = edge_on_corner(backend)
-    native = (FV | BORDER, faces[0], vertex, 0.1, 0.1, 0.3)
-    for rows in ([native, *edges], [*edges, native]):
-        assert [x[:3] for x in listed(stages.s08(by_hand(stages, rows)))] == [(FV, faces[0], vertex)]
+def test_a_tip_on_an_edge_is_told_once_and_at_its_properest(backend):
+    """The vertex meets both sides of the roof, and each of its edges the ridge: five hits, one meeting. The
+    vertex contacts used to go before the edges, whatever their properness: -0.086 was told, and at a
+    threshold of 0 two of the edges."""
+    stages, hits, vertex, ridge = tip_on_a_ridge(backend)
+    assert np.bincount(hits.hit[:, 1] & 3).tolist() == [2, 0, 3]
+    assert (hits.hit[:, 1] & MARGIN != 0).all() and np.ptp(hits.value[:, 0]) < 1e-13  # seen: 6e-15
+    best = hits.value[:, 2].max()
+    got = stages.s08(hits)
+    assert got["kind"].tolist() == [EE] and got["feature_a"].tolist() == [ridge]
+    assert got["properness"].tolist() == [best] and best > 0 > hits.value[hits.hit[:, 1] & 3 == FV, 2].max()
 
 
-def test_edge_ends_alone_become_one_vertex_contact(backend):
-    """All edges of a corner meet a ridge with their ends, and nobody found the vertex: it is reported once,
-    on the neighbouring face where it is properest."""
-    stages, vertex, edges, faces = edge_on_corner(backend)
-    for rows in (edges, edges[::-1], edges[:1]):
-        got = listed(stages.s08(by_hand(stages, rows)))
-        assert len(got) == 1 and got[0][0] == FV and got[0][1] in faces and got[0][2] == vertex
-    assert stages.bodies.meshes[0].face_planes[got[0][1], 2] > 0.5  # the top, which B comes down on
+def test_whichever_is_properest_is_told_then_vertices_then_lower_numbers(backend):
+    """The same meeting with every properness by hand."""
+    stages, hits, vertex, ridge = tip_on_a_ridge(backend)
+    rows = np.column_stack([hits.hit[:, 1:], hits.value])
+    rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0].astype(int) & 3))]
+    names = [(int(r[0]) & 3, int(r[1]), int(r[2])) for r in rows]
+    rng = np.random.default_rng(8)
+    for winner in range(5):
+        rows[:, 5] = 0.25
+        rows[winner, 5] = 0.5
+        told = stages.s08(by_hand(stages, rows[rng.permutation(5)]))
+        assert [x[:3] for x in listed(told)] == [names[winner]]
+        # equal from here on: the first in the order of kinds and numbers
+        rows[winner:, 5] = 0.5
+        told = stages.s08(by_hand(stages, rows[rng.permutation(5)]))
+        assert [x[:3] for x in listed(told)] == [names[winner]]
 
 
-def test_a_native_contact_at_another_time_does_not_count(backend):
-    stages, vertex, edges, faces = edge_on_corner(backend)
-    early = (FV, faces[0], vertex, -0.2, -0.2, 0.3)
-    got = listed(stages.s08(by_hand(stages, [early, *edges])))
-    assert [x[3] for x in got] == [0.3, 0.6]
+def test_what_is_not_the_same_meeting_stays(backend):
+    """Another time, another place, or clear of every border: two contacts."""
+    stages, hits, vertex, ridge = tip_on_a_ridge(backend)
+    rows = np.column_stack([hits.hit[:, 1:], hits.value])
+    one, other = rows[rows[:, 0].astype(int) & 3 == FV]
+    one[5], other[5] = 0.2, 0.7
+    assert len(listed(stages.s08(by_hand(stages, [one, other])))) == 1
+    later, elsewhere, clear = other.copy(), other.copy(), one.copy()
+    later[3:5] += 1e-6
+    elsewhere[2] = (vertex + 1) % 8
+    clear[0] = FV
+    for rows in ([one, later], [one, elsewhere], [clear, other]):
+        assert len(listed(stages.s08(by_hand(stages, rows)))) == 2
 
 
 def test_first_keeps_all_at_the_earliest_time(backend):
@@ -238,18 +242,16 @@ def test_first_is_the_beginning_of_all(family, backend):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_contact_is_a_hit_or_an_edge_end_converted(family, backend):
-    """Nothing is made up: every contact was hit as it is, or comes of an edge hit at the same time."""
+def test_a_contact_is_a_hit(family, backend):
+    """Nothing is made up, and no pair with hits is left without a contact."""
     stages, hits = hits_of(backend, family)
     got = stages.s08(hits)
     times = hits.value[:, 0] + 0.5
     known = {(p, k & 3, a, b, t) for (p, k, a, b), t in zip(hits.hit.tolist(), times.tolist(), strict=True)}
-    ends = {(p, t) for p, k, _, _, t in known if k == EE}
     for row in zip(
         *(got[k].tolist() for k in ("pair", "kind", "feature_a", "feature_b", "time")), strict=True
     ):
-        assert row in known or (row[1] != EE and (row[0], row[4]) in ends)
-    # and no pair with hits is left without contacts
+        assert row in known
     assert set(hits.hit[:, 0].tolist()) == set(got["pair"].tolist())
 
 

@@ -25,6 +25,8 @@ FV, VF, EE = 0, 1, 2
 TOUCH = 1e-11
 # In units of the speed.
 FACING = 1e-9
+# Properness is told in steps of one over this, so that rounding leaves ties what they are.
+PROPERNESS_STEPS = 2.0**40
 # In units of size + speed: what the arithmetic of a function may leave of an exact zero.
 ROUNDING = 4e-16
 
@@ -58,6 +60,11 @@ class Meetings:
 
     def __len__(self):
         return len(self.kind)
+
+
+def in_steps(properness):
+    """Properness as it is compared and told."""
+    return np.floor(properness * PROPERNESS_STEPS + 0.5) / PROPERNESS_STEPS
 
 
 def concatenate(parts):
@@ -164,7 +171,7 @@ def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=N
     if face_side.tables.two_sided:
         flip = np.where(face_side.sign * speed < 0, -1.0, 1.0)
         n, speed = n * flip[:, None], speed * flip
-    value = vertex_properness(screw, face_side, vertex_side, vertices, n, s)
+    value = in_steps(vertex_properness(screw, face_side, vertex_side, vertices, n, s))
     on_face_of_a = face_side.sign < 0
     nan = np.full(len(s), np.nan)
     return Meetings(
@@ -309,7 +316,7 @@ def describe_edges(screw, a, b, edges_a, edges_b, s, along_a, along_b, s_end=Non
         s,
         s if s_end is None else s_end[keep],
         np.full(len(s), s_end is not None),
-        value,
+        in_steps(value),
         n,
         speed,
         on_a,

@@ -1,206 +1,129 @@
-"""Stage 8: resolve coincidences into FV, VF and EE, order, and describe the contacts in the world.
+"""Stage 8: tell every meeting once, order, and describe the contacts in the world.
 
-Input: the `Meetings` of one pair. Output: rows of `gpu_collide.Contacts`. An edge-edge meeting at the end of
-an edge is a vertex contact: it is dropped if that is there already, otherwise turned into the best of the
-vertex contacts that the neighbouring faces allow. A vertex on a border of faces is reported once, for the
-face of greatest properness; of a vertex meeting a vertex one contact stays. At least one contact always
-remains: an edge meeting whose vertex contacts all fall below the threshold is kept as it is.
+Input: the `Meetings` of one pair. Output: rows of `gpu_collide.Contacts`. A vertex on a border or an edge at
+its end meets several features at once (VV, EV, VE). Of entries that are at the margin of their features, at
+the same time, and at the same place of either body, the one of greatest properness is told; an entry that
+lasts is only told by one that lasts as long and coincides with it all the while. What is clear of every
+border is never left out. Since the one that is told reaches every threshold that the others reach, it makes
+no difference whether a threshold comes before or after.
 
-Sources: Buss, end of section 5; docs/decisions/0006.
+Sources: Buss, end of section 5; docs/decisions/0016.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from .s07_solve import EE, FACING, FV, TOUCH, VF, Meetings, concatenate, crossing, vertex_properness
+from .s07_solve import FV, TOUCH, VF, crossing
+
+# Of what an entry lasts, the shares at which it is compared with others: no likely symmetric moments.
+SHARES = (0.29, 0.61, 0.83)
 
 
 def resolve(screw, a, b, meetings, min_properness):
     """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
     # Features that pass each other at their ends while they stay in contact do not last.
-    lasts = meetings.sustained & (meetings.s_end - meetings.s > 2 * screw.tau)
-    meetings = replace(meetings, sustained=lasts, s_end=np.where(lasts, meetings.s_end, meetings.s))
-    meetings = _edges_once(screw, meetings)
-    meetings = _edge_ends(screw, a, b, meetings, min_properness)
-    meetings = _vertex_once(screw, a, b, meetings)
-    time = np.clip(meetings.s + 0.5, 0.0, 1.0)
+    lasts = meetings.sustained & ((meetings.s_end - meetings.s > 2 * screw.tau) | (not screw.moves))
+    begin = np.clip(meetings.s, -0.5, 0.5)
+    end = np.where(lasts, np.clip(meetings.s_end, -0.5, 0.5), begin)
+    meetings = replace(meetings, sustained=lasts, s=begin, s_end=end)
+    meetings = meetings.take(_told(screw, a, b, meetings))
+    time = meetings.s + 0.5
     return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
 
 
-def _edges_once(screw, m):
-    """Drop edge meetings of the same two edges within 2 tau of each other: a touch found twice. What lasts
-    stays, then what lies inside the step."""
-    outside = np.maximum(np.abs(m.s) - 0.5, 0.0)
-    order = np.lexsort((m.s, outside, ~m.sustained))
-    keep, seen = np.ones(len(m), dtype=bool), {}
-    for i in order[m.kind[order] == EE]:
-        times = seen.setdefault((m.feature_a[i], m.feature_b[i]), [])
-        keep[i] = m.sustained[i] or all(abs(m.s[i] - s) > 2 * screw.tau for s in times)
-        times.append(m.s[i])
-    return m.take(np.nonzero(keep)[0])
+def _told(screw, a, b, m):
+    """Which meetings are not covered by a better one."""
+    slack = 2 * screw.tau
+    # From the best to the least; what is left out may itself tell of others.
+    ranked = m.take(np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness)))
+    points = _Points(screw, a, b, ranked)
+    told = np.ones(len(m), dtype=bool)
+    for i in range(1, len(m)):
+        better = slice(0, i)
+        within = (ranked.s[better] <= ranked.s[i] + slack) & (ranked.s_end[better] >= ranked.s_end[i] - slack)
+        within &= ranked.sustained[better] | (np.abs(ranked.s[better] - ranked.s[i]) <= slack)
+        rows = np.nonzero(within)[0]
+        same = np.ones(len(rows), dtype=bool)
+        for name in ("kind", "feature_a", "feature_b"):
+            same &= getattr(ranked, name)[rows] == getattr(ranked, name)[i]
+        told[i] = not (same.any() or any(points.coincide(i, j) for j in rows))
+    return np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness))[told]
 
 
-def _edge_ends(screw, a, b, m, min_properness):
-    """Drop or convert edge meetings at the end of an edge."""
-    near = TOUCH * screw.size
-    keep = np.ones(len(m), dtype=bool)
-    converted = []
-    vertex_rows = np.nonzero(m.kind != EE)[0]
-    for i in np.nonzero(m.kind == EE)[0]:
-        ends = (_end(a, m.feature_a[i], m.along_a[i], near), _end(b, m.feature_b[i], m.along_b[i], near))
-        if ends == (-1, -1) or (
-            m.s_end[i] - m.s[i] > 2 * screw.tau and not _stays_at_end(screw, a, b, m, i, ends, near)
-        ):
-            continue
-        vertex_a, vertex_b = ends
-        # A vertex contact that lasts is there until its end.
-        same = m.s[i] >= m.s[vertex_rows] - 2 * screw.tau
-        same &= m.s[i] <= m.s_end[vertex_rows] + 2 * screw.tau
-        of_a = (m.kind[vertex_rows] == VF) & (m.feature_a[vertex_rows] == vertex_a)
-        of_b = (m.kind[vertex_rows] == FV) & (m.feature_b[vertex_rows] == vertex_b)
-        if np.any(same & (of_a | of_b)):
-            keep[i] = False
-            continue
-        options = _vertex_options(screw, a, b, m.take(np.array([i])), vertex_a, vertex_b)
-        if len(options):
-            best = options.take(
-                np.lexsort((options.feature_a, options.feature_b, options.kind, -options.properness))[:1]
-            )
-            if best.properness[0] >= min_properness:
-                keep[i] = False
-                converted.append(best)
-    return concatenate([m.take(np.nonzero(keep)[0])] + converted)
+class _Points:
+    """Where meetings touch, as either body sees it."""
 
+    def __init__(self, screw, a, b, m):
+        self.screw, self.a, self.b, self.m = screw, a, b, m
+        self.near = TOUCH * screw.size
+        self.seen = {}
 
-def _end(side, edge, along, near):
-    """Vertex at whose place a point of an edge is, or -1."""
-    low, high = along, side.tables.length[edge] - along
-    if not min(low, high) <= near:
-        return -1
-    return int(side.tables.edges[edge, 0 if low <= high else 1])
+    def coincide(self, i, j):
+        """Whether meeting i is at the places of meeting j, both at the margin of their features, for as long
+        as i lasts."""
+        m = self.m
+        shares = SHARES if m.sustained[i] else (0.0,)
+        for share in shares:
+            s = m.s[i] + share * (m.s_end[i] - m.s[i])
+            mine = self.at(i, s)
+            if mine is None:
+                return False
+            other_s = min(max(s, m.s[j]), m.s_end[j])
+            theirs = self.at(j, other_s)
+            if theirs is None:
+                return False
+            reach = 4 * self.near + abs(s - other_s) * self.screw.speed
+            if max(np.linalg.norm(x - y) for x, y in zip(mine, theirs, strict=True)) > reach:
+                return False
+        return True
 
+    def at(self, i, s):
+        """Points of A and of half-way B that meet at ``s``, or None where they are clear of every border."""
+        if (i, s) not in self.seen:
+            self.seen[i, s] = self._at(i, s)
+        return self.seen[i, s]
 
-def _stays_at_end(screw, a, b, m, i, ends, near):
-    """Whether a sustained edge meeting, at ``ends`` when it begins, is at one of them all the time."""
-    s = m.s[i] + np.array([1.0, 2.0, 3.0]) / 4.0 * (m.s_end[i] - m.s[i])
-    edge_a, edge_b = np.full(3, m.feature_a[i]), np.full(3, m.feature_b[i])
-    along_a, along_b = crossing(screw, a, b, edge_a, edge_b, s)
-    later_a = {_end(a, m.feature_a[i], x, near) for x in along_a}
-    later_b = {_end(b, m.feature_b[i], x, near) for x in along_b}
-    return (ends[0] >= 0 and later_a == {ends[0]}) or (ends[1] >= 0 and later_b == {ends[1]})
+    def _at(self, i, s):
+        kind, of_a, of_b = (x[i] for x in (self.m.kind, self.m.feature_a, self.m.feature_b))
+        if kind == FV:
+            on_b = self.b.points[of_b]
+            on_a = self.screw.flow(on_b, s)
+            return (on_a, on_b) if self._on_border(self.a, of_a, on_a) else None
+        if kind == VF:
+            on_a = self.a.points[of_a]
+            on_b = self.screw.flow(on_a, -s)
+            return (on_a, on_b) if self._on_border(self.b, of_b, on_b) else None
+        one = np.ones(1, dtype=np.int64)
+        along_a, along_b = crossing(self.screw, self.a, self.b, of_a * one, of_b * one, np.full(1, s))
+        on_a, on_b = self._end(self.a, of_a, along_a[0]), self._end(self.b, of_b, along_b[0])
+        # The corner says better than nearly parallel edges where they cross.
+        if on_a is None and on_b is None:
+            return None
+        if on_b is None:
+            on_b = self.screw.flow(on_a, -s)
+        if on_a is None:
+            on_a = self.screw.flow(on_b, s)
+        return on_a, on_b
 
+    def _on_border(self, side, face, x):
+        loop = side.tables.loops[face]
+        used = loop >= 0
+        distance = np.sum(side.inward[face][used] * (x - side.points[loop[used]]), axis=-1)
+        return distance.min() <= self.near
 
-def _vertex_options(screw, a, b, m, vertex_a, vertex_b):
-    """Vertex contacts that can stand for one edge meeting ``m``: its end vertices on the other body's faces
-    there."""
-    parts = []
-    for face_side, vertex_side, vertex, other in ((b, a, vertex_a, vertex_b), (a, b, vertex_b, vertex_a)):
-        if vertex < 0:
-            continue
-        t = face_side.tables
-        edge = m.feature_b[0] if face_side is b else m.feature_a[0]
-        faces = t.vertex_faces[other] if other >= 0 else t.edge_faces[edge]
-        faces = faces[faces >= 0]
-        at = m.on_b if face_side is b else m.on_a
-        faces = faces[face_side.facing(screw, faces, np.broadcast_to(at, (len(faces), 3)), FACING)]
-        if len(faces) == 0:
-            continue
-        count = len(faces)
-        s, s_end = np.repeat(m.s, count), np.repeat(m.s_end, count)
-        n = face_side.normals[faces]
-        speed = n @ screw.omega(at)[0]
-        if t.two_sided:
-            flip = np.where(face_side.sign * speed < 0, -1.0, 1.0)
-            n, speed = n * flip[:, None], speed * flip
-        value = vertex_properness(screw, face_side, vertex_side, np.full(count, vertex), n, s)
-        of_a, vertices = face_side is a, np.full(count, vertex)
-        nan = np.full(count, np.nan)
-        parts.append(
-            Meetings(
-                np.full(count, FV if of_a else VF, dtype=np.uint8),
-                faces if of_a else vertices,
-                vertices if of_a else faces,
-                s,
-                s_end,
-                np.repeat(m.sustained, count),
-                value,
-                n if of_a else -screw.turn(n, s),
-                speed if of_a else -speed,
-                np.repeat(m.on_a, count, axis=0),
-                np.repeat(m.on_b, count, axis=0),
-                nan,
-                nan,
-            )
-        )
-    return concatenate(parts) if parts else m.take(np.zeros(0, dtype=np.int64))
-
-
-def _vertex_once(screw, a, b, m):
-    """Of the vertex contacts of one coincidence keep the one of greatest properness (then the lower face)."""
-    rows = np.nonzero(m.kind != EE)[0]
-    if len(rows) < 2:
-        return m
-    near, slack = TOUCH * screw.size, 2 * screw.tau
-    face = np.where(m.kind == FV, m.feature_a, m.feature_b)
-    vertex = np.where(m.kind == FV, m.feature_b, m.feature_a)
-    side = [a if kind == FV else b for kind in m.kind]
-    corner = {i: _corner(side[i], face[i], (m.on_a if m.kind[i] == FV else m.on_b)[i], near) for i in rows}
-
-    def meet_same_vertices(i, j):
-        return corner[i] == vertex[j] and corner[j] == vertex[i]
-
-    def same_at_end(i, j):
-        if m.kind[i] == m.kind[j]:
-            return True
-        at = {k: screw.flow(side_of_vertex(k).points[vertex[k]], -side[k].sign * m.s_end[k]) for k in (i, j)}
-        return (
-            _corner(side[i], face[i], at[i], near) == vertex[j]
-            and _corner(side[j], face[j], at[j], near) == vertex[i]
-        )
-
-    def side_of_vertex(k):
-        return b if m.kind[k] == FV else a
-
-    def covered(i, j):
-        """Whether meeting i is the coincidence that j, of greater properness, already reports."""
-        if abs(m.s[i] - m.s[j]) > slack:
-            return False
-        if m.kind[i] == m.kind[j]:
-            same = vertex[i] == vertex[j] and _share_vertex(side[i].tables, face[i], face[j])
-        else:
-            same = meet_same_vertices(i, j)
-        # What lasts is only covered by what lasts as long, and coincides to the end.
-        brief = m.s_end[i] - m.s[i] <= slack
-        return same and (brief or abs(m.s_end[i] - m.s_end[j]) <= slack and same_at_end(i, j))
-
-    kept = []
-    for i in sorted(rows, key=lambda i: (-m.properness[i], m.kind[i], face[i])):
-        if not any(covered(i, j) for j in kept):
-            kept.append(i)
-    stay = np.ones(len(m), dtype=bool)
-    stay[rows] = False
-    stay[kept] = True
-    return m.take(np.nonzero(stay)[0])
-
-
-def _corner(side, face, x, near):
-    """Corner of a face at the place ``x``, or -1."""
-    loop = side.tables.loops[face]
-    loop = loop[loop >= 0]
-    distance = np.linalg.norm(side.points[loop] - x, axis=1)
-    best = int(np.argmin(distance))
-    return int(loop[best]) if distance[best] <= near else -1
-
-
-def _share_vertex(t, f, g):
-    return f == g or bool(np.intersect1d(t.loops[f][t.loops[f] >= 0], t.loops[g][t.loops[g] >= 0]).size)
+    def _end(self, side, edge, along):
+        """The end of an edge near a place along it, or None."""
+        rest = side.tables.length[edge] - along
+        if not min(along, rest) <= self.near:
+            return None
+        return side.points[side.tables.edges[edge, 0 if along <= rest else 1]]
 
 
 def describe(screw, m):
     """Per-contact fields of `gpu_collide.Contacts` (a dict without ``pair``) for the meetings of one pair."""
-    time = np.clip(m.s + 0.5, 0.0, 1.0)
+    time = m.s + 0.5
     # A vertex is exactly itself in its own body; the other body's point is the vertex carried over.
     carried_a = screw.flow(m.on_b, m.s)
     carried_b = screw.flow(m.on_a, -m.s)
@@ -220,5 +143,5 @@ def describe(screw, m):
         local_b=screw.to_b(on_b),
         normal_speed=m.normal_speed,
         sustained=m.sustained,
-        time_end=np.where(m.sustained, np.clip(m.s_end + 0.5, 0.0, 1.0), time),
+        time_end=m.s_end + 0.5,
     )

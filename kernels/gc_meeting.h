@@ -1,0 +1,176 @@
+/* gc_meeting.h: which hits of a pair are one meeting told more than once, and which of them is told.
+ *
+ * A vertex on the border of a face, or an edge at its end, meets several features at once (VV, EV, VE): all of them are
+ * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at one place of A
+ * and at one place of B all the while. A hit goes if another covers it that outranks it: that has greater properness, or
+ * as great a one and comes first in a fixed order. Whether it goes is a matter of these two alone, and what makes it go
+ * reaches every threshold that it reaches itself: so a threshold before or after leaves the same contacts, and the
+ * best of a meeting always stays (docs/decisions/0016).
+ */
+#ifndef GC_MEETING_H
+#define GC_MEETING_H
+
+/* the hits of a pair while they are settled */
+typedef struct {
+    GC_GLOBAL int *hit;
+    GC_GLOBAL const gc_real *value;
+    GC_GLOBAL int *order; /* (n,) by time, see gc_hit_before */
+    int n;
+    int first_lasting;    /* place in the order of the first that lasts, or n */
+    gc_real same_time;
+} gc_pair_hits;
+
+/* the order in which contacts are told */
+GC_FN int gc_hit_before(const gc_pair_hits *h, int a, int b)
+{
+    GC_GLOBAL const int *x = h->hit + 4 * a, *y = h->hit + 4 * b;
+    /* as they will be written: s + 1/2 may round two times to one */
+    gc_real ta = h->value[3 * a] + GC_R(0.5), tb = h->value[3 * b] + GC_R(0.5);
+    int ka = x[1] & GC_HIT_KIND_MASK, kb = y[1] & GC_HIT_KIND_MASK;
+    if (ta != tb) return ta < tb;
+    if (ka != kb) return ka < kb;
+    if (x[2] != y[2]) return x[2] < y[2];
+    if (x[3] != y[3]) return x[3] < y[3];
+    if (h->value[3 * a + 1] != h->value[3 * b + 1]) return h->value[3 * a + 1] > h->value[3 * b + 1];
+    return x[1] < y[1];
+}
+
+GC_LARGE void gc_hits_sort(const gc_pair_hits *h)
+{
+    int gap = 1, i;
+    while (gap < h->n / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (i = gap; i < h->n; ++i) {
+            int item = h->order[i], j = i;
+            for (; j >= gap && gc_hit_before(h, item, h->order[j - gap]); j -= gap) h->order[j] = h->order[j - gap];
+            h->order[j] = item;
+        }
+    }
+}
+
+/* Does the hit at place `one` of the order stand above the one at `two`: greater properness, then the one that lasts, then
+ * vertices before edges, then lower numbers, then the earlier. Strict and total. */
+GC_FN int gc_outranks(const gc_pair_hits *h, int one, int two)
+{
+    int i = h->order[one], j = h->order[two];
+    GC_GLOBAL const int *x = h->hit + 4 * i, *y = h->hit + 4 * j;
+    gc_real a = h->value[3 * i + 2], b = h->value[3 * j + 2];
+    int kx = x[1] & GC_HIT_KIND_MASK, ky = y[1] & GC_HIT_KIND_MASK;
+    if (a != b) return a > b;
+    if ((x[1] ^ y[1]) & GC_HIT_SUSTAINED) return (x[1] & GC_HIT_SUSTAINED) != 0;
+    if (kx != ky) return kx < ky;
+    if (x[2] != y[2]) return x[2] < y[2];
+    if (x[3] != y[3]) return x[3] < y[3];
+    return one < two;
+}
+
+/* where features that touch do so at s, on either body (centred mesh coordinates, user units); meant only at the margin
+ * of one of them, whose corner then gives both places: those of nearly parallel edges are worth little by themselves */
+typedef struct {
+    gc_vec on_a, on_b;
+    int margin;
+} gc_touch;
+
+/* the end of an edge that is within tolerance of the place `along` it, or -1 */
+GC_FN int gc_end_at(const gc_tables *t, const gc_mesh *m, int edge, gc_real along, gc_real length, gc_real tol)
+{
+    gc_real rest = length - along;
+    if (!(GC_MIN(along, rest) <= tol)) return -1;
+    return t->topology[m->edges + 2 * edge + (rest < along ? 1 : 0)];
+}
+
+GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    const gc_screw *k = &p->screw;
+    gc_real tol = GC_TOL_INSIDE * k->size;
+    int va = kind == GC_VF ? fa : -1, vb = kind == GC_FV ? fb : -1;
+    gc_touch r;
+    r.on_a = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    r.on_b = r.on_a;
+    r.margin = 0;
+    if (kind == GC_EE) {
+        gc_edges x = gc_edges_load(t, p, fa, fb);
+        gc_crossing c = gc_cross_at(k, &x, gc_turn_at(k->theta, s));
+        if (c.sine < GC_TOL_PARALLEL) return r;
+        va = gc_end_at(t, &p->mesh_a, fa, c.alpha * x.length_a, x.length_a, tol);
+        vb = gc_end_at(t, &p->mesh_b, fb, c.beta * x.length_b, x.length_b, tol);
+        r.margin = va >= 0 || vb >= 0;
+    }
+    if (va >= 0) {
+        gc_vec v = gc_vertex(t, &p->mesh_a, va);
+        r.on_a = v;
+        r.on_b = gc_unplace(k, k->rb, k->tb, gc_flow(k, gc_turn_at(k->theta, -s), gc_place(k, k->ra, k->ta, v)));
+    }
+    if (vb >= 0) {
+        gc_vec v = gc_vertex(t, &p->mesh_b, vb);
+        r.on_b = v;
+        if (va < 0) r.on_a = gc_unplace(k, k->ra, k->ta, gc_flow(k, gc_turn_at(k->theta, s), gc_place(k, k->rb, k->tb, v)));
+    }
+    if (kind == GC_FV) r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a) * k->shrink <= tol;
+    if (kind == GC_VF) r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b) * k->shrink <= tol;
+    return r;
+}
+
+/* the moments at which hit i is looked at: its own, or two odd ones of those that it lasts */
+GC_FN gc_real gc_moment(const gc_pair_hits *h, int i, int which)
+{
+    gc_real s = h->value[3 * i], share = which == 0 ? GC_R(0.37) : GC_R(0.73);
+    return h->hit[4 * i + 1] & GC_HIT_SUSTAINED ? s + share * (h->value[3 * i + 1] - s) : s;
+}
+
+/* Is hit i, at its margin at the places `mine`, at the same places as hit j, which lasts as long? */
+GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j, const gc_touch *mine)
+{
+    const gc_screw *k = &p->screw;
+    int which, moments = h->hit[4 * i + 1] & GC_HIT_SUSTAINED ? 2 : 1;
+    for (which = 0; which < moments; ++which) {
+        gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, h->value[3 * j]), h->value[3 * j + 1]);
+        gc_real reach = (GC_R(4.0) * GC_TOL_INSIDE * k->size + GC_ABS(s - at) * k->speed) * k->scale;
+        gc_touch other = gc_touch_at(t, p, h->hit[4 * j + 1] & GC_HIT_KIND_MASK, h->hit[4 * j + 2], h->hit[4 * j + 3], s);
+        if (!other.margin || !(gc_norm(gc_sub(other.on_a, mine[which].on_a)) <= reach)
+            || !(gc_norm(gc_sub(other.on_b, mine[which].on_b)) <= reach))
+            return 0;
+    }
+    return 1;
+}
+
+/* may hit i be one meeting with others? Then its places. */
+GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, gc_touch *mine)
+{
+    GC_GLOBAL const int *x = h->hit + 4 * i;
+    int which, moments = x[1] & GC_HIT_SUSTAINED ? 2 : 1;
+    if (moments == 1 && !(x[1] & GC_HIT_MARGIN)) return 0;
+    for (which = 0; which < moments; ++which) {
+        mine[which] = gc_touch_at(t, p, x[1] & GC_HIT_KIND_MASK, x[2], x[3], gc_moment(h, i, which));
+        if (!mine[which].margin) return 0;
+    }
+    return 1;
+}
+
+/* Is the hit at place `at` of the order told by another one? The screen's answers (refine) are only compared with others
+ * of the same features: their places are good to a row. */
+GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
+{
+    int i = h->order[at], j, step, margin = refine == GC_REFINE_EXACT ? -1 : 0;
+    GC_GLOBAL const int *x = h->hit + 4 * i;
+    gc_real s = h->value[3 * i], end = h->value[3 * i + 1] - h->same_time;
+    gc_touch mine[2];
+    for (step = -1; step <= 1; step += 2) {
+        for (j = at + step; j >= 0 && j < h->n; j += step) {
+            int o = h->order[j];
+            GC_GLOBAL const int *y = h->hit + 4 * o;
+            if (GC_ABS(h->value[3 * o] - s) > h->same_time) {
+                /* what began long before still counts if it lasts */
+                if (step > 0 || j < h->first_lasting) break;
+                if (!(y[1] & GC_HIT_SUSTAINED)) continue;
+            }
+            if (h->value[3 * o + 1] < end || !gc_outranks(h, j, at)) continue;
+            if (((x[1] ^ y[1]) & GC_HIT_KIND_MASK) == 0 && x[2] == y[2] && x[3] == y[3]) return 1;
+            if (margin < 0) margin = gc_at_margin(t, p, h, i, mine);
+            if (margin && gc_same_places(t, p, h, i, o, mine)) return 1;
+        }
+    }
+    return 0;
+}
+
+#endif
