@@ -29,14 +29,14 @@ typedef struct {
     gc_real depth; /* less is touch */
     gc_real rough; /* rounding of a place */
     gc_real slack; /* how far shrunk features may stand out of a box, with room to spare */
-} gc_touch;
+} gc_overlap;
 
-GC_FN gc_vec gc_solid_vertex(const gc_touch *o, const gc_solid *s, int v)
+GC_FN gc_vec gc_solid_vertex(const gc_overlap *o, const gc_solid *s, int v)
 {
     return gc_scale(gc_vertex(&o->t, s->mesh, v), o->shrink);
 }
 
-GC_FN gc_vec gc_solid_corner(const gc_touch *o, const gc_solid *s, int corner)
+GC_FN gc_vec gc_solid_corner(const gc_overlap *o, const gc_solid *s, int corner)
 {
     return gc_solid_vertex(o, s, o->t.topology[s->mesh->face_vertices + corner]);
 }
@@ -45,7 +45,7 @@ GC_FN gc_vec gc_solid_corner(const gc_touch *o, const gc_solid *s, int corner)
 GC_FN gc_vec gc_solid_over(const gc_solid *s, gc_vec x) { return gc_add(gc_rotate(s->rot, x), s->shift); }
 
 /* vertex v moved inwards, as the other body sees it */
-GC_FN gc_vec gc_shrunk_over(const gc_touch *o, const gc_solid *s, int v)
+GC_FN gc_vec gc_shrunk_over(const gc_overlap *o, const gc_solid *s, int v)
 {
     GC_GLOBAL const gc_real *p = o->insets + GC_INSET_STRIDE * (s->mesh->vertex0 + v);
     gc_real depth = GC_MIN(o->depth, GC_ABS(p[3]) * o->shrink);
@@ -54,7 +54,7 @@ GC_FN gc_vec gc_shrunk_over(const gc_touch *o, const gc_solid *s, int v)
 
 /* How far an edge at vertex v must go through a face. Rounding, if it was shrunk by more. What was not, a speck or a two-sided
  * sheet, which has no side to be shrunk to, must go through the middle of the face, by as much as would have been shrunk. */
-GC_FN gc_real gc_through(const gc_touch *o, const gc_solid *s, int v)
+GC_FN gc_real gc_through(const gc_overlap *o, const gc_solid *s, int v)
 {
     gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + 3] * o->shrink;
     if (!(s->mesh->two_sided && most < GC_R(0.0)) && GC_ABS(most) > GC_OVERLAP_SPECK * o->rough) return o->rough;
@@ -70,7 +70,7 @@ GC_FN int gc_meets_box(const gc_solid *s, gc_vec p, gc_vec q, gc_real slack)
 }
 
 /* how far the nodes of a body are widened: they are float32 */
-GC_FN gc_real gc_node_pad(const gc_touch *o, const gc_solid *s) { return o->slack + GC_OVERLAP_NODE * s->radius; }
+GC_FN gc_real gc_node_pad(const gc_overlap *o, const gc_solid *s) { return o->slack + GC_OVERLAP_NODE * s->radius; }
 
 /* does the box from `low` to `high` meet a node? */
 GC_FN int gc_meets_node(GC_GLOBAL const gc_raster *n, gc_vec low, gc_vec high, gc_real shrink, gc_real pad)
@@ -81,7 +81,7 @@ GC_FN int gc_meets_node(GC_GLOBAL const gc_raster *n, gc_vec low, gc_vec high, g
 }
 
 /* face of a leaf of the tree */
-GC_FN int gc_solid_leaf(const gc_touch *o, const gc_solid *s, int leaf)
+GC_FN int gc_solid_leaf(const gc_overlap *o, const gc_solid *s, int leaf)
 {
     GC_GLOBAL const int *patch = o->t.headers + GC_MESH_STRIDE * (s->tree[2] + (leaf >> GC_PATCH_LEVEL));
     return o->t.topology[patch[GC_MESH_SOURCE_FACES] + (leaf & ((1 << GC_PATCH_LEVEL) - 1))];
@@ -94,7 +94,7 @@ GC_FN gc_real gc_taxi(gc_vec a) { return GC_ABS(a.x) + GC_ABS(a.y) + GC_ABS(a.z)
 /* Does the segment p q pass through face f, all in the frame of s? Its ends lie on both sides by more than `through`
  * (gc_through). For what was shrunk, faces are wider by rounding, so that nothing slips through between two of them; for
  * what was not, they are narrower, so that passing along a border is touch. */
-GC_LARGE int gc_pierces(const gc_touch *o, const gc_solid *s, int f, gc_vec p, gc_vec q, gc_real through)
+GC_LARGE int gc_pierces(const gc_overlap *o, const gc_solid *s, int f, gc_vec p, gc_vec q, gc_real through)
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec n = gc_normal(&o->t, s->mesh, f), u = gc_solid_corner(o, s, end - 1), x;
@@ -110,7 +110,7 @@ GC_LARGE int gc_pierces(const gc_touch *o, const gc_solid *s, int f, gc_vec p, g
 }
 
 /* does the segment p q pass through any face of s? With a tree only the faces whose boxes it meets are looked at. */
-GC_LARGE int gc_pierces_any(const gc_touch *o, const gc_solid *s, gc_vec p, gc_vec q, gc_real through)
+GC_LARGE int gc_pierces_any(const gc_overlap *o, const gc_solid *s, gc_vec p, gc_vec q, gc_real through)
 {
     int f, n = s->tree[0];
     gc_real pad = gc_node_pad(o, s);
@@ -171,7 +171,7 @@ GC_LARGE int gc_ray_crosses(gc_vec d, gc_vec a, gc_vec b, gc_vec c)
 }
 
 /* ... of face f, about x */
-GC_LARGE int gc_ray_face(const gc_touch *o, const gc_solid *s, int f, gc_vec d, gc_vec x)
+GC_LARGE int gc_ray_face(const gc_overlap *o, const gc_solid *s, int f, gc_vec d, gc_vec x)
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1], sum = 0;
     gc_vec a, u;
@@ -199,7 +199,7 @@ GC_FN int gc_ray_meets(GC_GLOBAL const gc_raster *n, gc_vec x, gc_vec back, gc_r
 }
 
 /* winding number of the closed components about x by one ray, or GC_NO_ANSWER */
-GC_LARGE int gc_ray_winding(const gc_touch *o, const gc_solid *s, gc_vec d, gc_vec x)
+GC_LARGE int gc_ray_winding(const gc_overlap *o, const gc_solid *s, gc_vec d, gc_vec x)
 {
     int f, n = s->tree[0], sum = 0, more;
     gc_real one = GC_R(1.0), pad = gc_node_pad(o, s);
@@ -248,7 +248,7 @@ GC_FN gc_real gc_half_solid_angle(gc_vec a, gc_vec b, gc_vec c)
 }
 
 /* the same by the solid angles of all faces: where no ray has an answer */
-GC_LARGE int gc_angle_winding(const gc_touch *o, const gc_solid *s, gc_vec x)
+GC_LARGE int gc_angle_winding(const gc_overlap *o, const gc_solid *s, gc_vec x)
 {
     gc_real sum = GC_R(0.0);
     int f;
@@ -266,7 +266,7 @@ GC_LARGE int gc_angle_winding(const gc_touch *o, const gc_solid *s, gc_vec x)
 }
 
 /* Is x inside the closed components of s? Nothing is inside a body too small for its places to be told apart. */
-GC_LARGE int gc_inside_solid(const gc_touch *o, const gc_solid *s, gc_vec x)
+GC_LARGE int gc_inside_solid(const gc_overlap *o, const gc_solid *s, gc_vec x)
 {
     int k, number = GC_NO_ANSWER;
     if (!s->closed || s->radius <= GC_OVERLAP_SPECK * o->rough || !gc_meets_box(s, x, x, o->slack)) return 0;
@@ -278,7 +278,7 @@ GC_LARGE int gc_inside_solid(const gc_touch *o, const gc_solid *s, gc_vec x)
 /* Is the component that vertex v of s tells inside the other body? Its surface does not cross the other's, so that one
  * point speaks for all: the shrunk vertex. A component that is open, or a speck that cannot be shrunk by more than
  * rounding, is inside if the vertex is so by the depth, on all sides. */
-GC_LARGE int gc_component_inside(const gc_touch *o, const gc_solid *s, const gc_solid *other, int v)
+GC_LARGE int gc_component_inside(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int v)
 {
     gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + 3] * o->shrink, none = GC_R(0.0);
     gc_vec x;

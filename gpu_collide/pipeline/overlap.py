@@ -9,8 +9,8 @@ from gpu_collide import _sources
 __all__ = ["mark", "takes_trees"]
 
 _NEAR = ("pairs_in", "shape_in", "screw_in", "mesh_reals_in")
-_OVERLAP = (*_NEAR, "headers_in", "topology_in", "vertices_in", "planes_in", "trees_in", "nodes_in", "solids_in",
-            "insets_in")  # fmt: skip
+_OVERLAP = (*_NEAR, "headers_in", "topology_in", "vertices_in", "planes_in", "trees_in", "nodes_in",
+            "solids_in", "insets_in")  # fmt: skip
 
 
 def takes_trees(meshes):

@@ -1,4 +1,5 @@
-"""What an overlap test needs of a mesh: its components, which of them are closed, and how its vertices shrink.
+"""What an overlap test needs of a mesh: its components, which of them are closed, and how its vertices
+shrink.
 
 A component is what edges join. A closed one, whose edges all have as many faces on their left as on their
 right, has an inside, by its winding number. The layout is that of ``kernels/gc_solid.h``.

@@ -96,7 +96,7 @@ GC_KERNEL void s09_near(
 }
 
 /* a body whose map into the other's frame is not known yet */
-GC_FN void gc_solid_make(const gc_touch *o, const gc_mesh *m, int mesh, GC_GLOBAL const int *trees,
+GC_FN void gc_solid_make(const gc_overlap *o, const gc_mesh *m, int mesh, GC_GLOBAL const int *trees,
                          GC_GLOBAL const gc_raster *nodes, GC_GLOBAL const int *solids, gc_real radius, gc_solid *s)
 {
     GC_GLOBAL const gc_real *reals = o->t.reals + GC_MESH_REALS * mesh;
@@ -113,7 +113,7 @@ GC_FN void gc_solid_make(const gc_touch *o, const gc_mesh *m, int mesh, GC_GLOBA
 }
 
 /* the box of face f of s as the other body sees it; does it meet the other's box, and its plane? */
-GC_FN int gc_face_near(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f, gc_vec *low, gc_vec *high)
+GC_FN int gc_face_near(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, gc_vec *low, gc_vec *high)
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec x = gc_solid_corner(o, s, j), n = gc_normal(&o->t, s->mesh, f), turned = gc_rotate_back(other->rot, n);
@@ -131,13 +131,13 @@ GC_FN int gc_face_near(const gc_touch *o, const gc_solid *s, const gc_solid *oth
 }
 
 /* Is edge e one that face f is to look at? Each edge is looked at by its first face, which is near where the edge is. */
-GC_FN int gc_first_face(const gc_touch *o, const gc_solid *s, int e, int f)
+GC_FN int gc_first_face(const gc_overlap *o, const gc_solid *s, int e, int f)
 {
     return o->t.topology[s->mesh->edge_faces + o->t.topology[s->mesh->edge_face_start + e]] >> 1 == f;
 }
 
 /* edge e of s, shrunk, as the other body sees it; returns how far its ends must lie from a face that it goes through */
-GC_FN gc_real gc_shrunk_edge(const gc_touch *o, const gc_solid *s, int e, gc_vec *p, gc_vec *q)
+GC_FN gc_real gc_shrunk_edge(const gc_overlap *o, const gc_solid *s, int e, gc_vec *p, gc_vec *q)
 {
     int v = o->t.topology[s->mesh->edges + 2 * e];
     *p = gc_shrunk_over(o, s, v);
@@ -146,7 +146,7 @@ GC_FN gc_real gc_shrunk_edge(const gc_touch *o, const gc_solid *s, int e, gc_vec
 }
 
 /* do the edges that face g of `other` looks at, shrunk, pass through face f of s? */
-GC_FN int gc_edges_pierce(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f, int g)
+GC_FN int gc_edges_pierce(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, int g)
 {
     int j = o->t.topology[other->mesh->face_start + g], end = o->t.topology[other->mesh->face_start + g + 1];
     for (; j < end; ++j) {
@@ -161,7 +161,7 @@ GC_FN int gc_edges_pierce(const gc_touch *o, const gc_solid *s, const gc_solid *
 }
 
 /* does a shrunk edge of `other` pass through face f of s, whose box the other sees from `low` to `high`? */
-GC_LARGE int gc_face_pierced(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f, gc_vec low, gc_vec high)
+GC_LARGE int gc_face_pierced(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, gc_vec low, gc_vec high)
 {
     int e, n = other->tree[0];
     gc_real pad = gc_node_pad(o, other);
@@ -189,7 +189,7 @@ GC_LARGE int gc_face_pierced(const gc_touch *o, const gc_solid *s, const gc_soli
 }
 
 /* what one face of s has to say: a component that it tells, its shrunk edges, and the other's */
-GC_LARGE int gc_face_overlaps(const gc_touch *o, const gc_solid *s, const gc_solid *other, int f)
+GC_LARGE int gc_face_overlaps(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f)
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec low, high;
@@ -207,7 +207,7 @@ GC_LARGE int gc_face_overlaps(const gc_touch *o, const gc_solid *s, const gc_sol
 }
 
 /* does a node of the tree of s meet the other's box, which s sees from `low` to `high`, by its own box and its slab? */
-GC_FN int gc_node_near(const gc_touch *o, GC_GLOBAL const gc_raster *n, const gc_solid *other, gc_vec low, gc_vec high,
+GC_FN int gc_node_near(const gc_overlap *o, GC_GLOBAL const gc_raster *n, const gc_solid *other, gc_vec low, gc_vec high,
                        gc_real pad)
 {
     gc_vec normal = gc_make((gc_real)n[6], (gc_real)n[7], (gc_real)n[8]), turned;
@@ -226,7 +226,7 @@ GC_FN int gc_overlap_known(GC_GLOBAL int *state)
 }
 
 /* The faces of s, by its tree if it has one, in blocks that the work-items share. */
-GC_LARGE int gc_faces_overlap(const gc_touch *o, const gc_solid *s, const gc_solid *other, GC_GLOBAL int *state)
+GC_LARGE int gc_faces_overlap(const gc_overlap *o, const gc_solid *s, const gc_solid *other, GC_GLOBAL int *state)
 {
     int i, n = s->tree[0], block = GC_GROUP_SIZE > 1 ? n / (8 * GC_GROUP_SIZE) + 1 : n;
     gc_real pad = gc_node_pad(o, s);
@@ -259,7 +259,7 @@ GC_LARGE int gc_faces_overlap(const gc_touch *o, const gc_solid *s, const gc_sol
 }
 
 /* is a component of s inside the other body? */
-GC_FN int gc_components_inside(const gc_touch *o, const gc_solid *s, const gc_solid *other)
+GC_FN int gc_components_inside(const gc_overlap *o, const gc_solid *s, const gc_solid *other)
 {
     int i;
     if (!other->closed) return 0;
@@ -286,7 +286,7 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL const gc_real *when_in,          /* (n_pairs,) s in [-1/2, 1/2] */
     GC_GLOBAL int *state_out)                  /* (n_pairs,) only ever raised, and read by that alone */
 {
-    gc_touch o;
+    gc_overlap o;
     o.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     o.insets = insets_in;
     for (int i = GC_GROUP_LO(n_todo); i < GC_GROUP_HI(n_todo); i += GC_GROUP_STEP(n_todo)) {

@@ -12,9 +12,9 @@ MAX_TIP = 32
 class Components:
     """Components of a mesh, and its features told from its centre in its own frame.
 
-    of_vertex (nv,), -1 without faces; of_face (nf,); closed (c,); thickness (c,); outward (nv, 3) unit vectors
-    against which vertices move inwards, or 0; faces_out (nf,) 1, or -1 where a face's normal leads into the
-    solid.
+    of_vertex (nv,), -1 without faces; of_face (nf,); closed (c,); thickness (c,); outward (nv, 3) unit
+    vectors against which vertices move inwards, or 0; faces_out (nf,) 1, or -1 where a face's normal
+    leads into the solid.
     """
 
     of_vertex: np.ndarray
