@@ -35,12 +35,12 @@ def seconds_of_solving(bodies, backend, pairs=20):
     assert (found.status == gc.Status.HIT).all()
     return min(
         gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind).info["timings"]["s07_solve"]
-        for _ in range(3)
+        for _ in range(6)
     )
 
 
 @pytest.mark.parametrize("turn", [1e-8, 1e-7, 1e-5])
-@pytest.mark.parametrize("way, times", [(100.0, 20), (1e4, 20), (1e6, 100)])
+@pytest.mark.parametrize("way, times", [(100.0, 50), (1e4, 50), (1e6, 200)])
 def test_tiny_turns_on_long_ways_are_solved_in_bounded_time(turn, way, times, backend):
     """Once 1,000 to 100,000 times as long as the slide of a usual turn; 1.3 to 6.4 times were seen now,
     and at 1e6 sizes, where culling in float32 has no digits left, 12 to 30."""
