@@ -129,7 +129,7 @@ def _outward(tables, points, loops, closed, of_vertex, balanced):
 
 
 def _corners(normals):
-    """Unit vectors that are as far from one, from two or from three of the normals; of many, the first ones."""
+    """Unit vectors as far from one, from two or from three of the normals; of many, of the first."""
     normals = normals[:8]
     ways = [*normals, *(a + b for a, b in combinations(normals, 2))]
     for three in combinations(normals, 3):

@@ -87,7 +87,10 @@ def _is_inside(shrunk, whole, depth, rough):
         return False
     solid = shrunk.shrinks & parts.closed
     of = parts.of_vertex[shrunk.used]
-    points = [shrunk.shrunk[shrunk.used][solid[of]], shrunk.shrunk_centres[(solid & shrunk.thick)[parts.of_face]]]
+    points = [
+        shrunk.shrunk[shrunk.used][solid[of]],
+        shrunk.shrunk_centres[(solid & shrunk.thick)[parts.of_face]],
+    ]
     if _all_inside(whole, np.concatenate(points)[:, None]).any():
         return True
     around = depth * np.concatenate([np.eye(3), -np.eye(3)])
