@@ -132,8 +132,6 @@
 #define GC_MAX_VISITS 1024
 #define GC_MAX_PIECES 64
 #define GC_MAX_COPIES 5
-/* rounds in search of a direction that leads inwards at a sharp vertex; beyond them the last one is taken (solids) */
-#define GC_MAX_TIP 32
 /* finer screens are refused as too large (MemoryLimitError); with it, sums over a group of 256 stay below 2^31 */
 #define GC_MAX_ROWS 4000000
 

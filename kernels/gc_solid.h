@@ -16,7 +16,7 @@ typedef struct {
     GC_GLOBAL const int *told, *codes; /* vertices that tell components; codes of the faces */
     int components, closed;            /* how many components; is one closed */
     gc_real radius;
-    gc_vec half;                       /* half the sides of the box about its centre */
+    gc_vec extent;                       /* half the sides of the box about its centre */
     gc_real rot[9];                    /* into the frame of the other body */
     gc_vec shift;
 } gc_solid;
@@ -64,9 +64,9 @@ GC_FN gc_real gc_through(const gc_overlap *o, const gc_solid *s, int v)
 /* does the box of the segment p q meet the box of s, both in the frame of s? */
 GC_FN int gc_meets_box(const gc_solid *s, gc_vec p, gc_vec q, gc_real slack)
 {
-    return GC_MIN(p.x, q.x) <= s->half.x + slack && GC_MAX(p.x, q.x) >= -s->half.x - slack
-        && GC_MIN(p.y, q.y) <= s->half.y + slack && GC_MAX(p.y, q.y) >= -s->half.y - slack
-        && GC_MIN(p.z, q.z) <= s->half.z + slack && GC_MAX(p.z, q.z) >= -s->half.z - slack;
+    return GC_MIN(p.x, q.x) <= s->extent.x + slack && GC_MAX(p.x, q.x) >= -s->extent.x - slack
+        && GC_MIN(p.y, q.y) <= s->extent.y + slack && GC_MAX(p.y, q.y) >= -s->extent.y - slack
+        && GC_MIN(p.z, q.z) <= s->extent.z + slack && GC_MAX(p.z, q.z) >= -s->extent.z - slack;
 }
 
 /* how far the nodes of a body are widened: they are float32 */

@@ -178,7 +178,7 @@ def test_groups_that_share_a_pair(backend):
             None,
             -0.1,
             False,
-            False,
+            True,
             "mixed",
             1 << 30,
         )

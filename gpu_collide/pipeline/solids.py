@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -18,8 +19,11 @@ from gpu_collide import _sources
 __all__ = ["Solids", "solids_of", "solid_tables"]
 
 _C = _sources.constants()
-#: Share of a component's thickness by which it is shrunk at most; rounds in search of an outward direction.
-SHARE, ROUNDS = float(_C["GC_OVERLAP_SHARE"]), int(_C["GC_MAX_TIP"])
+#: Share of a component's thickness by which it is shrunk at most.
+SHARE = float(_C["GC_OVERLAP_SHARE"])
+#: An outward direction whose least cosine with a normal is below this is replaced by the best one: exactly at
+#: vertices of few faces, by some rounds of search at others.
+BLUNT, FEW_FACES, ROUNDS = 0.1, 8, 64
 STRIDE = int(_C["GC_SOLID_STRIDE"])
 
 
@@ -77,7 +81,7 @@ def _make(mesh):
     border = 2 * right != sizes
     closed = np.ones(count, bool)
     closed[label[mesh.edges[border, 0]]] = False
-    thickness, volume = _thickness(mesh, label, face_label, closed)
+    thickness, volume, box = _thickness(mesh, label, face_label, closed)
     rim = np.zeros(len(mesh.vertices), bool)
     rim[mesh.edges[border].reshape(-1)] = True
     outward, least = _outward(mesh, rim, (~closed)[label] & mesh.two_sided)
@@ -85,7 +89,7 @@ def _make(mesh):
     order = np.lexsort((-np.where(used, least, -np.inf), label))
     told = order[np.searchsorted(label[order], np.arange(count))]
     if (volume[closed] < 0).any():
-        outward[_inside_out(mesh, face_label, closed, volume, told)[label]] *= -1.0
+        outward[_inside_out(mesh, face_label, closed, volume, box, told)[label]] *= -1.0
     codes = closed[face_label].astype(np.int64)
     codes[mesh.vertex_faces[mesh.vertex_face_start[told]]] += 2 * (told + 1)
     most = SHARE * thickness * np.where(closed, 1.0, -1.0)
@@ -116,7 +120,7 @@ def _components(mesh):
 
 def _thickness(mesh, label, face_label, closed):
     """Thickness of each component, three times its volume over its surface, or of an open one half its box's
-    diagonal; and the volumes."""
+    diagonal; the volumes, which have the right sign only; and the boxes."""
     count = len(closed)
     start = mesh.face_start.astype(np.int64)
     corners = mesh.vertices[mesh.face_vertices]
@@ -133,40 +137,66 @@ def _thickness(mesh, label, face_label, closed):
     surface = np.bincount(face_label, np.linalg.norm(areas, axis=1), count)
     solid = 3.0 * np.abs(volume) / np.where(surface > 0, surface, 1.0)
     thickness = np.where(closed, solid, 0.5 * np.linalg.norm(size / scale[:, None], axis=1)) * scale
-    return thickness, volume
+    return thickness, volume, (low, high)
 
 
 def _outward(mesh, rim, sideless):
     """Outward unit vectors (nv, 3), and the least cosine between each and the normals around its vertex.
 
-    The sum of the faces' normals, to which, while it leads in through some, the normal of the worst of them
-    is added again (a sharp tip; this is the perceptron's rule, which ends). On a rim also away from the faces
-    within the surface; where faces have no side, `sideless`, only that.
+    The sum of the faces' normals; on a rim also away from the faces within the surface, and where faces have
+    no side, `sideless`, only that. At a sharp tip, where the sum leads in through a face or nearly so, the
+    direction that is farthest from doing that.
     """
-    start, sizes = mesh.vertex_face_start[:-1].astype(np.int64), np.diff(mesh.vertex_face_start)
+    sizes = np.diff(mesh.vertex_face_start)
     total, least = np.zeros((len(mesh.vertices), 3)), np.full(len(mesh.vertices), -1.0)
     used = np.flatnonzero(sizes)
     normals = mesh.face_planes[mesh.vertex_faces, :3]
-    total[used] = _unit(np.add.reduceat(normals, start[used], axis=0)) if len(used) else 0.0
+    total[used] = _unit(np.add.reduceat(normals, mesh.vertex_face_start[used], axis=0))
     total[sideless] = 0.0
     on = np.flatnonzero(rim)
     if len(on):
         total[on] = _unit(total[on] - _into_surface(mesh, on))
-    left = used[~sideless[used]]
+    sided = used[~sideless[used]]
+    for size in np.unique(sizes[sided]):
+        v = sided[sizes[sided] == size]
+        around = normals[mesh.vertex_face_start[v][:, None] + np.arange(size)]
+        least[v] = np.einsum("vki,vi->vk", around, total[v]).min(axis=1)
+        sharp = least[v] < BLUNT
+        if sharp.any():
+            search = _sharpest if size <= FEW_FACES else _perceptron
+            found, cosine = search(around[sharp], total[v[sharp]])
+            better = cosine > least[v[sharp]]
+            total[v[sharp][better]], least[v[sharp][better]] = found[better], cosine[better]
+    return total, least
+
+
+def _sharpest(normals, _):
+    """The unit vectors (n, 3) whose least cosine with the normals (n, k, 3) is greatest, and that: each is as
+    far from one, two or three of them."""
+    best, cosine = np.zeros((len(normals), 3)), np.full(len(normals), -2.0)
+    for count in (1, 2, 3):
+        for chosen in combinations(range(normals.shape[1]), count):
+            a, b, c = (normals[:, chosen[j % count]] for j in range(3))
+            way = a + b if count < 3 else np.cross(a, b) + np.cross(b, c) + np.cross(c, a)
+            way = _unit(way)
+            way *= np.where(np.einsum("ij,ij->i", way, a) < 0, -1.0, 1.0)[:, None]
+            lead = np.einsum("vki,vi->vk", normals, way).min(axis=1)
+            better = lead > cosine
+            best[better], cosine[better] = way[better], lead[better]
+    return best, cosine
+
+
+def _perceptron(normals, way):
+    """Some unit vectors with a positive cosine, by adding the normal with the least one again and again."""
+    way = way.copy()
+    rows = np.arange(len(way))
     for _ in range(ROUNDS):
-        of = np.repeat(np.arange(len(left)), sizes[left])
-        rows = np.repeat(start[left] - np.cumsum(sizes[left]) + sizes[left], sizes[left]) + np.arange(len(of))
-        cosine = np.einsum("ij,ij->i", normals[rows], total[left[of]])
-        worst = np.lexsort((cosine, of))[np.cumsum(sizes[left]) - sizes[left]] if len(left) else rows
-        lead = cosine[worst]
-        length = np.linalg.norm(total[left], axis=1)
-        least[left] = lead / np.where(length > 0, length, 1.0)
-        bad = lead <= 0
-        if not bad.any():
-            break
-        left, worst = left[bad], worst[bad]
-        total[left] += normals[rows[worst]]
-    return _unit(total), least
+        cosine = np.einsum("vki,vi->vk", normals, way)
+        worst = cosine.argmin(axis=1)
+        bad = cosine[rows, worst] <= 0
+        way[bad] += normals[rows[bad], worst[bad]]
+    way = _unit(way)
+    return way, np.einsum("vki,vi->vk", normals, way).min(axis=1)
 
 
 def _into_surface(mesh, vertices):
@@ -187,13 +217,16 @@ def _unit(x):
     return np.where(length > 1e-14, x / np.where(length > 1e-14, length, 1.0), 0.0)
 
 
-def _inside_out(mesh, face_label, closed, volume, told):
+def _inside_out(mesh, face_label, closed, volume, box, told):
     """Which closed components have normals that lead into the solid: those turned inside out that are no
     cavity of another one, and the cavities of such."""
     flip = closed & (volume < 0)
-    if closed.sum() > 1:
-        for c in np.flatnonzero(closed):
-            around = _winding(mesh, closed[face_label] & (face_label != c), mesh.vertices[told[c]])
+    for c in np.flatnonzero(closed):
+        x = mesh.vertices[told[c]]
+        others = closed & ((box[0] <= x) & (box[1] >= x)).all(axis=1)
+        others[c] = False
+        if others.any():
+            around = _winding(mesh, others[face_label], x)
             flip[c] = around <= 0 if volume[c] < 0 else around < 0
     return flip
 

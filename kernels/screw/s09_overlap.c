@@ -109,7 +109,7 @@ GC_FN void gc_solid_make(const gc_overlap *o, const gc_mesh *m, int mesh, GC_GLO
     s->closed = ints[2];
     s->codes = solids + ints[3];
     s->radius = radius;
-    s->half = gc_make(reals[5] * o->shrink, reals[6] * o->shrink, reals[7] * o->shrink);
+    s->extent = gc_make(reals[5] * o->shrink, reals[6] * o->shrink, reals[7] * o->shrink);
 }
 
 /* the box of face f of s as the other body sees it; does it meet the other's box, and its plane? */
@@ -117,7 +117,7 @@ GC_FN int gc_face_near(const gc_overlap *o, const gc_solid *s, const gc_solid *o
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec x = gc_solid_corner(o, s, j), n = gc_normal(&o->t, s->mesh, f), turned = gc_rotate_back(other->rot, n);
-    gc_real reach = GC_ABS(turned.x) * other->half.x + GC_ABS(turned.y) * other->half.y + GC_ABS(turned.z) * other->half.z;
+    gc_real reach = GC_ABS(turned.x) * other->extent.x + GC_ABS(turned.y) * other->extent.y + GC_ABS(turned.z) * other->extent.z;
     if (GC_ABS(gc_dot(n, gc_sub(other->shift, x))) > reach + o->slack + GC_OVERLAP_FLAT * s->radius) return 0;
     x = gc_solid_over(s, x);
     *low = x;
@@ -214,7 +214,7 @@ GC_FN int gc_node_near(const gc_overlap *o, GC_GLOBAL const gc_raster *n, const 
     gc_real along, reach;
     if (!gc_meets_node(n, low, high, o->shrink, pad)) return 0;
     turned = gc_rotate_back(other->rot, normal);
-    reach = GC_ABS(turned.x) * other->half.x + GC_ABS(turned.y) * other->half.y + GC_ABS(turned.z) * other->half.z + pad;
+    reach = GC_ABS(turned.x) * other->extent.x + GC_ABS(turned.y) * other->extent.y + GC_ABS(turned.z) * other->extent.z + pad;
     along = gc_dot(normal, other->shift);
     return along - reach <= n[10] * o->shrink && along + reach >= n[9] * o->shrink;
 }
@@ -230,17 +230,18 @@ GC_LARGE int gc_faces_overlap(const gc_overlap *o, const gc_solid *s, const gc_s
 {
     int i, n = s->tree[0], block = GC_GROUP_SIZE > 1 ? n / (8 * GC_GROUP_SIZE) + 1 : n;
     gc_real pad = gc_node_pad(o, s);
-    gc_vec half = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), low, high;
+    gc_vec low = other->shift, high = other->shift, sides = other->extent, reach;
+    const gc_real *r = other->rot;
     if (n == 0) {
         for (i = GC_LOCAL_ID; i < s->mesh->nf && !gc_overlap_known(state); i += GC_GROUP_SIZE)
             if (gc_face_overlaps(o, s, other, i)) return 1;
         return 0;
     }
-    half.x = GC_ABS(other->rot[0]) * other->half.x + GC_ABS(other->rot[1]) * other->half.y + GC_ABS(other->rot[2]) * other->half.z;
-    half.y = GC_ABS(other->rot[3]) * other->half.x + GC_ABS(other->rot[4]) * other->half.y + GC_ABS(other->rot[5]) * other->half.z;
-    half.z = GC_ABS(other->rot[6]) * other->half.x + GC_ABS(other->rot[7]) * other->half.y + GC_ABS(other->rot[8]) * other->half.z;
-    low = gc_sub(other->shift, half);
-    high = gc_add(other->shift, half);
+    reach = gc_make(GC_ABS(r[0]) * sides.x + GC_ABS(r[1]) * sides.y + GC_ABS(r[2]) * sides.z,
+                    GC_ABS(r[3]) * sides.x + GC_ABS(r[4]) * sides.y + GC_ABS(r[5]) * sides.z,
+                    GC_ABS(r[6]) * sides.x + GC_ABS(r[7]) * sides.y + GC_ABS(r[8]) * sides.z);
+    low = gc_sub(low, reach);
+    high = gc_add(high, reach);
     for (i = GC_LOCAL_ID * block; i < n; i += GC_GROUP_SIZE * block) {
         gc_visit w = gc_visit_begin(n, 0, i, GC_MIN(i + block, n));
         while (!gc_visit_done(&w)) {

@@ -1,11 +1,12 @@
 """The components of a mesh for the overlap test: what hangs together, what is closed, which way is out."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-# Rounds in search of a direction at a sharp tip.
-MAX_TIP = 32
+# A direction counts as leading out through a face if its cosine with the normal is at least this.
+BLUNT = 0.1
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ def _faces_out(points, loops, of_face, closed, normals, thickness):
 
 def _outward(tables, points, loops, closed, of_vertex, balanced):
     """Directions (nv, 3) that lead out through all faces around a vertex: the sum of their normals, and where
-    that leads in through one of them, at a sharp tip, that one once more, until none is left. On the rim of
-    an open component also away from the middles of the faces; if it is two-sided, only that."""
+    that leads in through one of them, at a sharp tip, the best there is. On the rim of an open component also
+    away from the middles of the faces; if it is two-sided, only that."""
     total = np.zeros((len(points), 3))
     rim = np.zeros(len(points), bool)
     rim[tables.edges[~balanced].ravel()] = True
@@ -122,12 +123,20 @@ def _outward(tables, points, loops, closed, of_vertex, balanced):
             total[v] = _unit(around.sum(axis=0))
         if rim[v]:
             total[v] = _unit(total[v] - _unit(_unit(middles[faces] - points[v]).sum(axis=0)))
-        for _ in range(MAX_TIP if sided else 0):
-            if (around @ total[v] > 0).all():
-                break
-            for n in around:
-                total[v] += n if n @ total[v] <= 0 else 0.0
-    return _unit(total)
+        if sided and (around @ total[v]).min() < BLUNT:
+            total[v] = max([total[v], *_corners(around)], key=lambda way, n=around: (n @ way).min())
+    return total
+
+
+def _corners(normals):
+    """Unit vectors as far from one, from two or from three of the normals; of many, of the first."""
+    normals = normals[:8]
+    ways = [*normals, *(a + b for a, b in combinations(normals, 2))]
+    for three in combinations(normals, 3):
+        three = np.array(three)
+        if abs(np.linalg.det(three)) > 1e-14:
+            ways.append(np.linalg.solve(three, np.ones(3)))
+    return [_unit(way) for way in ways]
 
 
 def _unit(x):

@@ -40,6 +40,7 @@ class Solid:
         self.radius = np.linalg.norm(t.vertices - t.centre, axis=1).max()
         most = SHARE * parts.thickness
         self.shrinks = most > SPECK * rough  # by more than rounding
+        self.thick = most > depth  # solid angles lose their digits beside what is thinner
         by = np.minimum(depth, most)
         self.used = parts.of_vertex >= 0
         self.shrunk = self.points - np.where(self.used, by[parts.of_vertex], 0.0)[:, None] * outward
@@ -86,7 +87,10 @@ def _is_inside(shrunk, whole, depth, rough):
         return False
     solid = shrunk.shrinks & parts.closed
     of = parts.of_vertex[shrunk.used]
-    points = [shrunk.shrunk[shrunk.used][solid[of]], shrunk.shrunk_centres[solid[parts.of_face]]]
+    points = [
+        shrunk.shrunk[shrunk.used][solid[of]],
+        shrunk.shrunk_centres[(solid & shrunk.thick)[parts.of_face]],
+    ]
     if _all_inside(whole, np.concatenate(points)[:, None]).any():
         return True
     around = depth * np.concatenate([np.eye(3), -np.eye(3)])
