@@ -287,3 +287,26 @@ def test_outputs_that_cannot_be(inputs, tmp_path, capsys):
         "poses.npz",
         "race.npz",
     ]
+
+
+def test_seeds_and_folders_are_checked_before_the_work(inputs, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run_cli("demo", "--seed", "-1")
+    assert "argument --seed: expected a whole number from 0 up" in capsys.readouterr().err
+    mesh = inputs[0] / "shape.obj"
+    code, text = failure(capsys, "demo", "--save-input", "-o", mesh, "--plain")
+    assert code == 2 and "cannot make the folder" in text and "kernels ready" not in text
+    poses = poses_file(tmp_path / "poses.npz")
+    code, text = failure(
+        capsys,
+        "screen",
+        mesh,
+        mesh,
+        poses,
+        "-o",
+        tmp_path / "a.png",
+        "--space",
+        tmp_path / "a.png",
+        "--plain",
+    )
+    assert code == 2 and "--space: expected another file than -o" in text
