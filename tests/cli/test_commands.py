@@ -243,7 +243,7 @@ def test_telling_pair_prefers_all_kinds():
 def poses_file(path, **changes):
     still, q = np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1))
     arrays = {f"{name}_position": still for name in ("start_a", "end_a")}
-    arrays |= {"start_b_position": still - [3.0, 0, 0], "end_b_position": still + [3.0, 0, 0]}
+    arrays |= {"start_b_position": still - [9.0, 0, 0], "end_b_position": still + [9.0, 0, 0]}
     arrays |= {f"{name}_quat_wxyz": q for name in POSE_NAMES}
     np.savez(path, **{**arrays, **changes})
     return path
