@@ -60,6 +60,8 @@ def _parse_loop_list(faces, n_vertices):
             "faces: expected a sequence of loops of vertex indices, got an item that is no sequence"
         ) from None
     start = np.concatenate([[0], np.cumsum(counts)])
+    if any(isinstance(loop, (set, frozenset, dict)) for loop in faces):
+        raise TypeError("faces: expected loops whose vertices have an order, got a set; pass lists")
     if all(isinstance(loop, np.ndarray) for loop in faces):
         if any(loop.ndim != 1 for loop in faces):
             raise ValueError("faces: expected loops of shape (k,), got an array of another shape")

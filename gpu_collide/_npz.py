@@ -24,7 +24,8 @@ def save_name(path):
     """The file that NumPy writes for the name `path`: ``.npz`` is added to a name without a suffix."""
     name = os.fsdecode(path)
     last = os.path.basename(name)
-    if not last or os.path.isdir(name):
+    taken = "\0" in name or (os.path.exists(name) and not os.path.isfile(name))  # a folder, a device
+    if not last or taken:
         raise ValueError(f"path: expected a file name such as 'contacts.npz', got {name!r}")
     suffix = os.path.splitext(last)[1]
     if suffix not in ("", ".npz"):

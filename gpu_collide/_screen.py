@@ -21,6 +21,7 @@ from .reference.screw.s03_project import pixel_of, project, rows_of
 __all__ = ["Screen", "on_screen", "rasterize", "screw_of"]
 
 _SAMPLES = 65  # per curve
+MOST_PIXELS = 10_000_000  # of a picture: more cannot be seen, and take long
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ def rasterize(bodies, pair, resolution):
     Raises
     ------
     ValueError
-        If a pose is invalid, or if there is no relative motion and so no screen.
+        If a pose is invalid, there is no relative motion and so no screen, or it would have more than ten
+        million pixels.
     """
     if not (np.isfinite(resolution) and resolution > 0):
         raise ValueError(f"resolution: expected a positive number, got {resolution!r}")
@@ -96,6 +98,7 @@ def rasterize(bodies, pair, resolution):
     left, right = (seen[:, 0].min(), seen[:, 0].max()) if len(seen) else (0.0, 0.0)
     columns = int((right - left) / height) + 1
 
+    _check_size(curves, columns, height, resolution)
     rows = rows_of(screw, height, [boxes[0]], [boxes[1]], 0.0) if all(len(p.p0) for p in parts) else None
     taken = np.zeros((2, rows.count if rows else 0, columns), bool)
     for layer, part, shifts in zip(taken, parts, (turns, [0]), strict=True):
@@ -113,6 +116,18 @@ def rasterize(bodies, pair, resolution):
                 layer[row, c0 : c1 + 1] = True
     bottom = rows.low if rows else 0.0
     return Screen(screw, float(left), float(bottom), height, taken, tuple(curves), tuple(outlines))
+
+
+def _check_size(curves, columns, height, resolution):
+    """Raise ``ValueError`` before too large a picture is begun; rows are only where both bodies are."""
+    radii = [places[..., 1] for places in curves if len(places)]
+    shared = min(r.max() for r in radii) - max(r.min() for r in radii) if len(radii) == 2 else 0.0
+    rows = max(shared, 0.0) / height + 2
+    if columns * rows > MOST_PIXELS:
+        raise ValueError(
+            f"resolution: expected a picture of at most {MOST_PIXELS:,} pixels, got {columns:,} columns by "
+            f"{rows:,.0f} rows; a lower resolution than {resolution:g} makes fewer"
+        )
 
 
 def _turn(screw):

@@ -294,7 +294,12 @@ def check_pairs(pairs, n_bodies):
     array = as_numpy(pairs, "pairs")
     if array.shape == (0, 2) or (array.shape == (0,) and not isinstance(pairs, np.ndarray)):
         return np.zeros((0, 2), np.int32)
-    array = as_int_array(array, "pairs", shape=(None, 2), low=0, high=n_bodies, dtype=np.int32)
+    if array.shape == (2,):
+        raise ValueError("pairs: expected shape (n, 2), got (2,); for one pair pass [[a, b]]")
+    if array.dtype.kind == "f":
+        raise TypeError(f"pairs: expected integers, got {array.dtype}; pass numpy.asarray(pairs, dtype=int)")
+    none = None if n_bodies else "no pairs, since there are no bodies"
+    array = as_int_array(array, "pairs", shape=(None, 2), low=0, high=n_bodies, dtype=np.int32, expected=none)
     itself = np.flatnonzero(array[:, 0] == array[:, 1])
     if itself.size:
         raise ValueError(

@@ -238,7 +238,12 @@ class Poses(Frozen):
     @classmethod
     def identity(cls, n):
         """`n` poses at the origin without rotation; `n` an integer or a leading shape."""
-        lead = (n,) if isinstance(n, (int, np.integer)) else tuple(n)
+        lead = n if isinstance(n, tuple) else (n,)
+        whole = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in lead)
+        if not whole:
+            raise TypeError(f"n: expected an integer or a tuple of them, got {n!r}")
+        if min(lead, default=0) < 0:
+            raise ValueError(f"n: expected numbers of poses from 0 up, got {n!r}")
         quat = np.zeros(lead + (4,))
         quat[..., 0] = 1
         return cls(np.zeros(lead + (3,)), quat)

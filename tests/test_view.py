@@ -161,6 +161,13 @@ def test_every_pair_of_the_demo_has_a_screen():
         matplotlib.pyplot.close(view.plot_screen(bodies, pair))
 
 
+@pytest.mark.parametrize("resolution", [1e4, 1e9])
+def test_a_picture_of_too_many_pixels_is_refused(resolution):
+    """A resolution of 1e9 took memory and time without end."""
+    with pytest.raises(ValueError, match="resolution: expected a picture of at most .* lower resolution"):
+        view.plot_screen(CASES["turn"], (0, 1), resolution=resolution)
+
+
 def test_a_pair_without_a_face_that_can_be_hit_has_a_screen(tmp_path):
     sheet = gc.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 1]], [UNIT] * 2)

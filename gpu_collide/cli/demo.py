@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from .files import POSE_NAMES, UserError
-from .options import add_machine_options, add_output_options, positive_int, query_arguments
+from .options import add_machine_options, add_output_options, positive_int, query_arguments, whole_number
 from .screen import save_pictures
 from .summary import print_summary
 
@@ -44,7 +44,9 @@ def add_parser(commands):
         "--pairs", type=positive_int, metavar="N", help=f"how many pairs (default: {PAIRS:,})"
     )
     parser.add_argument("--shape", choices=["car", "cube", "torus"], default="car", help="default: car")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the scene (default: 1)")
+    parser.add_argument(
+        "--seed", type=whole_number, default=1, help="seed of the scene, from 0 up (default: 1)"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -64,6 +66,8 @@ def demo(options, terminal):
     import gpu_collide as gc
     from gpu_collide.scenes import random_impacts
 
+    if options.save_input or not (options.no_pictures or importlib.util.find_spec("matplotlib") is None):
+        make_folder(options.output)  # before the work, to tell if it is impossible
     mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
     query = query_arguments(options)
     begin = time.perf_counter()

@@ -44,6 +44,17 @@ def positive_float(text):
     return value
 
 
+def whole_number(text):
+    """A whole number from 0 up."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text!r}")
+    return value
+
+
 def add_query_options(parser):
     """Add the options of ``gpu_collide.collide``."""
     group = parser.add_argument_group("query")

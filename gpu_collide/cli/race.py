@@ -17,6 +17,7 @@ from .options import (
     positive_float,
     positive_int,
     query_arguments,
+    whole_number,
 )
 from .screen import check_picture_type
 from .summary import status_text
@@ -46,17 +47,6 @@ examples:
 FIRST = 8  # contacts in the table of the first ones
 DEMO_MAX_SPEED = 70.0  # the demo's car is put back onto the road once
 MOST_FACES = 10_000_000  # of a tiled track: some 10 GB of mesh
-
-
-def whole_number(text):
-    """A whole number from 0 up."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text!r}")
-    return value
 
 
 def degrees_of_turn(text):

@@ -105,6 +105,8 @@ def draw(options, terminal):
     for path in (path for path in (options.output, options.space) if path is not None):
         check_writable(path, inputs)
         check_picture_type(path)
+    if options.space is not None and os.path.abspath(options.space) == os.path.abspath(options.output):
+        raise UserError(f"--space: expected another file than -o, got {options.space} for both")
     bodies, pairs = read_scene(options, terminal)
     if not 0 <= options.pair < len(pairs):
         raise UserError(f"--pair {options.pair}: the poses file has the pairs 0 to {len(pairs) - 1}")

@@ -7,6 +7,7 @@ dtypes, starts and statuses that no result has.
 import collections
 import io
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -215,7 +216,7 @@ def test_names_that_are_none(result, race, tmp_path):
         for name in ("c.csv", "c.npz.gz", "c.NPZ", "run.2"):
             with pytest.raises(ValueError, match=r"path: expected a name ending in \.npz"):
                 found.save(tmp_path / name)
-        for name in ("", str(tmp_path), f"{tmp_path}/"):
+        for name in ("", str(tmp_path), f"{tmp_path}/", os.devnull, "a\0b"):
             with pytest.raises(ValueError, match="path: expected a file name such as 'contacts.npz'"):
                 found.save(name)
         assert list(tmp_path.iterdir()) == []

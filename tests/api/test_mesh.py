@@ -329,3 +329,8 @@ def test_a_track_of_100000_triangles_builds_fast():
     begin = time.perf_counter()
     assert Mesh(points, faces).n_faces == len(faces) > 100_000
     assert time.perf_counter() - begin < 5
+
+
+def test_a_set_is_no_loop():
+    with pytest.raises(TypeError, match="faces: expected loops whose vertices have an order, got a set"):
+        Mesh(np.eye(3), [{0, 1, 2}])

@@ -316,3 +316,14 @@ def test_bodies_that_cannot_be_used_are_told_with_the_reason():
     pair = gc.Bodies(gc.shapes.box(), None, scaled[[0, 0]], scaled[[0, 0]])
     with pytest.warns(RuntimeWarning, match=r"matrix is not rigid \(a scale"):
         gc.collide(pair, [[0, 1]], backend="cpu")
+
+
+@pytest.mark.parametrize("n", [2.5, "3", None, [2], (1, 0.5), True])
+def test_identity_takes_whole_numbers(n):
+    with pytest.raises(TypeError, match="^n: expected an integer or a tuple of them"):
+        Poses.identity(n)
+
+
+def test_identity_of_less_than_none():
+    with pytest.raises(ValueError, match="^n: expected numbers of poses from 0 up, got -1"):
+        Poses.identity(-1)

@@ -204,3 +204,14 @@ def test_pairs_may_repeat():
 def test_bad_pairs(bad, error, text):
     with pytest.raises(error, match="^pairs: .*" + text):
         v.check_pairs(bad, 3)
+
+
+def test_what_a_new_user_passes_as_pairs():
+    for pairs, kind, text in (
+        ([0, 1], ValueError, r"got \(2,\); for one pair pass \[\[a, b\]\]"),
+        ([[0.0, 1.0]], TypeError, r"got float64; pass numpy.asarray\(pairs, dtype=int\)"),
+    ):
+        with pytest.raises(kind, match=text):
+            v.check_pairs(pairs, 2)
+    with pytest.raises(ValueError, match="expected no pairs, since there are no bodies"):
+        v.check_pairs([[0, 1]], 0)

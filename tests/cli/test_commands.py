@@ -243,7 +243,7 @@ def test_telling_pair_prefers_all_kinds():
 def poses_file(path, **changes):
     still, q = np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1))
     arrays = {f"{name}_position": still for name in ("start_a", "end_a")}
-    arrays |= {"start_b_position": still - [3.0, 0, 0], "end_b_position": still + [3.0, 0, 0]}
+    arrays |= {"start_b_position": still - [9.0, 0, 0], "end_b_position": still + [9.0, 0, 0]}
     arrays |= {f"{name}_quat_wxyz": q for name in POSE_NAMES}
     np.savez(path, **{**arrays, **changes})
     return path
@@ -287,3 +287,26 @@ def test_outputs_that_cannot_be(inputs, tmp_path, capsys):
         "poses.npz",
         "race.npz",
     ]
+
+
+def test_seeds_and_folders_are_checked_before_the_work(inputs, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run_cli("demo", "--seed", "-1")
+    assert "argument --seed: expected a whole number from 0 up" in capsys.readouterr().err
+    mesh = inputs[0] / "shape.obj"
+    code, text = failure(capsys, "demo", "--save-input", "-o", mesh, "--plain")
+    assert code == 2 and "cannot make the folder" in text and "kernels ready" not in text
+    poses = poses_file(tmp_path / "poses.npz")
+    code, text = failure(
+        capsys,
+        "screen",
+        mesh,
+        mesh,
+        poses,
+        "-o",
+        tmp_path / "a.png",
+        "--space",
+        tmp_path / "a.png",
+        "--plain",
+    )
+    assert code == 2 and "--space: expected another file than -o" in text
