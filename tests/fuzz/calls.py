@@ -98,7 +98,7 @@ class Calls:
                 self.compare("one thread", first)
         if rng.random() < 0.3:
             self.compare("small pieces", first, max_bytes=int(rng.choice([1 << 20, 1 << 21, 1 << 22])))
-        # the other modes may see contacts of bodies that do not meet, of which filters and trees leave some out
+        # the other modes may see contacts of bodies that do not meet; filters and trees leave some out
         if exact and rng.random() < 0.3:
             self.compare("no filters", first, filters="none")
         if exact and rng.random() < 0.1:
