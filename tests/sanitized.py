@@ -85,7 +85,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tests.sanitized", description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--thread", action="store_true", help="ThreadSanitizer instead of address and undefined")
-    add("--pairs", type=int, default=4, help="pairs of each family")
+    add("--pairs", type=int, help="pairs of each family; default 4, with --thread 20")
     add(
         "--precision",
         action="append",
@@ -95,6 +95,8 @@ def main(argv=None):
     add("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     precisions = options.precision or ["mixed"]
+    # races need enough work for two threads to meet: of 4 pairs a known one was not seen, of 20 it was
+    options.pairs = options.pairs or (20 if options.thread else 4)
     if options.inside:
         sample(options.pairs, precisions)
         return 0

@@ -21,7 +21,7 @@ def seeds():
         yield pytest.param(seed, marks=mark)
 
 
-@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.parametrize("seed", list(seeds()))
 def test_a_seed_finds_nothing(seed, monkeypatch):
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")
     findings, _ = calls.run_seed(seed)

@@ -1,10 +1,9 @@
 """The everyday tests of the kernels on `cpu`, built with AddressSanitizer and UndefinedBehaviorSanitizer.
 
 A read or write outside a buffer, a shift too far, an overflowing int or a float that does not fit an int ends
-the process with a report that names our file and line.
+the process with a report that names our file and line. A sample of it is in .ci/run (tests/sanitized.py).
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gpu_collide import _sources
+from tests import sanitized
 
 TESTS = Path(__file__).parents[1]
-FLAGS = "-O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all"
 OUT_OF_BOUNDS = """
 import numpy as np
 from gpu_collide import _sources
@@ -30,32 +29,26 @@ print("inside is fine", flush=True)
 backend.launch(kernel, 1, n=2, out=backend.empty(2, "f8"))
 """
 
-
-def environment(tmp_path):
-    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True)
-    library = Path(found.stdout.strip()).resolve()
-    if found.returncode or not library.is_file() or not library.is_absolute():
-        pytest.skip("gcc's libasan is not installed")
-    return {
-        **os.environ,
-        "CC": "gcc",
-        "LD_PRELOAD": str(library),
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "PYTHONMALLOC": "malloc",
-        "GPU_COLLIDE_CFLAGS": FLAGS,
-        "GPU_COLLIDE_CACHE": str(tmp_path),
-        "GPU_COLLIDE_TEST_BACKENDS": "cpu",
-        "GPU_COLLIDE_BACKEND": "cpu",
-        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-    }
+RACE = """
+import numpy as np
+from gpu_collide import _sources
+from gpu_collide.backends.cpu import CpuBackend
+text = _sources.join([_sources.kernels_dir() / "gc_platform.h"]) + '''
+#line 1 "screw/s00_race.c"
+GC_KERNEL void s00_race(int n, GC_GLOBAL double *out) { for (int i = 0; i < n; i++) out[0] += GC_GROUP_ID; }
+'''
+backend = CpuBackend(threads=4)
+kernel = backend.module("mixed", text)["s00_race"]
+backend.launch(kernel, 2000, n=1000, out=backend.empty(2, "f8"))
+"""
 
 
 @pytest.fixture
 def gcc(tmp_path):
-    try:
-        return environment(tmp_path)
-    except FileNotFoundError:
-        pytest.skip("needs gcc")
+    env = sanitized.environment(tmp_path)
+    if env is None:
+        pytest.skip("needs gcc with its libasan")
+    return env
 
 
 @pytest.mark.slow
@@ -63,6 +56,17 @@ def test_the_sanitizer_would_see_it(gcc):
     done = subprocess.run([sys.executable, "-c", OUT_OF_BOUNDS], env=gcc, capture_output=True, text=True)
     assert done.stdout.strip() == "inside is fine" and done.returncode != 0
     assert "heap-buffer-overflow" in done.stderr and "s00_wrong.c:1" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_sanitizer_of_threads_would_see_it(tmp_path):
+    """Groups on several threads that all write to one place."""
+    env = sanitized.environment(tmp_path, "thread")
+    if env is None:
+        pytest.skip("needs gcc with its libtsan")
+    done = subprocess.run([sys.executable, "-c", RACE], env=env, capture_output=True, text=True)
+    assert done.returncode == 66, done.stdout + done.stderr[-3000:]
+    assert "data race" in done.stderr and "s00_race.c:1" in done.stderr
 
 
 @pytest.mark.slow

@@ -98,11 +98,12 @@ class Calls:
                 self.compare("one thread", first)
         if rng.random() < 0.3:
             self.compare("small pieces", first, max_bytes=int(rng.choice([1 << 20, 1 << 21, 1 << 22])))
-        if rng.random() < 0.3:
+        # the other modes may see contacts of bodies that do not meet; filters and trees leave some out
+        if exact and rng.random() < 0.3:
             self.compare("no filters", first, filters="none")
-        if rng.random() < 0.1:
+        if exact and rng.random() < 0.1:
             self.compare("dividing plane", first, filters=("spheres", "boxes", "plane"))
-        if self.scene.pairs is None and rng.random() < 0.7:
+        if exact and self.scene.pairs is None and rng.random() < 0.7:
             self.without_tree(first)
         if exact and options.get("candidates") != "raster" and rng.random() < 0.4:
             self.compare("near faces", first, features="near")
