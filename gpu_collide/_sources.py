@@ -162,7 +162,7 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
     const int n = job[2], shares = job[3];
     const gc_long begun = mine ? gc_now_() : 0;
     gc_long last = begun;
-    int g = mine ? mine[0] : -1, k = mine ? mine[1] : 0, ran = 0, rest = 1, stride = 1;
+    int g = mine ? mine[0] : -1, k = mine ? mine[1] : 0, ran = 0, rest = 2, stride = 1;
     for (;;) {
         if (g < 0) {
             g = __atomic_fetch_add(&job[0], 1, __ATOMIC_RELAXED);
@@ -216,7 +216,7 @@ def c_entry_points(signatures: dict[str, Signature]) -> str:
     between two of them once ``stop`` is set. It returns 1 to the thread that finished the last group, else 0.
 
     A thread that gives ``mine`` gets 2 after `TURN_SECONDS` if there is more to do; it calls again with the
-    same ``mine = {group, share}``, at first ``{-1, 0}``, and goes on there.
+    same ``mine = {group, share}``, at first ``{-1, 0}``, and goes on there. Each call plays a share at least.
     """
     turn = str(int(TURN_SECONDS * 1e9))
     return _DRIVER_HEAD + "".join(

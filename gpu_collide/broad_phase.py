@@ -197,27 +197,31 @@ class BroadPhase:
         if room < 0:
             raise _no_room_for_tree(len(bodies), self._tree_bytes, self._max_bytes)
         with self._lock:
-            found = self._search(bodies, most=room // 8)
+            tree, self._tree = self._tree, None  # what is interrupted leaves no tree half refitted
+            found = self._search(bodies, tree, most=room // 8)
             if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
                 self._refuse(found)
             pairs = _gather(found)
-            self.report = found.report
+            self._keep(found)
         warn_of_invalid(bodies, found.report.invalid_bodies)
         return pairs
 
-    def _search(self, bodies, most=None):
+    def _search(self, bodies, tree, most=None):
         from gpu_collide.pipeline.pairs import search
 
-        found = search(
+        return search(
             bodies, self.rules, self._place, precision=self._precision, broad_phase=self._kind,
-            tree=self._tree, most=most,
+            tree=tree, most=most,
         )  # fmt: skip
-        report, self._tree = found.report, found.tree
+
+    def _keep(self, found):
+        """Report and tree of a step that is done."""
+        report = self.report = found.report
+        self._tree = found.tree
         if not report.refitted:
             self._tests_when_new = report.tests
         elif report.tests > _WORN * self._tests_when_new:
             self._tree = None
-        return found
 
     def _refuse(self, found):
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")

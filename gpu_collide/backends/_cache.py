@@ -159,8 +159,15 @@ def _private_folder() -> Path:
     """A folder of this process alone, removed when it ends."""
     pid = os.getpid()
     if pid not in _private or not _private[pid].is_dir():
-        path = _private[pid] = Path(tempfile.mkdtemp(prefix="gpu_collide-"))  # mode 0700
-        atexit.register(_remove_private, pid, path)
+        for parent in [*_temporary(), *_named_folders()]:
+            with contextlib.suppress(OSError):
+                path = Path(tempfile.mkdtemp(prefix="gpu_collide-", dir=parent))  # mode 0700
+                atexit.register(_remove_private, pid, path)
+                if safe_by_name(path):
+                    _private[pid] = path
+                    break
+        else:
+            raise PermissionError("there is no folder for temporary files that others cannot write to")
     return _private[pid]
 
 

@@ -363,15 +363,6 @@ def _scalar(arg: KernelArg, value):
     return dtype.type(integer)
 
 
-def empty_aligned(shape, dtype, align, make=np.empty) -> np.ndarray:
-    """Contiguous array whose data begins at a multiple of `align` bytes."""
-    shape, dtype = shape_of(shape), np.dtype(dtype)
-    n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    raw = make(n_bytes + align - 1, np.uint8)
-    start = -raw.__array_interface__["data"][0] % align
-    return raw[start : start + n_bytes].view(dtype).reshape(shape)
-
-
 def shape_of(shape) -> tuple[int, ...]:
     """`shape` as a tuple of int."""
     return (int(shape),) if np.ndim(shape) == 0 else tuple(int(s) for s in shape)

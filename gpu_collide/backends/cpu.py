@@ -16,13 +16,13 @@ from functools import lru_cache
 import numpy as np
 
 from gpu_collide import _sources
-from gpu_collide.backends import base
 from gpu_collide.backends._cache import cached, digest, private_file
 from gpu_collide.backends._compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
 from gpu_collide.backends.base import (
     Backend,
     Kernel,
     KernelArg,
+    shape_of,
     thread_count,
 )
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
@@ -93,9 +93,13 @@ def _load(data: bytes, name: str, by_path: bool = False) -> ctypes.CDLL:
 
 def empty_aligned(shape, dtype, make=np.empty) -> np.ndarray:
     """Contiguous array whose data begins at a multiple of 64 bytes (a cache line, the widest vector)."""
+    shape, dtype = shape_of(shape), np.dtype(dtype)
+    n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
     # A sanitizer sees an access past the end only if there is no slack behind it.
-    sanitized = any("sanitize" in flag for flag in extra_flags())
-    return base.empty_aligned(shape, dtype, 1 if sanitized else _ALIGN, make)
+    align = 1 if any("sanitize" in flag for flag in extra_flags()) else _ALIGN
+    raw = make(n_bytes + align - 1, np.uint8)
+    start = -raw.__array_interface__["data"][0] % align
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 def _why(command: list[str]) -> str:

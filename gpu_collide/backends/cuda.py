@@ -160,7 +160,10 @@ class CudaBackend(Backend):
         name = f"{key}.{kind}"
 
         def handles(data):
-            module = self._cupy.RawModule(path=str(private_file(name, data)))
+            try:
+                module = self._cupy.RawModule(path=str(private_file(name, data)))
+            except OSError as error:
+                raise BackendUnavailableError(f"{self.device}: no file for the kernels: {error}") from None
             return {kernel: module.get_function(kernel) for kernel in signatures}
 
         return cached(name, lambda: _nvrtc.build(text, options, kind, self._major), handles)

@@ -15,7 +15,6 @@ from gpu_collide.backends.base import (
     DeviceMemoryError,
     Kernel,
     KernelArg,
-    empty_aligned,
     host_memory_free,
     process_memory_free,
     shape_of,
@@ -97,7 +96,6 @@ def has_float64(device) -> bool:
     return "cl_khr_fp64" in device.extensions.split() and bool(device.double_fp_config)
 
 
-_ALIGN = 4096  # of memory that the host and a driver share, so that none of them copies it
 _LARGE = 1 << 20  # bytes of a buffer from which on it is asked what memory is free
 _SPARE = 32 << 20  # bytes left to the driver, which does not survive being refused
 
@@ -219,13 +217,11 @@ class OpenclBackend(Backend):
         flags, size = cl.mem_flags.READ_WRITE, max(buf.nbytes, 16)  # OpenCL has no buffers of no bytes
         try:
             if self._on_host:
-                # PoCL allocates when a buffer is first used, and ends the process if it cannot. NumPy does
-                # so now.
-                memory = empty_aligned(size, np.uint8, _ALIGN)
-                buf.data = cl.Buffer(self._context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=memory)
-            else:
-                buf.data = cl.Buffer(self._context, flags, size)
-        except (cl.MemoryError, MemoryError) as error:
+                # Memory of the host is taken now and can be refused. Else PoCL takes it when the buffer is
+                # first used, and ends the process if it cannot.
+                flags |= cl.mem_flags.ALLOC_HOST_PTR
+            buf.data = cl.Buffer(self._context, flags, size)
+        except cl.Error as error:
             raise DeviceMemoryError(f"{self.device} could not allocate {buf.nbytes} bytes: {error}") from None
         buf.owner, self._sizes[id(buf)] = self, buf.nbytes
         return buf

@@ -342,6 +342,19 @@ def test_a_build_stops_half_way(folder, monkeypatch):
     assert (folder / "x.so").read_bytes() == before
 
 
+@posix
+def test_private_folder_is_private(folder, tmp_path, monkeypatch):
+    """Where others can rename what is in the temporary folder, it is not used."""
+    monkeypatch.setattr(_cache, "_private", {})
+    os.chmod(tempfile.tempdir, 0o777)
+    folder.mkdir(mode=0o700)
+    assert _cache.private_file("x.so", DATA).parent.parent == folder
+    monkeypatch.setattr(_cache, "_private", {})
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError, match="that others cannot write to"):
+        _cache.private_file("x.so", DATA)
+
+
 def test_private_folder_is_removed_at_the_end(tmp_path):
     code = "from gpu_collide.backends import _cache; print(_cache.private_file('x.so', b'abc'))\n"
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}

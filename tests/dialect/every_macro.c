@@ -41,11 +41,10 @@ GC_KERNEL void t02_rows(int n_rows, int n_columns, GC_GLOBAL const int *in,    /
                         GC_GLOBAL int *scratch,                                /* (n_rows, n_columns) */
                         GC_GLOBAL int *sums_out,                               /* (n_rows,) */
                         GC_GLOBAL int *total_out,                              /* (2,) sum and maximum */
-                        GC_GLOBAL int *visits_out)                             /* (groups + 1,) */
+                        GC_GLOBAL int *visits_out)                             /* (groups + 1,) zero before */
 {
     int row = GC_GROUP_LO(n_rows);
     if (GC_LOCAL_ID == 0) {
-        visits_out[GC_GROUP_ID] = 0;
         visits_out[GC_NUM_GROUPS] = GC_TEST_SERIAL;
     }
     GC_BARRIER();

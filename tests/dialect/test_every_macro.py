@@ -81,7 +81,7 @@ def check_rows(backend, groups, group_size):
         backend.fill(backend.empty(n_rows, "i4"), -7),
         backend.to_device(np.array([0, -(2**31)], "i4")),
     )
-    visits = backend.fill(backend.empty(groups + 1, "i4"), -9)
+    visits = backend.zeros(groups + 1, "i4")
     backend.launch(
         backend.module("mixed", TEXT)["t02_rows"], groups, group_size,
         n_rows=n_rows, n_columns=n_columns, scratch=backend.empty((n_rows, n_columns), "i4"),
