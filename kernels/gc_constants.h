@@ -11,6 +11,10 @@
 #if GC_PRECISION != 2
 /* inside tests are closed within this distance; smaller loses contacts on shared borders to rounding (1e-15) */
 #define GC_TOL_INSIDE GC_R(1e-11)
+/* what rounding leaves in doubt of a length, in units of size + speed; where a meeting is slow or edges are nearly parallel
+ * its place is worth less than GC_TOL_INSIDE, and the inside tests give by as much, at most by the second */
+#define GC_PLACE_ROUNDING GC_R(4e-15)
+#define GC_PLACE_DOUBT GC_R(1e-9)
 /* features that come this close touch: decides double roots and sliding; see docs/conventions.md */
 #define GC_TOL_TOUCH GC_R(1e-11)
 /* edges with |sin| below this are parallel and make no edge-edge contact (their ends make vertex contacts) */
@@ -53,6 +57,8 @@
 #else
 /* single precision: the same rules with float32 rounding (6e-8) */
 #define GC_TOL_INSIDE GC_R(1e-5)
+#define GC_PLACE_ROUNDING GC_R(1e-6)
+#define GC_PLACE_DOUBT GC_R(1e-5)
 #define GC_TOL_TOUCH GC_R(2e-6)
 #define GC_TOL_PARALLEL GC_R(1e-5)
 #define GC_TOL_TIE GC_R(1e-5)

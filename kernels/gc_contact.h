@@ -10,6 +10,7 @@ typedef struct {
     gc_real properness;
     gc_real speed;       /* normal . omega, scaled: negative approaches */
     gc_real inside;      /* least distance inside the features' borders, scaled; negative is outside */
+    gc_real doubt;       /* what rounding leaves in doubt of that: gc_place_doubt */
     int facing;          /* both features face each other's way */
     int flags;           /* GC_HIT_* bits */
 } gc_contact;
@@ -18,6 +19,17 @@ typedef struct {
 GC_FN gc_real gc_in_steps(gc_real properness)
 {
     return GC_FLOOR(properness * GC_PROPERNESS_STEPS + GC_R(0.5)) / GC_PROPERNESS_STEPS;
+}
+
+/* How far off its true place a meeting at x may be found, scaled. An equation is good to a rounding; divided by the
+ * rate at which the features come together (n . omega) that is a doubt of time, and divided by the sine of the edges'
+ * angle (1 for a vertex and a face) a doubt along the edges. */
+GC_FN gc_real gc_place_doubt(const gc_screw *k, gc_vec x, gc_real rate, gc_real sine)
+{
+    gc_real unit = k->size + k->speed, r = GC_PLACE_ROUNDING * unit / sine, a = GC_ABS(rate), doubt;
+    gc_real late = a * k->tau > r ? r / a : k->tau;
+    doubt = r + late * gc_norm(gc_make(k->w + k->theta * x.z, k->g, k->theta * x.x));
+    return GC_MIN(doubt, GC_PLACE_DOUBT * unit);
 }
 
 /* which body holds the face, which the vertex */
@@ -57,7 +69,8 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     gc_vec on_face = gc_unplace(k, q.rf, q.tf, x), n_vertex;
     gc_real rate = gc_facing(k, n, x), flip = GC_R(1.0);
     c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face) * k->shrink;
-    c.flags = c.inside <= GC_TOL_INSIDE * k->size ? GC_HIT_BORDER : 0;
+    c.doubt = gc_place_doubt(k, x, rate, GC_R(1.0));
+    c.flags = c.inside <= GC_TOL_INSIDE * k->size + c.doubt ? GC_HIT_BORDER : 0;
     c.facing = (q.mesh_f->two_sided || q.way * rate <= GC_TOL_FACING * k->speed)
         && gc_vertex_faces(t, q.mesh_v, k, q.rv, x0, q.vertex, q.way);
     if (q.mesh_f->two_sided && q.way * rate > GC_R(0.0)) flip = GC_R(-1.0);
@@ -89,12 +102,11 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     gc_crossing cr = gc_cross_at(k, &x, to);
     gc_real a_low = cr.alpha * x.length_a, a_high = x.length_a - a_low;
     gc_real b_low = cr.beta * x.length_b, b_high = x.length_b - b_low;
-    gc_real a_in = GC_MIN(a_low, a_high), b_in = GC_MIN(b_low, b_high), tol = GC_TOL_INSIDE * k->size;
+    gc_real a_in = GC_MIN(a_low, a_high), b_in = GC_MIN(b_low, b_high), tol;
     gc_vec half_point = gc_add(x.q, gc_scale(x.e, cr.beta)), n, n_b, ua, ub;
     gc_real plus = GC_R(2.0), minus = GC_R(2.0), rate;
     int two_sided = p->mesh_a.two_sided || p->mesh_b.two_sided, use_plus;
     c.inside = GC_MIN(a_in, b_in);
-    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (b_in <= tol ? GC_HIT_B_END : 0);
     c.point = gc_add(x.p, gc_scale(x.d, cr.alpha));
     c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
     c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
@@ -102,12 +114,15 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
         && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
         && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));
     n = gc_unit(cr.cross, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
+    rate = gc_facing(k, n, c.point);
+    c.doubt = gc_place_doubt(k, c.point, rate, GC_MAX(cr.sine, GC_TOL_PARALLEL));
+    tol = GC_TOL_INSIDE * k->size + c.doubt;
+    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (b_in <= tol ? GC_HIT_B_END : 0);
     n_b = gc_turn_vec(k, back, n);
     ua = gc_rotate_back(k->ra, gc_scale(x.d, GC_R(1.0) / x.length_a));
     ub = gc_rotate_back(k->rb, gc_scale(x.e, GC_R(1.0) / x.length_b));
     gc_edge_terms(t, &p->mesh_a, ea, gc_rotate_back(k->ra, n), ua, GC_R(1.0), &plus, &minus);
     gc_edge_terms(t, &p->mesh_b, eb, gc_rotate_back(k->rb, n_b), ub, GC_R(-1.0), &plus, &minus);
-    rate = gc_facing(k, n, c.point);
     use_plus = GC_ABS(plus - minus) <= GC_TOL_TIE ? rate <= GC_R(0.0) : plus > minus;
     if (two_sided) use_plus = rate <= GC_R(0.0);
     c.properness = use_plus ? plus : minus;

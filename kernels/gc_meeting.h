@@ -68,6 +68,7 @@ GC_FN int gc_outranks(const gc_pair_hits *h, int one, int two)
  * of one of them, whose corner then gives both places: those of nearly parallel edges are worth little by themselves */
 typedef struct {
     gc_vec on_a, on_b;
+    gc_real doubt; /* of these places, scaled */
     int margin;
 } gc_touch;
 
@@ -79,35 +80,52 @@ GC_FN int gc_end_at(const gc_tables *t, const gc_mesh *m, int edge, gc_real alon
     return t->topology[m->edges + 2 * edge + (rest < along ? 1 : 0)];
 }
 
-GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+/* lasting: found by its borders, not by the time at which it comes about, so that nothing of it is in doubt */
+GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s, int lasting)
 {
     const gc_screw *k = &p->screw;
+    gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_at(k->theta, -s);
     gc_real tol = GC_TOL_INSIDE * k->size;
     int va = kind == GC_VF ? fa : -1, vb = kind == GC_FV ? fb : -1;
+    gc_vec on_a, on_b; /* screw frame, B's half-way */
     gc_touch r;
     r.on_a = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     r.on_b = r.on_a;
+    r.doubt = GC_R(0.0);
     r.margin = 0;
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
-        gc_crossing c = gc_cross_at(k, &x, gc_turn_at(k->theta, s));
+        gc_crossing c = gc_cross_at(k, &x, to);
         if (c.sine < GC_TOL_PARALLEL) return r;
-        va = gc_end_at(t, &p->mesh_a, fa, c.alpha * x.length_a, x.length_a, tol);
-        vb = gc_end_at(t, &p->mesh_b, fb, c.beta * x.length_b, x.length_b, tol);
-        r.margin = va >= 0 || vb >= 0;
-    }
-    if (va >= 0) {
-        gc_vec v = gc_vertex(t, &p->mesh_a, va);
-        r.on_a = v;
-        r.on_b = gc_unplace(k, k->rb, k->tb, gc_flow(k, gc_turn_at(k->theta, -s), gc_place(k, k->ra, k->ta, v)));
+        on_a = gc_add(x.p, gc_scale(x.d, c.alpha));
+        if (!lasting) r.doubt = gc_place_doubt(k, on_a, gc_facing(k, gc_unit(c.cross, r.on_a), on_a), c.sine);
+        va = gc_end_at(t, &p->mesh_a, fa, c.alpha * x.length_a, x.length_a, tol + r.doubt);
+        vb = gc_end_at(t, &p->mesh_b, fb, c.beta * x.length_b, x.length_b, tol + r.doubt);
+        if (va < 0 && vb < 0) return r;
+        r.margin = 1;
     }
     if (vb >= 0) {
-        gc_vec v = gc_vertex(t, &p->mesh_b, vb);
-        r.on_b = v;
-        if (va < 0) r.on_a = gc_unplace(k, k->ra, k->ta, gc_flow(k, gc_turn_at(k->theta, s), gc_place(k, k->rb, k->tb, v)));
+        r.on_b = gc_vertex(t, &p->mesh_b, vb);
+        on_b = gc_place(k, k->rb, k->tb, r.on_b);
+        on_a = gc_flow(k, to, on_b);
+        r.on_a = gc_unplace(k, k->ra, k->ta, on_a);
     }
-    if (kind == GC_FV) r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a) * k->shrink <= tol;
-    if (kind == GC_VF) r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b) * k->shrink <= tol;
+    if (va >= 0) {
+        r.on_a = gc_vertex(t, &p->mesh_a, va);
+        on_a = gc_place(k, k->ra, k->ta, r.on_a);
+        on_b = gc_flow(k, back, on_a);
+        if (vb < 0) r.on_b = gc_unplace(k, k->rb, k->tb, on_b);
+    }
+    if (kind == GC_FV) {
+        gc_vec n = gc_rotate(k->ra, gc_normal(t, &p->mesh_a, fa));
+        if (!lasting) r.doubt = gc_place_doubt(k, on_a, gc_facing(k, n, on_a), GC_R(1.0));
+        r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a) * k->shrink <= tol + r.doubt;
+    }
+    if (kind == GC_VF) {
+        gc_vec n = gc_rotate(k->rb, gc_normal(t, &p->mesh_b, fb));
+        if (!lasting) r.doubt = gc_place_doubt(k, on_b, gc_facing(k, n, on_b), GC_R(1.0));
+        r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b) * k->shrink <= tol + r.doubt;
+    }
     return r;
 }
 
@@ -125,8 +143,10 @@ GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_
     int which, moments = h->hit[4 * i + 1] & GC_HIT_SUSTAINED ? 2 : 1;
     for (which = 0; which < moments; ++which) {
         gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, h->value[3 * j]), h->value[3 * j + 1]);
-        gc_real reach = (GC_R(4.0) * GC_TOL_INSIDE * k->size + GC_ABS(s - at) * k->speed) * k->scale;
-        gc_touch other = gc_touch_at(t, p, h->hit[4 * j + 1] & GC_HIT_KIND_MASK, h->hit[4 * j + 2], h->hit[4 * j + 3], s);
+        GC_GLOBAL const int *y = h->hit + 4 * j;
+        gc_touch other = gc_touch_at(t, p, y[1] & GC_HIT_KIND_MASK, y[2], y[3], s, y[1] & GC_HIT_SUSTAINED);
+        gc_real reach = GC_R(4.0) * GC_TOL_INSIDE * k->size + mine[which].doubt + other.doubt + GC_ABS(s - at) * k->speed;
+        reach *= k->scale;
         if (!other.margin || !(gc_norm(gc_sub(other.on_a, mine[which].on_a)) <= reach)
             || !(gc_norm(gc_sub(other.on_b, mine[which].on_b)) <= reach))
             return 0;
@@ -141,7 +161,7 @@ GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hi
     int which, moments = x[1] & GC_HIT_SUSTAINED ? 2 : 1;
     if (moments == 1 && !(x[1] & GC_HIT_MARGIN)) return 0;
     for (which = 0; which < moments; ++which) {
-        mine[which] = gc_touch_at(t, p, x[1] & GC_HIT_KIND_MASK, x[2], x[3], gc_moment(h, i, which));
+        mine[which] = gc_touch_at(t, p, x[1] & GC_HIT_KIND_MASK, x[2], x[3], gc_moment(h, i, which), moments == 2);
         if (!mine[which].margin) return 0;
     }
     return 1;

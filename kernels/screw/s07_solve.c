@@ -38,7 +38,8 @@ GC_LARGE void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o
                        gc_real end, int sustained)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
-    if (!c.facing || !(c.inside >= -GC_TOL_INSIDE * p->screw.size) || !(c.properness >= o->min_properness)) return;
+    gc_real slack = GC_TOL_INSIDE * p->screw.size + (sustained ? GC_R(0.0) : c.doubt);
+    if (!c.facing || !(c.inside >= -slack) || !(c.properness >= o->min_properness)) return;
     if (p->screw.speed > GC_R(0.0) && !(end - s > GC_R(2.0) * p->screw.tau)) sustained = 0;
     if (!sustained) end = s;
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);

@@ -25,6 +25,9 @@ FV, VF, EE = 0, 1, 2
 TOUCH = 1e-11
 # In units of the speed.
 FACING = 1e-9
+# What rounding leaves in doubt of a length, in units of size + speed; and the most of a place that it may.
+PLACE_ROUNDING = 4e-15
+PLACE_DOUBT = 1e-9
 # Properness is told in steps of one over this, so that rounding leaves ties what they are.
 PROPERNESS_STEPS = 2.0**40
 # In units of size + speed: what the arithmetic of a function may leave of an exact zero.
@@ -65,6 +68,19 @@ class Meetings:
 def in_steps(properness):
     """Properness as it is compared and told."""
     return np.floor(properness * PROPERNESS_STEPS + 0.5) / PROPERNESS_STEPS
+
+
+def place_doubt(screw, x, rate, sine=1.0):
+    """How far from its true place a meeting at ``x`` may be found.
+
+    The equation is good to a rounding. Divided by the ``rate`` at which the features come together that is a
+    doubt of time, and divided by the ``sine`` of two edges' angle a doubt along them.
+    """
+    unit = screw.size + screw.speed
+    length = PLACE_ROUNDING * unit / np.maximum(sine, PARALLEL)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        late = np.fmin(length / np.abs(rate), screw.tau)
+    return np.minimum(length + late * np.linalg.norm(screw.omega(x), axis=-1), PLACE_DOUBT * unit)
 
 
 def concatenate(parts):
@@ -129,9 +145,11 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
     index = np.nonzero(~lasting)[0]
     window = 0.5 + screw.tau
     item, s, _ = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
+    s = np.clip(s, -0.5, 0.5)
     faces_at, vertices_at = faces[index[item]], vertices[index[item]]
     at = _carry(screw, face_side, vertex_side.points[vertices_at], s)
-    good = _inside(face_side, faces_at, at) >= -touch
+    rate = np.sum(face_side.normals[faces_at] * screw.omega(at), axis=1)
+    good = _inside(face_side, faces_at, at) >= -touch - place_doubt(screw, at, rate)
     parts = [describe_vertices(screw, face_side, vertex_side, faces_at[good], vertices_at[good], s[good])]
     for i in np.nonzero(lasting)[0]:
         spans = _intervals.vertex_face(screw, face_side, vertex_side, faces[i], vertices[i], touch)
@@ -236,7 +254,7 @@ def solve_edge_edge(screw, a, b, edges_a, edges_b):
     item = index[item]
     value = np.abs(functions.take(item)(s)[0])
     good = ~touching | (value <= touch * sine(item, s))
-    item, s = item[good], s[good]
+    item, s = item[good], np.clip(s[good], -0.5, 0.5)
     parts = [edge_edge_meetings(screw, a, b, edges_a[item], edges_b[item], s, touch)]
     for i in np.nonzero(lasting)[0]:
         spans = _intervals.edge_edge(screw, a, b, edges_a[i], edges_b[i], touch)
@@ -264,6 +282,15 @@ def crossing(screw, a, b, edges_a, edges_b, s):
     return along_a, along_b
 
 
+def edge_doubt(screw, a, b, edges_a, edges_b, s, along_a):
+    """`place_doubt` of edge meetings at the times ``s``, so far along A's edges."""
+    x = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
+    n = np.cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
+    sine = np.linalg.norm(n, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return place_doubt(screw, x, np.sum(n * screw.omega(x), axis=1) / sine, sine)
+
+
 def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
     """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times
     ``s``.
@@ -272,7 +299,7 @@ def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
     """
     along_a, along_b = crossing(screw, a, b, edges_a, edges_b, s)
     length_a, length_b = a.tables.length[edges_a], b.tables.length[edges_b]
-    slack = slack if s_end is None else np.inf
+    slack = slack + edge_doubt(screw, a, b, edges_a, edges_b, s, along_a) if s_end is None else np.inf
     good = (
         (along_a >= -slack)
         & (along_a <= length_a + slack)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .s07_solve import FV, TOUCH, VF, crossing
+from .s07_solve import EE, FV, TOUCH, VF, crossing, edge_doubt, place_doubt
 
 # Of what an entry lasts, the shares at which it is compared with others: no likely symmetric moments.
 SHARES = (0.29, 0.61, 0.83)
@@ -74,49 +74,56 @@ class _Points:
             theirs = self.at(j, other_s)
             if theirs is None:
                 return False
-            reach = 4 * self.near + abs(s - other_s) * self.screw.speed
-            if max(np.linalg.norm(x - y) for x, y in zip(mine, theirs, strict=True)) > reach:
+            reach = 4 * self.near + mine[2] + theirs[2] + abs(s - other_s) * self.screw.speed
+            if max(np.linalg.norm(mine[k] - theirs[k]) for k in (0, 1)) > reach:
                 return False
         return True
 
     def at(self, i, s):
-        """Points of A and of half-way B that meet at ``s``, or None where they are clear of every border."""
+        """Points of A and of half-way B that meet at ``s`` and their doubt, or None where they are clear of
+        every border."""
         if (i, s) not in self.seen:
-            self.seen[i, s] = self._at(i, s)
+            self.seen[i, s] = self._edges_at(i, s) if self.m.kind[i] == EE else self._vertex_at(i, s)
         return self.seen[i, s]
 
-    def _at(self, i, s):
-        kind, of_a, of_b = (x[i] for x in (self.m.kind, self.m.feature_a, self.m.feature_b))
-        if kind == FV:
-            on_b = self.b.points[of_b]
-            on_a = self.screw.flow(on_b, s)
-            return (on_a, on_b) if self._on_border(self.a, of_a, on_a) else None
-        if kind == VF:
-            on_a = self.a.points[of_a]
-            on_b = self.screw.flow(on_a, -s)
-            return (on_a, on_b) if self._on_border(self.b, of_b, on_b) else None
-        one = np.ones(1, dtype=np.int64)
-        along_a, along_b = crossing(self.screw, self.a, self.b, of_a * one, of_b * one, np.full(1, s))
-        on_a, on_b = self._end(self.a, of_a, along_a[0]), self._end(self.b, of_b, along_b[0])
-        # The corner says better than nearly parallel edges where they cross.
+    def _vertex_at(self, i, s):
+        """A vertex and its place on the face."""
+        face_of_a = self.m.kind[i] == FV
+        face_side, vertex_side = (self.a, self.b) if face_of_a else (self.b, self.a)
+        face, vertex = (x[i] for x in (self.m.feature_a, self.m.feature_b)[:: 1 if face_of_a else -1])
+        corner = vertex_side.points[vertex]
+        x = self.screw.flow(corner, s if face_of_a else -s)
+        # What lasts is found by its borders: nothing of its place is in doubt.
+        rate = face_side.normals[face] @ self.screw.omega(x[None])[0]
+        doubt = 0.0 if self.m.sustained[i] else float(place_doubt(self.screw, x[None], rate)[0])
+        loop = face_side.tables.loops[face]
+        used = loop >= 0
+        distance = np.sum(face_side.inward[face][used] * (x - face_side.points[loop[used]]), axis=-1)
+        if distance.min() > self.near + doubt:
+            return None
+        return (x, corner, doubt) if face_of_a else (corner, x, doubt)
+
+    def _edges_at(self, i, s):
+        """The corners at which edges meet: they say better than nearly parallel edges where that is."""
+        edge_a, edge_b, s = (np.full(1, x) for x in (self.m.feature_a[i], self.m.feature_b[i], s))
+        along_a, along_b = crossing(self.screw, self.a, self.b, edge_a, edge_b, s)
+        doubt = 0.0
+        if not self.m.sustained[i]:
+            doubt = float(edge_doubt(self.screw, self.a, self.b, edge_a, edge_b, s, along_a)[0])
+        on_a = self._end(self.a, edge_a[0], along_a[0], doubt)
+        on_b = self._end(self.b, edge_b[0], along_b[0], doubt)
         if on_a is None and on_b is None:
             return None
         if on_b is None:
-            on_b = self.screw.flow(on_a, -s)
+            on_b = self.screw.flow(on_a, -s[0])
         if on_a is None:
-            on_a = self.screw.flow(on_b, s)
-        return on_a, on_b
+            on_a = self.screw.flow(on_b, s[0])
+        return on_a, on_b, doubt
 
-    def _on_border(self, side, face, x):
-        loop = side.tables.loops[face]
-        used = loop >= 0
-        distance = np.sum(side.inward[face][used] * (x - side.points[loop[used]]), axis=-1)
-        return distance.min() <= self.near
-
-    def _end(self, side, edge, along):
+    def _end(self, side, edge, along, doubt):
         """The end of an edge near a place along it, or None."""
         rest = side.tables.length[edge] - along
-        if not min(along, rest) <= self.near:
+        if not min(along, rest) <= self.near + doubt:
             return None
         return side.points[side.tables.edges[edge, 0 if along <= rest else 1]]
 
