@@ -30,14 +30,16 @@ class _Slack:
     outside: float  # how long before or after the step a time may be that was clamped to its ends
     turn: float  # normals off those of their faces
     half_turn: float  # real part of a turn below which two screws fit within rounding
+    grain: float  # rounding of an equation, of size and speed
+    doubt: float  # the most that a slow meeting's place may be off for it, of size and speed
 
 
 # Seen at worst over the families of the matrix, float64: unit 2e-15, place 1e-11 (the touch tolerance), reach
 # and turn below 1e-15; float32: 1.3e-6, below 1e-5, 1e-7 and 1e-5. A contact may be clamped from as far
 # outside as roots are looked for, GC_TAU_TIME + GC_TAU_LENGTH size/speed.
 _SLACK = {
-    "double": _Slack(1e-14, 2e-11, 1e-14, 1e-9, 1e-12, 1e-9),
-    "single": _Slack(5e-6, 1e-4, 1e-5, 1e-5, 1e-4, 1e-4),
+    "double": _Slack(1e-14, 2e-11, 1e-14, 1e-9, 1e-12, 1e-9, 4e-15, 1e-9),
+    "single": _Slack(5e-6, 1e-4, 1e-5, 1e-5, 1e-4, 1e-4, 1e-6, 1e-5),
 }
 
 
@@ -185,14 +187,19 @@ def _places(found, bodies, pairs, slack):
     clamped = (time <= 0) | (time >= 1) | (found.time_end >= 1)
     drift = slack.outside * (motion.speed + 0.1 * size)
     room = room + np.where(clamped, drift, 0.0)
-    soft = room / np.maximum(motion.sine(table, found), 1e-12)
+    sine = np.maximum(motion.sine(table, found), 1e-12)
+    soft = room / sine
+    # a slow meeting's time is in doubt, and with it where on the borders of its features it is (decision 0016)
+    unit = size + motion.speed
+    late = motion.speed / np.maximum(np.abs(found.normal_speed), 1e-300)
+    border = soft + np.minimum(slack.grain * unit / sine * (1 + late), slack.doubt * unit)
 
     bad = []
     shape_a, shape_b = bodies.shape[a], bodies.shape[b]
     off_a = table.off_feature(shape_a, found.kind, found.feature_a, found.local_a, Kind.FV)
     off_b = table.off_feature(shape_b, found.kind, found.feature_b, found.local_b, Kind.VF)
-    bad += _tell(found, off_a > soft, "local_a is off its feature by", off_a)
-    bad += _tell(found, off_b > soft, "local_b is off its feature by", off_b)
+    bad += _tell(found, off_a > border, "local_a is off its feature by", off_a)
+    bad += _tell(found, off_b > border, "local_b is off its feature by", off_b)
 
     apart = np.abs(motion.b_in_a(time, found.local_b) - found.local_a).max(axis=1)
     bad += _tell(found, sure & (apart > soft), "local_a and local_b do not meet: apart by", apart)

@@ -298,7 +298,7 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
         g = float(chord @ v)
         perp = chord - g * v
         perp_length = float(np.linalg.norm(perp))
-        if perp_length <= AXIAL * length:
+        if perp_length <= AXIAL * length or not np.isfinite(perp_length):
             perp_length, T = 0.0, any_across(v)
         else:
             T = perp / perp_length
