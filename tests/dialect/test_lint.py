@@ -21,6 +21,9 @@ BANNED = {
     r"\b(float|double|int|gc_real|gc_raster)3\b": "3-vectors are 12 bytes in CUDA and 16 in OpenCL",
     r"\b(long|short|size_t|unsigned|bool|char)\b": "use int, gc_long, gc_uint, gc_uchar",
     r"\b(template|printf|goto|malloc|__shared__|__local|__global|__kernel)\b": "not in the dialect",
+    # the compiler of another target knows them as types or qualifiers: `half` had been a vector's name
+    r"\b(half|quad|uchar|ushort|uint|ulong|event_t|kernel|global|local|private|constant)\b": "OpenCL C's own",
+    r"\b(class|new|delete|this|public|operator|namespace|virtual|typename|export)\b": "C++'s own",
     r"#\s*include\b": "the loader joins the files; caches do not see included ones",
 }
 
