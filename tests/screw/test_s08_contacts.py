@@ -280,7 +280,7 @@ def test_parity_with_the_reference(family, backend):
     n = 12 if family == "random_small_tori" else 25
     scene = scene_of(family, n)
     stages, hits = hits_of(backend, family, n)
-    mine, theirs = stages.s08(hits), collide_reference(scene.bodies(), scene.pairs)
+    mine, theirs = stages.s08(hits), collide_reference(scene.bodies(), scene.pairs, check_start=False)
     for name in ("pair", "kind", "feature_a", "feature_b", "contact_start", "status"):
         assert np.array_equal(mine[name], getattr(theirs, name)), name
     limits = {
