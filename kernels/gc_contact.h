@@ -71,7 +71,7 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     gc_vec n_local = gc_normal(t, q.mesh_f, q.face), n = gc_rotate(q.rf, n_local);
     gc_vec on_face = gc_unplace(k, q.rf, q.tf, x), n_vertex;
     gc_real rate = gc_facing(k, n, x);
-    c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face) * k->shrink;
+    c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face, k->shrink);
     c.flags = c.inside <= GC_TOL_INSIDE * k->size ? GC_HIT_BORDER : 0;
     c.facing = (q.mesh_f->two_sided || q.way * rate <= GC_TOL_FACING * k->speed)
         && gc_vertex_faces(t, q.mesh_v, k, q.rv, x0, q.vertex, q.way);

@@ -106,8 +106,8 @@ GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, in
         r.on_b = v;
         if (va < 0) r.on_a = gc_unplace(k, k->ra, k->ta, gc_flow(k, gc_turn_at(k->theta, s), gc_place(k, k->rb, k->tb, v)));
     }
-    if (kind == GC_FV) r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a) * k->shrink <= tol;
-    if (kind == GC_VF) r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b) * k->shrink <= tol;
+    if (kind == GC_FV) r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a, k->shrink) <= tol;
+    if (kind == GC_VF) r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b, k->shrink) <= tol;
     return r;
 }
 

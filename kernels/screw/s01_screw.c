@@ -49,29 +49,29 @@ GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real
 {
     gc_vec v, t, n, chord = gc_sub(p1, p0), perp, middle = gc_scale(gc_add(p0, p1), GC_R(0.5)), origin;
     gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), e;
-    gc_real sine = gc_axis_angle(&d, &v, &k->theta), wc, off = GC_R(0.0), length = gc_norm(chord);
+    gc_real sine = gc_axis_angle(&d, &v, &k->theta), wc, off = GC_R(0.0), length = gc_length(chord);
     gc_quat midway = gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z));
     if (k->theta > GC_R(0.0)) {
         k->g = gc_dot(chord, v);
         perp = gc_sub(chord, gc_scale(v, k->g));
         perp = gc_sub(perp, gc_scale(v, gc_dot(perp, v)));
-        wc = gc_norm(perp);
+        wc = gc_length(perp);
         /* a drill: what is left carries the rounding of the whole chord, and may even point along the axis */
         if (wc <= GC_AXIAL * length) {
             wc = GC_R(0.0);
             t = gc_across(v);
         } else {
-            t = gc_unit(perp, none);
+            t = gc_direction(perp, none);
             t = gc_unit(gc_sub(t, gc_scale(v, gc_dot(t, v))), t);
         }
         wc = wc * GC_R(0.5) * k->theta / sine;
     } else {
         k->g = GC_R(0.0);
         wc = length;
-        t = gc_unit(chord, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
+        t = gc_direction(chord, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
         v = gc_across(t);
     }
-    if (GC_SQRT(wc * wc + k->g * k->g) + k->theta * size <= GC_NO_MOTION * size) {
+    if (gc_length(gc_make(wc, k->g, GC_R(0.0))) + k->theta * size <= GC_NO_MOTION * size) {
         k->theta = GC_R(0.0);
         k->g = GC_R(0.0);
         wc = GC_R(0.0);
@@ -85,7 +85,7 @@ GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real
         off = (k->w - wc) / k->theta;
     }
     origin = gc_add(middle, gc_scale(n, off));
-    k->speed = GC_SQRT(k->w * k->w + k->g * k->g);
+    k->speed = gc_length(gc_make(k->w, k->g, GC_R(0.0)));
     k->size = size;
     k->tau = k->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * size / k->speed : GC_R(1.0);
     if (k->tau > GC_R(1.0)) k->tau = GC_R(1.0);
@@ -168,7 +168,7 @@ GC_KERNEL void s01_screw(
                          gc_load_vec(end_position_in, b), gc_load_quat(end_quat_in, b), ca, cb, &r.q1, &r.p1);
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, gc_scale(r.p0, shrink),
                       gc_scale(r.p1, shrink), GC_MAX(ma[3], mb[3]) * shrink, &k);
-        way = gc_norm(gc_scale(gc_sub(r.p1, r.p0), shrink));
+        way = gc_length(gc_scale(gc_sub(r.p1, r.p0), shrink));
         state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         if (!(way <= GC_MAX_MOTION * k.size)) {
