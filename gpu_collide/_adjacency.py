@@ -114,11 +114,11 @@ def edge_vectors(points, edges):
     return points[edges[:, 1]] - points[edges[:, 0]]
 
 
-def edge_flags(points, edges, edge_face_start, edge_faces, normals):
+def edge_flags(points, edges, edge_face_start, edge_faces, normals, two_sided=False):
     """Flags of edges; see the EDGE_ constants.
 
     Only an edge with exactly one left and one right face can be flat or reflex: with two faces on the same
-    side (mixed winding) there is no inside to speak of.
+    side (mixed winding) there is no inside to speak of.  A two-sided mesh is a sheet: it has none anywhere.
 
     Returns
     -------
@@ -139,6 +139,7 @@ def edge_flags(points, edges, edge_face_start, edge_faces, normals):
     along = along / np.linalg.norm(along, axis=1, keepdims=True)
     sine = np.einsum("ij,ij->i", np.cross(n_left, n_right), along)
     same_way = np.einsum("ij,ij->i", n_left, n_right) > 0
-    flags[pair[sine < -FLAT_SINE]] |= EDGE_REFLEX
+    if not two_sided:
+        flags[pair[sine < -FLAT_SINE]] |= EDGE_REFLEX
     flags[pair[(np.abs(sine) <= FLAT_SINE) & same_way]] |= EDGE_FLAT
     return flags

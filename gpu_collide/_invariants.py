@@ -189,7 +189,7 @@ def _places(found, bodies, pairs, slack):
     room = room + np.where(clamped, drift, 0.0)
     sine = np.maximum(motion.sine(table, found), 1e-12)
     soft = room / sine
-    # a slow meeting's time is in doubt, and with it where on the borders of its features it is (decision 0016)
+    # a slow meeting's time is in doubt, and with it its place at a border (decision 0016)
     unit = size + motion.speed
     late = motion.speed / np.maximum(np.abs(found.normal_speed), 1e-300)
     border = soft + np.minimum(slack.grain * unit / sine * (1 + late), slack.doubt * unit)

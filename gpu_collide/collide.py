@@ -138,7 +138,8 @@ def collide(
     pairs there are, and refuses more than its own `max_bytes` holds.
 
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
-    not finite, UNRESOLVED if an iteration cap was hit (what was found is kept).
+    not finite, UNRESOLVED if an iteration cap was hit (what was found is kept), or if the motion
+    is too long for the precision (nothing is looked for then).
 
     Solids overlap if they go into each other by more than 1e-7 of the size of the pair, the larger bounding
     radius (``single``: 1e-4); less is touch. They do if a surface goes through the other, or if a part of one

@@ -23,7 +23,7 @@ class Status(enum.IntEnum):
     HIT = 1  #: at least one reported contact
     INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
-    UNRESOLVED = 4  #: an iteration cap was hit; what was found is kept
+    UNRESOLVED = 4  #: a cap was hit, what was found is kept; or a motion beyond all digits, without contacts
 
 
 class Kind(enum.IntEnum):

@@ -68,7 +68,8 @@ class Mesh(Frozen):
         ``2 * face + side``; side 0: the face's loop walks the edge from low to high (the face is on its
         left), 1: high to low.
     edge_flags : (ne,) int32
-        Bit 0 reflex, bit 1 more than two faces, bit 2 border (one face), bit 3 flat.
+        Bit 0 reflex (never of a two-sided mesh), bit 1 more than two faces, bit 2 border (one face), bit 3
+        flat.
     vertex_edge_start, vertex_edges : (nv + 1,), (2 ne,) int32
         ``2 * edge + (0 if the vertex is its low end else 1)``.
     vertex_face_start, vertex_faces : (nv + 1,), (L,) int32
@@ -200,7 +201,9 @@ class Mesh(Frozen):
         self.edges, self.face_edges, self.edge_face_start, self.edge_faces = adj.build_edges(
             start, corners, n_vertices
         )
-        self.edge_flags = adj.edge_flags(scaled, self.edges, self.edge_face_start, self.edge_faces, normals)
+        self.edge_flags = adj.edge_flags(
+            scaled, self.edges, self.edge_face_start, self.edge_faces, normals, self.two_sided
+        )
         ends = self.edges.reshape(-1)
         self.vertex_edge_start, self.vertex_edges = adj.group_by(ends, np.arange(len(ends)), n_vertices)
         owner = adj.face_of_corner(start)

@@ -56,6 +56,21 @@ GC_FN gc_sides gc_sides_of(const gc_pair *p, int kind, int fa, int fb)
     return r;
 }
 
+/* Does a face of a sheet turn its normal n against vertex q.vertex? A sheet has no outer side, so its winding must not
+ * matter: the normal is the one against the approach. Where there is none (sliding, rest, a graze) it is the one
+ * that makes the vertex more proper, and where that is tied the one towards the vertex's body. All in the frame of the
+ * face at s; n_vertex is n in the vertex's mesh axes, `to` carries the vertex's body there, x is the vertex. */
+GC_LARGE int gc_sheet_turns(const gc_tables *t, const gc_screw *k, const gc_sides *q, gc_turn to, gc_vec x, gc_vec n,
+                            gc_vec n_vertex)
+{
+    gc_real rate = q->way * gc_facing(k, n, x), one, other;
+    if (GC_ABS(rate) > GC_TOL_FACING * k->speed) return rate > GC_R(0.0);
+    one = gc_vertex_properness(t, q->mesh_v, q->vertex, n_vertex);
+    other = gc_vertex_properness(t, q->mesh_v, q->vertex, gc_scale(n_vertex, GC_R(-1.0)));
+    if (GC_ABS(one - other) > GC_TOL_TIE) return other > one;
+    return gc_dot(n, gc_sub(gc_flow(k, to, gc_make(q->tv[0], q->tv[1], q->tv[2])), x)) < GC_R(0.0);
+}
+
 /* FV: vertex of B at s against A's face. VF: A's vertex carried back by s against B's face at half-way. */
 GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
@@ -67,15 +82,17 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     gc_vec x0 = gc_place(k, q.rv, q.tv, v), x = gc_flow(k, to, x0);
     gc_vec n_local = gc_normal(t, q.mesh_f, q.face), n = gc_rotate(q.rf, n_local);
     gc_vec on_face = gc_unplace(k, q.rf, q.tf, x), n_vertex;
-    gc_real rate = gc_facing(k, n, x), flip = GC_R(1.0);
-    c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face) * k->shrink;
+    gc_real rate = gc_facing(k, n, x);
+    c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face, k->shrink);
     c.doubt = gc_place_doubt(k, x, rate, GC_R(1.0));
     c.flags = c.inside <= GC_TOL_INSIDE * k->size + c.doubt ? GC_HIT_BORDER : 0;
     c.facing = (q.mesh_f->two_sided || q.way * rate <= GC_TOL_FACING * k->speed)
         && gc_vertex_faces(t, q.mesh_v, k, q.rv, x0, q.vertex, q.way);
-    if (q.mesh_f->two_sided && q.way * rate > GC_R(0.0)) flip = GC_R(-1.0);
-    n = gc_scale(n, flip);
     n_vertex = gc_rotate_back(q.rv, gc_turn_vec(k, back, n));
+    if (q.mesh_f->two_sided && gc_sheet_turns(t, k, &q, to, x, n, n_vertex)) {
+        n = gc_scale(n, GC_R(-1.0));
+        n_vertex = gc_scale(n_vertex, GC_R(-1.0));
+    }
     c.properness = gc_in_steps(gc_vertex_properness(t, q.mesh_v, q.vertex, n_vertex));
     /* into the frame where A rests, from A to B */
     if (kind == GC_FV) {
@@ -124,7 +141,8 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     gc_edge_terms(t, &p->mesh_a, ea, gc_rotate_back(k->ra, n), ua, GC_R(1.0), &plus, &minus);
     gc_edge_terms(t, &p->mesh_b, eb, gc_rotate_back(k->rb, n_b), ub, GC_R(-1.0), &plus, &minus);
     use_plus = GC_ABS(plus - minus) <= GC_TOL_TIE ? rate <= GC_R(0.0) : plus > minus;
-    if (two_sided) use_plus = rate <= GC_R(0.0);
+    /* a sheet has no inside that could tell the signs apart: against the approach, if there is one */
+    if (two_sided && GC_ABS(rate) > GC_TOL_FACING * k->speed) use_plus = rate < GC_R(0.0);
     c.properness = use_plus ? plus : minus;
     c.properness = c.properness < GC_R(-1.0) ? GC_R(-1.0) : c.properness;
     if ((t->topology[p->mesh_a.edge_flags + ea] | t->topology[p->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX)

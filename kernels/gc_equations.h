@@ -24,8 +24,8 @@ GC_FN gc_curve gc_point_plane(const gc_screw *k, gc_vec n, gc_real d, gc_vec x, 
     return c;
 }
 
-/* Least signed distance of x (centred mesh coordinates) from the borders of face f, inside positive. */
-GC_FN gc_real gc_inside_face(const gc_tables *t, const gc_mesh *m, int f, gc_vec x)
+/* Least signed distance of x (centred mesh coordinates) from the borders of face f, inside positive, in units of 1/shrink. */
+GC_FN gc_real gc_inside_face(const gc_tables *t, const gc_mesh *m, int f, gc_vec x, gc_real shrink)
 {
     int j = t->topology[m->face_start + f], end = t->topology[m->face_start + f + 1];
     gc_vec n = gc_normal(t, m, f);
@@ -33,8 +33,8 @@ GC_FN gc_real gc_inside_face(const gc_tables *t, const gc_mesh *m, int f, gc_vec
     gc_real least = GC_R(1e30);
     for (; j < end; ++j) {
         gc_vec b = gc_vertex(t, m, t->topology[m->face_vertices + j]);
-        gc_vec side = gc_sub(b, a);
-        gc_real dist = gc_dot(gc_cross(side, gc_sub(x, a)), n) / gc_norm(side);
+        gc_vec side = gc_scale(gc_sub(b, a), shrink);
+        gc_real dist = gc_dot(gc_cross(side, gc_scale(gc_sub(x, a), shrink)), n) / gc_norm(side);
         least = dist < least ? dist : least;
         a = b;
     }

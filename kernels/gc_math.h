@@ -27,7 +27,44 @@ GC_FN gc_vec gc_cross(gc_vec a, gc_vec b)
 {
     return gc_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
+
+/* A power of two by which a vector is to be multiplied so that its square neither overflows nor loses digits below the
+ * smallest normal number; 1 for all but extreme lengths, whose results keep their bits. */
+GC_FN gc_real gc_balance(gc_vec a)
+{
+    gc_real x = GC_ABS(a.x), y = GC_ABS(a.y), z = GC_ABS(a.z), most = x > y ? x : y;
+    most = z > most ? z : most;
+#if GC_PRECISION == 2
+    return most > GC_R(1e12) ? GC_R(8.0779356694631609e-28) : (most < GC_R(1e-12) ? GC_R(1.2379400392853803e27) : GC_R(1.0));
+#else
+    return most > GC_R(1e100) ? GC_R(2.4099198651028841e-181)
+                              : (most < GC_R(1e-100) ? GC_R(4.1495155688809930e180) : GC_R(1.0));
+#endif
+}
+
+/* Length, and unit vector along a, for vectors of any size: motions, which may be anything. Elsewhere lengths are scaled, and
+ * gc_norm and gc_unit do. */
+GC_FN gc_real gc_length(gc_vec a)
+{
+    gc_real f = gc_balance(a);
+    a = gc_scale(a, f);
+    return GC_SQRT(gc_dot(a, a)) / f;
+}
+
+GC_FN gc_vec gc_direction(gc_vec a, gc_vec fallback)
+{
+    gc_real n;
+    a = gc_scale(a, gc_balance(a));
+    n = GC_SQRT(gc_dot(a, a));
+    return n > GC_R(0.0) ? gc_scale(a, GC_R(1.0) / n) : fallback;
+}
+
+#if GC_PRECISION == 2
+/* vertices in the user's units may be 1e-18 or 1e18: too much for float32 to square */
+GC_FN gc_real gc_norm(gc_vec a) { return gc_length(a); }
+#else
 GC_FN gc_real gc_norm(gc_vec a) { return GC_SQRT(gc_dot(a, a)); }
+#endif
 
 /* unit vector along a, or the fallback if a has no length */
 GC_FN gc_vec gc_unit(gc_vec a, gc_vec fallback)

@@ -119,12 +119,12 @@ GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, in
     if (kind == GC_FV) {
         gc_vec n = gc_rotate(k->ra, gc_normal(t, &p->mesh_a, fa));
         if (!lasting) r.doubt = gc_place_doubt(k, on_a, gc_facing(k, n, on_a), GC_R(1.0));
-        r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a) * k->shrink <= tol + r.doubt;
+        r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a, k->shrink) <= tol + r.doubt;
     }
     if (kind == GC_VF) {
         gc_vec n = gc_rotate(k->rb, gc_normal(t, &p->mesh_b, fb));
         if (!lasting) r.doubt = gc_place_doubt(k, on_b, gc_facing(k, n, on_b), GC_R(1.0));
-        r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b) * k->shrink <= tol + r.doubt;
+        r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b, k->shrink) <= tol + r.doubt;
     }
     return r;
 }

@@ -160,10 +160,10 @@ GC_LARGE int gc_extents_meet(const gc_view *w, const gc_extent *a, const gc_exte
         if (w->period < GC_CULL_FAR) return 1;
     } else if (w->period < GC_CULL_FAR) {
         gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
-        first = (int)GC_MAX(GC_FLOOR_R((b->p0 - reach - a->p1) / w->period), GC_F(-2.0));
-        last = (int)GC_MIN(GC_FLOOR_R((b->p1 + reach - a->p0) / w->period) + GC_F(1.0), GC_F(2.0));
-        first = GC_MIN(first, 0);
-        last = GC_MAX(last, 0);
+        gc_raster low = GC_FLOOR_R((b->p0 - reach - a->p1) / w->period);
+        gc_raster high = GC_FLOOR_R((b->p1 + reach - a->p0) / w->period) + GC_F(1.0);
+        first = (int)GC_MAX(GC_MIN(low, GC_F(0.0)), GC_F(-2.0));
+        last = (int)GC_MAX(GC_MIN(high, GC_F(2.0)), GC_F(0.0));
     }
     for (k = first; k <= last; ++k) {
         gc_raster turn = k == 0 ? GC_F(0.0) : (gc_raster)k * w->period, dh = -w->gn * turn, dl = w->wn * turn;

@@ -123,22 +123,9 @@ GC_FN int gc_crowd_passes(const gc_broad *s, const gc_asker *q, GC_GLOBAL const 
 /* may two moving bodies meet? The same bits whichever asks. */
 GC_FN int gc_moving_meet(const gc_asker *q, GC_GLOBAL const gc_real *p)
 {
-    gc_vec d = gc_make(p[0] - q->start[0], p[1] - q->start[1], p[2] - q->start[2]);
-    gc_vec way = gc_sub(gc_make(p[3] - q->end[0], p[4] - q->end[1], p[5] - q->end[2]), d);
-    gc_real ways = gc_dot(way, way), t = ways > GC_R(0.0) ? -gc_dot(d, way) / ways : GC_R(0.0), length = GC_SQRT(ways);
-    gc_real size = q->radius + p[6], angle = GC_MIN(q->angle, p[7]), turn = q->angle + p[7], reach, apart, c;
-    if (t < GC_R(0.0)) t = GC_R(0.0);
-    if (t > GC_R(1.0)) t = GC_R(1.0);
-    d = gc_add(d, gc_scale(way, t));
-    apart = gc_dot(d, d);
-    /* first with the sum of the turns, which is above the relative one and costs nothing */
-    reach = gc_reach(size, length, angle, GC_MIN(turn, GC_R(3.1416)));
-    if (reach >= GC_R(0.0) && apart > reach * reach) return 0;
-    c = GC_ABS(p[8] * q->turn.w + p[9] * q->turn.x + p[10] * q->turn.y + p[11] * q->turn.z);
-    if (c > GC_R(1.0)) c = GC_R(1.0);
-    turn = GC_R(2.0) * gc_angle(GC_SQRT(GC_R(1.0) - c * c) + GC_BVH_SINE_PAD, c);
-    reach = gc_reach(size, length, angle, turn);
-    if (reach >= GC_R(0.0) && apart > reach * reach) return 0;
+    gc_vec d0 = gc_make(p[0] - q->start[0], p[1] - q->start[1], p[2] - q->start[2]);
+    gc_vec d1 = gc_make(p[3] - q->end[0], p[4] - q->end[1], p[5] - q->end[2]);
+    if (!gc_paths_meet(d0, d1, q->radius + p[6], q->angle, p[7], q->turn, gc_quat_make(p[8], p[9], p[10], p[11]))) return 0;
     if (q->angle <= GC_BVH_STRAIGHT && p[7] <= GC_BVH_STRAIGHT) return gc_boxes_meet(q->box, p + GC_BOUND_STRIDE);
     return 1;
 }

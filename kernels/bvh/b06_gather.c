@@ -86,15 +86,15 @@ GC_FN void gc_copy_blocks(GC_GLOBAL const gc_raster *from, GC_GLOBAL gc_raster *
 GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc_mesh *m, const gc_offsets *b,
                               GC_GLOBAL const int *entries, int g, int first, int end, GC_GLOBAL int *out)
 {
-    int corners = t[p->face_start + p->nf], i;
-    /* the closing entry of one patch is the first of the next, of the same value */
-    gc_copy_ints(t + p->face_start, out + m->face_start + b->faces, p->nf + 1, b->corners);
+    /* the closing entry of one patch is the first of the next: only the last patch of a mesh writes it */
+    int corners = t[p->face_start + p->nf], closing = g + 1 == end, i;
+    gc_copy_ints(t + p->face_start, out + m->face_start + b->faces, p->nf + closing, b->corners);
     gc_copy_ints(t + p->face_vertices, out + m->face_vertices + b->corners, corners, b->vertices);
     gc_copy_ints(t + p->face_edges, out + m->face_edges + b->corners, corners, b->edges);
     gc_copy_ints(t + p->edges, out + m->edges + 2 * b->edges, 2 * p->ne, b->vertices);
-    gc_copy_ints(t + p->edge_face_start, out + m->edge_face_start + b->edges, p->ne + 1, b->edge_faces);
-    gc_copy_ints(t + p->vertex_edge_start, out + m->vertex_edge_start + b->vertices, p->nv + 1, b->vertex_edges);
-    gc_copy_ints(t + p->vertex_face_start, out + m->vertex_face_start + b->vertices, p->nv + 1, b->vertex_faces);
+    gc_copy_ints(t + p->edge_face_start, out + m->edge_face_start + b->edges, p->ne + closing, b->edge_faces);
+    gc_copy_ints(t + p->vertex_edge_start, out + m->vertex_edge_start + b->vertices, p->nv + closing, b->vertex_edges);
+    gc_copy_ints(t + p->vertex_face_start, out + m->vertex_face_start + b->vertices, p->nv + closing, b->vertex_faces);
     gc_gather_around(t, p->edge_face_start, p->ne, p->edge_faces, p->edge_faces_away, entries, g, first, end, 3, 2,
                      out + m->edge_faces + b->edge_faces);
     gc_gather_around(t, p->vertex_edge_start, p->nv, p->vertex_edges, p->vertex_edges_away, entries, g, first, end, 2, 2,

@@ -6,7 +6,8 @@
  * One work-item per pair. Source: Buss, section 4.1, docs/decisions/0002 (one frame for turn, screw, translation).
  * Degenerate: no rotation -> kappa = 0, x along the translation; a chord along the axis -> any direction across it; no
  * motion at all -> speed = 0; a body whose pose is not valid -> GC_PAIR_INVALID and no numbers; a motion too long for the
- * digits -> GC_PAIR_UNRESOLVED. A state other than 0 settles the pair: later stages leave it alone.
+ * digits -> GC_PAIR_UNRESOLVED if the bodies' sweeps may meet, else a MISS, as in the broad phase, and in either case a
+ * record of bodies at rest and apart. A state other than 0 settles the pair: later stages leave it alone.
  */
 typedef struct {
     gc_quat q0, q1;
@@ -48,29 +49,29 @@ GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real
 {
     gc_vec v, t, n, chord = gc_sub(p1, p0), perp, middle = gc_scale(gc_add(p0, p1), GC_R(0.5)), origin;
     gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), e;
-    gc_real sine = gc_axis_angle(&d, &v, &k->theta), wc, off = GC_R(0.0), length = gc_norm(chord);
+    gc_real sine = gc_axis_angle(&d, &v, &k->theta), wc, off = GC_R(0.0), length = gc_length(chord);
     gc_quat midway = gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z));
     if (k->theta > GC_R(0.0)) {
         k->g = gc_dot(chord, v);
         perp = gc_sub(chord, gc_scale(v, k->g));
         perp = gc_sub(perp, gc_scale(v, gc_dot(perp, v)));
-        wc = gc_norm(perp);
+        wc = gc_length(perp);
         /* a drill: what is left carries the rounding of the whole chord, and may even point along the axis */
         if (wc <= GC_AXIAL * length) {
             wc = GC_R(0.0);
             t = gc_across(v);
         } else {
-            t = gc_unit(perp, none);
+            t = gc_direction(perp, none);
             t = gc_unit(gc_sub(t, gc_scale(v, gc_dot(t, v))), t);
         }
         wc = wc * GC_R(0.5) * k->theta / sine;
     } else {
         k->g = GC_R(0.0);
         wc = length;
-        t = gc_unit(chord, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
+        t = gc_direction(chord, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
         v = gc_across(t);
     }
-    if (GC_SQRT(wc * wc + k->g * k->g) + k->theta * size <= GC_NO_MOTION * size) {
+    if (gc_length(gc_make(wc, k->g, GC_R(0.0))) + k->theta * size <= GC_NO_MOTION * size) {
         k->theta = GC_R(0.0);
         k->g = GC_R(0.0);
         wc = GC_R(0.0);
@@ -84,7 +85,7 @@ GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real
         off = (k->w - wc) / k->theta;
     }
     origin = gc_add(middle, gc_scale(n, off));
-    k->speed = GC_SQRT(k->w * k->w + k->g * k->g);
+    k->speed = gc_length(gc_make(k->w, k->g, GC_R(0.0)));
     k->size = size;
     k->tau = k->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * size / k->speed : GC_R(1.0);
     if (k->tau > GC_R(1.0)) k->tau = GC_R(1.0);
@@ -111,6 +112,24 @@ GC_FN void gc_relative_pose(gc_vec pa, gc_quat qa, gc_vec pb, gc_quat qb, gc_vec
     gc_quat back = gc_quat_conj(qa);
     *q = gc_quat_mul(back, qb);
     *p = gc_sub(gc_add(gc_quat_rotate(back, gc_sub(pb, pa)), gc_quat_rotate(*q, cb)), ca);
+}
+
+/* one body of the pair as the broad phase sees it */
+GC_FN gc_moving s01_moving(GC_GLOBAL const gc_real *mesh, GC_GLOBAL const gc_real *start, GC_GLOBAL const gc_real *start_quat,
+                           GC_GLOBAL const gc_real *end, GC_GLOBAL const gc_real *end_quat, int body)
+{
+    return gc_moving_make(gc_make(mesh[0], mesh[1], mesh[2]), mesh[3], gc_make(mesh[5], mesh[6], mesh[7]),
+                          gc_load_vec(start, body), gc_load_quat(start_quat, body), gc_load_vec(end, body),
+                          gc_load_quat(end_quat, body));
+}
+
+/* The record of a pair about which all is said: bodies at rest, far apart. The numbers of its true motion mean nothing, and
+ * no stage behind should spend time on them, or find contacts among them. */
+GC_FN void s01_settled(gc_screw *k)
+{
+    gc_quat one = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    gc_vec away = gc_make(GC_R(8.0) * k->size, GC_R(0.0), GC_R(0.0));
+    gc_screw_make(one, one, away, away, k->size, k);
 }
 
 GC_KERNEL void s01_screw(
@@ -149,9 +168,15 @@ GC_KERNEL void s01_screw(
                          gc_load_vec(end_position_in, b), gc_load_quat(end_quat_in, b), ca, cb, &r.q1, &r.p1);
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, gc_scale(r.p0, shrink),
                       gc_scale(r.p1, shrink), GC_MAX(ma[3], mb[3]) * shrink, &k);
-        gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * i);
+        way = gc_length(gc_scale(gc_sub(r.p1, r.p0), shrink));
+        state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
-        way = gc_norm(gc_scale(gc_sub(r.p1, r.p0), shrink));
-        state_out[i] = way <= GC_MAX_MOTION * k.size ? 0 : GC_PAIR_UNRESOLVED;
+        if (!(way <= GC_MAX_MOTION * k.size)) {
+            gc_moving move_a = s01_moving(ma, start_position_in, start_quat_in, end_position_in, end_quat_in, a);
+            gc_moving move_b = s01_moving(mb, start_position_in, start_quat_in, end_position_in, end_quat_in, b);
+            state_out[i] = gc_sweeps_meet(&move_a, &move_b) ? GC_PAIR_UNRESOLVED : 0;
+            s01_settled(&k);
+        }
+        gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * i);
     }
 }

@@ -306,11 +306,12 @@ GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const 
         int first = 0, last = 0;
         if (b[GC_R0 * from->room] > hull[GC_R1] || b[GC_R1 * from->room] < hull[GC_R0]) continue;
         if (doppel && w->wraps && p1 - p0 <= GC_F(2.0) * w->period && hull[GC_P0] <= hull[GC_P1]) {
-            first = (int)GC_FLOOR_R((hull[GC_P0] - reach - p1) / w->period);
-            last = (int)GC_FLOOR_R((hull[GC_P1] + reach - p0) / w->period) + 1;
-            /* copy 0 stays in any case: features of B that take every azimuth meet it, and are not in the hull */
-            first = GC_MAX(GC_MIN(first, 0), -2);
-            last = GC_MIN(GC_MAX(last, 0), 2);
+            gc_raster low = GC_FLOOR_R((hull[GC_P0] - reach - p1) / w->period);
+            gc_raster high = GC_FLOOR_R((hull[GC_P1] + reach - p0) / w->period) + GC_F(1.0);
+            /* Copy 0 stays in any case: features of B that take every azimuth meet it, and are not in the hull. Clamped
+             * before they are ints, which may not hold them. */
+            first = (int)GC_MAX(GC_MIN(low, GC_F(0.0)), GC_F(-2.0));
+            last = (int)GC_MAX(GC_MIN(high, GC_F(2.0)), GC_F(0.0));
         }
         for (k = first; k <= last; ++k) {
             gc_raster turn = doppel ? (gc_raster)k * w->period : GC_F(0.0);

@@ -97,13 +97,15 @@ typedef struct {
     gc_vec p0;
 } gc_world;
 
-GC_FN void gc_world_make(gc_vec p0, gc_quat q0, gc_vec p1, gc_quat q1, gc_real size, gc_world *w)
+/* size and scale: those of A's mesh; its unit keeps squares within the numbers there are */
+GC_FN void gc_world_make(gc_vec p0, gc_quat q0, gc_vec p1, gc_quat q1, gc_real size, gc_real scale, gc_world *w)
 {
     gc_quat back = gc_quat_conj(q0), one = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
     gc_vec zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-    w->screw.scale = GC_R(1.0);
-    w->screw.shrink = GC_R(1.0);
-    gc_screw_make(gc_quat_unit(gc_quat_mul(back, q1)), one, zero, gc_quat_rotate(back, gc_sub(p1, p0)), size, &w->screw);
+    w->screw.scale = scale;
+    w->screw.shrink = GC_R(1.0) / scale;
+    gc_screw_make(gc_quat_unit(gc_quat_mul(back, q1)), one, zero,
+                  gc_scale(gc_quat_rotate(back, gc_sub(p1, p0)), w->screw.shrink), size * w->screw.shrink, &w->screw);
     w->q0 = q0;
     w->p0 = p0;
 }
@@ -176,7 +178,7 @@ GC_KERNEL void s08_contacts(
         if (o == end) continue;
         gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
         gc_world_make(gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),
-                      gc_load_quat(end_quat_in, a), ma[3], &w);
+                      gc_load_quat(end_quat_in, a), ma[3], ma[4], &w);
         for (; o < end; ++o, ++order) {
             GC_GLOBAL const int *h = hit_in + 4 * *order;
             GC_GLOBAL const gc_real *v = value_in + 3 * *order;

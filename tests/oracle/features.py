@@ -120,30 +120,33 @@ def properness(items, t, u, flow):
     n_out, normal = len(items), np.zeros((len(items), 3))
     value, sure = np.full(n_out, -1.0), np.ones(n_out, bool)
 
-    def against(n, i, two_sided):
-        """For a two-sided mesh the normal is the one against the approach."""
-        along = dot(n, flow[i])
-        if two_sided:
-            n = np.where((along > 0)[:, None], -n, n)
-            sure[i] &= np.abs(along) > 1e-8 * scene.speed[p[i]] + 1e3 * scene.rounding[p[i]]
-        return n
+    def at_vertices(i, solid, vertex, n, local, sign, two_sided):
+        """Value and outward normal of faces with outward normals n, on vertices of the other body in whose
+        axes the normals are `local`; sign * n points from A to B. Of a two-sided mesh the normal is the one
+        against the approach, and where nothing approaches the more proper one."""
+
+        def pitted(local):
+            out = vertex_properness(solid, vertex, solid.vertex_spoke_dir[vertex], local)
+            for k in np.nonzero(out > 0)[0]:
+                if solid.is_pit(vertex[k], local[k]):
+                    out[k] *= -1
+            return out
+
+        one = pitted(local)
+        if not two_sided:
+            return one, n
+        other, along = pitted(-local), sign * dot(n, flow[i])
+        idle = np.abs(along) <= FACING * scene.speed[p[i]]
+        sure[i] &= np.abs(along) > 1e-8 * scene.speed[p[i]] + 1e3 * scene.rounding[p[i]]
+        turn = np.where(idle, other > one, along > 0)
+        return np.where(turn, other, one), np.where(turn[:, None], -n, n)
 
     i = np.nonzero(items.kind == FV)[0]
-    n = against(items.da[i], i, a.two_sided)
-    spokes = b.vertex_spoke_dir[items.fb[i]]
-    local_n = apply(np.swapaxes(scene.axes_b[p[i]], -1, -2), m.rotate(p[i], -t[i], n))
-    value[i] = vertex_properness(b, items.fb[i], spokes, local_n)
-    for k in np.nonzero(value[i] > 0)[0]:
-        if b.is_pit(items.fb[i[k]], local_n[k]):
-            value[i[k]] *= -1
-    normal[i] = n
+    local_n = apply(np.swapaxes(scene.axes_b[p[i]], -1, -2), m.rotate(p[i], -t[i], items.da[i]))
+    value[i], normal[i] = at_vertices(i, b, items.fb[i], items.da[i], local_n, 1.0, a.two_sided)
 
     i = np.nonzero(items.kind == VF)[0]
-    n = -against(-u[i], i, b.two_sided)  # out of B
-    value[i] = vertex_properness(a, items.fa[i], a.vertex_spoke_dir[items.fa[i]], n)
-    for k in np.nonzero(value[i] > 0)[0]:
-        if a.is_pit(items.fa[i[k]], n[k]):
-            value[i[k]] *= -1
+    value[i], n = at_vertices(i, a, items.fa[i], u[i], u[i], -1.0, b.two_sided)
     normal[i] = -n
 
     i = np.nonzero(items.kind == EE)[0]
@@ -170,7 +173,8 @@ def properness(items, t, u, flow):
         take = np.where(tie, approach, plus > minus)
         doubt = np.abs(plus - minus) <= 1e-7
         if a.two_sided or b.two_sided:
-            take = approach
+            idle = np.abs(dot(n, flow[i])) <= FACING * scene.speed[p[i]]
+            take = np.where(idle, take, approach)
             doubt = np.abs(dot(n, flow[i])) <= 1e-8 * scene.speed[p[i]] + 1e3 * scene.rounding[p[i]]
         sure[i] = ~doubt
         v = np.where(take, plus, minus)

@@ -109,7 +109,7 @@ class Solid:
             if len(walk[key]) == 2 and self.edge_side[e, :2].sum() == 0:
                 left, right = sorted(walk[key], key=lambda fs: -fs[1])
                 turn = dot(cross(self.normal[left[0]], self.normal[right[0]]), self.edge_dir[e])
-                self.reflex[e] = turn < -FLAT_SIN
+                self.reflex[e] = turn < -FLAT_SIN and not self.two_sided
 
     def _vertices(self):
         nv = len(self.v)

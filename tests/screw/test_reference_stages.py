@@ -7,6 +7,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.reference.screw import _quaternion as quat
 from gpu_collide.reference.screw import _roots, _screen, s02_facing, s03_project, s04_sort, s07_solve
+from gpu_collide.reference.screw._properness import vertex_properness
 from gpu_collide.reference.screw._tables import padded, tables_of
 from gpu_collide.reference.screw.s01_screw import screw_of_pair
 
@@ -201,7 +202,5 @@ def test_properness_bound_is_a_bound():
         for one, other in ((a, b), (b, a)):
             bound = s07_solve.properness_bound(screw, one, other, faces, vertices)
             for s in np.linspace(-0.5, 0.5, 9):
-                value = s07_solve.vertex_properness(
-                    screw, one, other, vertices, one.normals[faces], np.full(200, s)
-                )
+                value = vertex_properness(screw, one, other, vertices, one.normals[faces], np.full(200, s))
                 assert np.all(value <= bound + 1e-14)

@@ -50,8 +50,9 @@ class Bounds:
     wild: np.ndarray
 
 
-def bounds_of(bodies):
-    """`Bounds` of all bodies."""
+def bounds_of(bodies, padded=True):
+    """`Bounds` of all bodies. Without pads, whatever may meet also may meet with them; wild then is only what
+    overflows."""
     valid = valid_bodies(bodies)
     p0, p1 = (np.where(valid[:, None], poses.position, 0.0) for poses in (bodies.start, bodies.end))
     q0, q1 = bodies.start.unit_wxyz, bodies.end.unit_wxyz
@@ -62,8 +63,9 @@ def bounds_of(bodies):
         c0, c1 = p0 + quat.rotate(q0, centre), p1 + quat.rotate(q1, centre)
         way = np.linalg.norm(c1 - c0, axis=1)
         far = np.maximum(np.abs(p0).max(axis=1), np.abs(p1).max(axis=1)) + np.abs(centre).max(axis=1)
-        wild = ~((far <= C["GC_BVH_WILD"]) & (way <= C["GC_BVH_WILD"])) & valid
-        pad = C["GC_BVH_PAD"] * (radius + way) + C["GC_BVH_ROUNDING"] * far
+        limit = C["GC_BVH_WILD"] if padded else 1e150
+        wild = ~((far <= limit) & (way <= limit)) & valid
+        pad = (C["GC_BVH_PAD"] * (radius + way) + C["GC_BVH_ROUNDING"] * far) * padded
     calm = ~wild[:, None]
     c0, c1, pad = np.where(calm, c0, 0.0), np.where(calm, c1, 0.0), np.where(wild, 0.0, pad)
     turn = quat.normalised(quat.multiply(q1, quat.conjugate(q0)))

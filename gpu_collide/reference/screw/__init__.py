@@ -68,6 +68,7 @@ def collide_reference(
     status = np.zeros(len(pairs), dtype=np.uint8)
     toi = np.full(len(pairs), np.inf)
     rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
+    bounds = None  # what the bodies sweep, if it is asked for
     told, left, begun = FilterReport() if report else None, 0, clock.perf_counter()
     for i, (ia, ib) in enumerate(pairs):
         if progress is not None:
@@ -81,7 +82,15 @@ def collide_reference(
             mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]), (p0[ib], q0[ib]), (p1[ib], q1[ib])
         )
         if not screw.in_range:
-            status[i] = Status.UNRESOLVED
+            if bounds is None:
+                from ..bvh.b01_bounds import bounds_of  # which needs this package's quaternions
+                from ..bvh.b04_pairs import may_meet
+
+                bounds = bounds_of(bodies, padded=False)
+            # whose sweeps are apart is not doubtful, and not found by the broad phase either
+            status[i] = (
+                Status.UNRESOLVED if may_meet(bounds, np.array([ia]), np.array([ib]))[0] else Status.MISS
+            )
             continue
         a = s02_facing.side_of(screw, tables[shape_a], "a")
         b = s02_facing.side_of(screw, tables[shape_b], "b")

@@ -7,6 +7,10 @@ import numpy as np
 
 # Properness of the two signs of a normal within this is a tie.
 TIE = 1e-12
+# The same for a vertex on either side of a sheet.
+TIE_OF_SHEETS = 1e-9
+# In units of the speed: slower than this nothing approaches.
+FACING = 1e-9
 
 
 def properness_bound(screw, face_side, vertex_side, faces, vertices):
@@ -46,6 +50,28 @@ def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
         if _pit(vertex_side, vertices[i], n[i], e[i], along[i]):
             value[i] = -abs(value[i])
     return value
+
+
+def met_from(screw, face_side, vertex_side, faces, vertices, at, s):
+    """How vertices meet faces of the other body at the points ``at`` (m, 3) and times ``s`` (m,): the faces'
+    normals (m, 3) in their own frame, the normal speeds, and the properness.
+
+    A sheet has no outer side, so its normal is the one that opposes the approach. Where nothing approaches,
+    that which makes the vertex more proper; both the same, that on the side of the vertex's body.
+    """
+    n = face_side.normals[faces]
+    speed = np.sum(n * screw.omega(at), axis=1)
+    value = vertex_properness(screw, face_side, vertex_side, vertices, n, s)
+    if face_side.tables.two_sided:
+        behind = vertex_properness(screw, face_side, vertex_side, vertices, -n, s)
+        centre = screw.flow(np.broadcast_to(vertex_side.centre, at.shape), -face_side.sign * s)
+        beyond = np.sum(n * (centre - at), axis=1) < 0
+        idle = np.abs(speed) <= FACING * screw.speed
+        better = np.where(np.abs(behind - value) > TIE_OF_SHEETS, behind > value, beyond)
+        turn = np.where(idle, better, face_side.sign * speed < 0)
+        n, speed = np.where(turn[:, None], -n, n), np.where(turn, -speed, speed)
+        value = np.where(turn, behind, value)
+    return n, speed, value
 
 
 def _pit(side, vertex, n, e, along):
@@ -95,7 +121,7 @@ def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
     against = np.where(speed > 0, -1.0, 1.0)
     sign = np.where(np.abs(plus - minus) <= TIE, against, np.where(plus > minus, 1.0, -1.0))
     if a.tables.two_sided or b.tables.two_sided:
-        sign = against
+        sign = np.where(np.abs(speed) > FACING * screw.speed, against, sign)
     value = np.maximum(np.where(sign > 0, plus, minus), -1.0)
     reflex = a.tables.edge_reflex[edges_a] | b.tables.edge_reflex[edges_b]
     value = np.where(reflex, -np.abs(value), value)

@@ -95,10 +95,11 @@ def tables_of(mesh):
         inward=inward,
         edge_faces=np.where(ef >= 0, ef // 2, -1),
         edge_sides=np.where(ef >= 0, ef % 2, -1),
-        edge_reflex=(edge_flags & 1) != 0,
+        # a sheet has no inside that could fill more than half of the space around an edge
+        edge_reflex=((edge_flags & 1) != 0) & (not mesh.two_sided),
         vertex_edges=np.where(ve >= 0, ve // 2, -1),
         vertex_signs=np.where(ve >= 0, 1 - 2 * (ve % 2), 0),
         vertex_faces=padded(mesh.vertex_face_start, mesh.vertex_faces),
-        vertex_reflex=(vertex_flags & 1) != 0,
+        vertex_reflex=((vertex_flags & 1) != 0) & (not mesh.two_sided),
         two_sided=bool(mesh.two_sided),
     )

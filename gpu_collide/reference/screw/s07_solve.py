@@ -17,14 +17,12 @@ import numpy as np
 
 from . import _intervals
 from ._intervals import PARALLEL
-from ._properness import edge_properness, properness_bound, vertex_properness
+from ._properness import FACING, edge_properness, met_from, properness_bound
 from ._roots import ScrewFunctions, find_roots
 
 FV, VF, EE = 0, 1, 2
 # In units of the size: surfaces this close touch, points this far outside are inside.
 TOUCH = 1e-11
-# In units of the speed.
-FACING = 1e-9
 # What rounding leaves in doubt of a length, in units of size + speed; and the most of a place that it may.
 PLACE_ROUNDING = 4e-15
 PLACE_DOUBT = 1e-9
@@ -184,12 +182,8 @@ def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=N
     faces, vertices, s, x, at = faces[good], vertices[good], s[good], x[good], at[good]
     sustained = np.full(len(s), s_end is not None)
     s_end = s if s_end is None else s_end[good]
-    n = face_side.normals[faces]
-    speed = np.sum(n * screw.omega(at), axis=1)
-    if face_side.tables.two_sided:
-        flip = np.where(face_side.sign * speed < 0, -1.0, 1.0)
-        n, speed = n * flip[:, None], speed * flip
-    value = in_steps(vertex_properness(screw, face_side, vertex_side, vertices, n, s))
+    n, speed, value = met_from(screw, face_side, vertex_side, faces, vertices, at, s)
+    value = in_steps(value)
     on_face_of_a = face_side.sign < 0
     nan = np.full(len(s), np.nan)
     return Meetings(
