@@ -54,6 +54,8 @@
 #define GC_RAY_ROUNDING GC_R(2e-15)
 /* quaternions further than this from unit length are invalid, nearer ones are normalised */
 #define GC_TOL_QUATERNION GC_R(1e-3)
+/* segments and pixels: nearer to the axis than this a point is on it, and its azimuth is rounding */
+#define GC_ANSWER_AXIS GC_R(1e-9)
 #else
 /* single precision: the same rules with float32 rounding (6e-8) */
 #define GC_TOL_INSIDE GC_R(1e-5)
@@ -77,6 +79,7 @@
 #define GC_OVERLAP_ROUNDING GC_R(2e-6)
 #define GC_RAY_ROUNDING GC_R(1e-6)
 #define GC_TOL_QUATERNION GC_R(1e-3)
+#define GC_ANSWER_AXIS GC_R(1e-4)
 #endif
 
 /* boxes of a tree's nodes are widened by this, in radii of the body, when solids are looked at: they are float32 */
@@ -114,6 +117,12 @@
 #endif
 /* features nearer to the axis than this have no usable azimuth and are taken to span all of it */
 #define GC_CULL_AXIS GC_F(3e-3)
+/* rows with more records than this are sorted by a heap (Shell's sort is faster on the shorter ones) */
+#define GC_SORT_BY_HEAP 2048
+/* segments and pixels: halvings of the rows that two edges share, and of what bends within a row; a piece that small is straight */
+#define GC_ANSWER_DEPTH 64
+/* pixels: sides of a face in one row that are told from its inside; those beyond count as inside */
+#define GC_ANSWER_SIDES 16
 /* properness is culled with this slack (rounding of float32 directions seen: 1.1e-7, of turning them 2.2e-7) */
 #define GC_CULL_PROPERNESS GC_F(1e-5)
 /* filters: added to the pad, since a face may be so far off its plane, and what touches the plane then lies outside the

@@ -11,6 +11,7 @@ typedef struct {
     gc_real speed;       /* normal . omega, scaled: negative approaches */
     gc_real inside;      /* least distance inside the features' borders, scaled; negative is outside */
     gc_real doubt;       /* what rounding leaves in doubt of that: gc_place_doubt */
+    gc_real sine;        /* of the angle between two edges; 1 for a vertex */
     int facing;          /* both features face each other's way */
     int flags;           /* GC_HIT_* bits */
 } gc_contact;
@@ -83,6 +84,7 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     gc_vec n_local = gc_normal(t, q.mesh_f, q.face), n = gc_rotate(q.rf, n_local);
     gc_vec on_face = gc_unplace(k, q.rf, q.tf, x), n_vertex;
     gc_real rate = gc_facing(k, n, x);
+    c.sine = GC_R(1.0);
     c.inside = gc_inside_face(t, q.mesh_f, q.face, on_face, k->shrink);
     c.doubt = gc_place_doubt(k, x, rate, GC_R(1.0));
     c.flags = c.inside <= GC_TOL_INSIDE * k->size + c.doubt ? GC_HIT_BORDER : 0;
@@ -124,9 +126,16 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     gc_real plus = GC_R(2.0), minus = GC_R(2.0), rate;
     int two_sided = p->mesh_a.two_sided || p->mesh_b.two_sided, use_plus;
     c.inside = GC_MIN(a_in, b_in);
+    if (c.inside < GC_R(-4.0) * GC_TOL_INSIDE * k->size) {
+        /* no contact but at a rough time (segments, pixels), when the lines may be nearest beyond the edges */
+        cr.alpha = GC_MIN(GC_MAX(cr.alpha, GC_R(0.0)), GC_R(1.0));
+        cr.beta = GC_MIN(GC_MAX(cr.beta, GC_R(0.0)), GC_R(1.0));
+        half_point = gc_add(x.q, gc_scale(x.e, cr.beta));
+    }
     c.point = gc_add(x.p, gc_scale(x.d, cr.alpha));
     c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
     c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
+    c.sine = cr.sine;
     c.facing = cr.sine >= GC_TOL_PARALLEL
         && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
         && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));

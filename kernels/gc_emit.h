@@ -12,20 +12,22 @@
 /* boxes tested at a time before the hits among them are looked at; one vector loop */
 #define GC_BLOCK 64
 
-/* ranges of one box, the window in time included */
+/* ranges of one box, the window in time and a pixel included */
 typedef struct {
     gc_raster r0, r1, h0, h1, l0, l1;
 } gc_range;
 
-GC_FN gc_range gc_range_of(const gc_list *l, int i, gc_raster window)
+GC_FN gc_range gc_range_of(const gc_view *w, const gc_list *l, int i)
 {
     gc_range r;
-    r.r0 = l->box[GC_R0 * l->room + i];
-    r.r1 = l->box[GC_R1 * l->room + i];
-    r.h0 = l->box[GC_H0 * l->room + i];
-    r.h1 = l->box[GC_H1 * l->room + i];
-    r.l0 = l->box[GC_L0 * l->room + i] - window;
-    r.l1 = l->box[GC_L1 * l->room + i] + window;
+    gc_raster rim = gc_pixel_rim(w, l->box[GC_R0 * l->room + i]);
+    gc_raster way = w->window + gc_pixel_way(w, l->box[GC_R0 * l->room + i], l->box[GC_R1 * l->room + i]);
+    r.r0 = l->box[GC_R0 * l->room + i] - w->pixel;
+    r.r1 = l->box[GC_R1 * l->room + i] + w->pixel;
+    r.h0 = l->box[GC_H0 * l->room + i] - rim;
+    r.h1 = l->box[GC_H1 * l->room + i] + rim;
+    r.l0 = l->box[GC_L0 * l->room + i] - way;
+    r.l1 = l->box[GC_L1 * l->room + i] + way;
     return r;
 }
 
@@ -63,7 +65,7 @@ typedef struct {
     GC_GLOBAL int *candidates;       /* (capacity, 4) */
     GC_GLOBAL gc_raster *brackets;   /* (capacity, 2) */
     GC_GLOBAL int *n_candidates;     /* may pass the capacity: then the launch is repeated with more room */
-    int capacity, pair, refine;
+    int capacity, pair;
 } gc_search;
 
 /* a direction in culling precision */
@@ -187,11 +189,14 @@ GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, co
     gc_raster b0 = lb->box[GC_L0 * lb->room + j], b1 = lb->box[GC_L1 * lb->room + j];
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
     int fa = la->id[i], fb = lb->id[j];
-    if (la->box[GC_R0 * la->room + i] > lb->box[GC_R1 * lb->room + j]) return;
-    if (la->box[GC_R1 * la->room + i] < lb->box[GC_R0 * lb->room + j]) return;
-    if (la->box[GC_H0 * la->room + i] > lb->box[GC_H1 * lb->room + j]) return;
-    if (la->box[GC_H1 * la->room + i] < lb->box[GC_H0 * lb->room + j]) return;
-    if (a0 - b1 > w->window || a1 - b0 < -w->window) return;
+    gc_range a = gc_range_of(w, la, i);
+    if (a.r0 > lb->box[GC_R1 * lb->room + j] || a.r1 < lb->box[GC_R0 * lb->room + j]) return;
+    if (a.h0 > lb->box[GC_H1 * lb->room + j] || a.h1 < lb->box[GC_H0 * lb->room + j]) return;
+    if (a.l0 > b1 || a.l1 < b0) return;
+    if (w->pixel > GC_F(0.0)) {
+        a0 = a.l0 + w->window;
+        a1 = a.l1 - w->window;
+    }
     if (w->speed > GC_F(0.0)) {
         s0 = (a0 - b1) / w->speed;
         s1 = (a1 - b0) / w->speed;

@@ -167,11 +167,11 @@ GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hi
     return 1;
 }
 
-/* Is the hit at place `at` of the order told by another one? The screen's answers (refine) are only compared with others
- * of the same features: their places are good to a row. */
+/* Is the hit at place `at` of the order told by another one? Pixels are only compared with others of the same features here:
+ * their places are good to a row, and gc_pixels.h settles the rest. */
 GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
 {
-    int i = h->order[at], j, step, margin = refine == GC_REFINE_EXACT ? -1 : 0;
+    int i = h->order[at], j, step, margin = refine == GC_REFINE_PIXELS ? 0 : -1;
     GC_GLOBAL const int *x = h->hit + 4 * i;
     gc_real s = h->value[3 * i], end = h->value[3 * i + 1] - h->same_time;
     gc_touch mine[2];

@@ -18,6 +18,7 @@ typedef struct {
     gc_raster min_properness;
     int cull_properness;
     int wraps;         /* can a copy of A shifted by a whole turn come into B's window? */
+    gc_raster pixel;   /* refine = pixels: features this far apart may share a pixel; else 0 */
 } gc_view;
 
 GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
@@ -43,6 +44,7 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
      * rim). With the axis R0 sizes away hA <= R0 asin(1/(R0 - 2)), hB <= R0 asin(1/R0): at R0 = 3.25 twice their sum is
      * 14.1 and the period 20.4; nearer, a body can reach round the axis. So 20.5 would do, 12 did not. */
     v.wraps = v.period < v.speed + GC_F(24.0);
+    v.pixel = GC_F(0.0);
     return v;
 }
 
@@ -82,6 +84,30 @@ GC_FN gc_raster gc_pad_near(const gc_view *w, gc_raster kr)
 {
     gc_raster k = kr > w->axis ? kr : w->axis;
     return k < GC_F(1.0) && k > GC_F(0.0) ? w->pad / k : w->pad;
+}
+
+/* How far apart in eta the features of one pixel may be, from rho on outwards: the paper's h is measured along the screen. */
+GC_FN gc_raster gc_pixel_rim(const gc_view *w, gc_raster rho)
+{
+    gc_raster k = GC_F(1.0) + w->kappa * (rho - w->pixel);
+    if (!(w->pixel > GC_F(0.0))) return GC_F(0.0);
+    if (k < GC_F(1e-6)) return GC_CULL_FAR;
+    return w->pixel * (GC_SQRT_R(w->gn * w->gn / (k * k) + w->wn * w->wn) + GC_F(1e-5)) + w->pad;
+}
+
+/* ... and how far their times, as ways along the flow, may be off lambda when measured at the row's radius; between r0 and r1 */
+GC_FN gc_raster gc_pixel_way(const gc_view *w, gc_raster r0, gc_raster r1)
+{
+    gc_raster most = GC_F(0.0), gw = GC_ABS_R(w->gn * w->wn), k, d;
+    int i;
+    if (!(w->pixel > GC_F(0.0))) return GC_F(0.0);
+    for (i = 0; i < 2; ++i) {
+        k = GC_F(1.0) + w->kappa * (i ? r1 + w->pixel : r0 - w->pixel);
+        if (k < GC_F(1e-6)) return GC_CULL_FAR;
+        d = GC_SQRT_R(w->gn * w->gn + w->wn * w->wn * k * k);
+        if (d > GC_F(0.0)) most = GC_MAX(w->pixel * gw * GC_ABS_R(GC_F(1.0) - k * k) / (k * d), most);
+    }
+    return most + w->pad;
 }
 
 /* A box on the screen: ranges of rho, eta, lambda (padded) and psi that hold all of it. `full`: it reaches the axis, and

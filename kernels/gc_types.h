@@ -24,9 +24,6 @@
 #define GC_CANDIDATES_RASTER 1
 #define GC_CANDIDATES_PAIRS 2
 
-/* second number of a screen answer's bracket: the screen has no answer, ask the solver */
-#define GC_ASK_SOLVER GC_F(4.0)
-
 /* bits of a pair's state while it is worked on */
 #define GC_PAIR_INVALID 1
 #define GC_PAIR_UNRESOLVED 2
@@ -43,6 +40,10 @@
 #define GC_HIT_B_END 16
 #define GC_HIT_BORDER 32    /* vertex-face: on the border of the face */
 #define GC_HIT_MARGIN (GC_HIT_A_END | GC_HIT_B_END | GC_HIT_BORDER) /* any of these: it may be one meeting with others */
+/* with refine = pixels: of that edge the end with the higher vertex number; told as it is */
+#define GC_HIT_A_HIGH 64
+#define GC_HIT_B_HIGH 128
+#define GC_HIT_KEPT 256
 
 /* Header of a mesh, or of a patch of one: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. A
  * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's and to other patches; whole meshes

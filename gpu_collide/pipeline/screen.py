@@ -88,7 +88,7 @@ def _launch(state, items, todo, scratch, need_bytes, fixed):
     state.launch_groups(
         "screen", groups, n_todo=len(todo), todo_in=be.to_device(todo), items_in=items.buffer,
         min_properness=q.min_properness, refine=REFINE[q.refine],
-        candidates=CANDIDATES[q.candidates if q.refine == "exact" else "raster"],
+        candidates=CANDIDATES[q.candidates],
         scratch_reals=be.empty(groups * reals, state.raster), scratch_ints=be.empty(groups * ints, np.int32),
         reals_per_group=reals, ints_per_group=ints, no_room_out=no_room, need_out=need, **items.tables,
         **fixed,

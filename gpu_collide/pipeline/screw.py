@@ -57,11 +57,12 @@ class ScrewQuery:
 @dataclass(frozen=True)
 class Piece:
     """So many pairs as are worked on at a time: their bodies as the pose buffers number them, the bodies'
-    meshes, row heights or None, and the number of the first among all."""
+    meshes, row heights or None, whether any looks for candidates in rows, and the number of the first among all."""
 
     pairs: np.ndarray
     shapes: np.ndarray
     heights: np.ndarray | None
+    rows: bool
     first: int
 
 
@@ -129,15 +130,22 @@ def _pose_buffers(bodies, pairs, backend, real):
     return buffers, pairs, origin
 
 
-def _row_heights(query, pairs, near):
-    """Row height of each pair in user units, or None if no pair takes rows; near faces do not."""
+def _takes_rows(query, pairs, near):
+    """Does any pair look for its candidates in rows? Near faces do not."""
+    if query.candidates != "auto":
+        return query.candidates == "raster"
+    a, b = query.bodies.shape[pairs[:, 0]], query.bodies.shape[pairs[:, 1]]
+    limit = _sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
+    edges = np.array([len(m.edges) for m in query.bodies.meshes], dtype=np.int64)
+    return bool((~(near[a] | near[b]) & (edges[a] * edges[b] > limit)).any())
+
+
+def _row_heights(query, pairs, rows):
+    """Row height of each pair in user units, or None if nothing asks for it."""
     bodies = query.bodies
     a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
-    if query.refine == "exact" and query.candidates != "raster":
-        limit = _sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
-        edges = np.array([len(m.edges) for m in bodies.meshes], dtype=np.int64)
-        if query.candidates == "pairs" or not (~(near[a] | near[b]) & (edges[a] * edges[b] > limit)).any():
-            return None
+    if query.refine == "exact" and not rows:
+        return None
     if query.pixel_size is not None:
         return np.full(len(pairs), query.pixel_size)
     return short_edges(bodies.meshes, a, b) / query.resolution
@@ -172,17 +180,18 @@ def _block(state, pairs, total):
     state.buffers, numbers, origin = _pose_buffers(query.bodies, pairs, state.backend, state.real)
     if origin is not None:
         state.origins.append(origin)
-    heights = _row_heights(query, pairs, state.near)
+    rows = _takes_rows(query, pairs, state.near)
+    heights = _row_heights(query, pairs, rows)
     near = np.cumsum(state.near[query.bodies.shape[pairs]].any(axis=1))
     most_near = max(1, query.max_bytes // NEAR_BYTES)
-    n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), heights is not None)
+    n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), rows)
     while at < n:
         stop = min(at + size, n)
         before = near[at - 1] if at else 0
         stop = max(at + 1, min(stop, int(np.searchsorted(near, before + most_near, "right"))))
         piece = Piece(
             numbers[at:stop], query.bodies.shape[pairs[at:stop]],
-            None if heights is None else heights[at:stop], done + at,
+            None if heights is None else heights[at:stop], rows, done + at,
         )  # fmt: skip
         told = state.report
         state.report = None if told is None else told + FilterReport()
@@ -249,12 +258,14 @@ def _chunk(state, piece):
     todo = filters.apply(state, common, solver, pair_state, n, q.filters)
     lots = find_items(state, common, pair_state, todo, piece.shapes)
     held = n * (stride * state.real.itemsize + 64) + sum(items.nbytes for items in lots)
-    n_cand, cand, brackets = search(state, common, lots, bool(height.any()), row_height, pair_state, held)
+    n_cand, cand, brackets = search(state, common, lots, piece.rows, row_height, pair_state, held)
     if q.check_start:
         # the filters settle only what a gap divides all the time: their pairs do not overlap at the start
         overlap.mark(be, state.launch, common | solver | t, todo, be.fill(be.empty(n, state.real), -0.5),
                      pair_state)  # fmt: skip
-    n_hits, hit, value, pair_hits = _solve(state, common, solver, n, n_cand, cand, brackets, pair_state)
+    n_hits, hit, value, pair_hits = _solve(
+        state, common, solver, n, n_cand, cand, brackets, pair_state, row_height
+    )  # fmt: skip
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)
     if n_hits:
@@ -278,7 +289,7 @@ def _chunk(state, piece):
     state.narrow += sum(items.n for items in lots)
 
 
-def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
+def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state, row_height):
     """Stage s07: hits of all candidates."""
     be, q = state.backend, state.query
     capacity = max(1024, int(n_cand * state.guess.get("hits", 1.0)))
@@ -289,10 +300,11 @@ def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state):
         hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, state.real)
         count, pair_hits = be.zeros(1, np.int32), be.zeros(n, np.int32)
         if n_cand:
-            state.launch("s07_solve", n_cand, n_candidates=n_cand, candidates_in=cand, brackets_in=brackets,
-                         min_properness=q.min_properness, refine=REFINE[q.refine], capacity=capacity,
-                         state_out=pair_state, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit,
-                         value_out=value, **common, **solver)  # fmt: skip
+            rough = {} if q.refine == "exact" else {"refine": REFINE[q.refine], "row_height_in": row_height}
+            state.launch("s07_answer" if rough else "s07_solve", n_cand, n_candidates=n_cand,
+                         candidates_in=cand, brackets_in=brackets, min_properness=q.min_properness,
+                         capacity=capacity, state_out=pair_state, pair_hits_out=pair_hits, n_hits_out=count,
+                         hit_out=hit, value_out=value, **common, **solver, **rough)  # fmt: skip
         found = int(be.item(count, 0))
         if 0 <= found <= capacity:
             return found, hit, value, pair_hits

@@ -290,6 +290,16 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
         hull_out[f] = least;
         hull_out[f + 1] = most;
     }
+    if (w->pixel > GC_F(0.0)) {
+        gc_raster rim = gc_pixel_rim(w, hull_out[GC_R0] - w->pixel);
+        gc_raster way = gc_pixel_way(w, hull_out[GC_R0] - w->pixel, hull_out[GC_R1] + w->pixel);
+        hull_out[GC_R0] -= w->pixel;
+        hull_out[GC_R1] += w->pixel;
+        hull_out[GC_H0] -= rim;
+        hull_out[GC_H1] += rim;
+        hull_out[GC_L0] -= way;
+        hull_out[GC_L1] += way;
+    }
 }
 
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the

@@ -2,7 +2,8 @@
  *
  * in:  box lists of s02
  * out: one record per (edge branch, row): the hull of the branch inside the row in eta and lambda; one span per (face,
- *      row): the hull over the face's facing boundary there, its virtual silhouette edge included
+ *      row): the hull over the face's facing boundary there, its virtual silhouette edge included; one record per vertex.
+ *      With refine = pixels edges and faces are wider by a pixel
  * One work-item per edge or face. Source: Buss, sections 7 and 9, step 3; docs/decisions/0004. rho^2 is quadratic
  * along an edge, so an edge has at most two branches monotone in rho, and its part inside a row is closed form.
  * A row holds rho in [base + k height, base + (k + 1) height); records are padded over both ends, vertices are not, so
@@ -84,8 +85,8 @@ GC_LARGE int gc_branch_make(const gc_view *w, const gc_rows *rows, const gc_segm
     r->rho_lo = GC_MIN(ra, rb);
     r->rho_hi = GC_MAX(ra, rb);
     r->flat = r->rho_hi - r->rho_lo <= GC_F(4.0) * w->pad;
-    r->row_lo = gc_row(rows, r->rho_lo - w->pad);
-    r->row_hi = gc_row(rows, r->rho_hi + w->pad);
+    r->row_lo = gc_row(rows, r->rho_lo - w->pad - w->pixel);
+    r->row_hi = gc_row(rows, r->rho_hi + w->pad + w->pixel);
     if (r->row_hi < 0 || r->row_lo >= rows->n) return 0;
     r->row_lo = GC_MAX(r->row_lo, 0);
     r->row_hi = GC_MIN(r->row_hi, rows->n - 1);
@@ -125,7 +126,7 @@ GC_LARGE gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_
     gc_raster pad = gc_pad_near(w, GC_F(1.0) + w->kappa * GC_MAX(lo, r->rho_lo));
     gc_raster ua, ub, k0, k1, stray, turn, h0, h1, l0, l1, agn = GC_ABS_R(w->gn);
     gc_spot a, b;
-    gc_branch_part(w, s, r, lo - pad, hi + pad, &ua, &ub);
+    gc_branch_part(w, s, r, lo - pad - w->pixel, hi + pad + w->pixel, &ua, &ub);
     a = gc_spot_at(w, s, ua);
     b = gc_spot_at(w, s, ub);
     k0 = GC_F(1.0) + w->kappa * (GC_MIN(a.rho, b.rho) - w->pad);
@@ -139,6 +140,12 @@ GC_LARGE gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_
     h1 = GC_MAX(a.h, b.h);
     l0 = GC_MIN(a.l, b.l);
     l1 = GC_MAX(a.l, b.l);
+    if (w->pixel > GC_F(0.0)) {
+        gc_raster r0 = GC_MIN(a.rho, b.rho), way = gc_pixel_way(w, r0, GC_MAX(a.rho, b.rho));
+        pad += gc_pixel_rim(w, r0);
+        l0 -= way;
+        l1 += way;
+    }
     o.h0 = h0 - agn * stray - pad;
     o.h1 = h1 + agn * stray + pad;
     o.l0 = l0 - w->wn * stray - pad;
@@ -191,8 +198,8 @@ GC_LARGE void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_bo
             o->row_hi[at] = -1;
             if (gc_entry_full(w, l, i)) {
                 if (which == 1) continue;
-                r.row_lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i]), 0);
-                r.row_hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i]), rows->n - 1);
+                r.row_lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i] - w->pixel), 0);
+                r.row_hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i] + w->pixel), rows->n - 1);
             } else if (!gc_branch_make(w, rows, &s, which, &r)) {
                 continue;
             }
@@ -237,15 +244,33 @@ GC_LARGE void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_bod
     }
 }
 
-GC_LARGE void s03_faces_count(const gc_rows *rows, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
+GC_LARGE void s03_faces_count(const gc_view *w, const gc_rows *rows, const gc_list *l, const gc_records *o,
+                              GC_GLOBAL int *count)
 {
     int i, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
-        int lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i]), 0);
-        int hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i]), rows->n - 1);
+        int lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i] - w->pixel), 0);
+        int hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i] + w->pixel), rows->n - 1);
         o->row_lo[i] = lo;
         o->row_hi[i] = hi;
         if (hi >= lo) o->start[i] = gc_count_on(count, hi - lo + 1);
+    }
+}
+
+/* the one record of a vertex, in the row of its own radius */
+GC_LARGE void s03_vertices(const gc_rows *rows, const gc_list *l, const gc_records *o)
+{
+    int i;
+    for (i = GC_LOCAL_ID; i < o->n; i += GC_GROUP_SIZE) {
+        int row = gc_row(rows, GC_F(0.5) * (l->box[GC_R0 * l->room + i] + l->box[GC_R1 * l->room + i]));
+        o->row_lo[i] = GC_MIN(GC_MAX(row, 0), rows->n - 1);
+        o->row_hi[i] = o->row_lo[i];
+        o->start[i] = i;
+        o->branch[i] = i;
+        o->h0[i] = l->box[GC_H0 * l->room + i];
+        o->h1[i] = l->box[GC_H1 * l->room + i];
+        o->l0[i] = l->box[GC_L0 * l->room + i];
+        o->l1[i] = l->box[GC_L1 * l->room + i];
     }
 }
 
@@ -326,12 +351,14 @@ GC_LARGE void s03_faces_fill(const gc_view *w, const gc_rows *rows, const gc_bod
     int i, row, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         int full = gc_entry_full(w, l, i), wide = full || m->two_sided;
+        gc_raster rim = gc_pixel_rim(w, l->box[GC_R0 * l->room + i]);
+        gc_raster way = gc_pixel_way(w, l->box[GC_R0 * l->room + i], l->box[GC_R1 * l->room + i]);
         for (row = o->row_lo[i]; row <= o->row_hi[i]; ++row) {
             int k = o->start[i] + row - o->row_lo[i];
-            o->h0[k] = wide ? l->box[GC_H0 * l->room + i] : GC_CULL_FAR;
-            o->h1[k] = wide ? l->box[GC_H1 * l->room + i] : -GC_CULL_FAR;
-            o->l0[k] = l->box[GC_L0 * l->room + i];
-            o->l1[k] = l->box[GC_L1 * l->room + i];
+            o->h0[k] = wide ? l->box[GC_H0 * l->room + i] - rim : GC_CULL_FAR;
+            o->h1[k] = wide ? l->box[GC_H1 * l->room + i] + rim : -GC_CULL_FAR;
+            o->l0[k] = l->box[GC_L0 * l->room + i] - way;
+            o->l1[k] = l->box[GC_L1 * l->room + i] + way;
             o->branch[k] = i;
         }
         if (!wide) {

@@ -2,17 +2,40 @@
  *
  * in:  records of s03 in any order
  * out: row_start (rows + 1,), order (n,), and the ranges copied into that order, so that a scan reads forward
- * Counting by row, then Shell's sort inside each row (as Buss, section 9, step 4), one work-item a
- * row. Ties are broken by the record's number; the result of the pipeline does not depend on it.
+ * Counting by row, then a sort inside each row (Buss, section 9, step 4), one work-item a row: Shell's, or a heap's where
+ * a row is long, whose n log n does not grow into n^(4/3). Ties are broken by the record's number, so that both give
+ * one order; the result of the pipeline does not depend on it.
  */
 GC_FN int gc_before(GC_GLOBAL const gc_raster *key, int a, int b)
 {
     return key[a] < key[b] || (key[a] == key[b] && a < b);
 }
 
+/* item sinks from place i of the heap order[0..n), whose largest is on top */
+GC_FN void gc_heap_sink(GC_GLOBAL const gc_raster *key, GC_GLOBAL int *order, int n, int i, int item)
+{
+    int child;
+    while ((child = 2 * i + 1) < n) {
+        if (child + 1 < n && gc_before(key, order[child], order[child + 1])) child += 1;
+        if (!gc_before(key, item, order[child])) break;
+        order[i] = order[child];
+        i = child;
+    }
+    order[i] = item;
+}
+
 GC_FN void gc_sort_row(GC_GLOBAL const gc_raster *key, GC_GLOBAL int *order, int n)
 {
     int gap = 1, i;
+    if (n > GC_SORT_BY_HEAP) {
+        for (i = n / 2 - 1; i >= 0; --i) gc_heap_sink(key, order, n, i, order[i]);
+        for (i = n - 1; i > 0; --i) {
+            int item = order[i];
+            order[i] = order[0];
+            gc_heap_sink(key, order, i, 0, item);
+        }
+        return;
+    }
     while (gap < n / 3) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
         for (i = gap; i < n; ++i) {
@@ -67,4 +90,22 @@ GC_FN int gc_first_above(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raste
         else lo = mid + 1;
     }
     return lo;
+}
+
+/* first of the sorted records i in [lo, hi) with h0 >= limit */
+GC_FN int gc_first_from(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raster limit)
+{
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (h0[mid] >= limit) hi = mid;
+        else lo = mid + 1;
+    }
+    return lo;
+}
+
+/* row of record k (its number, not its place in the order) */
+GC_FN int gc_record_row(const gc_records *o, int k)
+{
+    int b = o->branch[k];
+    return o->row_lo[b] + k - o->start[b];
 }

@@ -4,7 +4,7 @@
  * out: hits: times at which the features meet, face each other and are proper enough
  * One work-item per candidate. See docs/decisions/0003. The bracket only excludes (one evaluation and a bound of the
  * derivative); roots are then isolated on the whole step, so that a hit's bits do not depend on how it was proposed.
- * With refine = segments or pixels the bracket is the answer: no root search (see gc_solve_screen).
+ * With refine = segments or pixels (s07_answer) edges get their times from the screen, without a search for roots.
  * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval.
  */
 
@@ -230,45 +230,115 @@ GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits 
     return !w.capped;
 }
 
+/* ---- answers of the screen ---------------------------------------------------------------------------------- */
+
 /* The paper's Newton iteration (end of section 9) for a vertex and a face: the point of the face's plane that projects to
- * the vertex's place on the screen, and so their time. Returns 0 if it leads out of the step. */
-GC_FN int gc_newton_on_screen(const gc_curve *f, gc_real tau, gc_real *s)
+ * the vertex's place on the screen, and so their time. Returns whether it settled. */
+GC_FN int gc_newton_on_screen(const gc_curve *f, gc_real *s)
 {
+    gc_real change = GC_R(1.0);
     int i;
-    for (i = 0; i < 8; ++i) {
+    for (i = 0; i < 20 && GC_ABS(change) > GC_R(1e-13); ++i) {
         gc_value v = gc_curve_at(f, *s);
-        if (v.df == GC_R(0.0)) break;
-        *s = *s - v.f / v.df;
-        *s = *s < GC_R(-1.5) ? GC_R(-1.5) : (*s > GC_R(1.5) ? GC_R(1.5) : *s);
+        change = v.df != GC_R(0.0) ? v.f / v.df : GC_R(0.0);
+        change = GC_MIN(GC_MAX(change, GC_R(-0.5)), GC_R(0.5));
+        *s = GC_MIN(GC_MAX(*s - change, GC_R(-2.0)), GC_R(2.0));
     }
-    if (!(*s >= -GC_R(0.5) - tau && *s <= GC_R(0.5) + tau)) return 0;
-    *s = gc_clamp_time(*s);
+    return GC_ABS(change) <= GC_R(1e-6);
+}
+
+GC_FN int gc_in_step(const gc_screw *k, gc_real s) { return s >= GC_R(-0.5) - k->tau && s <= GC_R(0.5) + k->tau; }
+
+/* refine = pixels, next to the axis: all times at which the vertex is on the face; a pixel from its border counts as on it */
+GC_LARGE int gc_answer_axis(const gc_tables *t, const gc_pair *p, const gc_grid *g, const gc_hits *o, int pair, int kind, int fa,
+                            int fb, const gc_curve *f)
+{
+    gc_real edge = GC_R(0.5) + p->screw.tau, root;
+    gc_walk w;
+    gc_walk_start(&w, f, -edge, edge, GC_TOL_TOUCH * p->screw.size);
+    while (gc_walk_next(&w, f, &root)) {
+        gc_real s = gc_clamp_time(root);
+        gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
+        if (!(c.inside >= -g->tol) || !c.facing || !(c.properness >= o->min_properness)) continue;
+        gc_hit_append(o, pair, kind | (c.inside <= g->height ? GC_HIT_BORDER : 0), fa, fb, s, s, c.properness);
+    }
+    return !w.capped;
+}
+
+/* refine = pixels: is the vertex's pixel one of the face's, and when. On the border's own pixels the time stays within what
+ * the face's records there tell, since the plane may lead far from them. */
+GC_LARGE int gc_answer_pixel(const gc_tables *t, const gc_pair *p, const gc_grid *g, const gc_hits *o, int pair, int kind,
+                              int fa, int fb)
+{
+    const gc_screw *k = &p->screw;
+    gc_sides q = gc_sides_of(p, kind, fa, fb);
+    gc_real spans[2 * GC_ANSWER_SIDES], h, l, row, scale, size, first = GC_R(0.0), last = GC_R(0.0), psi, lo, hi;
+    gc_vec x = gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex));
+    int fv = kind == GC_FV, n_spans = 0, i;
+    gc_cover c;
+    gc_curve f;
+    row = gc_grid_row(g, gc_rho_of(g, x));
+    c = gc_face_cover(t, q.mesh_f, k, g, q.rf, q.tf, q.face, fv ? GC_R(-1.0) : GC_R(1.0), row, spans, &n_spans);
+    f = gc_candidate_curve(t, p, kind, fa, fb, &size);
+    if (gc_curve_bound_near(&f, GC_R(0.5)) <= GC_TOL_TOUCH * k->size * size)
+        return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
+    /* next to the axis there is no place on the screen to compare */
+    if (c.ask || gc_rho_of(g, x) < g->axis + GC_R(1e-3) * g->size) return gc_answer_axis(t, p, g, o, pair, kind, fa, fb, &f);
+    if (!c.found) return 1;
+    psi = gc_arc_to(x.x, GC_R(1.0) + g->kappa * x.z, g->kappa);
+    h = g->wn * x.y - g->gn * psi;
+    l = gc_row_way(g, row, h, g->gn * x.y + g->wn * psi);
+    lo = fv ? c.l0 - l : l - c.l1;
+    hi = fv ? c.l1 - l : l - c.l0;
+    scale = gc_grid_scale(g, row);
+    if (g->period < (gc_real)GC_CULL_FAR) {
+        gc_real per_turn = gc_row_way(g, row, -g->gn * g->period, g->wn * g->period);
+        first = -GC_FLOOR((g->window + hi) / per_turn + GC_R(0.5));
+        last = GC_FLOOR((g->window - lo) / per_turn + GC_R(0.5));
+    }
+    for (; first <= last; first += GC_R(1.0)) {
+        gc_real turn = first == GC_R(0.0) ? GC_R(0.0) : first * g->period, dh = -g->gn * turn;
+        gc_real dl = gc_row_way(g, row, dh, g->wn * turn), s;
+        gc_real at = gc_grid_pixel(fv ? h : h + dh, scale), df = fv ? dh : GC_R(0.0);
+        gc_contact m;
+        int border = 0, settled;
+        if (at < gc_grid_pixel(c.h0 + df, scale) || at > gc_grid_pixel(c.h1 + df, scale)) continue;
+        for (i = 0; i < n_spans; ++i)
+            border |= at >= gc_grid_pixel(spans[2 * i] + df, scale) && at <= gc_grid_pixel(spans[2 * i + 1] + df, scale);
+        s = (GC_R(0.5) * (lo + hi) + dl) / g->speed;
+        settled = gc_newton_on_screen(&f, &s);
+        if (border) s = GC_MIN(GC_MAX(s, (lo + dl) / g->speed), (hi + dl) / g->speed);
+        else if (!settled) continue;
+        if (!gc_in_step(k, s)) continue;
+        s = gc_clamp_time(s);
+        m = gc_contact_at(t, p, kind, fa, fb, s);
+        if (m.facing && m.properness >= o->min_properness)
+            gc_hit_append(o, pair, kind | (border ? GC_HIT_BORDER : 0), fa, fb, s, s, m.properness);
+    }
     return 1;
 }
 
-/* refine = segments or pixels: the screen's answer, without a root search for edges. Vertex-face times come from Newton's
- * iteration, begun at the screen's time. Pixels takes it from the pixel that the point is on the face; segments asks
- * (`ask`), and where the screen's time led elsewhere (a ring that crosses a large face twice) tries the ends and the middle. */
-GC_LARGE void gc_solve_screen(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
-                              gc_real s, int ask)
+/* refine = segments or pixels; returns 0 if a cap was hit. Edges have the screen's time. A vertex has one place on the screen
+ * and a face is flat, so segments solves those; without motion there is no screen. */
+GC_LARGE int gc_answer(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s0,
+                       gc_real s1, int pixels, gc_real height)
 {
-    gc_contact c;
-    if (kind == GC_EE) {
-        c = gc_contact_at(t, p, kind, fa, fb, s);
-    } else {
-        gc_real scale, begin = s;
-        gc_curve f = gc_candidate_curve(t, p, kind, fa, fb, &scale);
-        int tries, found = 0;
-        for (tries = 0; tries < (ask ? 4 : 1) && !found; ++tries) {
-            s = tries == 0 ? begin : GC_R(0.5) * (gc_real)(tries - 2);
-            if (!gc_newton_on_screen(&f, p->screw.tau, &s)) continue;
-            c = gc_contact_at(t, p, kind, fa, fb, s);
-            found = !ask || c.inside >= -GC_TOL_INSIDE * p->screw.size;
-        }
-        if (!found) return;
+    gc_grid g;
+    gc_meetings found;
+    int i;
+    if (!(p->screw.speed > GC_R(0.0)) || (kind != GC_EE && !pixels))
+        return gc_solve_exact(t, p, o, pair, kind, fa, fb, s0, s1);
+    g = gc_grid_make(&p->screw, height);
+    if (kind != GC_EE) return gc_answer_pixel(t, p, &g, o, pair, kind, fa, fb);
+    gc_edges_on_screen(t, p, &g, fa, fb, pixels, &found);
+    for (i = 0; i < found.n; ++i) {
+        gc_real s = gc_clamp_time(found.s[i]);
+        gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
+        /* only parts that face the right way were drawn; the place at a rough time may lie elsewhere */
+        if (c.sine >= GC_TOL_PARALLEL && c.properness >= o->min_properness)
+            gc_hit_append(o, pair, kind | (pixels ? found.flags : c.flags), fa, fb, s, s, c.properness);
     }
-    if (!c.facing || !(c.properness >= o->min_properness)) return;
-    gc_hit_append(o, pair, kind, fa, fb, s, s, c.properness);
+    return !found.capped;
 }
 
 GC_FN void gc_pair_load(GC_GLOBAL const int *pairs, GC_GLOBAL const int *shape, GC_GLOBAL const gc_real *screw,
@@ -292,6 +362,45 @@ GC_KERNEL void s07_solve(
     GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) centred */
     GC_GLOBAL const gc_real *planes_in,
     gc_real min_properness,
+    int capacity,
+    GC_GLOBAL int *state_out,                  /* (n_pairs,) */
+    GC_GLOBAL int *pair_hits_out,              /* (n_pairs,) hits of each pair */
+    GC_GLOBAL int *n_hits_out,                 /* (1,) may pass the capacity */
+    GC_GLOBAL int *hit_out,                    /* (capacity, 4) */
+    GC_GLOBAL gc_real *value_out)              /* (capacity, 3) */
+{
+    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+    gc_hits o;
+    o.pair_hits = pair_hits_out;
+    o.n_hits = n_hits_out;
+    o.hit = hit_out;
+    o.value = value_out;
+    o.capacity = capacity;
+    o.min_properness = min_properness;
+    for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
+        int pair = candidates_in[4 * i], kind = candidates_in[4 * i + 1];
+        int fa = candidates_in[4 * i + 2], fb = candidates_in[4 * i + 3];
+        gc_pair p;
+        gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &p);
+        if (!gc_solve_exact(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i], (gc_real)brackets_in[2 * i + 1]))
+            GC_ATOMIC_MAX(state_out + pair, GC_PAIR_UNRESOLVED);
+    }
+}
+
+GC_KERNEL void s07_answer(
+    int n_candidates,
+    GC_GLOBAL const int *candidates_in,        /* (n_candidates, 4) */
+    GC_GLOBAL const gc_raster *brackets_in,    /* (n_candidates, 2) */
+    GC_GLOBAL const int *pairs_in,
+    GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_real *screw_in,
+    GC_GLOBAL const int *headers_in,
+    GC_GLOBAL const int *topology_in,
+    GC_GLOBAL const gc_real *mesh_reals_in,
+    GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) centred */
+    GC_GLOBAL const gc_real *planes_in,
+    GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
+    gc_real min_properness,
     int refine,
     int capacity,
     GC_GLOBAL int *state_out,                  /* (n_pairs,) */
@@ -313,11 +422,8 @@ GC_KERNEL void s07_solve(
         int fa = candidates_in[4 * i + 2], fb = candidates_in[4 * i + 3];
         gc_pair p;
         gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &p);
-        if (refine != GC_REFINE_EXACT)
-            gc_solve_screen(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i],
-                            refine == GC_REFINE_SEGMENTS || brackets_in[2 * i + 1] == GC_ASK_SOLVER);
-        else if (!gc_solve_exact(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i],
-                                 (gc_real)brackets_in[2 * i + 1]))
+        if (!gc_answer(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i], (gc_real)brackets_in[2 * i + 1],
+                       refine == GC_REFINE_PIXELS, row_height_in[pair] * p.screw.shrink))
             GC_ATOMIC_MAX(state_out + pair, GC_PAIR_UNRESOLVED);
     }
 }

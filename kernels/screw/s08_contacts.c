@@ -21,13 +21,10 @@ GC_KERNEL void s08_place(
     }
 }
 
-/* Hits of the same features closer than this in time are one. The screen's answers come row by row: a crossing on the
- * border of two rows is found in both, to the culling type's rounding (segments) or to a pixel (pixels). */
+/* Hits of the same features closer than this in time are one; with pixels also those of one coincidence. */
 GC_FN gc_real gc_same_time(const gc_screw *k, int refine, gc_real row_height)
 {
-    gc_real exact = GC_R(2.0) * k->tau, blur = GC_R(0.0);
-    if (refine == GC_REFINE_SEGMENTS) blur = GC_R(64.0) * (gc_real)GC_CULL_PAD * (GC_R(1.0) + k->speed);
-    if (refine == GC_REFINE_PIXELS) blur = GC_R(2.0) * row_height;
+    gc_real exact = GC_R(2.0) * k->tau, blur = refine == GC_REFINE_PIXELS ? GC_R(2.0) * row_height : GC_R(0.0);
     return k->speed > GC_R(0.0) ? GC_MAX(exact, blur / k->speed) : exact;
 }
 
@@ -73,6 +70,7 @@ GC_KERNEL void s08_resolve(
             /* first mark, then close the gaps: what supersedes a hit may itself be superseded */
             for (at = 0; at < h.n; ++at)
                 if (gc_superseded(&t, &p, &h, at, refine)) hit_out[4 * order[at]] = -1;
+            if (refine == GC_REFINE_PIXELS) gc_resolve_pixels(&t, &p, &h);
             for (at = 0; at < h.n; ++at) {
                 int k = order[at];
                 if (hit_out[4 * k] < 0) continue;

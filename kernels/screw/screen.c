@@ -1,7 +1,7 @@
 /* screen: stages s02 to s06 of one item after another, in the order of their names.
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
- * out: candidates (exact) or screen answers (segments, pixels) of all items in one list, order of no meaning
+ * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
  * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in
  * no_room_out and emits nothing; the need is in need_out and the host runs it again.
  */
@@ -163,8 +163,8 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
 /* Counts of s03 for rows of the given height; returns 0 if the scratch is too small. counts: records of A's and B's edges,
  * spans of A's and B's faces. */
 GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, GC_GLOBAL int *counts,
-                        gc_records *ra, gc_records *rb, gc_records *sa, gc_records *sb, int reals_per_group,
-                        int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
+                        gc_records *ra, gc_records *rb, gc_records *sa, gc_records *sb, gc_records *da, gc_records *db,
+                        int reals_per_group, int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
 {
     const gc_view *w = &q->view;
     q->rows = gc_rows_make(w, hulls, height);
@@ -175,6 +175,8 @@ GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls,
         *rb = gc_take_branches(s, 2 * *q->eb.count, q->rows.n);
         *sa = gc_take_branches(s, *q->fa.count, q->rows.n);
         *sb = gc_take_branches(s, *q->fb.count, q->rows.n);
+        *da = gc_take_branches(s, *q->va.count, q->rows.n);
+        *db = gc_take_branches(s, *q->vb.count, q->rows.n);
     }
     if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return 0;
     if (GC_LOCAL_ID == 0) {
@@ -186,8 +188,8 @@ GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls,
     GC_BARRIER();
     s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, ra, counts);
     s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, rb, counts + 1);
-    s03_faces_count(&q->rows, &q->fa, sa, counts + 2);
-    s03_faces_count(&q->rows, &q->fb, sb, counts + 3);
+    s03_faces_count(w, &q->rows, &q->fa, sa, counts + 2);
+    s03_faces_count(w, &q->rows, &q->fb, sb, counts + 3);
     GC_BARRIER();
     return 1;
 }
@@ -196,7 +198,7 @@ GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls,
 GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
                              int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
 {
-    gc_records ra, rb, sa, sb;
+    gc_records ra, rb, sa, sb, da, db;
     gc_scratch before;
     const gc_view *w = &q->view;
     GC_GLOBAL int *counts = gc_take_ints(s, 4);
@@ -208,16 +210,15 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     GC_BARRIER();
     before = *s;
     entries = (gc_long)*q->ea.count + *q->eb.count + *q->fa.count + *q->fb.count;
-    /* With exact answers the height only changes the speed. Long thin faces cross every row, and rows made for the short
-     * edges then cost more than they save: make them so high that there are few records an edge. */
-    if (q->refine == GC_REFINE_EXACT)
-        height = GC_MAX(height, (hulls[GC_R1 + 8] - hulls[GC_R0 + 8]) / (GC_F(64.0) + (gc_raster)entries));
+    /* The height only changes the speed. Long thin faces cross every row, and rows made for the short edges then cost more
+     * than they save: make them so high that there are few records an edge. */
+    height = GC_MAX(height, (hulls[GC_R1 + 8] - hulls[GC_R0 + 8]) / (GC_F(64.0) + (gc_raster)entries));
     do {
         *s = before;
-        if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, reals_per_group, ints_per_group, need_out,
-                           no_room)) return;
+        if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, &da, &db, reals_per_group,
+                           ints_per_group, need_out, no_room)) return;
         records = (gc_long)counts[0] + counts[1] + counts[2] + counts[3];
-        if (q->refine != GC_REFINE_EXACT || records <= 8 * entries + 1024 || tries >= 4) break;
+        if (records <= 8 * entries + 1024 || tries >= 4) break;
         height = height * (gc_raster)records / (gc_raster)(4 * entries + 512);
         GC_BARRIER(); /* all have read the counts */
         tries += 1;
@@ -226,17 +227,24 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     gc_take_records(s, &rb, counts[1]);
     gc_take_records(s, &sa, counts[2]);
     gc_take_records(s, &sb, counts[3]);
+    gc_take_records(s, &da, *q->va.count);
+    gc_take_records(s, &db, *q->vb.count);
     if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return;
     s03_edges_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra);
     s03_edges_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb);
     s03_faces_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->fa, &sa);
     s03_faces_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->fb, &sb);
+    s03_vertices(&q->rows, &q->va, &da);
+    s03_vertices(&q->rows, &q->vb, &db);
     GC_BARRIER();
+    s04_sort(&q->rows, &ra, 2 * *q->ea.count);
     s04_sort(&q->rows, &rb, 2 * *q->eb.count);
     s04_sort(&q->rows, &sa, *q->fa.count);
     s04_sort(&q->rows, &sb, *q->fb.count);
-    s05_rows(q, GC_VF, &q->va, &q->fb, &sb);
-    s05_rows(q, GC_FV, &q->vb, &q->fa, &sa);
+    s04_sort(&q->rows, &da, *q->va.count);
+    s04_sort(&q->rows, &db, *q->vb.count);
+    s05_rows(q, GC_VF, &q->va, &q->fb, &sb, &da);
+    s05_rows(q, GC_FV, &q->vb, &q->fa, &sa, &db);
     s06_rows(q, &ra, &rb);
 }
 
@@ -304,7 +312,8 @@ GC_KERNEL void screen(
             q.n_candidates = n_candidates_out;
             q.capacity = capacity;
             q.pair = pair;
-            q.refine = refine;
+            if (refine == GC_REFINE_PIXELS)
+                q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
             s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
             s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
             s.reals_used = 0;

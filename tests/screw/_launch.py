@@ -225,23 +225,27 @@ class Stages:
         spilled = be.to_host(scratch[0])[-GUARD:].any() or (be.to_host(scratch[1])[-GUARD:] != -7).any()
         return Found(*out, np.flatnonzero(be.to_host(no_room)), be.to_host(need).copy(), found, bool(spilled))
 
-    def s07(self, found, refine=0, min_properness=-0.1, groups=None, capacity=None):
-        """Hits of candidates: a `Found`, or (rows, brackets)."""
+    def s07(self, found, refine=0, min_properness=-0.1, groups=None, capacity=None, resolution=12.0):
+        """Hits of candidates: a `Found`, or (rows, brackets). With another refine than 0 by the screen, with
+        so many rows a short edge."""
         be, common = self.backend, self.common()
         rows, brackets = (found.rows, found.brackets) if isinstance(found, Found) else found
         capacity = max(256, 8 * len(rows)) if capacity is None else capacity
         hit, value = new(be, capacity * 4, "i4"), new(be, capacity * 3, self.real)
         count, pair_hits, state = be.zeros(1, "i4"), be.zeros(self.n, "i4"), be.to_device(self.state)
+        rough = {}
+        if refine:
+            height = be.to_device(self.heights(resolution).astype(self.real))
+            rough = {"refine": refine, "row_height_in": height}
         if len(rows):
             self.items(
-                "s07_solve",
+                "s07_answer" if refine else "s07_solve",
                 len(rows),
                 groups,
                 n_candidates=len(rows),
                 candidates_in=be.to_device(np.ascontiguousarray(rows, np.int32).reshape(-1)),
                 brackets_in=be.to_device(np.ascontiguousarray(brackets, self.raster).reshape(-1)),
                 min_properness=min_properness,
-                refine=refine,
                 capacity=capacity,
                 state_out=state,
                 pair_hits_out=pair_hits,
@@ -250,6 +254,7 @@ class Stages:
                 value_out=value,
                 **common,
                 **self.solver(),
+                **rough,
             )
         k = int(be.item(count, 0))
         assert capacity >= k

@@ -7,7 +7,7 @@ import numpy as np
 from ...contacts import Contacts, Status
 from ...report import FilterReport
 from ..filters import keeps
-from . import _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts, s09_overlap
+from . import _pixels, _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts, s09_overlap
 from ._tables import tables_of
 from .s01_screw import ScrewMotion, screw_motion
 
@@ -100,7 +100,11 @@ def collide_reference(
             continue
         left += 1
         met = _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings)
-        met = s08_contacts.resolve(screw, a, b, met, min_properness)
+        if refine == "pixels" and screw.moves:
+            pixel = s03_project.pixel_of(a.tables, b.tables, resolution, pixel_size, refine)
+            met = _pixels.resolve(screw, a, b, met, min_properness, pixel)
+        else:
+            met = s08_contacts.resolve(screw, a, b, met, min_properness)
         fields = s08_contacts.describe(screw, met)
         if len(met):
             toi[i] = fields["time"].min()
@@ -173,21 +177,25 @@ def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_prope
         lists = _screen.box_candidates(screw, body_a, body_b)
     face_vertex, vertex_face, edge_edge = lists
     spent("candidates")
-    if refine != "exact" and screw.moves:
-        special = _screen.off_screen_vertices(screw, body_a, body_b, face_vertex, vertex_face, min_properness)
-        found = _screen.Raster(screw, body_a, body_b, delta, 0.0).meetings(body_a, body_b, refine, special)
+    if refine == "pixels" and screw.moves:
+        found = [
+            *_screen.off_screen_vertices(
+                screw, body_a, body_b, face_vertex, vertex_face, min_properness, delta
+            ),
+            _screen.Raster(screw, body_a, body_b, delta, 0.0).pixels(body_a, body_b),
+        ]
     else:
-        found = s07_solve.concatenate(
-            [
-                s07_solve.solve_vertex_face(
-                    screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness
-                ),
-                s07_solve.solve_vertex_face(
-                    screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness
-                ),
-                s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]),
-            ]
-        )
+        # A vertex has one place on the screen and a face is flat: segments only draws the edges.
+        found = [
+            s07_solve.solve_vertex_face(screw, a, b, face_vertex[:, 0], face_vertex[:, 1], min_properness),
+            s07_solve.solve_vertex_face(screw, b, a, vertex_face[:, 1], vertex_face[:, 0], min_properness),
+        ]
+        if refine == "segments" and screw.moves:
+            drawn = _screen.Raster(screw, body_a, body_b, delta, 0.0, delta * delta / screw.size)
+            found.append(drawn.crossings(body_a, body_b))
+        else:
+            found.append(s07_solve.solve_edge_edge(screw, a, b, edge_edge[:, 0], edge_edge[:, 1]))
+    found = s07_solve.concatenate(found)
     spent("s07_solve")
     return found
 

@@ -1,5 +1,7 @@
 """The collision screen of one pair: rows, records of both bodies, and what stages 5 and 6 find on it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from . import s02_facing, s03_project, s04_sort, s05_vertex_face, s06_edge_edge, s07_solve
@@ -40,7 +42,8 @@ class Raster:
     """Rows and sorted records of a pair. ``pad`` > 0 makes supersets, 0 the records of the approximate
     answers."""
 
-    def __init__(self, screw, a, b, delta, pad):
+    def __init__(self, screw, a, b, delta, pad, bend=None):
+        self.bend = bend
         self.screw, self.rows = screw, s03_project.rows_of(screw, delta, a.boxes, b.boxes, pad)
         if self.rows is None:
             return
@@ -54,7 +57,7 @@ class Raster:
     def _project(self, body, pad):
         screw, rows, side = self.screw, self.rows, body.side
         far = s02_facing.far_ends(screw, body.parts.p0, body.parts.p1)
-        edges = s03_project.project(screw, rows, body.parts, far, pad)
+        edges = s03_project.project(screw, rows, body.parts, far, pad, self.bend)
         centres = s02_facing.face_centres(side)
         regions = [s03_project.project(screw, rows, x, centres[x.owner], pad) for x in body.boundaries]
         spans = s03_project.join(
@@ -77,14 +80,23 @@ class Raster:
         edge_edge = s06_edge_edge.candidates(screw, rows, *edges_a, *edges_b, self.shifts)
         return face_vertex, vertex_face, edge_edge
 
-    def meetings(self, a, b, refine, exact_vertices):
-        """Approximate `Meetings`; ``exact_vertices`` gives those of vertex-face pairs that the screen cannot
-        show."""
+    def crossings(self, a, b):
+        """`Meetings` of edges by ``refine="segments"``."""
         if self.rows is None:
-            return s07_solve.concatenate(exact_vertices)
+            return _described(self.screw, a, b, *[np.zeros(0)] * 5)
+        (edges_a, _, _, _), (edges_b, _, _, _) = self.sides
+        found = s06_edge_edge.on_screen(
+            self.screw, self.rows, *edges_a, *edges_b, self.shifts, a.parts, b.parts
+        )
+        return _described(self.screw, a, b, *found)
+
+    def pixels(self, a, b):
+        """`Meetings` by ``refine="pixels"``, but for those of `off_screen_vertices`."""
+        if self.rows is None:
+            return _described(self.screw, a, b, *[np.zeros(0)] * 5)
         (edges_a, regions_a, _, dots_a), (edges_b, regions_b, _, dots_b) = self.sides
         screw, rows = self.screw, self.rows
-        found = list(exact_vertices)
+        found = [_described(screw, a, b, *s06_edge_edge.on_pixels(screw, rows, *edges_a, *edges_b, self.shifts))]
         for face_body, vertex_body, regions, dots in (
             (a, b, regions_a, dots_b),
             (b, a, regions_b, dots_a),
@@ -95,32 +107,27 @@ class Raster:
                 return s07_solve.vertex_face_functions(screw, faces, vertices, f, v)
 
             flat = [x.take(~face_body.face_boxes.full[x.owner]) for x in regions]
-            f, v, s = s05_vertex_face.on_screen(
-                screw, rows, refine, flat, dots[0], functions, self.shifts, faces is a.side
+            f, v, s, border = s05_vertex_face.on_pixels(
+                screw, rows, flat, dots[0], functions, self.shifts, faces is a.side
             )
-            lasting = s07_solve.lasting_vertices(screw, faces, vertices, f, v)
-            found.append(
-                s07_solve.describe_vertices(screw, faces, vertices, f[~lasting], v[~lasting], s[~lasting])
-            )
-        ea, eb, s, u_a, u_b = s06_edge_edge.on_screen(screw, rows, refine, *edges_a, *edges_b, self.shifts)
-        found.append(
-            s07_solve.describe_edges(
-                screw,
-                a.side,
-                b.side,
-                ea,
-                eb,
-                s,
-                u_a * a.side.tables.length[ea],
-                u_b * b.side.tables.length[eb],
-            )
-        )
+            brief = ~s07_solve.lasting_vertices(screw, faces, vertices, f, v)
+            for some, along in ((brief & border, 0.0), (brief & ~border, np.nan)):
+                part = s07_solve.describe_vertices(screw, faces, vertices, f[some], v[some], s[some])
+                mark = np.full(len(part), along)
+                found.append(replace(part, along_a=mark, along_b=mark))
         return s07_solve.concatenate(found)
 
 
-def off_screen_vertices(screw, a, b, face_vertex, vertex_face, min_properness):
+def _described(screw, a, b, ea, eb, s, u_a, u_b):
+    ea, eb = ea.astype(int), eb.astype(int)
+    along_a, along_b = u_a * a.side.tables.length[ea], u_b * b.side.tables.length[eb]
+    return s07_solve.describe_edges(screw, a.side, b.side, ea, eb, np.clip(s, -0.5, 0.5), along_a, along_b)
+
+
+def off_screen_vertices(screw, a, b, face_vertex, vertex_face, min_properness, pixel):
     """Exact meetings of those vertex-face candidates that have no place on the screen: faces through which
-    the axis goes, vertices on the axis, and vertices that slide in the plane of a face."""
+    the axis goes, vertices on the axis, and vertices that slide in the plane of a face. Within ``pixel`` of
+    the border of the face they count as on it (``along`` is 0), unless they last."""
     found = []
     for faces, vertices, f, v in (
         (a, b, face_vertex[:, 0], face_vertex[:, 1]),
@@ -129,9 +136,12 @@ def off_screen_vertices(screw, a, b, face_vertex, vertex_face, min_properness):
         special = faces.face_boxes.full[f]
         special |= np.isin(v, vertices.vertices[vertices.point_boxes.full])
         special |= s07_solve.lasting_vertices(screw, faces.side, vertices.side, f, v)
-        found.append(
-            s07_solve.solve_vertex_face(
-                screw, faces.side, vertices.side, f[special], v[special], min_properness
-            )
+        m = s07_solve.solve_vertex_face(
+            screw, faces.side, vertices.side, f[special], v[special], min_properness
         )
+        of_a = faces is a
+        at = m.on_a if of_a else m.on_b
+        depth = s07_solve.inside(faces.side, m.feature_a if of_a else m.feature_b, at)
+        mark = np.where((depth <= pixel) & ~m.sustained, 0.0, np.nan)
+        found.append(replace(m, along_a=mark, along_b=mark))
     return found

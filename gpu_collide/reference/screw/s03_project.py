@@ -18,6 +18,11 @@ import numpy as np
 
 from .s02_facing import AXIS_PAD, azimuth_from, nearest_fraction
 
+# Where in its row or pixel the origin of the frame lies.
+ORIGIN = 0.37
+# In units of the size: nearer to the axis than this a point is on it, and its azimuth is rounding.
+ON_AXIS = 1e-9
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -62,6 +67,11 @@ class Records:
         return Records(*(getattr(self, f.name)[index] for f in fields(self)))
 
 
+def pixel(rows, h):
+    """Number of the pixel that holds ``h``."""
+    return np.floor(h / rows.delta + ORIGIN)
+
+
 def pixel_of(tables_a, tables_b, resolution, pixel_size, refine):
     """Row height: ``pixel_size``, or the 10th percentile of all edge lengths over ``resolution``."""
     if pixel_size is not None:
@@ -80,12 +90,13 @@ def rows_of(screw, delta, boxes_a, boxes_b, pad):
         if len(rho) == 0:
             return None
         ranges.append((rho[:, 0].min(), rho[:, 1].max()))
-    low, high = max(r[0] for r in ranges) - 2 * pad, min(r[1] for r in ranges) + 2 * pad
-    if low > high:
+    # Counted from the frame's origin, so that a row does not depend on what else there is, and with no border
+    # where whole numbers put vertices and rounding would decide. Both bodies may be in one row and not meet.
+    first = max(np.floor((r[0] - 2 * pad) / delta + ORIGIN) for r in ranges)
+    last = min(np.floor((r[1] + 2 * pad) / delta + ORIGIN) for r in ranges)
+    if first > last:
         return None
-    # No border of a row on the lowest vertex, where rounding would decide what touches it.
-    low -= 0.37 * delta
-    count = int(np.floor((high - low) / delta)) + 1
+    low, count = (first - ORIGIN) * delta, int(last - first) + 1
     middle = low + (np.arange(count) + 0.5) * delta
     # Any positive radius serves, as long as both bodies use it.
     m = np.maximum(1.0 + screw.kappa * middle, 1e-3 * delta * screw.kappa)
@@ -128,7 +139,7 @@ def fraction_at(p, q, target, rising):
     return np.where(rising, up, down)
 
 
-def project(screw, rows, segments, reference, pad):
+def project(screw, rows, segments, reference, pad, bend=None):
     """Row records of ``segments``.
 
     Parameters
@@ -137,6 +148,8 @@ def project(screw, rows, segments, reference, pad):
     segments : Segments, m of them
     reference : (m, 3) points about whose azimuth psi is unwrapped
     pad : float, length by which rows and ranges are widened (0 for records that are the answer themselves)
+    bend : float, optional
+        Records are halved until their middle is this near to the middle of their ends, in rho, h and way.
     """
     nearest = nearest_fraction(screw, segments.p0, segments.p1)
     index = np.tile(np.arange(len(nearest)), 2)
@@ -162,8 +175,8 @@ def project(screw, rows, segments, reference, pad):
     top = bottom + rows.delta + 2 * pad
 
     def cut(rho, default):
-        # A row may reach below the axis, where the radius would grow again.
-        rho = np.maximum(rho, -1.0 / k) if k > 0 else rho
+        # A row may reach below the axis, where the radius would grow again; on it there is no azimuth.
+        rho = np.maximum(rho, -1.0 / k + ON_AXIS * screw.size) if k > 0 else rho
         u = fraction_at((alpha, beta), q, rho * (2.0 + k * rho), rising)
         return np.clip(np.where(np.isnan(u), default, u), start, end)
 
@@ -171,11 +184,19 @@ def project(screw, rows, segments, reference, pad):
     u_low, u_high = cut(bottom, near), cut(top, far)
     u0, u1 = np.minimum(u_low, u_high), np.maximum(u_low, u_high)
 
-    def at(u):
-        x = p0 + u[:, None] * d
-        psi = azimuth_from(screw, reference[index], x)
-        return (screw.cylinder(x)[0],) + screen(screw, rows, row, psi, x[:, 1])
+    # Azimuths are measured from the outer end of the branch: within a quarter turn, also through the axis.
+    rim = p0 + far[:, None] * d
+    base = azimuth_from(screw, reference[index], rim) - screw.cylinder(rim)[1]
 
+    def at(u, some=slice(None)):
+        x = p0[some] + u[:, None] * d[some]
+        psi = base[some] + azimuth_from(screw, rim[some], x)
+        return (screw.cylinder(x)[0],) + screen(screw, rows, row[some], psi, x[:, 1])
+
+    if bend is not None:
+        piece, u0, u1 = _straightened(screw, at, u0, u1, bend)
+        index, row, p0, d, rim, base, q = (x[piece] for x in (index, row, p0, d, rim, base, q))
+        alpha, beta, rising = alpha[piece], beta[piece], rising[piece]
     (rho0, h0, t0), (rho1, h1, t1) = at(u0), at(u1)
     h, t = [h0, h1], [t0, t1]
     if k > 0:
@@ -214,6 +235,24 @@ def project(screw, rows, segments, reference, pad):
         np.where(full, np.inf, t.max(axis=0) + pad_t),
         full,
     )
+
+
+def _straightened(screw, at, u0, u1, bend):
+    """Halves of the pieces ``u0`` to ``u1`` until they are straight: which piece, and its ends."""
+    piece = np.arange(len(u0))
+    done = []
+    for _ in range(60):
+        middle = 0.5 * (u0 + u1)
+        ends, half = zip(at(u0, piece), at(u1, piece), strict=True), at(middle, piece)
+        strays = [np.abs(0.5 * (a + b) - c) for (a, b), c in zip(ends, half, strict=True)]
+        bent = np.maximum(np.maximum(strays[0], strays[1]), strays[2] * screw.speed) > bend
+        done.append((piece[~bent], u0[~bent], u1[~bent]))
+        piece, u0, middle, u1 = piece[bent], u0[bent], middle[bent], u1[bent]
+        if len(piece) == 0:
+            break
+        piece, u0, u1 = np.tile(piece, 2), np.concatenate([u0, middle]), np.concatenate([middle, u1])
+    done.append((piece, u0, u1))
+    return tuple(np.concatenate(x) for x in zip(*done, strict=True))
 
 
 @dataclass(frozen=True)

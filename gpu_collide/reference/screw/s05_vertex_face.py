@@ -1,20 +1,15 @@
 """Stage 5: vertices of one body on faces of the other, on the screen.
 
 `candidates` gives every (face, vertex) whose span and point meet in a row within the step: a superset of the
-exact contacts. `on_screen` gives the answer of ``refine="segments"`` and ``"pixels"``:
-
-- segments: the vertex is in the face if the horizontal line rho = rho_vertex, crossed with the boundary
-  records taken as straight, has the vertex between an odd crossing and the next; the time between the two
-  crossings is interpolated, then polished by two Newton steps (a face is curved on the screen however small
-  the rows are);
-- pixels: the vertex's pixel lies between the first and the last pixel of the face in the row; the time comes
-  from Newton steps along the vertex's line to the point of the face with the same (r, h), as in Buss, section
-  9.
+exact contacts. `on_pixels` gives the answer of ``refine="pixels"``: the vertex's pixel lies between the first
+and the last pixel of the face in the row; the time comes from Newton steps along the vertex's line to the
+point of the face with the same (r, h), as in Buss, section 9. In a pixel of a side of the face the vertex may
+be beyond the face, and its time stays within those that the face's records have in the row.
 """
 
 import numpy as np
 
-from .s03_project import shift_of_copy
+from .s03_project import pixel, shift_of_copy
 from .s04_sort import overlaps
 
 NEWTON_STEPS = 20
@@ -33,7 +28,7 @@ def candidates(screw, rows, spans, start_spans, dots, start_dots, shifts, faces_
     return np.unique(np.concatenate(found), axis=0) if found else np.zeros((0, 2), dtype=np.int64)
 
 
-def on_screen(screw, rows, refine, regions, dots, functions, shifts, faces_are_a):
+def on_pixels(screw, rows, regions, dots, functions, shifts, faces_are_a):
     """Approximate meetings of vertices with faces.
 
     Parameters
@@ -45,10 +40,9 @@ def on_screen(screw, rows, refine, regions, dots, functions, shifts, faces_are_a
 
     Returns
     -------
-    faces, vertices (m,) int and s (m,) f8, times - 1/2
+    faces, vertices (m,) int, s (m,) f8 times - 1/2, border (m,) bool: in a pixel of a side of the face
     """
-    found = [np.zeros((0, 3))]
-    inside = _segments if refine == "segments" else _pixels
+    found = [np.zeros((0, 5))]
     for records in regions:
         by_row = np.searchsorted(records.row, np.arange(rows.count + 1))
         # Vertices on the axis have no place on the screen.
@@ -57,67 +51,40 @@ def on_screen(screw, rows, refine, regions, dots, functions, shifts, faces_are_a
             here = np.arange(by_row[row], by_row[row + 1])
             for k in shifts if len(here) else ():
                 dh, dt = (float(x) for x in shift_of_copy(screw, rows, np.array(row), k))
-                if not faces_are_a:
-                    dh, dt = -dh, -dt
-                # The vertex as seen from the faces' side: A's copy moves either the faces or the vertex.
-                h, t = 0.5 * (dots.h_min[i] + dots.h_max[i]) - dh, 0.5 * (dots.t_min[i] + dots.t_max[i]) - dt
-                faces, times = inside(rows, records, here, dots.rho[i], h)
-                s = times - t if faces_are_a else t - times
-                found.append(np.stack([faces, np.full(len(faces), dots.vertex[i]), s], axis=-1))
+                # A's copy moves either the faces or the vertex.
+                df, dv = (dh, 0.0) if faces_are_a else (0.0, dh)
+                h, t = 0.5 * (dots.h_min[i] + dots.h_max[i]) + dv, 0.5 * (dots.t_min[i] + dots.t_max[i])
+                faces, early, late, border = _pixels(rows, records, here, df, h)
+                s = (early - t + dt, late - t + dt) if faces_are_a else (t + dt - late, t + dt - early)
+                vertex = np.full(len(faces), dots.vertex[i])
+                found.append(np.stack([faces, vertex, *s, border], axis=-1))
     found = np.concatenate(found)
-    faces, vertices, s = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64), found[:, 2]
-    f = functions(faces, vertices)
-    s, converged = _newton(f, s, 2 if refine == "segments" else NEWTON_STEPS)
-    good = np.abs(s) <= 0.5 + screw.tau
-    if refine == "pixels":
-        good &= converged
-    return _once(faces[good], vertices[good], s[good])
+    faces, vertices, border = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64), found[:, 4] > 0
+    s, settled = _newton(functions(faces, vertices), 0.5 * (found[:, 2] + found[:, 3]), NEWTON_STEPS)
+    s = np.where(border, np.clip(s, found[:, 2], found[:, 3]), s)
+    good = (np.abs(s) <= 0.5 + screw.tau) & (settled | border)
+    return _once(faces[good], vertices[good], np.clip(s[good], -0.5, 0.5), border[good])
 
 
-def _segments(rows, records, here, rho, h):
-    """Faces around (rho, h) by the horizontal line, and their interpolated times."""
-    del rows
-    low, high = records.rho0[here], records.rho1[here]
-    # Half open, so that a corner of the boundary counts once; level pieces never count.
-    crossed = (np.minimum(low, high) <= rho) & (rho < np.maximum(low, high))
-    here = here[crossed]
-    u = (rho - records.rho0[here]) / (records.rho1[here] - records.rho0[here])
-    at_h = records.h0[here] + u * (records.h1[here] - records.h0[here])
-    at_t = records.t0[here] + u * (records.t1[here] - records.t0[here])
-    owner = records.owner[here]
-    order = np.lexsort((at_h, owner))
-    owner, at_h, at_t = owner[order], at_h[order], at_t[order]
-    begin = (
-        np.nonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))[0] if len(owner) else np.zeros(0, int)
-    )
-    if len(begin) == 0:
-        return np.zeros(0), np.zeros(0)
-    count = np.diff(np.append(begin, len(owner)))
-    before = np.add.reduceat((at_h <= h).astype(np.int64), begin)
-    on_border = np.minimum.reduceat(np.abs(at_h - h), begin) <= 1e-12
-    inside = (count >= 2) & ((before % 2 == 1) | on_border)
-    right = (begin + np.minimum(np.maximum(before, 1), count - 1))[inside]
-    gap = at_h[right] - at_h[right - 1]
-    share = np.where(gap > 0, np.clip((h - at_h[right - 1]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0), 0.5)
-    return owner[right].astype(np.float64), at_t[right - 1] + share * (at_t[right] - at_t[right - 1])
-
-
-def _pixels(rows, records, here, rho, h):
-    """Faces with pixels on both sides of the vertex's pixel in its row, and the times half way between
-    them."""
-    del rho
+def _pixels(rows, records, here, shift, h):
+    """Faces with pixels on both sides of the one of ``h`` in its row, the range of their times there, and
+    whether the pixel is that of a side."""
     owner = records.owner[here]
     faces, inverse = np.unique(owner, return_inverse=True)
-    low, high = np.full(len(faces), np.inf), np.full(len(faces), -np.inf)
-    np.minimum.at(low, inverse, records.h_min[here])
-    np.maximum.at(high, inverse, records.h_max[here])
-    pixel = np.floor(h / rows.delta)
-    good = (np.floor(low / rows.delta) <= pixel) & (pixel <= np.floor(high / rows.delta))
-    ends = 0.5 * (records.t0[here] + records.t1[here])
-    early, late = np.full(len(faces), np.inf), np.full(len(faces), -np.inf)
-    np.minimum.at(early, inverse, ends)
-    np.maximum.at(late, inverse, ends)
-    return faces[good].astype(np.float64), 0.5 * (early + late)[good]
+    first, last = np.sort(np.stack([records.h0[here], records.h1[here]]), axis=0) + shift
+    times = np.sort(np.stack([records.t0[here], records.t1[here]]), axis=0)
+    low, high, early, late = (np.full(len(faces), x) for x in (np.inf, -np.inf, np.inf, -np.inf))
+    np.minimum.at(low, inverse, first)
+    np.maximum.at(high, inverse, last)
+    np.minimum.at(early, inverse, times[0])
+    np.maximum.at(late, inverse, times[1])
+    at = pixel(rows, h)
+    border = np.zeros(len(faces), dtype=bool)
+    # A silhouette is no side: nothing meets it.
+    side = (records.edge[here] >= 0) & (pixel(rows, first) <= at) & (at <= pixel(rows, last))
+    border[inverse[side]] = True
+    good = (pixel(rows, low) <= at) & (at <= pixel(rows, high))
+    return faces[good].astype(np.float64), early[good], late[good], border[good]
 
 
 def _newton(functions, s, steps):
@@ -133,10 +100,10 @@ def _newton(functions, s, steps):
     return s, np.abs(change) <= 1e-6
 
 
-def _once(faces, vertices, s):
+def _once(faces, vertices, s, border):
     """One of the meetings that differ by rounding only (rows and copies can name one twice)."""
     order = np.lexsort((s, vertices, faces))
-    faces, vertices, s = faces[order], vertices[order], s[order]
+    faces, vertices, s, border = faces[order], vertices[order], s[order], border[order]
     new = np.ones(len(s), dtype=bool)
     new[1:] = (faces[1:] != faces[:-1]) | (vertices[1:] != vertices[:-1]) | (np.diff(s) > 1e-9)
-    return faces[new], vertices[new], s[new]
+    return faces[new], vertices[new], s[new], border[new]

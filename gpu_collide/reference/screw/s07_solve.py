@@ -39,7 +39,7 @@ class Meetings:
     kind u1; feature_a, feature_b; s, s_end time - 1/2; sustained; properness; normal (m, 3) A to B in the
     screw frame at the time; normal_speed; on_a (m, 3) point of A, on_b (m, 3) point of B at its half-way
     pose, screw frame; along_a, along_b the distances of an edge meeting from the low ends (NaN for
-    vertex-face).
+    vertex-face; with pixels 0 where the vertex is in a pixel of the face's border).
     """
 
     kind: np.ndarray
@@ -147,7 +147,7 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
     faces_at, vertices_at = faces[index[item]], vertices[index[item]]
     at = _carry(screw, face_side, vertex_side.points[vertices_at], s)
     rate = np.sum(face_side.normals[faces_at] * screw.omega(at), axis=1)
-    good = _inside(face_side, faces_at, at) >= -touch - place_doubt(screw, at, rate)
+    good = inside(face_side, faces_at, at) >= -touch - place_doubt(screw, at, rate)
     parts = [describe_vertices(screw, face_side, vertex_side, faces_at[good], vertices_at[good], s[good])]
     for i in np.nonzero(lasting)[0]:
         spans = _intervals.vertex_face(screw, face_side, vertex_side, faces[i], vertices[i], touch)
@@ -208,7 +208,7 @@ def _carry(screw, face_side, x, s):
     return screw.flow(x, -face_side.sign * s)
 
 
-def _inside(face_side, faces, x):
+def inside(face_side, faces, x):
     """Least distance of points ``x`` (m, 3) of the face planes from the sides of the faces, positive
     inside."""
     t = face_side.tables
