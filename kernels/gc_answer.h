@@ -83,33 +83,27 @@ GC_LARGE int gc_end_pixel(const gc_grid *g, const gc_limb *m, gc_real row, gc_re
     return found;
 }
 
-/* Do two records share pixels of a row? An edge pair has one answer: of the pixels it shares those that hold ends of both come
- * first, then those with one, and among equals the earliest (Buss, section 9, step 6). */
-GC_LARGE void gc_pixels_meet(const gc_grid *g, const gc_limb *ma, const gc_limb *mb, const gc_stretch *a, const gc_stretch *b,
-                             gc_real row, gc_real turn, gc_meetings *o)
+/* When two records can meet in the pixels p0 to p1 they share: *lo, *hi as ways; with `ends` those of the ends there alone (see
+ * gc_end_pixel), whose flags are returned. */
+GC_LARGE int gc_pixel_ways(const gc_grid *g, const gc_limb *ma, const gc_limb *mb, const gc_stretch *a, const gc_stretch *b,
+                           gc_real row, gc_real turn, gc_real p0, gc_real p1, int ends, gc_real *lo, gc_real *hi)
 {
-    gc_real dh = -g->gn * turn, dl = gc_row_way(g, row, dh, g->wn * turn), scale = gc_grid_scale(g, row), p0, p1, h0, h1, a0, a1, b0, b1, lo, hi, s;
-    gc_real pa0 = gc_grid_pixel(GC_MIN(a->in.h, a->out.h) + dh, scale), pa1 = gc_grid_pixel(GC_MAX(a->in.h, a->out.h) + dh, scale);
-    gc_real pb0 = gc_grid_pixel(GC_MIN(b->in.h, b->out.h), scale), pb1 = gc_grid_pixel(GC_MAX(b->in.h, b->out.h), scale);
+    gc_real dh = -g->gn * turn, dl = gc_row_way(g, row, dh, g->wn * turn), scale = gc_grid_scale(g, row), a0, a1, b0, b1;
     gc_mark va = a->in, vb = b->in;
-    int end_a, end_b, rank, flags = 0;
-    if (pa0 > pb1 || pb0 > pa1) return;
-    p0 = GC_MAX(pa0, pb0);
-    p1 = GC_MIN(pa1, pb1);
-    end_a = gc_end_pixel(g, ma, row, scale, dh, p0, p1, &va);
+    int end_a = ends ? gc_end_pixel(g, ma, row, scale, dh, p0, p1, &va) : 0, end_b;
     if (end_a) {
         p0 = gc_grid_pixel(va.h + dh, scale);
         p1 = p0;
     }
-    end_b = gc_end_pixel(g, mb, row, scale, GC_R(0.0), p0, p1, &vb);
+    end_b = ends ? gc_end_pixel(g, mb, row, scale, GC_R(0.0), p0, p1, &vb) : 0;
     if (end_b) {
         p0 = gc_grid_pixel(vb.h, scale);
         p1 = p0;
     }
-    h0 = (p0 - GC_PIXEL_ORIGIN) / scale;
-    h1 = (p1 + GC_R(1.0) - GC_PIXEL_ORIGIN) / scale;
-    gc_record_part(g, a, row, h0 - dh, h1 - dh, &a0, &a1);
-    gc_record_part(g, b, row, h0, h1, &b0, &b1);
+    p0 = (p0 - GC_PIXEL_ORIGIN) / scale;
+    p1 = (p1 + GC_R(1.0) - GC_PIXEL_ORIGIN) / scale;
+    gc_record_part(g, a, row, p0 - dh, p1 - dh, &a0, &a1);
+    gc_record_part(g, b, row, p0, p1, &b0, &b1);
     if (end_a) {
         a0 = gc_row_way(g, row, va.h, va.l);
         a1 = a0;
@@ -118,15 +112,30 @@ GC_LARGE void gc_pixels_meet(const gc_grid *g, const gc_limb *ma, const gc_limb 
         b0 = gc_row_way(g, row, vb.h, vb.l);
         b1 = b0;
     }
-    lo = a0 + dl - b1;
-    hi = a1 + dl - b0;
+    *lo = a0 + dl - b1;
+    *hi = a1 + dl - b0;
+    return (end_a ? GC_HIT_A_END : 0) | (end_a == 2 ? GC_HIT_A_HIGH : 0) | (end_b ? GC_HIT_B_END : 0)
+        | (end_b == 2 ? GC_HIT_B_HIGH : 0);
+}
+
+/* Do two records share pixels of a row? An edge pair has one answer: of the pixels it shares during the step those that hold
+ * ends of both come first, then those with one, and among equals the earliest (Buss, section 9, step 6). */
+GC_LARGE void gc_pixels_meet(const gc_grid *g, const gc_limb *ma, const gc_limb *mb, const gc_stretch *a, const gc_stretch *b,
+                             gc_real row, gc_real turn, gc_meetings *o)
+{
+    gc_real dh = -g->gn * turn, scale = gc_grid_scale(g, row), lo, hi, s;
+    gc_real pa0 = gc_grid_pixel(GC_MIN(a->in.h, a->out.h) + dh, scale), pa1 = gc_grid_pixel(GC_MAX(a->in.h, a->out.h) + dh, scale);
+    gc_real pb0 = gc_grid_pixel(GC_MIN(b->in.h, b->out.h), scale), pb1 = gc_grid_pixel(GC_MAX(b->in.h, b->out.h), scale);
+    int flags, rank;
+    if (pa0 > pb1 || pb0 > pa1) return;
+    flags = gc_pixel_ways(g, ma, mb, a, b, row, turn, GC_MAX(pa0, pb0), GC_MIN(pa1, pb1), 1, &lo, &hi);
+    if (flags && (lo > g->window || hi < -g->window))
+        flags = gc_pixel_ways(g, ma, mb, a, b, row, turn, GC_MAX(pa0, pb0), GC_MIN(pa1, pb1), 0, &lo, &hi);
     if (lo > g->window || hi < -g->window) return;
     s = GC_R(0.5) * (lo + hi) / g->speed;
     s = GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5));
-    rank = (end_a > 0) + (end_b > 0);
+    rank = ((flags & GC_HIT_A_END) != 0) + ((flags & GC_HIT_B_END) != 0);
     if (o->n > 0 && (rank < o->rank || (rank == o->rank && s >= o->s[0]))) return;
-    if (end_a) flags |= GC_HIT_A_END | (end_a == 2 ? GC_HIT_A_HIGH : 0);
-    if (end_b) flags |= GC_HIT_B_END | (end_b == 2 ? GC_HIT_B_HIGH : 0);
     o->n = 1;
     o->s[0] = s;
     o->flags = flags;
@@ -314,7 +323,8 @@ GC_LARGE void gc_cover_side(const gc_grid *g, gc_vec a, gc_vec d, gc_real psi, g
             return;
         }
         if (m.lo >= high || m.hi < low) continue;
-        turns = g->period < (gc_real)GC_CULL_FAR ? GC_RINT((psi + gc_arc_from(g, a, m.rim) - m.psi) / g->period) : GC_R(0.0);
+        turns = GC_R(0.0);
+        if (g->period < (gc_real)GC_CULL_FAR) turns = GC_RINT((psi + gc_arc_from(g, a, m.rim) - m.psi) / g->period);
         m.psi += turns * g->period;
         p = gc_stretch_make(g, &m, low, high);
         o->h0 = GC_MIN(o->h0, GC_MIN(p.in.h, p.out.h));
@@ -336,7 +346,8 @@ GC_LARGE void gc_cover_side(const gc_grid *g, gc_vec a, gc_vec d, gc_real psi, g
 GC_LARGE gc_cover gc_face_cover(const gc_tables *t, const gc_mesh *m, const gc_screw *k, const gc_grid *g, const gc_real *rot,
                                 const gc_real *shift, int face, gc_real way, gc_real row, gc_real *spans, int *n_spans)
 {
-    int start = t->topology[m->face_start + face], end = t->topology[m->face_start + face + 1], j, cuts = 0, none = 2 * GC_ANSWER_SIDES;
+    int start = t->topology[m->face_start + face], end = t->topology[m->face_start + face + 1], j, cuts = 0;
+    int none = 2 * GC_ANSWER_SIDES;
     gc_vec n = gc_rotate(rot, gc_normal(t, m, face)), cut[2];
     gc_vec a = gc_place(k, rot, shift, gc_vertex(t, m, t->topology[m->face_vertices + end - 1]));
     gc_real limit = GC_R(-100.0) * GC_TOL_FACING * k->speed, g0 = way * gc_facing(k, n, a), cut_psi = GC_R(0.0);

@@ -119,7 +119,7 @@
 #define GC_CULL_AXIS GC_F(3e-3)
 /* rows with more records than this are sorted by a heap (Shell's sort is faster on the shorter ones) */
 #define GC_SORT_BY_HEAP 2048
-/* segments and pixels: halvings of the rows that two edges share, and of what bends within a row; a piece that small is straight */
+/* segments and pixels: halvings of the rows that two edges share, and of what bends within a row; what is left is straight */
 #define GC_ANSWER_DEPTH 64
 /* pixels: sides of a face in one row that are told from its inside; those beyond count as inside */
 #define GC_ANSWER_SIDES 16

@@ -43,8 +43,8 @@ GC_FN gc_real gc_grid_border(const gc_grid *g, gc_real row) { return (row - GC_P
 /* kappa r in the middle of a row; any positive number serves for one that reaches below the axis */
 GC_FN gc_real gc_grid_middle(const gc_grid *g, gc_real row)
 {
-    gc_real k = GC_R(1.0) + g->kappa * (gc_grid_border(g, row) + GC_R(0.5) * g->height), least = GC_R(1e-3) * g->height * g->kappa;
-    return GC_MAX(k, least);
+    gc_real k = GC_R(1.0) + g->kappa * (gc_grid_border(g, row) + GC_R(0.5) * g->height);
+    return GC_MAX(k, GC_R(1e-3) * g->height * g->kappa);
 }
 
 /* from eta to pixels in a row: the paper's h, measured with the row's middle radius */

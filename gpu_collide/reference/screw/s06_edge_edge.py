@@ -136,8 +136,27 @@ def _share(screw, rows, a, b, dh, dt):
     high = np.minimum(pixel(rows, np.maximum(a.h0, a.h1) + dh), pixel(rows, np.maximum(b.h0, b.h1)))
     good = low <= high
     a, b, dh, dt, low, high = a.take(good), b.take(good), dh[good], dt[good], low[good], high[good]
-    end_a, t_end_a, low, high = _end_pixel(rows, a, dh, low, high)
-    end_b, t_end_b, low, high = _end_pixel(rows, b, np.zeros(len(dh)), low, high)
+    window = 0.5 + screw.tau
+    found = []
+    left = np.ones(len(low), dtype=bool)
+    for at_ends in (True, False):
+        # Where the ends that share a pixel do not meet during the step, the edges still may.
+        first, last, u_a, u_b, ends = _when(rows, a, b, dh, dt, low, high, at_ends)
+        good = left & (first <= window) & (last >= -window)
+        s = np.clip(0.5 * (first + last), -0.5, 0.5)
+        found.append([x[good] for x in (a.owner, b.owner, s, u_a, u_b, ends)])
+        left &= ~good
+    return tuple(np.concatenate(x) for x in zip(*found, strict=True))
+
+
+def _when(rows, a, b, dh, dt, low, high, at_ends):
+    """Earliest and latest time at which records can meet in the pixels ``low`` to ``high``, the fractions
+    along their edges, and how many of the two have an end there; without ``at_ends`` as if none had."""
+    nothing = np.full(len(low), np.nan)
+    end_a = end_b = t_end_a = t_end_b = nothing
+    if at_ends:
+        end_a, t_end_a, low, high = _end_pixel(rows, a, dh, low, high)
+        end_b, t_end_b, low, high = _end_pixel(rows, b, np.zeros(len(dh)), low, high)
     from_h, to_h = (low - ORIGIN) * rows.delta, (high + 1.0 - ORIGIN) * rows.delta
 
     def part(r, shift, end, t_end):
@@ -152,12 +171,11 @@ def _share(screw, rows, a, b, dh, dt):
         return t.min(axis=0), t.max(axis=0), u
 
     (a_low, a_high, u_a), (b_low, b_high, u_b) = part(a, dh, end_a, t_end_a), part(b, 0.0, end_b, t_end_b)
-    first, last = a_low + dt - b_high, a_high + dt - b_low
-    window = 0.5 + screw.tau
-    good = (first <= window) & (last >= -window)
-    s = np.clip(0.5 * (first + last), -0.5, 0.5)
     ends = (~np.isnan(end_a)).astype(int) + ~np.isnan(end_b)
-    return tuple(x[good] for x in (a.owner, b.owner, s, u_a, u_b, ends))
+    if not at_ends:
+        # strictly inside, where an edge has no end
+        u_a, u_b = (np.clip(u, 1e-9, 1 - 1e-9) for u in (u_a, u_b))
+    return a_low + dt - b_high, a_high + dt - b_low, u_a, u_b, ends
 
 
 def _end_pixel(rows, r, shift, low, high):
