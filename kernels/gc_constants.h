@@ -45,6 +45,9 @@
 #define GC_NO_MOTION GC_R(1e-13)
 /* a relative motion longer than this (in sizes) leaves float64 no digits for the tolerances: the pair is UNRESOLVED */
 #define GC_MAX_MOTION GC_R(1e12)
+/* a body A whose own way is longer than this (in the user's units, along an axis) may leave the numbers there are on its
+ * way, and its contacts with it: the pair is UNRESOLVED */
+#define GC_MAX_OWN_WAY GC_R(1e307)
 /* solids overlap if they go deeper than this; less is touch. Parts too thin to be shrunk by it are shrunk by
  * GC_OVERLAP_SHARE of their thickness */
 #define GC_OVERLAP_DEPTH GC_R(1e-7)
@@ -75,6 +78,7 @@
 #define GC_AXIAL GC_R(5e-7)
 #define GC_NO_MOTION GC_R(1e-6)
 #define GC_MAX_MOTION GC_R(1e5)
+#define GC_MAX_OWN_WAY GC_R(1e37)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)
 #define GC_OVERLAP_ROUNDING GC_R(2e-6)
 #define GC_RAY_ROUNDING GC_R(1e-6)

@@ -28,12 +28,19 @@ GC_FN gc_vec gc_cross(gc_vec a, gc_vec b)
     return gc_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 
+/* greatest component without sign; no number if one is infinite or none */
+GC_FN gc_real gc_most(gc_vec a)
+{
+    gc_real x = GC_ABS(a.x), y = GC_ABS(a.y), z = GC_ABS(a.z), most = x > y ? x : y;
+    most = z > most ? z : most;
+    return most + (x - x) + (y - y) + (z - z);
+}
+
 /* A power of two by which a vector is to be multiplied so that its square neither overflows nor loses digits below the
  * smallest normal number; 1 for all but extreme lengths, whose results keep their bits. */
 GC_FN gc_real gc_balance(gc_vec a)
 {
-    gc_real x = GC_ABS(a.x), y = GC_ABS(a.y), z = GC_ABS(a.z), most = x > y ? x : y;
-    most = z > most ? z : most;
+    gc_real most = gc_most(a);
 #if GC_PRECISION == 2
     return most > GC_R(1e12) ? GC_R(8.0779356694631609e-28) : (most < GC_R(1e-12) ? GC_R(1.2379400392853803e27) : GC_R(1.0));
 #else

@@ -152,7 +152,7 @@ GC_KERNEL void s01_screw(
         gc_vec ca = gc_make(ma[0], ma[1], ma[2]), cb = gc_make(mb[0], mb[1], mb[2]);
         gc_relative r;
         gc_screw k;
-        gc_real shrink, way;
+        gc_real shrink, way, own;
         if (!valid_in[a] || !valid_in[b]) {
             state_out[i] = GC_PAIR_INVALID;
             continue;
@@ -171,7 +171,8 @@ GC_KERNEL void s01_screw(
         way = gc_length(gc_scale(gc_sub(r.p1, r.p0), shrink));
         state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
-        if (!(way <= GC_MAX_MOTION * k.size)) {
+        own = gc_most(gc_sub(gc_load_vec(end_position_in, a), gc_load_vec(start_position_in, a)));
+        if (!(way <= GC_MAX_MOTION * k.size) || !(own <= GC_MAX_OWN_WAY)) {
             gc_moving move_a = s01_moving(ma, start_position_in, start_quat_in, end_position_in, end_quat_in, a);
             gc_moving move_b = s01_moving(mb, start_position_in, start_quat_in, end_position_in, end_quat_in, b);
             state_out[i] = gc_sweeps_meet(&move_a, &move_b) ? GC_PAIR_UNRESOLVED : 0;

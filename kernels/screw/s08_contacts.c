@@ -95,11 +95,13 @@ typedef struct {
     gc_vec p0;
 } gc_world;
 
-/* size and scale: those of A's mesh; its unit keeps squares within the numbers there are */
+/* size and scale: those of A's mesh; its unit keeps squares within the numbers there are, unless it is so small that the way
+ * itself would leave them */
 GC_FN void gc_world_make(gc_vec p0, gc_quat q0, gc_vec p1, gc_quat q1, gc_real size, gc_real scale, gc_world *w)
 {
     gc_quat back = gc_quat_conj(q0), one = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
     gc_vec zero = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    if (!(gc_most(gc_sub(p1, p0)) / scale <= GC_R(1e30))) scale = GC_R(1.0);
     w->screw.scale = scale;
     w->screw.shrink = GC_R(1.0) / scale;
     gc_screw_make(gc_quat_unit(gc_quat_mul(back, q1)), one, zero,

@@ -81,7 +81,7 @@ def screw_motion(start_a, end_a, start_b, end_b):
     # Omega = inv(Mf) Nf inv(Ni) Mi carries A's origin to tau.
     tau = quat.rotate(inv_a1, pb1 - pa1) - quat.rotate(turn, quat.rotate(inv_a0, pb0 - pa0))
     axis, angle = quat.axis_angle(turn)
-    length = np.linalg.norm(tau, axis=-1)
+    length = length_of(tau)
     turning = angle > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         along = np.where((length > 0)[:, None], tau / length[:, None], np.array([0.0, 0.0, 1.0]))
@@ -265,6 +265,11 @@ class Screw:
         return quat.from_axis_angle(axis, angle * t), shift
 
 
+def length_of(x):
+    """Lengths of vectors (..., 3) of any size: their squares may be beyond float64."""
+    return np.hypot(np.hypot(x[..., 0], x[..., 1]), x[..., 2])
+
+
 def any_across(v):
     """A unit vector at right angles to the unit vector ``v`` (3,)."""
     e = np.zeros(3)
@@ -293,11 +298,11 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
     p1, q1 = relative(pa1, qa1, pb1, qb1)
     v, theta = quat.axis_angle(quat.multiply(q1, quat.conjugate(q0)))
     theta, chord = float(theta), p1 - p0
-    length = float(np.hypot(np.hypot(chord[0], chord[1]), chord[2]))
+    length = float(length_of(chord))
     if theta > 0:
         g = float(chord @ v)
         perp = chord - g * v
-        perp_length = float(np.linalg.norm(perp))
+        perp_length = float(length_of(perp))
         if perp_length <= AXIAL * length or not np.isfinite(perp_length):
             perp_length, T = 0.0, any_across(v)
         else:
