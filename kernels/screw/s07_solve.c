@@ -170,7 +170,7 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
  * edges at that instant, or a sampled piece) is moved in by bisection. */
 GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb)
 {
-    gc_real from = GC_R(-0.5), begun = GC_R(0.0), last_in = GC_R(0.0);
+    gc_real from = GC_R(-0.5), begun = GC_R(0.0), last_in = GC_R(0.0), last_out = GC_R(-0.5);
     int open = 0, sampled = gc_plane_turns(t, p, kind, fa, fb), cap = sampled ? 4 * GC_MAX_PIECES : GC_MAX_PIECES, i;
     for (i = 0; i < cap; ++i) {
         gc_real to = GC_R(0.5), mid;
@@ -179,7 +179,9 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
         else if (p->screw.speed > GC_R(0.0)) to = gc_next_border(t, p, kind, fa, fb, from);
         mid = GC_R(0.5) * (from + to);
         in = gc_lasts_at(t, p, kind, fa, fb, mid);
-        if (in && !open)
+        /* a sample is no border: what was out in the middle of the piece before may have begun within that piece */
+        if (in && !open && sampled && i > 0) begun = gc_bisect_border(t, p, kind, fa, fb, last_out, mid);
+        else if (in && !open)
             begun = gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, mid);
         if (!in && open)
             gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
@@ -187,6 +189,7 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
         /* a moment's touch: they leave as the step begins, or pass each other's corner (and below: arrive as it ends) */
         if (!in && !open && gc_lasts_at(t, p, kind, fa, fb, from)) gc_hit_test(t, p, o, pair, kind, fa, fb, from, from, 1);
         if (in) last_in = mid;
+        else last_out = mid;
         open = in;
         from = to;
         if (to >= GC_R(0.5)) break;

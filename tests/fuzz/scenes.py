@@ -150,4 +150,7 @@ def make(seed):
     rules = {}
     if rng.random() < 0.2 and len(bodies) <= 32:
         pairs, rules = None, rules_of(rng, len(bodies))
-    return Scene(name, bodies, pairs, rules, options_of(rng))
+    options = options_of(rng)
+    if rules:  # hundreds of pairs: rows of slivers take a tenth of a second for each, which is no hang
+        options = {k: v for k, v in options.items() if k not in ("refine", "candidates", "resolution")}
+    return Scene(name, bodies, pairs, rules, options)
