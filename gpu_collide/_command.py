@@ -1,12 +1,12 @@
 """Ctrl-C while the command is still importing: one line and the exit code 130, no traceback.
 
-The package imports this first. It does nothing unless this process is the command itself.
+The package imports this first. It does nothing unless this process is the command itself, and itself imports
+only what Python has loaded already: the module ``signal`` takes its time.
 """
 
+import _signal as signal
 import os
-import signal
 import sys
-import threading
 
 __all__ = ["obey_later", "obey_now"]
 
@@ -25,15 +25,20 @@ def _end(*_):
 
 def obey_now():
     """From here on Ctrl-C ends the process, which has nothing to tidy up."""
-    if threading.current_thread() is threading.main_thread():
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        try:
             signal.signal(signal.SIGINT, _end)
+        except ValueError:
+            pass  # not the main thread, which alone gets signals
 
 
 def obey_later():
     """From here on Ctrl-C is a KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        except ValueError:
+            pass
 
 
 if _is_command():
