@@ -177,3 +177,43 @@ def test_structured_scenes_agree_with_the_reference(kind, n, backend):
             for c in (mine, theirs)
         ]
         assert np.array_equal(getattr(mine, name)[order[0]], getattr(theirs, name)[order[1]]), name
+
+
+def at_margin(bodies, pairs, c, k):
+    """Whether contact k is on the border of its face, or at an end of an edge, by half of what kernels
+    allow."""
+    meshes = [bodies.meshes[bodies.shape[body]] for body in pairs[c.pair[k]]]
+    near = 5e-12 * max(mesh.radius for mesh in meshes)
+    places = c.local_a[k], c.local_b[k]
+    if c.kind[k] == 2:
+        ends = [
+            mesh.vertices[mesh.edges[feature]]
+            for mesh, feature in zip(meshes, (c.feature_a[k], c.feature_b[k]), strict=True)
+        ]
+        return any(np.linalg.norm(e - x, axis=1).min() <= near for e, x in zip(ends, places, strict=True))
+    side = int(c.kind[k])  # FV: the face is A's
+    mesh, face, x = meshes[side], (c.feature_a, c.feature_b)[side][k], places[side]
+    loop = mesh.vertices[mesh.face_vertices[mesh.face_start[face] : mesh.face_start[face + 1]]]
+    along = np.roll(loop, -1, axis=0) - loop
+    across = np.cross(mesh.face_planes[face, :3], along) / np.linalg.norm(along, axis=1)[:, None]
+    return np.einsum("ij,ij->i", across, x - loop).min() <= near
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_no_meeting_of_a_moment_is_told_twice(kind, backend):
+    """At one time, at one place of either body, on borders or at ends: one contact."""
+    scene = _structured.scene(6, 150, [kind])
+    bodies, close = scene.bodies(), 0
+    c = gc.collide(bodies, scene.pairs, min_properness=-1.0, backend=backend.kind).to_numpy()
+    for p in range(len(scene.pairs)):
+        rows = np.arange(*c.contact_start[p : p + 2])
+        rows = [k for k in rows[~c.sustained[rows]] if at_margin(bodies, scene.pairs, c, k)]
+        for k, m in itertools.combinations(rows, 2):
+            close += abs(c.time[k] - c.time[m]) < 1e-9
+            same = (
+                abs(c.time[k] - c.time[m]) < 1e-12
+                and np.abs(c.local_a[k] - c.local_a[m]).max() < 1e-12
+                and np.abs(c.local_b[k] - c.local_b[m]).max() < 1e-12
+            )
+            assert not same, (p, k, m)
+    assert close > 10  # in slides most meetings last
