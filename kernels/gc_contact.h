@@ -126,24 +126,24 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     gc_real plus = GC_R(2.0), minus = GC_R(2.0), rate;
     int two_sided = p->mesh_a.two_sided || p->mesh_b.two_sided, use_plus;
     c.inside = GC_MIN(a_in, b_in);
-    if (c.inside < GC_R(-4.0) * GC_TOL_INSIDE * k->size) {
-        /* no contact but at a rough time (segments, pixels), when the lines may be nearest beyond the edges */
-        cr.alpha = GC_MIN(GC_MAX(cr.alpha, GC_R(0.0)), GC_R(1.0));
-        cr.beta = GC_MIN(GC_MAX(cr.beta, GC_R(0.0)), GC_R(1.0));
-        half_point = gc_add(x.q, gc_scale(x.e, cr.beta));
-    }
     c.point = gc_add(x.p, gc_scale(x.d, cr.alpha));
+    n = gc_unit(cr.cross, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
+    rate = gc_facing(k, n, c.point);
+    c.doubt = gc_place_doubt(k, c.point, rate, GC_MAX(cr.sine, GC_TOL_PARALLEL));
+    tol = GC_TOL_INSIDE * k->size + c.doubt;
+    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (b_in <= tol ? GC_HIT_B_END : 0);
+    if (c.inside < GC_R(-4.0) * tol) {
+        /* no contact but at a rough time (segments, pixels), when the lines may be nearest beyond the edges */
+        c.point = gc_add(x.p, gc_scale(x.d, GC_MIN(GC_MAX(cr.alpha, GC_R(0.0)), GC_R(1.0))));
+        half_point = gc_add(x.q, gc_scale(x.e, GC_MIN(GC_MAX(cr.beta, GC_R(0.0)), GC_R(1.0))));
+        rate = gc_facing(k, n, c.point);
+    }
     c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
     c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
     c.sine = cr.sine;
     c.facing = cr.sine >= GC_TOL_PARALLEL
         && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
         && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));
-    n = gc_unit(cr.cross, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
-    rate = gc_facing(k, n, c.point);
-    c.doubt = gc_place_doubt(k, c.point, rate, GC_MAX(cr.sine, GC_TOL_PARALLEL));
-    tol = GC_TOL_INSIDE * k->size + c.doubt;
-    c.flags = (a_in <= tol ? GC_HIT_A_END : 0) | (b_in <= tol ? GC_HIT_B_END : 0);
     n_b = gc_turn_vec(k, back, n);
     ua = gc_rotate_back(k->ra, gc_scale(x.d, GC_R(1.0) / x.length_a));
     ub = gc_rotate_back(k->rb, gc_scale(x.e, GC_R(1.0) / x.length_b));
