@@ -115,8 +115,6 @@ GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares)
     gc_share_id_ = group * n_shares + share;
     gc_num_shares_ = n_groups * n_shares;
 }
-#define GC_SHARE_ID gc_share_id_
-#define GC_NUM_SHARES gc_num_shares_
 #define GC_GROUP_ID gc_group_id_
 #define GC_NUM_GROUPS gc_num_groups_
 #define GC_LOCAL_ID 0
@@ -232,12 +230,12 @@ typedef float gc_raster;
 #define GC_GROUP_HI(n) (n)
 #define GC_GROUP_STEP(n) (GC_NUM_GROUPS)
 #else
-#ifndef GC_SHARE_ID
-#define GC_SHARE_ID GC_GROUP_ID
-#define GC_NUM_SHARES GC_NUM_GROUPS
+#ifdef __OPENCL_VERSION__
+#define gc_share_id_ GC_GROUP_ID
+#define gc_num_shares_ GC_NUM_GROUPS
 #endif
-#define GC_ITEM_LO(n) ((int)((gc_long)(n) * GC_SHARE_ID / GC_NUM_SHARES))
-#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (GC_SHARE_ID + 1) / GC_NUM_SHARES))
+#define GC_ITEM_LO(n) ((int)((gc_long)(n) * gc_share_id_ / gc_num_shares_))
+#define GC_ITEM_HI(n) ((int)((gc_long)(n) * (gc_share_id_ + 1) / gc_num_shares_))
 #define GC_ITEM_STEP(n) 1
 #define GC_GROUP_LO(n) GC_ITEM_LO(n)
 #define GC_GROUP_HI(n) GC_ITEM_HI(n)
