@@ -48,6 +48,9 @@
 /* a body A whose own way is longer than this (in the user's units, along an axis) may leave the numbers there are on its
  * way, and its contacts with it: the pair is UNRESOLVED */
 #define GC_MAX_OWN_WAY GC_R(1e307)
+/* the same in sizes: in single, poses are rounded to float32 after A's start was taken off, and a way that both go together
+ * takes the digits of where they are to each other; in double the caller's numbers are taken as they are */
+#define GC_MAX_OWN_SIZES GC_R(1e300)
 /* solids overlap if they go deeper than this; less is touch. Parts too thin to be shrunk by it are shrunk by
  * GC_OVERLAP_SHARE of their thickness */
 #define GC_OVERLAP_DEPTH GC_R(1e-7)
@@ -79,6 +82,7 @@
 #define GC_NO_MOTION GC_R(1e-6)
 #define GC_MAX_MOTION GC_R(1e5)
 #define GC_MAX_OWN_WAY GC_R(1e37)
+#define GC_MAX_OWN_SIZES GC_R(1e5)
 #define GC_OVERLAP_DEPTH GC_R(1e-4)
 #define GC_OVERLAP_ROUNDING GC_R(2e-6)
 #define GC_RAY_ROUNDING GC_R(1e-6)

@@ -172,7 +172,8 @@ GC_KERNEL void s01_screw(
         state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), gc_load_vec(start_position_in, a)));
-        if (!(way <= GC_MAX_MOTION * k.size) || !(own <= GC_MAX_OWN_WAY)) {
+        if (!(way <= GC_MAX_MOTION * k.size) || !(own <= GC_MAX_OWN_WAY)
+            || own > GC_MAX_OWN_SIZES * (k.size * k.scale)) {
             gc_moving move_a = s01_moving(ma, start_position_in, start_quat_in, end_position_in, end_quat_in, a);
             gc_moving move_b = s01_moving(mb, start_position_in, start_quat_in, end_position_in, end_quat_in, b);
             state_out[i] = gc_sweeps_meet(&move_a, &move_b) ? GC_PAIR_UNRESOLVED : 0;
