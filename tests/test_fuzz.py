@@ -11,6 +11,7 @@ import gpu_collide as gc
 from tests.fuzz import __main__ as command
 from tests.fuzz import calls, scenes
 
+
 @pytest.mark.parametrize("seed", range(101, 121))
 def test_a_seed_finds_nothing(seed, monkeypatch):
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")
