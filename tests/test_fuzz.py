@@ -11,17 +11,8 @@ import gpu_collide as gc
 from tests.fuzz import __main__ as command
 from tests.fuzz import calls, scenes
 
-# Open defects that these seeds show; a mend takes its seeds out of here.
-OPEN = {110: "the tree leaves out UNRESOLVED pairs", 112: "the tree leaves out UNRESOLVED pairs"}
 
-
-def seeds():
-    for seed in range(101, 121):
-        mark = [pytest.mark.xfail(reason=OPEN[seed])] if seed in OPEN else []
-        yield pytest.param(seed, marks=mark)
-
-
-@pytest.mark.parametrize("seed", list(seeds()))
+@pytest.mark.parametrize("seed", range(101, 121))
 def test_a_seed_finds_nothing(seed, monkeypatch):
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")
     findings, _ = calls.run_seed(seed)

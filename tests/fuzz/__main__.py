@@ -14,13 +14,17 @@ import time
 from collections import Counter
 
 WALL = 120.0  # seconds without a word from the worker, however busy the machine is
+WARM = "building the kernels"
+PATIENCE = 40.0  # times as long may the compilers take, which come first
 PROCESSOR = 20.0  # seconds of the processor since its last word: two threads, 10 s each
 
 
 def worker(first, opencl):
     """Run seeds from `first` on until killed; tells each call before it begins, and what came of it."""
-    from .calls import run_seed
+    from .calls import run_seed, warm_up
 
+    print(json.dumps({"seed": first, "call": WARM}), flush=True)
+    warm_up(opencl)
     seed = first
     while True:
 
@@ -58,7 +62,7 @@ class Watch:
             self.lines.put(line)
         self.lines.put(None)
 
-    def next(self):
+    def next(self, patience=1.0):
         """The next message; None if the process ended, "hang" if it says nothing for too long."""
         begin, computed = time.monotonic(), processor_time(self.process.pid)
         while True:
@@ -66,8 +70,8 @@ class Watch:
                 line = self.lines.get(timeout=0.5)
             except queue.Empty:
                 now = processor_time(self.process.pid)
-                busy = now is not None and computed is not None and now - computed > PROCESSOR
-                if busy or time.monotonic() - begin > WALL:
+                busy = now is not None and computed is not None and now - computed > PROCESSOR * patience
+                if busy or time.monotonic() - begin > WALL * patience:
                     return "hang"
                 continue
             if line is None:
@@ -93,13 +97,13 @@ def fuzz(first, seconds, count, opencl, show):
 
     while time.monotonic() - begin < seconds and counts["seeds"] < count:
         if watch is None:
-            watch, call = Watch(seed, opencl), "start"
-        message = watch.next()
+            watch, call = Watch(seed, opencl), WARM
+        message = watch.next(PATIENCE if call == WARM else 1.0)
         if isinstance(message, dict):
             seed = message["seed"]
             if "call" in message:
                 call = message["call"]
-                counts["calls"] += call != "making the scene"
+                counts["calls"] += call not in (WARM, "making the scene")
                 continue
             for what in message["findings"]:
                 tell(seed, what)

@@ -155,6 +155,15 @@ class Calls:
             )
 
 
+def warm_up(opencl=False):
+    """Build all kernels, so that no compiler is taken for a hang."""
+    bodies = gc.Bodies(gc.shapes.box(), None, gc.Poses.identity(2), gc.Poses.identity(2))
+    for backend in ("cpu", "opencl") if opencl else ("cpu",):
+        for precision in ("mixed", "double", "single"):
+            gc.collide(bodies, backend=backend, precision=precision, still_pairs=True, check_start=True)
+            gc.collide(bodies, [[0, 1]], backend=backend, precision=precision, features="near")
+
+
 def run_seed(seed, told=lambda what: None, opencl=False):
     """Findings of one seed and how much was looked at."""
     from .scenes import make
