@@ -31,7 +31,8 @@ PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
 # Headers in the order in which they use each other; any other gc_*.h follows by name.
 _FIRST = (
     "gc_platform.h", "gc_constants.h", "gc_types.h", "gc_math.h", "gc_motion.h", "gc_roots.h",
-    "gc_equations.h", "gc_properness.h", "gc_contact.h", "gc_screen.h", "gc_scratch.h", "gc_near.h", "gc_grid.h",
+    "gc_equations.h", "gc_properness.h", "gc_contact.h", "gc_screen.h", "gc_scratch.h", "gc_near.h",
+    "gc_grid.h",
 )  # fmt: skip
 _FIXED_TYPES = {
     "int": "i4", "gc_int": "i4", "gc_uint": "u4", "gc_long": "i8", "gc_uchar": "u1",
