@@ -54,7 +54,8 @@
 /* solids overlap if they go deeper than this; less is touch. Parts too thin to be shrunk by it are shrunk by
  * GC_OVERLAP_SHARE of their thickness */
 #define GC_OVERLAP_DEPTH GC_R(1e-7)
-/* places of a pair are rounded by this share of size and way when solids are looked at (seen: 5e-16) */
+/* places of a pair are rounded by this share of size and way when solids are looked at (seen: 1.1e-15, ways of 0.01
+ * to 1e6 sizes) */
 #define GC_OVERLAP_ROUNDING GC_R(1e-14)
 /* a ray whose side of an edge is nearer to 0 than this share of what it is computed from has no answer, another is tried */
 #define GC_RAY_ROUNDING GC_R(2e-15)

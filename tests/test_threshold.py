@@ -19,7 +19,7 @@ THRESHOLDS = (-0.5, -0.1, -1e-12, 0.0, 1e-12, 0.1, 0.5, 1.0)
 
 def differing(scene, thresholds=THRESHOLDS, **options):
     """Fields in which contacts at a threshold are not those of -1 that reach it; and these."""
-    bodies = scene.bodies()
+    bodies, options = scene.bodies(), {"check_start": False, **options}  # HIT by contacts alone
     lowest = gc.collide(bodies, scene.pairs, min_properness=-1.0, **options)
     told = np.asarray(lowest.properness)
     bad = []

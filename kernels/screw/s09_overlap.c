@@ -160,11 +160,23 @@ GC_FN int gc_edges_pierce(const gc_overlap *o, const gc_solid *s, const gc_solid
     return 0;
 }
 
+/* does a node of the tree of a body come up to the plane n.x = offset? */
+GC_FN int gc_node_at_plane(GC_GLOBAL const gc_raster *p, gc_vec n, gc_real offset, gc_real shrink, gc_real pad)
+{
+    gc_real unit = GC_R(0.5) * shrink;
+    gc_real at = n.x * (unit * (gc_real)(p[0] + p[3])) + n.y * (unit * (gc_real)(p[1] + p[4]))
+        + n.z * (unit * (gc_real)(p[2] + p[5]));
+    gc_real reach = GC_ABS(n.x) * (unit * (gc_real)(p[3] - p[0])) + GC_ABS(n.y) * (unit * (gc_real)(p[4] - p[1]))
+        + GC_ABS(n.z) * (unit * (gc_real)(p[5] - p[2]));
+    return GC_ABS(at - offset) <= reach + pad;
+}
+
 /* does a shrunk edge of `other` pass through face f of s, whose box the other sees from `low` to `high`? */
 GC_LARGE int gc_face_pierced(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, gc_vec low, gc_vec high)
 {
     int e, n = other->tree[0];
-    gc_real pad = gc_node_pad(o, other);
+    gc_real pad = gc_node_pad(o, other), flat = pad + pad + GC_OVERLAP_FLAT * s->radius, offset;
+    gc_vec normal = gc_rotate(s->rot, gc_normal(&o->t, s->mesh, f));
     gc_visit w;
     if (n == 0) {
         for (e = 0; e < other->mesh->ne; ++e) {
@@ -174,9 +186,11 @@ GC_LARGE int gc_face_pierced(const gc_overlap *o, const gc_solid *s, const gc_so
         }
         return 0;
     }
+    offset = gc_dot(normal, gc_solid_over(s, gc_solid_corner(o, s, o->t.topology[s->mesh->face_start + f])));
     w = gc_visit_begin(n, 0, 0, n);
     while (!gc_visit_done(&w)) {
-        if (gc_meets_node(other->nodes + GC_PATCH_NODE * (other->tree[1] + gc_visit_node(&w)), low, high, o->shrink, pad)) {
+        GC_GLOBAL const gc_raster *node = other->nodes + GC_PATCH_NODE * (other->tree[1] + gc_visit_node(&w));
+        if (gc_meets_node(node, low, high, o->shrink, pad) && gc_node_at_plane(node, normal, offset, o->shrink, flat)) {
             if (w.level > 0) {
                 gc_visit_down(&w);
                 continue;
