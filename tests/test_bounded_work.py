@@ -109,8 +109,8 @@ def test_a_graze_that_stays_within_the_touch_is_not_told_in_a_train(backend):
 
 
 def test_pixels_of_a_row_that_holds_the_axis_are_answered_at_once(backend):
-    """A turn takes next to no time in such a row, and a million copies round the axis were tried: 4 s a pair of
-    drills at a row for each short edge, 2,000 times as long as at two."""
+    """A turn takes next to no time in such a row, and a million copies round the axis were tried: 4 s a
+    pair of drills at a row for each short edge, 2,000 times as long as at two."""
     axis = np.array([-9.0, -3, -6]) / np.linalg.norm([9, 3, 6])
     turned = np.concatenate([[np.cos(0.6)], np.sin(0.6) * axis])
     bodies = one_pair([9, 3, 6], [-9, -3, -6], turned_end=turned)
