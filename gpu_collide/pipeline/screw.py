@@ -215,9 +215,7 @@ def _block(state, pairs, total):
 
 def _remedy(query, near):
     """What helps a pair that is too large; `near` if it looks at near faces already."""
-    if query.refine != "exact":
-        return "pass a larger max_bytes, or a coarser resolution or pixel_size"
-    if near or query.candidates == "raster":
+    if near or query.refine != "exact" or query.candidates == "raster":
         return "pass a larger max_bytes"
     return "pass a larger max_bytes, or features='near'"
 
