@@ -68,8 +68,8 @@ def errors(scene, backend, refine, resolution):
     return false, missed, np.median(np.array(apart)[edges]), np.median(np.array(away)[edges])
 
 
-# Seen at 6 rows a short edge, boxes and cars: segments 0.06 and 0 % false, 0.09 and 0.08 % missed; pixels 29 and
-# 24 % false, 0.22 and 1.4 % missed. The bounds are those of the study that chose the method.
+# Seen at 6 rows a short edge, boxes and cars: segments 0.06 and 0 % false, 0.09 and 0.08 % missed; pixels 29
+# and 24 % false, 0.22 and 1.4 % missed. The bounds are those of the study that chose the method.
 @pytest.mark.parametrize(
     "refine, false_most, missed_most", [("segments", 0.008, 0.012), ("pixels", 0.5, 0.015)]
 )

@@ -35,10 +35,12 @@ def corner_on_corner(turn, way):
 
 
 @pytest.mark.parametrize("resolution", [3, 6, 24])
-@pytest.mark.parametrize("turn, way", [(0.0, (-1.0, -1, -1)), (1.0, (-1.0, -0.8, -1.2)), (0.4, (-2.0, -1, -1))])
+@pytest.mark.parametrize(
+    "turn, way", [(0.0, (-1.0, -1, -1)), (1.0, (-1.0, -0.8, -1.2)), (0.4, (-2.0, -1, -1))]
+)
 def test_a_corner_on_a_corner_is_one_contact(turn, way, resolution, backend):
-    """Nine pairs of edges and six of vertices and faces share the pixel; it gave 12 contacts. The exact answer
-    is one, and pixels has the same."""
+    """Nine pairs of edges and six of vertices and faces share the pixel; it gave 12 contacts. The exact
+    answer is one, and pixels has the same."""
     bodies = corner_on_corner(turn, way)
     for kind in (backend.kind, "reference"):
         exact = gc.collide(bodies, [[0, 1]], backend=kind)

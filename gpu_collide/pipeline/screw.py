@@ -57,7 +57,8 @@ class ScrewQuery:
 @dataclass(frozen=True)
 class Piece:
     """So many pairs as are worked on at a time: their bodies as the pose buffers number them, the bodies'
-    meshes, row heights or None, whether any looks for candidates in rows, and the number of the first among all."""
+    meshes, row heights or None, whether any looks for candidates in rows, and the number of the first among
+    all."""
 
     pairs: np.ndarray
     shapes: np.ndarray

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.reference.screw import collide_reference
 from gpu_collide.pipeline.tables import short_edges
+from gpu_collide.reference.screw import collide_reference
 from tests import oracle
 from tests.oracle import scenes
 from tests.test_approximate import far_from
