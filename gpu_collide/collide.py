@@ -75,11 +75,14 @@ def collide(
     report : bool, optional
         Also count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional
-        ``exact`` solves for times to rounding and misses nothing; ``segments`` interpolates on the rasterised
-        screen; ``pixels`` is the paper's own answer, to the pixel.
+        ``exact`` solves for times to rounding and misses nothing. ``segments`` draws edges on the rows of the
+        screen as straight pieces and interpolates the times at which they cross; vertices against faces are
+        solved. ``pixels`` is the paper's answer, to the pixel: edges that share pixels meet, once a pair of
+        edges and at the earliest; of contacts that share the pixel of a vertex the one of greatest properness
+        is told, which may be a neighbour of the exact one (docs/decisions/0015).
     candidates : {"auto", "raster", "pairs"}, optional
-        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. In
-        exact mode the result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with
+        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. The
+        result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with
         ``refine="exact"`` only.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for

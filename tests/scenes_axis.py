@@ -1,5 +1,4 @@
-"""Pairs that meet next to the axis of their screw: the axis is aimed at a feature of A, where B's edge
-touches it."""
+"""Pairs that meet next to the axis of their screw: it is aimed at a feature of A, where B's edge touches."""
 
 import numpy as np
 
@@ -57,5 +56,5 @@ def _rotate(q, x):
 
 
 def _product(p, q):
-    return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:],
-    q[1:])])
+    vector = p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
+    return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], vector])

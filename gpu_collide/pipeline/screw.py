@@ -57,7 +57,8 @@ class ScrewQuery:
 @dataclass(frozen=True)
 class Piece:
     """So many pairs as are worked on at a time: their bodies as the pose buffers number them, the bodies'
-    meshes, row heights or None, whether any looks for candidates in rows, and the number of the first among all."""
+    meshes, row heights or None, whether any looks for candidates in rows, and the number of the first among
+    all."""
 
     pairs: np.ndarray
     shapes: np.ndarray
@@ -215,9 +216,7 @@ def _block(state, pairs, total):
 
 def _remedy(query, near):
     """What helps a pair that is too large; `near` if it looks at near faces already."""
-    if query.refine != "exact":
-        return "pass a larger max_bytes, or a coarser resolution or pixel_size"
-    if near or query.candidates == "raster":
+    if near or query.refine != "exact" or query.candidates == "raster":
         return "pass a larger max_bytes"
     return "pass a larger max_bytes, or features='near'"
 

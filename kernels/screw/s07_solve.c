@@ -296,11 +296,9 @@ GC_LARGE int gc_answer_pixel(const gc_tables *t, const gc_pair *p, const gc_grid
     scale = gc_grid_scale(g, row);
     if (g->period < (gc_real)GC_CULL_FAR) {
         gc_real per_turn = gc_row_way(g, row, -g->gn * g->period, g->wn * g->period);
-        /* In a row that holds the axis a turn takes next to no time: bounded by how far the bodies reach round it, each
-         * less than a turn, and the step at most half of one. */
-        gc_real most = GC_FLOOR(g->wn * g->window / g->period) + GC_R(3.0);
-        first = GC_MAX(-GC_FLOOR((g->window + hi) / per_turn + GC_R(0.5)), -most);
-        last = GC_MIN(GC_FLOOR((g->window - lo) / per_turn + GC_R(0.5)), most);
+        /* in a row that holds the axis a turn takes no time; no copy is farther than two turns */
+        first = GC_MAX(-GC_FLOOR((g->window + hi) / per_turn + GC_R(0.5)), GC_R(-2.0));
+        last = GC_MIN(GC_FLOOR((g->window - lo) / per_turn + GC_R(0.5)), GC_R(2.0));
     }
     for (; first <= last; first += GC_R(1.0)) {
         gc_real turn = first == GC_R(0.0) ? GC_R(0.0) : first * g->period, dh = -g->gn * turn;

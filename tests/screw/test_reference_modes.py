@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.pipeline.tables import short_edges
 from gpu_collide.reference.screw import collide_reference
 from tests import oracle
 from tests.oracle import scenes
+from tests.test_approximate import far_from
 
 FIELDS = ("kind", "feature_a", "feature_b", "time", "local_a", "local_b", "properness", "normal_speed")
 
@@ -78,23 +80,27 @@ def shares(exact, found):
 
 def test_screen_answers_come_nearer_with_the_pixel():
     """Seen on these 40 pairs, at 6 / 24 rows per short edge: segments 0.1 / 0 % false and missed, median time
-    error 2e-6 / 2e-7; pixels 24 / 7 % false, 0.6 / 0.2 % missed, 4e-4 / 1e-4. A prototype on random impacts
+    error 2e-6 / 2e-7; pixels 16 / 5 % false, 4e-4 / 1e-4. A prototype on random impacts
     at 6: pixels 24 to 50 %, 0.2 to 1.5 %, 0.003 to 0.03."""
     scene = scenes.FAMILIES["random_cars"](seed=5, n=40)
     bodies = scene.bodies()
     exact = collide_reference(bodies, scene.pairs, min_properness=-2.0)
-    table = {
-        (refine, n): shares(
-            exact, collide_reference(bodies, scene.pairs, refine=refine, resolution=n, min_properness=-2.0)
+    rough = {
+        (refine, n): collide_reference(
+            bodies, scene.pairs, refine=refine, resolution=n, min_properness=-2.0
         )
         for refine in ("segments", "pixels")
         for n in (6, 24)
     }
+    table = {key: shares(exact, found) for key, found in rough.items()}
     for n in (6, 24):
         false, missed, time, _, _ = table["segments", n]
         assert false <= 0.008 and missed <= 0.012 and time < 1e-4
-    false, missed, time, _, _ = table["pixels", 6]
-    assert 0.05 < false < 0.5 and missed < 0.02 and time < 0.03
+    # With pixels contacts at the pixel of a vertex stand for each other: missed is what none is near.
+    false, _, time, _, _ = table["pixels", 6]
+    short = short_edges(bodies.meshes, *bodies.shape[scene.pairs[:1]].T)[0]
+    missed = far_from(exact, rough["pixels", 6], 3 * short / 6).mean()
+    assert 0.05 < false < 0.5 and missed < 0.02 and time < 0.03, missed
     for refine in ("segments", "pixels"):
         coarse, fine = table[refine, 6], table[refine, 24]
         assert fine[0] <= coarse[0] and all(fine[i] < 0.6 * coarse[i] for i in (2, 3, 4)), (

@@ -167,3 +167,15 @@ def test_the_result_does_not_depend_on_the_rows(backend):
         tables.append(stages.s07(found).table())
     assert len(tables[0]) > 20
     assert all(t.tobytes() == tables[0].tobytes() for t in tables)
+
+
+def test_long_rows_are_sorted_by_a_heap_into_the_same_order(backend):
+    """One more than Shell's sort takes, and many, with ties: by key, then by number."""
+    from tests.screw._launch import C
+
+    rng = np.random.default_rng(4)
+    lengths = [int(C["GC_SORT_BY_HEAP"]) + 1, 3, 20_000]
+    keys = rng.integers(0, 500, sum(lengths)).astype(float)
+    start, order = sort_rows(backend, lengths, keys)
+    for a, b in zip(start, start[1:], strict=False):
+        assert np.array_equal(order[a:b], a + np.argsort(keys[a:b], kind="stable"))

@@ -15,7 +15,7 @@ from .s07_solve import EE, FV
 
 
 def resolve(screw, a, b, m, min_properness, pixel):
-    """Meetings at or above ``min_properness`` with every coincidence told once, in the order of the result."""
+    """Meetings at or above ``min_properness``, every coincidence told once, in the order of the result."""
     m = m.take(np.nonzero(m.properness >= min_properness)[0])
     same_time = max(2.0 * screw.tau, 2.0 * pixel / screw.speed)
     places = [_place(a, b, m, i) for i in range(len(m))]

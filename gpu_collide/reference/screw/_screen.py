@@ -96,7 +96,8 @@ class Raster:
             return _described(self.screw, a, b, *[np.zeros(0)] * 5)
         (edges_a, regions_a, _, dots_a), (edges_b, regions_b, _, dots_b) = self.sides
         screw, rows = self.screw, self.rows
-        found = [_described(screw, a, b, *s06_edge_edge.on_pixels(screw, rows, *edges_a, *edges_b, self.shifts))]
+        shared = s06_edge_edge.on_pixels(screw, rows, *edges_a, *edges_b, self.shifts)
+        found = [_described(screw, a, b, *shared)]
         for face_body, vertex_body, regions, dots in (
             (a, b, regions_a, dots_b),
             (b, a, regions_b, dots_a),
