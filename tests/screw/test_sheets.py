@@ -12,9 +12,9 @@ from tests import oracle
 from tests.oracle.scenes import SceneData
 from tests.oracle.scenes_base import random_quat
 
-SAME = 1e-7  # largest difference of a time, place or properness between two windings; worst seen in 600
-pairs below 1e-9 WHOLE_TURNS = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [1, 1,
-0, 0]], float)
+# largest difference of a time, place or properness between two windings; worst seen in 600 pairs below 1e-9
+SAME = 1e-7
+WHOLE_TURNS = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [1, 1, 0, 0]], float)
 
 
 def strip(rng):
