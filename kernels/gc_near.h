@@ -21,6 +21,9 @@ GC_LARGE void gc_screw_near(const gc_screw *k, gc_screw *n)
     int i;
     *n = *k;
     for (i = 0; i < GC_NEAR_SCALES && small > GC_R(0.0) && small * m <= GC_R(0.5); ++i) m = m * GC_R(2.0);
+    /* A body smaller than the unit can be has the unit's size: an origin as near to the axis as its own radius would take
+     * kappa, and the larger body's places with it, out of float32. */
+    small = GC_MAX(small, GC_R(0.5) / m);
     if (k->kappa > GC_R(0.0)) {
         if (kr > GC_R(1e-9)) {
             ux = x / kr;

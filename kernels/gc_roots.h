@@ -6,7 +6,8 @@
  * Newton's method kept inside its bracket. The curvature is bounded for the whole interval first; where that does not
  * settle a piece, by its value in the middle and a bound of the third derivative: terms that cancel over the whole
  * interval (nearly parallel features, a long way with a tiny turn) would else cut it into thousands. What is left shrinks
- * on a double root and is a touch if the extremum there is within the touch tolerance. The position in the tree is two
+ * on a double root and is a touch if the extremum there is within the touch tolerance; two single roots that rounding
+ * cannot tell apart are one as well (gc_join_double). The position in the tree is two
  * numbers, so there is no stack. After GC_MAX_VISITS pieces the walk stops and says so.
  */
 #ifndef GC_ROOTS_H
@@ -174,6 +175,18 @@ GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_
     return gc_piece(w, v, bend, GC_CURVE_ROUNDING * gc_curve_slope_bound(c, w->reach), arm);
 }
 
+/* Two roots nearer to each other than rounding can tell are one touch: a root so flat that its partner lies within the
+ * rounding of f goes to the extremum between them, where time, place and approach are those of the touch (a root within
+ * rounding is off by its root, 1.5e-8 of a step seen, enough to face the wrong way). Returns 0 if it was told already. */
+GC_LARGE int gc_join_double(const gc_walk *w, const gc_curve *c, gc_real *root)
+{
+    gc_real slope = gc_curve_at(c, *root).df, bend = GC_ABS(gc_curve_bend(c, *root)), reach;
+    if (!(bend > GC_R(0.0)) || slope * slope > GC_R(8.0) * bend * w->rounding) return 1;
+    reach = GC_SQRT(GC_R(8.0) * w->rounding / bend);
+    *root = gc_extremum(c, *root, reach);
+    return *root - w->last_touch > reach;
+}
+
 /* next root in *root, or 0 when there is none left */
 GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
 {
@@ -198,9 +211,14 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
             gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
             gc_walk_on(w);
             if ((fa < GC_R(0.0)) != (fb < GC_R(0.0))) {
+                /* no slope of the piece is less than that of its middle by more */
+                gc_real least = GC_ABS(v.df) - w->bend * arm;
+                int lone = least > GC_R(0.0) && least * least > GC_R(8.0) * w->bend * w->rounding;
                 *root = gc_bracketed(c, a, b, fa, GC_R(0.25) * w->rounding, &w->capped);
-                w->last_touch = *root;
-                return 1;
+                if (lone || gc_join_double(w, c, root)) {
+                    w->last_touch = *root;
+                    return 1;
+                }
             }
         } else if (piece == GC_PIECE_EMPTY) {
             gc_walk_on(w);

@@ -78,17 +78,28 @@ GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
 
 /* ---- lasting contacts --------------------------------------------------------------------------------------- */
 
+/* Normal of the plane in which two edges slide, from the moment of three at which they are least parallel: half-way they may
+ * be parallel, and what is left of the cross product then points anywhere. */
+GC_FN gc_vec gc_slide_normal(const gc_screw *k, const gc_edges *x)
+{
+    gc_vec best = gc_cross_at(k, x, gc_turn_at(k->theta, GC_R(0.0))).cross;
+    int i;
+    for (i = -1; i <= 1; i += 2) {
+        gc_vec n = gc_cross_at(k, x, gc_turn_at(k->theta, GC_R(0.5) * (gc_real)i)).cross;
+        if (gc_norm(n) > gc_norm(best)) best = n;
+    }
+    return gc_unit(best, gc_across(x->d));
+}
+
 /* The j-th function whose sign change may end or begin a lasting contact; returns 0 past the last. */
 GC_LARGE int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, int j, gc_curve *c)
 {
     const gc_screw *k = &p->screw;
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
-        gc_vec n = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).cross;
-        gc_real big = gc_norm(n);
+        gc_vec n;
         if (j >= 4) return 0;
-        if (big <= GC_R(0.0)) n = gc_across(x.d);
-        else n = gc_scale(n, GC_R(1.0) / big);
+        n = gc_slide_normal(k, &x);
         if (j < 2) {
             /* side of A's end j as B's line sees it, in the plane with normal n */
             gc_vec end = gc_add(x.p, gc_scale(x.d, (gc_real)j));
