@@ -125,7 +125,7 @@ def pixel_side(bodies, pairs, resolution) -> float:
 
 
 def missed_share(found, exact, pixel=None) -> float:
-    """Share of the feature pairs of `exact` that `found` lacks; with `pixel`, neighbours of theirs as well."""
+    """Share of the feature pairs of `exact` that `found` lacks; with `pixel`, neighbours of theirs too."""
     reported, keys = _rows(contact_keys(found)), contact_keys(exact)
     lacking = np.array([tuple(key) not in reported for key in keys.tolist()], bool)
     if pixel is not None:

@@ -39,8 +39,8 @@ def errors(scene, backend, refine, resolution):
     return np.mean(~known), missed, np.median(apart[edges]), np.median(away[edges])
 
 
-# Seen at 6 rows a short edge, boxes and cars: segments 0.34 and 0.08 % false, 0.28 and 0.08 % missed; pixels 37
-# and 24 % false, 0.16 and 0.43 % missed (by names alone it would be a sixth).
+# Seen at 6 rows a short edge, boxes and cars: segments 0.34 and 0.08 % false, 0.28 and 0.08 % missed; pixels
+# 37 and 24 % false, 0.16 and 0.43 % missed (by names alone it would be a sixth).
 @pytest.mark.parametrize(
     "refine, false_most, missed_most", [("segments", 0.008, 0.012), ("pixels", 0.5, 0.008)]
 )
