@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     if arguments.list:
         for name in cases.NAMES:
-            print(f"{name:<8}{cases.load(name).HELP}")
+            print(f"{name:<10}{cases.load(name).HELP}")
         return 0
     names, paths = _select(arguments)
     settings = _settings(arguments, paths)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gpu_collide as gc
-from bench.checks import ExactCheck, compare_with_exact, hit_share
+from bench.checks import ExactCheck, compare_with_exact, hit_share, pixel_side
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
@@ -50,7 +50,8 @@ def rate_shape(name: str, mesh, settings: Settings, *, full: int, sample: int, b
         else:
             some = call(refine, candidates, resolution, sample)
             every = call(refine, candidates, resolution, sample, -1.0)
-            found = compare_with_exact(some, (every, exact_all), exact_sample)
+            pixel = pixel_side(bodies, pairs, resolution) if refine == "pixels" else None
+            found = compare_with_exact(some, (every, exact_all), exact_sample, pixel=pixel)
             errors = {k: found[k] for k in ("false", "missed")} | {"time_error": found["time_median"]}
             missed = found["missed"] * len(exact_sample)
             if missed > max(2, _MISSED_AT_MOST * len(exact_sample)):

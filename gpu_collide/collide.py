@@ -75,15 +75,15 @@ def collide(
     report : bool, optional
         Also count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional
-        ``exact`` solves for times to rounding and misses nothing. ``segments`` draws edges on the rows of the
-        screen as straight pieces and interpolates the times at which they cross; vertices against faces are
-        solved. ``pixels`` is the paper's answer, to the pixel: edges that share pixels meet, once a pair of
-        edges and at the earliest; of contacts that share the pixel of a vertex the one of greatest properness
-        is told, which may be a neighbour of the exact one (docs/decisions/0015).
+        ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
+        takes edges for straight pieces between the rows of the screen and interpolates the times at which
+        they cross; vertices against faces are solved. ``pixels`` is the paper's answer, to the pixel: edges
+        that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
+        a vertex the one of greatest properness is told, which may be a neighbour of the exact one
+        (docs/decisions/0015).
     candidates : {"auto", "raster", "pairs"}, optional
         How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. The
-        result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with
-        ``refine="exact"`` only.
+        result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with ``refine="exact"`` only.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
@@ -91,7 +91,9 @@ def collide(
     pixel_size : float, optional
         The same as a length; not together with `resolution`.
     min_properness : float, optional
-        Contacts below this properness, in [-1, 1], are not reported. -1 reports all.
+        Contacts below this properness, in [-1, 1], are not reported; -1 leaves out none. It is a filter: what
+        is told at one threshold is what is told at a lower one and reaches it, bit for bit. Of features that
+        meet in one place at once only the contact of greatest properness is told.
     contacts : {"all", "first"}, optional
         ``first`` keeps the contacts at exactly the earliest time of each pair.
     check_start : bool, optional
@@ -141,8 +143,8 @@ def collide(
     pairs there are, and refuses more than its own `max_bytes` holds.
 
     Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
-    not finite, UNRESOLVED if an iteration cap was hit (what was found is kept), or if the motion
-    is too long for the precision (nothing is looked for then).
+    not finite, UNRESOLVED if an iteration cap was hit (what was found is kept), or if the motion is too long
+    for the precision and the bodies may meet on it (no contacts then; if they cannot meet, it is a MISS).
 
     Solids overlap if they go into each other by more than 1e-7 of the size of the pair, the larger bounding
     radius (``single``: 1e-4); less is touch. They do if a surface goes through the other, or if a part of one
@@ -152,8 +154,8 @@ def collide(
     sheets in one place. On the back of an open part's faces its solid is taken to begin, unless the mesh is
     ``two_sided``. Parts thinner than 1e-5 of the size overlap from a hundredth of their thickness, and
     those too small for float64 to tell from a point once they are inside by the depth. INITIAL_OVERLAP
-    outranks HIT: ``np.isfinite(contacts.toi)`` says which pairs have contacts. Pairs that are UNRESOLVED for
-    the length of their way are not looked at.
+    outranks UNRESOLVED and HIT: ``np.isfinite(contacts.toi)`` says which pairs have contacts. Pairs that are
+    UNRESOLVED for the length of their way are not looked at.
 
     The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Broad phase and filters
     leave some of those out; of pairs that meet they leave out nothing in any mode.

@@ -1,5 +1,6 @@
 """What the docs say is what the code says."""
 
+import ast
 import importlib.util
 import os
 import re
@@ -97,6 +98,41 @@ def test_the_kernels_readme_names_every_macro_and_stage():
     assert [m for m in sorted(macros | {"GC_FN", "GC_R"}) if m not in page] == []
     stages = sorted(path.stem for path in (ROOT / "kernels" / "screw").glob("s0*.c"))
     assert stages and [stage for stage in stages if f"| `{stage}` |" not in page] == []
+
+
+def code_map():
+    """Rows of the code map of ARCHITECTURE.md: (paths named, packages said to be imported)."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|(.*)\|(.*)\|(.*)\|$", page[: page.index("`pipeline/`, in the order")], re.M)
+    return [(re.findall(r"`([^`]+)`", where), said) for where, _, said in rows]
+
+
+def test_the_map_of_the_code_names_every_file():
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    package = ROOT / "gpu_collide"
+    folders = [package, package / "pipeline", package / "reference" / "screw"]
+    files = [path.name for folder in folders for path in folder.glob("*.py")]
+    files += [path.name for path in (ROOT / "kernels").glob("*.h")]
+    assert len(files) > 70
+    assert [f for f in files if f"`{f}`" not in page and not re.match(r"s\d\d_|__init__", f)] == []
+    stages = [path.stem for path in (ROOT / "kernels").glob("*/[bfs]0*.c")]
+    assert len(stages) == 18 and [stage for stage in stages if f"**{stage}**" not in page] == []
+
+
+def test_files_import_only_what_the_map_says():
+    extras = {"trimesh", "matplotlib", "cupy", "pyopencl", "rich", "zarr", "pyarrow"}
+    seen = set()
+    for path in (ROOT / "gpu_collide").rglob("*.py"):
+        inside = path.relative_to(ROOT / "gpu_collide")
+        keys = {inside.name} if len(inside.parts) == 1 else {f"{inside.parts[0]}/"}
+        said = " ".join(said for names, said in code_map() if keys & set(names))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else names
+            for package in {name.split(".")[0] for name in names} & extras:
+                seen.add(package)
+                assert package in said, f"{inside} imports {package}, which its row of the map does not say"
+    assert seen == extras
 
 
 def test_links_lead_somewhere():

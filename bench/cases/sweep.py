@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import gpu_collide as gc
-from bench.checks import compare_with_exact, hit_share
+from bench.checks import compare_with_exact, hit_share, pixel_side
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
@@ -55,7 +55,8 @@ def run(settings: Settings) -> None:
                 def timed(refine=refine, resolution=resolution, call=call):
                     return call(refine, resolution, settings.min_properness)
 
-                errors = compare_with_exact(found, (every, every_exact), exact)
+                pixel = pixel_side(bodies, pairs, resolution) if refine == "pixels" else None
+                errors = compare_with_exact(found, (every, every_exact), exact, pixel=pixel)
                 timing = measure(timed, settings.repeat)
                 report.add(
                     hide=("pairs", "exact_contacts", "hit_share"),

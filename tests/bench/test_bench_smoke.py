@@ -44,6 +44,11 @@ def test_filters_tell_what_they_settled(capsys):
     assert "spheres+boxes+plane" in said and "narrow phase" in said
 
 
+def test_rows_tell_an_exponent(capsys):
+    assert run.main(["rows", "--quick", "--repeat", "1", "--no-save"]) == 0
+    assert "exponent" in capsys.readouterr().out
+
+
 def test_sweep_draws_its_figure(tmp_path, capsys):
     figure = tmp_path / "sweep.png"
     words = ["sweep", "--pairs", "6", "--repeat", "1", "--resolution", "6", "--resolution", "12"]
