@@ -121,3 +121,18 @@ def test_pixels_of_a_row_that_holds_the_axis_are_answered_at_once(backend):
         return min(sum(v for k, v in t.items() if k.startswith("s07")) for t in found)
 
     assert seconds(1.0) < 50 * seconds(2.0) + 2e-3
+
+
+def test_a_speck_beside_a_large_body_asks_the_reference_for_no_rows_without_end():
+    """Rows of a share of the speck's edges over the large body: 1e12 of them, each with arrays of its own."""
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [ONE, ONE])
+    end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0.1, 0.2]], [ONE, ONE])
+    bodies = gc.Bodies([gc.shapes.box(), gc.shapes.box((1e-10, 1e-10, 1e-10))], [0, 1], start, end)
+    options = {"backend": "reference", "candidates": "raster"}
+    found = gc.collide(bodies, [[0, 1]], resolution=24, **options)
+    assert found.status.tolist() == [gc.Status.HIT]
+    # worst error of the time seen: 2e-16
+    assert abs(found.toi[0] - (3 - 0.5 - 5e-11) / 6) < 1e-13
+    two = gc.Bodies(gc.shapes.box(), None, start, end)
+    with pytest.raises(gc.errors.MemoryLimitError, match="coarser resolution"):
+        gc.collide(two, [[0, 1]], refine="segments", pixel_size=1e-8, **options)

@@ -116,7 +116,7 @@ def windings_agree(rng, n, whole, how, backend, **options):
     ]
     as_given = [np.zeros(len(f), bool) for _, f in made]
     one, other = (collide(made, t, start, end, backend, **options) for t in (as_given, turned))
-    assert len(one) > 0.15 * n  # 0.19 seen at least
+    assert len(one) > 0.1 * n  # 0.14 seen at least, at a threshold of 0.3
     assert_same_contacts(one, other)
 
 

@@ -17,6 +17,9 @@ REFINE = ("exact", "segments", "pixels")
 CANDIDATES = ("auto", "raster", "pairs")
 # Edge pairs above which rows are faster than comparing all boxes with all boxes, in NumPy.
 RASTER_ABOVE = 1_000_000
+# Rows of the larger body's radius in exact mode: with a speck beside a large body its edges would ask
+# for 1e12.
+MOST_ROWS_TO_PROPOSE = 4096
 
 
 def collide_reference(
@@ -170,6 +173,8 @@ def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_prope
         candidates = "raster" if len(a.unit) * len(b.unit) > RASTER_ABOVE else "pairs"
     by_rows = screw.moves and (refine != "exact" or candidates == "raster")
     delta = s03_project.pixel_of(a.tables, b.tables, resolution, pixel_size, refine)
+    if refine == "exact":
+        delta = max(delta, screw.size / MOST_ROWS_TO_PROPOSE)  # rows only propose, and none is nearer for it
     if by_rows:
         pad = s02_facing.POSITION_PAD * screw.size
         lists = _screen.Raster(screw, body_a, body_b, delta, pad).candidates()

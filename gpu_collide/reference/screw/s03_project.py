@@ -16,12 +16,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ...errors import MemoryLimitError
 from .s02_facing import AXIS_PAD, azimuth_from, nearest_fraction
 
 # Where in its row or pixel the origin of the frame lies.
 ORIGIN = 0.37
 # In units of the size: nearer to the axis than this a point is on it, and its azimuth is rounding.
 ON_AXIS = 1e-9
+# A pair's rows; more are refused, as by the kernels (GC_MAX_ROWS).
+MOST_ROWS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,11 @@ def rows_of(screw, delta, boxes_a, boxes_b, pad):
     last = min(np.floor((r[1] + 2 * pad) / delta + ORIGIN) for r in ranges)
     if first > last:
         return None
+    if last - first >= MOST_ROWS:
+        raise MemoryLimitError(
+            f"resolution, pixel_size: expected at most {MOST_ROWS} rows for a pair, got "
+            f"{last - first + 1:.3g}; pass a coarser resolution or pixel_size"
+        )
     low, count = (first - ORIGIN) * delta, int(last - first) + 1
     middle = low + (np.arange(count) + 0.5) * delta
     # Any positive radius serves, as long as both bodies use it.
