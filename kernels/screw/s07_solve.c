@@ -33,14 +33,15 @@ GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, g
 
 GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
 
-/* test the pair at s and append it if it is a contact; what lasts no longer than times are told apart does not last */
+/* Test the pair at s and append it if it is a contact. What lasts no longer than times are told apart does not last, but half
+ * the step always does, so that a body at rest stays at rest however little it turns. */
 GC_LARGE void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s,
                        gc_real end, int sustained)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
     gc_real slack = GC_TOL_INSIDE * p->screw.size + (sustained ? GC_R(0.0) : c.doubt);
     if (!c.facing || !(c.inside >= -slack) || !(c.properness >= o->min_properness)) return;
-    if (p->screw.speed > GC_R(0.0) && !(end - s > GC_R(2.0) * p->screw.tau)) sustained = 0;
+    if (p->screw.speed > GC_R(0.0) && !(end - s > GC_MIN(GC_R(2.0) * p->screw.tau, GC_R(0.5)))) sustained = 0;
     if (!sustained) end = s;
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
 }

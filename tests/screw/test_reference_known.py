@@ -66,6 +66,16 @@ def test_closed_forms(b_from, b_to, q_to, first, candidates):
         assert abs(found.toi[0] - first) < 1e-12 and found.status[0] == gc.Status.HIT
 
 
+@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-10, 1e-8, 1e-3])
+def test_a_box_at_rest_stays_there_however_little_it_turns(angle):
+    """A way shorter than the tolerance of touching cannot tell two times apart, and still lasts."""
+    place = (0.2, 0.1, 1.0)
+    found = one_pair(gc.shapes.box((8, 8, 1)), gc.shapes.box(), place, place, q_to=turn([0, 0, 1], angle))
+    corners = found.kind == gc.Kind.FV
+    assert corners.sum() == 4 and found.sustained[corners].all()
+    assert (found.time[corners] == 0).all() and (found.time_end[corners] == 1).all()
+
+
 def test_wide_arcs():
     box = gc.shapes.box()
     end, q = arc((7.654, 1.522, 0.0), (7.654, -18.478, 0.0))
