@@ -102,6 +102,21 @@ GC_FN gc_crossing gc_cross_at(const gc_screw *k, const gc_edges *x, gc_turn r)
     gc_crossing c;
     gc_vec q = gc_flow(k, r, x->q), e = gc_turn_vec(k, r, x->e), gap = gc_sub(q, x->p);
     gc_real n2, big = x->length_a * x->length_b;
+#if GC_PRECISION == 2
+    /* the square of an edge of 1e-18 sizes keeps no digits in float32 */
+    gc_vec d = gc_direction(x->d, x->d), u = gc_direction(e, e);
+    c.cross = gc_cross(d, u);
+    n2 = gc_dot(c.cross, c.cross);
+    c.sine = GC_SQRT(n2);
+    c.alpha = GC_R(-1.0);
+    c.beta = GC_R(-1.0);
+    if (c.sine >= GC_TOL_PARALLEL) {
+        c.alpha = gc_dot(gc_cross(gap, u), c.cross) / n2 / x->length_a;
+        c.beta = gc_dot(gc_cross(gap, d), c.cross) / n2 / x->length_b;
+    }
+    c.cross = gc_scale(c.cross, big);
+    return c;
+#else
     c.cross = gc_cross(x->d, e);
     n2 = gc_dot(c.cross, c.cross);
     c.sine = GC_SQRT(n2) / big;
@@ -113,6 +128,7 @@ GC_FN gc_crossing gc_cross_at(const gc_screw *k, const gc_edges *x, gc_turn r)
     c.alpha = gc_dot(gc_cross(gap, e), c.cross) / n2;
     c.beta = gc_dot(gc_cross(gap, x->d), c.cross) / n2;
     return c;
+#endif
 }
 
 /* ---- facing ------------------------------------------------------------------------------------------------- */
