@@ -129,7 +129,7 @@ def missed_share(found, exact, pixel=None) -> float:
     reported, keys = _rows(contact_keys(found)), contact_keys(exact)
     lacking = np.array([tuple(key) not in reported for key in keys.tolist()], bool)
     if pixel is not None:
-        lacking[lacking] = _far_from(found, exact, lacking, 3.0 * pixel)
+        lacking[lacking] = far_from(found, exact, 3.0 * pixel, lacking)
     return len(_rows(keys[lacking])) / max(len(_rows(keys)), 1)
 
 
@@ -160,11 +160,11 @@ def nearest_meetings(found, exact):
     return known, np.array(apart), np.array(away)
 
 
-def _far_from(found, exact, chosen, reach):
-    """Which of the chosen contacts of `exact` have no contact of their pair within `reach` on both bodies."""
+def far_from(found, exact, reach, chosen=slice(None)):
+    """Which chosen contacts of `exact` have no found one of their pair within `reach` on both bodies."""
     pair = np.asarray(found.pair)
     far = []
-    for i in np.flatnonzero(chosen):
+    for i in np.arange(len(exact.pair))[chosen]:
         rows = slice(*np.searchsorted(pair, [exact.pair[i], exact.pair[i] + 1]))
         apart = [
             np.linalg.norm(np.asarray(getattr(found, k))[rows] - np.asarray(getattr(exact, k))[i], axis=1)

@@ -20,6 +20,7 @@ def run(tmp_path, **variables):
     )
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GPU_COLLIDE", "PYTEST"))}
     env |= {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | variables
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # half of the time
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tmp_path)]
     return subprocess.run(command, env=env, capture_output=True, text=True, cwd=tmp_path).stdout
 

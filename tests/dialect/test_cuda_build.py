@@ -32,13 +32,15 @@ def nvrtc():
         pytest.skip(f"NVRTC {_nvrtc.version(12)} does not know {sorted(missing)}")
 
 
+EVERYDAY = {("single", 70), ("double", 80), ("mixed", 90), ("mixed", 100)}
+
+
 def matrix():
-    """The test kernel everywhere; the kernels, seconds each, in mixed everywhere and once in the others."""
+    """The test kernel everywhere; the kernels, 10 seconds each, once for each architecture and precision."""
     for arch in ARCHITECTURES:
         for precision in _sources.PRECISIONS:
             yield pytest.param(MACROS, precision, arch, id=f"every_macro-{precision}-{arch}")
-            often = precision == "mixed" or arch == 90
-            marks = () if often else pytest.mark.slow
+            marks = () if (precision, arch) in EVERYDAY else pytest.mark.slow
             yield pytest.param(
                 _sources.source(), precision, arch, id=f"kernels-{precision}-{arch}", marks=marks
             )

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from bench.checks import far_from
 from gpu_collide.pipeline.tables import short_edges
 from gpu_collide.reference.screw import collide_reference
 from tests import oracle
 from tests.oracle import scenes
-from tests.test_approximate import far_from
 
 FIELDS = ("kind", "feature_a", "feature_b", "time", "local_a", "local_b", "properness", "normal_speed")
 
@@ -99,7 +99,7 @@ def test_screen_answers_come_nearer_with_the_pixel():
     # With pixels contacts at the pixel of a vertex stand for each other: missed is what none is near.
     false, _, time, _, _ = table["pixels", 6]
     short = short_edges(bodies.meshes, *bodies.shape[scene.pairs[:1]].T)[0]
-    missed = far_from(exact, rough["pixels", 6], 3 * short / 6).mean()
+    missed = far_from(rough["pixels", 6], exact, 3 * short / 6).mean()
     assert 0.05 < false < 0.5 and missed < 0.02 and time < 0.03, missed
     for refine in ("segments", "pixels"):
         coarse, fine = table[refine, 6], table[refine, 24]
