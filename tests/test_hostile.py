@@ -91,41 +91,46 @@ def beyond(bodies, a, b, found, k, t):
 
 
 def specks(ratio):
-    """A pyramid far smaller than a box, inside a corner's edges and on the axis of the box's turn."""
+    """A pyramid far smaller than the other body, at the corner of that."""
     tip = gc.Mesh(
         np.sqrt(ratio) * np.array([[1, 0, 0], [0, 1, 0], [-1, -1, 0], [0.2, 0.1, 1]]),
         [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
     )
-    corner = gc.Mesh(
-        np.array([[0, 0, 0], [2, 0, 0.5], [0.3, 2, 0], [0, 0.4, 2]]) / np.sqrt(ratio),
-        [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
-    )
-    return tip, corner
+    a = np.array([[0, 0, 0], [2, 0, 0.5], [0.3, 2, 0], [0, 0.4, 2]]) / np.sqrt(ratio)
+    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    # two spikes that share their tip, which is the centre of both: the axis goes through all three
+    more = [[0, 4, 5], [0, 6, 4], [0, 5, 6], [4, 6, 5]]
+    return tip, gc.Mesh(a, faces), gc.Mesh(np.concatenate([a, -a[1:]]), faces + more)
 
 
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
-@pytest.mark.parametrize("ratio", [1e-3, 1e-9, 1e-18, 1e-30])
+@pytest.mark.parametrize("ratio", [1e-3, 1e-9, 1e-18, 1e-20, 2e-35])
 def test_a_speck_on_the_axis_of_what_turns_about_it(ratio, precision):
-    """Near faces and filters see what all features see, however much smaller one body is. With 1e-24 and less
-    near faces lost edges (the frame at the axis took its curvature out of float32), boxes parted what meets
-    (products of their sides were no numbers any more), and `single` told places 1e17 off."""
-    tip, corner = specks(ratio)
-    turn = turn_quat(np.array([[0.6, 0, 0.8]]), np.array([0.7]))[0]
-    for way in ([0, 0, 0], [0.3, 0.2, 0.1]):
-        start, end = (
-            (([0, 0, 0], ONE), ([0, 0, 0], ONE)),
-            (([0, 0, 0], ONE), (np.array(way) / np.sqrt(ratio), turn)),
-        )
-        bodies = pair_of([tip, corner], start, end)
-        options = {"min_properness": -1.0, "precision": precision}
-        want = gc.collide(
-            bodies, [[0, 1]], backend="cpu", features="all", filters="none", **options
-        ).to_numpy()
-        assert len(want) > 0
+    """Near faces and filters see what all features see, however much smaller one body is. At 2e-35 near faces
+    lost edges (the frame at the axis took its curvature out of float32), at 1e-20 boxes parted what meets
+    (products of their sides were no numbers any more), at 1e-18 `single` told places 1e17 off."""
+    n, rng = 48, np.random.default_rng(3)
+    unit = 1 / np.sqrt(ratio)
+    turns = turn_quat(random_axis(rng, n), rng.choice([2.5e-8, 0.7, 1.55], n))
+    turns[::2] = ONE
+    way = rng.normal(size=(n, 3)) * unit
+    way[rng.random(n) < 0.5] = 0
+    lean = turn_quat(random_axis(rng, n), rng.uniform(0, 3, n))
+    first = np.where(rng.random((n, 1)) < 0.5, -0.3 * way, 0.0)
+    still = np.zeros((n, 3))
+    poses = (
+        gc.Poses.from_quat_wxyz(*(np.concatenate(x) for x in zip(*two, strict=True)))
+        for two in (((still, lean), (first, np.tile(ONE, (n, 1)))), ((still, lean), (first + way, turns)))
+    )
+    bodies = gc.Bodies(specks(ratio), np.append(np.zeros(n, int), rng.integers(1, 3, n)), *poses)
+    pairs = np.column_stack([np.arange(n), n + np.arange(n)])
+    options = {"min_properness": -1.0, "precision": precision, "backend": "cpu", "check_start": False}
+    want = gc.collide(bodies, pairs, features="all", filters="none", **options).to_numpy()
+    assert len(want) > n // 2
+    with np.errstate(over="ignore"):
         assert not _invariants.violations(want, bodies, min_properness=-1.0, precision=precision)
-        for other in ({"features": "near"}, {"filters": ("boxes",)}, {"filters": ("boxes", "plane")}):
-            found = gc.collide(
-                bodies, [[0, 1]], backend="cpu", **{"features": "all", **other}, **options
-            ).to_numpy()
-            assert found.time.tobytes() == want.time.tobytes(), other
-            assert found.local_a.tobytes() == want.local_a.tobytes(), other
+    for other in ({"features": "near"}, {"filters": ("boxes",)}, {"filters": ("boxes", "plane")}):
+        found = gc.collide(bodies, pairs, **{"features": "all", **other}, **options).to_numpy()
+        assert found.contact_start.tobytes() == want.contact_start.tobytes(), other
+        assert found.time.tobytes() == want.time.tobytes(), other
+        assert found.local_a.tobytes() == want.local_a.tobytes(), other
