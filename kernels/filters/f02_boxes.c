@@ -118,7 +118,10 @@ GC_LARGE int f02_boxes_meet(const gc_view *w, const gc_bent_box *a, const gc_ben
             gc_raster n2 = g[i][0] * g[j][1] - g[i][1] * g[j][0];
             gc_raster a0 = GC_ABS_R(n0), a1 = GC_ABS_R(n1), a2 = GC_ABS_R(n2);
             gc_raster reach = a0 * (a->stray_rho + b->stray_rho) + a1 * (a->stray_psi + b->stray_psi) + (a0 + a1 + a2) * pad;
-            gc_raster apart = n0 * (b->rho - a->rho) + n1 * (b->psi - a->psi) + n2 * (b->y - a->y);
+            gc_raster apart;
+            /* boxes of 1e-20 sizes: their products, and what the pad makes of them, are no numbers of float32 any more */
+            if (!(a0 + a1 + a2 > GC_F(1e-25))) continue;
+            apart = n0 * (b->rho - a->rho) + n1 * (b->psi - a->psi) + n2 * (b->y - a->y);
             for (k = 0; k < 7; ++k) reach += GC_ABS_R(n0 * g[k][0] + n1 * g[k][1] + n2 * g[k][2]);
             for (turn = -1; turn <= 1; ++turn)
                 if (copies >> (turn + 1) & 1) {

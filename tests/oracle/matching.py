@@ -246,7 +246,7 @@ def _groups(f, owner, taken, expected, thr, report):
                 continue
             if any(_during(h, atoms[i]) for h in hit):
                 continue
-            report.missed_groups.append(_describe(best, members=len(members)))
+            report.missed_groups.append(_describe(best, members=len(members), near=best["local_a"].tolist()))
 
 
 def _during(held, a):

@@ -96,10 +96,12 @@ def _march(gap, ids, out):
     time = np.zeros(n)
     live = every[out.clear[ids] & (gap.bound > 0)]
     late = out.clear[ids] & (gap.bound <= 0)
+    least = np.minimum(at_start, gap(every, np.ones(n)))  # a touch at the very end is one of rounding
     for _ in range(300):
         if len(live) == 0:
             break
         apart = gap(live, time[live])
+        least[live] = np.minimum(least[live], apart)
         step = np.maximum(apart, 0) / gap.bound[live]
         done = apart <= 1e-3 * TOUCH * size
         time[live] += np.where(done, 0.0, step)
@@ -116,7 +118,8 @@ def _march(gap, ids, out):
     out.time[ids] = np.where(touched, time, np.inf)
     out.deep[ids] = touched & (low < -DEEP * size)
     # what never comes near, or goes in deep, is beyond doubt
-    out.sure[ids] = out.clear[ids] & ~slow & (~touched | (low < -DEEP * size))
+    away = ~touched & (least > TOUCH * size)
+    out.sure[ids] = out.clear[ids] & ~slow & (away | (low < -DEEP * size))
 
 
 def translation_interval(a, b, start, end):
