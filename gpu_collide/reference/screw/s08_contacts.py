@@ -23,8 +23,8 @@ SHARES = (0.29, 0.61, 0.83)
 def resolve(screw, a, b, meetings, min_properness):
     """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
-    # Features that pass each other at their ends while they stay in contact do not last; what holds for half of
-    # a step does, even where the whole step is too slow to tell two times apart.
+    # Features that pass each other at their ends while they stay in contact do not last; what holds for half
+    # of a step does, even where the whole step is too slow to tell two times apart.
     brief = min(2 * screw.tau, 0.5) if screw.moves else 0.0
     lasts = meetings.sustained & (meetings.s_end - meetings.s > brief)
     begin = np.clip(meetings.s, -0.5, 0.5)
