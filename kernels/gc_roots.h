@@ -163,7 +163,9 @@ GC_FN int gc_piece(const gc_walk *w, gc_value v, gc_real bend, gc_real slope_rou
     gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
     if (value > (slope + slope_rounding) * arm + GC_R(0.5) * bend * arm * arm + w->rounding + w->touch)
         return GC_PIECE_EMPTY;
-    if (slope > bend * arm + slope_rounding) return GC_PIECE_MONOTONE;
+    /* An extremum on the border of two pieces belongs to both: by its rounding alone a piece must not be monotone, or a touch
+     * there is a root of neither. */
+    if (slope > GC_R(1.00001) * bend * arm + slope_rounding) return GC_PIECE_MONOTONE;
     return bend * arm * arm <= GC_R(0.5) * w->touch ? GC_PIECE_FLAT : GC_PIECE_OPEN;
 }
 

@@ -162,3 +162,25 @@ def test_edges_that_meet_on_the_axis_last_from_where_they_meet(twelfths, backend
     lasting = found.sustained & (found.kind == gc.Kind.EE) & (found.time > 0.5)
     assert lasting.sum() == 4
     assert np.abs(found.time[lasting] - 8 / twelfths).max() < 1e-9  # 4e-12 measured
+
+
+@pytest.mark.parametrize("size", [1.0, 0.7, 3.0])
+def test_a_touch_on_the_border_of_two_pieces_of_time(size, backend):
+    """A bar turns by half a turn while a cube passes; half-way a corner of the cube grazes a face of the bar.
+    The search for roots cuts the step in halves there; each took itself for monotone, by a rounding, and the
+    touch was a root of neither (whole_motion, pair 402 of 1,000)."""
+    turned = [[np.cos(np.pi / 2), 0, 1, 0], [1, 0, 0, 0]]
+    bodies = gc.Bodies(
+        [gc.shapes.box((2 * size, size, size)), gc.shapes.box((size, size, size))],
+        [0, 1],
+        gc.Poses.from_quat_wxyz(size * np.array([[1.0, 0, 0], [-1, 0, -1]]), turned),
+        gc.Poses.from_quat_wxyz(size * np.array([[1.0, 0, -1], [-2, 1, 1]]), [[1.0, 0, 0, 0]] * 2),
+    )
+    found, expected = (gc.collide(bodies, [[0, 1]], backend=k) for k in (backend.kind, "reference"))
+
+    def told(contacts):
+        return sorted(zip(contacts.kind, contacts.feature_a, contacts.feature_b, strict=True))
+
+    assert told(found) == told(expected)
+    grazing = (found.kind == gc.Kind.FV) & (np.abs(found.normal_speed) < 1e-9)
+    assert grazing.sum() == 1 and abs(found.time[grazing][0] - 0.5) < 1e-9  # 0 measured
