@@ -102,6 +102,9 @@ def test_compiler_that_fails_at_the_kernels_alone(tmp_path, monkeypatch):
     assert isinstance(backends._refused["cpu", "mixed"], KernelCompileError)  # and is not tried at every call
 
 
+NAP = f"{90_000 + os.getpid()}.25"  # seconds that no other run of these tests asks for
+
+
 def processes_with(word):
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -115,13 +118,13 @@ def processes_with(word):
 
 @posix
 def test_compiler_that_never_returns(tmp_path, monkeypatch):
-    monkeypatch.setenv("CC", compiler(tmp_path, "sleep 98765.25 & sleep 98765.25"))
+    monkeypatch.setenv("CC", compiler(tmp_path, f"sleep {NAP} & sleep {NAP}"))
     monkeypatch.setenv("GPU_COLLIDE_COMPILE_SECONDS", "0.5")
     begun = time.monotonic()
     with pytest.raises(BackendUnavailableError, match="within 0.5 s; GPU_COLLIDE_COMPILE_SECONDS"):
         cpu.CpuBackend()
     assert time.monotonic() - begun < 10
-    assert not processes_with("98765.25") and not list(tmp_path.glob("cache/.*"))
+    assert not processes_with(NAP) and not list(tmp_path.glob("cache/.*"))
     why = {d.backend: d.why_not for d in backends.devices()}["cpu"]
     assert "did not compile the kernels within" in why
 
@@ -129,13 +132,13 @@ def test_compiler_that_never_returns(tmp_path, monkeypatch):
 @posix
 def test_compiler_that_never_says_its_version(tmp_path, monkeypatch):
     script = tmp_path / "silent"
-    script.write_text("#!/bin/sh\nsleep 98766.25\n")
+    script.write_text(f"#!/bin/sh\nsleep {NAP}\n")
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
     monkeypatch.setattr(_compiler, "VERSION_SECONDS", 0.3)
     with pytest.warns(RuntimeWarning, match="it said no version within 0.3 s; trying cc, gcc"):
         assert cpu.find_compiler()[0][0] != str(script)
-    assert not processes_with("98766.25")
+    assert not processes_with(NAP)
 
 
 @pytest.mark.parametrize("cc, told", [("gcc 'x", "No closing quotation"), ("no-such-cc", "no such command")])
@@ -241,19 +244,19 @@ def test_no_writable_folder_at_all(tmp_path, monkeypatch):
 @posix
 def test_ctrl_c_while_compiling_leaves_nothing(tmp_path):
     """No compiler that runs on, nothing half built, and the next process builds."""
-    slow = compiler(tmp_path, "sleep 98767.25")
+    slow = compiler(tmp_path, f"sleep {NAP}")
     code = COLLIDE.format("cpu").replace("gc.collide", "print('now', flush=True) or gc.collide")
     child = python(code, CC=slow)
     assert child.stdout.readline() == "now\n"
     for _ in range(100):
-        if processes_with("98767.25"):
+        if processes_with(NAP):
             break
         time.sleep(0.1)
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)
     assert "KeyboardInterrupt" in err and child.returncode != 0 and time.monotonic() - begun < 5
-    assert not processes_with("98767.25")
+    assert not processes_with(NAP)
     assert not list(tmp_path.glob("cache/*")) + list(tmp_path.glob("cache/.*"))
 
 
