@@ -94,4 +94,4 @@ def _runs(settings):
     for refine in ("segments", "pixels"):
         if refine in settings.refines:
             for resolution in resolutions:
-                yield refine, "raster", resolution
+                yield refine, "auto", resolution
