@@ -105,15 +105,21 @@ def test_compiler_that_fails_at_the_kernels_alone(tmp_path, monkeypatch):
 NAP = f"{90_000 + os.getpid()}.25"  # seconds that no other run of these tests asks for
 
 
-def processes_with(word):
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if word in path.read_bytes().replace(b"\0", b" ").decode(errors="replace"):
-                found.append(path)
-        except OSError:
-            continue
-    return found
+def processes_with(word, seconds=5.0):
+    """Processes with the word in their command that are still there after `seconds`: the system takes a
+    moment to clear away those that were killed."""
+    until = time.monotonic() + seconds
+    while True:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if word in path.read_bytes().replace(b"\0", b" ").decode(errors="replace"):
+                    found.append(path)
+            except OSError:
+                continue
+        if not found or time.monotonic() > until:
+            return found
+        time.sleep(0.05)
 
 
 @posix
