@@ -255,7 +255,7 @@ def test_ctrl_c_while_compiling_leaves_nothing(tmp_path):
     child = python(code, CC=slow)
     assert child.stdout.readline() == "now\n"
     for _ in range(100):
-        if processes_with(NAP):
+        if processes_with(NAP, 0):
             break
         time.sleep(0.1)
     begun = time.monotonic()
