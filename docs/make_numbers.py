@@ -92,9 +92,14 @@ def _one_device(folder):
             tables += [words, _table(columns, [cells(r) for r in rows])]
     if not tables:
         return []
-    head = (
-        f"**{about['device']}**, commit {about['commit']}, {about['date']}, precision {about['precision']}."
-    )
+    # tables may be of different states of the code: each is told
+    states = {}
+    for name in ("fcl", "cubes", "cars", "tori", *(more[0] for more in _MORE)):
+        if (folder / f"{name}.csv").is_file():
+            told, _ = read(folder / f"{name}.csv")
+            states.setdefault((told["commit"], told["date"]), []).append(name)
+    of = "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
+    head = f"**{about['device']}**, precision {about['precision']}. Measured at {of}."
     return [head, *tables]
 
 
