@@ -81,7 +81,8 @@ def test_numbers_come_from_files(tmp_path):
         + "exact,auto,-,8.1,123456\nexact,pairs,-,9,1\npixels,raster,6,7.25,137931\n"
     )
     text = numbers.section(tmp_path)
-    assert "**cpu: Some Processor (2 cores)**, commit abc, 2026-01-02, precision mixed." in text
+    assert "**cpu: Some Processor (2 cores)**, precision mixed." in text
+    assert "Measured at fcl, cars: commit abc, 2026-01-02." in text
     assert "| cars | 20,000 | 47 % | 123,457 | 1,000 | 123.5 |" in text
     assert "| cars | exact | - | 8.10 | 123,456 |" in text
     assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
