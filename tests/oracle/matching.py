@@ -6,6 +6,8 @@ import numpy as np
 
 from .judge import NOMINAL, REQUIRED
 from .query import expect
+from .roots import EE
+from .solid import Solid, dot, norm
 
 KINDS = ("FV", "VF", "EE")
 TIME = 1e-9  # of the size: |dt| * |normal_speed| (what is promised)
@@ -133,12 +135,13 @@ def check_structure(f, n_pairs):
     return bad
 
 
-def compare(found, expected, *, min_properness=None, structure=True):
+def compare(found, expected, *, min_properness=None, structure=True, scene=None):
     """Match found contacts one to one with the atoms of `expected` (an `Expected`).
 
     Every REQUIRED atom has to be found, with its kind, features and time; of each group of coincident
     NOMINAL atoms
     at least one; every found contact has to be an atom. Nothing is forgiven beyond the bands of judge.py.
+    With `scene` a group may also be told by edges that go on meeting at its place.
     """
     f = as_arrays(found)
     atoms, thr = expected.atoms, expected.min_properness if min_properness is None else min_properness
@@ -174,7 +177,7 @@ def compare(found, expected, *, min_properness=None, structure=True):
     for i in np.nonzero((atoms["state"] == REQUIRED) & (taken < 0))[0]:
         report.missed.append(_describe(atoms[i]))
     report.optional = int((atoms["state"][owner[owner >= 0]] != REQUIRED).sum())
-    _groups(f, owner, taken, expected, thr, report)
+    _groups(f, owner, expected, thr, report, scene)
     for i in np.nonzero((atoms["state"] == REQUIRED) & (taken >= 0))[0]:
         _fields(f, int(taken[i]), atoms[i], expected, report)
     return report
@@ -215,7 +218,7 @@ def _lasts(a, end, expected):
     )
 
 
-def _groups(f, owner, taken, expected, thr, report):
+def _groups(f, owner, expected, thr, report, scene):
     """Each coincident group of NOMINAL atoms whose resolved contact is proper enough has at least one
     contact."""
     atoms = expected.atoms
@@ -246,6 +249,8 @@ def _groups(f, owner, taken, expected, thr, report):
                 continue
             if any(_during(h, atoms[i]) for h in hit):
                 continue
+            if scene is not None and any(_slides_through(h, atoms[i], scene, expected) for h in hit):
+                continue
             report.missed_groups.append(_describe(best, members=len(members), near=best["local_a"].tolist()))
 
 
@@ -259,6 +264,35 @@ def _during(held, a):
         or (held["vertex_a"] >= 0 and held["vertex_a"] == a["vertex_a"])
         or (held["vertex_b"] >= 0 and held["vertex_b"] == a["vertex_b"])
     )
+
+
+def _slides_through(held, a, scene, expected):
+    """Whether a reported pair of edges that meet for some time meet where and when `a` does.
+
+    A corner that comes to the border of a sheet while an edge of its body slides along that border: the edges
+    are told from before (decision 0016), the coincidence at the corner is the end of them. Both edges then go
+    through the point of `a`, each in the frame of its own body; nothing of their motion is needed.
+    """
+    if not held["sustained"] or held["kind"] != EE:
+        return False
+    if not held["time"] - 1e-9 <= a["time"] <= held["time_end"] + 1e-9:
+        return False
+    p = a["pair"]
+    width = a["time_hi"] - a["time_lo"]
+    reach = 1e-8 * expected.size[p] + a["pace"] * (4 * expected.tau[p] + 2e-10 + width)
+    kinds = np.asarray(scene.shape)[np.asarray(scene.pairs)[p]]
+    solids = [Solid(scene.meshes[k]) for k in kinds]
+    edges = (held["feature_a"], held["feature_b"])
+    points = (a["local_a"], a["local_b"])
+    return all(_off_edge(s, e, x) <= reach for s, e, x in zip(solids, edges, points, strict=True))
+
+
+def _off_edge(solid, edge, point):
+    """Distance of a point, in the frame of the mesh, from an edge."""
+    w = point - solid.center - solid.edge_mid[edge]
+    along = float(dot(w, solid.edge_dir[edge]))
+    half = float(solid.edge_half[edge])
+    return float(norm(w - np.clip(along, -half, half) * solid.edge_dir[edge]))
 
 
 def _fields(f, k, a, expected, report):
@@ -310,12 +344,12 @@ def _gap(x, y):
 def check(found, scene, min_properness=-0.1, expected=None, **more):
     """Compare with a scene; pairs at a half-turn, where two screws fit within rounding, may follow either."""
     expected = expect(scene, min_properness) if expected is None else expected
-    report = compare(found, expected, **more)
+    report = compare(found, expected, scene=scene, **more)
     bad = report.bad_pairs()
     free = bad[(expected.w[bad] > 0) & (expected.w[bad] < 1e-14)]
     if len(free):
         other = expect(scene, min_properness, only=free, flip=np.ones(expected.n_pairs, bool))
-        again = compare(restrict(found, free), other, structure=False)
+        again = compare(restrict(found, free), other, structure=False, scene=scene)
         settled = np.setdiff1d(free, again.bad_pairs())
         for name in ("missed", "missed_groups", "invented", "wrong"):
             setattr(report, name, [x for x in getattr(report, name) if x["pair"] not in settled])

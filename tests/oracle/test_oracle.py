@@ -5,6 +5,7 @@ import pytest
 
 from tests import oracle
 from tests.oracle import scenes, shapes
+from tests.oracle.judge import NOMINAL
 from tests.oracle.matching import FIELDS
 from tests.oracle.principles import arc_time, cut, exact_function, holds
 from tests.oracle.roots import Items, Scene, find
@@ -288,3 +289,29 @@ def test_compare_accepts_the_perfect_answer_and_sees_every_fault(family):
     empty = {k: (v[:0] if k in FIELDS else v) for k, v in good.items()}
     report = oracle.compare(empty, expected, structure=False)
     assert len(report.missed) == report.required and len(report.missed_groups) == report.groups
+
+
+def test_edges_that_slide_through_a_coincidence_tell_of_it():
+    """A prism's corner reaches a sheet's corner at t = 1, its edge slides along the border from before."""
+    scene = scenes.FAMILIES["whole_sheets"](20261120, 1000)
+    expected = oracle.expect(scene, only=[839])
+    atoms = expected.atoms
+    good = as_found(expected)
+    lasting = good["sustained"] & (good["kind"] == oracle.EE) & (good["time"] < 0.9)
+    through = lasting & (good["feature_a"] == 6) & (good["feature_b"] == 7)
+    elsewhere = lasting & (good["feature_a"] == 4) & (good["feature_b"] == 6)
+    assert through.sum() == elsewhere.sum() == 1 and (good["time_end"][through | elsewhere] == 1).all()
+    # without what is only at the corner, at the end of the step
+    early = good["time"] < 0.9
+    kept = {k: (v[early] if k in FIELDS else v) for k, v in good.items()}
+    lost = {k: (v[early & ~through] if k in FIELDS else v) for k, v in good.items()}
+    at_corner = [a["time"] for a in atoms if a["time"] > 0.9 and a["state"] == NOMINAL]
+    assert at_corner
+
+    def missing(found, **more):
+        report = oracle.compare(found, expected, structure=False, **more)
+        return [x for x in report.missed_groups if x["time"] > 0.9]
+
+    assert missing(kept)
+    assert not missing(kept, scene=scene)
+    assert missing(lost, scene=scene)  # edges that meet elsewhere then tell nothing
