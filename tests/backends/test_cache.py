@@ -274,7 +274,7 @@ def test_planted_library_does_not_run(tmp_path):
         if parent.stat().st_uid == 0 and parent != Path(tempfile.gettempdir()):
             parent.chmod(parent.stat().st_mode | 0o011)
     evil = tmp_path / "evil.so"
-    text = '#include <unistd.h>\n__attribute__((constructor)) static void f(void) { _exit(66); }\n'
+    text = "#include <unistd.h>\n__attribute__((constructor)) static void f(void) { _exit(66); }\n"
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", evil], input=text, text=True, check=True)
     code = f"""
 import os, pathlib, shutil, tempfile, warnings

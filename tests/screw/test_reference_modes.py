@@ -86,9 +86,7 @@ def test_screen_answers_come_nearer_with_the_pixel():
     bodies = scene.bodies()
     exact = collide_reference(bodies, scene.pairs, min_properness=-2.0)
     rough = {
-        (refine, n): collide_reference(
-            bodies, scene.pairs, refine=refine, resolution=n, min_properness=-2.0
-        )
+        (refine, n): collide_reference(bodies, scene.pairs, refine=refine, resolution=n, min_properness=-2.0)
         for refine in ("segments", "pixels")
         for n in (6, 24)
     }

@@ -193,4 +193,3 @@ def test_rows_so_fine_that_no_scratch_could_hold_them_are_made_higher(backend):
         drawn = stages.s07(found, refine, resolution=resolution).table()
         assert len(drawn) == len(exact) > 0
         assert np.abs(np.sort(drawn.f4) - np.sort(exact.f4)).max() < 1e-6
-
