@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench import cases
+from bench import cases as speed
 from bench.report import ROOT
 from bench.settings import BenchError, Settings
 from gpu_collide.errors import GpuCollideError
@@ -23,11 +23,11 @@ Each result is checked before it is timed. Full runs are kept as CSV in bench/re
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(cases=speed, prog="python -m bench") -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
-        prog="python -m bench",
-        description="Speed and accuracy of gpu_collide.",
-        epilog=_EPILOG,
+        prog=prog,
+        description="Speed of gpu_collide." if cases is speed else cases.__doc__.splitlines()[0],
+        epilog=_EPILOG if cases is speed else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument(
@@ -50,17 +50,19 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--quick", action="store_true", help="a twentieth of the pairs, two timed runs")
     p.add_argument("--results", type=Path, help="folder for CSV files (default for full runs: bench/results)")
     p.add_argument("--no-save", action="store_true", help="write no CSV")
-    p.add_argument("--figure", type=_figure, metavar="FILE", help="where sweep or bisection draws its figure")
+    p.add_argument("--figure", type=_figure, metavar="FILE", help="where a study draws its figure")
     return p
 
 
-def main(argv: list[str] | None = None) -> int:
-    arguments = parser().parse_args(argv)
+def main(argv: list[str] | None = None, cases=speed, prog: str = "python -m bench") -> int:
+    """Run the cases that `argv` names out of `cases`: those of the bench, or another package made alike."""
+    options = parser(cases, prog)
+    arguments = options.parse_args(argv)
     if arguments.list:
         for name in cases.NAMES:
-            print(f"{name:<10}{cases.load(name).HELP}")
+            print(f"{name:<12}{cases.load(name).HELP}")
         return 0
-    names, paths = _select(arguments)
+    names, paths = _select(arguments, cases, options.error)
     settings = _settings(arguments, paths)
     failed = []
     for name in names:
@@ -72,19 +74,21 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _select(arguments):
+def _select(arguments, cases, refuse):
     """Names of the cases and the paths among the positional arguments."""
     paths = tuple(Path(word) for word in arguments.cases if word.endswith(".npz"))
     words = [word for word in arguments.cases if not word.endswith(".npz")]
     unknown = [word for word in words if word not in (*cases.NAMES, "all")]
     if unknown:
-        parser().error(f"no case {unknown[0]!r}; there are {', '.join(cases.NAMES)} and all")
+        refuse(f"no case {unknown[0]!r}; there are {', '.join(cases.NAMES)} and all")
     if arguments.filter:
         words += [name for name in cases.NAMES if arguments.filter in name]
         if not words:
-            parser().error(f"no case is named like {arguments.filter!r}; there are {', '.join(cases.NAMES)}")
+            refuse(f"no case is named like {arguments.filter!r}; there are {', '.join(cases.NAMES)}")
     if not words and not paths:
-        parser().error("name a case, or all; --list shows them")
+        refuse("name a case, or all; --list shows them")
+    if paths and "race" not in cases.NAMES:
+        refuse(f"expected {', '.join(cases.NAMES)} or all, got the recording {paths[0]}")
     if not words:
         words = ["race"]
     if "all" in words:  # the race needs a recording, which does not come with the project

@@ -1,4 +1,4 @@
-"""Write the table of tolerances in docs/conventions.md from kernels/gc_constants.h.
+"""Write the table of tolerances in docs/conventions.md from kernels/common/gc_constants.h.
 
 python docs/make_conventions.py            rewrite the table
 python docs/make_conventions.py --check    say whether it is up to date (exit code 1 if not)
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADER, PAGE = ROOT / "kernels" / "gc_constants.h", ROOT / "docs" / "conventions.md"
+HEADER, PAGE = ROOT / "kernels" / "common" / "gc_constants.h", ROOT / "docs" / "conventions.md"
 BEGIN = "<!-- tolerances: begin (made by docs/make_conventions.py) -->"
 END = "<!-- tolerances: end -->"
 PRECISIONS = {"mixed": 0, "double": 1, "single": 2}

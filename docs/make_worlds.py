@@ -20,7 +20,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
 import gpu_collide as gc
-from gpu_collide.scenes_worlds import BARRIER, CAR, GROUND, WALL, worlds
+from gpu_collide.scenes import BARRIER, CAR, GROUND, WALL, worlds
 
 PAGE = Path(__file__).resolve().parent / "images" / "worlds.png"
 INK, BLUE, ORANGE, RED, GREEN = "#22262b", "#3a76af", "#e38b2c", "#b3123f", "#3c8d5a"

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import gpu_collide as gc
-from gpu_collide.scenes_track import demo_race
+from gpu_collide.scenes import demo_race
 
 
 def main(arguments):

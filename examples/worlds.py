@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import gpu_collide as gc
-from gpu_collide.scenes_worlds import worlds
+from gpu_collide.scenes import worlds
 
 
 def main(arguments):

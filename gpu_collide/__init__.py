@@ -1,18 +1,19 @@
 """gpu_collide: every contact between many moving rigid bodies during a step."""
 
-from . import _command  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
-from . import baselines, shapes
-from .backends import devices
-from .broad_phase import BroadPhase, find_pairs
-from .collide import collide
-from .contacts import Contacts, Kind, Status
-from .io import load_mesh
-from .mesh import Mesh
-from .poses import Bodies, Poses
-from .recordings import Recording, load_recording
-from .report import FilterReport
-from .trajectories import collide_trajectories
-from .trajectory_contacts import TrajectoryContacts
+from gpu_collide import _interrupt  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
+from gpu_collide.backends import devices
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.geometry import shapes
+from gpu_collide.geometry.files import load_mesh
+from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.queries import bisection as baselines
+from gpu_collide.queries.collide import collide
+from gpu_collide.queries.pairs import BroadPhase, find_pairs
+from gpu_collide.queries.trajectories import collide_trajectories
+from gpu_collide.recordings import Recording, load_recording
+from gpu_collide.results.contacts import Contacts, Kind, Status
+from gpu_collide.results.report import FilterReport
+from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __version__ = "0.1.0"
 
@@ -26,7 +27,7 @@ __all__ = [
 def __getattr__(name):
     # the reference is only loaded when asked for
     if name == "screw_motion":
-        from .reference.screw import screw_motion
+        from gpu_collide.reference.screw import screw_motion
 
         return screw_motion
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

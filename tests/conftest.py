@@ -9,7 +9,7 @@ from gpu_collide.errors import BackendUnavailableError
 
 BACKENDS = ("cpu", "opencl", "cuda")
 
-# Every result that any test gets is checked for what holds of every result (gpu_collide/_invariants.py).
+# Every result of any test is checked for what holds of every result (gpu_collide/results/invariants.py).
 os.environ.setdefault("GPU_COLLIDE_CHECK", "1")
 
 

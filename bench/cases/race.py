@@ -10,7 +10,7 @@ import gpu_collide as gc
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
-from gpu_collide.scenes_track import tiled
+from gpu_collide.scenes import tiled
 
 NAME = "race"
 HELP = "a recorded race on its track: python -m bench race RACE.npz"

@@ -1,4 +1,4 @@
-"""A step of many worlds of cars at once: 1,000 worlds of 32 cars of `gpu_collide.scenes_worlds`.
+"""A step of many worlds of cars at once: 1,000 worlds of 32 cars of `gpu_collide.scenes.worlds`.
 
 Beside it, on a tenth of the cars, in as many worlds less and in a single one: all pairs of a world without a
 broad phase, and pairs found by a few lines of NumPy, which compare the boxes of all bodies of a world.
@@ -13,7 +13,7 @@ from bench.checks import hit_share
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure, measure_in_turn
-from gpu_collide.scenes_worlds import worlds
+from gpu_collide.scenes import worlds
 
 NAME = "worlds"
 HELP = (

@@ -7,9 +7,13 @@ import threading
 import warnings
 from dataclasses import dataclass
 
-from gpu_collide._fork import LostByFork, renew_after_fork
 from gpu_collide.backends.base import Backend
-from gpu_collide.errors import BackendUnavailableError, KernelCompileError, PrecisionUnavailableError
+from gpu_collide.backends.fork import LostByFork, renew_after_fork
+from gpu_collide.errors import (
+    BackendUnavailableError,
+    KernelCompileError,
+    PrecisionUnavailableError,
+)
 
 __all__ = ["NAMES", "Backend", "Device", "devices", "get_backend"]
 

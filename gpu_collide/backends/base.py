@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_collide import _sources
-from gpu_collide._fork import renew_after_fork
+from gpu_collide.backends import sources
+from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
 __all__ = ["Backend", "DeviceMemoryError", "Kernel", "KernelArg", "Module"]
@@ -194,8 +194,8 @@ class Backend(ABC):
         KernelCompileError
             The compiler refused the text.
         """
-        if precision not in _sources.PRECISIONS:
-            raise ValueError(f"precision must be one of {', '.join(_sources.PRECISIONS)}, got {precision!r}")
+        if precision not in sources.PRECISIONS:
+            raise ValueError(f"precision must be one of {', '.join(sources.PRECISIONS)}, got {precision!r}")
         if not self.has_float64 and precision != "single":
             raise PrecisionUnavailableError(
                 f"{self.name} device {self.device} has no float64, which precision={precision!r} needs; "
@@ -205,8 +205,8 @@ class Backend(ABC):
             key = (precision, text)
             if key not in self._modules:
                 begun = time.perf_counter()
-                text = _sources.source() if text is None else text
-                signatures = _sources.parse(text)
+                text = sources.source() if text is None else text
+                signatures = sources.parse(text)
                 handles = self._build(text, precision, signatures)
                 kernels = {}
                 for name, sig in signatures.items():
@@ -343,8 +343,8 @@ GC_KERNEL void gc_probe(int n, GC_GLOBAL const gc_real *a_in, GC_GLOBAL const gc
 
 
 def _probe_text() -> str:
-    folder = _sources.kernels_dir()
-    return _sources.join([folder / "gc_platform.h"], folder) + _PROBE
+    folder = sources.kernels_dir()
+    return sources.join([folder / "common" / "gc_platform.h"], folder) + _PROBE
 
 
 def _scalar(arg: KernelArg, value):

@@ -15,16 +15,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpu_collide import _sources
-from gpu_collide.backends._cache import cached, digest, private_file
-from gpu_collide.backends._compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
-from gpu_collide.backends.base import (
-    Backend,
-    Kernel,
-    KernelArg,
-    shape_of,
-    thread_count,
-)
+from gpu_collide.backends import sources
+from gpu_collide.backends.base import Backend, Kernel, KernelArg, shape_of, thread_count
+from gpu_collide.backends.cache import cached, digest, private_file
+from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
@@ -58,7 +52,7 @@ def build_library(text: str, precision: str, flags: tuple[str, ...], use=lambda 
     """What ``use(library)`` makes of the shared library of `text`, compiled unless this machine has done so
     before."""
     command, version = find_compiler()
-    flags = (*FLAGS, *flags, *extra_flags(), f"-DGC_PRECISION={_sources.PRECISIONS[precision]}")
+    flags = (*FLAGS, *flags, *extra_flags(), f"-DGC_PRECISION={sources.PRECISIONS[precision]}")
     name = digest(text, " ".join(flags), " ".join(command), version, _processor())
     name += ".dll" if os.name == "nt" else ".so"
     by_path = any(flag.startswith(("-g", "-fsanitize")) for flag in flags)  # for those who look at it
@@ -159,7 +153,7 @@ class _Job:
 
 
 _FINISHED, _PAUSED = 1, 2
-_LONG = _sources.TURN_SECONDS + 0.2  # seconds
+_LONG = sources.TURN_SECONDS + 0.2  # seconds
 
 
 class _Pool:
@@ -218,7 +212,7 @@ class _Handle:
 
     __slots__ = ("function", "pack", "pointers", "scalars")
 
-    def __init__(self, function, signature: _sources.Signature, precision: str):
+    def __init__(self, function, signature: sources.Signature, precision: str):
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         function.restype = ctypes.c_int
         self.function = function
@@ -300,7 +294,7 @@ class CpuBackend(Backend):
                 ) from None
             return {s.name: _Handle(named[s.name], s, precision) for s in signatures.values()}
 
-        return build_library(text + _sources.c_entry_points(signatures), precision, self._flags, handles)
+        return build_library(text + sources.c_entry_points(signatures), precision, self._flags, handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         if (

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide import _sources
-from gpu_collide._fork import Driver
-from gpu_collide.backends import _nvrtc
-from gpu_collide.backends._cache import cached, digest, private_file
-from gpu_collide.backends.base import (
-    Backend,
-    DeviceMemoryError,
-    Kernel,
-    KernelArg,
-    shape_of,
-)
+from gpu_collide.backends import nvrtc, sources
+from gpu_collide.backends.base import Backend, DeviceMemoryError, Kernel, KernelArg, shape_of
+from gpu_collide.backends.cache import cached, digest, private_file
+from gpu_collide.backends.fork import Driver
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["INSTALL_HINT", "CudaBackend", "compile_only"]
@@ -48,15 +41,15 @@ def compile_only(
         CUDA version to prefer if several are installed.
     """
     number = str(arch).removeprefix("sm_")
-    return _nvrtc.build(
-        _sources.source() if text is None else text, _options(number, precision, kind), kind, major
+    return nvrtc.build(
+        sources.source() if text is None else text, _options(number, precision, kind), kind, major
     )
 
 
 def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
     # A virtual architecture (compute_) stops at PTX, which takes a third of the time of a cubin.
     target = "sm" if kind == "cubin" else "compute"
-    return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}", *FLAGS]
+    return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={sources.PRECISIONS[precision]}", *FLAGS]
 
 
 _driver = Driver("CUDA")
@@ -145,18 +138,16 @@ class CudaBackend(Backend):
 
     def _build(self, text, precision, signatures):
         arch = self._arch
-        archs = _nvrtc.supported(self._major)
+        archs = nvrtc.supported(self._major)
         kind = "cubin"
         if int(arch) not in archs:
             # A GPU newer than this NVRTC: the driver translates the newest PTX that NVRTC knows.
             older = [a for a in archs if a < int(arch)]
             if not older:
-                raise KernelCompileError(
-                    f"NVRTC {_nvrtc.version(self._major)} does not compile for sm_{arch}"
-                )
+                raise KernelCompileError(f"NVRTC {nvrtc.version(self._major)} does not compile for sm_{arch}")
             arch, kind = str(older[-1]), "ptx"
         options = _options(arch, precision, kind)
-        key = digest(text, " ".join(options), kind, _nvrtc.version(self._major))
+        key = digest(text, " ".join(options), kind, nvrtc.version(self._major))
         name = f"{key}.{kind}"
 
         def handles(data):
@@ -166,7 +157,7 @@ class CudaBackend(Backend):
                 raise BackendUnavailableError(f"{self.device}: no file for the kernels: {error}") from None
             return {kernel: module.get_function(kernel) for kernel in signatures}
 
-        return cached(name, lambda: _nvrtc.build(text, options, kind, self._major), handles)
+        return cached(name, lambda: nvrtc.build(text, options, kind, self._major), handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         if (

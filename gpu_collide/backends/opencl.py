@@ -7,9 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_collide import _sources
-from gpu_collide._fork import Driver
-from gpu_collide.backends._cache import cache_dir, safe_by_name
+from gpu_collide.backends import sources
 from gpu_collide.backends.base import (
     Backend,
     DeviceMemoryError,
@@ -19,6 +17,8 @@ from gpu_collide.backends.base import (
     process_memory_free,
     shape_of,
 )
+from gpu_collide.backends.cache import cache_dir, safe_by_name
+from gpu_collide.backends.fork import Driver
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
@@ -254,7 +254,7 @@ class OpenclBackend(Backend):
 
     def build_options(self, precision: str) -> list[str]:
         """Options for the driver's compiler."""
-        options = ["-cl-std=CL1.2", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}"]
+        options = ["-cl-std=CL1.2", f"-DGC_PRECISION={sources.PRECISIONS[precision]}"]
         if self.serial_groups:
             options.append("-DGC_SERIAL_GROUPS")
         if self._device.single_fp_config & self._cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:

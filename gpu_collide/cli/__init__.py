@@ -1,5 +1,5 @@
 """The command ``gpu-collide``."""
 
-from .main import main
+from gpu_collide.cli.main import main
 
 __all__ = ["main"]

@@ -2,6 +2,6 @@
 
 import sys
 
-from .main import main
+from gpu_collide.cli.main import main
 
 sys.exit(main())

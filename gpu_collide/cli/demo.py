@@ -9,10 +9,16 @@ import time
 
 import numpy as np
 
-from .files import POSE_NAMES, UserError
-from .options import add_machine_options, add_output_options, positive_int, query_arguments, whole_number
-from .screen import save_pictures
-from .summary import print_summary
+from gpu_collide.cli.files import POSE_NAMES, UserError
+from gpu_collide.cli.options import (
+    add_machine_options,
+    add_output_options,
+    positive_int,
+    query_arguments,
+    whole_number,
+)
+from gpu_collide.cli.screen import save_pictures
+from gpu_collide.cli.summary import print_summary
 
 DESCRIPTION = """\
 Collide many pairs of moving bodies and say what was found. Both bodies of a pair move: they are clear of each

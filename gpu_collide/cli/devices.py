@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from .options import add_output_options
+from gpu_collide.cli.options import add_output_options
 
 EPILOG = """\
 A device counts as usable after a small kernel gave the right bits on it. The backend that "auto" takes is the

@@ -137,7 +137,7 @@ def check_poses(poses, path, terminal):
     UserError
         If no row is left whose four poses can all be used.
     """
-    from ..poses import what_is_wrong
+    from gpu_collide.bodies.poses import what_is_wrong
 
     usable = np.logical_and.reduce([p.valid for p in poses])
     if usable.all():
@@ -193,7 +193,7 @@ def check_output(path, inputs=()):
     UserError
         If the name is empty or has another suffix, or the file cannot be written, or is one of `inputs`.
     """
-    from .._npz import save_name
+    from gpu_collide.results.npz import save_name
 
     try:
         path = save_name(path)

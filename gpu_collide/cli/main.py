@@ -6,10 +6,10 @@ import argparse
 import sys
 import warnings
 
-from .. import _command
-from . import demo, devices, race, run, screen
-from .files import UserError
-from .terminal import Terminal
+from gpu_collide import _interrupt
+from gpu_collide.cli import demo, devices, race, run, screen
+from gpu_collide.cli.files import UserError
+from gpu_collide.cli.terminal import Terminal
 
 DESCRIPTION = """\
 Every contact between moving rigid bodies during a step: when, where, between which features,
@@ -35,7 +35,7 @@ def build_parser():
     -------
     argparse.ArgumentParser
     """
-    from .. import __version__
+    from gpu_collide import __version__
 
     parser = argparse.ArgumentParser(
         prog="gpu-collide",
@@ -70,13 +70,13 @@ def main(argv=None):
         return 0
     terminal = Terminal(quiet=options.quiet, plain=options.plain)
     try:
-        _command.obey_later()
+        _interrupt.obey_later()
         with warnings.catch_warnings():
             # The sentence alone: the line of code that warned is none of the user's.
             warnings.showwarning = lambda message, *_: terminal.warn(message)
             options.action(options, terminal)
     except KeyboardInterrupt:
-        _command.obey_now()
+        _interrupt.obey_now()
         terminal.error("interrupted")
         return 130
     except BrokenPipeError:  # `gpu-collide ... | head` is not an error

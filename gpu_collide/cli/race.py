@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 
-from .files import UserError, check_output, check_writable, read_mesh
-from .options import (
+from gpu_collide.cli.files import UserError, check_output, check_writable, read_mesh
+from gpu_collide.cli.options import (
     add_machine_options,
     add_output_options,
     add_query_options,
@@ -19,8 +19,8 @@ from .options import (
     query_arguments,
     whole_number,
 )
-from .screen import check_picture_type
-from .summary import status_text
+from gpu_collide.cli.screen import check_picture_type
+from gpu_collide.cli.summary import status_text
 
 EPILOG = """\
 the recording:
@@ -158,8 +158,8 @@ def race(options, terminal):
 
 def read_recording(options):
     """The recording that the command names, and what to call it."""
-    from ..recordings import Recording, load_recording
-    from ..scenes_track import demo_race, tiled
+    from gpu_collide.recordings import Recording, load_recording
+    from gpu_collide.scenes import demo_race, tiled
 
     sides = options.two_sided
     meshes = read_mesh(options.car_mesh, two_sided=sides) if options.car_mesh else None
@@ -194,7 +194,7 @@ def read_recording(options):
 
 def prepare(recording, query):
     """Compile the kernels and pack the meshes, by a first step; returns the seconds that took."""
-    from ..trajectories import collide_trajectories
+    from gpu_collide.queries.trajectories import collide_trajectories
 
     begin = time.perf_counter()
     stop = min(2, len(recording.times))
@@ -311,10 +311,11 @@ def draw(recording, found, options):
     import matplotlib
 
     matplotlib.use("agg", force=False)  # files only: a window system need not be there
-    from .. import _track_view, view
+    from gpu_collide import view
+    from gpu_collide.view import track
 
     up = None if options.up is None else "xyz".index(options.up)
-    view.save(_track_view.plot_track(recording, found, up=up), options.picture, dpi=110)
+    view.save(track.plot_track(recording, found, up=up), options.picture, dpi=110)
 
 
 def _of(count, total):

@@ -6,9 +6,14 @@ import argparse
 import time
 import warnings
 
-from .files import check_output, check_poses, pair_up, read_mesh, read_poses
-from .options import add_machine_options, add_output_options, add_query_options, query_arguments
-from .summary import print_summary
+from gpu_collide.cli.files import check_output, check_poses, pair_up, read_mesh, read_poses
+from gpu_collide.cli.options import (
+    add_machine_options,
+    add_output_options,
+    add_query_options,
+    query_arguments,
+)
+from gpu_collide.cli.summary import print_summary
 
 EPILOG = """\
 the poses file:

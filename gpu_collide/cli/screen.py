@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from .files import UserError, check_writable
-from .options import add_machine_options, add_output_options, positive_float
-from .run import add_mesh_arguments, read_scene
+from gpu_collide.cli.files import UserError, check_writable
+from gpu_collide.cli.options import add_machine_options, add_output_options, positive_float
+from gpu_collide.cli.run import add_mesh_arguments, read_scene
 
 EPILOG = """\
 The collision screen is spanned by r, the distance from the axis of the relative screw motion, and h, the
@@ -76,7 +76,7 @@ def save_pictures(bodies, pair, contacts, screen_path=None, space_path=None, res
 
         # Files only: a window system need not be there, and the user's own choice is not touched.
         matplotlib.use("agg", force=False)
-        from .. import view
+        from gpu_collide import view
     except ImportError as error:
         raise UserError(f'pictures need matplotlib: pip install "gpu-collide[view]" ({error})') from error
     if screen_path:

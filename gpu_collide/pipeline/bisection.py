@@ -11,7 +11,7 @@ from itertools import repeat
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import overlap
 from gpu_collide.pipeline.screw import _pose_buffers
@@ -71,7 +71,7 @@ def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
 def _chunk_size(backend, precision, max_bytes):
     """Pairs a piece: what fits the memory limit."""
     real = 4 if precision == "single" else 8
-    per_pair = real * (int(_sources.constants(precision)["GC_SCREW_STRIDE"]) + 3) + 4 * 4
+    per_pair = real * (int(sources.constants(precision)["GC_SCREW_STRIDE"]) + 3) + 4 * 4
     if per_pair > max_bytes:
         raise MemoryLimitError(
             f"max_bytes: expected room for one pair, which needs at least {per_pair} bytes, got {max_bytes}; "
@@ -83,7 +83,7 @@ def _chunk_size(backend, precision, max_bytes):
 def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
     """All launches for some pairs; state, tests, apart and meet on the host."""
     n = len(pairs)
-    stride = int(_sources.constants("double")["GC_SCREW_STRIDE"])
+    stride = int(sources.constants("double")["GC_SCREW_STRIDE"])
     common = {
         "n_pairs": n,
         "pairs_in": backend.to_device(np.ascontiguousarray(pairs, np.int32).reshape(-1), copy=False),

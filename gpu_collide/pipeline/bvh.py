@@ -1,7 +1,7 @@
 """The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the nodes).
 
 `Tree` stands over plain boxes, `BodyTree` over moving bodies. The layout of the nodes, and how kernels walk
-over them, is in ``kernels/gc_bvh.h``.
+over them, is in ``kernels/bvh/gc_bvh.h``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpu_collide import _sources
-from gpu_collide._rules import still_bodies, valid_bodies
+from gpu_collide.backends import sources
+from gpu_collide.bodies.rules import still_bodies, valid_bodies
 
 __all__ = ["BodyTree", "Levels", "Tree", "leaf_order"]
 
@@ -167,8 +167,8 @@ def _raise_levels(backend, kernel, at, nodes):
 
 @lru_cache(maxsize=4)
 def _constants(precision):
-    text = (_sources.kernels_dir() / "gc_bvh.h").read_text(encoding="utf-8")
-    return _sources.constants(precision, text)
+    text = (sources.kernels_dir() / "bvh" / "gc_bvh.h").read_text(encoding="utf-8")
+    return sources.constants(precision, text)
 
 
 _mesh_bounds: WeakKeyDictionary = WeakKeyDictionary()
@@ -195,7 +195,7 @@ class BodyTree:
     segments : buffer of int32
         First leaf of each world's rank.
     leaves, leaf_ints, nodes : buffers
-        As in ``kernels/gc_bvh.h``.
+        As in ``kernels/bvh/gc_bvh.h``.
     origin : (3,) float64
         What the nodes' coordinates count from, in the frame of `shift`.
     valid, still : (bodies,) bool

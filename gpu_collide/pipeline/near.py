@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.pipeline.screen import TooLarge
 
 __all__ = ["Items", "find_items", "takes_near"]
 
-NEAR_FIELDS = int(_sources.constants()["GC_NEAR_FIELDS"])
+NEAR_FIELDS = int(sources.constants()["GC_NEAR_FIELDS"])
 #: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
 _VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(7)
 
@@ -53,7 +53,7 @@ def takes_near(query):
     meshes = query.bodies.meshes
     if query.refine != "exact" or query.candidates == "raster" or query.features == "all":
         return np.zeros(len(meshes), bool)
-    limit = _sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
+    limit = sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
     return np.array([query.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 
 __all__ = ["mark", "takes_trees"]
 
@@ -15,7 +15,7 @@ _OVERLAP = (*_NEAR, "headers_in", "topology_in", "vertices_in", "planes_in", "tr
 
 def takes_trees(meshes):
     """Does a query that looks for overlaps want trees of the faces? It does if a mesh is large."""
-    limit = _sources.constants()["GC_AUTO_NEAR_FACES"]
+    limit = sources.constants()["GC_AUTO_NEAR_FACES"]
     return any(len(m.face_planes) > limit for m in meshes)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_collide.pipeline.bvh import BodyTree
-from gpu_collide.report import PairReport
+from gpu_collide.results.report import PairReport
 
 __all__ = ["Search", "iter_pairs", "search"]
 

@@ -1,10 +1,10 @@
 """Patches: a large mesh cut into small ones, so that a pair looks only at what comes near.
 
 A patch is a run of faces in the leaf order of the mesh's bounding-volume tree, with the vertices and edges of
-those faces, numbered anew and laid out like a mesh of its own (``kernels/gc_types.h``); tables lead back to
-the numbers of the whole mesh. An edge or vertex on a border has a copy in every patch with a face there. One
-of them owns it: there it is a feature, with all that is around it in the whole mesh, and its entries may lead
-to other patches. The other copies are places only.
+those faces, numbered anew and laid out like a mesh of its own (``kernels/common/gc_types.h``); tables lead
+back to the numbers of the whole mesh. An edge or vertex on a border has a copy in every patch with a face
+there. One of them owns it: there it is a feature, with all that is around it in the whole mesh, and its
+entries may lead to other patches. The other copies are places only.
 
 That is enough to find every candidate: a contact lies on all faces around the feature it is on, so all of
 them are near, the owner's among them. Solving and reporting use the whole mesh, so neither frame nor
@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.pipeline.bvh import Tree
 
 __all__ = ["PATCH_LEVEL", "Patches", "cut", "face_tree"]
 
 #: A patch is one node of the face tree on this level: 32 faces, so that a mask of them is an int.
-PATCH_LEVEL = int(_sources.constants()["GC_PATCH_LEVEL"])
+PATCH_LEVEL = int(sources.constants()["GC_PATCH_LEVEL"])
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _before(sizes, first):
 
 def _slabs(mesh, order, size, boxes):
     """Slab and radius (n, 6) of runs of `size` faces: unit normal, range along it, greatest distance from the
-    middle of the box (see ``kernels/gc_types.h``)."""
+    middle of the box (see ``kernels/common/gc_types.h``)."""
     centred = mesh.vertices - mesh.center
     index, sizes = _rows(mesh.face_start, order)
     corners = centred[mesh.face_vertices[index]]

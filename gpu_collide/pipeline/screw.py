@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import filters, overlap
 from gpu_collide.pipeline.near import find_items, takes_near
 from gpu_collide.pipeline.screen import REFINE, TooLarge, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
-from gpu_collide.report import FilterReport
+from gpu_collide.results.report import FilterReport
 
 __all__ = ["ScrewQuery", "run"]
 
@@ -136,7 +136,7 @@ def _takes_rows(query, pairs, near):
     if query.candidates != "auto":
         return query.candidates == "raster"
     a, b = query.bodies.shape[pairs[:, 0]], query.bodies.shape[pairs[:, 1]]
-    limit = _sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
+    limit = sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
     edges = np.array([len(m.edges) for m in query.bodies.meshes], dtype=np.int64)
     return bool((~(near[a] | near[b]) & (edges[a] * edges[b] > limit)).any())
 
@@ -161,7 +161,7 @@ def run(query, backend):
     near = takes_near(query)
     trees = near.any() or (query.check_start and overlap.takes_trees(query.bodies.meshes))
     tables = tables_for(query.bodies.meshes, backend, query.precision, bool(trees))
-    state = _Run(query, backend, module, tables, _sources.constants(query.precision), real, raster)
+    state = _Run(query, backend, module, tables, sources.constants(query.precision), real, raster)
     state.near = near
     state.report = FilterReport() if query.report else None
     state.timings["compile"] = module.seconds()

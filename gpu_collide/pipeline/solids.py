@@ -2,7 +2,7 @@
 shrink.
 
 A component is what edges join. A closed one, whose edges all have as many faces on their left as on their
-right, has an inside, by its winding number. The layout is that of ``kernels/gc_solid.h``.
+right, has an inside, by its winding number. The layout is that of ``kernels/screw/gc_solid.h``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from itertools import combinations
 
 import numpy as np
 
-from gpu_collide import _adjacency as adj
-from gpu_collide import _sources
+from gpu_collide.backends import sources
+from gpu_collide.geometry import adjacency as adj
 
 __all__ = ["Solids", "solids_of", "solid_tables"]
 
-_C = _sources.constants()
+_C = sources.constants()
 #: Share of a component's thickness by which it is shrunk at most.
 SHARE = float(_C["GC_OVERLAP_SHARE"])
 #: An outward direction whose least cosine with a normal is below this is replaced by the best one: exactly at

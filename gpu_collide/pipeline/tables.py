@@ -1,8 +1,8 @@
 """Mesh tables: all meshes of a query as a few flat arrays that kernels index.
 
-The layout is that of ``kernels/gc_types.h``: one header per part, whose entries say where its share of each
-table begins. Parts are the whole meshes, in their order, and behind them their patches, if the query looks at
-near faces only.
+The layout is that of ``kernels/common/gc_types.h``: one header per part, whose entries say where its share of
+each table begins. Parts are the whole meshes, in their order, and behind them their patches, if the query
+looks at near faces only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.pipeline.patches import cut, face_tree
 from gpu_collide.pipeline.solids import solid_tables
 
@@ -56,7 +56,7 @@ def _face_reach(mesh):
 
 @dataclass(frozen=True)
 class MeshTables:
-    """Device buffers of all meshes (see ``kernels/gc_types.h``) and their sizes on the host.
+    """Device buffers of all meshes (see ``kernels/common/gc_types.h``) and their sizes on the host.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ def build_tables(meshes, backend, precision, near=False):
     """Pack `meshes` for `backend`; with `near`, cut into patches as well."""
     real = np.float32 if precision == "single" else np.float64
     raster = np.float64 if precision == "double" else np.float32
-    c = _sources.constants(precision)
+    c = sources.constants(precision)
     stride = int(c["GC_MESH_STRIDE"])
     headers, topology, counts = _headers(meshes, [], stride)
     whole = counts

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..contacts import Status
-from .screw import s01_screw, s02_facing, s09_overlap
-from .screw._tables import tables_of
+from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
+from gpu_collide.reference.screw._tables import tables_of
+from gpu_collide.results.contacts import Status
 
 
 def bisection_reference(bodies, pairs, samples, iterations):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide import baselines
+from gpu_collide.queries import bisection
 
 WILD = 2**30
 
@@ -63,7 +63,7 @@ def same(found, expected):
 def meanwhile(monkeypatch):
     """Calls what is put into it once all arguments are checked, before the first launch."""
     acts = []
-    for module in (sys.modules["gpu_collide." + name] for name in ("collide", "baselines", "broad_phase")):
+    for module in (sys.modules["gpu_collide.queries." + name] for name in ("collide", "bisection", "pairs")):
 
         def opened(*args, real=module.get_backend):
             for act in acts:
@@ -78,12 +78,12 @@ def meanwhile(monkeypatch):
 def test_pairs_changed_during_the_call(backend, meanwhile, way):
     bodies, pairs = bodies_of(*scene()), all_pairs()
     expected = gc.collide(bodies, pairs.copy(), backend=backend.name)
-    times = baselines.bisection(bodies, pairs.copy(), backend=backend.name).time
+    times = bisection.bisection(bodies, pairs.copy(), backend=backend.name).time
     given = WAYS[way](pairs)
     meanwhile.append(lambda: pairs.fill(WILD))
     same(gc.collide(bodies, given, backend=backend.name), expected)
     pairs[:] = expected.pairs
-    assert np.array_equal(baselines.bisection(bodies, given, backend=backend.name).time, times)
+    assert np.array_equal(bisection.bisection(bodies, given, backend=backend.name).time, times)
 
 
 def test_pairs_changed_by_the_progress_callback(backend):

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from gpu_collide.contacts import CONTACT_DTYPE, Contacts, Kind, Status
+from gpu_collide.results.contacts import CONTACT_DTYPE, Contacts, Kind, Status
 
 COUNTS = (2, 0, 1)
 

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide import _npz, contacts, trajectory_contacts
-from gpu_collide.scenes import random_impacts
-from gpu_collide.scenes_track import demo_race
+from gpu_collide.results import contacts, npz, trajectory_contacts
+from gpu_collide.scenes import demo_race, random_impacts
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +239,7 @@ def test_what_an_archive_may_hold_besides(tmp_path):
     objects = np.empty(1, object)
     np.savez(tmp_path / "o.npz", status=objects)
     with (
-        _npz.open_npz(tmp_path / "o.npz", "a file") as reader,
+        npz.open_npz(tmp_path / "o.npz", "a file") as reader,
         pytest.raises(TypeError, match="Python objects"),
     ):
         reader.read("status")
@@ -249,7 +248,7 @@ def test_what_an_archive_may_hold_besides(tmp_path):
     with zipfile.ZipFile(tmp_path / "h.npz", "w") as archive:
         archive.writestr("time.npy", head.getvalue())
     with (
-        _npz.open_npz(tmp_path / "h.npz", "a file") as reader,
+        npz.open_npz(tmp_path / "h.npz", "a file") as reader,
         pytest.raises(ValueError, match="time: expected 8000"),
     ):
         reader.read("time")

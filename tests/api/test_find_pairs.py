@@ -214,11 +214,11 @@ def test_too_many_pairs_say_how_many_and_what_to_do(backend):
 
 
 def test_blocks_do_not_show(backend, monkeypatch):
-    from gpu_collide import broad_phase
+    from gpu_collide.queries import pairs as pairs_module
 
     bodies = moving(3, 200, side=6.0)
     whole = gc.find_pairs(bodies, backend=backend.name)
-    monkeypatch.setattr(broad_phase, "_BLOCK", 100)
+    monkeypatch.setattr(pairs_module, "_BLOCK", 100)
     assert len(whole) > 1000 and np.array_equal(gc.find_pairs(bodies, backend=backend.name), whole)
 
 
@@ -294,15 +294,15 @@ def test_more_bytes_than_any_machine_has(backend):
 
 
 def test_collide_warns_once_of_very_many_pairs(backend, monkeypatch):
-    from gpu_collide import broad_phase
+    from gpu_collide.queries import pairs as pairs_module
 
     bodies = at(*[([0, 0, 0], ONE, [1, 0, 0], ONE)] * 4)
     for name in (backend.name, "reference"):
-        monkeypatch.setattr(broad_phase, "MANY_PAIRS", 5)
+        monkeypatch.setattr(pairs_module, "MANY_PAIRS", 5)
         with pytest.warns(RuntimeWarning, match="found 6 pairs of 4 bodies.* 150 bytes.*world") as caught:
             found = gc.collide(bodies, backend=name, filters="none", max_bytes=2 << 20)
         assert len(caught) == 1 and caught[0].filename == __file__ and found.n_pairs == 6
-        monkeypatch.setattr(broad_phase, "MANY_PAIRS", 6)
+        monkeypatch.setattr(pairs_module, "MANY_PAIRS", 6)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             gc.collide(bodies, backend=name, filters="none")
@@ -322,7 +322,7 @@ def test_repr_of_a_broad_phase(backend):
 def test_report_has_the_attributes_that_are_documented(backend):
     from dataclasses import fields
 
-    from gpu_collide.broad_phase import PairReport
+    from gpu_collide.queries.pairs import PairReport
 
     phase = gc.BroadPhase(20, backend=backend.name)
     phase.find_pairs(moving(9, 20))

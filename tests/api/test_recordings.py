@@ -7,8 +7,8 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide import errors
-from gpu_collide._parquet import COLUMNS
-from gpu_collide.scenes_track import demo_race, tiled
+from gpu_collide.recordings.parquet import COLUMNS
+from gpu_collide.scenes import demo_race, tiled
 
 BOX = gc.shapes.box()
 TRIANGLES = np.array([loop[[0, k, k + 1]] for loop in BOX.faces for k in (1, 2)])

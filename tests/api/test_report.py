@@ -5,7 +5,7 @@ import json
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.report import FilterReport, FilterRow
+from gpu_collide.results.report import FilterReport, FilterRow
 
 
 def example():

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_collide import _adjacency as adj
-from gpu_collide import shapes
-from gpu_collide._hull import hull_triangles
-from gpu_collide.mesh import Mesh
+from gpu_collide.geometry import adjacency as adj
+from gpu_collide.geometry import shapes
+from gpu_collide.geometry.hull import hull_triangles
+from gpu_collide.geometry.mesh import Mesh
 
 
 def counts(mesh):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests.test_trajectories import BOX, random_case, same_bits, still, straight
+from tests.acceptance.test_trajectories import BOX, random_case, same_bits, still, straight
 
 GOOD = {"meshes": BOX, "shape": None, "poses": straight(np.zeros((3, 2, 3))), "times": [0.0, 1.0, 2.0]}
 STILL = still(BOX, None, [[9.0, 0, 0]])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import _cache, cpu, opencl
+from gpu_collide.backends import cache, cpu, opencl
 from gpu_collide.errors import BackendUnavailableError
 
 BUILD = """
@@ -81,8 +81,8 @@ def test_many_processes_at_once(folder):
 
 def test_folder_that_cannot_be_made_falls_back(folder, monkeypatch):
     folder.write_text("in the way")
-    chosen = _cache.cache_dir()
-    assert chosen.parent == Path(tempfile.tempdir) and _cache.cache_dir() == chosen
+    chosen = cache.cache_dir()
+    assert chosen.parent == Path(tempfile.tempdir) and cache.cache_dir() == chosen
     calls = count_compilations(monkeypatch)
     cpu.CpuBackend()
     assert len(calls) == 2 == len(list(chosen.glob("*.*")))
@@ -93,13 +93,13 @@ def test_folder_that_cannot_be_made_falls_back(folder, monkeypatch):
 def test_relative_folder(tmp_path, monkeypatch):
     """The compiler ran in that folder and got the same relative path again. A later chdir moves nothing."""
     monkeypatch.setenv("GPU_COLLIDE_CACHE", "cache of tests")
-    monkeypatch.setattr(_cache, "_absolute", {})
+    monkeypatch.setattr(cache, "_absolute", {})
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     cpu.CpuBackend()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert _cache.cache_dir() == tmp_path / "cache of tests" and len(list(_cache.cache_dir().iterdir())) == 2
+    assert cache.cache_dir() == tmp_path / "cache of tests" and len(list(cache.cache_dir().iterdir())) == 2
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
@@ -108,7 +108,7 @@ def test_failed_build_leaves_nothing(folder):
         raise RuntimeError("disk full")
 
     with pytest.raises(RuntimeError, match="disk full"):
-        _cache.cached("x.so", make, bytes)
+        cache.cached("x.so", make, bytes)
     assert not folder.exists() or not list(folder.iterdir())
 
 
@@ -117,13 +117,13 @@ DATA = b"\x7fELF" + bytes(range(60))
 
 
 def fill(name="x.so", data=DATA):
-    return _cache.cached(name, lambda: data, bytes)
+    return cache.cached(name, lambda: data, bytes)
 
 
 def built_anew(name="x.so"):
     """Whether the cache does not give what is there; puts the right thing there."""
     made = []
-    used = _cache.cached(name, lambda: made.append(1) or DATA, bytes)
+    used = cache.cached(name, lambda: made.append(1) or DATA, bytes)
     assert used == DATA  # never anything else
     return bool(made)
 
@@ -136,7 +136,7 @@ def test_every_flipped_bit_is_found(folder):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         (folder / "x.so").write_bytes(damaged)
-        assert _cache._load(folder, "x.so") is None, bit
+        assert cache._load(folder, "x.so") is None, bit
     assert built_anew() and (folder / "x.so").read_bytes() == whole
 
 
@@ -146,7 +146,7 @@ def test_every_cut_is_found(folder):
     whole = (folder / "x.so").read_bytes()
     for length in range(len(whole)):
         (folder / "x.so").write_bytes(whole[:length])
-        assert _cache._load(folder, "x.so") is None, length
+        assert cache._load(folder, "x.so") is None, length
     assert built_anew()
     (folder / "x.so").write_bytes(whole + b"\0")
     assert built_anew()
@@ -187,7 +187,7 @@ def test_whole_library_without_the_kernels(folder, monkeypatch):
     cpu.CpuBackend()
     other = real(*cpu.find_compiler()[:1], cpu.FLAGS, "int gc_none = 1;\n", "x")
     for name in names:
-        (folder / name).write_bytes(other + _cache._seal(name, other))
+        (folder / name).write_bytes(other + cache._seal(name, other))
     cpu.CpuBackend()
     assert len(names) == 4
 
@@ -204,13 +204,13 @@ def test_folder_others_can_write_is_not_used(folder, mode):
     folder.chmod(mode)
     with pytest.warns(RuntimeWarning, match="nothing is loaded from .*others may write.*GPU_COLLIDE_CACHE"):
         assert built_anew()
-    chosen = _cache.cache_dir()
+    chosen = cache.cache_dir()
     assert chosen != folder and stat.S_IMODE(chosen.stat().st_mode) == 0o700
     assert not built_anew()  # found in the folder that is used instead
     os.chmod(chosen, 0o777)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert built_anew() and stat.S_IMODE(_cache.cache_dir().stat().st_mode) == 0o700
+        assert built_anew() and stat.S_IMODE(cache.cache_dir().stat().st_mode) == 0o700
 
 
 @posix
@@ -281,7 +281,7 @@ import os, pathlib, shutil, tempfile, warnings
 warnings.simplefilter("ignore")
 import numpy, numpy.random
 from gpu_collide import _sources
-from gpu_collide.backends import _cache, cpu, opencl
+from gpu_collide.backends import cache, cpu, opencl
 cpu.find_compiler(); cpu._processor(); _sources.kernel_files(); cpu.CpuBackend
 names = []
 real = cpu.cached
@@ -307,7 +307,7 @@ def plant():
         os.mkdir(os.path.join({str(tmp_path)!r}, folder))
         for name in names:
             data = pathlib.Path({str(evil)!r}).read_bytes()
-            (pathlib.Path({str(tmp_path)!r}) / folder / name).write_bytes(data + _cache._seal(name, data))
+            (pathlib.Path({str(tmp_path)!r}) / folder / name).write_bytes(data + cache._seal(name, data))
 assert fork_as(23456, plant) == 0
 print("victim ended with", fork_as(12345, lambda: cpu.CpuBackend(threads=1)))
 """
@@ -335,8 +335,8 @@ def test_a_build_stops_half_way(folder, monkeypatch):
     """A process that is killed while it writes leaves nothing under the name that others look for."""
     fill()
     before = (folder / "x.so").read_bytes()
-    code = "from gpu_collide.backends import _cache; import os\n"
-    code += "os.fsync = lambda fd: os._exit(9)\n_cache._keep('x.so', b'other')\n"
+    code = "from gpu_collide.backends import cache; import os\n"
+    code += "os.fsync = lambda fd: os._exit(9)\ncache._keep('x.so', b'other')\n"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     assert subprocess.run([sys.executable, "-c", code], env=env).returncode == 9
     assert (folder / "x.so").read_bytes() == before
@@ -345,18 +345,18 @@ def test_a_build_stops_half_way(folder, monkeypatch):
 @posix
 def test_private_folder_is_private(folder, tmp_path, monkeypatch):
     """Where others can rename what is in the temporary folder, it is not used."""
-    monkeypatch.setattr(_cache, "_private", {})
+    monkeypatch.setattr(cache, "_private", {})
     os.chmod(tempfile.tempdir, 0o777)
     folder.mkdir(mode=0o700)
-    assert _cache.private_file("x.so", DATA).parent.parent == folder
-    monkeypatch.setattr(_cache, "_private", {})
+    assert cache.private_file("x.so", DATA).parent.parent == folder
+    monkeypatch.setattr(cache, "_private", {})
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match="that others cannot write to"):
-        _cache.private_file("x.so", DATA)
+        cache.private_file("x.so", DATA)
 
 
 def test_private_folder_is_removed_at_the_end(tmp_path):
-    code = "from gpu_collide.backends import _cache; print(_cache.private_file('x.so', b'abc'))\n"
+    code = "from gpu_collide.backends import cache; print(cache.private_file('x.so', b'abc'))\n"
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()).parent.parent == tmp_path and not list(tmp_path.iterdir())
@@ -366,15 +366,15 @@ def test_private_folder_is_removed_at_the_end(tmp_path):
 @posix
 def test_folders_above_count_for_those_who_open_by_name(tmp_path):
     folder = tmp_path / "shared" / "mine"
-    assert _cache.safe_by_name(folder)
+    assert cache.safe_by_name(folder)
     (tmp_path / "shared").chmod(0o777)
-    assert not _cache.safe_by_name(folder)  # others could rename it and put theirs there
+    assert not cache.safe_by_name(folder)  # others could rename it and put theirs there
     (tmp_path / "shared").chmod(0o1777)
-    assert _cache.safe_by_name(folder) == (os.getuid() == 0)  # of root's sticky folders, such as /tmp
+    assert cache.safe_by_name(folder) == (os.getuid() == 0)  # of root's sticky folders, such as /tmp
     folder.chmod(0o770)
-    assert not _cache.safe_by_name(folder)
+    assert not cache.safe_by_name(folder)
     (tmp_path / "file").touch()
-    assert not _cache.safe_by_name(tmp_path / "file" / "below")
+    assert not cache.safe_by_name(tmp_path / "file" / "below")
 
 
 @posix

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import gpu_collide.backends as backends
-from gpu_collide.backends import _compiler, cpu, opencl
+from gpu_collide.backends import compiler, cpu, opencl
 from gpu_collide.errors import BackendUnavailableError, PrecisionUnavailableError
 
 
@@ -91,7 +91,7 @@ def test_named_backend_that_is_missing(fresh):
 
 def test_no_compiler_says_what_to_install(fresh, tmp_path):
     fresh.setenv("PATH", str(tmp_path))
-    fresh.setattr(_compiler, "_has_ziglang", lambda: False)
+    fresh.setattr(compiler, "_has_ziglang", lambda: False)
     with pytest.raises(
         BackendUnavailableError, match="no C compiler found.*apt install gcc.*pip install ziglang"
     ):

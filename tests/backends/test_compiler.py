@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gpu_collide.backends as backends
-from gpu_collide.backends import _compiler, cpu
+from gpu_collide.backends import compiler, cpu
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the compilers here are shell scripts")
@@ -41,10 +41,10 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr(backends, "_open", {})
     monkeypatch.setattr(backends, "_refused", {})
     monkeypatch.setattr(backends, "_warned", False)
-    _compiler._find_compiler.cache_clear()
+    compiler._find_compiler.cache_clear()
 
 
-def compiler(tmp_path, text):
+def fake_compiler(tmp_path, text):
     """A compiler that knows its version and otherwise does `text`; $out is the file it should write."""
     script = tmp_path / "cc of tests"
     script.write_text(
@@ -77,7 +77,7 @@ def python(code, **env):
     ],
 )
 def test_compiler_that_gives_no_kernels(tmp_path, monkeypatch, text, told):
-    monkeypatch.setenv("CC", compiler(tmp_path, text))
+    monkeypatch.setenv("CC", fake_compiler(tmp_path, text))
     with pytest.raises(BackendUnavailableError, match=f"(?s)cannot build shared libraries.*({told})"):
         cpu.CpuBackend()
     assert not list(tmp_path.glob("cache/*")) and not list(tmp_path.glob("cache/.*"))
@@ -92,7 +92,7 @@ def test_compiler_that_fails_at_the_kernels_alone(tmp_path, monkeypatch):
     text = 'cat >"$out.c"; grep -q s07_solve "$out.c" && { echo too large >&2; exit 1; }\n'
     text += 'cc -shared -fPIC -O1 -ffp-contract=off -DGC_PRECISION=${all##*GC_PRECISION=} -x c "$out.c"'
     text = text.replace("${all##*GC_PRECISION=}", '$(echo "$all" | sed "s/.*GC_PRECISION=//;s/ .*//")')
-    monkeypatch.setenv("CC", compiler(tmp_path, text + ' -o "$out" -lm'))
+    monkeypatch.setenv("CC", fake_compiler(tmp_path, text + ' -o "$out" -lm'))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert backends.get_backend("cpu").name == "cpu"
@@ -124,7 +124,7 @@ def processes_with(word, seconds=5.0):
 
 @posix
 def test_compiler_that_never_returns(tmp_path, monkeypatch):
-    monkeypatch.setenv("CC", compiler(tmp_path, f"sleep {NAP} & sleep {NAP}"))
+    monkeypatch.setenv("CC", fake_compiler(tmp_path, f"sleep {NAP} & sleep {NAP}"))
     monkeypatch.setenv("GPU_COLLIDE_COMPILE_SECONDS", "0.5")
     begun = time.monotonic()
     with pytest.raises(BackendUnavailableError, match="within 0.5 s; GPU_COLLIDE_COMPILE_SECONDS"):
@@ -141,7 +141,7 @@ def test_compiler_that_never_says_its_version(tmp_path, monkeypatch):
     script.write_text(f"#!/bin/sh\nsleep {NAP}\n")
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
-    monkeypatch.setattr(_compiler, "VERSION_SECONDS", 0.3)
+    monkeypatch.setattr(compiler, "VERSION_SECONDS", 0.3)
     with pytest.warns(RuntimeWarning, match="it said no version within 0.3 s; trying cc, gcc"):
         assert cpu.find_compiler()[0][0] != str(script)
     assert not processes_with(NAP)
@@ -153,7 +153,7 @@ def test_cc_that_is_no_command(monkeypatch, cc, told):
     with pytest.warns(RuntimeWarning, match=rf"that \$CC names.*{told}"):
         assert cpu.find_compiler()[0][0] in ("cc", "gcc", "clang", sys.executable)
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr(_compiler, "_has_ziglang", lambda: False)
+    monkeypatch.setattr(compiler, "_has_ziglang", lambda: False)
     with warnings.catch_warnings(), pytest.raises(BackendUnavailableError, match=f"no C compiler.*{told}"):
         warnings.simplefilter("ignore")
         cpu.find_compiler()
@@ -180,7 +180,7 @@ def test_full_disks_are_told_and_passed_over(tmp_path, monkeypatch):
     def full(parent):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(_compiler, "scratch_folder", full)
+    monkeypatch.setattr(compiler, "scratch_folder", full)
     with pytest.raises(BackendUnavailableError, match="no folder to compile.*No space left.*make room"):
         cpu.CpuBackend()
     with warnings.catch_warnings():
@@ -192,10 +192,10 @@ def test_full_disks_are_told_and_passed_over(tmp_path, monkeypatch):
 def test_the_next_disk_has_room(tmp_path, monkeypatch):
     """The compiler fails on a full disk for no fault of its own: it has another try elsewhere."""
     text = 'case "$out" in */full/*) cat >/dev/null; echo No space left >&2; exit 1;; esac\n'
-    monkeypatch.setenv("CC", compiler(tmp_path, text + "exec cc $all"))
+    monkeypatch.setenv("CC", fake_compiler(tmp_path, text + "exec cc $all"))
     (tmp_path / "full").mkdir()
     (tmp_path / "room").mkdir()
-    monkeypatch.setattr(_compiler, "build_folders", lambda: [tmp_path / "full", tmp_path / "room"])
+    monkeypatch.setattr(compiler, "build_folders", lambda: [tmp_path / "full", tmp_path / "room"])
     with pytest.raises(BackendUnavailableError, match="No space left"):  # there is room: its own fault
         cpu.CpuBackend()
     real = os.write
@@ -240,8 +240,8 @@ def test_no_writable_folder_at_all(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("GPU_COLLIDE_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(tempfile, "gettempdir", lambda: (_ for _ in ()).throw(FileNotFoundError("none")))
-    assert not [p for p in _compiler.build_folders() if p != Path("/dev/shm")]
-    monkeypatch.setattr(_compiler, "build_folders", lambda: [])
+    assert not [p for p in compiler.build_folders() if p != Path("/dev/shm")]
+    monkeypatch.setattr(compiler, "build_folders", lambda: [])
     with pytest.raises(BackendUnavailableError, match="no folder to compile"):
         cpu.CpuBackend()
 
@@ -250,7 +250,7 @@ def test_no_writable_folder_at_all(tmp_path, monkeypatch):
 @posix
 def test_ctrl_c_while_compiling_leaves_nothing(tmp_path):
     """No compiler that runs on, nothing half built, and the next process builds."""
-    slow = compiler(tmp_path, f"sleep {NAP}")
+    slow = fake_compiler(tmp_path, f"sleep {NAP}")
     code = COLLIDE.format("cpu").replace("gc.collide", "print('now', flush=True) or gc.collide")
     child = python(code, CC=slow)
     assert child.stdout.readline() == "now\n"

@@ -9,13 +9,12 @@ import time
 import numpy as np
 import pytest
 
-from gpu_collide import _sources
-from gpu_collide.backends import cpu
+from gpu_collide.backends import cpu, sources
 from gpu_collide.backends.cpu import CpuBackend
 from gpu_collide.errors import BackendUnavailableError
 
 TEXT = (
-    _sources.join([_sources.kernels_dir() / "gc_platform.h"])
+    sources.join([sources.kernels_dir() / "common" / "gc_platform.h"])
     + """
 GC_KERNEL void s00_mark(int n, GC_GLOBAL int *out)
 {
@@ -91,7 +90,7 @@ def test_first_use_by_many_threads_at_once():
 @pytest.mark.parametrize("groups, shares", [(1, 1), (1, 7), (3, 1), (3, 5), (25, 3), (64, 200)])
 def test_shares_leave_nothing_out(groups, shares, monkeypatch):
     """However a launch is cut, and however often a thread comes back in between: each item once."""
-    monkeypatch.setattr(_sources, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(sources, "TURN_SECONDS", 0.0)
     backend = open_cpu(3)
     text = TEXT + "/* turns of no time */"
     for n in (1, 10, 10_001):
@@ -121,7 +120,7 @@ def test_interrupted_launches_leave_the_pool_usable():
 
 def test_long_shares_are_left_to_helpers(monkeypatch):
     """Computing cannot be interrupted, waiting can: after one long share the launching thread only waits."""
-    monkeypatch.setattr(_sources, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(sources, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(cpu, "_LONG", -1.0)
     offered, offer = [], cpu._pool.offer
     monkeypatch.setattr(cpu._pool, "offer", lambda *a: offered.append(a) or offer(*a))

@@ -10,8 +10,7 @@ import types
 import numpy as np
 import pytest
 
-from gpu_collide import _sources
-from gpu_collide.backends import _nvrtc, base
+from gpu_collide.backends import base, nvrtc, sources
 from gpu_collide.backends.cuda import CudaBackend
 from gpu_collide.errors import BackendUnavailableError
 
@@ -70,7 +69,7 @@ def stand_in(compute_capability="90", devices=1):
 @pytest.fixture
 def cupy(monkeypatch, tmp_path):
     try:
-        _nvrtc.version(12)
+        nvrtc.version(12)
     except BackendUnavailableError as error:
         pytest.skip(str(error))
     monkeypatch.setenv("GPU_COLLIDE_CACHE", str(tmp_path))
@@ -131,10 +130,10 @@ def test_no_cupy(monkeypatch):
 
 
 def test_no_nvrtc(monkeypatch):
-    monkeypatch.setattr(_nvrtc, "_candidates", lambda major: [])
-    _nvrtc._library.cache_clear()
+    monkeypatch.setattr(nvrtc, "_candidates", lambda major: [])
+    nvrtc._library.cache_clear()
     try:
         with pytest.raises(BackendUnavailableError, match="NVRTC was not found; pip install"):
-            _nvrtc.build(_sources.source(), [])
+            nvrtc.build(sources.source(), [])
     finally:
-        _nvrtc._library.cache_clear()
+        nvrtc._library.cache_clear()

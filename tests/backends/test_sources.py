@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 
 
 def test_parse_reads_what_is_written():
@@ -17,7 +17,7 @@ def test_parse_reads_what_is_written():
     {
     }
     """
-    parsed = _sources.parse(text)
+    parsed = sources.parse(text)
     assert list(parsed) == ["s01_a"]
     args = [(a.name, a.ctype, a.pointer, a.const) for a in parsed["s01_a"].args]
     assert args == [
@@ -28,7 +28,7 @@ def test_parse_reads_what_is_written():
     ]
     x = parsed["s01_a"].args[2]
     assert [x.dtype(p).str[1:] for p in ("mixed", "double", "single")] == ["f8", "f8", "f4"]
-    raster = _sources.Arg("r", "gc_raster", True, True)
+    raster = sources.Arg("r", "gc_raster", True, True)
     assert [raster.dtype(p).str[1:] for p in ("mixed", "double", "single")] == ["f4", "f8", "f4"]
 
 
@@ -37,26 +37,26 @@ def test_parse_reads_what_is_written():
 )
 def test_parse_refuses_what_it_cannot_pass(bad):
     with pytest.raises(ValueError, match="kernel s01_a"):
-        _sources.parse(f"GC_KERNEL void s01_a({bad}) {{ }}")
+        sources.parse(f"GC_KERNEL void s01_a({bad}) {{ }}")
 
 
 def test_parse_refuses_a_name_twice():
     with pytest.raises(ValueError, match="defined twice"):
-        _sources.parse("GC_KERNEL void a(int n) {}\nGC_KERNEL void a(int n) {}")
+        sources.parse("GC_KERNEL void a(int n) {}\nGC_KERNEL void a(int n) {}")
 
 
 def test_every_entry_point_is_found():
-    text = _sources.strip_comments(_sources.source())
+    text = sources.strip_comments(sources.source())
     written = set(re.findall(r"GC_KERNEL\s+void\s+(\w+)", text)) - {"gc_set_group"}
-    assert written == set(_sources.parse(text))
+    assert written == set(sources.parse(text))
 
 
 def test_each_file_is_joined_once_under_its_name():
-    names = re.findall(r'^#line 1 "(.*)"$', _sources.source(), re.M)
-    assert names[0] == "gc_platform.h" and len(names) == len(set(names))
+    names = re.findall(r'^#line 1 "(.*)"$', sources.source(), re.M)
+    assert names[0] == "common/gc_platform.h" and len(names) == len(set(names))
     headers = [n for n in names if n.endswith(".h")]
     assert names == headers + sorted(n for n in names if n.endswith(".c"))
-    folder = _sources.kernels_dir()
+    folder = sources.kernels_dir()
     there = {p.relative_to(folder).as_posix() for e in ("*.h", "*.c") for p in folder.rglob(e)}
     assert set(names) == there
 
@@ -75,7 +75,7 @@ def test_constants():
     #define GC_SUM (GC_COUNT + 1)
     #endif
     """
-    assert _sources.constants("mixed", text) == {"GC_COUNT": 7, "GC_TOL": 1e-11, "GC_HALF": 0.5}
-    assert _sources.constants("single", text)["GC_TOL"] == 1e-5
-    assert isinstance(_sources.constants("mixed", text)["GC_COUNT"], int)
-    assert _sources.constants("double")["GC_TOL_INSIDE"] == 1e-11
+    assert sources.constants("mixed", text) == {"GC_COUNT": 7, "GC_TOL": 1e-11, "GC_HALF": 0.5}
+    assert sources.constants("single", text)["GC_TOL"] == 1e-5
+    assert isinstance(sources.constants("mixed", text)["GC_COUNT"], int)
+    assert sources.constants("double")["GC_TOL_INSIDE"] == 1e-11

@@ -5,10 +5,10 @@ import threading
 import numpy as np
 import pytest
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.errors import KernelCompileError, PrecisionUnavailableError
 
-HEADER = _sources.join([_sources.kernels_dir() / "gc_platform.h"])
+HEADER = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"])
 TEXT = (
     HEADER
     + """

@@ -2,6 +2,7 @@
 
 import pytest
 
+import studies
 from bench import run
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -9,6 +10,10 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 def bench(*words):
     return run.main([*words, "--pairs", "24", "--repeat", "1"])
+
+
+def study(*words):
+    return run.main([*words, "--repeat", "1"], cases=studies, prog="python -m studies")
 
 
 @pytest.mark.parametrize("case", ["cubes", "cars"])
@@ -49,17 +54,17 @@ def test_rows_tell_an_exponent(capsys):
     assert "exponent" in capsys.readouterr().out
 
 
-def test_sweep_draws_its_figure(tmp_path, capsys):
-    figure = tmp_path / "sweep.png"
-    words = ["sweep", "--pairs", "6", "--repeat", "1", "--resolution", "6", "--resolution", "12"]
-    assert run.main([*words, "--figure", str(figure)]) == 0
+def test_resolution_draws_its_figure(tmp_path, capsys):
+    figure = tmp_path / "resolution.png"
+    words = ["resolution", "--pairs", "6", "--resolution", "6", "--resolution", "12"]
+    assert study(*words, "--figure", str(figure)) == 0
     assert figure.stat().st_size > 10000
     assert "pixels" in capsys.readouterr().out
 
 
 def test_bisection_draws_its_figure(tmp_path, capsys):
     figure = tmp_path / "bisection.png"
-    assert bench("bisection", "--figure", str(figure)) == 0
+    assert study("bisection", "--pairs", "24", "--figure", str(figure)) == 0
     assert figure.stat().st_size > 10000
     assert "missed" in capsys.readouterr().out
 
@@ -83,6 +88,13 @@ def test_arguments_that_cannot_be(words, capsys):
     assert stop.value.code == 2
     said = capsys.readouterr().err
     assert f"argument {words[0]}" in said and words[1] in said and "Traceback" not in said
+
+
+def test_a_study_takes_no_recording(capsys):
+    with pytest.raises(SystemExit) as stop:
+        study("resolution", "race.npz")
+    assert stop.value.code == 2
+    assert "expected resolution, bisection or all, got the recording race.npz" in capsys.readouterr().err
 
 
 def test_a_recording_that_is_none(tmp_path, capsys):

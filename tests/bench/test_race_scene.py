@@ -10,7 +10,7 @@ from bench import run
 from bench.cases import race as case
 from bench.settings import BenchError
 from examples import race as example
-from gpu_collide.scenes_track import demo_race
+from gpu_collide.scenes import demo_race
 
 
 @pytest.fixture(scope="module")

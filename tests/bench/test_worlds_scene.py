@@ -10,7 +10,7 @@ from bench import run
 from bench.cases import worlds as case
 from bench.settings import BenchError
 from examples import worlds as example
-from gpu_collide.scenes_worlds import BARRIER, CAR, GROUND, WALL, worlds
+from gpu_collide.scenes import BARRIER, CAR, GROUND, WALL, worlds
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide._rules import check_rules
+from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.bvh import b01_bounds as reference

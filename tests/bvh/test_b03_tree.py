@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_collide import _sources
-from gpu_collide._rules import check_rules
+from gpu_collide.backends import sources
+from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.bvh import MOST_LEAVES, BodyTree, Levels, Tree, _constants
 from gpu_collide.reference.bvh import b03_tree as reference
 from tests.bvh._scenes import moving
@@ -133,9 +133,9 @@ def test_invalid_bodies_have_no_leaf(backend):
 
 @lru_cache(maxsize=1)
 def probe_text():
-    headers = ("gc_platform.h", "gc_constants.h", "gc_types.h", "gc_math.h", "gc_bvh.h")
-    files = [_sources.kernels_dir() / name for name in headers]
-    return _sources.join([*files, Path(__file__).with_name("probe_visit.c")])
+    common = (f"common/gc_{name}.h" for name in ("platform", "constants", "types", "math"))
+    files = [sources.kernels_dir() / name for name in (*common, "bvh/gc_bvh.h")]
+    return sources.join([*files, Path(__file__).with_name("probe_visit.c")])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 16, 17, 33])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_collide._rules import check_rules
+from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline import pairs as pipeline
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.reference.bvh import ReferenceSearch

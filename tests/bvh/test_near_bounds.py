@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.pipeline.near import NEAR_FIELDS
 from gpu_collide.pipeline.patches import _rows
 from gpu_collide.reference.screw.s01_screw import Screw
@@ -20,9 +20,9 @@ KINDS = (*_near.MOTIONS, "wheels", "slides")
 
 @lru_cache(maxsize=1)
 def text():
-    folder = _sources.kernels_dir()
-    headers = [f for f in _sources.kernel_files() if f.suffix == ".h"]
-    return _sources.join(headers, folder) + _sources.join([Path(__file__).parent / "probe_near.c"])
+    folder = sources.kernels_dir()
+    headers = [f for f in sources.kernel_files() if f.suffix == ".h"]
+    return sources.join(headers, folder) + sources.join([Path(__file__).parent / "probe_near.c"])
 
 
 @lru_cache(maxsize=32)

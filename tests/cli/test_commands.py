@@ -13,8 +13,7 @@ from gpu_collide.cli import main
 from gpu_collide.cli.demo import save_input, telling_pair
 from gpu_collide.cli.files import POSE_NAMES
 from gpu_collide.cli.terminal import Terminal
-from gpu_collide.scenes import random_impacts
-from gpu_collide.scenes_track import demo_race
+from gpu_collide.scenes import demo_race, random_impacts
 
 N_PAIRS = 24
 

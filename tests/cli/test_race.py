@@ -5,7 +5,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.cli import main
-from gpu_collide.scenes_track import demo_race
+from gpu_collide.scenes import demo_race
 
 SMALL = {"stations": 60, "seconds": 8.0}
 
@@ -26,7 +26,7 @@ def race(arrays, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def small_demo(monkeypatch):
-    monkeypatch.setattr("gpu_collide.scenes_track.demo_race", lambda seed: demo_race(seed, **SMALL))
+    monkeypatch.setattr("gpu_collide.scenes.demo_race", lambda seed: demo_race(seed, **SMALL))
 
 
 def run(*words, code=0):
@@ -233,7 +233,7 @@ def test_pictures_know_what_is_up(arrays):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     import matplotlib.pyplot as plt
 
-    from gpu_collide import _track_view as view
+    from gpu_collide.view import track as view
 
     recording = gc.Recording.from_arrays(arrays)
     found = recording.collide(backend="cpu")
@@ -255,7 +255,7 @@ def test_pictures_without_motion_show_the_track(arrays):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     import matplotlib.pyplot as plt
 
-    from gpu_collide._track_view import plot_track
+    from gpu_collide.view.track import plot_track
 
     size = np.ptp(arrays["track_vertices"], axis=0)
     for frames in ([], [0], [0, 0, 0]):
@@ -273,7 +273,7 @@ def test_pictures_of_nothing():
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     import matplotlib.pyplot as plt
 
-    from gpu_collide._track_view import plot_track
+    from gpu_collide.view.track import plot_track
 
     for t, far in ((0, 0.0), (1, 0.0), (3, 0.0), (3, np.nan)):
         poses = {

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide import _sources
-from gpu_collide.backends import _nvrtc, cuda
+from gpu_collide.backends import cuda, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 HERE = Path(__file__).parent
-MACROS = _sources.join([_sources.kernels_dir() / "gc_platform.h", HERE / "every_macro.c"])
+MACROS = sources.join([sources.kernels_dir() / "common" / "gc_platform.h", HERE / "every_macro.c"])
 ARCHITECTURES = (70, 80, 90, 100)
 FORBIDDEN = {
     "contraction": r"\bfma\.\w+\.f(32|64)|\bfma\.rn\.f",
@@ -22,14 +21,14 @@ FORBIDDEN = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nvrtc():
+def known_architectures():
     try:
-        known = _nvrtc.supported(12)
+        known = nvrtc.supported(12)
     except BackendUnavailableError as error:
         pytest.skip(str(error))
     missing = set(ARCHITECTURES) - set(known)
     if missing:
-        pytest.skip(f"NVRTC {_nvrtc.version(12)} does not know {sorted(missing)}")
+        pytest.skip(f"NVRTC {nvrtc.version(12)} does not know {sorted(missing)}")
 
 
 EVERYDAY = {("single", 70), ("double", 80), ("mixed", 90), ("mixed", 100)}
@@ -38,11 +37,11 @@ EVERYDAY = {("single", 70), ("double", 80), ("mixed", 90), ("mixed", 100)}
 def matrix():
     """The test kernel everywhere; the kernels, 10 seconds each, once for each architecture and precision."""
     for arch in ARCHITECTURES:
-        for precision in _sources.PRECISIONS:
+        for precision in sources.PRECISIONS:
             yield pytest.param(MACROS, precision, arch, id=f"every_macro-{precision}-{arch}")
             marks = () if (precision, arch) in EVERYDAY else pytest.mark.slow
             yield pytest.param(
-                _sources.source(), precision, arch, id=f"kernels-{precision}-{arch}", marks=marks
+                sources.source(), precision, arch, id=f"kernels-{precision}-{arch}", marks=marks
             )
 
 
@@ -50,7 +49,7 @@ def matrix():
 def test_ptx(text, precision, arch):
     ptx = cuda.compile_only(arch, precision, text=text, kind="ptx", major=12).decode()
     assert f".target sm_{arch}" in ptx
-    for name in _sources.parse(text):
+    for name in sources.parse(text):
         assert f".entry {name}(" in ptx
     code = "\n".join(
         line for line in ptx.splitlines() if not line.lstrip().startswith(("//", ".loc", ".file"))
@@ -87,5 +86,5 @@ def test_error_names_file_and_line():
 def test_the_inspection_would_find_it():
     """The same text built with contraction on must fail the inspection, or the inspection is blind."""
     options = [o for o in cuda._options("90", "mixed", "ptx") if "fmad" not in o]
-    ptx = _nvrtc.build(MACROS, options, "ptx", 12).decode()
+    ptx = nvrtc.build(MACROS, options, "ptx", 12).decode()
     assert re.search(FORBIDDEN["contraction"], ptx)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 
 HERE = Path(__file__).parent
-FILES = [*_sources.kernel_files(), HERE / "every_macro.c"]
+FILES = [*sources.kernel_files(), HERE / "every_macro.c"]
 PLATFORM = "gc_platform.h"
 BANNED = {
     r"\bf(min|max)f?\s*\(": "fmin/fmax treat NaN differently; use GC_MIN, GC_MAX",
@@ -29,7 +29,7 @@ BANNED = {
 
 
 def code_of(path):
-    return _sources.strip_comments(path.read_text(encoding="utf-8"))
+    return sources.strip_comments(path.read_text(encoding="utf-8"))
 
 
 def places(path, code, pattern):
@@ -86,7 +86,7 @@ def test_the_loop_lint_sees():
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc's preprocessor")
 def test_single_has_no_double():
     """Neither the type nor a literal without the suffix f: a device without float64 must not see either."""
-    text = _sources.join(FILES)
+    text = sources.join(FILES)
     done = subprocess.run(
         ["gcc", "-E", "-P", "-x", "c", "-DGC_PRECISION=2", "-"],
         input=text,
@@ -100,10 +100,10 @@ def test_single_has_no_double():
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
-@pytest.mark.parametrize("precision", _sources.PRECISIONS)
+@pytest.mark.parametrize("precision", sources.PRECISIONS)
 def test_no_warnings(precision, tmp_path):
-    text = _sources.join(FILES)
-    text += _sources.c_entry_points(_sources.parse(text))
+    text = sources.join(FILES)
+    text += sources.c_entry_points(sources.parse(text))
     command = [
         "gcc",
         "-std=c11",
@@ -114,7 +114,7 @@ def test_no_warnings(precision, tmp_path):
         "-Wno-unknown-pragmas",
         "-Wno-unused-function",
     ]
-    command += ["-Werror", "-ffp-contract=off", f"-DGC_PRECISION={_sources.PRECISIONS[precision]}"]
+    command += ["-Werror", "-ffp-contract=off", f"-DGC_PRECISION={sources.PRECISIONS[precision]}"]
     done = subprocess.run(
         [*command, "-x", "c", "-c", "-o", str(tmp_path / "k.o"), "-"],
         input=text,

@@ -1,7 +1,7 @@
 """The everyday tests of the kernels on `cpu`, built with AddressSanitizer and UndefinedBehaviorSanitizer.
 
 A read or write outside a buffer, a shift too far, an overflowing int or a float that does not fit an int ends
-the process with a report that names our file and line. A sample of it is in .ci/run (tests/sanitized.py).
+the process with a report that names our file and line. A sample of it is in .ci/run (sanitized.py).
 """
 
 import subprocess
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide import _sources
-from tests import sanitized
+from gpu_collide.backends import sources
+from tests.dialect import sanitized
 
 TESTS = Path(__file__).parents[1]
 OUT_OF_BOUNDS = """
 import numpy as np
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend
-text = _sources.join([_sources.kernels_dir() / "gc_platform.h"]) + '''
+text = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"]) + '''
 #line 1 "screw/s00_wrong.c"
 GC_KERNEL void s00_wrong(int n, GC_GLOBAL double *out) { out[n] = 1.0; }
 '''
@@ -31,9 +31,9 @@ backend.launch(kernel, 1, n=2, out=backend.empty(2, "f8"))
 
 RACE = """
 import numpy as np
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend
-text = _sources.join([_sources.kernels_dir() / "gc_platform.h"]) + '''
+text = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"]) + '''
 #line 1 "screw/s00_race.c"
 GC_KERNEL void s00_race(int n, GC_GLOBAL double *out) { for (int i = 0; i < n; i++) out[0] += GC_GROUP_ID; }
 '''
@@ -72,7 +72,7 @@ def test_the_sanitizer_of_threads_would_see_it(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("tests", ["dialect/test_every_macro.py", "screw", "bvh", "test_near.py"])
 def test_everyday_tests_under_sanitizers(gcc, tests):
-    if tests == "screw" and not _sources.parse(_sources.source()):
+    if tests == "screw" and not sources.parse(sources.source()):
         pytest.skip("no kernels in this checkout")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(TESTS / tests)]
     done = subprocess.run(command, env=gcc, capture_output=True, text=True, cwd=TESTS.parent)

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 import gpu_collide as gc
-from gpu_collide import _sources
-from tests import matrix
+from gpu_collide.backends import sources
+from tests.acceptance import matrix
 from tests.oracle import scenes
 from tests.oracle.scenes_base import (
     impact,
@@ -189,8 +189,8 @@ def lost(filter_name, backend, name, n, precision="mixed", text=None):
 
 def mutant(old, new):
     """The kernels that the filters need, with one place changed."""
-    folder = _sources.kernels_dir()
+    folder = sources.kernels_dir()
     stages = [folder / "screw" / "s01_screw.c", *sorted((folder / "filters").glob("*.c"))]
-    text = _sources.join([f for f in _sources.kernel_files() if f.suffix == ".h"] + stages, folder)
+    text = sources.join([f for f in sources.kernel_files() if f.suffix == ".h"] + stages, folder)
     assert text.count(old) == 1, f"{text.count(old)} places: {old}"
     return text.replace(old, new)

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide import _sources, scenes
+from gpu_collide import scenes
+from gpu_collide.backends import sources
 from gpu_collide.pipeline.filters import AUTO, FILTERS
 from gpu_collide.reference import filters as reference
-from tests import matrix
+from tests.acceptance import matrix
 from tests.filters import _cases
 
 CHOICES = ["auto", ("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres")]
@@ -133,7 +134,7 @@ def stems(folder, pattern):
 
 
 def test_kernels_and_reference_have_the_same_stages():
-    kernels = stems(_sources.kernels_dir() / "filters", "*.c")
+    kernels = stems(sources.kernels_dir() / "filters", "*.c")
     assert [stem[:3] for stem in kernels] == [f"f{k:02d}" for k in range(1, len(kernels) + 1)], "no gap"
     assert kernels == stems(Path(reference.__file__).parent, "f[0-9][0-9]_*.py")
     assert kernels == [stem[5:] for stem in stems(Path(__file__).parent, "test_f[0-9][0-9]_*.py")]
@@ -141,5 +142,5 @@ def test_kernels_and_reference_have_the_same_stages():
 
 
 def test_every_entry_point_of_the_folder_belongs_to_a_stage():
-    for path in (_sources.kernels_dir() / "filters").glob("*.c"):
-        assert list(_sources.parse(path.read_text())) == [path.stem]
+    for path in (sources.kernels_dir() / "filters").glob("*.c"):
+        assert list(sources.parse(path.read_text())) == [path.stem]

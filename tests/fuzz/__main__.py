@@ -21,7 +21,7 @@ PROCESSOR = 20.0  # seconds of the processor since its last word: two threads, 1
 
 def worker(first, opencl):
     """Run seeds from `first` on until killed; tells each call before it begins, and what came of it."""
-    from .calls import run_seed, warm_up
+    from tests.fuzz.calls import run_seed, warm_up
 
     print(json.dumps({"seed": first, "call": WARM}), flush=True)
     warm_up(opencl)
@@ -138,7 +138,7 @@ def main(argv=None):
     if options.worker:
         worker(options.seed, options.opencl)
     if options.only is not None:
-        from .calls import run_seed
+        from tests.fuzz.calls import run_seed
 
         findings, contacts = run_seed(
             options.only, lambda what: print("  " + what, flush=True), options.opencl

@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 
 import gpu_collide as gc
-from gpu_collide import _invariants, backends
+from gpu_collide import backends
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.results import invariants
 from tests.oracle.matching import FIELDS
 
 SECONDS = 10.0  # of the processor: more for one call of some pairs is a hang
@@ -72,7 +73,7 @@ class Calls:
             self.findings.append(f"{what}: {took:.1f} s of the processor for {found.n_pairs} pairs")
         asked = {k: given[k] for k in ("min_properness", "precision", "refine", "contacts") if k in given}
         with np.errstate(all="ignore"):
-            bad = _invariants.violations(found, scene.bodies, found.pairs, **asked)
+            bad = invariants.violations(found, scene.bodies, found.pairs, **asked)
         self.findings += [f"{what}: {line}" for line in bad]
         return found
 
@@ -166,7 +167,7 @@ def warm_up(opencl=False):
 
 def run_seed(seed, told=lambda what: None, opencl=False):
     """Findings of one seed and how much was looked at."""
-    from .scenes import make
+    from tests.fuzz.scenes import make
 
     os.environ["GPU_COLLIDE_CHECK"] = "0"  # checked here, so that a broken result does not end the call
     told("making the scene")

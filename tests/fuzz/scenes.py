@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import gpu_collide as gc
+from tests.fuzz.meshes import hostile
 from tests.oracle.scenes import FAMILIES
 from tests.oracle.scenes_base import random_axis, random_quat, turn_quat, unit4
 from tests.oracle.scenes_whole import half_numbers, whole_turn
 from tests.oracle.solid import quat_mul
-
-from .meshes import hostile
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 5e-324, 1e-310, 1e-200, 1e-162, 1e-18, 1e18, 1e100, 1e154, 1e300,

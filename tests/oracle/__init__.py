@@ -18,11 +18,11 @@ pairs of
 two meshes, poses being (position (p, 3), quaternion w, x, y, z (p, 4)).
 """
 
-from .judge import ATOM, NOMINAL, OPTIONAL, REQUIRED
-from .matching import Report, check, compare
-from .query import Expected, contacts, expect
-from .roots import EE, FV, VF
-from .solid import RawMesh, Solid
+from tests.oracle.judge import ATOM, NOMINAL, OPTIONAL, REQUIRED
+from tests.oracle.matching import Report, check, compare
+from tests.oracle.query import Expected, contacts, expect
+from tests.oracle.roots import EE, FV, VF
+from tests.oracle.solid import RawMesh, Solid
 
 __all__ = [
     "ATOM", "EE", "FV", "NOMINAL", "OPTIONAL", "REQUIRED", "VF", "Expected", "RawMesh", "Report", "Solid",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import mpmath as mp
 import numpy as np
 
-from .roots import EE, FV, VF
-from .solid import Solid
+from tests.oracle.roots import EE, FV, VF
+from tests.oracle.solid import Solid
 
 DIGITS = 50
 HALF_TURN = 1e-15  # GC_HALF_TURN: the real part of the quaternion below which a turn counts as a half turn

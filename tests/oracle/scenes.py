@@ -6,7 +6,7 @@ Shapes are made here, not by `gpu_collide.shapes`, so that the oracle can run wi
 
 import numpy as np
 
-from .scenes_base import (
+from tests.oracle.scenes_base import (
     SceneData,
     impact,
     mixed,
@@ -18,7 +18,7 @@ from .scenes_base import (
     turn_quat,
     unit4,
 )  # fmt: skip
-from .scenes_hard import (
+from tests.oracle.scenes_hard import (
     exact_axis,
     grazing,
     half_turn,
@@ -31,9 +31,9 @@ from .scenes_hard import (
     tangent,
     tiny_angles,
 )  # fmt: skip
-from .scenes_whole import WHOLE
-from .shapes import box, car, half_box, hull, l_block, sheet, star, torus
-from .solid import apply, quat_mul, rotation_matrix
+from tests.oracle.scenes_whole import WHOLE
+from tests.oracle.shapes import box, car, half_box, hull, l_block, sheet, star, torus
+from tests.oracle.solid import apply, quat_mul, rotation_matrix
 
 __all__ = [
     "FAMILIES", "WHOLE", "SceneData",

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .shapes import box, car, hull, l_block, star, torus
-from .solid import apply, quat_mul, rotation_matrix, unit
+from tests.oracle.shapes import box, car, hull, l_block, star, torus
+from tests.oracle.solid import apply, quat_mul, rotation_matrix, unit
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .scenes_base import (
+from tests.oracle.scenes_base import (
     IDENTITY,
     impact,
     mixed,
@@ -14,8 +14,8 @@ from .scenes_base import (
     turn_quat,
     unit4,
 )
-from .shapes import box, car, hull, star
-from .solid import RawMesh, apply, norm, quat_mul, rotation_matrix, unit
+from tests.oracle.shapes import box, car, hull, star
+from tests.oracle.solid import RawMesh, apply, norm, quat_mul, rotation_matrix, unit
 
 
 def exact_axis(seed, n):

@@ -6,9 +6,9 @@ are boxes of whole sizes. What is left of a subtraction is zero or rounding here
 
 import numpy as np
 
-from .scenes_base import IDENTITY, SceneData, turn_quat, unit4
-from .shapes import box, prism
-from .solid import RawMesh, apply, norm, quat_mul, rotation_matrix
+from tests.oracle.scenes_base import IDENTITY, SceneData, turn_quat, unit4
+from tests.oracle.shapes import box, prism
+from tests.oracle.solid import RawMesh, apply, norm, quat_mul, rotation_matrix
 
 BOXES = ((1, 1, 1), (2, 1, 1), (1, 2, 3), (2, 2, 1))
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .solid import Solid, cross, norm, relative
+from tests.oracle.solid import Solid, cross, norm, relative
 
 TOUCH = 1e-9  # of the size
 DEEP = 1e-6

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from .solid import RawMesh, cross, norm, unit
+from tests.oracle.solid import RawMesh, cross, norm, unit
 
 
 def _corners(size):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests import oracle, whole_numbers
+from tests import oracle
+from tests.acceptance import whole_numbers
 from tests.oracle import scenes
 from tests.oracle.scenes_whole import WHOLE
 from tests.oracle.separation import first_overlap, translation_interval
@@ -137,7 +138,7 @@ def test_what_is_lost_late_or_bent_is_counted(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WHOLE)
 def test_two_thousand_pairs_of_each_family(family, backend):
-    """The everyday sample is the matrix's; a hundred thousand are `python -m tests.whole_numbers`."""
+    """The everyday sample is the matrix's; a hundred thousand: `python -m tests.acceptance.whole_numbers`."""
     tally = whole_numbers.run(family, 2000, backend.kind)
     assert tally.bad == 0, str(tally) + "\n" + "\n".join(tally.notes)
     assert tally.hits > 200

@@ -5,7 +5,7 @@ What OpenCL and CUDA do on a device, without a driver in between: work-items tha
 
 from unittest.mock import patch
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend
 
 SIZE = 8
@@ -92,7 +92,7 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
 
 def text_with_lanes(text):
     """`text` with groups of `SIZE` threads behind gc_platform.h."""
-    at = text.index('#line 1 "gc_constants.h"')
+    at = text.index('#line 1 "common/gc_constants.h"')
     return text[:at] + _HEADER.replace("LANES", str(SIZE)) + text[at:]
 
 
@@ -120,5 +120,5 @@ class LanesBackend(CpuBackend):
     def _build(self, text, precision, signatures):
         if "gc_probe" in signatures:  # the self test, which has no other files behind the platform's
             return super()._build(text, precision, signatures)
-        with patch.object(_sources, "c_entry_points", _drivers):
+        with patch.object(sources, "c_entry_points", _drivers):
             return super()._build(text_with_lanes(text), precision, signatures)

@@ -11,15 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_collide import _sources
-from gpu_collide.backends import get_backend
+from gpu_collide.backends import get_backend, sources
 from gpu_collide.errors import BackendUnavailableError
 from gpu_collide.pipeline.tables import build_tables, short_edges
-from tests import matrix
+from tests.acceptance import matrix
 from tests.oracle.judge import NOMINAL
 from tests.screw._lanes import LanesBackend
 
-C = _sources.constants("double")
+C = sources.constants("double")
 STRIDE = int(C["GC_SCREW_STRIDE"])
 RASTER, PAIRS = int(C["GC_CANDIDATES_RASTER"]), int(C["GC_CANDIDATES_PAIRS"])
 FV, VF, EE = (int(C[k]) for k in ("GC_FV", "GC_VF", "GC_EE"))
@@ -42,7 +41,7 @@ def types(precision):
 @lru_cache(maxsize=1)
 def probe_text():
     """The package's kernels and, behind them, the entry points of the probe files."""
-    return _sources.source() + _sources.join(PROBES)
+    return sources.source() + sources.join(PROBES)
 
 
 def probe(backend, precision, name):

@@ -5,13 +5,7 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from tests.screw._launch import (
-    C,
-    cpu,
-    new,
-    probe,
-    types,
-)
+from tests.screw._launch import C, cpu, new, probe, types
 
 getcontext().prec = 50
 

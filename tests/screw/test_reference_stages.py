@@ -6,7 +6,14 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.reference.screw import _quaternion as quat
-from gpu_collide.reference.screw import _roots, _screen, s02_facing, s03_project, s04_sort, s07_solve
+from gpu_collide.reference.screw import (
+    _roots,
+    _screen,
+    s02_facing,
+    s03_project,
+    s04_sort,
+    s07_solve,
+)
 from gpu_collide.reference.screw._properness import vertex_properness
 from gpu_collide.reference.screw._tables import padded, tables_of
 from gpu_collide.reference.screw.s01_screw import screw_of_pair

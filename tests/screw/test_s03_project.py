@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests.screw._launch import RASTER, C, Stages, new, probe, probe_text, scene_of, screened, uncovered
+from tests.screw._launch import (
+    RASTER,
+    C,
+    Stages,
+    new,
+    probe,
+    probe_text,
+    scene_of,
+    screened,
+    uncovered,
+)
 from tests.screw.test_functions import exact_arc, exact_rho
 from tests.screw.test_s01_screw import ONE, about
 

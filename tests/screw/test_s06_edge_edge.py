@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from tests import matrix
+from tests.acceptance import matrix
 from tests.oracle.judge import REQUIRED
 from tests.screw._launch import EE, PAIRS, RASTER, C, Stages, screened, stages_of, uncovered
 from tests.screw.test_s01_screw import ONE, about

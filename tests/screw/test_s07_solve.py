@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide import _sources
-from tests import matrix
+from gpu_collide.backends import sources
+from tests.acceptance import matrix
 from tests.oracle.judge import REQUIRED
 from tests.screw._launch import EE, FV, RASTER, C, Stages, cpu, new, probe, screened, stages_of
 from tests.screw.test_s01_screw import ONE, about
@@ -281,7 +281,7 @@ def test_resting_lasts_the_whole_step(backend):
 
 
 def with_cap(name, most):
-    text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", _sources.source())
+    text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", sources.source())
     assert count == 1
     return text
 

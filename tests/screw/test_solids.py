@@ -8,7 +8,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.pipeline.solids import solids_of
 from gpu_collide.reference.screw._tables import tables_of
-from tests import matrix
+from tests.acceptance import matrix
 from tests.screw.test_s09_overlap import OVERLAP, by_reference
 
 BOX = gc.shapes.box()

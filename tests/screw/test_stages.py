@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpu_collide import _sources
+from gpu_collide.backends import sources
 from gpu_collide.reference import screw as reference
 
 IN_ONE_LAUNCH = "screen"  # s02 to s06, which hand each other lists of unknown length
@@ -13,7 +13,7 @@ def stems(folder, suffix):
 
 
 def test_kernels_and_reference_have_the_same_stages():
-    kernels = stems(_sources.kernels_dir() / "screw", ".c")
+    kernels = stems(sources.kernels_dir() / "screw", ".c")
     assert [stem[:3] for stem in kernels] == [f"s{k:02d}" for k in range(1, len(kernels) + 1)], "no gap"
     assert kernels == stems(Path(reference.__file__).parent, ".py")
     assert kernels == sorted(path.stem[5:] for path in Path(__file__).parent.glob("test_s[0-9][0-9]_*.py"))
@@ -21,7 +21,7 @@ def test_kernels_and_reference_have_the_same_stages():
 
 def test_every_entry_point_belongs_to_a_stage():
     """Of this folder or of another method's."""
-    numbers = {path.stem[:3] for path in _sources.kernels_dir().glob("*/[a-z][0-9][0-9]_*.c")}
-    entries = set(_sources.parse(_sources.source()))
+    numbers = {path.stem[:3] for path in sources.kernels_dir().glob("*/[a-z][0-9][0-9]_*.c")}
+    entries = set(sources.parse(sources.source()))
     assert IN_ONE_LAUNCH in entries
     assert {name[:3] for name in entries - {IN_ONE_LAUNCH}} <= numbers

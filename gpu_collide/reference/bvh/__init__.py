@@ -4,6 +4,6 @@ The stages are those of ``kernels/bvh/``. Stages b02 and b03 have no part in the
 the kernels' order and boxes are compared with.
 """
 
-from .b04_pairs import ReferenceSearch
+from gpu_collide.reference.bvh.b04_pairs import ReferenceSearch
 
 __all__ = ["ReferenceSearch"]

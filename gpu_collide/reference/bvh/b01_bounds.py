@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ... import _sources
-from ..._rules import still_bodies, valid_bodies
-from ..screw import _quaternion as quat
+from gpu_collide.backends import sources
+from gpu_collide.bodies.rules import still_bodies, valid_bodies
+from gpu_collide.reference.screw import _quaternion as quat
 
-C = _sources.constants("double", (_sources.kernels_dir() / "gc_bvh.h").read_text(encoding="utf-8"))
+C = sources.constants("double", (sources.kernels_dir() / "bvh" / "gc_bvh.h").read_text(encoding="utf-8"))
 PIECES = int(C["GC_BVH_PIECES"])
 
 

@@ -24,8 +24,8 @@ import time
 
 import numpy as np
 
-from ...report import PairReport
-from .b01_bounds import C, bounds_of
+from gpu_collide.reference.bvh.b01_bounds import C, bounds_of
+from gpu_collide.results.report import PairReport
 
 BLOCK = 1 << 21  # pairs looked at together
 

@@ -1,9 +1,9 @@
 """Stage 6: a mesh joined from some of its patches, feature by feature, straight from the whole mesh.
 
-The tables are those of ``kernels/gc_types.h``. A patch brings its vertices and edges in ascending order of
-their numbers in the mesh, and its faces as they are listed. What several patches share is there several
-times; the copy in the first patch of all that have it, listed or not, knows what is around it in the mesh,
-the others know nothing. What is not in the list is replaced by the first of the row that is.
+The tables are those of ``kernels/common/gc_types.h``. A patch brings its vertices and edges in ascending
+order of their numbers in the mesh, and its faces as they are listed. What several patches share is there
+several times; the copy in the first patch of all that have it, listed or not, knows what is around it in the
+mesh, the others know nothing. What is not in the list is replaced by the first of the row that is.
 """
 
 import numpy as np

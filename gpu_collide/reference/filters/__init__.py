@@ -5,7 +5,7 @@ Each module has ``may_meet(screw, mesh_a, mesh_b)``, which is False only if noth
 
 import time as clock
 
-from . import f01_spheres, f02_boxes, f03_plane
+from gpu_collide.reference.filters import f01_spheres, f02_boxes, f03_plane
 
 __all__ = ["keeps"]
 

@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from .f01_spheres import PAD, speed_of, within
+from gpu_collide.reference.filters.f01_spheres import PAD, speed_of, within
 
 _CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from .f01_spheres import PAD
+from gpu_collide.reference.filters.f01_spheres import PAD
 
 # In units of the size: nearer than this to the axis an azimuth is not trusted.
 AXIS = 1e-3

@@ -4,12 +4,21 @@ import time as clock
 
 import numpy as np
 
-from ...contacts import Contacts, Status
-from ...report import FilterReport
-from ..filters import keeps
-from . import _pixels, _screen, s01_screw, s02_facing, s03_project, s07_solve, s08_contacts, s09_overlap
-from ._tables import tables_of
-from .s01_screw import ScrewMotion, screw_motion
+from gpu_collide.reference.filters import keeps
+from gpu_collide.reference.screw import (
+    _pixels,
+    _screen,
+    s01_screw,
+    s02_facing,
+    s03_project,
+    s07_solve,
+    s08_contacts,
+    s09_overlap,
+)
+from gpu_collide.reference.screw._tables import tables_of
+from gpu_collide.reference.screw.s01_screw import ScrewMotion, screw_motion
+from gpu_collide.results.contacts import Contacts, Status
+from gpu_collide.results.report import FilterReport
 
 __all__ = ["collide_reference", "screw_motion", "ScrewMotion"]
 
@@ -86,8 +95,10 @@ def collide_reference(
         )
         if not screw.in_range:
             if bounds is None:
-                from ..bvh.b01_bounds import bounds_of  # which needs this package's quaternions
-                from ..bvh.b04_pairs import may_meet
+                from gpu_collide.reference.bvh.b01_bounds import (
+                    bounds_of,  # which needs this package's quaternions
+                )
+                from gpu_collide.reference.bvh.b04_pairs import may_meet
 
                 bounds = bounds_of(bodies, padded=False)
             # whose sweeps are apart is not doubtful, and not found by the broad phase either

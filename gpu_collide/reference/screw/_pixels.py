@@ -11,7 +11,7 @@ where the pixel is that of an end, for a vertex and a face 0 (else NaN) where it
 
 import numpy as np
 
-from .s07_solve import EE, FV
+from gpu_collide.reference.screw.s07_solve import EE, FV
 
 
 def resolve(screw, a, b, m, min_properness, pixel):
@@ -51,8 +51,7 @@ def _place(a, b, m, i):
     fa, fb = int(m.feature_a[i]), int(m.feature_b[i])
     if m.kind[i] == EE:
         ends = tuple(
-            _end(side, edge, along)
-            for side, edge, along in ((a, fa, m.along_a[i]), (b, fb, m.along_b[i]))
+            _end(side, edge, along) for side, edge, along in ((a, fa, m.along_a[i]), (b, fb, m.along_b[i]))
         )
         if ends == (-1, -1):
             return None
@@ -73,9 +72,13 @@ def _one_coincidence(x, y):
     if x is None or y is None:
         return False
     (xa, xb), (ya, yb) = x, y
-    return (_same_vertex(xa, ya) and _beside(xb, yb)) or (_same_vertex(xb, yb) and _beside(xa, ya)) or (
-        # a vertex of A on a face of B, and that face's corner on a face of A
-        _crosswise(xa, xb, ya, yb) or _crosswise(ya, yb, xa, xb)
+    return (
+        (_same_vertex(xa, ya) and _beside(xb, yb))
+        or (_same_vertex(xb, yb) and _beside(xa, ya))
+        or (
+            # a vertex of A on a face of B, and that face's corner on a face of A
+            _crosswise(xa, xb, ya, yb) or _crosswise(ya, yb, xa, xb)
+        )
     )
 
 

@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import s02_facing, s03_project, s04_sort, s05_vertex_face, s06_edge_edge, s07_solve
+from gpu_collide.reference.screw import (
+    s02_facing,
+    s03_project,
+    s04_sort,
+    s05_vertex_face,
+    s06_edge_edge,
+    s07_solve,
+)
 
 
 class Body:

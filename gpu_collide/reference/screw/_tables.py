@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ._components import components_of
+from gpu_collide.reference.screw._components import components_of
 
 
 @dataclass(frozen=True)

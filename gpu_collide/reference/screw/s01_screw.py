@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...poses import Poses
-from . import _quaternion as quat
+from gpu_collide.bodies.poses import Poses
+from gpu_collide.reference.screw import _quaternion as quat
 
 # In units of the size: a relative motion this small over the whole step is the rounding of poses that move
 # together.

@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...errors import MemoryLimitError
-from .s02_facing import AXIS_PAD, azimuth_from, nearest_fraction
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.reference.screw.s02_facing import AXIS_PAD, azimuth_from, nearest_fraction
 
 # Where in its row or pixel the origin of the frame lies.
 ORIGIN = 0.37

@@ -9,8 +9,8 @@ be beyond the face, and its time stays within those that the face's records have
 
 import numpy as np
 
-from .s03_project import pixel, shift_of_copy
-from .s04_sort import overlaps
+from gpu_collide.reference.screw.s03_project import pixel, shift_of_copy
+from gpu_collide.reference.screw.s04_sort import overlaps
 
 NEWTON_STEPS = 20
 

@@ -10,10 +10,10 @@ screen: segments do not cross there (the vertex contacts of their ends tell of t
 
 import numpy as np
 
-from ._intervals import PARALLEL
-from .s02_facing import nearest_fraction
-from .s03_project import ON_AXIS, ORIGIN, pixel, shift_of_copy
-from .s04_sort import overlaps
+from gpu_collide.reference.screw._intervals import PARALLEL
+from gpu_collide.reference.screw.s02_facing import nearest_fraction
+from gpu_collide.reference.screw.s03_project import ON_AXIS, ORIGIN, pixel, shift_of_copy
+from gpu_collide.reference.screw.s04_sort import overlaps
 
 
 def candidates(screw, rows, a, start_a, b, start_b, shifts):

@@ -15,10 +15,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from . import _intervals
-from ._intervals import PARALLEL
-from ._properness import FACING, edge_properness, met_from, properness_bound
-from ._roots import ScrewFunctions, find_roots
+from gpu_collide.reference.screw import _intervals
+from gpu_collide.reference.screw._intervals import PARALLEL
+from gpu_collide.reference.screw._properness import (
+    FACING,
+    edge_properness,
+    met_from,
+    properness_bound,
+)
+from gpu_collide.reference.screw._roots import ScrewFunctions, find_roots
 
 FV, VF, EE = 0, 1, 2
 # In units of the size: surfaces this close touch, points this far outside are inside.

@@ -14,7 +14,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from .s07_solve import EE, FV, TOUCH, VF, crossing, edge_doubt, place_doubt
+from gpu_collide.reference.screw.s07_solve import (
+    EE,
+    FV,
+    TOUCH,
+    VF,
+    crossing,
+    edge_doubt,
+    place_doubt,
+)
 
 # Of what an entry lasts, the shares at which it is compared with others: no likely symmetric moments.
 SHARES = (0.29, 0.61, 0.83)

@@ -11,7 +11,7 @@ both sides and within it; an open component is inside if one of its vertices is 
 
 import numpy as np
 
-from ._components import windings
+from gpu_collide.reference.screw._components import windings
 
 # In units of the size.
 DEPTH = 1e-7

@@ -1,0 +1,188 @@
+"""The machine's C compiler: which one, and running it without waiting for ever."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from functools import lru_cache
+
+from gpu_collide.backends.cache import build_folders, scratch_folder
+from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+__all__ = ["INSTALL_HINT", "compile_shared", "extra_flags", "find_compiler"]
+
+INSTALL_HINT = (
+    "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; "
+    "anywhere: pip install ziglang)"
+)
+VERSION_SECONDS = 20  # for a compiler to say its version
+COMPILE_SECONDS = 600  # to compile the kernels, which takes some 20 on a usual machine
+ROOM = 8 << 20  # bytes that a disk must take for a failed build to be the compiler's own fault
+
+
+def find_compiler() -> tuple[list[str], str]:
+    """Command of a C compiler and its version text.
+
+    Tried in this order: ``$CC``, ``cc``, ``gcc``, ``clang``, the PyPI package ``ziglang``.
+
+    Raises
+    ------
+    BackendUnavailableError
+        None of them runs.
+    """
+    return _find_compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+
+
+@lru_cache(maxsize=8)
+def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
+    why_not = ""
+    if cc.strip():
+        command, version, why = _chosen(cc)
+        if version:
+            return command, version
+        why_not = f"the C compiler that $CC names, {cc!r}, {why}"
+        warnings.warn(f"{why_not}; trying cc, gcc, clang and ziglang", RuntimeWarning, stacklevel=3)
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name) and (version := _version([name])[0]):
+            return [name], version
+    command = [sys.executable, "-m", "ziglang", "cc"]
+    if _has_ziglang() and (version := _version(command)[0]):
+        return command, version
+    why_not = f" ({why_not})" if why_not else ""
+    raise BackendUnavailableError(
+        f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}{why_not}"
+    )
+
+
+def _chosen(cc: str) -> tuple[list[str], str, str]:
+    """Command, version and what is wrong of the compiler that ``$CC`` names."""
+    try:
+        command = shlex.split(cc)
+    except ValueError as error:
+        return [], "", f"cannot be read as a command: {error}"
+    if not shutil.which(command[0]):
+        return command, "", "does not run: there is no such command"
+    return command, *_version(command)
+
+
+def _has_ziglang() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("ziglang") is not None
+
+
+def _version(command: list[str]) -> tuple[str, str]:
+    """What ``--version`` says, and if nothing, why."""
+    try:
+        code, out, err = run([*command, "--version"], VERSION_SECONDS)
+    except subprocess.TimeoutExpired:
+        return "", f"does not run: it said no version within {VERSION_SECONDS} s"
+    except OSError as error:
+        return "", f"does not run: {error}"
+    if code == 0 and out.strip():
+        return out, ""
+    return "", f"does not run: --version ended with {code}: {(err or out).strip()[:200]}"
+
+
+def extra_flags() -> list[str]:
+    """Flags in ``GPU_COLLIDE_CFLAGS``, such as ``-fsanitize=address,undefined -g``."""
+    text = os.environ.get("GPU_COLLIDE_CFLAGS")
+    return list(_split_flags(text)) if text else []
+
+
+@lru_cache(maxsize=4)
+def _split_flags(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise BackendUnavailableError(
+            f"GPU_COLLIDE_CFLAGS cannot be read as flags: {error}, got {text!r}; correct it or unset it"
+        ) from None
+
+
+def compile_seconds() -> float:
+    """Seconds that the compiler may take: ``GPU_COLLIDE_COMPILE_SECONDS``, else `COMPILE_SECONDS`."""
+    text = os.environ.get("GPU_COLLIDE_COMPILE_SECONDS", "").strip()
+    try:
+        seconds = float(text or COMPILE_SECONDS)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise BackendUnavailableError(
+            f"GPU_COLLIDE_COMPILE_SECONDS must be a number of seconds, got {text!r}"
+        )
+    return seconds
+
+
+def run(command: list[str], seconds: float, text: str = "", **options) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command that reads `text`.
+
+    Whatever goes wrong, nothing of it stays behind: it gets a process group of its own, which is ended if the
+    time is over or the user presses Ctrl-C.
+    """
+    if os.name == "posix":
+        options |= {"start_new_session": True, "umask": 0o077}
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        errors="replace", **options,
+    )  # fmt: skip
+    try:
+        out, err = process.communicate(text, timeout=seconds)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                pipe.close()
+        process.wait()
+        raise
+    return process.returncode, out, err
+
+
+def compile_shared(command: list[str], flags: tuple[str, ...], text: str, name: str) -> bytes:
+    """The shared library `name` of `text`, as bytes.
+
+    Raises
+    ------
+    KernelCompileError
+        The compiler refused the text.
+    BackendUnavailableError
+        It did not end in time, or no disk has room for what it writes.
+    """
+    limit, full = compile_seconds(), []
+    for parent in build_folders():
+        try:
+            with scratch_folder(parent) as folder:
+                ran = [*command, *flags, "-x", "c", "-", "-o", str(folder.path / name)]
+                ran += [] if os.name == "nt" else ["-lm"]
+                temporary = {**os.environ, "TMPDIR": str(folder.path)}
+                try:
+                    code, out, err = run(ran, limit, text, cwd=folder.path, env=temporary)
+                except OSError as error:
+                    raise KernelCompileError(f"{' '.join(command)} does not run: {error}") from None
+                if code == 0:
+                    with contextlib.suppress(FileNotFoundError):
+                        return folder.read(name)
+                    err = f"it ended well and wrote nothing\n{err}"
+                folder.write("room", bytes(ROOM))  # OSError: no wonder
+        except subprocess.TimeoutExpired:
+            raise BackendUnavailableError(
+                f"{' '.join(command)} did not compile the kernels within {limit:g} s; "
+                "GPU_COLLIDE_COMPILE_SECONDS gives it longer, CC names another compiler"
+            ) from None
+        except OSError as error:
+            full.append(f"{parent}: {error.strerror or error}")
+            continue
+        raise KernelCompileError(f"{' '.join(ran)} failed:\n{err.strip()}")
+    raise BackendUnavailableError(
+        f"no folder to compile the kernels in ({', '.join(full)}); make room, or set GPU_COLLIDE_CACHE or "
+        "TMPDIR to a folder that has some"
+    )

@@ -1,0 +1,273 @@
+"""The kernel text: where it lies, how its files are joined, which entry points it declares.
+
+Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line``
+before each so that every compiler names our file and line, and reads the entry points and constants from it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+__all__ = [
+    "PRECISIONS",
+    "Arg",
+    "Signature",
+    "constants",
+    "c_entry_points",
+    "join",
+    "kernels_dir",
+    "parse",
+    "source",
+]
+
+PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
+"""Precision name to the value of ``GC_PRECISION``."""
+
+# Headers in the order in which they use each other; any other gc_*.h follows by name.
+_FIRST = (
+    *(f"common/gc_{name}.h" for name in ("platform", "constants", "types", "math", "motion")),
+    *(f"screw/gc_{name}.h" for name in ("roots", "equations", "properness", "contact", "screen", "scratch")),
+    "bvh/gc_near.h",
+    "screw/gc_grid.h",
+)
+_FIXED_TYPES = {
+    "int": "i4", "gc_int": "i4", "gc_uint": "u4", "gc_long": "i8", "gc_uchar": "u1",
+    "float": "f4", "double": "f8",
+}  # fmt: skip
+_BY_PRECISION = {
+    "gc_real": {"mixed": "f8", "double": "f8", "single": "f4"},
+    "gc_raster": {"mixed": "f4", "double": "f8", "single": "f4"},
+}
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One kernel argument: name, C type without qualifiers, is it a buffer, is it only read."""
+
+    name: str
+    ctype: str
+    pointer: bool
+    const: bool
+
+    def dtype(self, precision: str) -> np.dtype:
+        """NumPy dtype of the scalar or of the buffer's elements under `precision`."""
+        by_precision = _BY_PRECISION.get(self.ctype)
+        return np.dtype(by_precision[precision] if by_precision else _FIXED_TYPES[self.ctype])
+
+
+@dataclass(frozen=True)
+class Signature:
+    """An entry point as declared in the kernel text."""
+
+    name: str
+    args: tuple[Arg, ...]
+
+
+def kernels_dir() -> Path:
+    """Folder of the kernel sources: in the package (wheel), else at the repository's root (editable)."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "kernels", package.parent / "kernels"):
+        if (folder / _FIRST[0]).is_file():
+            return folder
+    raise FileNotFoundError(
+        f"no kernel sources in {package / 'kernels'} or {package.parent / 'kernels'}; reinstall gpu-collide"
+    )
+
+
+def kernel_files() -> list[Path]:
+    """Files in joining order: the headers all need, the other headers, the stages by number."""
+    folder = kernels_dir()
+    first = [folder / name for name in _FIRST if (folder / name).is_file()]
+    others = sorted(set(folder.glob("*/gc_*.h")) - set(first), key=lambda path: path.name)
+    return first + others + sorted(folder.glob("*/*.c"))
+
+
+def join(files: list[Path], base: Path | None = None) -> str:
+    """Join `files` into one text, a ``#line`` before each naming it relative to `base` (POSIX separators)."""
+    parts = []
+    for path in files:
+        name = path.relative_to(base).as_posix() if base else path.name
+        parts.append(f'#line 1 "{name}"\n{path.read_text(encoding="utf-8").rstrip()}\n')
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1)
+def source() -> str:
+    """The joined kernel text of the installed package, read once per process."""
+    return join(kernel_files(), kernels_dir())
+
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+_ENTRY = re.compile(r"^\s*GC_KERNEL\s+void\s+(\w+)\s*\(([^)]*)\)\s*\{", re.M)
+
+
+def strip_comments(text: str) -> str:
+    """`text` with comments blanked, lines kept."""
+    return _COMMENT.sub(lambda m: "\n" * m.group().count("\n") or " ", text)
+
+
+def parse(text: str) -> dict[str, Signature]:
+    """Entry points defined in `text`, by name, in order of appearance.
+
+    Raises
+    ------
+    ValueError
+        An argument has a type the launcher cannot pass, or a name appears twice.
+    """
+    found: dict[str, Signature] = {}
+    for name, body in _ENTRY.findall(strip_comments(text)):
+        if name == "gc_set_group":
+            continue
+        if name in found:
+            raise ValueError(f"kernel {name} is defined twice")
+        args = tuple(_parse_arg(name, part) for part in body.split(",") if part.strip())
+        if len({a.name for a in args}) != len(args):
+            raise ValueError(f"kernel {name} has two arguments of one name")
+        found[name] = Signature(name, args)
+    return found
+
+
+def _parse_arg(kernel: str, text: str) -> Arg:
+    words = text.replace("*", " * ").split()
+    qualifiers = {"GC_GLOBAL", "GC_RESTRICT", "const"}
+    plain = [w for w in words if w not in qualifiers]
+    pointer = "*" in plain
+    if plain.count("*") > 1 or len(plain) != 2 + pointer or pointer != ("GC_GLOBAL" in words):
+        raise ValueError(
+            f"kernel {kernel}: cannot read argument '{' '.join(words)}'; "
+            "write 'type name' or 'GC_GLOBAL [const] type *name'"
+        )
+    ctype, name = plain[0], plain[-1]
+    if ctype not in _FIXED_TYPES and ctype not in _BY_PRECISION:
+        known = ", ".join([*_FIXED_TYPES, *_BY_PRECISION])
+        raise ValueError(f"kernel {kernel}: argument {name} has type '{ctype}'; known types are {known}")
+    return Arg(name, ctype, pointer, "const" in words)
+
+
+_DRIVER_HEAD = """#line 1 "gc_entry_points"
+#include <time.h>
+static gc_long gc_now_(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (gc_long)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+"""
+_DRIVER = """
+GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
+{
+    const int n = job[2], shares = job[3];
+    const gc_long begun = mine ? gc_now_() : 0;
+    gc_long last = begun;
+    int g = mine ? mine[0] : -1, k = mine ? mine[1] : 0, ran = 0, rest = 2, stride = 1;
+    for (;;) {
+        if (g < 0) {
+            g = __atomic_fetch_add(&job[0], 1, __ATOMIC_RELAXED);
+            k = 0;
+            if (g >= n) {
+                break;
+            }
+        }
+        for (; k < shares; ++k) {
+            if (__atomic_load_n(&job[4], __ATOMIC_RELAXED)) {
+                return 0;
+            }
+            if (mine && --rest == 0) {
+                const gc_long now = gc_now_();
+                if (now - begun > TURN) {
+                    mine[0] = g;
+                    mine[1] = k;
+                    __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL);
+                    return 2;
+                }
+                stride = now - last > 1000000 ? 1 : stride < 8 ? 2 * stride : 8;
+                rest = stride;
+                last = now;
+            }
+            gc_set_group(g, n, k, shares);
+            NAME(PASSED);
+        }
+        g = -1;
+        ++ran;
+    }
+    return ran > 0 && __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL) == n;
+}
+"""
+TURN_SECONDS = 0.05
+"""After so long a thread that may pause comes back from a driver, so that Python can look for signals."""
+
+
+def passed_arguments(sig: Signature) -> str:
+    """C text of the arguments that a driver passes on, out of ``args``."""
+    return ", ".join(
+        f"({a.ctype} *)args[{i}]" if a.pointer else f"*({a.ctype} const *)args[{i}]"
+        for i, a in enumerate(sig.args)
+    )
+
+
+def c_entry_points(signatures: dict[str, Signature]) -> str:
+    """C text of one driver per kernel: ``int gc_run_NAME(void *const *args, int *job, int *mine)``.
+
+    A driver takes groups off ``job = {next, done, n_groups, shares, stop}`` until none is left, so a thread
+    enters C once per launch however many groups there are. It plays a group in so many shares, and leaves
+    between two of them once ``stop`` is set. It returns 1 to the thread that finished the last group, else 0.
+
+    A thread that gives ``mine`` gets 2 after `TURN_SECONDS` if there is more to do; it calls again with the
+    same ``mine = {group, share}``, at first ``{-1, 0}``, and goes on there. Each call plays a share at least.
+    """
+    turn = str(int(TURN_SECONDS * 1e9))
+    return _DRIVER_HEAD + "".join(
+        _DRIVER.replace("NAME", sig.name).replace("PASSED", passed_arguments(sig)).replace("TURN", turn)
+        for sig in signatures.values()
+    )
+
+
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b[ \t]*(.*)")
+_CONDITION = re.compile(r"GC_PRECISION[ \t]*(==|!=)[ \t]*(\d)")
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(GC_\w+)[ \t]+(\S.*)")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+@lru_cache(maxsize=16)
+def constants(precision: str = "mixed", text: str | None = None) -> dict[str, int | float]:
+    """Numbers that ``gc_constants.h`` and ``gc_types.h`` (or `text`) define under `precision`.
+
+    A value is a number, alone or inside ``GC_R(...)``, ``GC_F(...)`` or parentheses; others are left out.
+    Conditions on ``GC_PRECISION`` are heeded, include guards pass.
+    """
+    if text is None:
+        names = ("gc_constants.h", "gc_types.h")
+        text = "".join((kernels_dir() / "common" / name).read_text(encoding="utf-8") for name in names)
+    found: dict[str, int | float] = {}
+    taken: list[tuple[bool, bool]] = []  # per open #if: this branch is live, some branch has been
+    for line in strip_comments(text).splitlines():
+        if directive := _DIRECTIVE.match(line):
+            word, rest = directive.groups()
+            if word.startswith("if"):
+                live = word != "if" or _holds(rest, precision)
+                taken.append((live, live))
+            elif word == "endif":
+                taken.pop()
+            else:
+                done = taken[-1][1]
+                live = not done and (word == "else" or _holds(rest, precision))
+                taken[-1] = (live, done or live)
+        elif all(live for live, _ in taken) and (define := _DEFINE.match(line)):
+            value = re.sub(r"GC_[RF]\b|[()\s]", "", define.group(2)).rstrip("fF")
+            if _NUMBER.fullmatch(value):
+                found[define.group(1)] = int(value) if re.fullmatch(r"[-+]?\d+", value) else float(value)
+    return found
+
+
+def _holds(condition: str, precision: str) -> bool:
+    match = _CONDITION.fullmatch(condition.strip())
+    if match is None:
+        raise ValueError(
+            f"gc_constants.h: condition '{condition.strip()}' must compare GC_PRECISION with a digit"
+        )
+    return (PRECISIONS[precision] == int(match.group(2))) == (match.group(1) == "==")

@@ -1,0 +1,1 @@
+"""Poses and bodies, and which pairs of bodies may meet at all."""

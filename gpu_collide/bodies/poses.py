@@ -1,0 +1,358 @@
+"""`Poses` and `Bodies`: where the shapes are at the start and at the end of the step."""
+
+import numpy as np
+
+from gpu_collide._validate import Frozen, as_float_array, as_int_array, owned
+from gpu_collide.geometry.mesh import Mesh
+
+__all__ = ["Poses", "Bodies"]
+
+UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, farther is invalid
+RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
+
+
+def _norm4(q):
+    """Length of quaternions; sums in a fixed order, so that a row has the same bits in any batch."""
+    w, x, y, z = (q[..., k] for k in range(4))
+    return np.sqrt(w * w + x * x + y * y + z * z)
+
+
+def _multiply(p, q):
+    """Hamilton product p q of (..., 4) quaternions, w first."""
+    pw, px, py, pz = (p[..., k] for k in range(4))
+    qw, qx, qy, qz = (q[..., k] for k in range(4))
+    return np.stack(
+        [
+            pw * qw - px * qx - py * qy - pz * qz,
+            pw * qx + px * qw + py * qz - pz * qy,
+            pw * qy - px * qz + py * qw + pz * qx,
+            pw * qz + px * qy - py * qx + pz * qw,
+        ],
+        axis=-1,
+    )
+
+
+def _rotate(q, x):
+    """Rotate (..., 3) vectors by unit quaternions (..., 4)."""
+    vector = q[..., 1:]
+    twice = 2 * np.cross(vector, x)
+    return x + q[..., :1] * twice + np.cross(vector, twice)
+
+
+def _quat_of_matrix(rotation):
+    """Unit quaternions (..., 4), w first, of rotation matrices (..., 3, 3).
+
+    Shepperd's method: the largest of the four components is found from the diagonal, the others are divided
+    by it.
+    """
+    m = rotation
+    xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    a, b, c = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    d, e, f = m[..., 1, 0] + m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2]
+    # Row k is 4 times component k times the whole quaternion.
+    rows = np.stack(
+        [
+            np.stack([1 + xx + yy + zz, a, b, c], axis=-1),
+            np.stack([a, 1 + xx - yy - zz, d, e], axis=-1),
+            np.stack([b, d, 1 - xx + yy - zz, f], axis=-1),
+            np.stack([c, e, f, 1 - xx - yy + zz], axis=-1),
+        ],
+        axis=-2,
+    )
+    largest = np.argmax(np.stack([rows[..., k, k] for k in range(4)], axis=-1), axis=-1)
+    row = np.take_along_axis(rows, largest[..., None, None], axis=-2)[..., 0, :]
+    return row / _norm4(row)[..., None]
+
+
+def what_is_wrong(poses, row):
+    """Why row `row` of `poses` is no pose, with the remedy; None if it is one."""
+    if poses.valid[row]:
+        return None
+    if not np.isfinite(poses.position[row]).all():
+        return "position is not finite"
+    quat = poses.quat_wxyz[row]
+    if not np.isfinite(quat).all():
+        return "orientation is not finite"
+    length = float(np.linalg.norm(quat))
+    if abs(length - 1) > UNIT_TOLERANCE:
+        return (
+            f"quaternion has length {length:.6g}, expected 1 within {UNIT_TOLERANCE:g}; divide "
+            "quaternions by their length"
+        )
+    return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
+
+
+def _sealed(array):
+    """`array`, which nobody else holds, read-only."""
+    array.flags.writeable = False
+    return array
+
+
+class Poses(Frozen):
+    """Positions and orientations in the world; make them with one of the ``from_`` methods.
+
+    A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world.  A row that is no
+    pose (not finite, quaternion off unit length by more than 1e-3, matrix not rigid within 1e-6) does not
+    raise: it is marked in `valid`, and pairs that use it get the status INVALID_INPUT.  Poses never change:
+    the caller's arrays are copied, and those below are read-only.
+
+    Attributes
+    ----------
+    position : (..., 3) float64
+        World position of the body's origin, as given.
+    quat_wxyz : (..., 4) float64
+        Orientation as given, w first.
+    unit_wxyz : (..., 4) float64
+        The same divided by its length; (1, 0, 0, 0) in rows that are not valid.
+    valid : (...) bool
+    shape : tuple
+        Leading shape, () for a single pose.
+    """
+
+    def __init__(self, position, quat_wxyz, valid=None):
+        position = as_float_array(position, "position", shape=(..., 3))
+        quat = as_float_array(quat_wxyz, "quat_wxyz", shape=(..., 4))
+        self._fill(position, quat, "quat_wxyz", valid)
+
+    def _fill(self, position, quat, name, valid=None):
+        """Attributes from arrays that nobody else holds."""
+        if position.shape[:-1] != quat.shape[:-1]:
+            raise ValueError(
+                f"{name}: expected the leading shape of position, {position.shape[:-1]}, "
+                f"got {quat.shape[:-1]}"
+            )
+        with np.errstate(invalid="ignore", over="ignore"):
+            length = _norm4(quat)
+            # false for what is not a number, too; column by column, which is much faster than .all(axis)
+            good = np.abs(length - 1) <= UNIT_TOLERANCE
+        finite = np.isfinite(position)
+        for column in range(3):
+            good &= finite[..., column]
+        if valid is not None:
+            good &= valid
+        if good.all():
+            unit = quat / length[..., None]
+        else:
+            unit = np.where(good[..., None], quat, [1.0, 0.0, 0.0, 0.0])
+            unit /= np.where(good, length, 1.0)[..., None]
+        self.__dict__.update(
+            position=_sealed(position), quat_wxyz=_sealed(quat), unit_wxyz=_sealed(unit),
+            valid=_sealed(np.asarray(good)),
+        )  # fmt: skip
+
+    @classmethod
+    def from_quat_wxyz(cls, position, quat):
+        """Poses from positions (..., 3) and quaternions (..., 4), scalar part first.
+
+        float32 and float64 are accepted.  Quaternions within 1e-3 of unit length are normalised.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Wrong dtype or shape, or leading shapes that differ.
+        """
+        position = as_float_array(position, "position", shape=(..., 3))
+        quat = as_float_array(quat, "quat", shape=(..., 4))
+        poses = cls.__new__(cls)
+        poses._fill(position, quat, "quat")
+        return poses
+
+    @classmethod
+    def from_quat_xyzw(cls, position, quat):
+        """Poses from positions (..., 3) and quaternions (..., 4), scalar part last (SciPy, ROS, glTF)."""
+        quat = as_float_array(quat, "quat", shape=(..., 4))
+        return cls.from_quat_wxyz(position, quat[..., [3, 0, 1, 2]])
+
+    @classmethod
+    def from_matrix(cls, matrix):
+        """Poses from homogeneous matrices (..., 4, 4) that act on columns; last row (0, 0, 0, 1).
+
+        A matrix with a scale, a shear, a mirror or another last row (off by more than 1e-6) gives an invalid
+        row.
+        """
+        matrix = as_float_array(matrix, "matrix", shape=(..., 4, 4))
+        rotation, position = matrix[..., :3, :3], np.ascontiguousarray(matrix[..., :3, 3])
+        finite = np.isfinite(matrix).all(axis=(-1, -2))
+        safe = np.where(finite[..., None, None], rotation, np.eye(3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-1, -2))
+            rigid = finite & (off <= RIGID_TOLERANCE)
+        safe = np.where(rigid[..., None, None], safe, np.eye(3))
+        rigid &= np.linalg.det(safe) > 0
+        last = np.where(finite[..., None], matrix[..., 3, :], np.inf)
+        rigid &= np.abs(last - [0, 0, 0, 1]).max(axis=-1) <= RIGID_TOLERANCE
+        safe = np.where(rigid[..., None, None], safe, np.eye(3))
+        return cls(position, _quat_of_matrix(safe), valid=rigid)
+
+    @classmethod
+    def from_screw(cls, axis, point, angle, pitch, start=None):
+        """Poses reached from `start` by a screw motion: a turn about a line and a slide along it.
+
+        Parameters
+        ----------
+        axis : (..., 3) array_like
+            Direction of the line, of any length but zero (a zero axis gives an invalid row).
+        point : (..., 3) array_like
+            A point of the line, world frame.
+        angle : (...) array_like
+            Turn in radians, right-handed about `axis`.
+        pitch : (...) array_like
+            Length of the slide along `axis` during the whole motion (not per turn), so that a pure
+            translation is ``angle=0``.
+        start : Poses, optional
+            Default: the identity.
+
+        Returns
+        -------
+        Poses
+            Of the broadcast leading shape of all arguments.
+        """
+        axis = as_float_array(axis, "axis", shape=(..., 3))
+        point = as_float_array(point, "point", shape=(..., 3))
+        angle, pitch = as_float_array(angle, "angle"), as_float_array(pitch, "pitch")
+        if start is not None and not isinstance(start, Poses):
+            raise TypeError(f"start: expected Poses or None, got {type(start).__name__}")
+        start = cls.identity(()) if start is None else start
+        shapes = [axis.shape[:-1], point.shape[:-1], angle.shape, pitch.shape, start.shape]
+        try:
+            lead = np.broadcast_shapes(*shapes)
+        except ValueError:
+            names = "axis, point, angle, pitch, start"
+            raise ValueError(f"{names}: expected leading shapes that broadcast, got {shapes}") from None
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            largest = np.abs(axis).max(axis=-1, keepdims=True)
+            unit = axis / largest
+            unit = unit / np.sqrt((unit**2).sum(axis=-1, keepdims=True))
+            turn = np.concatenate(
+                [
+                    np.broadcast_to(np.cos(angle / 2)[..., None], lead + (1,)),
+                    np.broadcast_to(np.sin(angle / 2)[..., None] * unit, lead + (3,)),
+                ],
+                axis=-1,
+            )
+            moved = _rotate(turn, start.position - point) + point + pitch[..., None] * unit
+            quat = _multiply(turn, start.unit_wxyz)
+        good = np.broadcast_to(start.valid, lead)
+        return cls(np.broadcast_to(moved, lead + (3,)), quat, valid=good)
+
+    @classmethod
+    def identity(cls, n):
+        """`n` poses at the origin without rotation; `n` an integer or a leading shape."""
+        lead = n if isinstance(n, tuple) else (n,)
+        whole = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in lead)
+        if not whole:
+            raise TypeError(f"n: expected an integer or a tuple of them, got {n!r}")
+        if min(lead, default=0) < 0:
+            raise ValueError(f"n: expected numbers of poses from 0 up, got {n!r}")
+        quat = np.zeros(lead + (4,))
+        quat[..., 0] = 1
+        return cls(np.zeros(lead + (3,)), quat)
+
+    @property
+    def shape(self):
+        """Leading shape."""
+        return self.valid.shape
+
+    def to_matrix(self):
+        """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
+        matrix = np.zeros(self.shape + (4, 4))
+        for k in range(3):
+            matrix[..., :3, k] = _rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
+        matrix[..., :3, 3] = self.position
+        matrix[..., 3, 3] = 1
+        matrix[~self.valid] = np.nan
+        return matrix
+
+    def apply(self, points):
+        """World positions (..., 3) of points (..., 3) of the body frames; the leading shapes broadcast."""
+        points = as_float_array(points, "points", shape=(..., 3))
+        return _rotate(self.unit_wxyz, points) + self.position
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("a single pose has no len()")
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        if not self.shape:
+            raise TypeError("a single pose cannot be indexed")
+        rows = np.arange(self.valid.size).reshape(self.shape)[index]
+        part = Poses.__new__(Poses)
+        position = self.position.reshape(-1, 3)[rows]
+        quat = self.quat_wxyz.reshape(-1, 4)[rows]
+        part._fill(position, quat, "quat_wxyz", self.valid.reshape(-1)[rows])
+        return part
+
+    def __repr__(self):
+        bad = int((~self.valid).sum())
+        return f"Poses(shape={self.shape}" + (f", {bad} invalid)" if bad else ")")
+
+
+class Bodies(Frozen):
+    """Many rigid bodies, each with a shape and two poses: at the start and at the end of the step.
+
+    Bodies never change: `shape` is copied, and other poses make other bodies.
+
+    Parameters
+    ----------
+    meshes : Mesh or sequence of Mesh
+        The different shapes.
+    shape : (n,) array_like of int or None
+        Which mesh each body has; None if there is a single mesh.
+    start, end : Poses of shape (n,)
+
+    Attributes
+    ----------
+    meshes : tuple of Mesh
+    shape : (n,) int32
+    start, end : Poses
+
+    Raises
+    ------
+    TypeError, ValueError
+        Wrong classes, lengths that differ, a mesh index out of range, or `shape` missing with several meshes.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> start = gc.Poses.identity(2)
+    >>> end = gc.Poses.from_quat_wxyz([[1, 0, 0], [0, 0, 0]], [[1, 0, 0, 0], [1, 0, 0, 0]])
+    >>> len(gc.Bodies(gc.shapes.box(), None, start, end))
+    2
+    """
+
+    def __init__(self, meshes, shape, start, end):
+        if isinstance(meshes, Mesh):
+            meshes = (meshes,)
+        if not isinstance(meshes, (list, tuple)):
+            raise TypeError(f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}")
+        meshes = tuple(meshes)
+        for k, mesh in enumerate(meshes):
+            if not isinstance(mesh, Mesh):
+                raise TypeError(f"meshes: expected Mesh, got {type(mesh).__name__} at index {k}")
+        if not meshes:
+            raise ValueError("meshes: expected at least one Mesh, got none")
+        for name, poses in (("start", start), ("end", end)):
+            if not isinstance(poses, Poses):
+                raise TypeError(f"{name}: expected Poses, got {type(poses).__name__}")
+            if len(poses.shape) != 1:
+                raise ValueError(f"{name}: expected Poses of shape (n,), got {poses.shape}")
+        if len(start) != len(end):
+            raise ValueError(f"end: expected as many poses as start, {len(start)}, got {len(end)}")
+        if shape is None:
+            if len(meshes) != 1:
+                raise ValueError(f"shape: expected (n,) mesh indices for {len(meshes)} meshes, got None")
+            shape = np.zeros(len(start), np.int32)
+        shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
+        if len(shape) != len(start):
+            raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
+        self.__dict__.update(meshes=meshes, shape=owned(shape), start=start, end=end)
+
+    def __len__(self):
+        return len(self.shape)
+
+    def __repr__(self):
+        bad = int((~(self.start.valid & self.end.valid)).sum())
+        return f"Bodies({len(self)} bodies, {len(self.meshes)} meshes" + (
+            f", {bad} with invalid poses)" if bad else ")"
+        )

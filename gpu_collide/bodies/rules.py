@@ -1,0 +1,174 @@
+"""Which bodies may be paired at all: worlds, groups and masks, ignored pairs, bodies that stand still."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_collide._validate import as_int_array, as_numpy, check_bool, first_few, read_only
+
+__all__ = ["Rules", "check_rules", "still_bodies", "valid_bodies"]
+
+EVERYWHERE = -1  # the world of bodies that are in every world
+_LARGEST_WORLD = 1 << 62
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Checked rules for `n` bodies; None means that the rule leaves nothing out.
+
+    Attributes
+    ----------
+    n : int
+    world : (n,) int64 or None
+        -1: in every world.
+    group, mask : (n,) uint32 or None
+    ignore : (k,) int64
+        ``a * n + b`` of the pairs never made, a < b, rising, each once.
+    still_pairs : bool
+        Are two bodies that both stand still a pair?
+    """
+
+    n: int
+    world: np.ndarray | None
+    group: np.ndarray | None
+    mask: np.ndarray | None
+    ignore: np.ndarray
+    still_pairs: bool
+
+    def same_tree(self, other):
+        """Does a tree built under `other` serve these rules? (Only worlds decide how leaves are ordered.)"""
+        if self.n != other.n or (self.world is None) != (other.world is None):
+            return False
+        return self.world is None or self.world is other.world or np.array_equal(self.world, other.world)
+
+    def ranks(self):
+        """World of each body as a small number, 0 for -1, or None if all share one; and how many numbers."""
+        if self.world is None:
+            return None, 2
+        top = int(self.world.max(initial=0))
+        if top <= 2 * self.n + 64:
+            return (self.world + 1).astype(np.int32), top + 2
+        worlds, rank = np.unique(self.world, return_inverse=True)
+        shift = 0 if len(worlds) and worlds[0] == EVERYWHERE else 1
+        return (rank.reshape(-1) + shift).astype(np.int32), len(worlds) + shift
+
+    def possible(self, valid, still):
+        """Pairs of valid bodies that share a world, before `group`, `mask` and `ignore`.
+
+        Parameters
+        ----------
+        valid, still : (n,) bool
+        """
+        total = self._in_worlds(valid)
+        return total if self.still_pairs else total - self._in_worlds(valid & still)
+
+    def _in_worlds(self, among):
+        ranks, n_ranks = self.ranks()
+        if ranks is None:
+            counts = [0, int(among.sum())]
+        else:
+            counts = np.bincount(ranks[among], minlength=n_ranks).tolist()
+        shared, others = counts[0], sum(counts[1:])
+        return sum(c * (c - 1) // 2 for c in counts) + shared * others
+
+
+def check_rules(n, world=None, group=None, mask=None, ignore=None, still_pairs=False):
+    """`Rules` from a caller's arguments.
+
+    Parameters
+    ----------
+    n : int
+        Number of bodies.
+    world : (n,) array_like of int, optional
+        Bodies meet only bodies of the same world; -1 is in every world. Default: all in one.
+    group, mask : (n,) array_like of int, optional
+        Bits, 32 of them. A pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]``. Default: all
+        ones.
+    ignore : (k, 2) array_like of int, optional
+        Pairs that are never made, in either order.
+    still_pairs : bool, optional
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+    """
+    if world is not None:
+        expected = "-1 (every world) or a number from 0 on, below 2**62"
+        world = _per_body(world, "world", n, EVERYWHERE, _LARGEST_WORLD, expected)
+    if group is not None:
+        group = _bits(group, "group", n)
+    if mask is not None:
+        mask = _bits(mask, "mask", n)
+    still_pairs = check_bool(still_pairs, "still_pairs")
+    return Rules(n, world, group, mask, _ignored(ignore, n), still_pairs)
+
+
+#: What integers of bools would mean.
+_OF_BOOLS = {
+    "world": "numpy.asarray(world, dtype=int) are the worlds 0 and 1",
+    "group": "numpy.asarray(group, dtype=int) has the lowest bit for True, and bodies of False in no pair",
+    "mask": "numpy.asarray(mask, dtype=int) has the lowest bit for True, and bodies of False in no pair",
+    "ignore": "numpy.argwhere(ignore) are the rows of a table of all pairs, without its diagonal",
+}
+
+
+def _integers(values, name):
+    """`values` as an array of integers, without rounding or guessing."""
+    array = as_numpy(values, name)
+    if array.size == 0 and not isinstance(values, np.ndarray) and array.dtype.kind == "f":
+        return array.astype(np.int64)  # NumPy calls [] a float array
+    if array.dtype.kind in "iu":
+        return array
+    remedy = _OF_BOOLS[name] if array.dtype.kind == "b" else f"pass numpy.asarray({name}, dtype=int)"
+    raise TypeError(f"{name}: expected integers, got {array.dtype}; {remedy}")
+
+
+def _per_body(values, name, n, low, high, expected):
+    array = _integers(values, name)
+    array = as_int_array(array, name, shape=(None,), low=low, high=high, expected=expected)
+    if len(array) != n:
+        raise ValueError(f"{name}: expected one number per body, {n}, got {len(array)}")
+    return read_only(array)
+
+
+def _bits(values, name, n):
+    expected = "32 bits a body, a number from 0 to 4294967295 (or -2147483648 to -1, read as int32)"
+    array = _per_body(values, name, n, -(1 << 31), 1 << 32, expected)
+    return read_only((array & 0xFFFFFFFF).astype(np.uint32))
+
+
+def _ignored(ignore, n):
+    if ignore is None:
+        return np.zeros(0, np.int64)
+    pairs = as_numpy(ignore, "ignore")
+    if pairs.shape == (0,) and not isinstance(ignore, np.ndarray):
+        return np.zeros(0, np.int64)
+    pairs = as_int_array(_integers(pairs, "ignore"), "ignore", shape=(None, 2), low=0, high=n)
+    itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if itself.size:
+        raise ValueError(
+            f"ignore: expected two different bodies in each row, got a body with itself in {itself.size} "
+            f"rows, first: {first_few(itself)}"
+        )
+    return np.unique(pairs.min(axis=1) * n + pairs.max(axis=1))
+
+
+def valid_bodies(bodies):
+    """(n,) bool: both poses of the body are poses."""
+    return bodies.start.valid & bodies.end.valid
+
+
+def still_bodies(bodies):
+    """(n,) bool: start and end pose are the same, to the bit; quaternions up to their sign."""
+    start, end = bodies.start, bodies.end
+    same = np.ones(len(bodies), bool)
+    for k in range(3):
+        same &= start.position[:, k] == end.position[:, k]
+    turned, mirrored = same.copy(), same
+    for k in range(4):
+        turned &= start.unit_wxyz[:, k] == end.unit_wxyz[:, k]
+        mirrored &= start.unit_wxyz[:, k] == -end.unit_wxyz[:, k]
+    return turned | mirrored

@@ -1,0 +1,142 @@
+"""Reading meshes from files; STL and glTF with the package trimesh, extra ``mesh``."""
+
+import os
+
+import numpy as np
+
+from gpu_collide.errors import MissingExtraError
+from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.polygons import READERS, read_polygons
+
+__all__ = ["load_mesh", "MESH_SUFFIXES"]
+
+MESH_SUFFIXES = (".obj", ".stl", ".ply", ".off", ".glb", ".gltf")
+
+FILE_FLATNESS = 1.2e-7  # rounding of float32, relative to the size of the mesh
+
+
+def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=True, two_sided=False):
+    """Mesh of a file; all parts of a scene in one mesh, in the scene's coordinates.
+
+    Parameters
+    ----------
+    path : str or path-like
+        OBJ, STL, PLY, OFF, GLB or glTF, told by the suffix.
+    merge_coplanar : bool or float, optional
+        Join neighbouring triangles of one plane into convex polygons; see `Mesh`.  On by default, because
+        most files hold triangles whatever the shape was drawn with, and needless diagonals cost time.  True
+        stands for 1.2e-7 of the size, the rounding of float32, which is what files hold.
+    merge_vertices : bool, optional
+        Weld vertices of equal coordinates.  On by default, because these formats repeat vertices for every
+        triangle (STL) or wherever a texture or a shading normal changes.
+    triangulate : bool, optional
+        Passed to `Mesh`: polygons of the file are cut into triangles, so that they may be non-convex or bent
+        (then they are cut as they look along their mean normal, quads along the diagonal that leaves the
+        better triangles).  On by default; without it such polygons are refused.
+    two_sided : bool, optional
+        Passed to `Mesh`.
+
+    Returns
+    -------
+    Mesh
+        ``mesh.source_face`` and ``mesh.source_faces`` (CSR, with ``source_faces_start``) lead back to the
+        faces of the file and ``mesh.source_vertex`` to its vertices.  OBJ, OFF and PLY: polygons and vertices
+        in the order of the file.  STL, GLB and glTF: triangles and vertices in the order trimesh reads them
+        with ``process=False``, parts one after the other.
+
+    Raises
+    ------
+    MissingExtraError
+        The file is STL, GLB or glTF and trimesh is not installed; the message names the extra that brings it.
+    OSError
+        There is no such file, or it may not be read.
+    ValueError
+        The suffix is unknown, the file is damaged, it holds no faces, or a polygon crosses itself.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path: expected the name of a mesh file, got {type(path).__name__}")
+    path = os.fspath(path)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in MESH_SUFFIXES:
+        raise ValueError(f"path: expected a file ending in {', '.join(MESH_SUFFIXES)}, got {path!r}")
+    if os.path.isdir(path):
+        raise FileNotFoundError(f"path: expected a mesh file, got the folder {path!r}")
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"path: there is no file {path!r}")
+    options = {
+        "two_sided": two_sided,
+        "triangulate": triangulate,
+        "merge_coplanar": FILE_FLATNESS if merge_coplanar is True else merge_coplanar,
+        "merge_vertices": merge_vertices,
+    }
+    if suffix in READERS:
+        try:
+            vertices, start, corners = read_polygons(path, suffix)
+        except ValueError as error:
+            raise ValueError(f"path: cannot read a mesh from {path!r}: {error}") from error
+        faces = np.split(corners, start[1:-1])
+        alike = len(set(np.diff(start).tolist())) == 1 and len(faces[0]) > 2
+        faces = corners.reshape(len(faces), -1) if alike else faces
+    else:
+        vertices, faces = _read_triangles(path, suffix)
+    try:
+        return Mesh(vertices, faces, **options)
+    except ValueError as error:
+        raise ValueError(f"path: no usable mesh in {path!r}: {error}") from error
+
+
+def _read_triangles(path, suffix):
+    """Vertices and triangles of all parts of a file that trimesh reads."""
+    try:
+        import trimesh
+    except ImportError as error:
+        raise MissingExtraError("reading STL, GLB and glTF files", "trimesh", "mesh") from error
+    if suffix == ".stl":
+        _check_stl(path)
+    try:
+        # process=False: welding and dropping are ours, so that the numbers lead back to the file.
+        scene = trimesh.load_scene(path, process=False)
+        parts = [part for part in scene.dump() if hasattr(part, "faces") and len(part.faces)]
+    except PermissionError:
+        raise
+    except ImportError as error:  # trimesh reaches for other packages when it cannot make sense of a file
+        raise ValueError(
+            f"path: cannot read a mesh from {path!r}: the file is damaged, or needs the package "
+            f"{error.name!r}"
+        ) from error
+    except Exception as error:  # trimesh's loaders raise whatever their format trips over
+        raise ValueError(f"path: cannot read a mesh from {path!r}: the file is damaged: {error}") from error
+    if not parts:
+        raise ValueError(f"path: {path!r} holds no triangles")
+    offsets = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
+    vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
+    faces = np.concatenate(
+        [np.asarray(part.faces, np.int64) + first for part, first in zip(parts, offsets, strict=True)]
+    )
+    return vertices, faces
+
+
+def _check_stl(path):
+    """Raise ``ValueError`` if an STL file is cut short: by its length, or by a text that does not end."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        head = file.read(84)
+        file.seek(max(size - 1024, 0))
+        tail = file.read()
+    if len(head) == 84:
+        count = int.from_bytes(head[80:], "little")
+        if size == 84 + 50 * count:
+            return
+    begins = head.lstrip().lower().startswith(b"solid")
+    if begins and b"\0" not in head + tail:
+        if b"endsolid" not in tail.lower():
+            raise ValueError(f"path: cannot read a mesh from {path!r}: it has no endsolid; it is cut short")
+    elif len(head) < 84:
+        raise ValueError(
+            f"path: cannot read a mesh from {path!r}: an STL file has 84 bytes or more, not {size}"
+        )
+    else:
+        raise ValueError(
+            f"path: cannot read a mesh from {path!r}: a binary STL file of {count:,} triangles has "
+            f"{84 + 50 * count:,} bytes, this one has {size:,}; it is damaged or cut short"
+        )

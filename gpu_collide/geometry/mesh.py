@@ -1,0 +1,390 @@
+"""`Mesh`: the shape of a body, with everything about its neighbourhoods worked out once."""
+
+import numpy as np
+
+from gpu_collide._validate import (
+    Frozen,
+    as_float_array,
+    as_numpy,
+    check_bool,
+    check_finite,
+    check_positive,
+    owned,
+)
+from gpu_collide.geometry import adjacency as adj
+from gpu_collide.geometry import loops
+from gpu_collide.geometry.report import MeshReport
+from gpu_collide.geometry.triangulate import triangulate_loops
+
+__all__ = ["Mesh", "MeshReport"]
+
+# Lengths outside cannot be squared and divided in float32 without loss: contacts were lost in "mixed" from
+# 1e39 up and from 1e-39 down, in "single" from 1e38 up and from 1e-25 down.
+MAGNITUDES = (1e-18, 1e18)
+FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
+
+# Merging coplanar faces: at most half of what a given polygon may be off its plane, at least the rounding of
+# a rotated shape.
+MOST_FLATTENED = 5e-7
+LEAST_FLATTENED = 1e-12
+
+
+class Mesh(Frozen):
+    """A rigid shape made of convex planar polygons.
+
+    Open, non-manifold and many-part meshes are normal input.  The mesh never changes after it is made, and
+    its arrays are read-only.
+
+    Parameters
+    ----------
+    vertices : (nv, 3) array_like of float
+        Corner positions in the body's own frame, in the caller's unit of length.
+    faces : (m, 3) or (m, k) array_like of int, or a list of loops of any length
+        Vertices of each face, counter-clockwise seen from outside.
+    two_sided : bool, optional
+        If True, both sides of every face can be hit (sheets, open shells): nothing is culled for facing away.
+    triangulate : bool, optional
+        Cut every polygon of more than three corners into triangles, so that non-planar and non-convex ones
+        are welcome.
+    merge_coplanar : bool or float, optional
+        Join neighbouring faces of one plane into larger convex polygons, after `triangulate`; fewer features
+        make fewer contacts and less work.  True merges what is flat within the rounding of the dtype given
+        (1e-12 of the size for float64, about 1e-7 for float32); a number is the distance from the plane, in
+        sizes, at most 5e-7.  Vertices left without a face, or in the middle of a straight edge, are removed.
+    merge_vertices : bool, optional
+        Weld vertices of exactly the same coordinates first.
+
+    Attributes
+    ----------
+    vertices : (nv, 3) float64
+        In the caller's frame and unit.
+    center : (3,) float64
+        Middle of the bounding box of all vertices.
+    radius : float
+        Largest distance of a vertex from `center`.
+    two_sided : bool
+    face_start : (nf + 1,) int32
+    face_vertices : (L,) int32
+        Corners ``face_start[f]:face_start[f + 1]`` are the loop of face f.
+    face_edges : (L,) int32
+        Edge of the loop side from each corner to the next.
+    face_planes : (nf, 4) float64
+        Unit outward normal n and d with ``n . (x - center) + d = 0``.
+    edges : (ne, 2) int32
+        (low, high) vertex of each edge, in lexicographic order.
+    edge_face_start : (ne + 1,) int32
+    edge_faces : (L,) int32
+        ``2 * face + side``; side 0: the face's loop walks the edge from low to high (the face is on its
+        left), 1: high to low.
+    edge_flags : (ne,) int32
+        Bit 0 reflex (never of a two-sided mesh), bit 1 more than two faces, bit 2 border (one face), bit 3
+        flat.
+    vertex_edge_start, vertex_edges : (nv + 1,), (2 ne,) int32
+        ``2 * edge + (0 if the vertex is its low end else 1)``.
+    vertex_face_start, vertex_faces : (nv + 1,), (L,) int32
+    vertex_flags : (nv,) int32
+        Bit 0: some edge of the vertex is reflex.
+    source_face : (nf,) int64
+        The caller's face behind each face (the lowest of them if several were merged).
+    source_faces_start, source_faces : (nf + 1,), (k,) int64
+        All of the caller's faces behind face f: ``source_faces[source_faces_start[f]:source_faces_start[f +
+        1]]``.
+    source_vertex : (nv,) int64
+        The caller's vertex behind each vertex (the lowest of those welded).
+    report : MeshReport
+        What was repaired, dropped or looks odd.
+
+    Raises
+    ------
+    TypeError
+        Arrays of the wrong dtype, or a flag that is no bool.
+    ValueError
+        Wrong shapes, NaN or infinity, no faces, an index out of range, or a face that is not a convex planar
+        polygon (corners more than 1e-6 of the size off its plane).
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> tetrahedron = gc.Mesh(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> tetrahedron.n_edges, tetrahedron.closed
+    (6, True)
+    """
+
+    def __init__(
+        self,
+        vertices,
+        faces,
+        *,
+        two_sided=False,
+        triangulate=False,
+        merge_coplanar=False,
+        merge_vertices=False,
+    ):
+        two_sided = check_bool(two_sided, "two_sided")
+        triangulate = check_bool(triangulate, "triangulate")
+        merge_vertices = check_bool(merge_vertices, "merge_vertices")
+        _check_merge(merge_coplanar)
+        given = as_numpy(vertices, "vertices")
+        points = check_finite(as_float_array(given, "vertices", shape=(None, 3)), "vertices")
+        if len(points) == 0:
+            raise ValueError("vertices: expected at least three vertices, got none")
+        start, corners = loops.parse_faces(faces, len(points))
+        if max(len(points), len(corners)) >= 2**30:
+            raise ValueError(
+                f"faces: expected fewer than 2**30 corners and vertices, got {max(len(points), len(corners))}"
+            )
+        findings = []
+        n_given = len(points)
+        source_vertex = np.arange(n_given)
+
+        used_given = np.zeros(n_given, bool)
+        used_given[corners] = True
+        first_of_place, place = _same_places(points)
+        twins = np.flatnonzero(first_of_place[place] != np.arange(n_given))
+        if merge_vertices and len(twins):
+            source_vertex, corners, points = first_of_place, place[corners], points[first_of_place]
+            findings.append(("vertices welded to another of the same coordinates", twins))
+        elif len(twins):
+            what = "vertices repeat the coordinates of another (kept apart; merge_vertices=True welds them)"
+            findings.append((what, twins))
+
+        center, radius, scaled = _normalise(points)
+        start, corners, kept, shortened, dropped = loops.clean_loops(start, corners, scaled)
+        findings.append(("faces lost repeated corners", shortened))
+        findings.append(("faces dropped: fewer than three distinct corners", dropped))
+        wide = loops.drop_degenerate(start, corners, scaled)
+        findings.append(("faces dropped: no wider than a line", kept[~wide]))
+        start, corners = loops.take_faces(start, corners, wide)
+        source = kept[wide]
+        if triangulate and len(source):
+            start, corners, origin = triangulate_loops(start, corners, scaled, source)
+            source = source[origin]
+            wide = loops.drop_degenerate(start, corners, scaled)
+            start, corners = loops.take_faces(start, corners, wide)
+            source = source[wide]
+        if len(source) == 0:
+            raise ValueError("faces: expected at least one face of some area, got only degenerate ones")
+        normals, offsets = _planes(scaled, start, corners)
+        loops.check_polygons(start, corners, scaled, normals, offsets, source)
+
+        members_start, members = np.arange(len(source) + 1), source
+        if merge_coplanar:
+            from gpu_collide.geometry import merge
+
+            start, corners, label = merge.merge_coplanar(
+                start,
+                corners,
+                scaled,
+                normals,
+                offsets,
+                _flatness(merge_coplanar, given.dtype, points, radius),
+            )
+            members_start, members = _gather_sources(label, source)
+            source = np.minimum.reduceat(members, members_start[:-1])
+        if merge_coplanar or merge_vertices:
+            alive = np.zeros(len(points), bool)
+            alive[corners] = True
+            gone = np.flatnonzero(~alive)
+            findings.append(("vertices removed: no face needs them", source_vertex[gone]))
+            renumber = np.cumsum(alive) - 1
+            corners, points, source_vertex = renumber[corners], points[alive], source_vertex[alive]
+        else:
+            findings.append(("vertices belong to no face", np.flatnonzero(~used_given)))
+
+        center, radius, scaled = _normalise(points)
+        self.vertices = points
+        self.center, self.radius, self.two_sided = center, radius, two_sided
+        self.source_face, self.source_vertex = source, source_vertex
+        self.source_faces_start, self.source_faces = members_start, members
+        self._connect(start, corners, scaled)
+        self.report = MeshReport.build(findings + self._oddities())
+        self._frozen = True
+
+    def _connect(self, start, corners, scaled):
+        """Fill in planes, edges and neighbours from the final loops."""
+        n_vertices, radius = len(self.vertices), self.radius
+        normals, offsets = _planes(scaled, start, corners)
+        self.face_planes = np.concatenate([normals, offsets[:, None] * radius], axis=1)
+        self.face_start, self.face_vertices = start.astype(np.int32), corners.astype(np.int32)
+        self.edges, self.face_edges, self.edge_face_start, self.edge_faces = adj.build_edges(
+            start, corners, n_vertices
+        )
+        self.edge_flags = adj.edge_flags(
+            scaled, self.edges, self.edge_face_start, self.edge_faces, normals, self.two_sided
+        )
+        ends = self.edges.reshape(-1)
+        self.vertex_edge_start, self.vertex_edges = adj.group_by(ends, np.arange(len(ends)), n_vertices)
+        owner = adj.face_of_corner(start)
+        self.vertex_face_start, self.vertex_faces = adj.group_by(corners, owner, n_vertices)
+        reflex = self.edges[(self.edge_flags & adj.EDGE_REFLEX) != 0]
+        self.vertex_flags = np.zeros(n_vertices, np.int32)
+        self.vertex_flags[reflex.reshape(-1)] |= adj.VERTEX_REFLEX
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                setattr(self, name, owned(value))
+
+    def _oddities(self):
+        """What is odd about the finished mesh, as (what, indices) pairs."""
+        counts = np.diff(self.edge_face_start)
+        right = np.bincount(np.repeat(np.arange(self.n_edges), counts), self.edge_faces & 1, self.n_edges)
+        mixed = (counts == 2) & (right != 1)
+        findings = [
+            ("edges have two faces that walk them the same way (mixed winding)", np.flatnonzero(mixed)),
+            ("edges have more than two faces (non-manifold)", np.flatnonzero(counts > 2)),
+            ("edges have one face (open border)", np.flatnonzero(counts == 1)),
+        ]
+        if self.closed and self.volume < 0 and not self.two_sided:
+            findings.append(
+                ("closed mesh looks inside out: its faces are seen clockwise from outside", np.zeros(1, int))
+            )
+        if np.abs(self.center).max() > FAR_FROM_ORIGIN * self.radius:
+            what = "mesh lies so far from its own origin that its coordinates lose digits"
+            findings.append((what, np.zeros(1, int)))
+        return findings
+
+    def __setattr__(self, name, value):
+        if getattr(self, "_frozen", False):
+            raise AttributeError(f"a Mesh never changes: cannot set {name!r}")
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_trimesh(cls, trimesh_mesh, **options):
+        """Mesh of a ``trimesh.Trimesh`` (or anything with `vertices` and `faces`); options as for `Mesh`."""
+        for name in ("vertices", "faces"):
+            if not hasattr(trimesh_mesh, name):
+                kind = type(trimesh_mesh).__name__
+                raise TypeError(
+                    f"trimesh_mesh: expected an object with vertices and faces, got {kind} without {name}"
+                )
+        return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
+
+    @property
+    def n_vertices(self):
+        """Number of vertices."""
+        return len(self.vertices)
+
+    @property
+    def n_edges(self):
+        """Number of edges."""
+        return len(self.edges)
+
+    @property
+    def n_faces(self):
+        """Number of faces."""
+        return len(self.face_start) - 1
+
+    @property
+    def faces(self):
+        """Loops of all faces: a tuple of (k,) int32 arrays."""
+        return tuple(np.split(self.face_vertices, self.face_start[1:-1]))
+
+    @property
+    def closed(self):
+        """True if every edge has exactly one face on its left and one on its right."""
+        if not (np.diff(self.edge_face_start) == 2).all():
+            return False
+        sides = (self.edge_faces & 1).reshape(-1, 2)
+        return bool((sides.sum(axis=1) == 1).all())
+
+    @property
+    def edge_lengths(self):
+        """Length of every edge; (ne,) float64."""
+        return np.linalg.norm(adj.edge_vectors(self.vertices, self.edges), axis=1)
+
+    @property
+    def volume(self):
+        """Signed volume inside the faces; meaningful for a closed mesh (negative: inside out)."""
+        areas = adj.newell(self.vertices - self.center, self.face_start.astype(np.int64), self.face_vertices)
+        return float(-np.einsum("ij,ij,i->", areas, self.face_planes[:, :3], self.face_planes[:, 3]) / 3)
+
+    def face(self, index):
+        """Loop of one face; (k,) int32."""
+        return self.face_vertices[self.face_start[index] : self.face_start[index + 1]]
+
+    def __repr__(self):
+        kind = "closed" if self.closed else "open"
+        sides = ", two-sided" if self.two_sided else ""
+        odd = f", {len(self.report)} remarks in .report" if len(self.report) else ""
+        counts = f"{self.n_vertices} vertices, {self.n_edges} edges, {self.n_faces} faces"
+        return f"Mesh({counts}, {kind}{sides}{odd})"
+
+
+def _same_places(points):
+    """First vertex of every different place, in order of appearance, and the place of each vertex."""
+    key = points + 0.0  # -0.0 and 0.0 are one place
+    order = np.lexsort((key[:, 2], key[:, 1], key[:, 0]))  # stable: within a place by ascending index
+    new = np.ones(len(points), bool)
+    new[1:] = (key[order[1:]] != key[order[:-1]]).any(axis=1)
+    first = order[new]
+    place_sorted = np.cumsum(new) - 1
+    by_appearance = np.argsort(first)
+    rank = np.empty(len(first), np.int64)
+    rank[by_appearance] = np.arange(len(first))
+    place = np.empty(len(points), np.int64)
+    place[order] = rank[place_sorted]
+    return first[by_appearance], place
+
+
+def _normalise(points):
+    """Centre of the bounding box, bounding radius, and the points measured in those."""
+    center = 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
+    offset = points - center
+    largest = np.abs(offset).max()
+    if not MAGNITUDES[0] < max(largest, np.abs(points).max(), 0) < MAGNITUDES[1]:
+        if largest > 0 or points.any():
+            raise ValueError(
+                f"vertices: expected coordinates between {MAGNITUDES[0]:g} and {MAGNITUDES[1]:g} in size"
+            )
+    radius = float(np.sqrt((offset**2).sum(axis=1).max()))
+    if not radius > MAGNITUDES[0]:
+        raise ValueError(
+            f"vertices: expected points in different places, got all {len(points)} of them in one"
+        )
+    return center, radius, offset / radius
+
+
+def _planes(scaled, start, corners):
+    """Unit outward normals (zero where a face has no area) and offsets of the faces, in the scaled frame."""
+    areas = adj.newell(scaled, start, corners)
+    length = np.linalg.norm(areas, axis=1)
+    perimeter = np.add.reduceat(
+        np.linalg.norm(scaled[corners[adj.next_corner(start)]] - scaled[corners], axis=1), start[:-1]
+    )
+    real = length > 1e-14 * perimeter * perimeter
+    real |= (np.diff(start) == 3) & (length > 0)  # triangles were checked against their own width
+    normals = np.where(real, 1 / np.where(real, length, 1), 0)[:, None] * areas
+    middle = np.add.reduceat(scaled[corners], start[:-1], axis=0) / np.diff(start)[:, None]
+    return normals, -np.einsum("ij,ij->i", normals, middle)
+
+
+def _check_merge(merge_coplanar):
+    """Refuse what is neither a bool nor a distance; 0 is False."""
+    if isinstance(merge_coplanar, (bool, np.bool_)):
+        return
+    if not isinstance(merge_coplanar, (int, float, np.integer, np.floating)):
+        raise TypeError(
+            f"merge_coplanar: expected a bool or a positive number, got {type(merge_coplanar).__name__}; "
+            f"pass True, False or a distance in sizes, at most {MOST_FLATTENED:g}"
+        )
+    if merge_coplanar != 0 and check_positive(merge_coplanar, "merge_coplanar") > MOST_FLATTENED:
+        raise ValueError(f"merge_coplanar: expected at most {MOST_FLATTENED:g}, got {merge_coplanar}")
+
+
+def _flatness(merge_coplanar, dtype, points, radius):
+    """Distance from a plane, in sizes, up to which faces are merged."""
+    if not isinstance(merge_coplanar, (bool, np.bool_)):
+        return float(merge_coplanar)
+    # Coordinates are rounded in the caller's frame, where they may be much larger than the mesh.
+    digits = np.finfo(dtype).eps if dtype.kind == "f" else np.finfo(float).eps
+    rounding = digits * float(np.abs(points).max()) / radius
+    return min(max(LEAST_FLATTENED, rounding), MOST_FLATTENED)
+
+
+def _gather_sources(label, source):
+    """CSR of the caller's faces behind each merged face, ascending and without repeats."""
+    order = np.lexsort((source, label))
+    label, source = label[order], source[order]
+    new = np.ones(len(label), bool)
+    new[1:] = (label[1:] != label[:-1]) | (source[1:] != source[:-1])
+    return np.concatenate([[0], np.cumsum(np.bincount(label[new]))]), source[new]

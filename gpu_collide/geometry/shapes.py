@@ -1,0 +1,224 @@
+"""Generators of simple closed shapes, each a `Mesh` about the origin of its own frame.
+
+x points forward, y to the left, z up.
+"""
+
+import numpy as np
+
+from gpu_collide._validate import as_float_array, check_finite, check_positive
+from gpu_collide.geometry.hull import hull_triangles
+from gpu_collide.geometry.mesh import Mesh
+
+__all__ = ["box", "car", "torus", "icosphere", "convex_hull", "l_block", "star"]
+
+_BOX_FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+
+
+def box(size=(1.0, 1.0, 1.0)):
+    """Box with its centre at the origin.
+
+    Parameters
+    ----------
+    size : float or (3,) array_like of float
+        Full lengths along x, y and z.
+
+    Returns
+    -------
+    Mesh
+        8 vertices, 12 edges, 6 quads.
+    """
+    size = check_finite(as_float_array(size, "size"), "size")
+    if size.shape not in ((), (3,)):
+        raise ValueError(f"size: expected a number or shape (3,), got {size.shape}")
+    if not (size > 0).all():
+        raise ValueError(f"size: expected positive lengths, got {size.tolist()}")
+    corners = np.array([[x, y, z] for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
+    return Mesh(corners * size, _BOX_FACES)
+
+
+def car():
+    """Simple car: a body with bumpers, hood and trunk, and a narrower cabin with slanted windows.
+
+    Non-convex (the edges between hood and windscreen and between trunk and rear window are reflex), closed,
+    all faces convex and planar.  Dimensions 4 x 1.5 x 1.2, counts as in Figure 12 of the paper.
+
+    Returns
+    -------
+    Mesh
+        16 vertices, 26 edges, 12 faces.
+    """
+    half_width, half_roof = 0.75, 0.6
+    # Outline of the side (x, z), clockwise seen from the left (+y), that is counter-clockwise from the right.
+    outline = [
+        (-2.0, -0.6),
+        (2.0, -0.6),
+        (2.0, -0.05),
+        (0.9, 0.1),
+        (0.35, 0.6),
+        (-0.8, 0.6),
+        (-1.35, 0.1),
+        (-2.0, 0.05),
+    ]
+    y = np.array([half_width] * 4 + [half_roof] * 2 + [half_width] * 2)
+    right = np.array([[x, -w, z] for (x, z), w in zip(outline, y, strict=True)])
+    left = right * [1, -1, 1]
+    across = [[k, k + 8, (k + 1) % 8 + 8, (k + 1) % 8] for k in range(8)]
+    sides = [[0, 1, 2, 3, 6, 7], [3, 4, 5, 6]]
+    mirrored = [[k + 8 for k in reversed(loop)] for loop in sides]
+    return Mesh(np.concatenate([right, left]), across + sides + mirrored)
+
+
+def torus(major=1.0, minor=0.4, n_major=20, n_minor=15):
+    """Torus about the z axis.
+
+    Parameters
+    ----------
+    major, minor : float
+        Radius of the ring and of the tube; ``minor < major``.
+    n_major, n_minor : int
+        Number of faces around the ring and around the tube, at least 3.
+
+    Returns
+    -------
+    Mesh
+        ``n_major * n_minor`` planar quads, 300 by default.
+    """
+    major, minor = check_positive(major, "major"), check_positive(minor, "minor")
+    if minor >= major:
+        raise ValueError(f"minor: expected less than major, {major}, got {minor}")
+    for name, count in (("n_major", n_major), ("n_minor", n_minor)):
+        if check_positive(count, name, integer=True) < 3:
+            raise ValueError(f"{name}: expected at least 3, got {count}")
+    u = 2 * np.pi * np.arange(n_major) / n_major
+    v = 2 * np.pi * np.arange(n_minor) / n_minor
+    ring = major + minor * np.cos(v)
+    height = np.broadcast_to(minor * np.sin(v), (n_major, n_minor))
+    vertices = np.stack([np.outer(np.cos(u), ring), np.outer(np.sin(u), ring), height], axis=-1).reshape(
+        -1, 3
+    )
+    i, j = (index.ravel() for index in np.meshgrid(np.arange(n_major), np.arange(n_minor), indexing="ij"))
+    i2, j2 = (i + 1) % n_major, (j + 1) % n_minor
+    faces = np.stack([i * n_minor + j, i2 * n_minor + j, i2 * n_minor + j2, i * n_minor + j2], axis=1)
+    return Mesh(vertices, faces)
+
+
+def icosphere(subdivisions=2, radius=1.0):
+    """Sphere of nearly equal triangles: an icosahedron whose triangles are cut in four, `subdivisions` times.
+
+    Returns
+    -------
+    Mesh
+        ``20 * 4**subdivisions`` triangles, all vertices at `radius` from the origin.
+    """
+    radius = check_positive(radius, "radius")
+    if isinstance(subdivisions, bool) or not isinstance(subdivisions, (int, np.integer)):
+        raise TypeError(f"subdivisions: expected an integer, got {type(subdivisions).__name__}")
+    if not 0 <= subdivisions <= 8:
+        raise ValueError(f"subdivisions: expected 0 to 8, got {subdivisions}")
+    golden = (1 + 5**0.5) / 2
+    rectangle = [[s, t * golden, 0.0] for s in (-1, 1) for t in (-1, 1)]
+    points = np.concatenate([np.roll(rectangle, k, axis=1) for k in range(3)])
+    faces = hull_triangles(points)
+    for _ in range(subdivisions):
+        points, faces = _subdivide(points, faces)
+    return Mesh(points * (radius / np.linalg.norm(points, axis=1, keepdims=True)), faces)
+
+
+def _subdivide(points, faces):
+    """Cut every triangle in four at the middles of its sides."""
+    sides = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]], axis=-1).reshape(-1, 2)
+    keys, which = np.unique(sides[:, 0] * len(points) + sides[:, 1], return_inverse=True)
+    middle = points[keys // len(points)] + points[keys % len(points)]
+    # Back onto one sphere now, so that later cuts stay even.
+    middle *= np.linalg.norm(points[0]) / np.linalg.norm(middle, axis=1, keepdims=True)
+    a, b, c = faces.T
+    ab, bc, ca = (which.reshape(-1, 3) + len(points)).T
+    cut = np.stack([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca], axis=1).reshape(-1, 3)
+    return np.concatenate([points, middle]), cut
+
+
+def convex_hull(points):
+    """Convex hull of a set of points, with neighbouring triangles of one plane joined into polygons.
+
+    Parameters
+    ----------
+    points : (n, 3) array_like of float
+        At least four, not all in one plane.
+
+    Returns
+    -------
+    Mesh
+        Its `source_vertex` gives the row of `points` behind each vertex.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Wrong dtype or shape, NaN or infinity, or points that span no volume.
+    """
+    points = check_finite(as_float_array(points, "points", shape=(None, 3)), "points")
+    return Mesh(points, hull_triangles(points), merge_coplanar=True)
+
+
+def _prism(outline, pieces, height):
+    """Prism over a polygon (k, 2) counter-clockwise in x and y, its ends cut into the convex `pieces`."""
+    outline = np.asarray(outline, float)
+    k = len(outline)
+    bottom = np.column_stack([outline, np.full(k, -height / 2)])
+    walls = [[i, (i + 1) % k, (i + 1) % k + k, i + k] for i in range(k)]
+    top = [[i + k for i in piece] for piece in pieces]
+    floor = [list(reversed(piece)) for piece in pieces]
+    return Mesh(np.concatenate([bottom, bottom + [0, 0, height]]), walls + top + floor)
+
+
+def l_block(size=1.0):
+    """L-shaped block: a cube of the given size with a quarter cut away, leaving one reflex edge along z.
+
+    Not symmetric: its body origin is the middle of the uncut cube.
+
+    Returns
+    -------
+    Mesh
+        12 vertices, 10 faces (the two L-shaped ends are cut into two convex pieces each along the reflex
+        corner).
+    """
+    half = check_positive(size, "size") / 2
+    outline = np.array([[-1, -1], [1, -1], [1, 0], [0, 0], [0, 1], [-1, 1]]) * half
+    return _prism(outline, [[0, 1, 2, 3], [0, 3, 4, 5]], 2 * half)
+
+
+def star(points=5, outer=1.0, inner=0.45, height=0.5):
+    """Star-shaped double pyramid about the z axis: non-convex, reflex edges run from its two apexes.
+
+    Every inner corner is a vertex in a hollow (some of its edges are reflex, some convex).
+
+    Parameters
+    ----------
+    points : int
+        Number of tips, at least 3.
+    outer, inner : float
+        Radius of the tips and of the corners between them; ``inner < outer * cos(pi / points)`` makes it
+        non-convex.
+    height : float
+        From apex to apex.
+
+    Returns
+    -------
+    Mesh
+        ``2 * points + 2`` vertices, ``4 * points`` triangles.
+    """
+    if check_positive(points, "points", integer=True) < 3:
+        raise ValueError(f"points: expected at least 3, got {points}")
+    outer, inner = check_positive(outer, "outer"), check_positive(inner, "inner")
+    height = check_positive(height, "height")
+    if inner >= outer * np.cos(np.pi / points):
+        raise ValueError(f"inner: expected less than outer * cos(pi / points), got {inner}")
+    n = 2 * points
+    angle = 2 * np.pi * np.arange(n) / n
+    radius = np.where(np.arange(n) % 2 == 0, outer, inner)
+    rim = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros(n)])
+    vertices = np.concatenate([rim, [[0, 0, height / 2], [0, 0, -height / 2]]])
+    i = np.arange(n)
+    j = (i + 1) % n
+    upper = np.column_stack([i, j, np.full(n, n)])
+    lower = np.column_stack([j, i, np.full(n, n + 1)])
+    return Mesh(vertices, np.concatenate([upper, lower]))

@@ -1,0 +1,1 @@
+"""The public queries: docstrings, checks, and what is made of their results."""

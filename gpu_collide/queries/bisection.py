@@ -1,0 +1,189 @@
+"""Other methods for comparison: what they find, what they miss, and what they cost.
+
+Only `collide` is meant for use; these answer the same question in the classic ways, on the same motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_collide._validate import check_bytes, check_choice, check_pairs, check_positive, read_only
+from gpu_collide.backends import get_backend, sources
+from gpu_collide.bodies.poses import Bodies
+from gpu_collide.results.contacts import Status
+
+__all__ = ["BisectionResult", "bisection"]
+
+_DEFAULT_BYTES = 2 << 30
+MOST_SAMPLES = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BisectionResult:
+    """What `bisection` found, one row a pair.
+
+    Attributes
+    ----------
+    status : (p,) uint8
+        `Status`: MISS, HIT, INITIAL_OVERLAP, INVALID_INPUT for a pose that is not rigid or not finite,
+        UNRESOLVED for a motion beyond all bounds.
+    hit : (p,) bool
+        An overlap was found, at the start or later.
+    start_overlap : (p,) bool
+        The solids overlap at the start; the pair was not looked at any further.
+    time : (p,) float64
+        Share of the step, in [0, 1]: the last time found apart before the overlap; 0 with `start_overlap`,
+        inf without a hit.
+    tests : int
+        Overlap tests made in all.
+    info : dict
+        ``backend``, ``device``, ``precision``, ``samples``, ``iterations``, ``timings`` in seconds.
+    """
+
+    status: np.ndarray
+    hit: np.ndarray
+    start_overlap: np.ndarray
+    time: np.ndarray
+    tests: int
+    info: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        for name in ("status", "hit", "start_overlap", "time"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def __len__(self):
+        return len(self.status)
+
+    def __repr__(self):
+        named = ", ".join(f"{(self.status == s).sum()} {s.name}" for s in Status if (self.status == s).any())
+        lines = ["BisectionResult", f"  pairs     {len(self)}: {named or 'none'}"]
+        if self.hit.any():
+            first = int(np.argmin(self.time))
+            lines.append(f"  earliest  t = {self.time[first]:.9g} in pair {first}")
+        lines.append(f"  tests     {self.tests}")
+        made = [str(self.info[key]) for key in ("backend", "device", "precision") if self.info.get(key)]
+        made += [f"{self.info[key]} {key}" for key in ("samples", "iterations") if key in self.info]
+        return "\n".join([*lines, "  made by   " + ", ".join(made)] if made else lines)
+
+
+def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", backend="auto", max_bytes=None):
+    """First overlap of each pair by sampling the step and halving: the classic answer, for comparison.
+
+    The solids are tested for overlap at the start and at `samples` equally spaced times after it, the last of
+    them the end of the step. From the first sample that overlaps, binary search in time goes back to the last
+    time the solids were apart. The motion is that of `collide`: the screw motion of B seen from A.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        Shapes and start and end poses.
+    pairs : (p, 2) array_like of int
+        Rows (A, B) of body numbers; duplicates are fine.
+    samples : int, optional
+        Times looked at after the start, at most 1,000,000.
+    iterations : int, optional
+        Halvings of the time between the first sample that overlaps and the one before. They end by themselves
+        when no number is left in between, as a rule after some 50.
+    precision : {"mixed", "double", "single"}, optional
+        ``mixed`` and ``double`` are the same here: float64 throughout. ``single`` is float32.
+    backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+        As in `collide`.
+    max_bytes : int, optional
+        Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2
+        GiB.
+
+    Returns
+    -------
+    BisectionResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed.
+    MemoryLimitError
+        A single pair does not fit `max_bytes`.
+    BackendUnavailableError
+        The backend asked for is not there; the text says what to install.
+
+    Notes
+    -----
+    What the method cannot do, and `collide` does:
+
+    - **It misses what passes between two samples**, without a sign that it did. A hit is certain only if the
+      overlap lasts longer than ``1 / samples`` of the step, so fast and thin bodies need many samples, and
+      there is no number that suffices for all.
+    - It finds one time, not the contacts: no place, no normal, no features, and nothing after the first
+      overlap. If the solids overlap, come apart and overlap again between two samples, the time found may
+      belong to the later overlap.
+    - A touch is no overlap. Solids overlap if they go deeper than about 1e-7 of the size (``single``: 1e-4),
+      so a contact that slides or grazes is not found, and the time found lies that depth behind the contact,
+      less at most ``2**-iterations / samples`` for the halving. At sharp tips the depth may be as much too
+      early.
+    - Open meshes have no inside: a body wholly within one counts only while an edge of one passes through a
+      face of the other.
+
+    The overlap test compares edges of one body with all faces of the other, once their bounding spheres and
+    the boxes along their own axes meet; for large meshes a tree over the faces would cost less.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    >>> bodies = gc.Bodies(gc.shapes.box(), None, start, end)
+    >>> found = gc.baselines.bisection(bodies, [[0, 1]])
+    >>> round(float(found.time[0]), 6), found.tests
+    (0.333333, 37)
+    >>> bool(gc.baselines.bisection(bodies, [[0, 1]], samples=1).hit[0])  # apart at both ends of the step
+    False
+    """
+    if not isinstance(bodies, Bodies):
+        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    pairs = check_pairs(pairs, len(bodies))
+    samples = _check_samples(samples)
+    iterations = check_positive(iterations, "iterations", integer=True)
+    check_choice(precision, "precision", tuple(sources.PRECISIONS))
+    check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
+    max_bytes = check_bytes(max_bytes, _DEFAULT_BYTES)
+
+    place = get_backend(backend, precision)
+    info = {"samples": samples, "iterations": iterations}
+    if place.kind == "reference":
+        from gpu_collide.reference.bisection import bisection_reference
+
+        status, apart, meet, tests = bisection_reference(bodies, pairs, samples, iterations)
+        info |= {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
+        return _result(status, apart, meet, tests, info)
+
+    from gpu_collide.pipeline.bisection import run
+
+    state, tests, apart, meet, timings = run(bodies, pairs, samples, iterations, precision, place, max_bytes)
+    c = sources.constants(precision)
+    status = np.where(meet == 0.0, Status.INITIAL_OVERLAP, np.where(meet < np.inf, Status.HIT, Status.MISS))
+    status[state & int(c["GC_PAIR_UNRESOLVED"]) != 0] = Status.UNRESOLVED
+    status[state & int(c["GC_PAIR_INVALID"]) != 0] = Status.INVALID_INPUT
+    info |= {"backend": place.name, "device": place.device, "precision": precision, "timings": timings}
+    return _result(status, apart, meet, tests, info)
+
+
+def _check_samples(samples):
+    if check_positive(samples, "samples", integer=True) > MOST_SAMPLES:
+        raise ValueError(
+            f"samples: expected at most {MOST_SAMPLES}, got {samples}, each of which tests all pairs; take "
+            "fewer, or collide, which misses nothing"
+        )
+    return int(samples)
+
+
+def _result(status, apart, meet, tests, info):
+    hit = meet < np.inf
+    return BisectionResult(
+        status=status.astype(np.uint8),
+        hit=hit,
+        start_overlap=meet == 0.0,
+        time=np.where(hit, apart, np.inf),
+        tests=int(tests.sum(dtype=np.int64)),
+        info=info,
+    )

@@ -1,0 +1,329 @@
+"""`collide`: every contact of many pairs of moving bodies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpu_collide._validate import (
+    check_bool,
+    check_bytes,
+    check_choice,
+    check_pairs,
+    check_positive,
+)
+from gpu_collide.backends import get_backend, sources
+from gpu_collide.bodies.poses import Bodies
+from gpu_collide.bodies.rules import check_rules
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.filters import chosen, narrow_phase
+from gpu_collide.queries.pairs import DEFAULT_BYTES, open_search, warn_of_invalid
+from gpu_collide.results import invariants
+from gpu_collide.results.contacts import Contacts
+from gpu_collide.results.report import FilterReport
+
+__all__ = ["collide"]
+
+_DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
+
+
+def collide(
+    bodies,
+    pairs=None,
+    *,
+    world=None,
+    group=None,
+    mask=None,
+    ignore=None,
+    still_pairs=False,
+    broad_phase="hierarchy",
+    filters="auto",
+    features="auto",
+    report=False,
+    refine="exact",
+    candidates="auto",
+    resolution=None,
+    pixel_size=None,
+    min_properness=-0.1,
+    contacts="all",
+    check_start=True,
+    precision="mixed",
+    backend="auto",
+    max_bytes=None,
+    progress=None,
+):
+    """Every contact between the bodies of each pair during a step.
+
+    Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between
+    them (S. R. Buss, "Collision detection with relative screw motion", section 4). All meetings of vertices
+    with faces and of edges with edges that face each other are found, not only the first.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        Shapes and start and end poses.
+    pairs : (p, 2) array_like of int, optional
+        Rows (A, B) of body numbers; duplicates are fine. Default: the pairs of `find_pairs`, A < B, in
+        lexicographic order, which the result holds as ``pairs``.
+    world, group, mask, ignore, still_pairs, broad_phase
+        Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`. The contacts are the
+        same with ``broad_phase="off"``, which takes all pairs that the rules allow.
+    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
+        Quick tests that run before the full one, in the order given, each on the pairs that those before it
+        left: swept bounding balls, swept boxes, a dividing plane. They settle pairs that cannot touch; the
+        contacts are the same bits. ``auto`` runs those that earn their time.
+    features : {"auto", "near", "all"}, optional
+        ``near`` looks only at those faces of a mesh that come near the other body during the step, found
+        through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
+        ``auto`` is ``near`` if a mesh has more than 1,024 faces and no rows are asked for: those are made of
+        whole meshes, so ``near`` goes with ``refine="exact"`` and not with ``candidates="raster"``.
+    report : bool, optional
+        Also count and time the tests: see `Contacts.report`.
+    refine : {"exact", "segments", "pixels"}, optional
+        ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
+        takes edges for straight pieces between the rows of the screen and interpolates the times at which
+        they cross; vertices against faces are solved. ``pixels`` is the paper's answer, to the pixel: edges
+        that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
+        a vertex the one of greatest properness is told, which may be a neighbour of the exact one
+        (docs/decisions/0015).
+    candidates : {"auto", "raster", "pairs"}, optional
+        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. The
+        result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with ``refine="exact"`` only.
+    resolution : float, optional
+        Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
+        ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
+        rounding of the screen, which is about 6e-6 (``double``: 1e-9) of the size and of the way moved.
+    pixel_size : float, optional
+        The same as a length; not together with `resolution`.
+    min_properness : float, optional
+        Contacts below this properness, in [-1, 1], are not reported; -1 leaves out none. It is a filter: what
+        is told at one threshold is what is told at a lower one and reaches it, bit for bit. Of features that
+        meet in one place at once only the contact of greatest properness is told.
+    contacts : {"all", "first"}, optional
+        ``first`` keeps the contacts at exactly the earliest time of each pair.
+    check_start : bool, optional
+        Also look for pairs whose solids overlap at the start, and mark them INITIAL_OVERLAP; their contacts
+        are the same. Default True: two solids of which one is deep in the other need not have any contact
+        while they stay so, and would be a plain MISS. It costs a few percent of the call. False leaves such
+        pairs HIT or MISS by their contacts alone. See Notes for what overlap means.
+    precision : {"mixed", "double", "single"}, optional
+        ``mixed`` culls in float32 and solves in float64, with the same results as ``double``; ``single`` is
+        float32 throughout, for devices without float64, with errors of about 1e-5.
+    backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+        ``auto`` takes the first usable one of cuda, cpu, opencl and reference, or what the environment
+        variable ``GPU_COLLIDE_BACKEND`` names. ``reference`` is slow, computes in float64 whatever
+        `precision` says, and does not look at `max_bytes`.
+    max_bytes : int, optional
+        Working memory to stay within; the batch is cut into pieces that fit, with the same result. The result
+        is not part of it. Default 2 GiB.
+    progress : callable, optional
+        Called as ``progress(pairs_done, pairs)``.
+
+    Returns
+    -------
+    Contacts
+        Ordered by (pair, time, kind, features); positions and normals in the world frame.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed.
+    MemoryLimitError
+        A single pair does not fit `max_bytes`, or the broad phase finds so many pairs that the machine has no
+        memory for their result.
+    BackendUnavailableError
+        The backend asked for is not there; the text says what to install.
+
+    Warns
+    -----
+    RuntimeWarning
+        Bodies of invalid pose, with the reason: the broad phase leaves them out, pairs given with them become
+        INVALID_INPUT. More than 20 million pairs that the broad phase finds.
+
+    Notes
+    -----
+    Without `pairs` those of the broad phase are taken block by block, so `max_bytes` does not bound how many
+    there are, and neither is time bounded: 20,000 boxes in one place are 200 million pairs. The result grows
+    beside the working memory, by 25 bytes a pair and 142 a contact. `find_pairs` says beforehand how many
+    pairs there are, and refuses more than its own `max_bytes` holds.
+
+    Trouble with one pair is its ``status``, not an exception: INVALID_INPUT for a pose that is not rigid or
+    not finite, UNRESOLVED if an iteration cap was hit (what was found is kept), or if the motion is too long
+    for the precision and the bodies may meet on it (no contacts then; if they cannot meet, it is a MISS).
+
+    Solids overlap if they go into each other by more than 1e-7 of the size of the pair, the larger bounding
+    radius (``single``: 1e-4); less is touch. They do if a surface goes through the other, or if a part of one
+    body lies inside a closed part of the other. Closed are parts whose edges all have as many faces on their
+    left as on their right; a part turned inside out counts as one that is not, unless it is the wall of a
+    cavity. Open parts have no inside: what lies within a box without a lid does not overlap it, nor do equal
+    sheets in one place. On the back of an open part's faces its solid is taken to begin, unless the mesh is
+    ``two_sided``. Parts thinner than 1e-5 of the size overlap from a hundredth of their thickness, and
+    those too small for float64 to tell from a point once they are inside by the depth. INITIAL_OVERLAP
+    outranks UNRESOLVED and HIT: ``np.isfinite(contacts.toi)`` says which pairs have contacts. Pairs that are
+    UNRESOLVED for the length of their way are not looked at.
+
+    The modes ``segments`` and ``pixels`` may see contacts of bodies that do not meet. Broad phase and filters
+    leave some of those out; of pairs that meet they leave out nothing in any mode.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0.1, 0.2]], [[1, 0, 0, 0]] * 2)
+    >>> found = gc.collide(gc.Bodies(gc.shapes.box(), None, start, end), [[0, 1]])
+    >>> round(float(found.toi[0]), 12)
+    0.666666666667
+    """
+    if not isinstance(bodies, Bodies):
+        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    rules = _check_pairing(len(bodies), pairs, world, group, mask, ignore, still_pairs, broad_phase)
+    pairs = check_pairs(pairs, len(bodies)) if rules is None else None
+    filters = chosen(filters)
+    _check_choices(refine, candidates, features, contacts, precision, backend)
+    resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
+    max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
+    _check_number(min_properness)
+    check_start, report = check_bool(check_start, "check_start"), check_bool(report, "report")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
+
+    place = get_backend(backend, precision)
+    options = {
+        "refine": refine,
+        "candidates": candidates,
+        "resolution": resolution,
+        "pixel_size": pixel_size,
+        "min_properness": float(min_properness),
+        "check_start": check_start,
+    }
+    notes = {"contacts": contacts, "features": features, "filters": list(filters)}
+    search = None
+    if rules is None:
+        _warn_of_invalid(bodies, pairs)
+    else:
+        search = open_search(bodies, rules, place, precision, broad_phase, max_bytes)
+        notes |= {"broad_phase": broad_phase, "invalid_bodies": search.report.invalid_bodies}
+    run = _run_reference if place.kind == "reference" else _run_pipeline
+    try:
+        found = run(
+            bodies, pairs if search is None else search, place, options, contacts=contacts, filters=filters,
+            features=features, report=report, precision=precision, max_bytes=max_bytes, progress=progress,
+        )  # fmt: skip
+    except MemoryError as error:
+        if isinstance(error, MemoryLimitError):
+            raise
+        raise MemoryLimitError(
+            f"this machine has no memory left ({error}); hand over the pairs a share at a time"
+        ) from error
+    told = found.report
+    if told is not None and search is not None:
+        notes["report"] = FilterReport([search.report.filter_row(), *told]).to_dict()
+    found = replace(found, info={**found.info, **options, **notes})
+    if invariants.enabled():
+        asked = {"min_properness": float(min_properness), "precision": precision, "refine": refine}
+        invariants.ensure(found, bodies, found.pairs, contacts=contacts, **asked)
+    return found
+
+
+def _run_reference(
+    bodies, pairs, place, options, *, contacts, filters, features, report, precision, max_bytes, progress
+):
+    from gpu_collide.reference.screw import collide_reference
+
+    if not isinstance(pairs, np.ndarray):
+        blocks = list(pairs.blocks(1 << 20))
+        pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
+    found = collide_reference(
+        bodies, pairs, contacts=contacts, progress=progress, filters=filters, report=report, **options
+    )
+    return replace(found, pairs=pairs)
+
+
+def _run_pipeline(
+    bodies, pairs, place, options, *, contacts, filters, features, report, precision, max_bytes, progress
+):
+    from gpu_collide.pipeline.screw import ScrewQuery, run
+
+    query = ScrewQuery(
+        bodies=bodies, pairs=pairs, features=features, first_only=contacts == "first", precision=precision,
+        max_bytes=max_bytes, progress=progress, filters=filters, report=report, **options,
+    )  # fmt: skip
+    fields, state = run(query, place)
+    c = sources.constants(precision)
+    info = {
+        "backend": place.name,
+        "device": place.device,
+        "precision": precision,
+        "tolerances": {k: float(v) for k, v in c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))},
+        "timings": dict(state.timings),
+    }
+    if report:
+        narrow_phase(state, np.isfinite(fields["toi"]).sum())
+        info["report"] = state.report.to_dict()
+    return Contacts(**fields, info=info)
+
+
+def _check_pairing(n, pairs, world, group, mask, ignore, still_pairs, broad_phase):
+    """Rules of the broad phase, or None if the caller gives the pairs."""
+    rules = check_rules(n, world, group, mask, ignore, still_pairs)
+    check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
+    if pairs is None:
+        return rules
+    given = [name for name, value in zip(("world", "group", "mask", "ignore"), (world, group, mask, ignore),
+                                         strict=True) if value is not None]  # fmt: skip
+    given += ["still_pairs"] * bool(still_pairs) + ["broad_phase"] * (broad_phase != "hierarchy")
+    if given:
+        raise ValueError(
+            f"{given[0]}: expected nothing when pairs are given, since it says which pairs to make; leave "
+            f"{given[0]} out, or pairs"
+        )
+    return None
+
+
+def _warn_of_invalid(bodies, pairs):
+    """Warn of bodies in `pairs` whose poses are none."""
+    bad = ~(bodies.start.valid & bodies.end.valid)
+    if bad.any():
+        invalid = np.unique(pairs[bad[pairs]])
+        warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=4)
+
+
+def _check_choices(refine, candidates, features, contacts, precision, backend):
+    check_choice(refine, "refine", ("exact", "segments", "pixels"))
+    check_choice(candidates, "candidates", ("auto", "raster", "pairs"))
+    check_choice(features, "features", ("auto", "near", "all"))
+    check_choice(contacts, "contacts", ("all", "first"))
+    check_choice(precision, "precision", tuple(sources.PRECISIONS))
+    check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
+    if candidates == "pairs" and refine != "exact":
+        raise ValueError(
+            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
+            "screen, got 'pairs'"
+        )
+    if features == "near" and (refine != "exact" or candidates == "raster"):
+        asked = f"refine={refine!r}" if refine != "exact" else "candidates='raster'"
+        raise ValueError(
+            f"features: expected 'auto' or 'all' with {asked}, whose rows need whole meshes, got 'near'"
+        )
+
+
+def _check_resolution(refine, resolution, pixel_size):
+    if resolution is not None and pixel_size is not None:
+        raise ValueError(
+            "pixel_size: expected None when resolution is given (they are two units of one thing)"
+        )
+    resolution = check_positive(resolution, "resolution", none_ok=True)
+    pixel_size = check_positive(pixel_size, "pixel_size", none_ok=True)
+    if resolution is None and pixel_size is None:
+        resolution = _DEFAULT_RESOLUTION[refine]
+    return resolution, pixel_size
+
+
+def _check_number(min_properness):
+    if isinstance(min_properness, (bool, np.bool_)) or not isinstance(
+        min_properness, (int, float, np.number)
+    ):
+        raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
+    if not -1.0 <= min_properness <= 1.0:
+        raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")

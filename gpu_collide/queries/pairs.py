@@ -1,0 +1,320 @@
+"""`find_pairs` and `BroadPhase`: which bodies may meet during a step, among all of them."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import numpy as np
+
+from gpu_collide._validate import check_bytes, check_choice, first_few
+from gpu_collide.backends import get_backend, sources
+from gpu_collide.backends.base import host_memory_free
+from gpu_collide.backends.fork import renew_after_fork
+from gpu_collide.bodies.poses import Bodies, what_is_wrong
+from gpu_collide.bodies.rules import check_rules
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.bvh import MOST_LEAVES
+from gpu_collide.results.report import PairReport
+
+__all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
+
+DEFAULT_BYTES = 2 << 30
+RESULT_BYTES = (
+    25 + 8
+)  # of the result for one pair without contacts: status, toi, contact_start, pairs; and to join
+MOST_PAIRS = (1 << 31) - 1  # contacts number their pair with an int32
+MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that were forgotten
+_BLOCK = 1 << 24  # pairs filled at a time
+_WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
+
+
+def find_pairs(
+    bodies,
+    *,
+    world=None,
+    group=None,
+    mask=None,
+    ignore=None,
+    still_pairs=False,
+    broad_phase="hierarchy",
+    precision="mixed",
+    backend="auto",
+    max_bytes=None,
+):
+    """Pairs of bodies that may meet during the step: a superset of those that do.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        n bodies. Those with an invalid pose are in no pair; a warning names the first few.
+    world : (n,) array_like of int, optional
+        Bodies meet only bodies of the same world. -1: in every world, such as a track that all share.
+        Default: one world.
+    group, mask : (n,) array_like of int, optional
+        Bits, 32 of them. A pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]`` are not zero.
+        Default: all ones.
+    ignore : (k, 2) array_like of int, optional
+        Pairs never made, in either order.
+    still_pairs : bool, optional
+        Also pair bodies that both stand still: equal positions, and equal unit quaternions up to their sign,
+        at start and end.
+    broad_phase : {"hierarchy", "off"}, optional
+        ``hierarchy``: a tree of bounding volumes. ``off``: all pairs that the rules above allow.
+    precision : {"mixed", "double", "single"}, optional
+        Of the bounds, which are padded by their own rounding; ``single`` is for devices without float64.
+    backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+        As in `collide`. ``reference`` looks at every pair.
+    max_bytes : int, optional
+        Memory to stay within, the pairs included. Default 2 GiB.
+
+    Returns
+    -------
+    (p, 2) int32 ndarray
+        Rows (a, b) with a < b, in lexicographic order. The same on the backends ``cpu``, ``opencl`` and
+        ``cuda``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind.
+    MemoryLimitError
+        There are more pairs than `max_bytes` holds.
+
+    Notes
+    -----
+    The motion of a pair is the screw motion of one body seen from the other. If one stands still, that is the
+    other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
+    two bodies far apart that both turn half round pass through each other's place, seen from one another.
+    Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
+    bodies that turn by a quarter and more in a step are hardly told apart.
+    ``gpu_collide.reference.bvh.b04_pairs`` has the bound and its proof.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> from gpu_collide.broad_phase import find_pairs
+    >>> still = [[1, 0, 0, 0]] * 3
+    >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0, 0], [0, 9, 0]], still)
+    >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0, 0], [1, 9, 0]], still)
+    >>> find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
+    [[0, 1]]
+    """
+    if not isinstance(bodies, Bodies):
+        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    return BroadPhase(
+        len(bodies), world=world, group=group, mask=mask, ignore=ignore, still_pairs=still_pairs,
+        broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes,
+    ).find_pairs(bodies)  # fmt: skip
+
+
+class BroadPhase:
+    """A broad phase that keeps its tree from step to step.
+
+    The first `find_pairs` builds the tree. Later ones only give it new boxes, unless another set of bodies
+    has valid poses, or the bodies have moved so far from their places in the tree that it costs half as much
+    again. The answer does not depend on that.
+
+    Parameters
+    ----------
+    n_bodies : int
+    world, group, mask, ignore, still_pairs, broad_phase, precision, backend, max_bytes
+        As in `find_pairs`.
+
+    Attributes
+    ----------
+    rules : Rules
+    report : PairReport or None
+        What the last step did, in its attributes `broad_phase`; `bodies`, their number; `invalid_bodies`, the
+        numbers of those whose poses are none; `possible`, pairs of valid bodies that share a world; `pairs`,
+        those that were found; `tests`, nodes and bodies looked at; `refitted`, whether the tree was there;
+        `seconds_build` for the tree and `seconds_search`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> from gpu_collide.broad_phase import BroadPhase
+    >>> phase = BroadPhase(2)
+    >>> for step in range(3):
+    ...     start = gc.Poses.from_quat_wxyz([[step, 0, 0], [3.5, 0, 0]], [[1, 0, 0, 0]] * 2)
+    ...     end = gc.Poses.from_quat_wxyz([[step + 1, 0, 0], [3.5, 0, 0]], [[1, 0, 0, 0]] * 2)
+    ...     print(len(phase.find_pairs(gc.Bodies(gc.shapes.box(), None, start, end))), phase.report.refitted)
+    0 False
+    0 True
+    1 True
+    """
+
+    def __init__(
+        self,
+        n_bodies,
+        *,
+        world=None,
+        group=None,
+        mask=None,
+        ignore=None,
+        still_pairs=False,
+        broad_phase="hierarchy",
+        precision="mixed",
+        backend="auto",
+        max_bytes=None,
+    ):
+        if isinstance(n_bodies, (bool, np.bool_)) or not isinstance(n_bodies, (int, np.integer)):
+            raise TypeError(f"n_bodies: expected a number of bodies, got {type(n_bodies).__name__}")
+        if n_bodies < 0:
+            raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
+        _check_count(int(n_bodies), "n_bodies")
+        self.rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
+        check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
+        check_choice(precision, "precision", tuple(sources.PRECISIONS))
+        check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
+        self._max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
+        self._kind, self._precision = broad_phase, precision
+        self._place = get_backend(backend, precision)
+        self._tree_bytes = tree_bytes(self.rules.n, self._place, precision)
+        self._tree, self._tests_when_new, self.report = None, 0, None
+        self._after_fork()
+        renew_after_fork(self)
+
+    def _after_fork(self):
+        self._lock = threading.Lock()  # kernels of two steps must not work on one tree
+
+    def __repr__(self):
+        made = f"BroadPhase({self.rules.n} bodies, {self._kind!r}, {self._place.kind}"
+        report = self.report
+        if report is None:
+            return f"{made}, no step yet)"
+        tree = ", tree refitted" if report.refitted else ""
+        return f"{made}, last step: {report.pairs} of {report.possible} pairs{tree})"
+
+    def find_pairs(self, bodies):
+        """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
+        if not isinstance(bodies, Bodies):
+            raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+        if len(bodies) != self.rules.n:
+            raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
+        room = self._max_bytes - self._tree_bytes
+        if room < 0:
+            raise _no_room_for_tree(len(bodies), self._tree_bytes, self._max_bytes)
+        with self._lock:
+            tree, self._tree = self._tree, None  # what is interrupted leaves no tree half refitted
+            found = self._search(bodies, tree, most=room // 8)
+            if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
+                self._refuse(found)
+            pairs = _gather(found)
+            self._keep(found)
+        warn_of_invalid(bodies, found.report.invalid_bodies)
+        return pairs
+
+    def _search(self, bodies, tree, most=None):
+        from gpu_collide.pipeline.pairs import search
+
+        return search(
+            bodies, self.rules, self._place, precision=self._precision, broad_phase=self._kind,
+            tree=tree, most=most,
+        )  # fmt: skip
+
+    def _keep(self, found):
+        """Report and tree of a step that is done."""
+        report = self.report = found.report
+        self._tree = found.tree
+        if not report.refitted:
+            self._tests_when_new = report.tests
+        elif report.tests > _WORN * self._tests_when_new:
+            self._tree = None
+
+    def _refuse(self, found):
+        more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
+        total = found.total if found.complete else max(found.total, found.likely)
+        need = self._tree_bytes + 8 * (total + min(total, _BLOCK))
+        roughly = "" if found.complete else "about "
+        raise MemoryLimitError(
+            f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies{about}, which "
+            f"need {roughly}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies "
+            "by world, group and mask"
+        )
+
+
+def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
+    """The counted pairs of `bodies` for a query that takes them block by block.
+
+    Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
+    """
+    from gpu_collide.pipeline.pairs import search
+
+    _check_count(rules.n, "bodies")
+    tree = tree_bytes(rules.n, place, precision)
+    if tree > max_bytes:
+        raise _no_room_for_tree(rules.n, tree, max_bytes)
+    most = min(host_memory_free() // RESULT_BYTES, MOST_PAIRS)
+    found = search(bodies, rules, place, precision=precision, broad_phase=broad_phase, most=most)
+    if not found.complete or found.total > most:
+        more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
+        raise MemoryLimitError(
+            f"bodies: expected at most {most} pairs, for whose results there is memory, got "
+            f"{more}{found.total} pairs of {rules.n} bodies{about}; part the bodies by world, group and "
+            "mask, or find the pairs by find_pairs and hand them over a share at a time"
+        )
+    warn_of_invalid(bodies, found.report.invalid_bodies)
+    if found.total > MANY_PAIRS:
+        warnings.warn(
+            f"the broad phase found {found.total} pairs of {rules.n} bodies, which are now looked at block "
+            f"by block: that takes long, and their result at least {25 * found.total} bytes. If so many are "
+            "not meant, part the bodies by world, group and mask, or take shorter steps; if they are, "
+            "find_pairs finds them to be handed over a share at a time",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _check_count(n, name):
+    if n > MOST_LEAVES:
+        raise ValueError(
+            f"{name}: expected at most {MOST_LEAVES} bodies, which is what a tree holds, got {n}; part them, "
+            "as by world, over several calls"
+        )
+
+
+def _no_room_for_tree(n, need, max_bytes):
+    return MemoryLimitError(
+        f"max_bytes: expected room for the tree of {n} bodies, which needs {need} bytes, got {max_bytes}; "
+        "pass a larger max_bytes"
+    )
+
+
+def tree_bytes(n, place, precision):
+    """Bytes of the tree over `n` bodies."""
+    if place.kind == "reference":
+        return 0
+    from gpu_collide.pipeline.bvh import BodyTree
+
+    real, raster = {"mixed": (8, 4), "double": (8, 8), "single": (4, 4)}[precision]
+    return BodyTree.bytes_needed(n, real, raster)
+
+
+def _gather(found):
+    """All pairs of a search in one array."""
+    if found.total <= _BLOCK:
+        return next(iter(found.blocks(_BLOCK)), np.zeros((0, 2), np.int32))
+    pairs, at = np.empty((found.total, 2), np.int32), 0
+    for block in found.blocks(_BLOCK):
+        pairs[at : at + len(block)] = block
+        at += len(block)
+    return pairs
+
+
+def warn_of_invalid(bodies, invalid, fate="are in no pair", stacklevel=4):
+    """Warn once of bodies whose poses are none: which, what becomes of them, and why the first one is."""
+    if len(invalid):
+        first = int(invalid[0])
+        name, reason = next(
+            (name, reason)
+            for name in ("start", "end")
+            if (reason := what_is_wrong(getattr(bodies, name), first)) is not None
+        )
+        warnings.warn(
+            f"{len(invalid)} bodies have an invalid pose and {fate}, first: {first_few(invalid)} "
+            f"(body {first} at its {name}: {reason})",
+            RuntimeWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,0 +1,275 @@
+"""Steps of trajectories, batch by batch: which bodies take part, and what their contacts are along time."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.scale import scale_doubt
+from gpu_collide.queries.collide import collide
+from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
+
+__all__ = ["Crew", "Sweep", "check_block", "once_each", "windows"]
+
+#: Bodies in one call of `collide`: enough to keep a GPU busy, few enough that progress is seen.
+_MOST_BODIES = 1 << 16
+#: Bytes that a body of a batch takes, all copies of its poses and its part of the tree together.
+_BYTES_PER_BODY = 2000
+
+_REASONS = ("", "invalid", "teleport", "turn")
+
+
+def check_block(block, n):
+    if not isinstance(block, Poses):
+        raise TypeError(f"poses: expected Poses in every block, got {type(block).__name__}")
+    if len(block.shape) != 2 or block.shape[1] != (n if n is not None else block.shape[1]):
+        wanted = "n" if n is None else n
+        raise ValueError(f"poses: expected blocks of shape (k, {wanted}), got {block.shape}")
+
+
+def once_each(progress):
+    """`progress`, called only with more steps than it was told before; None stays None."""
+    if progress is None:
+        return None
+    last = -1
+
+    def told(done, steps):
+        nonlocal last
+        if done > last:
+            last = done
+            progress(done, steps)
+
+    return told
+
+
+def windows(blocks, size, frames, n):
+    """Windows of at most `size` steps, (first step, Poses-like arrays); neighbours share one frame.
+
+    There is always at least one, perhaps without any step, so that a sweep has a result to show.
+    """
+    held, count, first, seen = [], 0, 0, 0
+    for block in blocks:
+        check_block(block, n)
+        seen += len(block)
+        if seen > frames:
+            raise ValueError(f"poses: expected {frames} frames, as many as times, got more")
+        held.append((block.position, block.quat_wxyz, block.unit_wxyz, block.valid))
+        count += len(block)
+        if count <= size:
+            continue
+        arrays = _joined(held)
+        while count > size:
+            yield first, tuple(a[: size + 1] for a in arrays)
+            arrays = tuple(a[size:] for a in arrays)
+            first, count = first + size, count - size
+        held = [arrays]
+    if seen != frames:
+        raise ValueError(f"poses: expected {frames} frames, as many as times, got {seen}")
+    if count > 1 or first == 0:
+        yield first, _joined(held)
+
+
+def _joined(held):
+    return held[0] if len(held) == 1 else tuple(np.concatenate(arrays) for arrays in zip(*held, strict=True))
+
+
+@dataclass
+class Crew:
+    """Who takes part, moving and static bodies, and what was said about them, in the caller's numbers."""
+
+    movers: Bodies
+    static: Bodies | None
+    world: np.ndarray | None
+    group: np.ndarray | None
+    mask: np.ndarray | None
+    ignore: np.ndarray | None
+    meshes: tuple = field(init=False)  # one object for all batches: tables of meshes are kept by it
+    rank: np.ndarray | None = field(init=False)  # worlds numbered from 0, of all bodies
+    n_worlds: int = field(init=False)
+
+    def __post_init__(self):
+        self.n = len(self.movers)
+        self.n_static = 0 if self.static is None else len(self.static)
+        self.meshes = self.movers.meshes + (() if self.static is None else self.static.meshes)
+        self.n_worlds, self.rank = 1, None
+        if self.world is not None:
+            names = np.unique(self.world[self.world >= 0])
+            if len(names) > 1:
+                self.n_worlds = len(names)
+                self.rank = np.where(self.world < 0, -1, np.searchsorted(names, self.world))
+
+    @property
+    def alone(self):
+        """Each step needs a call of its own.
+
+        Worlds stand for steps, so a body of a batch can be in one world of one step or in all worlds of all
+        steps.  A moving body in all worlds is neither, nor a static one in a single world.
+        """
+        if self.rank is None:
+            return False
+        return bool((self.rank[: self.n] < 0).any() or (self.rank[self.n :] >= 0).any())
+
+    def usual_batch(self, max_bytes):
+        """Steps of a batch that keep to the memory and to a size that pays."""
+        bodies = max(1, self.n)
+        ignored = 0 if self.ignore is None else len(self.ignore) * 40
+        room = max_bytes // 4 // (bodies * _BYTES_PER_BODY + ignored)
+        return max(1, min(room, _MOST_BODIES // bodies))
+
+
+@dataclass
+class Sweep:
+    """A call of `collide_trajectories`, checked already; `batch` does the work."""
+
+    crew: Crew
+    times: np.ndarray
+    max_speed: float | None
+    max_turn: float | None
+    progress: object
+    size: int
+    options: dict
+
+    def __post_init__(self):
+        self.progress = once_each(self.progress)
+        self.doubted = False
+
+    def batch(self, first, window):
+        """`TrajectoryContacts` of the steps from frame `first` on."""
+        crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
+        self._doubt_sizes(window[0])
+        t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
+        why = self._why_not(window, t1 - t0)
+        step, body = np.nonzero(why == 0)
+        n_moving = len(step)
+        bodies, choice = self._bodies(window, step, body, steps)
+        found = collide(bodies, progress=self._progress_within(first, steps), **choice, **self.options)
+        found = found.to_numpy()
+        number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
+        result = self._result(found, first, step, number, n_moving, t0, t1)
+        at, who = np.nonzero(why)
+        skipped = np.empty(len(at), SKIP_DTYPE)
+        skipped["step"], skipped["body"] = first + at, who
+        skipped["reason"] = np.array(_REASONS, "U8")[why[at, who]]
+        if self.progress is not None:
+            self.progress(first + steps, max(len(self.times) - 1, 0))
+        info = {**found.info, "n_bodies": crew.n, "n_static": crew.n_static, "frames_per_batch": self.size}
+        del info["invalid_bodies"]  # none: they are in `skipped`
+        return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info)
+
+    def _doubt_sizes(self, position):
+        """Warn once, before the work, if bodies cannot be meant to be as large as they are."""
+        if self.doubted:
+            return
+        self.doubted = True
+        movers = self.crew.movers
+        radius = np.array([mesh.radius for mesh in movers.meshes])[movers.shape]
+        extent = None
+        if self.crew.static is not None and len(self.crew.static):
+            still = self.crew.static
+            size = np.array([mesh.radius for mesh in still.meshes])[still.shape]
+            middle = still.start.apply(np.array([mesh.center for mesh in still.meshes])[still.shape])
+            center = 0.5 * (middle.min(axis=0) + middle.max(axis=0))
+            extent = float((np.linalg.norm(middle - center, axis=1) + size).max())
+        doubt = scale_doubt(radius, position, extent)
+        if doubt is not None:
+            warnings.warn(doubt, RuntimeWarning, stacklevel=2)
+
+    def _progress_within(self, first, steps):
+        if self.progress is None:
+            return None
+        total = max(len(self.times) - 1, 0)
+        return lambda done, pairs: self.progress(first + steps * done // max(pairs, 1), total)
+
+    def _why_not(self, window, seconds):
+        """Number of the reason why a body is not swept in a step, 0 if it is; (steps, n) uint8."""
+        position, _, unit, valid = window
+        start, end = slice(None, -1), slice(1, None)
+        why = np.zeros((len(seconds), position.shape[1]), np.uint8)
+        if self.max_turn is not None:
+            p, q = unit[start], unit[end]
+            flip = np.where((p * q).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
+            apart, together = (np.linalg.norm(p - s * q, axis=-1) for s in (flip, -flip))
+            why[4 * np.arctan2(apart, together) > self.max_turn] = _REASONS.index("turn")
+        if self.max_speed is not None:
+            with np.errstate(invalid="ignore", over="ignore"):
+                moved = np.linalg.norm(position[end] - position[start], axis=-1)
+            why[moved > self.max_speed * seconds[:, None]] = _REASONS.index("teleport")
+        why[~(valid[start] & valid[end])] = _REASONS.index("invalid")
+        return why
+
+    def _bodies(self, window, step, body, steps):
+        """Bodies of a batch, moving ones step by step and then static ones, and their worlds and the like."""
+        crew, static = self.crew, self.crew.static
+        position, quat, _, _ = window
+        ends = [(position[step + k, body], quat[step + k, body]) for k in (0, 1)]
+        shape = crew.movers.shape[body]
+        number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
+        if static is not None:
+            still = (static.start.position, static.start.quat_wxyz)
+            ends = [tuple(np.concatenate(both) for both in zip(end, still, strict=True)) for end in ends]
+            shape = np.concatenate([shape, static.shape + len(crew.movers.meshes)])
+        bodies = Bodies(crew.meshes, shape, *(Poses.from_quat_wxyz(*end) for end in ends))
+        if crew.alone:
+            world = crew.rank[number]
+        else:
+            rank = 0 if crew.rank is None else crew.rank[body]
+            world = np.concatenate([step * crew.n_worlds + rank, np.full(crew.n_static, -1)])
+        choice = {"world": world, "ignore": self._ignored(step, body, steps)}
+        for name in ("group", "mask"):
+            values = getattr(crew, name)
+            choice[name] = None if values is None else values[number]
+        return bodies, choice
+
+    def _ignored(self, step, body, steps):
+        """The ignored pairs in the numbers of a batch."""
+        crew = self.crew
+        if crew.ignore is None:
+            return None
+        place = np.full((steps, crew.n + crew.n_static), -1)
+        place[step, body] = np.arange(len(step))
+        place[:, crew.n :] = len(step) + np.arange(crew.n_static)
+        rows = place[:, crew.ignore].reshape(-1, 2)
+        return rows[(rows >= 0).all(axis=1)]
+
+    def _result(self, found, first, step, number, n_moving, t0, t1):
+        """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
+        a, b = found.pairs[:, 0], found.pairs[:, 1]
+        moving = a < n_moving  # two static ones are a pair only with still_pairs
+        at = step[np.where(moving, a, 0)] if n_moving else np.zeros(len(a), np.int64)
+        rows = np.flatnonzero(moving & (found.status != 0))
+        pairs = np.empty(len(rows), PAIR_DTYPE)
+        pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
+        pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
+        pairs["toi"] = _absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
+        kept = np.flatnonzero(moving[found.pair])
+        of = found.pair[kept]
+        start, end = t0[at[of]], t1[at[of]]
+        fields = {
+            name: getattr(found, name)[kept]
+            for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
+                         "local_b", "sustained")
+        }  # fmt: skip
+        counts = np.diff(found.contact_start)[rows]
+        share = found.time[kept]
+        return {
+            **fields,
+            "step": first + at[of],
+            "body_a": number[a[of]],
+            "body_b": number[b[of]],
+            "share": share,
+            "time": _absolute(share, start, end),
+            "time_end": _absolute(found.time_end[kept], start, end),
+            "normal_speed": found.normal_speed[kept] / (end - start),
+            "pairs": pairs,
+            "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+            "step_pairs": np.bincount(at[moving], minlength=len(t0)),
+        }
+
+
+def _absolute(share, start, end):
+    """Times of shares of steps: never past the end of the step by rounding, `inf` where the share is."""
+    time = start + share * (end - start)
+    return np.where(share <= 1.0, np.minimum(time, end), time)

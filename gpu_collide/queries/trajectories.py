@@ -1,0 +1,290 @@
+"""`collide_trajectories`: every contact of bodies that are known by their poses at many times."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from gpu_collide._validate import (
+    as_float_array,
+    as_int_array,
+    check_finite,
+    check_positive,
+    first_few,
+)
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.rules import check_rules
+from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.queries.collide import collide
+from gpu_collide.queries.steps import Crew, Sweep, check_block, windows
+from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+
+__all__ = ["collide_trajectories"]
+
+_DEFAULT_BYTES = 2 << 30
+
+
+def collide_trajectories(
+    meshes,
+    shape,
+    poses,
+    times,
+    *,
+    static=None,
+    world=None,
+    group=None,
+    mask=None,
+    ignore=None,
+    still_pairs=False,
+    max_speed=None,
+    max_turn=None,
+    frames_per_batch=None,
+    stream=False,
+    progress=None,
+    report=False,
+    **options,
+):
+    """Every contact along trajectories: n bodies whose poses are known at t times.
+
+    Step k leads from frame k to frame k + 1, and between the two each pair of bodies moves by the screw
+    motion, as in `collide`.  Many steps go through one call of `collide` together, as worlds that do not
+    meet; static bodies are shared by all of them.
+
+    Parameters
+    ----------
+    meshes : Mesh or sequence of Mesh
+        The different shapes of the moving bodies.
+    shape : (n,) array_like of int or None
+        Which mesh each moving body has; None if there is a single mesh.
+    poses : Poses of shape (t, n), or iterable of Poses of shape (k, n)
+        Pose of every body at every time.  Blocks of frames, whose lengths k add up to t, are taken one by one
+        and may come from a generator: trajectories need not fit in memory.
+    times : (t,) array_like of float
+        Seconds, strictly increasing.
+    static : Bodies or Mesh, optional
+        Bodies that stand still, with meshes of their own: numbers n, n + 1, ...  Their end poses must equal
+        their start poses.  Two of them never make a pair.  A Mesh is one body at the world's origin.
+    world : (n,) or (n + static,) array_like of int, optional
+        Bodies meet only bodies of the same world; -1 is in every world.  Static bodies are in all worlds
+        unless given one.  Default: one world.
+    group, mask : (n,) or (n + static,) array_like of int, optional
+        32 bits each: a pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]``.  Default: all ones.
+    ignore : (k, 2) array_like of int, optional
+        Pairs of bodies that are never tested.
+    still_pairs : bool, optional
+        Also test pairs of bodies that both do not move in a step.
+    max_speed : float, optional
+        A body whose position changes faster than this, length per second, has jumped: it is skipped in that
+        step with the reason "teleport".
+    max_turn : float, optional
+        A body that turns by more than this in one step, radians, is skipped with the reason "turn"; at most
+        pi.  Between two poses the shorter way round is taken, so what turns by more than pi in a step is
+        turned the wrong way.
+    frames_per_batch : int, optional
+        Steps in one call of `collide`.  The result has the same bits whatever it is.  Default: what keeps to
+        65,536 bodies and a quarter of `max_bytes`.  Where there are several worlds, and a moving body is in
+        all of them or a static one in one, it is always 1.
+    stream : bool, optional
+        Return an iterator of results, batch after batch, instead of one.
+    progress : callable, optional
+        Called as ``progress(steps_done, steps)``; within a batch the steps done are an estimate.
+    report : bool, optional
+        Count what the broad phase and the filters let through: ``.report`` of the result.
+    **options
+        Handed to `collide`: ``min_properness``, ``contacts``, ``filters``, ``backend``, ``max_bytes``, ...
+
+    Returns
+    -------
+    TrajectoryContacts, or an iterator of them
+        Ordered by (step, body_a, body_b, time, kind, features).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed, with ``stream=True`` as well; blocks of
+        poses when they come.
+    Others
+        As `collide`.
+
+    Warns
+    -----
+    RuntimeWarning
+        Before the work: eight or more moving bodies, all within their own radius of one place, or one ten
+        times as large as all that stands still, which is what meshes in millimetres beside poses in metres
+        look like.  Each pair of large overlapping bodies can take milliseconds in every step.
+
+    Notes
+    -----
+    Nothing is skipped in silence: a body that jumped, turned too far, or whose pose is invalid at either end
+    of a step takes part in no pair of that step, and is listed in ``skipped``.
+
+    Each step is a problem of its own.  A contact that lasts beyond the end of its step is reported again in
+    the next one, ``sustained`` from its beginning, and one at exactly the time of a frame may be reported by
+    both of its steps.  Bodies that overlap at the start of a step, as they mostly do in the step after they
+    met unless something keeps them apart, are listed in ``pairs`` as INITIAL_OVERLAP in each such step, with
+    those contacts that the step has: none, while neither surface goes through a further part of the other.
+    ``check_start=False`` leaves such pairs out where they have no contact.
+
+    Held in memory are: `poses` as given (of blocks: the frames of one batch and one block), the pairs and
+    contacts of one batch, and with ``stream=False`` all that was found.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> position = [[[0, 0, 3.0]], [[0, 0, 1.5]], [[0, 0, 0.5]]]  # a box falls on another
+    >>> poses = gc.Poses.from_quat_wxyz(position, [[[1, 0, 0, 0]]] * 3)
+    >>> still = gc.Poses.identity(1)
+    >>> ground = gc.Bodies(gc.shapes.box(), None, still, still)
+    >>> found = gc.collide_trajectories(gc.shapes.box(), None, poses, [10, 12, 14], static=ground)
+    >>> set(found.step.tolist()), float(found.pairs["toi"][0])
+    ({1}, 13.0)
+    """
+    blocks, n, frames = _check_poses(poses)
+    times = _check_times(times, frames)
+    movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
+    static = _check_static(static)
+    _check_options(options)
+    for name, value in (("stream", stream), ("report", report), ("still_pairs", still_pairs)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
+    max_speed = check_positive(max_speed, "max_speed", none_ok=True)
+    max_turn = _check_turn(max_turn)
+    frames_per_batch = check_positive(frames_per_batch, "frames_per_batch", none_ok=True, integer=True)
+    max_bytes = check_positive(options.get("max_bytes"), "max_bytes", none_ok=True, integer=True)
+    total = n + (0 if static is None else len(static))
+    worlds = _check_numbers(world, "world", n, total, -1)
+    group = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
+    mask = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
+    ignore = _check_ignore(ignore, total)
+    check_rules(total, worlds, group, mask, ignore, still_pairs)
+    nobody = Poses.identity(0)
+    collide(Bodies(movers.meshes, (), nobody, nobody), **options)  # complains about options, of a stream too
+    crew = Crew(movers, static, worlds, group, mask, ignore)
+    size = 1 if crew.alone else frames_per_batch or crew.usual_batch(max_bytes or _DEFAULT_BYTES)
+    sweep = Sweep(
+        crew, times, max_speed, max_turn, progress, size,
+        {**options, "still_pairs": bool(still_pairs), "report": bool(report)},
+    )  # fmt: skip
+    batches = (sweep.batch(first, window) for first, window in windows(blocks, size, len(times), n))
+    return batches if stream else TrajectoryContacts.concatenate(batches)
+
+
+def _check_poses(poses):
+    """Blocks of frames, the number of bodies, and the number of frames (None: not known yet)."""
+    if isinstance(poses, Poses):
+        if len(poses.shape) != 2:
+            raise ValueError(f"poses: expected Poses of shape (t, n), got {poses.shape}")
+        return [poses], poses.shape[1], poses.shape[0]
+    if not isinstance(poses, Iterable) or isinstance(poses, (str, bytes, dict, np.ndarray)):
+        raise TypeError(
+            f"poses: expected Poses of shape (t, n) or blocks of them, got {type(poses).__name__}"
+        )
+    rest = iter(poses)
+    first = next(rest, None)
+    if first is None:
+        raise ValueError("poses: expected at least one block of frames, got none")
+    check_block(first, None)
+    return _chain(first, rest), first.shape[1], None
+
+
+def _chain(first, rest):
+    yield first
+    yield from rest
+
+
+def _check_times(times, frames):
+    times = check_finite(as_float_array(times, "times", shape=(None,)), "times")
+    if frames is not None and len(times) != frames:
+        raise ValueError(f"times: expected one time per frame of poses, {frames}, got {len(times)}")
+    late = np.flatnonzero(np.diff(times) <= 0)
+    if len(late):
+        k = int(late[0])
+        raise ValueError(
+            f"times: expected strictly increasing times, got {times[k]} and then {times[k + 1]} at frame "
+            f"{k + 1} ({len(late)} such frames, first: {first_few(late + 1)}); call once for each recording"
+        )
+    return times
+
+
+def _check_options(options):
+    """Raise for what neither this function nor `collide` takes."""
+    if "pairs" in options:
+        raise TypeError(
+            "pairs: expected no pairs, since the broad phase finds them anew in every step; say which bodies "
+            "may meet by world, group, mask and ignore"
+        )
+    known = set(inspect.signature(collide).parameters) - {"bodies"}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{name}: collide_trajectories and collide have no such option")
+
+
+def _check_turn(max_turn):
+    max_turn = check_positive(max_turn, "max_turn", none_ok=True)
+    if max_turn is not None and max_turn > math.pi * (1 + 1e-6):  # pi in float32 is a little more than pi
+        raise ValueError(
+            f"max_turn: expected at most pi, since no turn from pose to pose is more, got {max_turn:g}: "
+            f"radians? {max_turn:g} degrees are math.radians({max_turn:g})"
+        )
+    return max_turn
+
+
+def as_static(static):
+    """Bodies of what stands still; a Mesh is one body at the world's origin."""
+    if static is None or isinstance(static, Bodies):
+        return static
+    if not isinstance(static, Mesh):
+        raise TypeError(f"static: expected Bodies, a Mesh or None, got {type(static).__name__}")
+    return Bodies(static, None, Poses.identity(1), Poses.identity(1))
+
+
+def _check_static(static):
+    static = as_static(static)
+    if static is None:
+        return None
+    bad = np.flatnonzero(~(static.start.valid & static.end.valid))
+    if len(bad):
+        raise ValueError(
+            f"static: expected valid poses, got {len(bad)} that are not, first: {first_few(bad)}"
+        )
+    moved = (static.start.position != static.end.position).any(axis=1)
+    same = (static.start.unit_wxyz == static.end.unit_wxyz).all(axis=1)
+    same |= (static.start.unit_wxyz == -static.end.unit_wxyz).all(axis=1)
+    bad = np.flatnonzero(moved | ~same)
+    if len(bad):
+        raise ValueError(
+            f"static: expected bodies whose end pose equals their start pose, got {len(bad)} that move, "
+            f"first: {first_few(bad)}; moving bodies belong into poses"
+        )
+    return static
+
+
+def _check_ignore(ignore, total):
+    if ignore is None or np.size(ignore) == 0:
+        return None
+    ignore = as_int_array(ignore, "ignore", shape=(None, 2), low=0, high=total)
+    bad = np.flatnonzero(ignore[:, 0] == ignore[:, 1])
+    if len(bad):
+        raise ValueError(
+            f"ignore: expected two different bodies in each row, got a body with itself in {len(bad)} rows, "
+            f"first: {first_few(bad)}"
+        )
+    return ignore
+
+
+def _check_numbers(values, name, n, total, fill):
+    """Integers of the moving bodies or of all, as an array for all or None; `fill` is for the static ones."""
+    if values is None:
+        return None
+    values = as_int_array(values, name, shape=(None,))
+    if len(values) == total:
+        return values
+    if len(values) != n:
+        either = f"{n}" if n == total else f"{n} (moving bodies) or {total} (all)"
+        raise ValueError(f"{name}: expected {either} numbers, got {len(values)}")
+    return np.concatenate([values, np.full(total - n, fill, values.dtype)])

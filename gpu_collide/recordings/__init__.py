@@ -1,0 +1,5 @@
+"""Recorded trajectories from files: load one, then ask it for its contacts."""
+
+from gpu_collide.recordings.recording import Recording, load_recording
+
+__all__ = ["Recording", "load_recording"]

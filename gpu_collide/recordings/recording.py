@@ -1,0 +1,396 @@
+"""Recordings: bodies known by their poses at many times, read from ``.npz``, ``.zarr`` or ``.parquet``."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpu_collide._validate import as_float_array, as_int_array, check_finite
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.errors import MissingExtraError
+from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.queries.steps import once_each
+from gpu_collide.queries.trajectories import as_static, collide_trajectories
+from gpu_collide.recordings.parquet import open_parquet
+from gpu_collide.results.npz import open_npz
+from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+
+__all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
+
+RECORDING_SUFFIXES = (".npz", ".zarr", ".parquet")
+
+_FORM = """Expected arrays:
+  time (t,)                                   seconds
+  position (t, 3) or (t, n, 3)                places of one body or of n
+  quat_wxyz or quaternion_xyzw, (..., 4)      orientations, of the same leading shape
+and, if there are any,
+  race_lengths (races,)                       how many of the t frames belong to each race, in order
+  car_vertices (k, 3), car_faces (m, 3)       the mesh of the moving bodies, in their own frame
+  track_vertices (k, 3), track_faces (m, 3)   a mesh that stands still, in the world"""
+
+_NAMES = (
+    "time", "position", "quat_wxyz", "quaternion_xyzw", "race_lengths",
+    "car_vertices", "car_faces", "track_vertices", "track_faces",
+)  # fmt: skip
+_BLOCK_POSES = 1 << 18  # poses in a block: some 15 MB
+
+
+def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=False):
+    """Read a recording.
+
+    Parameters
+    ----------
+    path : str or path-like
+        ``.npz`` file or ``.zarr`` group with the arrays that `Recording.from_arrays` takes, or ``.parquet``
+        file with the columns frame, time, body, x, y, z, qw, qx, qy, qz, in any order of rows.  Frames and
+        bodies are numbered from 0; a body without a row in a frame has no valid pose there.
+    meshes : Mesh or sequence of Mesh, optional
+        Shapes of the moving bodies; default: the one in the file.
+    shape : (n,) array_like of int, optional
+        Which mesh each body has.
+    static : Bodies or Mesh, optional
+        What stands still (a Mesh: at the world's origin); default: the track in the file.
+    two_sided : bool, optional
+        Passed to `Mesh` for meshes of the file.
+
+    Returns
+    -------
+    Recording
+        Poses of ``.npz`` files are held in memory; those of the others are read when asked for.
+
+    Notes
+    -----
+    Bytes that were changed are noticed in ``.npz`` files, which carry checksums, and in ``.parquet`` files
+    written with checksums of their pages (pyarrow: ``write_page_checksum=True``).  ``.zarr`` groups have none
+    unless a codec adds them (``crc32c``): there a changed number is read as it is.
+
+    Raises
+    ------
+    TypeError
+        Something that is no path, or arrays of the wrong kind.
+    MissingExtraError
+        zarr or pyarrow is not installed; the message names the extra that brings it.
+    OSError
+        There is no such file, or it may not be read.
+    ValueError
+        The suffix is unknown, the file is damaged, or arrays are missing or disagree.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path: expected the name of a recording, got {type(path).__name__}")
+    path = os.fspath(path)
+    two_sided = _check_bool(two_sided, "two_sided")
+    suffix = os.path.splitext(path.rstrip("/\\"))[1].lower()
+    if suffix not in RECORDING_SUFFIXES:
+        raise ValueError(f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"path: there is no recording {path!r}. {_FORM}")
+    given = {"meshes": meshes, "shape": shape, "static": static}
+    parquet = open_parquet(path) if suffix == ".parquet" else None
+    arrays = _read_npz(path) if suffix == ".npz" else _open_zarr(path) if parquet is None else None
+    try:
+        if parquet is not None:
+            times, source = parquet
+            return _recording(times, meshes, shape, static, [len(times)], source)
+        return Recording.from_arrays(arrays, two_sided=two_sided, **given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recording:
+    """Bodies that were recorded while they moved.
+
+    Attributes
+    ----------
+    times : (t,) float64
+        Seconds of each frame; strictly increasing within a race.
+    meshes : tuple of Mesh
+        Shapes of the moving bodies.
+    shape : (n,) int32 or None
+        Which mesh each of them has.
+    static : Bodies or None
+        What stands still.
+    race_lengths : (r,) int64
+        Frames of each race, in order; no step leads from one race to the next.
+    """
+
+    times: np.ndarray
+    meshes: tuple
+    shape: np.ndarray | None
+    static: Bodies | None
+    race_lengths: np.ndarray
+    _source: object
+
+    @classmethod
+    def from_arrays(cls, arrays, *, meshes=None, shape=None, static=None, two_sided=False):
+        """Recording of named arrays.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+            ``time`` (t,) in seconds, ``position`` (t, 3) or (t, n, 3), and ``quat_wxyz`` or
+            ``quaternion_xyzw`` of the same leading shape.  Optional: ``race_lengths`` (r,), the meshes
+            ``car_vertices``, ``car_faces`` of the moving bodies, and ``track_vertices``, ``track_faces`` of
+            what stands still in world coordinates.  ``position`` and quaternions may be anything that is
+            sliced by frames, such as arrays of zarr.  Other names are ignored.
+        meshes, shape, static, two_sided
+            As for `load_recording`.
+        """
+        two_sided = _check_bool(two_sided, "two_sided")
+        if not all(hasattr(arrays, name) for name in ("keys", "__getitem__", "__contains__")):
+            kind = type(arrays).__name__
+            raise TypeError(f"arrays: expected a mapping of names to arrays, got {kind}. {_FORM}")
+        if "quat_wxyz" in arrays and "quaternion_xyzw" in arrays:
+            raise ValueError(
+                "quaternion_xyzw: expected one array of orientations, got quat_wxyz as well; remove the one "
+                "that is not meant"
+            )
+        quat = "quaternion_xyzw" if "quaternion_xyzw" in arrays else "quat_wxyz"
+        missing = [name for name in ("time", "position", quat) if name not in arrays]
+        if missing:
+            raise ValueError(f"no array {missing[0]!r}; it has {_listed(arrays)}. {_FORM}")
+        times = as_float_array(_whole(arrays, "time"), "time", shape=(None,))
+        source = _Arrays(_sliced(arrays, "position"), _sliced(arrays, quat), quat, len(times))
+        lengths = _whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
+        if meshes is None:
+            meshes = _mesh_of(arrays, "car", two_sided)
+        if static is None:
+            static = _mesh_of(arrays, "track", two_sided)
+        return _recording(times, meshes, shape, static, lengths, source)
+
+    @property
+    def n_bodies(self):
+        """Number of moving bodies."""
+        return self._source.n_bodies
+
+    @property
+    def races(self):
+        """First frame of each race and the one after its last: a list of (first, stop)."""
+        stops = np.cumsum(self.race_lengths)
+        return list(zip((stops - self.race_lengths).tolist(), stops.tolist(), strict=True))
+
+    @property
+    def n_steps(self):
+        """Number of steps of all races."""
+        return int(np.maximum(self.race_lengths - 1, 0).sum())
+
+    @property
+    def seconds(self):
+        """How long the races lasted together."""
+        return float(
+            sum(self.times[stop - 1] - self.times[first] for first, stop in self.races if stop > first)
+        )
+
+    def poses(self, first=0, stop=None):
+        """Poses of shape (k, n) of the frames from `first` up to `stop`."""
+        stop = len(self.times) if stop is None else stop
+        return self._source.poses(first, stop)
+
+    def blocks(self, first=0, stop=None, frames=None):
+        """Iterator of Poses of shape (k, n), `frames` frames each; default: about 15 MB each."""
+        stop = len(self.times) if stop is None else stop
+        frames = frames or max(1, _BLOCK_POSES // max(self.n_bodies, 1))
+        for begin in range(first, max(stop, first + 1), frames):
+            yield self.poses(begin, min(begin + frames, stop))
+
+    def with_static(self, static):
+        """The same motions among other static bodies (Bodies, a Mesh at the world's origin, or None)."""
+        return replace(self, static=as_static(static))
+
+    def collide(self, *, stream=False, progress=None, **options):
+        """`collide_trajectories` of every race; steps are numbered by frames of the whole recording.
+
+        Step k leads from frame k to frame k + 1; a step from the last frame of a race to the first one of the
+        next does not exist and has no pairs.  Times are those of the recording.
+
+        Parameters
+        ----------
+        stream : bool, optional
+            Return an iterator of results instead of one.
+        progress : callable, optional
+            Called as ``progress(steps_done, steps)``.
+        **options
+            Handed to `collide_trajectories`.
+        """
+        for name in ("meshes", "shape", "poses", "times", "static"):
+            if name in options:
+                remedy = (
+                    "use recording.with_static(static).collide()" if name == "static"
+                    else "give it to load_recording or Recording.from_arrays"
+                )  # fmt: skip
+                raise TypeError(f"{name}: expected no such option, since the recording has its own; {remedy}")
+        told = once_each(progress) if callable(progress) else progress
+        races = [race for race in self.races if race[1] - race[0] > 1] or self.races[:1] or [(0, 0)]
+        first = self._sweep(races[0], 0, told, options)  # complains about options, of a stream too
+        batches = self._batches(races, first, told, options)
+        return batches if stream else TrajectoryContacts.concatenate(batches)
+
+    def _sweep(self, race, done, progress, options):
+        first, stop = race
+        told, total = progress, self.n_steps
+        if callable(progress):
+            told = lambda steps, _: progress(done + steps, total)  # noqa: E731
+        return collide_trajectories(
+            self.meshes, self.shape, self.blocks(first, stop), self.times[first:stop],
+            static=self.static, stream=True, progress=told, **options,
+        )  # fmt: skip
+
+    def _batches(self, races, parts, progress, options):
+        done = 0
+        for k, (first, stop) in enumerate(races):
+            if k:
+                parts = self._sweep((first, stop), done, progress, options)
+            for part in parts:
+                yield part.shifted(first)
+            done += max(stop - first - 1, 0)
+
+    def __repr__(self):
+        races = len(self.race_lengths)
+        parts = [f"{len(self.times)} frames of {self.n_bodies} bodies", f"{self.seconds:.6g} s"]
+        parts += [f"{races} races"] if races > 1 else []
+        parts += [f"{len(self.static)} static bodies"] if self.static is not None else []
+        return f"Recording({', '.join(parts)})"
+
+
+def _recording(times, meshes, shape, static, lengths, source):
+    """A `Recording` of parts, checked."""
+    check_finite(times, "time")
+    lengths = as_int_array(lengths, "race_lengths", shape=(None,), low=0)
+    if lengths.sum() != len(times):
+        raise ValueError(
+            f"race_lengths: expected numbers that add up to the {len(times)} frames, got {lengths.sum()}"
+        )
+    for stop, length in zip(np.cumsum(lengths), lengths, strict=True):
+        late = np.flatnonzero(np.diff(times[stop - length : stop]) <= 0)
+        if len(late):
+            raise ValueError(
+                "time: expected strictly increasing times within a race, got "
+                f"{len(late)} that are not, first at frame {stop - length + late[0] + 1}"
+            )
+    if meshes is None:
+        raise ValueError(
+            "meshes: expected the meshes of the moving bodies, got None, and the file has no car_vertices "
+            "and car_faces; pass meshes="
+        )
+    meshes = (meshes,) if isinstance(meshes, Mesh) else meshes
+    still = Poses.identity(source.n_bodies)
+    checked = Bodies(meshes, shape, still, still)
+    return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)
+
+
+def _check_bool(value, name):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
+    return bool(value)
+
+
+def _listed(arrays):
+    return ", ".join(sorted(map(str, arrays.keys()))) or "none at all"
+
+
+def _whole(arrays, name):
+    """All of an array, wherever it is stored."""
+    array = arrays[name]
+    return array[...] if hasattr(array, "shape") and hasattr(array, "dtype") else array
+
+
+def _sliced(arrays, name):
+    """An array of numbers that can be sliced; what a store keeps is not read yet."""
+    array = arrays[name]
+    if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
+        return as_float_array(array, name)
+    kind = getattr(array.dtype, "kind", "f")  # another library's dtype is looked at when it is read
+    if kind not in "fiu":
+        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+    return array
+
+
+def _mesh_of(arrays, name, two_sided):
+    """Mesh `name`_vertices, `name`_faces, or None."""
+    names = (f"{name}_vertices", f"{name}_faces")
+    found = [n for n in names if n in arrays]
+    if not found:
+        return None
+    if len(found) == 1:
+        raise ValueError(f"no array {(set(names) - set(found)).pop()!r} beside {found[0]!r}")
+    try:
+        return Mesh(*(_whole(arrays, n) for n in names), two_sided=two_sided)
+    except (TypeError, ValueError) as error:  # of vertices or faces: say whose
+        text = re.sub(r"^(vertices|faces)\b", rf"{name}_\1", str(error))
+        text = text if text.startswith(name) else f"{names[0]}, {names[1]}: {text}"
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error
+
+
+class _Arrays:
+    """Poses in arrays that are sliced by frames: of NumPy, or of a store that reads what is asked for."""
+
+    def __init__(self, position, quat, name_of_quat, frames):
+        self.position, self.quat, self.name_of_quat = position, quat, name_of_quat
+        lead = tuple(position.shape[:-1])
+        for name, array, width in (("position", position, 3), (name_of_quat, quat, 4)):
+            if tuple(array.shape) != (*lead, width) or len(lead) not in (1, 2):
+                wanted = f"(t, {width}) or (t, n, {width})" if name == "position" else (*lead, 4)
+                raise ValueError(f"{name}: expected shape {wanted}, got {tuple(array.shape)}")
+        if lead[0] != frames:
+            raise ValueError(f"time: expected one time per frame, {lead[0]}, got {frames}")
+        self.n_bodies = 1 if len(lead) == 1 else lead[1]
+
+    def poses(self, first, stop):
+        position = as_float_array(self.position[first:stop], "position")
+        quat = as_float_array(self.quat[first:stop], self.name_of_quat)
+        lead = (len(position), self.n_bodies)
+        make = Poses.from_quat_wxyz if self.name_of_quat == "quat_wxyz" else Poses.from_quat_xyzw
+        return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
+
+
+def _read_npz(path):
+    with open(path, "rb") as file:
+        head = file.read(4)
+    if head not in (b"PK\x03\x04", b"PK\x05\x06"):  # NumPy takes anything else for a pickle
+        raise ValueError(f"path: {path} is not a readable .npz file. {_FORM}")
+    with open_npz(path, "a readable .npz file of a recording") as reader:
+        reader.check_names()
+        # Names of others are kept for messages, not what they hold.
+        return {name: _from_npz(reader, name) if name in _NAMES else None for name in reader.names}
+
+
+def _from_npz(reader, name):
+    try:
+        return reader.read(name)
+    except TypeError as error:
+        dtype = "int" if name.endswith(("faces", "lengths")) else "float"
+        raise TypeError(
+            f"{reader.path}: {name}: expected an array of numbers, got one of Python objects; save it with "
+            f"rows of equal length, as np.asarray({name}, dtype={dtype})"
+        ) from error
+
+
+def _open_zarr(path):
+    try:
+        import zarr
+    except ImportError as error:
+        raise MissingExtraError("reading .zarr recordings", "zarr", "data") from error
+    try:
+        group = zarr.open_group(path, mode="r")
+        return {name: _FromZarr(path, name, group[name]) for name in group.array_keys()}
+    except Exception as error:
+        raise ValueError(f"path: cannot read a zarr group from {path!r}: {error}") from error
+
+
+class _FromZarr:
+    """An array of a zarr group, which reads what is asked for and says which array is damaged."""
+
+    def __init__(self, path, name, array):
+        self.path, self.name, self._array = path, name, array
+        self.shape, self.dtype = tuple(array.shape), array.dtype
+
+    def __getitem__(self, index):
+        try:
+            return self._array[index]
+        except MemoryError:
+            raise
+        except Exception as error:  # codecs raise whatever they trip over
+            raise ValueError(f"path: {self.path} is damaged: {self.name}: {error}") from error

@@ -1,0 +1,1 @@
+"""What queries return, how it is kept in files, and what holds of it whatever was asked."""

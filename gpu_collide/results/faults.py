@@ -1,0 +1,116 @@
+"""What holds for every result, checked when one is read from a file: the first field that cannot be is named.
+
+Each function takes the arrays by name and yields ``(field, what is wrong)``.
+"""
+
+import numpy as np
+
+from gpu_collide._validate import first_few
+
+__all__ = ["contact_faults", "csr_faults", "normal_faults", "trajectory_faults"]
+
+# Lengths of normals and properness in files: float32 leaves 2e-7, and no result is meant to be off by more.
+UNIT_TOLERANCE = 1e-3
+SKIP_REASONS = ("invalid", "teleport", "turn")
+
+
+def _rows(name, bad, expected):
+    """A fault if any row is bad."""
+    if bad.any():
+        rows = np.unique(np.argwhere(bad)[:, 0])
+        yield name, f"expected {expected}, got other values in {len(rows)} rows, first: {first_few(rows)}"
+
+
+def csr_faults(start, count):
+    """Faults of ``contact_start`` over `count` contacts."""
+    if start[0] != 0 or start[-1] != count or (np.diff(start) < 0).any():
+        yield "contact_start", f"expected numbers that rise from 0 to the {count} contacts"
+
+
+def _each_contact_faults(a, n_kinds, share):
+    """Faults of what a contact is in both kinds of result; `share` names the time in [0, 1]."""
+    yield from _rows("kind", a["kind"] >= n_kinds, f"kinds 0 to {n_kinds - 1}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(name, a[name] < 0, "numbers of features from 0 up")
+    yield from _rows(share, ~((a[share] >= 0) & (a[share] <= 1)), "shares of the step in [0, 1]")
+    for name in (
+        "position",
+        "normal",
+        "properness",
+        "local_a",
+        "local_b",
+        "normal_speed",
+        "time",
+        "time_end",
+    ):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    yield from _rows("properness", np.abs(a["properness"]) > 1 + UNIT_TOLERANCE, "numbers in [-1, 1]")
+    yield from _rows("sustained", a["sustained"].view(np.uint8) > 1, "true or false")
+    lasts = np.where(a["sustained"], a["time_end"] >= a["time"], a["time_end"] == a["time"])
+    yield from _rows("time_end", ~lasts, "the time, or a later one where sustained")
+
+
+def normal_faults(a):
+    """Faults of normals as directions."""
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1")
+
+
+def _order_faults(name, keys):
+    """A fault if rows are not in the lexicographic order of `keys`."""
+    behind = np.zeros(max(len(keys[0]) - 1, 0), bool)
+    equal = ~behind
+    for key in keys:
+        behind |= equal & (key[1:] < key[:-1])
+        equal &= key[1:] == key[:-1]
+    yield from _rows(name, np.append(False, behind)[: len(keys[0])], "rows in the order of the result")
+
+
+def _toi_faults(name, toi, time, start):
+    """Faults of the earliest time of each pair."""
+    expected = np.full(len(toi), np.inf)
+    np.minimum.at(expected, np.repeat(np.arange(len(toi)), np.diff(start)), time)
+    yield from _rows(name, toi != expected, "the time of the pair's earliest contact")
+
+
+def contact_faults(a, n_status, n_kinds):
+    """Faults of a `Contacts`."""
+    start, time = a["contact_start"], a["time"]
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from csr_faults(start, len(time))
+    owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    yield from _rows("pair", a["pair"] != owner, "the pairs that contact_start says")
+    yield from _each_contact_faults(a, n_kinds, "time")
+    yield from _rows("time_end", a["time_end"] > 1, "shares of the step in [0, 1]")
+    yield from _toi_faults("toi", a["toi"], time, start)
+    yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
+    if "pairs" in a:
+        pairs = a["pairs"]
+        yield from _rows(
+            "pairs", (pairs < 0).any(axis=1) | (pairs[:, 0] == pairs[:, 1]), "two different bodies"
+        )
+
+
+def trajectory_faults(a, n_status, n_kinds):
+    """Faults of a `TrajectoryContacts`."""
+    start, pairs, first = a["contact_start"], a["pairs"], int(a["first_step"])
+    stop = first + len(a["step_pairs"])
+    if first < 0:
+        yield "first_step", f"expected a number from 0 up, got {first}"
+    yield from _rows("step_pairs", a["step_pairs"] < 0, "numbers from 0 up")
+    yield from _rows("pairs", pairs["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from csr_faults(start, len(a["time"]))
+    owner = np.repeat(np.arange(len(pairs)), np.diff(start))
+    for name in ("step", "body_a", "body_b"):
+        yield from _rows(name, a[name] != pairs[name][owner], "those of pairs")
+    for name, steps in (("pairs", pairs["step"]), ("skipped", a["skipped"]["step"])):
+        yield from _rows(name, (steps < first) | (steps >= stop), f"steps from {first} to {stop - 1}")
+    yield from _rows("pairs", (pairs["body_a"] < 0) | (pairs["body_b"] <= pairs["body_a"]), "body_a < body_b")
+    yield from _order_faults("pairs", [pairs[n] for n in ("step", "body_a", "body_b")])
+    yield from _rows("skipped", a["skipped"]["body"] < 0, "bodies from 0 up")
+    reasons = np.isin(a["skipped"]["reason"], SKIP_REASONS)
+    yield from _rows("skipped", ~reasons, f"the reasons {', '.join(SKIP_REASONS)}")
+    yield from _each_contact_faults(a, n_kinds, "share")
+    yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
+    keys = [owner, *(a[n] for n in ("share", "kind", "feature_a", "feature_b"))]
+    yield from _order_faults("share", keys)

@@ -1,0 +1,202 @@
+"""Motion and shapes as the check of invariants sees them: quaternions and chords of arcs, no screw frame.
+
+Of a body that turns by theta about v, the way from the start to time t is the whole way's part along v
+times t, plus the part across v, shortened by sin(theta t / 2) / sin(theta / 2) and turned back by
+theta (1 - t) / 2: the chord of an arc. There is no axis point and no radius in it, and nothing but v is made
+a unit vector.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_collide.results.contacts import Kind
+
+
+def _dot(a, b):
+    return (a * b).sum(axis=-1)
+
+
+def _turn(v, angle, x):
+    """x (n, 3) turned about unit v (n, 3) by angle (n,)."""
+    angle = np.asarray(angle)[:, None]
+    across = np.cross(v, x)
+    return x + np.sin(angle) * across + 2 * np.sin(angle / 2) ** 2 * np.cross(v, across)
+
+
+def _rotate(q, x):
+    twice = 2 * np.cross(q[:, 1:], x)
+    return x + q[:, :1] * twice + np.cross(q[:, 1:], twice)
+
+
+def _multiply(p, q):
+    w = p[:, 0] * q[:, 0] - _dot(p[:, 1:], q[:, 1:])
+    vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])
+    return np.concatenate([w[:, None], vector], axis=1)
+
+
+def _conjugate(q):
+    return q * [1.0, -1.0, -1.0, -1.0]
+
+
+class _Arc:
+    """Motions from (p0, q0) to (p1, q1)."""
+
+    def __init__(self, p0, q0, p1, q1):
+        self.p0, self.chord, self.q0 = p0, p1 - p0, q0
+        turn = _multiply(q1, _conjugate(q0))
+        turn = np.where(turn[:, :1] < 0, -turn, turn)
+        self.real = turn[:, 0]  # 0: a half turn, which two screws fit
+        length = np.sqrt(_dot(turn[:, 1:], turn[:, 1:]))
+        self.theta = np.where(length < 1e-15, 0.0, 2 * np.arctan2(length, turn[:, 0]))
+        safe = np.where(length < 1e-15, 1.0, length)[:, None]
+        self.v = np.where(length[:, None] < 1e-15, [0.0, 0.0, 1.0], turn[:, 1:] / safe)
+
+    def origin(self, t):
+        """Where p0 is at times t."""
+        along = _dot(self.v, self.chord)[:, None] * self.v
+        half = self.theta / 2
+        whole = np.sin(half)
+        share = np.where(whole > 0, np.sin(half * t) / np.where(whole > 0, whole, 1), t)
+        across = _turn(self.v, half * (t - 1), self.chord - along)
+        return self.p0 + along * t[:, None] + share[:, None] * across
+
+    def axes(self, t, x):
+        """Directions x of the body at times t."""
+        return _turn(self.v, self.theta * t, _rotate(self.q0, x))
+
+
+@dataclass
+class Motion:
+    """Motions of B's centre and axes as seen from A, one for each contact."""
+
+    arc: _Arc
+    bodies: object
+    a: np.ndarray
+    b: np.ndarray
+    center_a: np.ndarray
+    center_b: np.ndarray
+    size: np.ndarray
+    way: np.ndarray
+    speed: np.ndarray
+
+    @classmethod
+    def of_pairs(cls, bodies, table, a, b):
+        center_a, center_b = table.center[bodies.shape[a]], table.center[bodies.shape[b]]
+        size = np.maximum(table.radius[bodies.shape[a]], table.radius[bodies.shape[b]])
+        placed, spread = [], np.zeros(len(a))
+        for poses in (bodies.start, bodies.end):
+            back = _conjugate(poses.unit_wxyz[a])
+            between = poses.position[b] - poses.position[a]
+            q = _multiply(back, poses.unit_wxyz[b])
+            placed += [_rotate(back, between) + _rotate(q, center_b) - center_a, q]
+            spread = np.maximum(spread, np.abs(between).max(axis=1))
+        arc = _Arc(*placed)
+        own = np.abs(center_a).max(axis=1) + np.abs(center_b).max(axis=1)  # offsets of the meshes themselves
+        speed = np.sqrt(_dot(arc.chord, arc.chord)) * np.pi / 2 + arc.theta * 2 * size
+        return cls(arc, bodies, a, b, center_a, center_b, size, size + spread + own, speed)
+
+    def b_in_a(self, t, local_b):
+        """Points of B's mesh at times t, in A's mesh coordinates."""
+        return self.arc.origin(t) + self.arc.axes(t, local_b - self.center_b) + self.center_a
+
+    def sine(self, table, found):
+        """|sin| between the edges of edge-edge contacts at their times, 1 for the others."""
+        out = np.ones(len(found))
+        k = np.flatnonzero(found.kind == Kind.EE)
+        a = table.edge_direction(self.bodies.shape[self.a[k]], found.feature_a[k])
+        b = np.zeros((len(found), 3))
+        b[k] = table.edge_direction(self.bodies.shape[self.b[k]], found.feature_b[k])
+        across = np.cross(a, self.arc.axes(found.time, b)[k])
+        out[k] = np.sqrt(_dot(across, across))
+        return out
+
+    def face_normal(self, table, found):
+        """Normals of the faces of FV and VF in A's axes at the start; zero for EE."""
+        out = np.zeros((len(found), 3))
+        k = found.kind == Kind.FV
+        out[k] = table.normal(self.bodies.shape[self.a[k]], found.feature_a[k])
+        k = found.kind == Kind.VF
+        out[k] = table.normal(self.bodies.shape[self.b[k]], found.feature_b[k])
+        out[k] = self.arc.axes(found.time, out)[k]
+        return out
+
+
+def carry(bodies, a, t, local, direction):
+    """Points and directions of bodies a in the world at times t, each body moving by its own screw.
+
+    Returns
+    -------
+    position, direction : (n, 3)
+    far : (n,)
+        Largest coordinate of the poses, whose rounding the result has.
+    real : (n,)
+        Cosine of half of a body's turn; 0 for a half turn, which two screws fit.
+    """
+    start, end = bodies.start, bodies.end
+    arc = _Arc(start.position[a], start.unit_wxyz[a], end.position[a], end.unit_wxyz[a])
+    far = np.maximum(np.abs(start.position[a]).max(axis=1), np.abs(end.position[a]).max(axis=1))
+    far = far + np.abs(local).max(axis=1)
+    return arc.origin(t) + arc.axes(t, local), arc.axes(t, direction), far, arc.real
+
+
+class Tables:
+    """Features of all meshes in one numbering, looked up by (mesh, feature)."""
+
+    def __init__(self, meshes):
+        self.center = np.array([m.center for m in meshes])
+        self.radius = np.array([m.radius for m in meshes])
+
+        def joined(arrays, raise_by=None):
+            first = np.cumsum([0, *(len(x) for x in arrays)])
+            if raise_by is not None:
+                arrays = [x + offset for x, offset in zip(arrays, raise_by, strict=True)]
+            return np.concatenate(arrays), first[:-1]
+
+        self.points, self.first_point = joined([m.vertices - m.center for m in meshes])
+        self.planes, self.first_face = joined([m.face_planes for m in meshes])
+        self.edges, self.first_edge = joined([m.edges for m in meshes], self.first_point)
+        self.corners, corner = joined([m.face_vertices for m in meshes], self.first_point)
+        counts = np.concatenate([np.diff(m.face_start) for m in meshes])
+        begins = [m.face_start[:-1] + c for m, c in zip(meshes, corner, strict=True)]
+        self.face_begin, self.face_count = np.concatenate(begins).astype(int), counts.astype(int)
+
+    def normal(self, mesh, face):
+        return self.planes[self.first_face[mesh] + face, :3]
+
+    def edge_direction(self, mesh, edge):
+        ends = self.points[self.edges[self.first_edge[mesh] + edge]]
+        along = ends[:, 1] - ends[:, 0]
+        return along / np.sqrt(_dot(along, along))[:, None]
+
+    def off_feature(self, mesh, kind, feature, local, face_kind):
+        """How far points of mesh coordinates are off the vertex, edge or face that their contact names."""
+        x = local - self.center[mesh]
+        off = np.zeros(len(x))
+        k = np.flatnonzero(kind == face_kind)
+        off[k] = self._off_face(self.first_face[mesh[k]] + feature[k], x[k])
+        k = np.flatnonzero((kind != face_kind) & (kind != Kind.EE))
+        off[k] = np.abs(x[k] - self.points[self.first_point[mesh[k]] + feature[k]]).max(axis=1)
+        k = np.flatnonzero(kind == Kind.EE)
+        ends = self.points[self.edges[self.first_edge[mesh[k]] + feature[k]]]
+        along, from_low = ends[:, 1] - ends[:, 0], x[k] - ends[:, 0]
+        share = np.clip(_dot(from_low, along) / _dot(along, along), 0, 1)
+        gap = from_low - share[:, None] * along
+        off[k] = np.sqrt(_dot(gap, gap))
+        return off
+
+    def _off_face(self, face, x):
+        """Off the plane, or outside a side in it, whichever is more."""
+        n, d = self.planes[face, :3], self.planes[face, 3]
+        off = np.abs(_dot(n, x) + d)
+        count = self.face_count[face]
+        owner = np.repeat(np.arange(len(face)), count)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+        begin = self.face_begin[face][owner]
+        low = self.points[self.corners[begin + within]]
+        high = self.points[self.corners[begin + (within + 1) % count[owner]]]
+        side = high - low
+        inward = np.cross(n[owner], side)
+        outside = -_dot(inward, x[owner] - low) / np.sqrt(_dot(inward, inward))
+        np.maximum.at(off, owner, outside)
+        return off

@@ -1,0 +1,356 @@
+"""`TrajectoryContacts`: the frozen result of a sweep along trajectories."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from gpu_collide.results.contacts import (
+    CONTACT_DTYPE,
+    Kind,
+    Status,
+    _canonical,
+    _to_json,
+    overlap_words,
+)
+from gpu_collide.results.faults import normal_faults, trajectory_faults
+from gpu_collide.results.npz import read_result, save_name, write_result
+from gpu_collide.results.report import FilterReport
+
+__all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
+
+PAIR_DTYPE = np.dtype([("step", "i8"), ("body_a", "i4"), ("body_b", "i4"), ("status", "u1"), ("toi", "f8")])
+SKIP_DTYPE = np.dtype([("step", "i8"), ("body", "i4"), ("reason", "U8")])
+
+_PER_CONTACT = {
+    "step": (np.dtype(np.int64), ()),
+    "body_a": (np.dtype(np.int32), ()),
+    "body_b": (np.dtype(np.int32), ()),
+    "share": (np.dtype(np.float64), ()),
+    **{
+        name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
+        for name in CONTACT_DTYPE.names
+        if name != "pair"
+    },
+}
+_OTHERS = ("pairs", "contact_start", "skipped", "step_pairs")
+
+FILE_VERSION = 2  # 2: checksums
+FIRST_SUMMED = 2
+_FILE_KIND = "TrajectoryContacts"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class TrajectoryContacts:
+    """Every contact along trajectories, ordered by (step, body_a, body_b, share, kind, features).
+
+    Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
+    ones.  All arrays are on the host and read-only.  ``len()`` is the number of contacts.
+
+    Attributes
+    ----------
+    step : (c,) int64
+        Step of each contact.
+    body_a, body_b : (c,) int32
+        The two bodies, ``body_a < body_b``.
+    time, time_end : (c,) float64
+        Absolute, in the unit of the frames' times (seconds); ``time_end`` is the end of a sustained contact
+        within its step, else equal to `time`.
+    share : (c,) float64
+        The same time as a share of its step, in [0, 1].
+    kind, feature_a, feature_b, position, normal, properness, local_a, local_b, sustained
+        As in `Contacts`.
+    normal_speed : (c,) float64
+        Relative speed along the normal, length per second: negative approaches.
+    pairs : (k,) structured
+        Pairs that are more than a plain MISS, with the fields ``step``, ``body_a``, ``body_b``, ``status``
+        (`Status`) and ``toi``, the absolute time of the earliest contact (``inf``: none).
+    contact_start : (k + 1,) int64
+        Contacts ``contact_start[i]:contact_start[i + 1]`` belong to row i of `pairs`.
+    skipped : (m,) structured
+        Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
+        "teleport" or "turn".
+    step_pairs : (s,) int64
+        Number of pairs that were tested in each step, from `first_step` on.  Between two races, and between
+        parts that were put together, there are numbers that are no steps: 0.
+    first_step : int
+        The first step looked at: 0, unless the object is one batch of a stream.
+    info : dict
+        As in `Contacts`; ``timings`` are summed over the batches.  ``gap_steps``, if there: how many of the
+        numbers in `step_pairs` are no steps.
+    """
+
+    step: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    share: np.ndarray
+    kind: np.ndarray
+    feature_a: np.ndarray
+    feature_b: np.ndarray
+    time: np.ndarray
+    position: np.ndarray
+    normal: np.ndarray
+    properness: np.ndarray
+    local_a: np.ndarray
+    local_b: np.ndarray
+    normal_speed: np.ndarray
+    sustained: np.ndarray
+    time_end: np.ndarray
+    pairs: np.ndarray
+    contact_start: np.ndarray
+    skipped: np.ndarray
+    step_pairs: np.ndarray
+    first_step: int = 0
+    info: dict = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        count = len(self.step)
+        for name, (dtype, tail) in _PER_CONTACT.items():
+            array = _canonical(name, getattr(self, name), dtype, (count, *tail))
+            object.__setattr__(self, name, array)
+        shapes = {
+            "pairs": (PAIR_DTYPE, len(self.pairs)),
+            "contact_start": (np.int64, len(self.pairs) + 1),
+            "skipped": (SKIP_DTYPE, len(self.skipped)),
+            "step_pairs": (np.int64, len(self.step_pairs)),
+        }
+        for name, (dtype, length) in shapes.items():
+            object.__setattr__(self, name, _canonical(name, getattr(self, name), dtype, (length,)))
+        object.__setattr__(self, "first_step", int(self.first_step))
+        object.__setattr__(self, "info", dict(self.info))
+
+    def __len__(self):
+        return len(self.step)
+
+    @property
+    def n_steps(self):
+        """Number of steps looked at.
+
+        Step numbers go up to ``first_step + len(step_pairs) - 1``; those between two races are not counted.
+        """
+        return len(self.step_pairs) - self.info.get("gap_steps", 0)
+
+    @property
+    def report(self):
+        """`FilterReport` of the tests and what they cost, over all batches; None without ``report=True``."""
+        data = self.info.get("report")
+        return None if data is None else FilterReport.from_dict(data)
+
+    def of_step(self, step):
+        """Contacts of one step.
+
+        Parameters
+        ----------
+        step : int
+            Its number, from `first_step` on.
+
+        Returns
+        -------
+        slice
+            Rows of the per-contact arrays: ``found.time[found.of_step(7)]``.
+
+        Raises
+        ------
+        IndexError
+            There is no such step.
+        """
+        step, stop = _whole(step, "step"), self.first_step + len(self.step_pairs)
+        if not self.first_step <= step < stop:
+            there = f"steps are {self.first_step} to {stop - 1}" if len(self.step_pairs) else "there are none"
+            raise IndexError(f"step {step} is out of range: {there}")
+        return slice(*np.searchsorted(self.step, [step, step + 1]).tolist())
+
+    @classmethod
+    def concatenate(cls, parts):
+        """One object of several that follow each other, as ``stream=True`` yields them.
+
+        Parameters
+        ----------
+        parts : iterable of TrajectoryContacts
+            At least one, in the order of their steps.
+
+        Raises
+        ------
+        TypeError
+            Something else than a TrajectoryContacts.
+        ValueError
+            No parts, or one that begins before the one before it ends.
+        """
+        if not isinstance(parts, Iterable):
+            kind = type(parts).__name__
+            hint = "; put it into a list" if isinstance(parts, cls) else ""
+            raise TypeError(f"parts: expected a sequence of TrajectoryContacts, got a single {kind}{hint}")
+        parts = list(parts)
+        for k, part in enumerate(parts):
+            if not isinstance(part, TrajectoryContacts):
+                raise TypeError(f"parts: expected TrajectoryContacts, got {type(part).__name__} as part {k}")
+        if not parts:
+            raise ValueError("parts: expected at least one TrajectoryContacts, got none")
+        if len(parts) == 1:
+            return parts[0]
+        gaps = _gaps(parts)
+        arrays = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in (*_PER_CONTACT, "pairs", "skipped")
+        }
+        before = np.cumsum([0] + [len(part) for part in parts])
+        starts = [part.contact_start[1:] + n for part, n in zip(parts, before, strict=False)]
+        arrays["contact_start"] = np.concatenate([np.zeros(1, np.int64), *starts])
+        counts = [
+            piece
+            for part, gap in zip(parts, gaps, strict=True)
+            for piece in (np.zeros(gap, np.int64), part.step_pairs)
+        ]
+        arrays["step_pairs"] = np.concatenate(counts)
+        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts, sum(gaps)))
+
+    def shifted(self, steps):
+        """The same with every step number raised by `steps`; times stay.
+
+        Parameters
+        ----------
+        steps : int
+            Negative lowers the numbers; the first one cannot go below 0.
+        """
+        steps = _whole(steps, "steps")
+        if self.first_step + steps < 0:
+            raise ValueError(
+                f"steps: expected {-self.first_step} or more, since the first step has number "
+                f"{self.first_step} and none goes below 0, got {steps}"
+            )
+        pairs, skipped = self.pairs.copy(), self.skipped.copy()
+        pairs["step"] += steps
+        skipped["step"] += steps
+        return dataclasses.replace(
+            self,
+            step=self.step + steps,
+            pairs=pairs,
+            skipped=skipped,
+            first_step=self.first_step + steps,
+        )
+
+    def save(self, path):
+        """Write everything to a compressed ``.npz`` file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
+
+        Raises
+        ------
+        TypeError
+            Something else than a name.
+        ValueError
+            A name with another suffix, or of a folder.
+        """
+        path = save_name(_check_path(path))
+        arrays = {name: np.asarray(getattr(self, name)) for name in (*_PER_CONTACT, *_OTHERS)}
+        arrays["first_step"] = np.array(self.first_step, np.int64)
+        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=_to_json), _FILE_KIND)
+
+    @classmethod
+    def load(cls, path):
+        """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
+
+        Everything is checked, as by `Contacts.load`.  Files of all earlier versions are read.
+
+        Raises
+        ------
+        OSError
+            There is no such file, or it may not be read.
+        ValueError
+            The file is damaged, was not written by `save`, or by a newer version of this library; the message
+            names the file and the array.
+        """
+        path = _check_path(path)
+        wanted = f"a .npz file written by {_FILE_KIND}.save"
+        fields = {name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_CONTACT.items()}
+        fields |= {
+            "pairs": (PAIR_DTYPE, (None,)), "contact_start": (np.int64, (None,)),
+            "skipped": (SKIP_DTYPE, (None,)), "step_pairs": (np.int64, (None,)), "first_step": (np.int64, ()),
+        }  # fmt: skip
+        arrays, info, reader, version = read_result(
+            path, wanted, fields, FILE_VERSION, FIRST_SUMMED, kind=_FILE_KIND
+        )
+        try:
+            found = cls(**arrays, info=info)
+        except ValueError as error:  # lengths that do not agree
+            name, _, reason = str(error).partition(": ")
+            raise reader.damaged(name, reason) from error
+        for name, reason in trajectory_faults(arrays, len(Status), len(Kind)):
+            raise reader.damaged(name, reason)
+        if version < FIRST_SUMMED:
+            for name, reason in normal_faults(arrays):
+                raise reader.damaged(name, reason)
+        return found
+
+    def __repr__(self):
+        stop = self.first_step + len(self.step_pairs)
+        status, kind = self.pairs["status"], self.kind
+        named = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any())
+        kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
+        lines = [
+            "TrajectoryContacts",
+            f"  steps     {self.first_step} to {stop - 1}" if self.n_steps else "  steps     none",
+            f"  pairs     {self.step_pairs.sum()}: {named or 'no contact'}",
+            f"  contacts  {len(self)}: {kinds}",
+        ]
+        overlapping = int((status == Status.INITIAL_OVERLAP).sum())
+        if overlapping:
+            lines.insert(3, f"  overlap   {overlap_words(overlapping)}")
+        if len(self):
+            i = int(np.argmin(self.time))
+            lines.append(
+                f"  earliest  t = {self.time[i]:.9g} in step {self.step[i]}, "
+                f"bodies {self.body_a[i]} and {self.body_b[i]}"
+            )
+        if len(self.skipped):
+            reason = self.skipped["reason"]
+            counts = ", ".join(f"{(reason == r).sum()} {r}" for r in np.unique(reason))
+            lines.append(f"  skipped   {len(self.skipped)}: {counts}")
+        return "\n".join(lines)
+
+
+def _gaps(parts):
+    """Steps that no part looked at, before each part (from one race of a file to the next there is one)."""
+    gaps, stop = [], parts[0].first_step
+    for k, part in enumerate(parts):
+        if part.first_step < stop:
+            raise ValueError(
+                f"parts: expected parts in the order of their steps, got part {k} that begins with step "
+                f"{part.first_step}, after step {stop - 1}"
+            )
+        gaps.append(part.first_step - stop)
+        stop = part.first_step + len(part.step_pairs)
+    return gaps
+
+
+def _whole(value, name):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}")
+    return int(value)
+
+
+def _check_path(path):
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path: expected the name of a .npz file, got {type(path).__name__}")
+    return os.fspath(path)
+
+
+def _join_info(parts, gap):
+    """The first part's info, with the timings and the filter tables of all of them added up."""
+    timings = {}
+    for part in parts:
+        for stage, seconds in part.info.get("timings", {}).items():
+            timings[stage] = timings.get(stage, 0.0) + seconds
+    sums = {"timings": timings} if timings else {}
+    gap += sum(part.info.get("gap_steps", 0) for part in parts)
+    if gap:
+        sums["gap_steps"] = gap
+    reports = [part.report for part in parts if part.report is not None]
+    if reports:
+        sums["report"] = sum(reports[1:], reports[0]).to_dict()
+    return {**parts[0].info, **sums}

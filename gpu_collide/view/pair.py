@@ -1,0 +1,323 @@
+"""Pictures of one pair: on the collision screen, and in space (matplotlib).
+
+Both show the motion as A sees it, in A's own coordinates: A stands still, and B moves by the relative screw.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+from mpl_toolkits.mplot3d import proj3d
+from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+from gpu_collide.results.contacts import Kind
+from gpu_collide.view.screen import on_screen, rasterize, screw_of
+
+__all__ = ["plot_contacts", "plot_screen", "save"]
+
+COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
+MARKERS = {Kind.FV: "^", Kind.VF: "v", Kind.EE: "o"}
+LABELS = {
+    Kind.FV: "FV: face of A, vertex of B",
+    Kind.VF: "VF: vertex of A, face of B",
+    Kind.EE: "EE: edge of A, edge of B",
+}
+_PIXELS = ("#9fbfdd", "#f3bf86", "#a583b4")  # A, B, both
+_BAND = "#e9ecf0"
+_HALO = [withStroke(linewidth=3, foreground="white")]
+_LIGHT = np.array([0.35, -0.45, 0.82])
+
+
+def save(figure, path, dpi=160):
+    """Write a figure to a file and close it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        As returned by `plot_screen` or `plot_contacts`.
+    path : str
+        File to write; its ending says the type (png, svg, pdf).
+    dpi : int
+        Pixels per inch, for png.
+
+    Raises
+    ------
+    ValueError
+        If matplotlib does not know the type.
+    """
+    try:
+        figure.savefig(path, dpi=dpi, facecolor="white")
+    finally:
+        plt.close(figure)
+
+
+def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
+    """Draw a pair on the collision screen, in the manner of Figure 14 of the paper.
+
+    Each edge that faces the other body is drawn as the pixels that it takes in the rows of the screen, joined
+    by its curve. Rows are made only where both bodies are; dotted curves are virtual edges, along which a
+    face turns away. Points of A and B that can meet share a place here; contacts are marked where they are.
+
+    Parameters
+    ----------
+    bodies : gpu_collide.Bodies
+    pair : sequence of two int
+        The bodies A and B.
+    contacts : structured ndarray, optional
+        The contacts of this pair (``Contacts.of_pair``); found with the defaults of ``collide`` if left out.
+    resolution : float
+        Rows of the screen per typical short edge (10th percentile of the edges of both bodies); the paper's
+        resolutions are 6, 12 and 24.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If a pose of the pair is invalid, or if the bodies do not move relative to each other: then there is
+        no screen.
+    """
+    screen = rasterize(bodies, pair, resolution)
+    contacts = _contacts_of(bodies, pair) if contacts is None else contacts
+    places = np.concatenate([curves.reshape(-1, 2) for curves in screen.curves])
+    wide, high = np.ptp(places, axis=0) if len(places) else (0.0, 0.0)  # no face may face the other body
+    # Square pixels, in a figure of the shape of the screen, unless that left a sliver of a picture.
+    square = 0.3 * high < wide < 5 * high
+    width = np.clip(5.4 * wide / high + 2.4, 7.0, 12.0) if square else 11.0
+    figure, ax = plt.subplots(figsize=(width, 6.8), layout="constrained")
+    ax.set_aspect("equal" if square else "auto")
+    _draw_pixels(ax, screen)
+    for curves, outlines, color in zip(screen.curves, screen.outlines, (COLOR_A, COLOR_B), strict=True):
+        style = dict(colors=[0.75 * np.array(to_rgb(color))], linewidths=0.8 if len(curves) < 1000 else 0.4)
+        ax.add_collection(LineCollection(curves, zorder=10, **style))
+        ax.add_collection(LineCollection(outlines, linestyles=":", zorder=10, **style))
+    at = screen.screw.from_b(contacts["local_b"])
+    places = on_screen(screen.screw, at, screen.screw.cylinder(at)[1])
+    drawn = _scatter_by_time(ax, contacts, places)
+    if drawn is not None:
+        bar = figure.colorbar(drawn, ax=ax, shrink=0.6, aspect=30, pad=0.01, label="time of contact")
+        bar.outline.set_visible(False)
+    keys = [Patch(color=c, label=t) for c, t in zip(_PIXELS, ("A", "B", "A and B"), strict=True)]
+    keys.append(Patch(color=_BAND, label="rows that both reach"))
+    if any(len(outlines) for outlines in screen.outlines):
+        keys.append(Line2D([], [], color=COLOR_INK, ls=":", lw=1.2, label="where a face turns away"))
+    columns = 4 if width > 10 else 3
+    figure.legend(
+        handles=keys + _kind_keys(contacts),
+        loc="outside lower center",
+        frameon=False,
+        ncols=columns,
+        fontsize=9,
+    )
+    ax.autoscale_view()
+    ax.set_xlabel("h, across the flow")
+    ax.set_ylabel("r - R0, away from the axis")
+    rows, columns = screen.taken.shape[1:]
+    turn = np.degrees(screen.screw.theta)
+    title = f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}"
+    figure.suptitle(title, fontsize=11, color=COLOR_INK)
+    for edge in ("top", "right"):
+        ax.spines[edge].set_visible(False)
+    return figure
+
+
+def _draw_pixels(ax, screen):
+    """Squares with a little room between them; a band behind the rows that both bodies reach."""
+    rows, columns = screen.taken.shape[1:]
+    row, column = np.nonzero(screen.taken.any(axis=0))
+    which = screen.taken[0, row, column] + 2 * screen.taken[1, row, column] - 1
+    corner = np.stack([screen.left + screen.height * column, screen.bottom + screen.height * row], axis=1)
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * 0.88 + 0.06
+    squares = corner[:, None] + screen.height * square
+    ax.add_collection(PolyCollection(squares, facecolors=[_PIXELS[i] for i in which], zorder=5))
+    ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color=_BAND, zorder=0, lw=0)
+
+
+def plot_contacts(bodies, pair, contacts=None):
+    """Draw a pair in space: the whole step, and its contacts from nearby.
+
+    On the left B stands at the start, at the first contact and at the end of the step; thin curves are the
+    paths of up to eight of its vertices, those nearest to the corners of its bounding box. On the right all
+    contacts lie on A, coloured by their time, with arrows for the normals, which point from A to B; there B
+    stands at the first contact.
+
+    Parameters
+    ----------
+    bodies : gpu_collide.Bodies
+    pair : sequence of two int
+        The bodies A and B.
+    contacts : structured ndarray, optional
+        The contacts of this pair (``Contacts.of_pair``); found with the defaults of ``collide`` if left out.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If a pose of the pair is invalid.
+    """
+    mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]] for i in pair)
+    screw = screw_of(bodies, pair)
+    contacts = _contacts_of(bodies, pair) if contacts is None else contacts
+    first = float(contacts["time"].min()) if len(contacts) else 0.5
+    normals = np.array([_seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
+    camera = _camera(screw, mesh_b, normals)
+
+    figure = plt.figure(figsize=(11, 5.6))
+    whole = figure.add_subplot(projection="3d", computed_zorder=False)
+    low, high = mesh_b.vertices.min(axis=0), mesh_b.vertices.max(axis=0)
+    corners = low + (high - low) * np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
+    nearest = [np.argmin(np.sum((mesh_b.vertices - c) ** 2, axis=1)) for c in corners]
+    corners = mesh_b.vertices[np.unique(nearest)]
+    # Corner by corner, (corners, times, 3).
+    paths = np.stack([_place_b(screw, corners, t) for t in np.linspace(0.0, 1.0, 33)], axis=1)
+    whole.add_collection3d(Line3DCollection(paths, colors=COLOR_INK, linewidths=0.7, alpha=0.3, zorder=0))
+    at_times = [(0.0, 0.14), (first, 0.75), (1.0, 0.14)]
+    _add_bodies(whole, screw, mesh_a, mesh_b, 1.0, at_times)
+    for text, t in (("start", 0.0), ("end", 1.0)):
+        place = _place_b(screw, mesh_b.center[None], t)[0]
+        whole.text(*place, text, color=COLOR_INK, ha="center", va="center", zorder=40, path_effects=_HALO)
+    if len(contacts):
+        whole.scatter(*contacts["local_a"].T, color=COLOR_NORMAL, s=14, depthshade=False, zorder=30)
+    _frame(whole, np.concatenate([mesh_a.vertices, paths.reshape(-1, 3)]), camera, (0.02, 0.07, 0.48, 0.83))
+    figure.text(0.26, 0.94, "the step, as A sees it", ha="center", fontsize=11, color=COLOR_INK)
+
+    length = 0.45 * min(mesh_a.radius, mesh_b.radius)
+    near = figure.add_subplot(projection="3d", computed_zorder=False)
+    _add_bodies(near, screw, mesh_a, mesh_b, 0.9, [(first, 0.3)])
+    if len(contacts):
+        drawn = _add_contacts(near, contacts, normals, length)
+        bar = figure.colorbar(drawn, cax=figure.add_axes([0.935, 0.3, 0.012, 0.45]), label="time of contact")
+        bar.outline.set_visible(False)
+        figure.legend(handles=_kind_keys(contacts), loc="lower right", frameon=False, fontsize=9, ncols=3)
+    shown = [mesh_a.vertices, _place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
+    _frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
+    figure.text(0.735, 0.94, _title(contacts), ha="center", fontsize=11, color=COLOR_INK)
+    body_keys = [Patch(color=COLOR_A, label="A"), Patch(color=COLOR_B, label="B")]
+    figure.legend(handles=body_keys, loc="lower left", frameon=False, fontsize=9, ncols=2)
+    return figure
+
+
+def _contacts_of(bodies, pair):
+    from gpu_collide.queries.collide import collide
+
+    return collide(bodies, np.asarray(pair)[None]).to_numpy().of_pair(0)
+
+
+def _title(contacts):
+    if not len(contacts):
+        return "no contact"
+    many = "contact" if len(contacts) == 1 else "contacts"
+    return f"{len(contacts)} {many}, first at t = {contacts['time'].min():.4f}"
+
+
+def _add_bodies(ax, screw, mesh_a, mesh_b, alpha_a, at_times):
+    """A, and B at several times: one collection, so that the faces of all are sorted by depth."""
+    parts = [_polygons(mesh_a, mesh_a.vertices, COLOR_A, alpha_a)]
+    parts += [_polygons(mesh_b, _place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
+    loops, faces, lines = (sum(columns, []) for columns in zip(*parts, strict=True))
+    ax.add_collection3d(Poly3DCollection(loops, facecolors=faces, edgecolors=lines, lw=0.7, zorder=10))
+
+
+def _polygons(mesh, points, color, alpha):
+    """Loops (k, 3), fill colours and line colours (RGBA) of the faces of a body, shaded by their normals."""
+    loops = [points[loop] for loop in mesh.faces]
+    normals = np.array([np.cross(p[1] - p[0], p[2] - p[1]) for p in loops])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    light = normals @ (_LIGHT / np.linalg.norm(_LIGHT))
+    rgb = np.array(to_rgb(color))
+    light = light[:, None]
+    lit = np.where(light > 0, rgb + 0.4 * light * (1 - rgb), rgb * (1 + 0.35 * light))
+    # Many small faces: fainter lines, or the shape drowns in ink.
+    line_alpha = (0.3 if len(loops) > 100 else 0.8) * min(1.0, 0.25 + alpha)
+    return loops, [(*c, alpha) for c in lit], [(*(0.35 * rgb), line_alpha)] * len(loops)
+
+
+def _add_contacts(ax, contacts, normals, length):
+    """Contacts on A with their normals, in space."""
+    at, width = contacts["local_a"], 1.8 if len(contacts) < 20 else 1.0
+    ax.quiver(*at.T, *(length * normals).T, color=COLOR_NORMAL, lw=width, arrow_length_ratio=0.25, zorder=20)
+    return _scatter_by_time(ax, contacts, at, depthshade=False)
+
+
+def _scatter_by_time(ax, contacts, places, **options):
+    """Contacts at places (n, 2) or (n, 3): marker by kind, colour by time; None if there are none."""
+    drawn = None
+    for kind, marker in MARKERS.items():
+        mine = contacts["kind"] == kind
+        if mine.any():
+            drawn = ax.scatter(
+                *places[mine].T, c=contacts["time"][mine], vmin=0, vmax=1, cmap="viridis", edgecolors="white",
+                linewidths=1.2, marker=marker, s=100 if len(contacts) < 20 else 45, zorder=30, **options,
+            )  # fmt: skip
+    return drawn
+
+
+def _kind_keys(contacts):
+    """Entries of a legend for the kinds that occur."""
+    kinds = [kind for kind in MARKERS if (contacts["kind"] == kind).any()]
+    return [
+        Line2D([], [], ls="", marker=MARKERS[kind], color=COLOR_INK, label=LABELS[kind]) for kind in kinds
+    ]
+
+
+def _frame(ax, points, camera, area):
+    """Equal scales, no axes; the points (n, 3) fill the ``area`` (left, bottom, width, height)."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.02 * (high - low).max())
+    for set_limits, m, h in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), middle, half, strict=True):
+        set_limits(m - h, m + h)
+    ax.set_box_aspect(half)
+    ax.set_proj_type("persp", focal_length=1.8)
+    ax.view_init(*camera)
+    ax.set_axis_off()
+    ax.patch.set_visible(False)
+    # The points as they appear in the axes, when these are a square; then move and stretch the square.
+    width, height = ax.figure.get_size_inches()
+    ax.set_position([0, 0, 1, width / height])
+    x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
+    seen = ax.transAxes.inverted().transform(ax.transData.transform(np.stack([x, y], axis=1)))
+    (left, bottom), (right, top) = seen.min(axis=0), seen.max(axis=0)
+    side = min(area[2] / (right - left), area[3] * height / width / (top - bottom))  # in widths of the figure
+    x0 = area[0] + 0.5 * area[2] - 0.5 * side * (left + right)
+    y0 = area[1] + 0.5 * area[3] - 0.5 * side * (bottom + top) * width / height
+    ax.set_position([x0, y0, side, side * width / height])
+    for artist in (*ax.collections, *ax.texts):
+        artist.set_clip_on(False)
+
+
+def _camera(screw, mesh_b, normals):
+    """Elevation and azimuth, degrees, that show the motion from the side and the contacts from outside."""
+    centre = mesh_b.center[None]
+    way = _place_b(screw, centre, 1.0)[0] - _place_b(screw, centre, 0.0)[0]
+    way /= max(np.linalg.norm(way), 1e-300)
+    best, best_score = (25.0, -60.0), -np.inf
+    for elevation in (-35.0, -15.0, 15.0, 25.0, 40.0):
+        for azimuth in np.arange(-180.0, 180.0, 15.0):
+            e, a = np.radians(elevation), np.radians(azimuth)
+            to_camera = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+            # Where A is touched should be in view, but an arrow straight at the eye is only a dot.
+            facing = np.mean(1.0 - np.abs(normals @ to_camera - 0.35)) if len(normals) else 0.0
+            score = facing - (way @ to_camera) ** 2 - 0.003 * abs(elevation - 25.0)
+            if score > best_score:
+                best, best_score = (elevation, azimuth), score
+    return best
+
+
+def _place_b(screw, points, t):
+    """Points (..., 3) of B's mesh at time t, in A's mesh coordinates: as A sees them."""
+    return screw.to_a(screw.flow(screw.from_b(points), t - 0.5))
+
+
+def _seen_by_a(screw, direction, t):
+    """A direction (3,) of the world at time t, in A's axes."""
+    return screw.world_direction_of_a(np.eye(3), t) @ direction

@@ -1,0 +1,7 @@
+import sys
+
+import studies
+from bench.run import main
+
+if __name__ == "__main__":
+    sys.exit(main(cases=studies, prog="python -m studies"))

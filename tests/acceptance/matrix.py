@@ -1,0 +1,113 @@
+"""What the matrix runs: families with their sizes, the oracle's answers kept on disk, and the runs of one
+family."""
+
+import hashlib
+import itertools
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from tests import oracle
+from tests.oracle import scenes
+from tests.oracle.matching import FIELDS
+
+RESOLUTIONS = (1, 2, 3, 6, 12, 24)
+SEED = 20261120
+
+# pairs per family: the whole matrix (at least 20,000 random pairs of boxes, cars, hulls and non-convex
+# shapes, 300
+# tori), and the everyday sample
+FULL = dict.fromkeys(scenes.FAMILIES, 1000) | {
+    "random_boxes": 5000, "random_cars": 5000, "random_hulls": 5000, "random_nonconvex": 5000,
+    "random_tori": 300,
+    "random_small_tori": 500,
+}  # fmt: skip
+SAMPLE = dict.fromkeys(scenes.FAMILIES, 150) | {"random_tori": 4, "random_small_tori": 40, "random_cars": 300}
+SAMPLE |= dict.fromkeys(scenes.WHOLE, 100)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
+
+
+def cache_folder():
+    """Where the oracle's answers are kept: $GPU_COLLIDE_ORACLE_CACHE, else a folder of the user's temporary
+    files."""
+    named = os.environ.get("GPU_COLLIDE_ORACLE_CACHE")
+    return Path(named) if named else Path(tempfile.gettempdir()) / "gpu_collide_oracle"
+
+
+def source_hash():
+    """Hash of the oracle's sources: an answer is valid only for the oracle that gave it."""
+    digest = hashlib.sha256(np.__version__.encode())
+    for path in sorted(Path(oracle.__file__).parent.glob("*.py")):
+        if not path.name.startswith("test_"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def make(family, n, seed=SEED):
+    return scenes.FAMILIES[family](seed, n)
+
+
+def expected(family, n, seed=SEED, min_properness=-0.1):
+    """The oracle's answer, from the cache if it is there."""
+    path = cache_folder() / f"{family}_{seed}_{n}_{min_properness}_{source_hash()}.npz"
+    if path.exists():
+        return oracle.Expected.load(path)
+    answer = oracle.expect(make(family, n, seed), min_properness)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.stem}.{os.getpid()}.npz")
+    answer.save(part)
+    part.replace(path)
+    return answer
+
+
+def same_bits(one, two):
+    """Names of the fields in which two results differ in any bit."""
+    return [
+        k
+        for k in (*FIELDS, "status", "toi", "contact_start")
+        if np.asarray(getattr(one, k)).tobytes() != np.asarray(getattr(two, k)).tobytes()
+    ]
+
+
+def settings(precisions=("mixed", "double"), resolutions=RESOLUTIONS, pairs=True):
+    """Keyword sets of the runs that must give the same bits."""
+    for precision in precisions:
+        for resolution in resolutions:
+            yield dict(precision=precision, candidates="raster", resolution=resolution)
+        if pairs:
+            yield dict(precision=precision, candidates="pairs")
+            yield dict(precision=precision, features="near")
+            yield dict(precision=precision, filters="none")
+            yield dict(precision=precision, filters=("plane",))
+
+
+def run_family(family, n, backends, precisions=("mixed", "double"), resolutions=RESOLUTIONS, seed=SEED):
+    """All runs of a family: the first against the oracle, the others against its bits.
+
+    Returns
+    -------
+    report : oracle.Report
+        Of the first run, and of every run whose bits differ from it.
+    runs : int
+        Number of runs.
+    differing : list of (dict, list of str)
+        Runs whose bits differ from the first, and in which fields.
+    """
+    import gpu_collide as gc
+
+    scene, answer = make(family, n, seed), expected(family, n, seed)
+    bodies = scene.bodies()
+    first, report, runs, differing = None, oracle.Report(), 0, []
+    for backend, setting in itertools.product(backends, settings(precisions, resolutions)):
+        found = gc.collide(bodies, scene.pairs, backend=backend, **setting)
+        runs += 1
+        if first is None:
+            first = found
+            report = oracle.check(found, scene, expected=answer)
+            continue
+        fields = same_bits(first, found)
+        if fields:
+            differing.append((dict(backend=backend, **setting), fields))
+            report.merge(oracle.check(found, scene, expected=answer))
+    return report, runs, differing

@@ -1,0 +1,229 @@
+"""What the docs say is what the code says."""
+
+import ast
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpu_collide.backends import sources
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def script(name):
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def make_conventions():
+    return script("make_conventions")
+
+
+def test_the_table_of_tolerances_is_the_header(make_conventions):
+    page = make_conventions.PAGE.read_text(encoding="utf-8")
+    header = make_conventions.HEADER.read_text(encoding="utf-8")
+    assert make_conventions.with_table(page, header) == page, "run: python docs/make_conventions.py"
+    defined = {name for name in re.findall(r"#define (GC_\w+) ", header)}
+    assert len(defined) > 15
+    assert defined == set(re.findall(r"^\| `(GC_\w+)` \|", page, re.M)), "every constant has a row"
+
+
+def test_conditions_of_the_header_are_read(make_conventions):
+    text = """/* head */
+#define GC_CONSTANTS_H
+#if GC_PRECISION != 2
+/* why | how */
+#define GC_A GC_R(1e-9)
+#else
+#define GC_A GC_R(1e-5)
+#endif
+/* a cap
+ * in two lines */
+#define GC_B 7
+"""
+    assert make_conventions.read_constants(text, 0) == {
+        "GC_A": ("1e-9", "why | how"),
+        "GC_B": ("7", "a cap in two lines"),
+    }
+    assert make_conventions.read_constants(text, 2)["GC_A"] == ("1e-5", "")
+    assert r"| `GC_A` | 1e-9 | 1e-9 | 1e-5 | why \| how |" in make_conventions.table(text)
+    with pytest.raises(ValueError, match="cannot read the line"):
+        make_conventions.read_constants(text + "#if SOMETHING\n", 0)
+
+
+def test_the_numbers_of_the_readme_are_the_results():
+    numbers = script("make_numbers")
+    page = numbers.PAGE.read_text(encoding="utf-8")
+    assert numbers.with_section(page, numbers.RESULTS) == page, "run: python docs/make_numbers.py"
+
+
+def test_numbers_come_from_files(tmp_path):
+    numbers = script("make_numbers")
+    assert "Nothing has been measured" in numbers.section(tmp_path)
+    folder = tmp_path / "cpu-some-processor"
+    folder.mkdir()
+    about = "# device: cpu: Some Processor (2 cores)\n# commit: abc\n# date: 2026-01-02\n# precision: mixed\n"
+    (folder / "fcl.csv").write_text(
+        about + "shape,pairs,hit_share,ours_per_s,fcl_per_s,ratio\ncars,20000,0.471,123456.7,1000,123.4567\n"
+    )
+    (folder / "cars.csv").write_text(
+        about
+        + "refine,candidates,resolution,us_per_pair,pairs_per_s\n"
+        + "exact,auto,-,8.1,123456\nexact,pairs,-,9,1\npixels,raster,6,7.25,137931\n"
+    )
+    text = numbers.section(tmp_path)
+    assert "**cpu: Some Processor (2 cores)**, precision mixed." in text
+    assert "Measured at fcl, cars: commit abc, 2026-01-02." in text
+    assert "| cars | 20,000 | 47 % | 123,457 | 1,000 | 123.5 |" in text
+    assert "| cars | exact | - | 8.10 | 123,456 |" in text
+    assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
+    assert "pairs | - | 9" not in text
+
+
+def test_the_kernels_readme_names_every_macro_and_stage():
+    page = (ROOT / "kernels" / "README.md").read_text(encoding="utf-8")
+    platform = (ROOT / "kernels" / "common" / "gc_platform.h").read_text(encoding="utf-8")
+    # What ends in an underscore or picks a spelling for one target is inside that file alone.
+    inside = re.compile(r"_FN$|_(FLOAT|DOUBLE)$|_H$|^GC_SERIAL_GROUPS$|^GC_(ITEM|GROUP)_(HI|STEP)$|_R$")
+    macros = {m for m in re.findall(r"#\s*define (GC_[A-Z_]+)\b", platform) if not inside.search(m)}
+    assert len(macros) > 15
+    assert [m for m in sorted(macros | {"GC_FN", "GC_R"}) if m not in page] == []
+    stages = sorted(path.stem for path in (ROOT / "kernels" / "screw").glob("s0*.c"))
+    assert stages and [stage for stage in stages if f"| `{stage}` |" not in page] == []
+
+
+def rooms():
+    """Rows of the code map of ARCHITECTURE.md: rooms (folders or files), what is said of them, imports."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|(.*)\|(.*)\|(.*)\|$", page[: page.index("Beside the package")], re.M)
+    return [(re.findall(r"`([^`]+)`", where), what, said) for where, what, said in rows[2:]]
+
+
+def room_of(path):
+    inside = path.relative_to(ROOT / "gpu_collide")
+    return inside.name if len(inside.parts) == 1 else f"{inside.parts[0]}/"
+
+
+def test_the_map_of_the_code_names_every_file():
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    package = ROOT / "gpu_collide"
+    said = {room: what for names, what, _ in rooms() for room in names}
+    said["pipeline/"] = said["reference/"] = page
+    found = (
+        sorted(package.glob("*.py"))
+        + sorted(package.glob("*/*.py"))
+        + sorted(package.glob("reference/screw/_*"))
+    )
+    assert len(found) > 70
+    assert {room_of(path) for path in found} == set(said)
+    for path in found:
+        alone = path.parent == package or path.name in ("__init__.py", "__main__.py")
+        assert alone or f"`{path.name}`" in said[room_of(path)], path
+    for room, what in said.items():
+        named = re.findall(r"`(\w+\.py)`", what) if what is not page else []
+        assert [name for name in named if not (package / room / name).is_file()] == []
+    headers = [path.name for path in (ROOT / "kernels").glob("*/*.h")]
+    assert len(headers) > 15 and [name for name in headers if f"`{name}`" not in page] == []
+    stages = [path.stem for path in (ROOT / "kernels").glob("*/[bfs]0*.c")]
+    assert len(stages) == 18 and [stage for stage in stages if f"**{stage}**" not in page] == []
+
+
+def test_imports_run_down_the_map():
+    order = [room for names, _, _ in rooms() for room in names]
+    assert (
+        order.index("queries/") < order.index("pipeline/") < order.index("bodies/") < order.index("geometry/")
+    )
+    seen = 0
+    for path in (ROOT / "gpu_collide").rglob("*.py"):
+        for module in imported(path):
+            parts = module.split(".")
+            if parts[0] != "gpu_collide":
+                continue
+            room = "__init__.py" if len(parts) == 1 else f"{parts[1]}.py"
+            room = (
+                f"{parts[1]}/"
+                if (ROOT / "gpu_collide" / "/".join(parts[1:2])).is_dir() and parts[1:]
+                else room
+            )
+            seen += 1
+            assert order.index(room_of(path)) <= order.index(room), (
+                f"{path} imports {module}, which is above it"
+            )
+    assert seen > 200
+
+
+def imported(path):
+    """Modules that a file imports anywhere, as they are written; relative imports are not written here."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}:{node.lineno}: a relative import"
+            if node.module == "gpu_collide":
+                for alias in node.names:
+                    public = alias.name == "__version__"
+                    yield "gpu_collide" if public else f"gpu_collide.{alias.name}"
+            else:
+                yield node.module
+
+
+def test_files_import_only_what_the_map_says():
+    extras = {"trimesh", "matplotlib", "cupy", "pyopencl", "rich", "zarr", "pyarrow"}
+    seen = set()
+    for path in (ROOT / "gpu_collide").rglob("*.py"):
+        said = " ".join(said for names, _, said in rooms() if room_of(path) in names)
+        for package in {name.split(".")[0] for name in imported(path)} & extras:
+            seen.add(package)
+            assert package in said, f"{path} imports {package}, which its row of the map does not say"
+    assert seen == extras
+
+
+def test_links_lead_somewhere():
+    pages = [
+        ROOT / "README.md",
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "kernels" / "README.md",
+        *ROOT.glob("docs/**/*.md"),
+    ]
+    names = re.compile(
+        r"\]\((?!https?:)([^)#]+)\)|`((?:docs|kernels|examples|tests|bench|gpu_collide)/[\w./-]*)`"
+    )
+    for page in pages:
+        for linked, named in names.findall(page.read_text(encoding="utf-8")):
+            target = page.parent / linked if linked else ROOT / named
+            assert target.exists(), f"{page.name}: {linked or named}"
+
+
+@pytest.mark.parametrize("name", ["quickstart.py", "two_files.py"])
+def test_examples_run(name, tmp_path):
+    command, environment = (
+        [sys.executable, str(ROOT / "examples" / name)],
+        {**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Contacts" in done.stdout
+
+
+def test_the_code_of_the_readme_runs(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    assert len(blocks) == 3 and all(len(code.splitlines()) < 20 for code in blocks)
+    printed = []
+    for code in blocks:  # each by itself, as a reader copies it
+        exec(compile(code, "README.md", "exec"), {})
+        printed.append(capsys.readouterr().out)
+    assert "HIT" in printed[0] and "narrow phase" in printed[1] and "0.75" in printed[2]
+
+
+def test_constants_of_the_package_are_those_of_the_docs(make_conventions):
+    assert set(sources.constants()) >= {"GC_TOL_TOUCH", "GC_MAX_NEWTON"}
