@@ -173,7 +173,7 @@ def as_float_array(obj, name, shape=None):
     """Contiguous float64 array of real numbers (float32 and integers are widened), never the caller's own.
 
     Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for
-    a wrong shape.  Does not look at the values: see `check_finite`.
+    a wrong shape. Does not look at the values: see `check_finite`.
     """
     array = as_numpy(obj, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
@@ -187,7 +187,7 @@ def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, exp
 
     `expected` says in messages what these values are, where "indices from .. to .." does not.
 
-    An empty list counts as an empty integer array.  Raises ``TypeError`` for a dtype that is not an integer,
+    An empty list counts as an empty integer array. Raises ``TypeError`` for a dtype that is not an integer,
     ``ValueError`` for a wrong shape or a value out of range (naming the first rows that are).
     """
     array = as_numpy(obj, name)

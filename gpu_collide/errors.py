@@ -1,8 +1,8 @@
 """Exceptions of the package.
 
 Wrong arguments raise the built-in ``TypeError`` or ``ValueError`` with a message that names the argument,
-what was expected and what came.  The classes here are for trouble that a caller may want to catch by kind:
-something the machine lacks, or a limit the caller set.  Trouble of a single pair is never an exception; it is
+what was expected and what came. The classes here are for trouble that a caller may want to catch by kind:
+something the machine lacks, or a limit the caller set. Trouble of a single pair is never an exception; it is
 that pair's ``status``.
 """
 

@@ -91,7 +91,7 @@ def _sealed(array):
 class Poses(Frozen):
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 
-    A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world.  A row that is no
+    A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world. A row that is no
     pose (not finite, quaternion off unit length by more than 1e-3, matrix not rigid within 1e-6) does not
     raise: it is marked in `valid`, and pairs that use it get the status INVALID_INPUT.  Poses never change:
     the caller's arrays are copied, and those below are read-only.
@@ -144,7 +144,7 @@ class Poses(Frozen):
     def from_quat_wxyz(cls, position, quat):
         """Poses from positions (..., 3) and quaternions (..., 4), scalar part first.
 
-        float32 and float64 are accepted.  Quaternions within 1e-3 of unit length are normalised.
+        float32 and float64 are accepted. Quaternions within 1e-3 of unit length are normalised.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """Edges and neighbourhoods of a polygon mesh, all with array operations.
 
 Loops are in CSR form: corners ``face_start[f] .. face_start[f + 1]`` of `face_vertices` belong to face f, and
-run counter-clockwise seen from outside.  The side of corner j goes from corner j to the next corner of the
+run counter-clockwise seen from outside. The side of corner j goes from corner j to the next corner of the
 same loop.
 """
 
@@ -86,7 +86,7 @@ def build_edges(start, corners, n_vertices):
     edge_face_start : (ne + 1,) int32
     edge_faces : (L,) int32
         ``2 * face + side``; side 0 if the face's loop walks the edge from its low to its high vertex (the
-        face lies to the left of the edge, seen from outside), 1 if the other way.  By ascending face within
+        face lies to the left of the edge, seen from outside), 1 if the other way. By ascending face within
         an edge.
     """
     tail = corners.astype(np.int64)
@@ -118,7 +118,7 @@ def edge_flags(points, edges, edge_face_start, edge_faces, normals, two_sided=Fa
     """Flags of edges; see the EDGE_ constants.
 
     Only an edge with exactly one left and one right face can be flat or reflex: with two faces on the same
-    side (mixed winding) there is no inside to speak of.  A two-sided mesh is a sheet: it has none anywhere.
+    side (mixed winding) there is no inside to speak of. A two-sided mesh is a sheet: it has none anywhere.
 
     Returns
     -------

@@ -23,16 +23,16 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
     path : str or path-like
         OBJ, STL, PLY, OFF, GLB or glTF, told by the suffix.
     merge_coplanar : bool or float, optional
-        Join neighbouring triangles of one plane into convex polygons; see `Mesh`.  On by default, because
-        most files hold triangles whatever the shape was drawn with, and needless diagonals cost time.  True
+        Join neighbouring triangles of one plane into convex polygons; see `Mesh`. On by default, because
+        most files hold triangles whatever the shape was drawn with, and needless diagonals cost time. True
         stands for 1.2e-7 of the size, the rounding of float32, which is what files hold.
     merge_vertices : bool, optional
-        Weld vertices of equal coordinates.  On by default, because these formats repeat vertices for every
+        Weld vertices of equal coordinates. On by default, because these formats repeat vertices for every
         triangle (STL) or wherever a texture or a shading normal changes.
     triangulate : bool, optional
         Passed to `Mesh`: polygons of the file are cut into triangles, so that they may be non-convex or bent
         (then they are cut as they look along their mean normal, quads along the diagonal that leaves the
-        better triangles).  On by default; without it such polygons are refused.
+        better triangles). On by default; without it such polygons are refused.
     two_sided : bool, optional
         Passed to `Mesh`.
 
@@ -40,8 +40,8 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
     -------
     Mesh
         ``mesh.source_face`` and ``mesh.source_faces`` (CSR, with ``source_faces_start``) lead back to the
-        faces of the file and ``mesh.source_vertex`` to its vertices.  OBJ, OFF and PLY: polygons and vertices
-        in the order of the file.  STL, GLB and glTF: triangles and vertices in the order trimesh reads them
+        faces of the file and ``mesh.source_vertex`` to its vertices. OBJ, OFF and PLY: polygons and vertices
+        in the order of the file. STL, GLB and glTF: triangles and vertices in the order trimesh reads them
         with ``process=False``, parts one after the other.
 
     Raises

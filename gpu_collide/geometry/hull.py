@@ -19,7 +19,7 @@ def hull_triangles(points):
     Returns
     -------
     (m, 3) int64
-        Rows of `points`, counter-clockwise from outside, closed.  Points within about 1e-12 sizes of the
+        Rows of `points`, counter-clockwise from outside, closed. Points within about 1e-12 sizes of the
         hull's surface may be left out.
 
     Raises

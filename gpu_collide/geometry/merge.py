@@ -1,8 +1,8 @@
 """Joining neighbouring coplanar faces into larger convex polygons.
 
-Regions of one plane are grown from their largest face.  A region whose outline is convex becomes one polygon;
+Regions of one plane are grown from their largest face. A region whose outline is convex becomes one polygon;
 any other is merged greedily, leaving out one inner edge after the other, longest first, as long as the two
-polygons beside it make a convex one.  Vertices left in the middle of a straight edge are then removed from
+polygons beside it make a convex one. Vertices left in the middle of a straight edge are then removed from
 both sides of it.
 
 Lengths are relative to the mesh's size (its bounding radius).

@@ -32,7 +32,7 @@ LEAST_FLATTENED = 1e-12
 class Mesh(Frozen):
     """A rigid shape made of convex planar polygons.
 
-    Open, non-manifold and many-part meshes are normal input.  The mesh never changes after it is made, and
+    Open, non-manifold and many-part meshes are normal input. The mesh never changes after it is made, and
     its arrays are read-only.
 
     Parameters
@@ -48,7 +48,7 @@ class Mesh(Frozen):
         are welcome.
     merge_coplanar : bool or float, optional
         Join neighbouring faces of one plane into larger convex polygons, after `triangulate`; fewer features
-        make fewer contacts and less work.  True merges what is flat within the rounding of the dtype given
+        make fewer contacts and less work. True merges what is flat within the rounding of the dtype given
         (1e-12 of the size for float64, about 1e-7 for float32); a number is the distance from the plane, in
         sizes, at most 5e-7.  Vertices left without a face, or in the middle of a straight edge, are removed.
     merge_vertices : bool, optional

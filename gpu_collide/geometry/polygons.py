@@ -2,7 +2,7 @@
 
 Each reader returns the vertices (n, 3) of the file and its faces as loops of vertex numbers, both in the
 order of the file: CSR ``start`` (m + 1,) and ``corners`` (L,), int64.  A damaged file raises ``ValueError``
-with the line or element that is wrong.  Colours, normals, textures, materials and groups are passed over.
+with the line or element that is wrong. Colours, normals, textures, materials and groups are passed over.
 """
 
 import itertools
@@ -157,7 +157,7 @@ def _ply_header(raw):
 def _ply_binary(body, at, name, count, properties, order):
     """Columns of an element of a binary file, and where the next begins.
 
-    A list becomes ``(start, values)``.  If all rows have as long lists as the first one, they are read at
+    A list becomes ``(start, values)``. If all rows have as long lists as the first one, they are read at
     once; the others row by row.
     """
     lengths = []

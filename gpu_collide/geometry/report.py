@@ -8,7 +8,7 @@ __all__ = ["MeshReport"]
 class MeshReport:
     """What was repaired, dropped or looks odd in a mesh: a sequence of ``(what, count, first_indices)``.
 
-    Empty for a clean closed mesh.  Indices are the caller's own (vertices and faces as given), except for
+    Empty for a clean closed mesh. Indices are the caller's own (vertices and faces as given), except for
     edges, which are numbered as in ``mesh.edges``.
     """
 

@@ -40,7 +40,7 @@ def car():
     """Simple car: a body with bumpers, hood and trunk, and a narrower cabin with slanted windows.
 
     Non-convex (the edges between hood and windscreen and between trunk and rear window are reflex), closed,
-    all faces convex and planar.  Dimensions 4 x 1.5 x 1.2, counts as in Figure 12 of the paper.
+    all faces convex and planar. Dimensions 4 x 1.5 x 1.2, counts as in Figure 12 of the paper.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 A cut by clipping ears is right if every triangle has a positive area and no two sides of the polygon cross:
 the areas then add up to a polygon that covers each place once, so nothing is covered twice and nothing lies
-outside.  Both are checked, and what fails is refused.
+outside. Both are checked, and what fails is refused.
 
 Lengths are relative to the mesh's size (its bounding radius).
 """

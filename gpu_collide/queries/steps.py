@@ -106,7 +106,7 @@ class Crew:
         """Each step needs a call of its own.
 
         Worlds stand for steps, so a body of a batch can be in one world of one step or in all worlds of all
-        steps.  A moving body in all worlds is neither, nor a static one in a single world.
+        steps. A moving body in all worlds is neither, nor a static one in a single world.
         """
         if self.rank is None:
             return False

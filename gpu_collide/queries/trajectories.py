@@ -50,7 +50,7 @@ def collide_trajectories(
     """Every contact along trajectories: n bodies whose poses are known at t times.
 
     Step k leads from frame k to frame k + 1, and between the two each pair of bodies moves by the screw
-    motion, as in `collide`.  Many steps go through one call of `collide` together, as worlds that do not
+    motion, as in `collide`. Many steps go through one call of `collide` together, as worlds that do not
     meet; static bodies are shared by all of them.
 
     Parameters
@@ -60,18 +60,18 @@ def collide_trajectories(
     shape : (n,) array_like of int or None
         Which mesh each moving body has; None if there is a single mesh.
     poses : Poses of shape (t, n), or iterable of Poses of shape (k, n)
-        Pose of every body at every time.  Blocks of frames, whose lengths k add up to t, are taken one by one
+        Pose of every body at every time. Blocks of frames, whose lengths k add up to t, are taken one by one
         and may come from a generator: trajectories need not fit in memory.
     times : (t,) array_like of float
         Seconds, strictly increasing.
     static : Bodies or Mesh, optional
         Bodies that stand still, with meshes of their own: numbers n, n + 1, ...  Their end poses must equal
-        their start poses.  Two of them never make a pair.  A Mesh is one body at the world's origin.
+        their start poses. Two of them never make a pair. A Mesh is one body at the world's origin.
     world : (n,) or (n + static,) array_like of int, optional
-        Bodies meet only bodies of the same world; -1 is in every world.  Static bodies are in all worlds
-        unless given one.  Default: one world.
+        Bodies meet only bodies of the same world; -1 is in every world. Static bodies are in all worlds
+        unless given one. Default: one world.
     group, mask : (n,) or (n + static,) array_like of int, optional
-        32 bits each: a pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]``.  Default: all ones.
+        32 bits each: a pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]``. Default: all ones.
     ignore : (k, 2) array_like of int, optional
         Pairs of bodies that are never tested.
     still_pairs : bool, optional
@@ -81,11 +81,11 @@ def collide_trajectories(
         step with the reason "teleport".
     max_turn : float, optional
         A body that turns by more than this in one step, radians, is skipped with the reason "turn"; at most
-        pi.  Between two poses the shorter way round is taken, so what turns by more than pi in a step is
+        pi. Between two poses the shorter way round is taken, so what turns by more than pi in a step is
         turned the wrong way.
     frames_per_batch : int, optional
-        Steps in one call of `collide`.  The result has the same bits whatever it is.  Default: what keeps to
-        65,536 bodies and a quarter of `max_bytes`.  Where there are several worlds, and a moving body is in
+        Steps in one call of `collide`. The result has the same bits whatever it is. Default: what keeps to
+        65,536 bodies and a quarter of `max_bytes`. Where there are several worlds, and a moving body is in
         all of them or a static one in one, it is always 1.
     stream : bool, optional
         Return an iterator of results, batch after batch, instead of one.
@@ -114,16 +114,16 @@ def collide_trajectories(
     RuntimeWarning
         Before the work: eight or more moving bodies, all within their own radius of one place, or one ten
         times as large as all that stands still, which is what meshes in millimetres beside poses in metres
-        look like.  Each pair of large overlapping bodies can take milliseconds in every step.
+        look like. Each pair of large overlapping bodies can take milliseconds in every step.
 
     Notes
     -----
     Nothing is skipped in silence: a body that jumped, turned too far, or whose pose is invalid at either end
     of a step takes part in no pair of that step, and is listed in ``skipped``.
 
-    Each step is a problem of its own.  A contact that lasts beyond the end of its step is reported again in
+    Each step is a problem of its own. A contact that lasts beyond the end of its step is reported again in
     the next one, ``sustained`` from its beginning, and one at exactly the time of a frame may be reported by
-    both of its steps.  Bodies that overlap at the start of a step, as they mostly do in the step after they
+    both of its steps. Bodies that overlap at the start of a step, as they mostly do in the step after they
     met unless something keeps them apart, are listed in ``pairs`` as INITIAL_OVERLAP in each such step, with
     those contacts that the step has: none, while neither surface goes through a further part of the other.
     ``check_start=False`` leaves such pairs out where they have no contact.

@@ -45,7 +45,7 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     ----------
     path : str or path-like
         ``.npz`` file or ``.zarr`` group with the arrays that `Recording.from_arrays` takes, or ``.parquet``
-        file with the columns frame, time, body, x, y, z, qw, qx, qy, qz, in any order of rows.  Frames and
+        file with the columns frame, time, body, x, y, z, qw, qx, qy, qz, in any order of rows. Frames and
         bodies are numbered from 0; a body without a row in a frame has no valid pose there.
     meshes : Mesh or sequence of Mesh, optional
         Shapes of the moving bodies; default: the one in the file.
@@ -64,7 +64,7 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
     Notes
     -----
     Bytes that were changed are noticed in ``.npz`` files, which carry checksums, and in ``.parquet`` files
-    written with checksums of their pages (pyarrow: ``write_page_checksum=True``).  ``.zarr`` groups have none
+    written with checksums of their pages (pyarrow: ``write_page_checksum=True``). ``.zarr`` groups have none
     unless a codec adds them (``crc32c``): there a changed number is read as it is.
 
     Raises
@@ -132,10 +132,10 @@ class Recording:
         ----------
         arrays : mapping of str to array
             ``time`` (t,) in seconds, ``position`` (t, 3) or (t, n, 3), and ``quat_wxyz`` or
-            ``quaternion_xyzw`` of the same leading shape.  Optional: ``race_lengths`` (r,), the meshes
+            ``quaternion_xyzw`` of the same leading shape. Optional: ``race_lengths`` (r,), the meshes
             ``car_vertices``, ``car_faces`` of the moving bodies, and ``track_vertices``, ``track_faces`` of
-            what stands still in world coordinates.  ``position`` and quaternions may be anything that is
-            sliced by frames, such as arrays of zarr.  Other names are ignored.
+            what stands still in world coordinates. ``position`` and quaternions may be anything that is
+            sliced by frames, such as arrays of zarr. Other names are ignored.
         meshes, shape, static, two_sided
             As for `load_recording`.
         """
@@ -204,7 +204,7 @@ class Recording:
         """`collide_trajectories` of every race; steps are numbered by frames of the whole recording.
 
         Step k leads from frame k to frame k + 1; a step from the last frame of a race to the first one of the
-        next does not exist and has no pairs.  Times are those of the recording.
+        next does not exist and has no pairs. Times are those of the recording.
 
         Parameters
         ----------

@@ -74,7 +74,7 @@ def _canonical(name, array, dtype, shape):
 class Contacts:
     """Every contact of every pair: arrays ordered by (pair, time, kind, feature_a, feature_b).
 
-    Arrays may live on the device that computed them until `to_numpy` is called.  ``len()`` is the number of
+    Arrays may live on the device that computed them until `to_numpy` is called. ``len()`` is the number of
     contacts.
 
     Attributes
@@ -229,7 +229,7 @@ class Contacts:
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
         Everything is checked: that no array was damaged or exchanged after it was saved (files of version 3
-        and later carry checksums), dtypes, shapes, and that the values can be a result.  Files of all
+        and later carry checksums), dtypes, shapes, and that the values can be a result. Files of all
         earlier versions are read.
 
         Parameters

@@ -47,7 +47,7 @@ class TrajectoryContacts:
     """Every contact along trajectories, ordered by (step, body_a, body_b, share, kind, features).
 
     Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
-    ones.  All arrays are on the host and read-only.  ``len()`` is the number of contacts.
+    ones. All arrays are on the host and read-only. ``len()`` is the number of contacts.
 
     Attributes
     ----------
@@ -73,12 +73,12 @@ class TrajectoryContacts:
         Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
         "teleport" or "turn".
     step_pairs : (s,) int64
-        Number of pairs that were tested in each step, from `first_step` on.  Between two races, and between
+        Number of pairs that were tested in each step, from `first_step` on. Between two races, and between
         parts that were put together, there are numbers that are no steps: 0.
     first_step : int
         The first step looked at: 0, unless the object is one batch of a stream.
     info : dict
-        As in `Contacts`; ``timings`` are summed over the batches.  ``gap_steps``, if there: how many of the
+        As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if there: how many of the
         numbers in `step_pairs` are no steps.
     """
 
@@ -255,7 +255,7 @@ class TrajectoryContacts:
     def load(cls, path):
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
-        Everything is checked, as by `Contacts.load`.  Files of all earlier versions are read.
+        Everything is checked, as by `Contacts.load`. Files of all earlier versions are read.
 
         Raises
         ------

@@ -9,9 +9,9 @@
  */
 
 GC_KERNEL void b01_faces(
-    int n_faces,                          /* of the mesh */
-    int mesh,                             /* which of the meshes in the tables */
-    GC_GLOBAL const int *headers_in,      /* (meshes, GC_MESH_STRIDE) */
+    int n_faces,                     /* of the mesh */
+    int mesh,                        /* which of the meshes in the tables */
+    GC_GLOBAL const int *headers_in, /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
     GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) */
     GC_GLOBAL gc_real *boxes_out)         /* (n_faces, GC_BOX_STRIDE) */
@@ -58,9 +58,9 @@ GC_KERNEL void b01_bodies(
     GC_GLOBAL const gc_real *start_quat_in,     /* (n, 4) wxyz */
     GC_GLOBAL const gc_real *end_position_in,
     GC_GLOBAL const gc_real *end_quat_in,
-    GC_GLOBAL const gc_real *mesh_bounds_in,    /* (meshes, 7) centre, radius, half the sides of the box */
-    GC_GLOBAL gc_real *bounds_out,              /* (n, GC_BOUND_STRIDE) */
-    GC_GLOBAL gc_real *boxes_out)               /* (n, GC_BOX_STRIDE) swept by the own screw; least > greatest: invalid */
+    GC_GLOBAL const gc_real *mesh_bounds_in, /* (meshes, 7) centre, radius, half the sides of the box */
+    GC_GLOBAL gc_real *bounds_out,           /* (n, GC_BOUND_STRIDE) */
+    GC_GLOBAL gc_real *boxes_out)            /* (n, GC_BOX_STRIDE) swept by the own screw; least > greatest: invalid */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL const gc_real *mesh = mesh_bounds_in + 7 * shape_in[i];
@@ -69,17 +69,25 @@ GC_KERNEL void b01_bodies(
         gc_moving m;
         gc_vec start = gc_bounds_vec(start_position_in, i), end = gc_bounds_vec(end_position_in, i);
         gc_real far0, far1, far, swept[GC_BOX_STRIDE];
-        m = gc_moving_make(centre, mesh[3], gc_make(mesh[4], mesh[5], mesh[6]), start, gc_bounds_quat(start_quat_in, i), end,
-                           gc_bounds_quat(end_quat_in, i));
+        m = gc_moving_make(
+            centre, mesh[3], gc_make(mesh[4], mesh[5], mesh[6]), start, gc_bounds_quat(start_quat_in, i), end,
+            gc_bounds_quat(end_quat_in, i));
         far0 = gc_largest(start);
         far1 = gc_largest(end);
         far = GC_MAX(far0, far1) + gc_largest(centre);
         m.pad = GC_BVH_PAD * (m.radius + m.way) + GC_BVH_ROUNDING * far;
-        bound[0] = m.c0.x; bound[1] = m.c0.y; bound[2] = m.c0.z;
-        bound[3] = m.c1.x; bound[4] = m.c1.y; bound[5] = m.c1.z;
+        bound[0] = m.c0.x;
+        bound[1] = m.c0.y;
+        bound[2] = m.c0.z;
+        bound[3] = m.c1.x;
+        bound[4] = m.c1.y;
+        bound[5] = m.c1.z;
         bound[6] = m.radius + m.pad;
         bound[7] = m.angle;
-        bound[8] = m.turn.w; bound[9] = m.turn.x; bound[10] = m.turn.y; bound[11] = m.turn.z;
+        bound[8] = m.turn.w;
+        bound[9] = m.turn.x;
+        bound[10] = m.turn.y;
+        bound[11] = m.turn.z;
         gc_swept_box(&m, swept);
         for (int k = 0; k < GC_BOX_STRIDE; ++k) box[k] = swept[k];
         if (valid_in[i] && far <= GC_BVH_WILD && m.way <= GC_BVH_WILD) continue;

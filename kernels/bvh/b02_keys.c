@@ -26,16 +26,13 @@ GC_FN gc_long gc_cell(gc_real x, gc_real origin, gc_real per_length, gc_real cel
     return (gc_long)c;
 }
 
-GC_FN gc_real gc_middle(GC_GLOBAL const gc_real *box, int axis)
-{
-    return GC_R(0.5) * box[axis] + GC_R(0.5) * box[axis + 3];
-}
+GC_FN gc_real gc_middle(GC_GLOBAL const gc_real *box, int axis) { return GC_R(0.5) * box[axis] + GC_R(0.5) * box[axis + 3]; }
 
 GC_KERNEL void b02_sample(
     int n_sample,
     int n,
-    GC_GLOBAL const gc_real *boxes_in,  /* (n, GC_BOX_STRIDE) */
-    GC_GLOBAL gc_real *centres_out)     /* (n_sample, 3) centres of boxes spread evenly over the list */
+    GC_GLOBAL const gc_real *boxes_in, /* (n, GC_BOX_STRIDE) */
+    GC_GLOBAL gc_real *centres_out)    /* (n_sample, 3) centres of boxes spread evenly over the list */
 {
     for (int i = GC_ITEM_LO(n_sample); i < GC_ITEM_HI(n_sample); i += GC_ITEM_STEP(n_sample)) {
         int k = (int)((gc_long)i * n / n_sample);
@@ -47,15 +44,15 @@ GC_KERNEL void b02_sample(
 
 GC_KERNEL void b02_keys(
     int n,
-    int bits,                           /* of the code on each axis, 1..21 */
-    int ranked,                         /* is there a rank_in? else it is not read */
-    gc_real origin_x,                   /* lower corner of the cube */
+    int bits,         /* of the code on each axis, 1..21 */
+    int ranked,       /* is there a rank_in? else it is not read */
+    gc_real origin_x, /* lower corner of the cube */
     gc_real origin_y,
     gc_real origin_z,
-    gc_real per_length,                 /* cells per unit of length */
-    GC_GLOBAL const gc_real *boxes_in,  /* (n, GC_BOX_STRIDE) */
-    GC_GLOBAL const int *rank_in,       /* (n,) from 0 */
-    GC_GLOBAL gc_long *keys_out)        /* (n,) not negative */
+    gc_real per_length,                /* cells per unit of length */
+    GC_GLOBAL const gc_real *boxes_in, /* (n, GC_BOX_STRIDE) */
+    GC_GLOBAL const int *rank_in,      /* (n,) from 0 */
+    GC_GLOBAL gc_long *keys_out)       /* (n,) not negative */
 {
     gc_real cells = (gc_real)((gc_long)1 << bits);
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {

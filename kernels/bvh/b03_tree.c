@@ -8,9 +8,9 @@
 
 GC_KERNEL void b03_leaves(
     int n,
-    GC_GLOBAL const int *order_in,      /* (n,) box of each leaf */
-    GC_GLOBAL const gc_real *boxes_in,  /* (., GC_BOX_STRIDE) */
-    GC_GLOBAL gc_real *nodes_out)       /* (nodes, GC_BOX_STRIDE): the first n are written */
+    GC_GLOBAL const int *order_in,     /* (n,) box of each leaf */
+    GC_GLOBAL const gc_real *boxes_in, /* (., GC_BOX_STRIDE) */
+    GC_GLOBAL gc_real *nodes_out)      /* (nodes, GC_BOX_STRIDE): the first n are written */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL const gc_real *box = boxes_in + GC_BOX_STRIDE * order_in[i];
@@ -43,14 +43,14 @@ GC_KERNEL void b03_level(
 
 GC_KERNEL void b03_bodies(
     int n,
-    GC_GLOBAL const int *order_in,        /* (n,) body of each leaf */
-    GC_GLOBAL const gc_real *bounds_in,   /* (bodies, GC_BOUND_STRIDE) */
-    GC_GLOBAL const gc_real *boxes_in,    /* (bodies, GC_BOX_STRIDE) */
-    GC_GLOBAL const int *rank_in,         /* (bodies,) 2 * rank of the world + (1 if still) */
-    GC_GLOBAL const int *group_in,        /* (bodies,) bits */
-    GC_GLOBAL const int *mask_in,         /* (bodies,) bits */
-    GC_GLOBAL gc_real *leaves_out,        /* (n, GC_LEAF_STRIDE) */
-    GC_GLOBAL int *leaf_ints_out)         /* (n, GC_LEAF_INTS) */
+    GC_GLOBAL const int *order_in,      /* (n,) body of each leaf */
+    GC_GLOBAL const gc_real *bounds_in, /* (bodies, GC_BOUND_STRIDE) */
+    GC_GLOBAL const gc_real *boxes_in,  /* (bodies, GC_BOX_STRIDE) */
+    GC_GLOBAL const int *rank_in,       /* (bodies,) 2 * rank of the world + (1 if still) */
+    GC_GLOBAL const int *group_in,      /* (bodies,) bits */
+    GC_GLOBAL const int *mask_in,       /* (bodies,) bits */
+    GC_GLOBAL gc_real *leaves_out,      /* (n, GC_LEAF_STRIDE) */
+    GC_GLOBAL int *leaf_ints_out)       /* (n, GC_LEAF_INTS) */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         int body = order_in[i];
@@ -90,8 +90,9 @@ GC_FN void gc_crowd_leaf(gc_raster *node, GC_GLOBAL const gc_real *leaf, int sti
     gc_vec way = gc_make(leaf[3] - leaf[0], leaf[4] - leaf[1], leaf[5] - leaf[2]);
     gc_raster radius = gc_above(leaf[6]), angle = gc_above(leaf[7]), length = gc_above(gc_norm(way));
     for (int k = 0; k < 3; ++k) {
-        gc_crowd_point(node + (still ? GC_CROWD_STILL : GC_CROWD_SWEPT), k, leaf[GC_BOUND_STRIDE + k] - origin[k],
-                      leaf[GC_BOUND_STRIDE + 3 + k] - origin[k]);
+        gc_crowd_point(
+            node + (still ? GC_CROWD_STILL : GC_CROWD_SWEPT), k, leaf[GC_BOUND_STRIDE + k] - origin[k],
+            leaf[GC_BOUND_STRIDE + 3 + k] - origin[k]);
         if (still) continue;
         gc_crowd_point(node + GC_CROWD_START, k, leaf[k] - origin[k], leaf[k] - origin[k]);
         gc_crowd_point(node + GC_CROWD_END, k, leaf[3 + k] - origin[k], leaf[3 + k] - origin[k]);
@@ -103,14 +104,14 @@ GC_FN void gc_crowd_leaf(gc_raster *node, GC_GLOBAL const gc_real *leaf, int sti
 }
 
 GC_KERNEL void b03_body_nodes(
-    int n_nodes,                            /* of level GC_BVH_LOW */
-    int n,                                  /* leaves */
+    int n_nodes, /* of level GC_BVH_LOW */
+    int n,       /* leaves */
     gc_real origin_x,
     gc_real origin_y,
     gc_real origin_z,
-    GC_GLOBAL const gc_real *leaves_in,     /* (n, GC_LEAF_STRIDE) */
-    GC_GLOBAL const int *leaf_ints_in,      /* (n, GC_LEAF_INTS) */
-    GC_GLOBAL gc_raster *nodes_out)         /* (nodes, GC_CROWD_STRIDE): the first n_nodes are written */
+    GC_GLOBAL const gc_real *leaves_in, /* (n, GC_LEAF_STRIDE) */
+    GC_GLOBAL const int *leaf_ints_in,  /* (n, GC_LEAF_INTS) */
+    GC_GLOBAL gc_raster *nodes_out)     /* (nodes, GC_CROWD_STRIDE): the first n_nodes are written */
 {
     gc_real origin[3];
     origin[0] = origin_x;
@@ -128,7 +129,7 @@ GC_KERNEL void b03_body_nodes(
 }
 
 GC_KERNEL void b03_body_level(
-    int n_nodes,                    /* as in b03_level */
+    int n_nodes, /* as in b03_level */
     int n_children,
     int start,
     int child_start,

@@ -30,8 +30,8 @@ typedef struct {
     GC_GLOBAL const gc_raster *nodes;
     GC_GLOBAL const gc_long *ignored; /* (n_ignored,) a * n_bodies + b, a < b, rising */
     int n, n_bodies, n_ignored;
-    int still_pairs;                  /* are two bodies that stand still a pair? */
-    int all;                          /* leave out the bounds, keep the rules */
+    int still_pairs; /* are two bodies that stand still a pair? */
+    int all;         /* leave out the bounds, keep the rules */
 } gc_broad;
 
 GC_FN void gc_asker_load(const gc_broad *s, int leaf, const gc_real *origin, gc_asker *q)
@@ -86,8 +86,9 @@ GC_FN int gc_crowd_moving(const gc_asker *q, GC_GLOBAL const gc_raster *node)
 {
     gc_raster at0[6], at1[6], t0 = GC_F(0.0), t1 = GC_F(1.0);
     gc_raster angle = GC_MIN(q->node_angle, node[GC_CROWD_ANGLE]);
-    gc_raster reach = gc_crowd_reach(q->node_radius + node[GC_CROWD_RADIUS], q->node_way + node[GC_CROWD_WAY], angle,
-                                     q->node_angle + node[GC_CROWD_ANGLE]);
+    gc_raster reach = gc_crowd_reach(
+        q->node_radius + node[GC_CROWD_RADIUS], q->node_way + node[GC_CROWD_WAY], angle,
+        q->node_angle + node[GC_CROWD_ANGLE]);
     int apart = node[GC_CROWD_RADIUS] < GC_F(0.0);
     if (apart | (reach < GC_F(0.0))) return !apart;
     reach = reach + GC_CROWD_PAD * reach + q->rounding;
@@ -154,9 +155,16 @@ GC_FN int gc_pair_passes(const gc_broad *s, const gc_asker *q, int leaf)
     return s->n_ignored == 0 || !gc_is_ignored(s, GC_MIN(q->body, ints[0]), GC_MAX(q->body, ints[0]));
 }
 
-GC_FN gc_broad gc_broad_of(int n, int n_bodies, int n_ignored, int still_pairs, int all, GC_GLOBAL const gc_real *leaves,
-                             GC_GLOBAL const int *leaf_ints, GC_GLOBAL const gc_raster *nodes,
-                             GC_GLOBAL const gc_long *ignored)
+GC_FN gc_broad gc_broad_of(
+    int n,
+    int n_bodies,
+    int n_ignored,
+    int still_pairs,
+    int all,
+    GC_GLOBAL const gc_real *leaves,
+    GC_GLOBAL const int *leaf_ints,
+    GC_GLOBAL const gc_raster *nodes,
+    GC_GLOBAL const gc_long *ignored)
 {
     gc_broad s;
     s.leaves = leaves;
@@ -231,9 +239,9 @@ GC_FN void gc_sort_partners(GC_GLOBAL int *row, int n, int stride)
 }
 
 GC_KERNEL void b04_count(
-    int n_askers,                           /* leaves that ask now: */
-    int first,                              /* ... from this one */
-    int n,                                  /* leaves */
+    int n_askers, /* leaves that ask now: */
+    int first,    /* ... from this one */
+    int n,        /* leaves */
     int n_bodies,
     int n_ignored,
     int still_pairs,
@@ -241,14 +249,14 @@ GC_KERNEL void b04_count(
     gc_real origin_x,
     gc_real origin_y,
     gc_real origin_z,
-    GC_GLOBAL const gc_real *leaves_in,     /* (n, GC_LEAF_STRIDE) */
-    GC_GLOBAL const int *leaf_ints_in,      /* (n, GC_LEAF_INTS) */
-    GC_GLOBAL const gc_raster *nodes_in,    /* (nodes, GC_CROWD_STRIDE) */
-    GC_GLOBAL const int *segments_in,       /* (ranks + 1,) first leaf of each */
-    GC_GLOBAL const gc_long *ignored_in,    /* (n_ignored,) */
-    GC_GLOBAL int *kept_out,                /* (n_bodies, GC_BVH_KEEP) as many partners of each body, in any order */
-    GC_GLOBAL int *counts_out,              /* (n_bodies,) zero before: partners of higher number of each body */
-    GC_GLOBAL int *tests_out)               /* (n,) nodes and leaves that each leaf looked at */
+    GC_GLOBAL const gc_real *leaves_in,  /* (n, GC_LEAF_STRIDE) */
+    GC_GLOBAL const int *leaf_ints_in,   /* (n, GC_LEAF_INTS) */
+    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_CROWD_STRIDE) */
+    GC_GLOBAL const int *segments_in,    /* (ranks + 1,) first leaf of each */
+    GC_GLOBAL const gc_long *ignored_in, /* (n_ignored,) */
+    GC_GLOBAL int *kept_out,             /* (n_bodies, GC_BVH_KEEP) as many partners of each body, in any order */
+    GC_GLOBAL int *counts_out,           /* (n_bodies,) zero before: partners of higher number of each body */
+    GC_GLOBAL int *tests_out)            /* (n,) nodes and leaves that each leaf looked at */
 {
     gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, all, leaves_in, leaf_ints_in, nodes_in, ignored_in);
     gc_real origin[3];
@@ -280,20 +288,20 @@ GC_KERNEL void b04_fill(
     int n_ignored,
     int still_pairs,
     int all,
-    int longest,                            /* rows of more partners are left to b04_row */
-    gc_long base,                           /* number of the first pair in pairs_out */
+    int longest,  /* rows of more partners are left to b04_row */
+    gc_long base, /* number of the first pair in pairs_out */
     gc_real origin_x,
     gc_real origin_y,
     gc_real origin_z,
-    GC_GLOBAL const int *askers_in,         /* (n_askers,) leaves */
-    GC_GLOBAL const gc_real *leaves_in,     /* as in b04_count */
+    GC_GLOBAL const int *askers_in,     /* (n_askers,) leaves */
+    GC_GLOBAL const gc_real *leaves_in, /* as in b04_count */
     GC_GLOBAL const int *leaf_ints_in,
     GC_GLOBAL const gc_raster *nodes_in,
     GC_GLOBAL const int *segments_in,
     GC_GLOBAL const gc_long *ignored_in,
-    GC_GLOBAL const int *kept_in,           /* (n_bodies, GC_BVH_KEEP) of b04_count */
-    GC_GLOBAL const gc_long *starts_in,     /* (n_bodies + 1,) number of each body's first pair */
-    GC_GLOBAL int *pairs_out)               /* (pairs, 2) */
+    GC_GLOBAL const int *kept_in,       /* (n_bodies, GC_BVH_KEEP) of b04_count */
+    GC_GLOBAL const gc_long *starts_in, /* (n_bodies + 1,) number of each body's first pair */
+    GC_GLOBAL int *pairs_out)           /* (pairs, 2) */
 {
     gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, all, leaves_in, leaf_ints_in, nodes_in, ignored_in);
     gc_real origin[3];
@@ -327,7 +335,7 @@ GC_KERNEL void b04_fill(
 }
 
 GC_KERNEL void b04_row(
-    int asker,                              /* leaf of the body whose partners are marked */
+    int asker, /* leaf of the body whose partners are marked */
     int n,
     int n_bodies,
     int n_ignored,
@@ -336,11 +344,11 @@ GC_KERNEL void b04_row(
     gc_real origin_x,
     gc_real origin_y,
     gc_real origin_z,
-    GC_GLOBAL const gc_real *leaves_in,     /* as in b04_count */
+    GC_GLOBAL const gc_real *leaves_in, /* as in b04_count */
     GC_GLOBAL const int *leaf_ints_in,
     GC_GLOBAL const gc_raster *nodes_in,
     GC_GLOBAL const gc_long *ignored_in,
-    GC_GLOBAL gc_uchar *marks_out)          /* (n_bodies,) 1 for partners; zero before */
+    GC_GLOBAL gc_uchar *marks_out) /* (n_bodies,) 1 for partners; zero before */
 {
     gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, all, leaves_in, leaf_ints_in, nodes_in, ignored_in);
     gc_real origin[3];

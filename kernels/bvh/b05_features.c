@@ -17,15 +17,20 @@ typedef struct {
     GC_GLOBAL gc_raster *field, *spare; /* (room, GC_NEAR_FIELDS) now, and for the next set */
     GC_GLOBAL int *node, *spare_node;   /* (room,) numbers within the level */
     GC_GLOBAL int *count, *spare_count;
-    GC_GLOBAL const gc_raster *nodes;   /* of the level */
+    GC_GLOBAL const gc_raster *nodes; /* of the level */
     int level, side;
 } gc_front;
 
 /* nodes of a level of a tree with n faces */
 GC_FN int gc_level_size(int n, int level) { return (n + (1 << level) - 1) >> level; }
 
-GC_FN gc_front gc_front_make(GC_GLOBAL const int *tree, GC_GLOBAL const gc_raster *nodes, GC_GLOBAL gc_raster *reals,
-                             GC_GLOBAL int *ints, int room, int side)
+GC_FN gc_front gc_front_make(
+    GC_GLOBAL const int *tree,
+    GC_GLOBAL const gc_raster *nodes,
+    GC_GLOBAL gc_raster *reals,
+    GC_GLOBAL int *ints,
+    int room,
+    int side)
 {
     gc_front f;
     int at = tree[1], l;
@@ -64,8 +69,9 @@ GC_FN void gc_front_lower(gc_front *f)
 
 GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *node, gc_near *a)
 {
-    gc_near_make(p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta,
-                 f->side ? p->screw.ra : p->screw.rb, node, a);
+    gc_near_make(
+        p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta, f->side ? p->screw.ra : p->screw.rb,
+        node, a);
 }
 
 /* does node a of f's side meet any node of the other side's set? */
@@ -208,45 +214,47 @@ GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL in
 
 GC_KERNEL void b05_features(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
-    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,             /* (bodies,) */
-    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL const int *trees_in,             /* (meshes, GC_TREE_STRIDE) */
-    GC_GLOBAL const gc_raster *nodes_in,       /* (nodes, GC_PATCH_NODE) */
-    GC_GLOBAL gc_raster *scratch_reals,        /* (groups, 4 room GC_NEAR_FIELDS) */
-    GC_GLOBAL int *scratch_ints,               /* (groups, 4 room + 4) */
-    int room,                                  /* nodes that a set holds */
+    GC_GLOBAL const int *todo_in,        /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *pairs_in,       /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,       /* (bodies,) */
+    GC_GLOBAL const gc_real *screw_in,   /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *state_in,       /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
+    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_PATCH_NODE) */
+    GC_GLOBAL gc_raster *scratch_reals,  /* (groups, 4 room GC_NEAR_FIELDS) */
+    GC_GLOBAL int *scratch_ints,         /* (groups, 4 room + 4) */
+    int room,                            /* nodes that a set holds */
     int capacity,
-    GC_GLOBAL int *need_out,                   /* (1,) room that would have been needed */
-    GC_GLOBAL int *no_room_out,                /* (n_pairs,) set to 1 where a set did not fit */
-    GC_GLOBAL int *n_out,                      /* (1,) may pass the capacity */
-    GC_GLOBAL int *list_out)                   /* (capacity, 3) 2 pair + side, patch (header), bits of its faces */
+    GC_GLOBAL int *need_out,    /* (1,) room that would have been needed */
+    GC_GLOBAL int *no_room_out, /* (n_pairs,) set to 1 where a set did not fit */
+    GC_GLOBAL int *n_out,       /* (1,) may pass the capacity */
+    GC_GLOBAL int *list_out)    /* (capacity, 3) 2 pair + side, patch (header), bits of its faces */
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-        int pair = todo_in[g], most;
-        GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_FIELDS;
-        GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
-        if (!state_in[pair]) {
-            gc_near_pair p;
-            gc_front a = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
-            gc_front b = gc_front_make(trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
-                                       reals + 2 * room * GC_NEAR_FIELDS, ints + 2 * room + 2, room, 1);
-            gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
-            most = gc_fronts_descend(&p, &a, &b, room);
-            if (most > room) {
-                if (GC_LOCAL_ID == 0) {
-                    GC_ATOMIC_MAX(need_out, most);
-                    no_room_out[pair] = 1;
+            int pair = todo_in[g], most;
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_FIELDS;
+            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
+            if (!state_in[pair]) {
+                gc_near_pair p;
+                gc_front a = gc_front_make(
+                    trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
+                gc_front b = gc_front_make(
+                    trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
+                    reals + 2 * room * GC_NEAR_FIELDS, ints + 2 * room + 2, room, 1);
+                gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
+                most = gc_fronts_descend(&p, &a, &b, room);
+                if (most > room) {
+                    if (GC_LOCAL_ID == 0) {
+                        GC_ATOMIC_MAX(need_out, most);
+                        no_room_out[pair] = 1;
+                    }
+                } else if (most > 0) {
+                    gc_front_list(&a, pair, capacity, n_out, list_out);
+                    gc_front_list(&b, pair, capacity, n_out, list_out);
                 }
-            } else if (most > 0) {
-                gc_front_list(&a, pair, capacity, n_out, list_out);
-                gc_front_list(&b, pair, capacity, n_out, list_out);
             }
-        }
-        GC_BARRIER();
-        g += GC_GROUP_STEP(n_todo);
-    } while (g < GC_GROUP_HI(n_todo));
+            GC_BARRIER();
+            g += GC_GROUP_STEP(n_todo);
+        } while (g < GC_GROUP_HI(n_todo));
 }

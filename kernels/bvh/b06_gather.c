@@ -36,8 +36,19 @@ GC_FN int gc_listed(GC_GLOBAL const int *entries, int first, int end, int part)
 /* A CSR table of what is around features, whose entries count in other patches by `away`: value * scale + low bits, value a
  * face (column 3 of an entry's offsets) or an edge (column 2). The first entry that is listed stands in for those that are
  * not; rows without any keep what they have, and belong to features that cannot meet anything. */
-GC_FN void gc_gather_around(GC_GLOBAL const int *t, int start, int rows, int values, int away, GC_GLOBAL const int *entries,
-                            int g, int first, int end, int column, int scale, GC_GLOBAL int *to)
+GC_FN void gc_gather_around(
+    GC_GLOBAL const int *t,
+    int start,
+    int rows,
+    int values,
+    int away,
+    GC_GLOBAL const int *entries,
+    int g,
+    int first,
+    int end,
+    int column,
+    int scale,
+    GC_GLOBAL int *to)
 {
     int r;
     for (r = GC_LOCAL_ID; r < rows; r += GC_GROUP_SIZE) {
@@ -54,8 +65,15 @@ GC_FN void gc_gather_around(GC_GLOBAL const int *t, int start, int rows, int val
 }
 
 /* Vertices of a patch told from the near frame's origin, and how far they are from there at most, in whole units. */
-GC_FN void gc_gather_vertices(GC_GLOBAL const gc_real *vertices, GC_GLOBAL const int *source, int n, gc_vec origin,
-                              gc_real shrink, GC_GLOBAL gc_raster *to, int all, GC_GLOBAL int *reach_out)
+GC_FN void gc_gather_vertices(
+    GC_GLOBAL const gc_real *vertices,
+    GC_GLOBAL const int *source,
+    int n,
+    gc_vec origin,
+    gc_real shrink,
+    GC_GLOBAL gc_raster *to,
+    int all,
+    GC_GLOBAL int *reach_out)
 {
     gc_real far = GC_R(0.0);
     int i;
@@ -83,8 +101,16 @@ GC_FN void gc_copy_blocks(GC_GLOBAL const gc_raster *from, GC_GLOBAL gc_raster *
     }
 }
 
-GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc_mesh *m, const gc_offsets *b,
-                              GC_GLOBAL const int *entries, int g, int first, int end, GC_GLOBAL int *out)
+GC_FN void gc_gather_topology(
+    GC_GLOBAL const int *t,
+    const gc_mesh *p,
+    const gc_mesh *m,
+    const gc_offsets *b,
+    GC_GLOBAL const int *entries,
+    int g,
+    int first,
+    int end,
+    GC_GLOBAL int *out)
 {
     /* the closing entry of one patch is the first of the next: only the last patch of a mesh writes it */
     int corners = t[p->face_start + p->nf], closing = g + 1 == end, i;
@@ -95,12 +121,15 @@ GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc
     gc_copy_ints(t + p->edge_face_start, out + m->edge_face_start + b->edges, p->ne + closing, b->edge_faces);
     gc_copy_ints(t + p->vertex_edge_start, out + m->vertex_edge_start + b->vertices, p->nv + closing, b->vertex_edges);
     gc_copy_ints(t + p->vertex_face_start, out + m->vertex_face_start + b->vertices, p->nv + closing, b->vertex_faces);
-    gc_gather_around(t, p->edge_face_start, p->ne, p->edge_faces, p->edge_faces_away, entries, g, first, end, 3, 2,
-                     out + m->edge_faces + b->edge_faces);
-    gc_gather_around(t, p->vertex_edge_start, p->nv, p->vertex_edges, p->vertex_edges_away, entries, g, first, end, 2, 2,
-                     out + m->vertex_edges + b->vertex_edges);
-    gc_gather_around(t, p->vertex_face_start, p->nv, p->vertex_faces, p->vertex_faces_away, entries, g, first, end, 3, 1,
-                     out + m->vertex_faces + b->vertex_faces);
+    gc_gather_around(
+        t, p->edge_face_start, p->ne, p->edge_faces, p->edge_faces_away, entries, g, first, end, 3, 2,
+        out + m->edge_faces + b->edge_faces);
+    gc_gather_around(
+        t, p->vertex_edge_start, p->nv, p->vertex_edges, p->vertex_edges_away, entries, g, first, end, 2, 2,
+        out + m->vertex_edges + b->vertex_edges);
+    gc_gather_around(
+        t, p->vertex_face_start, p->nv, p->vertex_faces, p->vertex_faces_away, entries, g, first, end, 3, 1,
+        out + m->vertex_faces + b->vertex_faces);
     gc_copy_ints(t + p->edge_flags, out + m->edge_flags + b->edges, p->ne, 0);
     gc_copy_ints(t + p->vertex_flags, out + m->vertex_flags + b->vertices, p->nv, 0);
     gc_copy_ints(t + p->source_vertices, out + m->source_vertices + b->vertices, p->nv, 0);
@@ -111,24 +140,24 @@ GC_FN void gc_gather_topology(GC_GLOBAL const int *t, const gc_mesh *p, const gc
 
 GC_KERNEL void b06_gather(
     int n_entries,
-    GC_GLOBAL const int *entries_in,           /* (n_entries, GC_GATHER_STRIDE) part, then gc_offsets */
-    GC_GLOBAL const int *mesh_in,              /* (n_entries,) joined mesh of each entry */
-    GC_GLOBAL const int *mesh_start_in,        /* (meshes + 1,) first entry of each joined mesh */
-    GC_GLOBAL const int *headers_in,           /* (parts, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *entries_in,    /* (n_entries, GC_GATHER_STRIDE) part, then gc_offsets */
+    GC_GLOBAL const int *mesh_in,       /* (n_entries,) joined mesh of each entry */
+    GC_GLOBAL const int *mesh_start_in, /* (meshes + 1,) first entry of each joined mesh */
+    GC_GLOBAL const int *headers_in,    /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) of whole meshes, centred */
-    GC_GLOBAL const gc_raster *normals_in,     /* per part x, y, z blocks */
+    GC_GLOBAL const gc_real *vertices_in,  /* (vertices, 4) of whole meshes, centred */
+    GC_GLOBAL const gc_raster *normals_in, /* per part x, y, z blocks */
     GC_GLOBAL const gc_raster *inverse_length_in,
-    GC_GLOBAL const int *edge0_in,             /* (parts,) */
-    GC_GLOBAL const int *joined_headers_in,    /* (meshes, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *joined_edge0_in,      /* (meshes,) */
-    GC_GLOBAL const int *side_in,              /* (meshes,) 2 pair + side of each joined mesh */
-    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,             /* (bodies,) */
-    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *edge0_in,          /* (parts,) */
+    GC_GLOBAL const int *joined_headers_in, /* (meshes, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *joined_edge0_in,   /* (meshes,) */
+    GC_GLOBAL const int *side_in,           /* (meshes,) 2 pair + side of each joined mesh */
+    GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,          /* (bodies,) */
+    GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *topology_out,
-    GC_GLOBAL int *reach_out,                  /* (meshes,) zero before; see gc_gather_vertices */
-    GC_GLOBAL gc_raster *vertices_out,         /* per joined mesh x, y, z blocks from the near frame's origin, user units */
+    GC_GLOBAL int *reach_out,          /* (meshes,) zero before; see gc_gather_vertices */
+    GC_GLOBAL gc_raster *vertices_out, /* per joined mesh x, y, z blocks from the near frame's origin, user units */
     GC_GLOBAL gc_raster *normals_out,
     GC_GLOBAL gc_raster *inverse_length_out)
 {
@@ -149,13 +178,15 @@ GC_KERNEL void b06_gather(
         b.mask = (gc_uint)e[8];
         gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);
         gc_mesh_load(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
-        gc_gather_topology(topology_in, &p, &m, &b, entries_in, g, mesh_start_in[mesh], mesh_start_in[mesh + 1], topology_out);
+        gc_gather_topology(
+            topology_in, &p, &m, &b, entries_in, g, mesh_start_in[mesh], mesh_start_in[mesh + 1], topology_out);
         gc_screw_load(screw_in + GC_SCREW_STRIDE * (side_in[mesh] >> 1), &k);
         gc_screw_near(&k, &n);
         origin = side_in[mesh] & 1 ? gc_near_origin(&n, n.rb, n.tb) : gc_near_origin(&n, n.ra, n.ta);
         whole = headers_in[GC_MESH_STRIDE * shape_in[pairs_in[side_in[mesh]]] + 3];
-        gc_gather_vertices(vertices_in + 4 * whole, topology_in + p.source_vertices, p.nv, origin, n.shrink,
-                           vertices_out + 3 * m.vertex0 + b.vertices, m.nv, reach_out + mesh);
+        gc_gather_vertices(
+            vertices_in + 4 * whole, topology_in + p.source_vertices, p.nv, origin, n.shrink,
+            vertices_out + 3 * m.vertex0 + b.vertices, m.nv, reach_out + mesh);
         gc_copy_blocks(normals_in + 3 * p.face0, normals_out + 3 * m.face0 + b.faces, p.nf, m.nf);
         for (i = GC_LOCAL_ID; i < p.ne; i += GC_GROUP_SIZE)
             inverse_length_out[joined_edge0_in[mesh] + b.edges + i] = inverse_length_in[edge0_in[part] + i];

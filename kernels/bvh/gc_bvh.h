@@ -86,12 +86,12 @@
 
 typedef struct {
     int level, node;
-    int start;  /* place of the level's first node in the table */
-    int n;      /* leaves of the tree */
-    int low;    /* lowest level that has boxes; below it nodes are only ranges of leaves */
-    int top;    /* level of the root */
-    int end;    /* the walk ends before this leaf */
-    int room;   /* as end, but a node may reach beyond the last leaf of the tree */
+    int start; /* place of the level's first node in the table */
+    int n;     /* leaves of the tree */
+    int low;   /* lowest level that has boxes; below it nodes are only ranges of leaves */
+    int top;   /* level of the root */
+    int end;   /* the walk ends before this leaf */
+    int room;  /* as end, but a node may reach beyond the last leaf of the tree */
 } gc_visit;
 
 /* nodes of a level, n > 0 */

@@ -122,8 +122,9 @@ GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_near_pair *p)
     gc_screw_load(screw, &k);
     gc_screw_near(&k, &p->screw);
     /* nodes are told from the meshes' centres */
-    reach = (gc_raster)(GC_MAX(p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
-                               p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));
+    reach = (gc_raster)(GC_MAX(
+        p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
+        p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));
     p->view = gc_near_view(&k, &p->screw, GC_R(-1.0), reach);
     p->before = gc_turn_at(k.theta, GC_R(-0.5));
     p->behind = gc_turn_at(k.theta, GC_R(0.5));
@@ -195,13 +196,20 @@ GC_FN void gc_near_store(const gc_near *a, GC_GLOBAL gc_raster *p)
 
 /* node: GC_PATCH_NODE numbers; rot, shift: the body's place in the screen frame (B half way); other: the other one's
  * rotation */
-GC_LARGE void gc_near_make(const gc_near_pair *p, const gc_real *rot, const gc_real *shift, const gc_real *other,
-                           GC_GLOBAL const gc_raster *node, gc_near *a)
+GC_LARGE void gc_near_make(
+    const gc_near_pair *p,
+    const gc_real *rot,
+    const gc_real *shift,
+    const gc_real *other,
+    GC_GLOBAL const gc_raster *node,
+    gc_near *a)
 {
     const gc_screw *k = &p->screw;
     gc_real unit = GC_R(0.5) * k->shrink, offset;
-    gc_vec c = gc_make(unit * (gc_real)(node[0] + node[3]), unit * (gc_real)(node[1] + node[4]),
-                       unit * (gc_real)(node[2] + node[5])), n, at;
+    gc_vec c = gc_make(
+               unit * (gc_real)(node[0] + node[3]), unit * (gc_real)(node[1] + node[4]),
+               unit * (gc_real)(node[2] + node[5])),
+           n, at;
     gc_raster pad = GC_F(4.0) * p->view.pad, f = GC_F(0.5) * (gc_raster)k->shrink, radius, stray;
     gc_box_extent(&p->view, rot, shift, k->shrink, node, &a->box);
     c = gc_add(gc_rotate(rot, c), gc_make(shift[0], shift[1], shift[2]));

@@ -107,8 +107,9 @@ GC_FN gc_quat gc_quat_make(gc_real w, gc_real x, gc_real y, gc_real z)
 
 GC_FN gc_quat gc_quat_mul(gc_quat a, gc_quat b)
 {
-    return gc_quat_make(a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w);
+    return gc_quat_make(
+        a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w);
 }
 
 GC_FN gc_quat gc_quat_conj(gc_quat q) { return gc_quat_make(q.w, -q.x, -q.y, -q.z); }

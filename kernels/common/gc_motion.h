@@ -5,14 +5,14 @@
 /* these are inlined by force: GCC stops when a stage more calls them, and all solving is a quarter slower */
 GC_INLINE gc_vec gc_rotate(const gc_real *m, gc_vec v)
 {
-    return gc_make(m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
-                   m[6] * v.x + m[7] * v.y + m[8] * v.z);
+    return gc_make(
+        m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z, m[6] * v.x + m[7] * v.y + m[8] * v.z);
 }
 
 GC_INLINE gc_vec gc_rotate_back(const gc_real *m, gc_vec v)
 {
-    return gc_make(m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z,
-                   m[2] * v.x + m[5] * v.y + m[8] * v.z);
+    return gc_make(
+        m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z, m[2] * v.x + m[5] * v.y + m[8] * v.z);
 }
 
 GC_INLINE void gc_screw_load(GC_GLOBAL const gc_real *p, gc_screw *k)
@@ -93,8 +93,12 @@ GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
     m->vertex_faces_away = h[25];
 }
 
-GC_FN gc_tables gc_tables_of(GC_GLOBAL const int *headers, GC_GLOBAL const int *topology, GC_GLOBAL const gc_real *reals,
-                             GC_GLOBAL const gc_real *vertices, GC_GLOBAL const gc_real *planes)
+GC_FN gc_tables gc_tables_of(
+    GC_GLOBAL const int *headers,
+    GC_GLOBAL const int *topology,
+    GC_GLOBAL const gc_real *reals,
+    GC_GLOBAL const gc_real *vertices,
+    GC_GLOBAL const gc_real *planes)
 {
     gc_tables t;
     t.headers = headers;
@@ -136,8 +140,7 @@ GC_FN gc_turn gc_turn_at(gc_real theta, gc_real s)
 GC_FN gc_vec gc_flow(const gc_screw *k, gc_turn r, gc_vec x)
 {
     gc_real out = k->w + k->theta * x.z, in = k->theta * x.x;
-    return gc_make(x.x + out * r.sigma - k->theta * in * r.nu, x.y + k->g * r.s,
-                   x.z - in * r.sigma - k->theta * out * r.nu);
+    return gc_make(x.x + out * r.sigma - k->theta * in * r.nu, x.y + k->g * r.s, x.z - in * r.sigma - k->theta * out * r.nu);
 }
 
 /* a direction turned by the flow from half-way to s */

@@ -11,8 +11,8 @@ typedef struct {
     gc_vec start, along, across, aside; /* centre at the start; ways along the axis, across it, and their normal */
     gc_vec axis;
     gc_real cosine[GC_BVH_PIECES + 1], sine[GC_BVH_PIECES + 1]; /* of half the angle up to each time */
-    gc_real strays;                     /* arc from chord within a piece, per unit of radius */
-    gc_real radius;                     /* of the centre's arc */
+    gc_real strays;                                             /* arc from chord within a piece, per unit of radius */
+    gc_real radius;                                             /* of the centre's arc */
     int pieces;
 } gc_path;
 
@@ -57,8 +57,9 @@ GC_FN gc_vec gc_turned_half(gc_quat q, gc_vec h)
     gc_vec x = gc_quat_rotate(q, gc_make(h.x, GC_R(0.0), GC_R(0.0)));
     gc_vec y = gc_quat_rotate(q, gc_make(GC_R(0.0), h.y, GC_R(0.0)));
     gc_vec z = gc_quat_rotate(q, gc_make(GC_R(0.0), GC_R(0.0), h.z));
-    return gc_make(GC_ABS(x.x) + GC_ABS(y.x) + GC_ABS(z.x), GC_ABS(x.y) + GC_ABS(y.y) + GC_ABS(z.y),
-                   GC_ABS(x.z) + GC_ABS(y.z) + GC_ABS(z.z));
+    return gc_make(
+        GC_ABS(x.x) + GC_ABS(y.x) + GC_ABS(z.x), GC_ABS(x.y) + GC_ABS(y.y) + GC_ABS(z.y),
+        GC_ABS(x.z) + GC_ABS(y.z) + GC_ABS(z.z));
 }
 
 /* what is known of a body before its box is made */
@@ -91,8 +92,12 @@ GC_FN gc_moving gc_moving_make(gc_vec centre, gc_real radius, gc_vec sides, gc_v
 GC_FN void gc_swept_add(gc_real *box, gc_vec c, gc_vec h)
 {
     gc_real at[3], sides[3];
-    at[0] = c.x; at[1] = c.y; at[2] = c.z;
-    sides[0] = h.x; sides[1] = h.y; sides[2] = h.z;
+    at[0] = c.x;
+    at[1] = c.y;
+    at[2] = c.z;
+    sides[0] = h.x;
+    sides[1] = h.y;
+    sides[2] = h.z;
     for (int k = 0; k < 3; ++k) {
         box[k] = GC_MIN(box[k], at[k]);
         box[3 + k] = GC_MAX(box[3 + k], at[k]);
@@ -159,8 +164,8 @@ GC_FN int gc_is_still(const gc_moving *m)
 {
     gc_quat p = m->q0, q = m->q1;
     return m->way == GC_R(0.0)
-        && ((p.w == q.w && p.x == q.x && p.y == q.y && p.z == q.z)
-            || (p.w == -q.w && p.x == -q.x && p.y == -q.y && p.z == -q.z));
+           && ((p.w == q.w && p.x == q.x && p.y == q.y && p.z == q.z)
+               || (p.w == -q.w && p.x == -q.x && p.y == -q.y && p.z == -q.z));
 }
 
 /* May two bodies meet during the step? Two sound bounds, without pads; a NaN parts nothing. */
@@ -173,8 +178,8 @@ GC_LARGE int gc_sweeps_meet(const gc_moving *a, const gc_moving *b)
     if (gc_is_still(a) || gc_is_still(b) || GC_MAX(a->angle, b->angle) <= GC_BVH_STRAIGHT)
         for (k = 0; k < 3; ++k)
             if (box_a[k] > box_b[3 + k] || box_b[k] > box_a[3 + k]) return 0;
-    return gc_paths_meet(gc_sub(b->c0, a->c0), gc_sub(b->c1, a->c1), a->radius + b->radius, a->angle, b->angle, a->turn,
-                         b->turn);
+    return gc_paths_meet(
+        gc_sub(b->c0, a->c0), gc_sub(b->c1, a->c1), a->radius + b->radius, a->angle, b->angle, a->turn, b->turn);
 }
 
 #endif

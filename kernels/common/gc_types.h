@@ -36,9 +36,9 @@
 /* hit_kind = kind + these bits */
 #define GC_HIT_KIND_MASK 3
 #define GC_HIT_SUSTAINED 4
-#define GC_HIT_A_END 8      /* edge-edge: at an end of A's edge */
+#define GC_HIT_A_END 8 /* edge-edge: at an end of A's edge */
 #define GC_HIT_B_END 16
-#define GC_HIT_BORDER 32    /* vertex-face: on the border of the face */
+#define GC_HIT_BORDER 32                                            /* vertex-face: on the border of the face */
 #define GC_HIT_MARGIN (GC_HIT_A_END | GC_HIT_B_END | GC_HIT_BORDER) /* any of these: it may be one meeting with others */
 /* with refine = pixels: of that edge the end with the higher vertex number; told as it is */
 #define GC_HIT_A_HIGH 64
@@ -60,7 +60,7 @@ typedef struct {
     int edge_flags, vertex_flags;
     int two_sided, closed;
     int source_vertices, source_edges, source_faces;
-    int near_faces; /* 0 for faces to be left out, or -1 */
+    int near_faces;                                            /* 0 for faces to be left out, or -1 */
     int edge_faces_away, vertex_edges_away, vertex_faces_away; /* of patches: how many patches on an entry counts in */
 } gc_mesh;
 
@@ -92,17 +92,17 @@ typedef struct {
  * s = t - 1/2 runs over [-1/2, 1/2]. */
 #define GC_SCREW_STRIDE 40
 typedef struct {
-    gc_real theta;  /* angle, radians in [0, pi] */
-    gc_real w;      /* tangential speed at the origin of the frame, theta / kappa */
-    gc_real g;      /* speed along the axis */
-    gc_real kappa;  /* curvature of the flow, 1 / (distance of the origin from the axis); 0 = translation */
-    gc_real speed;  /* hypot(w, g) */
-    gc_real size;   /* larger bounding radius, about 1 */
-    gc_real tau;    /* how far outside [0, 1] roots are looked for */
-    gc_real scale;  /* user length = scale * scaled length */
-    gc_real ra[9], ta[3];   /* a: mesh (centred, scaled) -> screw frame, row major */
-    gc_real rb[9], tb[3];   /* b at half-way */
-    gc_real shrink;         /* 1 / scale, a power of two as well */
+    gc_real theta;              /* angle, radians in [0, pi] */
+    gc_real w;                  /* tangential speed at the origin of the frame, theta / kappa */
+    gc_real g;                  /* speed along the axis */
+    gc_real kappa;              /* curvature of the flow, 1 / (distance of the origin from the axis); 0 = translation */
+    gc_real speed;              /* hypot(w, g) */
+    gc_real size;               /* larger bounding radius, about 1 */
+    gc_real tau;                /* how far outside [0, 1] roots are looked for */
+    gc_real scale;              /* user length = scale * scaled length */
+    gc_real ra[9], ta[3];       /* a: mesh (centred, scaled) -> screw frame, row major */
+    gc_real rb[9], tb[3];       /* b at half-way */
+    gc_real shrink;             /* 1 / scale, a power of two as well */
     gc_real radius_a, radius_b; /* bounding radii about the meshes' centres */
 } gc_screw;
 

@@ -39,8 +39,7 @@ GC_FN int f01_balls_meet(const gc_view *w, const gc_screw *k)
     /* u = sqrt(k_a k_b) m / asin(m); what rounds in psi is paid for in the limit */
     c = GC_SQRT_R(GC_F(1.0) - m * m);
     x = m / c;
-    x = x <= GC_F(1.0) ? x * gc_atan_ratio(x * x)
-                       : GC_F(1.57079632679489662) - gc_atan_ratio(GC_F(1.0) / (x * x)) / x;
+    x = x <= GC_F(1.0) ? x * gc_atan_ratio(x * x) : GC_F(1.57079632679489662) - gc_atan_ratio(GC_F(1.0) / (x * x)) / x;
     u = GC_SQRT_R(product) * (m > GC_F(1e-3) ? m / x : GC_F(1.0) - GC_F(0.17) * m * m);
     both += GC_F(4.0) * u * gc_pad_near(w, GC_MIN(ka, kb));
     limit = both * both - d * d;
@@ -54,10 +53,10 @@ GC_FN int f01_balls_meet(const gc_view *w, const gc_screw *k)
 
 GC_KERNEL void f01_spheres(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
-    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL gc_uchar *keep_out)              /* (n_todo,) */
+    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers */
+    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *state_in,     /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL gc_uchar *keep_out)      /* (n_todo,) */
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
         int pair = todo_in[i];

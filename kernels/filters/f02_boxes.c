@@ -9,8 +9,8 @@
  * nothing meets. A box near the axis takes every azimuth and is tested by rho and y alone.
  */
 typedef struct {
-    gc_raster gen[3][3];          /* half sides as (rho, psi, y) */
-    gc_raster rho, psi, y;        /* middle of the linear image */
+    gc_raster gen[3][3];   /* half sides as (rho, psi, y) */
+    gc_raster rho, psi, y; /* middle of the linear image */
     gc_raster stray_rho, stray_psi;
     gc_raster r0, r1, p0, p1, dy; /* ranges of rho and psi, half the range of y */
     gc_raster least;              /* bound of kappa r from below */
@@ -18,8 +18,13 @@ typedef struct {
 } gc_bent_box;
 
 /* sides: (3,) half the sides in user units */
-GC_LARGE void f02_place(const gc_view *w, GC_GLOBAL const gc_real *sides, gc_real shrink, const gc_real *rot, const gc_real *shift,
-                        gc_bent_box *b)
+GC_LARGE void f02_place(
+    const gc_view *w,
+    GC_GLOBAL const gc_real *sides,
+    gc_real shrink,
+    const gc_real *rot,
+    const gc_real *shift,
+    gc_bent_box *b)
 {
     gc_raster kappa = w->kappa, x = (gc_raster)shift[0], z = (gc_raster)shift[2];
     gc_raster kc = gc_kappa_r(kappa, x, z), out = GC_F(0.0), along = GC_F(0.0), q = -GC_CULL_FAR, sn, cs;
@@ -134,13 +139,13 @@ GC_LARGE int f02_boxes_meet(const gc_view *w, const gc_bent_box *a, const gc_ben
 
 GC_KERNEL void f02_boxes(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
-    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,             /* (bodies,) mesh of each body */
-    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL const gc_real *mesh_reals_in,    /* (meshes, GC_MESH_REALS) */
-    GC_GLOBAL gc_uchar *keep_out)              /* (n_todo,) */
+    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,          /* (bodies,) mesh of each body */
+    GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *state_in,          /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REALS) */
+    GC_GLOBAL gc_uchar *keep_out)           /* (n_todo,) */
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
         int pair = todo_in[i], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]];

@@ -28,11 +28,18 @@ typedef struct {
 } gc_shared;
 
 /* vertices of a body; returns the least k that this work-item saw (apart, so that the loop before it vectorises) */
-GC_LARGE gc_raster f03_place(const gc_view *w, const gc_mesh *m, GC_GLOBAL const gc_raster *vertices_in, const gc_real *rot,
-                             const gc_real *shift, gc_real shrink, gc_cloud *c)
+GC_LARGE gc_raster f03_place(
+    const gc_view *w,
+    const gc_mesh *m,
+    GC_GLOBAL const gc_raster *vertices_in,
+    const gc_real *rot,
+    const gc_real *shift,
+    gc_real shrink,
+    gc_cloud *c)
 {
     GC_GLOBAL const gc_raster *GC_RESTRICT vx = vertices_in + 3 * m->vertex0;
-    GC_GLOBAL gc_raster *GC_RESTRICT rho = c->rho, *GC_RESTRICT psi = c->psi, *GC_RESTRICT y = c->y, *GC_RESTRICT along = c->k;
+    GC_GLOBAL gc_raster *GC_RESTRICT rho = c->rho, *GC_RESTRICT psi = c->psi, *GC_RESTRICT y = c->y,
+                                     *GC_RESTRICT along = c->k;
     gc_raster m0 = (gc_raster)(rot[0] * shrink), m1 = (gc_raster)(rot[1] * shrink), m2 = (gc_raster)(rot[2] * shrink);
     gc_raster m3 = (gc_raster)(rot[3] * shrink), m4 = (gc_raster)(rot[4] * shrink), m5 = (gc_raster)(rot[5] * shrink);
     gc_raster m6 = (gc_raster)(rot[6] * shrink), m7 = (gc_raster)(rot[7] * shrink), m8 = (gc_raster)(rot[8] * shrink);
@@ -148,7 +155,8 @@ GC_LARGE int f03_divided(const gc_cloud *a, const gc_cloud *b, gc_raster turn, c
         d[0] = b->rho[at_b] - a->rho[at_a];
         d[1] = b->psi[at_b] - (a->psi[at_a] + turn);
         d[2] = b->y[at_b] - a->y[at_a];
-        for (i = 0; i < 3; ++i) d[i] += s * way[i] - (n[i] > GC_F(0.0) ? a->around[i] + b->around[i] : -a->around[i] - b->around[i]);
+        for (i = 0; i < 3; ++i)
+            d[i] += s * way[i] - (n[i] > GC_F(0.0) ? a->around[i] + b->around[i] : -a->around[i] - b->around[i]);
         apart = gc_dot3(n, d);
         if (apart > GC_F(0.0)) return 1;
         if (!gc_unit3(d)) return 0;
@@ -172,8 +180,16 @@ GC_FN void f03_around(const gc_view *w, gc_raster reach, gc_raster least, gc_clo
 }
 
 /* 0 if a plane divides A, with every copy of it that can matter, from B */
-GC_LARGE int f03_may_meet(const gc_view *w, const gc_screw *k, gc_cloud *a, gc_cloud *b, gc_raster reach_a, gc_raster reach_b,
-                          gc_raster least_a, gc_raster least_b, const gc_shared *g)
+GC_LARGE int f03_may_meet(
+    const gc_view *w,
+    const gc_screw *k,
+    gc_cloud *a,
+    gc_cloud *b,
+    gc_raster reach_a,
+    gc_raster reach_b,
+    gc_raster least_a,
+    gc_raster least_b,
+    const gc_shared *g)
 {
     gc_raster way[3], until = GC_F(0.5) + (gc_raster)k->tau;
     int turn = w->wraps ? -1 : 0, last = -turn;
@@ -194,57 +210,58 @@ GC_LARGE int f03_may_meet(const gc_view *w, const gc_screw *k, gc_cloud *a, gc_c
 
 GC_KERNEL void f03_plane(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers */
-    GC_GLOBAL const int *pairs_in,             /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,             /* (bodies,) mesh of each body */
-    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL const int *headers_in,           /* (meshes, GC_MESH_STRIDE) */
-    GC_GLOBAL const gc_real *mesh_reals_in,    /* (meshes, GC_MESH_REALS) */
-    GC_GLOBAL const gc_raster *vertices_in,    /* per mesh x, y, z blocks, centred */
-    GC_GLOBAL gc_raster *scratch_reals,        /* (groups, reals_per_group), 4 a vertex of both and 2 a work-item */
-    GC_GLOBAL int *scratch_ints,               /* (groups, 2 a work-item) */
+    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,          /* (bodies,) mesh of each body */
+    GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *state_in,          /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL const int *headers_in,        /* (meshes, GC_MESH_STRIDE) */
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REALS) */
+    GC_GLOBAL const gc_raster *vertices_in, /* per mesh x, y, z blocks, centred */
+    GC_GLOBAL gc_raster *scratch_reals,     /* (groups, reals_per_group), 4 a vertex of both and 2 a work-item */
+    GC_GLOBAL int *scratch_ints,            /* (groups, 2 a work-item) */
     int reals_per_group,
-    GC_GLOBAL gc_uchar *keep_out)              /* (n_todo,) */
+    GC_GLOBAL gc_uchar *keep_out) /* (n_todo,) */
 {
     int i = GC_GROUP_LO(n_todo);
     if (i < GC_GROUP_HI(n_todo)) do {
-        int pair = todo_in[i], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]], keep = 1;
-        if (!state_in[pair]) {
-            gc_screw k;
-            gc_view w;
-            gc_mesh a, b;
-            gc_cloud ca, cb;
-            gc_shared g;
-            gc_raster least_a, least_b;
-            GC_GLOBAL gc_raster *p = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
-            GC_GLOBAL int *q = scratch_ints + (gc_long)GC_GROUP_ID * 2 * GC_GROUP_SIZE;
-            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-            w = gc_view_make(&k, GC_R(-1.0));
-            w.pad += GC_FILTER_FLAT;
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &a);
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &b);
-            g.value_a = p;
-            g.value_b = p + GC_GROUP_SIZE;
-            p += 2 * GC_GROUP_SIZE;
-            g.at_a = q;
-            g.at_b = q + GC_GROUP_SIZE;
-            ca.rho = p;
-            ca.psi = p + a.nv;
-            ca.y = p + 2 * a.nv;
-            ca.k = p + 3 * a.nv;
-            p += 4 * a.nv;
-            cb.rho = p;
-            cb.psi = p + b.nv;
-            cb.y = p + 2 * b.nv;
-            cb.k = p + 3 * b.nv;
-            least_a = f03_place(&w, &a, vertices_in, k.ra, k.ta, k.shrink, &ca);
-            least_b = f03_place(&w, &b, vertices_in, k.rb, k.tb, k.shrink, &cb);
-            keep = f03_may_meet(&w, &k, &ca, &cb, (gc_raster)(mesh_reals_in[GC_MESH_REALS * ma + 8] * k.shrink),
-                                (gc_raster)(mesh_reals_in[GC_MESH_REALS * mb + 8] * k.shrink), least_a, least_b, &g);
-        }
-        if (GC_LOCAL_ID == 0) keep_out[i] = (gc_uchar)keep;
-        GC_BARRIER();
-        i += GC_GROUP_STEP(n_todo);
-    } while (i < GC_GROUP_HI(n_todo));
+            int pair = todo_in[i], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]], keep = 1;
+            if (!state_in[pair]) {
+                gc_screw k;
+                gc_view w;
+                gc_mesh a, b;
+                gc_cloud ca, cb;
+                gc_shared g;
+                gc_raster least_a, least_b;
+                GC_GLOBAL gc_raster *p = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
+                GC_GLOBAL int *q = scratch_ints + (gc_long)GC_GROUP_ID * 2 * GC_GROUP_SIZE;
+                gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
+                w = gc_view_make(&k, GC_R(-1.0));
+                w.pad += GC_FILTER_FLAT;
+                gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &a);
+                gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &b);
+                g.value_a = p;
+                g.value_b = p + GC_GROUP_SIZE;
+                p += 2 * GC_GROUP_SIZE;
+                g.at_a = q;
+                g.at_b = q + GC_GROUP_SIZE;
+                ca.rho = p;
+                ca.psi = p + a.nv;
+                ca.y = p + 2 * a.nv;
+                ca.k = p + 3 * a.nv;
+                p += 4 * a.nv;
+                cb.rho = p;
+                cb.psi = p + b.nv;
+                cb.y = p + 2 * b.nv;
+                cb.k = p + 3 * b.nv;
+                least_a = f03_place(&w, &a, vertices_in, k.ra, k.ta, k.shrink, &ca);
+                least_b = f03_place(&w, &b, vertices_in, k.rb, k.tb, k.shrink, &cb);
+                keep = f03_may_meet(
+                    &w, &k, &ca, &cb, (gc_raster)(mesh_reals_in[GC_MESH_REALS * ma + 8] * k.shrink),
+                    (gc_raster)(mesh_reals_in[GC_MESH_REALS * mb + 8] * k.shrink), least_a, least_b, &g);
+            }
+            if (GC_LOCAL_ID == 0) keep_out[i] = (gc_uchar)keep;
+            GC_BARRIER();
+            i += GC_GROUP_STEP(n_todo);
+        } while (i < GC_GROUP_HI(n_todo));
 }

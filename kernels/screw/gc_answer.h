@@ -27,7 +27,13 @@ GC_FN void gc_meetings_add(gc_meetings *o, gc_real s)
 }
 
 /* the pieces crossed as straight segments of the (rho, eta) screen; dh, dl: what A's copy adds */
-GC_FN void gc_stretches_cross(const gc_grid *g, const gc_stretch *a, const gc_stretch *b, gc_real dh, gc_real dl, gc_meetings *o)
+GC_FN void gc_stretches_cross(
+    const gc_grid *g,
+    const gc_stretch *a,
+    const gc_stretch *b,
+    gc_real dh,
+    gc_real dl,
+    gc_meetings *o)
 {
     gc_real ar = a->out.rho - a->in.rho, ah = a->out.h - a->in.h, br = b->out.rho - b->in.rho, bh = b->out.h - b->in.h;
     gc_real det = ar * bh - ah * br, gr = b->in.rho - a->in.rho, gh = b->in.h - a->in.h - dh, u, v, way;
@@ -42,7 +48,14 @@ GC_FN void gc_stretches_cross(const gc_grid *g, const gc_stretch *a, const gc_st
 }
 
 /* the part of a row's record inside h0..h1: its range in time, as ways */
-GC_FN void gc_record_part(const gc_grid *g, const gc_stretch *p, gc_real row, gc_real h0, gc_real h1, gc_real *l0, gc_real *l1)
+GC_FN void gc_record_part(
+    const gc_grid *g,
+    const gc_stretch *p,
+    gc_real row,
+    gc_real h0,
+    gc_real h1,
+    gc_real *l0,
+    gc_real *l1)
 {
     gc_real in = gc_row_way(g, row, p->in.h, p->in.l), dh = p->out.h - p->in.h, f0, f1;
     gc_real dl = gc_row_way(g, row, p->out.h, p->out.l) - in;
@@ -63,8 +76,15 @@ GC_FN void gc_record_part(const gc_grid *g, const gc_stretch *p, gc_real row, gc
 
 /* Which end of the limb's edge has its pixel in this row inside p0..p1: 0 none, 1 the low one, 2 the high one. Of two, the
  * nearer to the middle of the range. */
-GC_LARGE int gc_end_pixel(const gc_grid *g, const gc_limb *m, gc_real row, gc_real scale, gc_real dh, gc_real p0, gc_real p1,
-                          gc_mark *at)
+GC_LARGE int gc_end_pixel(
+    const gc_grid *g,
+    const gc_limb *m,
+    gc_real row,
+    gc_real scale,
+    gc_real dh,
+    gc_real p0,
+    gc_real p1,
+    gc_mark *at)
 {
     gc_real best = (gc_real)GC_CULL_FAR, middle = GC_R(0.5) * (p0 + p1 + GC_R(1.0)) - GC_PIXEL_ORIGIN;
     int end, found = 0;
@@ -85,8 +105,19 @@ GC_LARGE int gc_end_pixel(const gc_grid *g, const gc_limb *m, gc_real row, gc_re
 
 /* When two records can meet in the pixels p0 to p1 they share: *lo, *hi as ways; with `ends` those of the ends there alone (see
  * gc_end_pixel), whose flags are returned. */
-GC_LARGE int gc_pixel_ways(const gc_grid *g, const gc_limb *ma, const gc_limb *mb, const gc_stretch *a, const gc_stretch *b,
-                           gc_real row, gc_real turn, gc_real p0, gc_real p1, int ends, gc_real *lo, gc_real *hi)
+GC_LARGE int gc_pixel_ways(
+    const gc_grid *g,
+    const gc_limb *ma,
+    const gc_limb *mb,
+    const gc_stretch *a,
+    const gc_stretch *b,
+    gc_real row,
+    gc_real turn,
+    gc_real p0,
+    gc_real p1,
+    int ends,
+    gc_real *lo,
+    gc_real *hi)
 {
     gc_real dh = -g->gn * turn, dl = gc_row_way(g, row, dh, g->wn * turn), scale = gc_grid_scale(g, row), a0, a1, b0, b1;
     gc_mark va = a->in, vb = b->in;
@@ -115,16 +146,24 @@ GC_LARGE int gc_pixel_ways(const gc_grid *g, const gc_limb *ma, const gc_limb *m
     *lo = a0 + dl - b1;
     *hi = a1 + dl - b0;
     return (end_a ? GC_HIT_A_END : 0) | (end_a == 2 ? GC_HIT_A_HIGH : 0) | (end_b ? GC_HIT_B_END : 0)
-        | (end_b == 2 ? GC_HIT_B_HIGH : 0);
+           | (end_b == 2 ? GC_HIT_B_HIGH : 0);
 }
 
 /* Do two records share pixels of a row? An edge pair has one answer: of the pixels it shares during the step those that hold
  * ends of both come first, then those with one, and among equals the earliest (Buss, section 9, step 6). */
-GC_LARGE void gc_pixels_meet(const gc_grid *g, const gc_limb *ma, const gc_limb *mb, const gc_stretch *a, const gc_stretch *b,
-                             gc_real row, gc_real turn, gc_meetings *o)
+GC_LARGE void gc_pixels_meet(
+    const gc_grid *g,
+    const gc_limb *ma,
+    const gc_limb *mb,
+    const gc_stretch *a,
+    const gc_stretch *b,
+    gc_real row,
+    gc_real turn,
+    gc_meetings *o)
 {
     gc_real dh = -g->gn * turn, scale = gc_grid_scale(g, row), lo, hi, s;
-    gc_real pa0 = gc_grid_pixel(GC_MIN(a->in.h, a->out.h) + dh, scale), pa1 = gc_grid_pixel(GC_MAX(a->in.h, a->out.h) + dh, scale);
+    gc_real pa0 = gc_grid_pixel(GC_MIN(a->in.h, a->out.h) + dh, scale),
+            pa1 = gc_grid_pixel(GC_MAX(a->in.h, a->out.h) + dh, scale);
     gc_real pb0 = gc_grid_pixel(GC_MIN(b->in.h, b->out.h), scale), pb1 = gc_grid_pixel(GC_MAX(b->in.h, b->out.h), scale);
     int flags, rank;
     if (pa0 > pb1 || pb0 > pa1) return;
@@ -245,8 +284,17 @@ GC_LARGE void gc_limbs_meet_round(const gc_grid *g, const gc_limb *ma, const gc_
 /* ---- edges and faces -------------------------------------------------------------------------------------- */
 
 /* Parts of an edge a + u d with a neighbour that faces the right way (way = -1 for A, +1 for B): at most two, at its ends. */
-GC_LARGE int gc_facing_parts(const gc_tables *t, const gc_mesh *m, const gc_screw *k, const gc_real *rot, gc_vec a, gc_vec d,
-                             int edge, gc_real way, gc_real *u0, gc_real *u1)
+GC_LARGE int gc_facing_parts(
+    const gc_tables *t,
+    const gc_mesh *m,
+    const gc_screw *k,
+    const gc_real *rot,
+    gc_vec a,
+    gc_vec d,
+    int edge,
+    gc_real way,
+    gc_real *u0,
+    gc_real *u1)
 {
     int j = t->topology[m->edge_face_start + edge], end = t->topology[m->edge_face_start + edge + 1], n = 0;
     gc_real low = GC_R(-1.0), high = GC_R(2.0), limit = GC_R(-100.0) * GC_TOL_FACING * k->speed;
@@ -280,8 +328,14 @@ GC_LARGE int gc_facing_parts(const gc_tables *t, const gc_mesh *m, const gc_scre
 }
 
 /* Meetings of edge ea of A with edge eb of B on the screen. */
-GC_LARGE void gc_edges_on_screen(const gc_tables *t, const gc_pair *p, const gc_grid *g, int ea, int eb, int pixels,
-                                 gc_meetings *o)
+GC_LARGE void gc_edges_on_screen(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_grid *g,
+    int ea,
+    int eb,
+    int pixels,
+    gc_meetings *o)
 {
     gc_edges x = gc_edges_load(t, p, ea, eb);
     gc_real a0[2], a1[2], b0[2], b1[2];
@@ -308,8 +362,17 @@ typedef struct {
 
 /* one side of the face's facing boundary: widen, and see whether it fills the vertex's pixel; psi: azimuth of a on the face's
  * branch; dh: what the vertex's copy adds to its eta */
-GC_LARGE void gc_cover_side(const gc_grid *g, gc_vec a, gc_vec d, gc_real psi, gc_real u0, gc_real u1, gc_real row, gc_cover *o,
-                            gc_real *spans, int *n_spans)
+GC_LARGE void gc_cover_side(
+    const gc_grid *g,
+    gc_vec a,
+    gc_vec d,
+    gc_real psi,
+    gc_real u0,
+    gc_real u1,
+    gc_real row,
+    gc_cover *o,
+    gc_real *spans,
+    int *n_spans)
 {
     gc_real low = gc_grid_border(g, row), high = gc_grid_border(g, row + GC_R(1.0));
     int which;
@@ -343,8 +406,18 @@ GC_LARGE void gc_cover_side(const gc_grid *g, gc_vec a, gc_vec d, gc_real psi, g
 }
 
 /* The facing part of a face in a row. spans: ranges of eta of its real sides there. */
-GC_LARGE gc_cover gc_face_cover(const gc_tables *t, const gc_mesh *m, const gc_screw *k, const gc_grid *g, const gc_real *rot,
-                                const gc_real *shift, int face, gc_real way, gc_real row, gc_real *spans, int *n_spans)
+GC_LARGE gc_cover gc_face_cover(
+    const gc_tables *t,
+    const gc_mesh *m,
+    const gc_screw *k,
+    const gc_grid *g,
+    const gc_real *rot,
+    const gc_real *shift,
+    int face,
+    gc_real way,
+    gc_real row,
+    gc_real *spans,
+    int *n_spans)
 {
     int start = t->topology[m->face_start + face], end = t->topology[m->face_start + face + 1], j, cuts = 0;
     int none = 2 * GC_ANSWER_SIDES;

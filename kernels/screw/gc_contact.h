@@ -3,17 +3,17 @@
 #define GC_CONTACT_H
 
 typedef struct {
-    gc_vec point;        /* on A, screw frame, scaled */
-    gc_vec normal;       /* from A to B, screw frame */
-    gc_vec local_a;      /* centred mesh coordinates of A, user units */
+    gc_vec point;   /* on A, screw frame, scaled */
+    gc_vec normal;  /* from A to B, screw frame */
+    gc_vec local_a; /* centred mesh coordinates of A, user units */
     gc_vec local_b;
     gc_real properness;
-    gc_real speed;       /* normal . omega, scaled: negative approaches */
-    gc_real inside;      /* least distance inside the features' borders, scaled; negative is outside */
-    gc_real doubt;       /* what rounding leaves in doubt of that: gc_place_doubt */
-    gc_real sine;        /* of the angle between two edges; 1 for a vertex */
-    int facing;          /* both features face each other's way */
-    int flags;           /* GC_HIT_* bits */
+    gc_real speed;  /* normal . omega, scaled: negative approaches */
+    gc_real inside; /* least distance inside the features' borders, scaled; negative is outside */
+    gc_real doubt;  /* what rounding leaves in doubt of that: gc_place_doubt */
+    gc_real sine;   /* of the angle between two edges; 1 for a vertex */
+    int facing;     /* both features face each other's way */
+    int flags;      /* GC_HIT_* bits */
 } gc_contact;
 
 /* properness as it is compared and told (GC_PROPERNESS_STEPS) */
@@ -61,8 +61,14 @@ GC_FN gc_sides gc_sides_of(const gc_pair *p, int kind, int fa, int fb)
  * matter: the normal is the one against the approach. Where there is none (sliding, rest, a graze) it is the one
  * that makes the vertex more proper, and where that is tied the one towards the vertex's body. All in the frame of the
  * face at s; n_vertex is n in the vertex's mesh axes, `to` carries the vertex's body there, x is the vertex. */
-GC_LARGE int gc_sheet_turns(const gc_tables *t, const gc_screw *k, const gc_sides *q, gc_turn to, gc_vec x, gc_vec n,
-                            gc_vec n_vertex)
+GC_LARGE int gc_sheet_turns(
+    const gc_tables *t,
+    const gc_screw *k,
+    const gc_sides *q,
+    gc_turn to,
+    gc_vec x,
+    gc_vec n,
+    gc_vec n_vertex)
 {
     gc_real rate = q->way * gc_facing(k, n, x), one, other;
     if (GC_ABS(rate) > GC_TOL_FACING * k->speed) return rate > GC_R(0.0);
@@ -89,7 +95,7 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     c.doubt = gc_place_doubt(k, x, rate, GC_R(1.0));
     c.flags = c.inside <= GC_TOL_INSIDE * k->size + c.doubt ? GC_HIT_BORDER : 0;
     c.facing = (q.mesh_f->two_sided || q.way * rate <= GC_TOL_FACING * k->speed)
-        && gc_vertex_faces(t, q.mesh_v, k, q.rv, x0, q.vertex, q.way);
+               && gc_vertex_faces(t, q.mesh_v, k, q.rv, x0, q.vertex, q.way);
     n_vertex = gc_rotate_back(q.rv, gc_turn_vec(k, back, n));
     if (q.mesh_f->two_sided && gc_sheet_turns(t, k, &q, to, x, n, n_vertex)) {
         n = gc_scale(n, GC_R(-1.0));
@@ -141,9 +147,8 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
     c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
     c.sine = cr.sine;
-    c.facing = cr.sine >= GC_TOL_PARALLEL
-        && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
-        && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));
+    c.facing = cr.sine >= GC_TOL_PARALLEL && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
+               && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));
     n_b = gc_turn_vec(k, back, n);
     ua = gc_rotate_back(k->ra, gc_scale(x.d, GC_R(1.0) / x.length_a));
     ub = gc_rotate_back(k->rb, gc_scale(x.e, GC_R(1.0) / x.length_b));

@@ -43,8 +43,7 @@ GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets
     int j, any = 0;
     GC_INDEPENDENT
     for (j = 0; j < n; ++j) {
-        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1)
-            & (l1[j] >= a.l0);
+        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
         meets[j] = m;
         any |= m;
     }
@@ -62,9 +61,9 @@ typedef struct {
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
     gc_raster scale; /* of the pair: times inverse_length gives 1 / scaled length */
     /* the launch's candidates */
-    GC_GLOBAL int *candidates;       /* (capacity, 4) */
-    GC_GLOBAL gc_raster *brackets;   /* (capacity, 2) */
-    GC_GLOBAL int *n_candidates;     /* may pass the capacity: then the launch is repeated with more room */
+    GC_GLOBAL int *candidates;     /* (capacity, 4) */
+    GC_GLOBAL gc_raster *brackets; /* (capacity, 2) */
+    GC_GLOBAL int *n_candidates;   /* may pass the capacity: then the launch is repeated with more room */
     int capacity, pair;
 } gc_search;
 
@@ -88,10 +87,20 @@ GC_FN gc_raster gc_dir_dot(gc_dir a, gc_dir b) { return a.x * b.x + a.y * b.y + 
 GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
 {
     gc_raster u = angle * angle;
-    gc_raster s = angle * (GC_F(1.0) + u * (GC_F(-0.16666667) + u * (GC_F(8.3333333e-3)
-                 + u * (GC_F(-1.98412698e-4) + u * (GC_F(2.75573192e-6) - u * GC_F(2.5052108e-8))))));
-    gc_raster v = u * (GC_F(0.5) + u * (GC_F(-4.1666667e-2) + u * (GC_F(1.38888889e-3)
-                 + u * (GC_F(-2.48015873e-5) + u * (GC_F(2.75573192e-7) - u * GC_F(2.08767570e-9))))));
+    gc_raster s = angle
+                  * (GC_F(1.0)
+                     + u
+                           * (GC_F(-0.16666667)
+                              + u
+                                    * (GC_F(8.3333333e-3)
+                                       + u * (GC_F(-1.98412698e-4) + u * (GC_F(2.75573192e-6) - u * GC_F(2.5052108e-8))))));
+    gc_raster v = u
+                  * (GC_F(0.5)
+                     + u
+                           * (GC_F(-4.1666667e-2)
+                              + u
+                                    * (GC_F(1.38888889e-3)
+                                       + u * (GC_F(-2.48015873e-5) + u * (GC_F(2.75573192e-7) - u * GC_F(2.08767570e-9))))));
     gc_raster x = d->x, z = d->z;
     d->x = x + z * s - x * v;
     d->z = z - x * s - z * v;
@@ -108,8 +117,14 @@ GC_FN gc_dir gc_body_edge(const gc_search *q, const gc_body *b, const gc_mesh *m
 
 /* Terms of formula (7) times the sine, for n = +eA x eB: a left face of A's edge gives eB . nF, a right one its
  * negative; B's edge gives +eA . nF for a left face, negative for a right one. Least of them and of their negatives. */
-GC_FN void gc_proper_terms(const gc_search *q, const gc_body *b, const gc_mesh *m, int e, gc_dir other, gc_raster *plus,
-                           gc_raster *minus)
+GC_FN void gc_proper_terms(
+    const gc_search *q,
+    const gc_body *b,
+    const gc_mesh *m,
+    int e,
+    gc_dir other,
+    gc_raster *plus,
+    gc_raster *minus)
 {
     int i = q->topology[m->edge_face_start + e], end = q->topology[m->edge_face_start + e + 1];
     for (; i < end; ++i) {
@@ -147,8 +162,16 @@ GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raste
 }
 
 /* the same for a vertex of body v against face f of body o; way: +1 the vertex is B's */
-GC_LARGE int gc_vertex_may_be_proper(const gc_search *q, const gc_body *o, int f, const gc_body *b, const gc_mesh *m,
-                                  GC_GLOBAL const gc_raster *inverse, int v, gc_raster angle, gc_raster spread)
+GC_LARGE int gc_vertex_may_be_proper(
+    const gc_search *q,
+    const gc_body *o,
+    int f,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const gc_raster *inverse,
+    int v,
+    gc_raster angle,
+    gc_raster spread)
 {
     int i = q->topology[m->vertex_edge_start + v], end = q->topology[m->vertex_edge_start + v + 1];
     gc_dir n = gc_body_normal(o, f);
@@ -207,8 +230,7 @@ GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, co
         int may = 1;
         angle = GC_F(0.5) * (s0 + s1) * w->theta;
         spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
-        if (kind == GC_EE)
-            may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
+        if (kind == GC_EE) may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
         else if (kind == GC_FV && !q->mesh_a.two_sided)
             may = gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);
         else if (kind == GC_VF && !q->mesh_b.two_sided)

@@ -135,8 +135,16 @@ GC_FN gc_crossing gc_cross_at(const gc_screw *k, const gc_edges *x, gc_turn r)
 
 /* Does some face at the feature face the right way? x is the point in the frame the normals are in; way = -1 asks for a
  * backward face (A), +1 for a forward one (B). list..list+count: face numbers, shifted right by `shift`. */
-GC_FN int gc_some_face(const gc_tables *t, const gc_mesh *m, const gc_screw *k, const gc_real *rot, gc_vec x, int list,
-                       int count, int shift, gc_real way)
+GC_FN int gc_some_face(
+    const gc_tables *t,
+    const gc_mesh *m,
+    const gc_screw *k,
+    const gc_real *rot,
+    gc_vec x,
+    int list,
+    int count,
+    int shift,
+    gc_real way)
 {
     int i;
     if (m->two_sided) return count > 0;
@@ -148,15 +156,27 @@ GC_FN int gc_some_face(const gc_tables *t, const gc_mesh *m, const gc_screw *k, 
     return 0;
 }
 
-GC_FN int gc_edge_faces(const gc_tables *t, const gc_mesh *m, const gc_screw *k, const gc_real *rot, gc_vec x, int edge,
-                        gc_real way)
+GC_FN int gc_edge_faces(
+    const gc_tables *t,
+    const gc_mesh *m,
+    const gc_screw *k,
+    const gc_real *rot,
+    gc_vec x,
+    int edge,
+    gc_real way)
 {
     int a = t->topology[m->edge_face_start + edge], b = t->topology[m->edge_face_start + edge + 1];
     return gc_some_face(t, m, k, rot, x, m->edge_faces + a, b - a, 1, way);
 }
 
-GC_FN int gc_vertex_faces(const gc_tables *t, const gc_mesh *m, const gc_screw *k, const gc_real *rot, gc_vec x,
-                          int vertex, gc_real way)
+GC_FN int gc_vertex_faces(
+    const gc_tables *t,
+    const gc_mesh *m,
+    const gc_screw *k,
+    const gc_real *rot,
+    gc_vec x,
+    int vertex,
+    gc_real way)
 {
     int a = t->topology[m->vertex_face_start + vertex], b = t->topology[m->vertex_face_start + vertex + 1];
     return gc_some_face(t, m, k, rot, x, m->vertex_faces + a, b - a, 0, way);

@@ -11,11 +11,11 @@
 
 typedef struct {
     gc_real kappa, wn, gn, speed, size, period;
-    gc_real window;  /* half a step's way along the flow, and a little */
-    gc_real tol;     /* closed ends */
-    gc_real height;  /* of a row */
-    gc_real bend;    /* a piece that strays farther from its chord is halved */
-    gc_real axis;    /* rho below which a point is on the axis */
+    gc_real window; /* half a step's way along the flow, and a little */
+    gc_real tol;    /* closed ends */
+    gc_real height; /* of a row */
+    gc_real bend;   /* a piece that strays farther from its chord is halved */
+    gc_real axis;   /* rho below which a point is on the axis */
 } gc_grid;
 
 GC_FN gc_grid gc_grid_make(const gc_screw *k, gc_real height)
@@ -119,7 +119,8 @@ GC_FN gc_real gc_limb_reach(const gc_grid *g, const gc_limb *m, gc_real rho)
     if (rho >= m->hi) return m->outer;
     root = GC_SQRT(disc > GC_R(0.0) ? disc : GC_R(0.0));
     if (m->outer > m->inner)
-        u = m->b > GC_R(0.0) ? GC_R(2.0) * q / (m->b + root) : (m->c > GC_R(0.0) ? (root - m->b) / (GC_R(2.0) * m->c) : m->outer);
+        u = m->b > GC_R(0.0) ? GC_R(2.0) * q / (m->b + root)
+                             : (m->c > GC_R(0.0) ? (root - m->b) / (GC_R(2.0) * m->c) : m->outer);
     else
         u = m->b < GC_R(0.0) ? GC_R(2.0) * q / (m->b - root)
                              : (m->c > GC_R(0.0) ? -(root + m->b) / (GC_R(2.0) * m->c) : m->inner);

@@ -16,7 +16,7 @@ typedef struct {
     GC_GLOBAL const gc_real *value;
     GC_GLOBAL int *order; /* (n,) by time, see gc_hit_before */
     int n;
-    int first_lasting;    /* place in the order of the first that lasts, or n */
+    int first_lasting; /* place in the order of the first that lasts, or n */
     gc_real same_time;
 } gc_pair_hits;
 

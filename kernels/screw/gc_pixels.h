@@ -65,8 +65,7 @@ GC_LARGE int gc_same_pixel(const gc_tables *t, const gc_pair *p, const gc_pair_h
     if (ky == GC_EE) {
         int wa = gc_end_vertex(t, &p->mesh_a, y[2], y[1], GC_HIT_A_END, GC_HIT_A_HIGH);
         int wb = gc_end_vertex(t, &p->mesh_b, y[3], y[1], GC_HIT_B_END, GC_HIT_B_HIGH);
-        return (va >= 0 && va == wa && (x[3] == y[3] || (vb >= 0 && vb == wb)))
-            || (vb >= 0 && vb == wb && x[2] == y[2]);
+        return (va >= 0 && va == wa && (x[3] == y[3] || (vb >= 0 && vb == wb))) || (vb >= 0 && vb == wb && x[2] == y[2]);
     }
     if (!(y[1] & GC_HIT_BORDER)) return 0;
     if (ky == GC_VF) return va >= 0 && va == y[2] && gc_borders(t, &p->mesh_b, y[3], x[3], vb);

@@ -47,8 +47,15 @@ GC_FN gc_real gc_vertex_properness(const gc_tables *t, const gc_mesh *m, int ver
 
 /* Least term of formula (7) for one edge and both signs of n = d x other: for the left face of an edge d,
  * (n x d) . normal = other_across . normal. `sign` is +1 for A's edge, -1 for B's. Directions are unit, in mesh axes. */
-GC_FN void gc_edge_terms(const gc_tables *t, const gc_mesh *m, int edge, gc_vec n, gc_vec d, gc_real sign, gc_real *plus,
-                         gc_real *minus)
+GC_FN void gc_edge_terms(
+    const gc_tables *t,
+    const gc_mesh *m,
+    int edge,
+    gc_vec n,
+    gc_vec d,
+    gc_real sign,
+    gc_real *plus,
+    gc_real *minus)
 {
     int i = t->topology[m->edge_face_start + edge], end = t->topology[m->edge_face_start + edge + 1];
     gc_vec side = gc_cross(n, d);

@@ -38,7 +38,7 @@ GC_FN gc_real gc_curve_bend(const gc_curve *c, gc_real s)
     gc_turn t = gc_turn_at(c->theta, s);
     gc_real th2 = c->theta * c->theta, cosine = GC_R(1.0) - th2 * t.nu;
     return c->p2 * cosine - th2 * c->p1 * t.sigma + GC_R(2.0) * (c->q1 * cosine + c->q2 * t.sigma)
-        + s * (c->q2 * cosine - th2 * c->q1 * t.sigma);
+           + s * (c->q2 * cosine - th2 * c->q1 * t.sigma);
 }
 
 /* bound of |f''| for |s| <= reach */
@@ -60,14 +60,14 @@ GC_FN gc_real gc_curve_third_bound(const gc_curve *c, gc_real reach)
 GC_FN gc_real gc_curve_slope_bound(const gc_curve *c, gc_real reach)
 {
     return GC_ABS(c->p1) + GC_ABS(c->p3)
-        + reach * (GC_ABS(c->p2) + GC_R(2.0) * GC_ABS(c->q1) + GC_R(1.5) * reach * GC_ABS(c->q2));
+           + reach * (GC_ABS(c->p2) + GC_R(2.0) * GC_ABS(c->q1) + GC_R(1.5) * reach * GC_ABS(c->q2));
 }
 
 /* bound of |f| for |s| <= reach */
 GC_FN gc_real gc_curve_bound(const gc_curve *c, gc_real reach)
 {
     return GC_ABS(c->p0)
-        + reach * (GC_ABS(c->p1) + GC_ABS(c->p3) + reach * (GC_ABS(c->p2) + GC_ABS(c->q1) + reach * GC_ABS(c->q2)));
+           + reach * (GC_ABS(c->p1) + GC_ABS(c->p3) + reach * (GC_ABS(c->p2) + GC_ABS(c->q1) + reach * GC_ABS(c->q2)));
 }
 
 /* The same, much closer where the terms cancel (sigma is nearly s, nu nearly s^2/2): a slide whose step carries a turn of

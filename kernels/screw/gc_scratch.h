@@ -14,12 +14,12 @@ typedef struct {
 
 /* a body in the screw frame */
 typedef struct {
-    GC_GLOBAL gc_raster *x, *y, *z, *rho, *psi;  /* (nv,) */
-    GC_GLOBAL gc_raster *nx, *ny, *nz;           /* (nf,) face normals */
-    GC_GLOBAL gc_raster *f0, *fx, *fz;           /* (nf,) facing at a point is f0 + fx x + fz z, >= 0 where it matters */
-    GC_GLOBAL gc_raster *least;                  /* (ne,) least rho on each edge */
-    GC_GLOBAL int *faces;                        /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
-    gc_raster way;                               /* -1 backward faces matter (A), +1 forward ones (B) */
+    GC_GLOBAL gc_raster *x, *y, *z, *rho, *psi; /* (nv,) */
+    GC_GLOBAL gc_raster *nx, *ny, *nz;          /* (nf,) face normals */
+    GC_GLOBAL gc_raster *f0, *fx, *fz;          /* (nf,) facing at a point is f0 + fx x + fz z, >= 0 where it matters */
+    GC_GLOBAL gc_raster *least;                 /* (ne,) least rho on each edge */
+    GC_GLOBAL int *faces;                       /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
+    gc_raster way;                              /* -1 backward faces matter (A), +1 forward ones (B) */
 } gc_body;
 
 /* fields of a box list: ranges of rho, eta, lambda, psi, and of the edge parameter that faces the right way */
@@ -36,9 +36,9 @@ typedef struct {
 #define GC_BOX_FIELDS 10
 
 typedef struct {
-    GC_GLOBAL gc_raster *box;  /* (GC_BOX_FIELDS, room) */
-    GC_GLOBAL int *id;         /* (room,) feature number */
-    GC_GLOBAL int *copy;       /* (room,) doppel number k: psi shifted by k turns */
+    GC_GLOBAL gc_raster *box; /* (GC_BOX_FIELDS, room) */
+    GC_GLOBAL int *id;        /* (room,) feature number */
+    GC_GLOBAL int *copy;      /* (room,) doppel number k: psi shifted by k turns */
     GC_GLOBAL int *count;
     int room;
 } gc_list;
@@ -51,11 +51,11 @@ typedef struct {
 
 /* records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c] */
 typedef struct {
-    GC_GLOBAL gc_raster *h0, *h1, *l0, *l1;  /* (n,) padded ranges of eta and lambda within the row */
-    GC_GLOBAL int *branch;                   /* (n,) 2 * list entry + branch; for faces the list entry */
-    GC_GLOBAL int *row_lo, *row_hi, *start;  /* (branches,) row_hi < row_lo: none */
-    GC_GLOBAL int *row_start;                /* (rows + 1,) after s04 */
-    GC_GLOBAL int *order;                    /* (n,) record numbers by row, then h0 */
+    GC_GLOBAL gc_raster *h0, *h1, *l0, *l1;     /* (n,) padded ranges of eta and lambda within the row */
+    GC_GLOBAL int *branch;                      /* (n,) 2 * list entry + branch; for faces the list entry */
+    GC_GLOBAL int *row_lo, *row_hi, *start;     /* (branches,) row_hi < row_lo: none */
+    GC_GLOBAL int *row_start;                   /* (rows + 1,) after s04 */
+    GC_GLOBAL int *order;                       /* (n,) record numbers by row, then h0 */
     GC_GLOBAL gc_raster *sh0, *sh1, *sl0, *sl1; /* (n,) the ranges in that order */
     int n;
 } gc_records;

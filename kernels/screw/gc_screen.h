@@ -11,14 +11,14 @@
  * lambda = gn y + wn psi grows by `speed` in a step. */
 typedef struct {
     gc_raster theta, wn, gn, kappa, inv_kappa, period, speed, thetan;
-    gc_raster window;  /* half a step's way along the flow, and a little */
-    gc_raster pad;     /* added to every box on every side */
-    gc_raster axis;    /* kappa times the radius below which a feature has no azimuth */
-    gc_raster facing;  /* culling tolerance of n . omega / speed */
+    gc_raster window; /* half a step's way along the flow, and a little */
+    gc_raster pad;    /* added to every box on every side */
+    gc_raster axis;   /* kappa times the radius below which a feature has no azimuth */
+    gc_raster facing; /* culling tolerance of n . omega / speed */
     gc_raster min_properness;
     int cull_properness;
-    int wraps;         /* can a copy of A shifted by a whole turn come into B's window? */
-    gc_raster pixel;   /* refine = pixels: features this far apart may share a pixel; else 0 */
+    int wraps;       /* can a copy of A shifted by a whole turn come into B's window? */
+    gc_raster pixel; /* refine = pixels: features this far apart may share a pixel; else 0 */
 } gc_view;
 
 GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
@@ -118,8 +118,13 @@ typedef struct {
 
 /* The extent of a box (low, high) of the centred mesh, placed by (rot, shift) and scaled by shrink. The box is first put
  * into one along the screw frame's axes. A convex body beside the axis has its extreme azimuths at corners. */
-GC_LARGE void gc_box_extent(const gc_view *w, const gc_real *rot, const gc_real *shift, gc_real shrink,
-                            GC_GLOBAL const gc_raster *box, gc_extent *e)
+GC_LARGE void gc_box_extent(
+    const gc_view *w,
+    const gc_real *rot,
+    const gc_real *shift,
+    gc_real shrink,
+    GC_GLOBAL const gc_raster *box,
+    gc_extent *e)
 {
     gc_raster f = (gc_raster)shrink, unit = GC_F(0.5);
     gc_raster mx = unit * (box[0] + box[3]) * f, my = unit * (box[1] + box[4]) * f, mz = unit * (box[2] + box[5]) * f;
@@ -193,8 +198,7 @@ GC_LARGE int gc_extents_meet(const gc_view *w, const gc_extent *a, const gc_exte
     }
     for (k = first; k <= last; ++k) {
         gc_raster turn = k == 0 ? GC_F(0.0) : (gc_raster)k * w->period, dh = -w->gn * turn, dl = w->wn * turn;
-        if (a->h0 + dh <= b->h1 && a->h1 + dh >= b->h0 && a->l0 + dl <= b->l1 + w->window
-            && a->l1 + dl >= b->l0 - w->window)
+        if (a->h0 + dh <= b->h1 && a->h1 + dh >= b->h0 && a->l0 + dl <= b->l1 + w->window && a->l1 + dl >= b->l0 - w->window)
             return 1;
     }
     return 0;

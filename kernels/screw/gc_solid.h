@@ -11,13 +11,13 @@
 
 typedef struct {
     const gc_mesh *mesh;
-    GC_GLOBAL const int *tree;         /* of the mesh's faces (GC_TREE_STRIDE), or of none */
+    GC_GLOBAL const int *tree; /* of the mesh's faces (GC_TREE_STRIDE), or of none */
     GC_GLOBAL const gc_raster *nodes;
     GC_GLOBAL const int *told, *codes; /* vertices that tell components; codes of the faces */
     int components, closed;            /* how many components; is one closed */
     gc_real radius;
-    gc_vec extent;                       /* half the sides of the box about its centre */
-    gc_real rot[9];                    /* into the frame of the other body */
+    gc_vec extent;  /* half the sides of the box about its centre */
+    gc_real rot[9]; /* into the frame of the other body */
     gc_vec shift;
 } gc_solid;
 
@@ -65,8 +65,8 @@ GC_FN gc_real gc_through(const gc_overlap *o, const gc_solid *s, int v)
 GC_FN int gc_meets_box(const gc_solid *s, gc_vec p, gc_vec q, gc_real slack)
 {
     return GC_MIN(p.x, q.x) <= s->extent.x + slack && GC_MAX(p.x, q.x) >= -s->extent.x - slack
-        && GC_MIN(p.y, q.y) <= s->extent.y + slack && GC_MAX(p.y, q.y) >= -s->extent.y - slack
-        && GC_MIN(p.z, q.z) <= s->extent.z + slack && GC_MAX(p.z, q.z) >= -s->extent.z - slack;
+           && GC_MIN(p.y, q.y) <= s->extent.y + slack && GC_MAX(p.y, q.y) >= -s->extent.y - slack
+           && GC_MIN(p.z, q.z) <= s->extent.z + slack && GC_MAX(p.z, q.z) >= -s->extent.z - slack;
 }
 
 /* how far the nodes of a body are widened: they are float32 */
@@ -75,9 +75,8 @@ GC_FN gc_real gc_node_pad(const gc_overlap *o, const gc_solid *s) { return o->sl
 /* does the box from `low` to `high` meet a node? */
 GC_FN int gc_meets_node(GC_GLOBAL const gc_raster *n, gc_vec low, gc_vec high, gc_real shrink, gc_real pad)
 {
-    return low.x <= n[3] * shrink + pad && high.x >= n[0] * shrink - pad
-        && low.y <= n[4] * shrink + pad && high.y >= n[1] * shrink - pad
-        && low.z <= n[5] * shrink + pad && high.z >= n[2] * shrink - pad;
+    return low.x <= n[3] * shrink + pad && high.x >= n[0] * shrink - pad && low.y <= n[4] * shrink + pad
+           && high.y >= n[1] * shrink - pad && low.z <= n[5] * shrink + pad && high.z >= n[2] * shrink - pad;
 }
 
 /* face of a leaf of the tree */

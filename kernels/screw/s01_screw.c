@@ -89,18 +89,32 @@ GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real
     k->size = size;
     k->tau = k->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * size / k->speed : GC_R(1.0);
     if (k->tau > GC_R(1.0)) k->tau = GC_R(1.0);
-    k->ra[0] = t.x; k->ra[1] = t.y; k->ra[2] = t.z;
-    k->ra[3] = v.x; k->ra[4] = v.y; k->ra[5] = v.z;
-    k->ra[6] = n.x; k->ra[7] = n.y; k->ra[8] = n.z;
+    k->ra[0] = t.x;
+    k->ra[1] = t.y;
+    k->ra[2] = t.z;
+    k->ra[3] = v.x;
+    k->ra[4] = v.y;
+    k->ra[5] = v.z;
+    k->ra[6] = n.x;
+    k->ra[7] = n.y;
+    k->ra[8] = n.z;
     e = gc_rotate(k->ra, origin);
-    k->ta[0] = -e.x; k->ta[1] = -e.y; k->ta[2] = -e.z;
+    k->ta[0] = -e.x;
+    k->ta[1] = -e.y;
+    k->ta[2] = -e.z;
     midway = gc_quat_unit(gc_quat_mul(midway, q0));
     e = gc_rotate(k->ra, gc_quat_rotate(midway, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0))));
-    k->rb[0] = e.x; k->rb[3] = e.y; k->rb[6] = e.z;
+    k->rb[0] = e.x;
+    k->rb[3] = e.y;
+    k->rb[6] = e.z;
     e = gc_rotate(k->ra, gc_quat_rotate(midway, gc_make(GC_R(0.0), GC_R(1.0), GC_R(0.0))));
-    k->rb[1] = e.x; k->rb[4] = e.y; k->rb[7] = e.z;
+    k->rb[1] = e.x;
+    k->rb[4] = e.y;
+    k->rb[7] = e.z;
     e = gc_rotate(k->ra, gc_quat_rotate(midway, gc_make(GC_R(0.0), GC_R(0.0), GC_R(1.0))));
-    k->rb[2] = e.x; k->rb[5] = e.y; k->rb[8] = e.z;
+    k->rb[2] = e.x;
+    k->rb[5] = e.y;
+    k->rb[8] = e.z;
     k->tb[0] = GC_R(0.0);
     k->tb[1] = GC_R(0.0);
     k->tb[2] = -off;
@@ -115,12 +129,17 @@ GC_FN void gc_relative_pose(gc_vec pa, gc_quat qa, gc_vec pb, gc_quat qb, gc_vec
 }
 
 /* one body of the pair as the broad phase sees it */
-GC_FN gc_moving s01_moving(GC_GLOBAL const gc_real *mesh, GC_GLOBAL const gc_real *start, GC_GLOBAL const gc_real *start_quat,
-                           GC_GLOBAL const gc_real *end, GC_GLOBAL const gc_real *end_quat, int body)
+GC_FN gc_moving s01_moving(
+    GC_GLOBAL const gc_real *mesh,
+    GC_GLOBAL const gc_real *start,
+    GC_GLOBAL const gc_real *start_quat,
+    GC_GLOBAL const gc_real *end,
+    GC_GLOBAL const gc_real *end_quat,
+    int body)
 {
-    return gc_moving_make(gc_make(mesh[0], mesh[1], mesh[2]), mesh[3], gc_make(mesh[5], mesh[6], mesh[7]),
-                          gc_load_vec(start, body), gc_load_quat(start_quat, body), gc_load_vec(end, body),
-                          gc_load_quat(end_quat, body));
+    return gc_moving_make(
+        gc_make(mesh[0], mesh[1], mesh[2]), mesh[3], gc_make(mesh[5], mesh[6], mesh[7]), gc_load_vec(start, body),
+        gc_load_quat(start_quat, body), gc_load_vec(end, body), gc_load_quat(end_quat, body));
 }
 
 /* The record of a pair about which all is said: bodies at rest, far apart. The numbers of its true motion mean nothing, and
@@ -141,9 +160,9 @@ GC_KERNEL void s01_screw(
     GC_GLOBAL const gc_real *start_quat_in,     /* (bodies, 4) wxyz */
     GC_GLOBAL const gc_real *end_position_in,
     GC_GLOBAL const gc_real *end_quat_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,     /* (meshes, GC_MESH_REALS) */
-    GC_GLOBAL gc_real *screw_out,               /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL int *state_out)                   /* (n_pairs,) */
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REALS) */
+    GC_GLOBAL gc_real *screw_out,           /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL int *state_out)               /* (n_pairs,) */
 {
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int a = pairs_in[2 * i], b = pairs_in[2 * i + 1];
@@ -162,18 +181,20 @@ GC_KERNEL void s01_screw(
         k.shrink = shrink;
         k.radius_a = ma[3] * shrink;
         k.radius_b = mb[3] * shrink;
-        gc_relative_pose(gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a),
-                         gc_load_vec(start_position_in, b), gc_load_quat(start_quat_in, b), ca, cb, &r.q0, &r.p0);
-        gc_relative_pose(gc_load_vec(end_position_in, a), gc_load_quat(end_quat_in, a),
-                         gc_load_vec(end_position_in, b), gc_load_quat(end_quat_in, b), ca, cb, &r.q1, &r.p1);
-        gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, gc_scale(r.p0, shrink),
-                      gc_scale(r.p1, shrink), GC_MAX(ma[3], mb[3]) * shrink, &k);
+        gc_relative_pose(
+            gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(start_position_in, b),
+            gc_load_quat(start_quat_in, b), ca, cb, &r.q0, &r.p0);
+        gc_relative_pose(
+            gc_load_vec(end_position_in, a), gc_load_quat(end_quat_in, a), gc_load_vec(end_position_in, b),
+            gc_load_quat(end_quat_in, b), ca, cb, &r.q1, &r.p1);
+        gc_screw_make(
+            gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, gc_scale(r.p0, shrink), gc_scale(r.p1, shrink),
+            GC_MAX(ma[3], mb[3]) * shrink, &k);
         way = gc_length(gc_scale(gc_sub(r.p1, r.p0), shrink));
         state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), gc_load_vec(start_position_in, a)));
-        if (!(way <= GC_MAX_MOTION * k.size) || !(own <= GC_MAX_OWN_WAY)
-            || own > GC_MAX_OWN_SIZES * (k.size * k.scale)) {
+        if (!(way <= GC_MAX_MOTION * k.size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (k.size * k.scale)) {
             gc_moving move_a = s01_moving(ma, start_position_in, start_quat_in, end_position_in, end_quat_in, a);
             gc_moving move_b = s01_moving(mb, start_position_in, start_quat_in, end_position_in, end_quat_in, b);
             state_out[i] = gc_sweeps_meet(&move_a, &move_b) ? GC_PAIR_UNRESOLVED : 0;

@@ -8,14 +8,17 @@
  */
 
 /* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
-GC_FN gc_raster gc_faces(const gc_body *b, int f, int v)
-{
-    return b->f0[f] + b->fx[f] * b->x[v] + b->fz[f] * b->z[v];
-}
+GC_FN gc_raster gc_faces(const gc_body *b, int f, int v) { return b->f0[f] + b->fx[f] * b->x[v] + b->fz[f] * b->z[v]; }
 
 /* vertices of one body in the screw frame */
-GC_LARGE void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *vertices_in,
-                     const gc_real *rot, const gc_real *shift, gc_real shrink)
+GC_LARGE void s02_place(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *mesh,
+    GC_GLOBAL const gc_raster *vertices_in,
+    const gc_real *rot,
+    const gc_real *shift,
+    gc_real shrink)
 {
     GC_GLOBAL const gc_raster *GC_RESTRICT vx = vertices_in + 3 * mesh->vertex0;
     int nv = mesh->nv, i;
@@ -40,8 +43,13 @@ GC_LARGE void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh,
 }
 
 /* face normals and facing, and the least rho of every edge; needs the vertices */
-GC_LARGE void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const int *topology,
-                           GC_GLOBAL const gc_raster *normals_in, const gc_real *rot)
+GC_LARGE void s02_faces_edges(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *mesh,
+    GC_GLOBAL const int *topology,
+    GC_GLOBAL const gc_raster *normals_in,
+    const gc_real *rot)
 {
     int nf = mesh->nf, ne = mesh->ne, i;
     GC_GLOBAL const gc_raster *GC_RESTRICT px = normals_in + 3 * mesh->face0;
@@ -73,8 +81,15 @@ GC_LARGE void s02_faces_edges(const gc_view *w, const gc_body *b, const gc_mesh 
 }
 
 /* eta and lambda ranges of a (psi, y) box into entry i */
-GC_FN void gc_box_corners(const gc_view *w, const gc_list *l, int i, gc_raster p0, gc_raster p1, gc_raster y0, gc_raster y1,
-                          gc_raster pad)
+GC_FN void gc_box_corners(
+    const gc_view *w,
+    const gc_list *l,
+    int i,
+    gc_raster p0,
+    gc_raster p1,
+    gc_raster y0,
+    gc_raster y1,
+    gc_raster pad)
 {
     gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
     l->box[GC_H0 * l->room + i] = w->wn * y0 - GC_MAX(gp0, gp1) - pad;
@@ -86,7 +101,12 @@ GC_FN void gc_box_corners(const gc_view *w, const gc_list *l, int i, gc_raster p
 }
 
 /* vertices with a face that faces the right way */
-GC_LARGE void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_vertices(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l)
 {
     int v;
     for (v = GC_LOCAL_ID; v < m->nv; v += GC_GROUP_SIZE) {
@@ -113,7 +133,12 @@ GC_LARGE void s02_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m,
 }
 
 /* faces with a corner that faces the right way: the box of the whole face */
-GC_LARGE void s02_faces(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_faces(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l)
 {
     int f;
     for (f = GC_LOCAL_ID; f < m->nf; f += GC_GROUP_SIZE) {
@@ -199,7 +224,12 @@ GC_LARGE void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const
 }
 
 /* boxes of the kept edges; no branches, so that the loop vectorises */
-GC_LARGE void s02_edges_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+GC_LARGE void s02_edges_box(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l)
 {
     int n = *l->count, room = l->room, i;
     GC_GLOBAL const int *GC_RESTRICT edges = topology + m->edges, *GC_RESTRICT id = l->id;
@@ -305,8 +335,13 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
  * copies of A shifted by whole turns that come into B's window (Buss, section 8). Rows need all fields, tests of all
  * pairs only the first six. */
-GC_LARGE void s02_select(const gc_view *w, const gc_list *from, GC_GLOBAL const gc_raster *hull, const gc_list *to, int doppel,
-                          int fields)
+GC_LARGE void s02_select(
+    const gc_view *w,
+    const gc_list *from,
+    GC_GLOBAL const gc_raster *hull,
+    const gc_list *to,
+    int doppel,
+    int fields)
 {
     int n = *from->count, i, f, k;
     gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;

@@ -31,8 +31,16 @@ typedef struct {
     gc_raster rho, h, l;
 } gc_spot;
 
-GC_FN gc_segment gc_segment_make(const gc_view *w, gc_raster x0, gc_raster y0, gc_raster z0, gc_raster x1, gc_raster y1,
-                                 gc_raster z1, gc_raster arc_ref, gc_raster psi_ref)
+GC_FN gc_segment gc_segment_make(
+    const gc_view *w,
+    gc_raster x0,
+    gc_raster y0,
+    gc_raster z0,
+    gc_raster x1,
+    gc_raster y1,
+    gc_raster z1,
+    gc_raster arc_ref,
+    gc_raster psi_ref)
 {
     gc_segment s;
     s.x = x0;
@@ -103,14 +111,19 @@ GC_FN gc_raster gc_branch_reach(const gc_view *w, const gc_segment *s, const gc_
     if (r->rising)
         u = s->b > GC_F(0.0) ? GC_F(2.0) * q / (s->b + root)
                              : (s->c > GC_F(0.0) ? (root - s->b) / (GC_F(2.0) * s->c) : r->ub);
-    else
-        u = s->b < GC_F(0.0) ? GC_F(2.0) * q / (s->b - root) : r->ua;
+    else u = s->b < GC_F(0.0) ? GC_F(2.0) * q / (s->b - root) : r->ua;
     return u < r->ua ? r->ua : (u > r->ub ? r->ub : u);
 }
 
 /* the part of the branch between two radii, as parameters ua <= ub */
-GC_FN void gc_branch_part(const gc_view *w, const gc_segment *s, const gc_branch *r, gc_raster lo, gc_raster hi,
-                          gc_raster *ua, gc_raster *ub)
+GC_FN void gc_branch_part(
+    const gc_view *w,
+    const gc_segment *s,
+    const gc_branch *r,
+    gc_raster lo,
+    gc_raster hi,
+    gc_raster *ua,
+    gc_raster *ub)
 {
     gc_raster a = gc_branch_reach(w, s, r, lo), b = gc_branch_reach(w, s, r, hi);
     *ua = r->flat ? r->ua : GC_MIN(a, b);
@@ -154,8 +167,13 @@ GC_LARGE gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_
 }
 
 /* entry i of an edge list as a segment, on its own branch and copy */
-GC_LARGE gc_segment gc_entry_segment(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology,
-                                  const gc_list *l, int i)
+GC_LARGE gc_segment gc_entry_segment(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l,
+    int i)
 {
     int e = l->id[i], v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
     gc_raster u0 = l->box[GC_U0 * l->room + i], dx, dz, arc, psi;
@@ -185,8 +203,15 @@ GC_FN int gc_count_on(GC_GLOBAL int *count, int n)
 }
 
 /* rows of every branch; count[0] grows by the number of records */
-GC_LARGE void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
-                           GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o, GC_GLOBAL int *count)
+GC_LARGE void s03_edges_count(
+    const gc_view *w,
+    const gc_rows *rows,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l,
+    const gc_records *o,
+    GC_GLOBAL int *count)
 {
     int i, which, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
@@ -211,8 +236,14 @@ GC_LARGE void s03_edges_count(const gc_view *w, const gc_rows *rows, const gc_bo
     }
 }
 
-GC_LARGE void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
-                          GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o)
+GC_LARGE void s03_edges_fill(
+    const gc_view *w,
+    const gc_rows *rows,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l,
+    const gc_records *o)
 {
     int i, which, row, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
@@ -244,8 +275,12 @@ GC_LARGE void s03_edges_fill(const gc_view *w, const gc_rows *rows, const gc_bod
     }
 }
 
-GC_LARGE void s03_faces_count(const gc_view *w, const gc_rows *rows, const gc_list *l, const gc_records *o,
-                              GC_GLOBAL int *count)
+GC_LARGE void s03_faces_count(
+    const gc_view *w,
+    const gc_rows *rows,
+    const gc_list *l,
+    const gc_records *o,
+    GC_GLOBAL int *count)
 {
     int i, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
@@ -298,8 +333,14 @@ typedef struct {
     gc_raster cx[2], cy[2], cz[2], cpsi[2];
 } gc_boundary;
 
-GC_FN void gc_boundary_start(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology,
-                             const gc_list *l, int i, gc_boundary *o)
+GC_FN void gc_boundary_start(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l,
+    int i,
+    gc_boundary *o)
 {
     int f = l->id[i];
     o->start = topology[m->face_start + f];
@@ -310,8 +351,14 @@ GC_FN void gc_boundary_start(const gc_view *w, const gc_body *b, const gc_mesh *
     o->crossings = 0;
 }
 
-GC_LARGE int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f,
-                           gc_boundary *o, gc_segment *s)
+GC_LARGE int gc_boundary_next(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    int f,
+    gc_boundary *o,
+    gc_segment *s)
 {
     if (o->at < o->end) {
         int u = o->u, v = topology[m->face_vertices + o->at];
@@ -337,16 +384,23 @@ GC_LARGE int gc_boundary_next(const gc_view *w, const gc_body *b, const gc_mesh 
         return 1;
     }
     if (o->at == o->end && o->crossings >= 2) {
-        *s = gc_segment_make(w, o->cx[0], o->cy[0], o->cz[0], o->cx[1], o->cy[1], o->cz[1],
-                             gc_arc(o->cx[0], o->cz[0], w->kappa, w->inv_kappa), o->cpsi[0]);
+        *s = gc_segment_make(
+            w, o->cx[0], o->cy[0], o->cz[0], o->cx[1], o->cy[1], o->cz[1],
+            gc_arc(o->cx[0], o->cz[0], w->kappa, w->inv_kappa), o->cpsi[0]);
         o->at += 1;
         return 1;
     }
     return 0;
 }
 
-GC_LARGE void s03_faces_fill(const gc_view *w, const gc_rows *rows, const gc_body *b, const gc_mesh *m,
-                          GC_GLOBAL const int *topology, const gc_list *l, const gc_records *o)
+GC_LARGE void s03_faces_fill(
+    const gc_view *w,
+    const gc_rows *rows,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l,
+    const gc_records *o)
 {
     int i, row, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {

@@ -6,10 +6,7 @@
  * a row is long, whose n log n does not grow into n^(4/3). Ties are broken by the record's number, so that both give
  * one order; the result of the pipeline does not depend on it.
  */
-GC_FN int gc_before(GC_GLOBAL const gc_raster *key, int a, int b)
-{
-    return key[a] < key[b] || (key[a] == key[b] && a < b);
-}
+GC_FN int gc_before(GC_GLOBAL const gc_raster *key, int a, int b) { return key[a] < key[b] || (key[a] == key[b] && a < b); }
 
 /* item sinks from place i of the heap order[0..n), whose largest is on top */
 GC_FN void gc_heap_sink(GC_GLOBAL const gc_raster *key, GC_GLOBAL int *order, int n, int i, int item)

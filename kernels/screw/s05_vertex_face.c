@@ -29,8 +29,13 @@ GC_LARGE void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, c
 }
 
 /* spans, dots: the faces' and the vertices' records after s04 */
-GC_LARGE void s05_rows(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces, const gc_records *spans,
-                       const gc_records *dots)
+GC_LARGE void s05_rows(
+    const gc_search *q,
+    int kind,
+    const gc_list *vertices,
+    const gc_list *faces,
+    const gc_records *spans,
+    const gc_records *dots)
 {
     gc_raster window = q->view.window;
     int i, k;

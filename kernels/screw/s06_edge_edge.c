@@ -24,7 +24,7 @@ GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb)
 GC_FN int gc_records_meet(const gc_search *q, const gc_records *ra, int i, const gc_records *rb, int j)
 {
     return ra->h0[i] <= rb->h1[j] && ra->h1[i] >= rb->h0[j] && ra->l0[i] - q->view.window <= rb->l1[j]
-        && ra->l1[i] + q->view.window >= rb->l0[j];
+           && ra->l1[i] + q->view.window >= rb->l0[j];
 }
 
 /* Records i of A and j of B overlap in eta in this row: take the edges if they meet in time, and did not in the row before.

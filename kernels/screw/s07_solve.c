@@ -9,10 +9,10 @@
  */
 
 typedef struct {
-    GC_GLOBAL int *pair_hits;   /* (n_pairs,) counts */
-    GC_GLOBAL int *n_hits;      /* (1,) */
-    GC_GLOBAL int *hit;         /* (capacity, 4) pair, kind and bits, features */
-    GC_GLOBAL gc_real *value;   /* (capacity, 3) s, s at the end, properness */
+    GC_GLOBAL int *pair_hits; /* (n_pairs,) counts */
+    GC_GLOBAL int *n_hits;    /* (1,) */
+    GC_GLOBAL int *hit;       /* (capacity, 4) pair, kind and bits, features */
+    GC_GLOBAL gc_real *value; /* (capacity, 3) s, s at the end, properness */
     int capacity;
     gc_real min_properness;
 } gc_hits;
@@ -35,8 +35,17 @@ GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC
 
 /* Test the pair at s and append it if it is a contact. What lasts no longer than times are told apart does not last, but half
  * the step always does, so that a body at rest stays at rest however little it turns. */
-GC_LARGE void gc_hit_test(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s,
-                       gc_real end, int sustained)
+GC_LARGE void gc_hit_test(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s,
+    gc_real end,
+    int sustained)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
     gc_real slack = GC_TOL_INSIDE * p->screw.size + (sustained ? GC_R(0.0) : c.doubt);
@@ -59,7 +68,7 @@ GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int k
         gc_sides q = gc_sides_of(p, kind, fa, fb);
         gc_vec n = gc_rotate(q.rf, gc_normal(t, q.mesh_f, q.face));
         gc_real d = t->planes[4 * (q.mesh_f->face0 + q.face) + 3] * k->shrink
-            - (n.x * q.tf[0] + n.y * q.tf[1] + n.z * q.tf[2]);
+                    - (n.x * q.tf[0] + n.y * q.tf[1] + n.z * q.tf[2]);
         *scale = GC_R(1.0);
         return gc_point_plane(k, n, d, gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
     }
@@ -174,7 +183,7 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
     b = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(0.0))).cross;
     c = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(0.5))).cross;
     return gc_norm(gc_cross(a, b)) + gc_norm(gc_cross(b, c)) + gc_norm(gc_cross(a, c))
-        > GC_TOL_PARALLEL * x.length_a * x.length_a * x.length_b * x.length_b;
+           > GC_TOL_PARALLEL * x.length_a * x.length_a * x.length_b * x.length_b;
 }
 
 /* The intervals in which features that stay in contact are inside each other's borders, one hit each. The pieces
@@ -196,8 +205,8 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
         else if (in && !open)
             begun = gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, mid);
         if (!in && open)
-            gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
-                        sampled ? gc_bisect_border(t, p, kind, fa, fb, mid, last_in) : from, 1);
+            gc_hit_test(
+                t, p, o, pair, kind, fa, fb, begun, sampled ? gc_bisect_border(t, p, kind, fa, fb, mid, last_in) : from, 1);
         /* a moment's touch: they leave as the step begins, or pass each other's corner (and below: arrive as it ends) */
         if (!in && !open && gc_lasts_at(t, p, kind, fa, fb, from)) gc_hit_test(t, p, o, pair, kind, fa, fb, from, from, 1);
         if (in) last_in = mid;
@@ -207,18 +216,26 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
         if (to >= GC_R(0.5)) break;
     }
     if (open)
-        gc_hit_test(t, p, o, pair, kind, fa, fb, begun,
-                    gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, last_in), 1);
-    else if (gc_lasts_at(t, p, kind, fa, fb, GC_R(0.5)))
-        gc_hit_test(t, p, o, pair, kind, fa, fb, GC_R(0.5), GC_R(0.5), 1);
+        gc_hit_test(
+            t, p, o, pair, kind, fa, fb, begun,
+            gc_lasts_at(t, p, kind, fa, fb, from) ? from : gc_bisect_border(t, p, kind, fa, fb, from, last_in), 1);
+    else if (gc_lasts_at(t, p, kind, fa, fb, GC_R(0.5))) gc_hit_test(t, p, o, pair, kind, fa, fb, GC_R(0.5), GC_R(0.5), 1);
     return sampled || i < cap;
 }
 
 /* ---- one candidate ------------------------------------------------------------------------------------------ */
 
 /* returns 0 if a cap was hit */
-GC_LARGE int gc_solve_exact(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb,
-                         gc_real s0, gc_real s1)
+GC_LARGE int gc_solve_exact(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s0,
+    gc_real s1)
 {
     const gc_screw *k = &p->screw;
     gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), edge = GC_R(0.5) + k->tau;
@@ -265,8 +282,16 @@ GC_FN int gc_newton_on_screen(const gc_curve *f, gc_real *s)
 GC_FN int gc_in_step(const gc_screw *k, gc_real s) { return s >= GC_R(-0.5) - k->tau && s <= GC_R(0.5) + k->tau; }
 
 /* refine = pixels, next to the axis: all times at which the vertex is on the face; a pixel from its border counts as on it */
-GC_LARGE int gc_answer_axis(const gc_tables *t, const gc_pair *p, const gc_grid *g, const gc_hits *o, int pair, int kind, int fa,
-                            int fb, const gc_curve *f)
+GC_LARGE int gc_answer_axis(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_grid *g,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    const gc_curve *f)
 {
     gc_real edge = GC_R(0.5) + p->screw.tau, root;
     gc_walk w;
@@ -282,8 +307,15 @@ GC_LARGE int gc_answer_axis(const gc_tables *t, const gc_pair *p, const gc_grid 
 
 /* refine = pixels: is the vertex's pixel one of the face's, and when. On the border's own pixels the time stays within what
  * the face's records there tell, since the plane may lead far from them. */
-GC_LARGE int gc_answer_pixel(const gc_tables *t, const gc_pair *p, const gc_grid *g, const gc_hits *o, int pair, int kind,
-                              int fa, int fb)
+GC_LARGE int gc_answer_pixel(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_grid *g,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb)
 {
     const gc_screw *k = &p->screw;
     gc_sides q = gc_sides_of(p, kind, fa, fb);
@@ -336,8 +368,18 @@ GC_LARGE int gc_answer_pixel(const gc_tables *t, const gc_pair *p, const gc_grid
 
 /* refine = segments or pixels; returns 0 if a cap was hit. Edges have the screen's time. A vertex has one place on the screen
  * and a face is flat, so segments solves those; without motion there is no screen. */
-GC_LARGE int gc_answer(const gc_tables *t, const gc_pair *p, const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s0,
-                       gc_real s1, int pixels, gc_real height)
+GC_LARGE int gc_answer(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s0,
+    gc_real s1,
+    int pixels,
+    gc_real height)
 {
     gc_grid g;
     gc_meetings found;
@@ -357,8 +399,13 @@ GC_LARGE int gc_answer(const gc_tables *t, const gc_pair *p, const gc_hits *o, i
     return !found.capped;
 }
 
-GC_FN void gc_pair_load(GC_GLOBAL const int *pairs, GC_GLOBAL const int *shape, GC_GLOBAL const gc_real *screw,
-                        const gc_tables *t, int pair, gc_pair *p)
+GC_FN void gc_pair_load(
+    GC_GLOBAL const int *pairs,
+    GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_real *screw,
+    const gc_tables *t,
+    int pair,
+    gc_pair *p)
 {
     gc_screw_load(screw + GC_SCREW_STRIDE * pair, &p->screw);
     gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair]], &p->mesh_a);
@@ -367,23 +414,23 @@ GC_FN void gc_pair_load(GC_GLOBAL const int *pairs, GC_GLOBAL const int *shape, 
 
 GC_KERNEL void s07_solve(
     int n_candidates,
-    GC_GLOBAL const int *candidates_in,        /* (n_candidates, 4) */
-    GC_GLOBAL const gc_raster *brackets_in,    /* (n_candidates, 2) */
+    GC_GLOBAL const int *candidates_in,     /* (n_candidates, 4) */
+    GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, 2) */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
     GC_GLOBAL const int *headers_in,
     GC_GLOBAL const int *topology_in,
     GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) centred */
+    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
     GC_GLOBAL const gc_real *planes_in,
     gc_real min_properness,
     int capacity,
-    GC_GLOBAL int *state_out,                  /* (n_pairs,) */
-    GC_GLOBAL int *pair_hits_out,              /* (n_pairs,) hits of each pair */
-    GC_GLOBAL int *n_hits_out,                 /* (1,) may pass the capacity */
-    GC_GLOBAL int *hit_out,                    /* (capacity, 4) */
-    GC_GLOBAL gc_real *value_out)              /* (capacity, 3) */
+    GC_GLOBAL int *state_out,     /* (n_pairs,) */
+    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
+    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
+    GC_GLOBAL int *hit_out,       /* (capacity, 4) */
+    GC_GLOBAL gc_real *value_out) /* (capacity, 3) */
 {
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o;
@@ -405,25 +452,25 @@ GC_KERNEL void s07_solve(
 
 GC_KERNEL void s07_answer(
     int n_candidates,
-    GC_GLOBAL const int *candidates_in,        /* (n_candidates, 4) */
-    GC_GLOBAL const gc_raster *brackets_in,    /* (n_candidates, 2) */
+    GC_GLOBAL const int *candidates_in,     /* (n_candidates, 4) */
+    GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, 2) */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
     GC_GLOBAL const int *headers_in,
     GC_GLOBAL const int *topology_in,
     GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,      /* (vertices, 4) centred */
+    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
     GC_GLOBAL const gc_real *planes_in,
-    GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
+    GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units */
     gc_real min_properness,
     int refine,
     int capacity,
-    GC_GLOBAL int *state_out,                  /* (n_pairs,) */
-    GC_GLOBAL int *pair_hits_out,              /* (n_pairs,) hits of each pair */
-    GC_GLOBAL int *n_hits_out,                 /* (1,) may pass the capacity */
-    GC_GLOBAL int *hit_out,                    /* (capacity, 4) */
-    GC_GLOBAL gc_real *value_out)              /* (capacity, 3) */
+    GC_GLOBAL int *state_out,     /* (n_pairs,) */
+    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
+    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
+    GC_GLOBAL int *hit_out,       /* (capacity, 4) */
+    GC_GLOBAL gc_real *value_out) /* (capacity, 3) */
 {
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o;
@@ -438,8 +485,9 @@ GC_KERNEL void s07_answer(
         int fa = candidates_in[4 * i + 2], fb = candidates_in[4 * i + 3];
         gc_pair p;
         gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &p);
-        if (!gc_answer(&t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i], (gc_real)brackets_in[2 * i + 1],
-                       refine == GC_REFINE_PIXELS, row_height_in[pair] * p.screw.shrink))
+        if (!gc_answer(
+                &t, &p, &o, pair, kind, fa, fb, (gc_real)brackets_in[2 * i], (gc_real)brackets_in[2 * i + 1],
+                refine == GC_REFINE_PIXELS, row_height_in[pair] * p.screw.shrink))
             GC_ATOMIC_MAX(state_out + pair, GC_PAIR_UNRESOLVED);
     }
 }

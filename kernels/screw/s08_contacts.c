@@ -10,10 +10,10 @@
 
 GC_KERNEL void s08_place(
     int n_hits,
-    GC_GLOBAL const int *hit_in,               /* (n_hits, 4) */
-    GC_GLOBAL const gc_long *hit_start_in,     /* (n_pairs + 1,) */
-    GC_GLOBAL int *cursor,                     /* (n_pairs,) zero before */
-    GC_GLOBAL int *order_out)                  /* (n_hits,) hit numbers by pair */
+    GC_GLOBAL const int *hit_in,           /* (n_hits, 4) */
+    GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
+    GC_GLOBAL int *cursor,                 /* (n_pairs,) zero before */
+    GC_GLOBAL int *order_out)              /* (n_hits,) hit numbers by pair */
 {
     for (int i = GC_ITEM_LO(n_hits); i < GC_ITEM_HI(n_hits); i += GC_ITEM_STEP(n_hits)) {
         int pair = hit_in[4 * i];
@@ -38,17 +38,17 @@ GC_KERNEL void s08_resolve(
     GC_GLOBAL const gc_real *mesh_reals_in,
     GC_GLOBAL const gc_real *vertices_in,
     GC_GLOBAL const gc_real *planes_in,
-    GC_GLOBAL const gc_long *hit_start_in,     /* (n_pairs + 1,) */
+    GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL const int *state_in,
-    GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units; read where refine is not exact */
-    GC_GLOBAL const gc_real *value_in,         /* (n_hits, 3) */
+    GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units; read where refine is not exact */
+    GC_GLOBAL const gc_real *value_in,      /* (n_hits, 3) */
     int refine,
     int first_only,
-    GC_GLOBAL int *hit_out,                    /* (n_hits, 4) the pair becomes -1 where a hit goes */
-    GC_GLOBAL int *order_out,                  /* (n_hits,) kept hits first */
-    GC_GLOBAL int *kept_out,                   /* (n_pairs,) */
-    GC_GLOBAL gc_uchar *status_out,            /* (n_pairs,) */
-    GC_GLOBAL gc_real *toi_out)                /* (n_pairs,) step units; 2 stands for none */
+    GC_GLOBAL int *hit_out,         /* (n_hits, 4) the pair becomes -1 where a hit goes */
+    GC_GLOBAL int *order_out,       /* (n_hits,) kept hits first */
+    GC_GLOBAL int *kept_out,        /* (n_pairs,) */
+    GC_GLOBAL gc_uchar *status_out, /* (n_pairs,) */
+    GC_GLOBAL gc_real *toi_out)     /* (n_pairs,) step units; 2 stands for none */
 {
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
@@ -81,10 +81,11 @@ GC_KERNEL void s08_resolve(
         }
         kept_out[i] = kept;
         toi_out[i] = toi;
-        status_out[i] = state & GC_PAIR_INVALID ? GC_STATUS_INVALID_INPUT
-            : state & GC_PAIR_OVERLAP ? GC_STATUS_INITIAL_OVERLAP
-            : state & GC_PAIR_UNRESOLVED ? GC_STATUS_UNRESOLVED
-            : kept > 0 ? GC_STATUS_HIT : GC_STATUS_MISS;
+        status_out[i] = state & GC_PAIR_INVALID      ? GC_STATUS_INVALID_INPUT
+                        : state & GC_PAIR_OVERLAP    ? GC_STATUS_INITIAL_OVERLAP
+                        : state & GC_PAIR_UNRESOLVED ? GC_STATUS_UNRESOLVED
+                        : kept > 0                   ? GC_STATUS_HIT
+                                                     : GC_STATUS_MISS;
     }
 }
 
@@ -104,8 +105,9 @@ GC_FN void gc_world_make(gc_vec p0, gc_quat q0, gc_vec p1, gc_quat q1, gc_real s
     if (!(gc_most(gc_sub(p1, p0)) / scale <= GC_R(1e30))) scale = GC_R(1.0);
     w->screw.scale = scale;
     w->screw.shrink = GC_R(1.0) / scale;
-    gc_screw_make(gc_quat_unit(gc_quat_mul(back, q1)), one, zero,
-                  gc_scale(gc_quat_rotate(back, gc_sub(p1, p0)), w->screw.shrink), size * w->screw.shrink, &w->screw);
+    gc_screw_make(
+        gc_quat_unit(gc_quat_mul(back, q1)), one, zero, gc_scale(gc_quat_rotate(back, gc_sub(p1, p0)), w->screw.shrink),
+        size * w->screw.shrink, &w->screw);
     w->q0 = q0;
     w->p0 = p0;
 }
@@ -144,24 +146,24 @@ GC_KERNEL void s08_contacts(
     GC_GLOBAL const gc_real *mesh_reals_in,
     GC_GLOBAL const gc_real *vertices_in,
     GC_GLOBAL const gc_real *planes_in,
-    GC_GLOBAL const gc_real *corners_in,       /* (vertices, 3) as the caller gave them */
+    GC_GLOBAL const gc_real *corners_in, /* (vertices, 3) as the caller gave them */
     GC_GLOBAL const gc_long *hit_start_in,
     GC_GLOBAL const gc_long *contact_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL const int *hit_in,
     GC_GLOBAL const gc_real *value_in,
     GC_GLOBAL const int *order_in,
-    int first_pair,                            /* added to the pair numbers written */
-    GC_GLOBAL int *pair_out,                   /* (contacts,) */
+    int first_pair,          /* added to the pair numbers written */
+    GC_GLOBAL int *pair_out, /* (contacts,) */
     GC_GLOBAL gc_uchar *kind_out,
     GC_GLOBAL int *feature_a_out,
     GC_GLOBAL int *feature_b_out,
     GC_GLOBAL gc_real *time_out,
-    GC_GLOBAL gc_real *position_out,           /* (contacts, 3) world */
-    GC_GLOBAL gc_real *normal_out,             /* (contacts, 3) world, from A to B */
+    GC_GLOBAL gc_real *position_out, /* (contacts, 3) world */
+    GC_GLOBAL gc_real *normal_out,   /* (contacts, 3) world, from A to B */
     GC_GLOBAL gc_real *properness_out,
-    GC_GLOBAL gc_real *local_a_out,            /* (contacts, 3) mesh coordinates */
+    GC_GLOBAL gc_real *local_a_out, /* (contacts, 3) mesh coordinates */
     GC_GLOBAL gc_real *local_b_out,
-    GC_GLOBAL gc_real *normal_speed_out,       /* user length per step */
+    GC_GLOBAL gc_real *normal_speed_out, /* user length per step */
     GC_GLOBAL gc_uchar *sustained_out,
     GC_GLOBAL gc_real *time_end_out)
 {
@@ -177,8 +179,9 @@ GC_KERNEL void s08_contacts(
         gc_world w;
         if (o == end) continue;
         gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
-        gc_world_make(gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),
-                      gc_load_quat(end_quat_in, a), ma[3], ma[4], &w);
+        gc_world_make(
+            gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),
+            gc_load_quat(end_quat_in, a), ma[3], ma[4], &w);
         for (; o < end; ++o, ++order) {
             GC_GLOBAL const int *h = hit_in + 4 * *order;
             GC_GLOBAL const gc_real *v = value_in + 3 * *order;

@@ -13,7 +13,12 @@
 /* Are two boxes apart along a side of one of them or along a cross product of two sides? The first is `half_a` about the
  * origin, the other `half_b`, turned by r (its sides as columns) about `shift`. (Gottschalk, Lin, Manocha, "OBBTree",
  * section 5) */
-GC_LARGE int gc_boxes_apart(const gc_real *half_a, const gc_real *half_b, const gc_real *r, const gc_real *shift, gc_real slack)
+GC_LARGE int gc_boxes_apart(
+    const gc_real *half_a,
+    const gc_real *half_b,
+    const gc_real *r,
+    const gc_real *shift,
+    gc_real slack)
 {
     gc_real f[9];
     int i, j;
@@ -30,8 +35,8 @@ GC_LARGE int gc_boxes_apart(const gc_real *half_a, const gc_real *half_b, const 
         int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
         for (j = 0; j < 3; ++j) {
             int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            gc_real reach = half_a[i1] * f[3 * i2 + j] + half_a[i2] * f[3 * i1 + j]
-                + half_b[j1] * f[3 * i + j2] + half_b[j2] * f[3 * i + j1];
+            gc_real reach = half_a[i1] * f[3 * i2 + j] + half_a[i2] * f[3 * i1 + j] + half_b[j1] * f[3 * i + j2]
+                            + half_b[j2] * f[3 * i + j1];
             if (GC_ABS(shift[i2] * r[3 * i1 + j] - shift[i1] * r[3 * i2 + j]) > reach + slack) return 1;
         }
     }
@@ -66,14 +71,14 @@ GC_FN gc_real gc_overlap_depth(const gc_screw *k)
 
 GC_KERNEL void s09_near(
     int n_todo,
-    GC_GLOBAL const int *todo_in,            /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
     GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *when_in,        /* (n_pairs,) s in [-1/2, 1/2]; above 1/2: not asked */
-    GC_GLOBAL const int *state_in,           /* (n_pairs,) pairs that have any bit are not asked */
-    GC_GLOBAL gc_uchar *near_out)            /* (n_todo,) 1 where the boxes meet */
+    GC_GLOBAL const gc_real *when_in, /* (n_pairs,) s in [-1/2, 1/2]; above 1/2: not asked */
+    GC_GLOBAL const int *state_in,    /* (n_pairs,) pairs that have any bit are not asked */
+    GC_GLOBAL gc_uchar *near_out)     /* (n_todo,) 1 where the boxes meet */
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
         int pair = todo_in[i], j;
@@ -96,8 +101,15 @@ GC_KERNEL void s09_near(
 }
 
 /* a body whose map into the other's frame is not known yet */
-GC_FN void gc_solid_make(const gc_overlap *o, const gc_mesh *m, int mesh, GC_GLOBAL const int *trees,
-                         GC_GLOBAL const gc_raster *nodes, GC_GLOBAL const int *solids, gc_real radius, gc_solid *s)
+GC_FN void gc_solid_make(
+    const gc_overlap *o,
+    const gc_mesh *m,
+    int mesh,
+    GC_GLOBAL const int *trees,
+    GC_GLOBAL const gc_raster *nodes,
+    GC_GLOBAL const int *solids,
+    gc_real radius,
+    gc_solid *s)
 {
     GC_GLOBAL const gc_real *reals = o->t.reals + GC_MESH_REALS * mesh;
     GC_GLOBAL const int *ints = solids + GC_SOLID_STRIDE * mesh;
@@ -117,7 +129,8 @@ GC_FN int gc_face_near(const gc_overlap *o, const gc_solid *s, const gc_solid *o
 {
     int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec x = gc_solid_corner(o, s, j), n = gc_normal(&o->t, s->mesh, f), turned = gc_rotate_back(other->rot, n);
-    gc_real reach = GC_ABS(turned.x) * other->extent.x + GC_ABS(turned.y) * other->extent.y + GC_ABS(turned.z) * other->extent.z;
+    gc_real reach = GC_ABS(turned.x) * other->extent.x + GC_ABS(turned.y) * other->extent.y
+                    + GC_ABS(turned.z) * other->extent.z;
     if (GC_ABS(gc_dot(n, gc_sub(other->shift, x))) > reach + o->slack + GC_OVERLAP_FLAT * s->radius) return 0;
     x = gc_solid_over(s, x);
     *low = x;
@@ -165,9 +178,9 @@ GC_FN int gc_node_at_plane(GC_GLOBAL const gc_raster *p, gc_vec n, gc_real offse
 {
     gc_real unit = GC_R(0.5) * shrink;
     gc_real at = n.x * (unit * (gc_real)(p[0] + p[3])) + n.y * (unit * (gc_real)(p[1] + p[4]))
-        + n.z * (unit * (gc_real)(p[2] + p[5]));
+                 + n.z * (unit * (gc_real)(p[2] + p[5]));
     gc_real reach = GC_ABS(n.x) * (unit * (gc_real)(p[3] - p[0])) + GC_ABS(n.y) * (unit * (gc_real)(p[4] - p[1]))
-        + GC_ABS(n.z) * (unit * (gc_real)(p[5] - p[2]));
+                    + GC_ABS(n.z) * (unit * (gc_real)(p[5] - p[2]));
     return GC_ABS(at - offset) <= reach + pad;
 }
 
@@ -221,23 +234,26 @@ GC_LARGE int gc_face_overlaps(const gc_overlap *o, const gc_solid *s, const gc_s
 }
 
 /* does a node of the tree of s meet the other's box, which s sees from `low` to `high`, by its own box and its slab? */
-GC_FN int gc_node_near(const gc_overlap *o, GC_GLOBAL const gc_raster *n, const gc_solid *other, gc_vec low, gc_vec high,
-                       gc_real pad)
+GC_FN int gc_node_near(
+    const gc_overlap *o,
+    GC_GLOBAL const gc_raster *n,
+    const gc_solid *other,
+    gc_vec low,
+    gc_vec high,
+    gc_real pad)
 {
     gc_vec normal = gc_make((gc_real)n[6], (gc_real)n[7], (gc_real)n[8]), turned;
     gc_real along, reach;
     if (!gc_meets_node(n, low, high, o->shrink, pad)) return 0;
     turned = gc_rotate_back(other->rot, normal);
-    reach = GC_ABS(turned.x) * other->extent.x + GC_ABS(turned.y) * other->extent.y + GC_ABS(turned.z) * other->extent.z + pad;
+    reach = GC_ABS(turned.x) * other->extent.x + GC_ABS(turned.y) * other->extent.y + GC_ABS(turned.z) * other->extent.z
+            + pad;
     along = gc_dot(normal, other->shift);
     return along - reach <= n[10] * o->shrink && along + reach >= n[9] * o->shrink;
 }
 
 /* has another work-item of the group found the pair to overlap? */
-GC_FN int gc_overlap_known(GC_GLOBAL int *state)
-{
-    return GC_GROUP_SIZE > 1 && GC_ATOMIC_MAX(state, 0) >= GC_PAIR_OVERLAP;
-}
+GC_FN int gc_overlap_known(GC_GLOBAL int *state) { return GC_GROUP_SIZE > 1 && GC_ATOMIC_MAX(state, 0) >= GC_PAIR_OVERLAP; }
 
 /* The faces of s, by its tree if it has one, in blocks that the work-items share. */
 GC_LARGE int gc_faces_overlap(const gc_overlap *o, const gc_solid *s, const gc_solid *other, GC_GLOBAL int *state)
@@ -251,9 +267,10 @@ GC_LARGE int gc_faces_overlap(const gc_overlap *o, const gc_solid *s, const gc_s
             if (gc_face_overlaps(o, s, other, i)) return 1;
         return 0;
     }
-    reach = gc_make(GC_ABS(r[0]) * sides.x + GC_ABS(r[1]) * sides.y + GC_ABS(r[2]) * sides.z,
-                    GC_ABS(r[3]) * sides.x + GC_ABS(r[4]) * sides.y + GC_ABS(r[5]) * sides.z,
-                    GC_ABS(r[6]) * sides.x + GC_ABS(r[7]) * sides.y + GC_ABS(r[8]) * sides.z);
+    reach = gc_make(
+        GC_ABS(r[0]) * sides.x + GC_ABS(r[1]) * sides.y + GC_ABS(r[2]) * sides.z,
+        GC_ABS(r[3]) * sides.x + GC_ABS(r[4]) * sides.y + GC_ABS(r[5]) * sides.z,
+        GC_ABS(r[6]) * sides.x + GC_ABS(r[7]) * sides.y + GC_ABS(r[8]) * sides.z);
     low = gc_sub(low, reach);
     high = gc_add(high, reach);
     for (i = GC_LOCAL_ID * block; i < n; i += GC_GROUP_SIZE * block) {
@@ -285,7 +302,7 @@ GC_FN int gc_components_inside(const gc_overlap *o, const gc_solid *s, const gc_
 
 GC_KERNEL void s09_overlap(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) pair numbers, each once */
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, each once */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
@@ -294,12 +311,12 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL const gc_real *mesh_reals_in,
     GC_GLOBAL const gc_real *vertices_in,
     GC_GLOBAL const gc_real *planes_in,
-    GC_GLOBAL const int *trees_in,             /* (meshes, GC_TREE_STRIDE), no faces: no tree */
-    GC_GLOBAL const gc_raster *nodes_in,       /* (nodes, GC_PATCH_NODE) */
-    GC_GLOBAL const int *solids_in,            /* (meshes, GC_SOLID_STRIDE), and what it leads to */
-    GC_GLOBAL const gc_real *insets_in,        /* (vertices, GC_INSET_STRIDE) */
-    GC_GLOBAL const gc_real *when_in,          /* (n_pairs,) s in [-1/2, 1/2] */
-    GC_GLOBAL int *state_out)                  /* (n_pairs,) only ever raised, and read by that alone */
+    GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE), no faces: no tree */
+    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_PATCH_NODE) */
+    GC_GLOBAL const int *solids_in,      /* (meshes, GC_SOLID_STRIDE), and what it leads to */
+    GC_GLOBAL const gc_real *insets_in,  /* (vertices, GC_INSET_STRIDE) */
+    GC_GLOBAL const gc_real *when_in,    /* (n_pairs,) s in [-1/2, 1/2] */
+    GC_GLOBAL int *state_out)            /* (n_pairs,) only ever raised, and read by that alone */
 {
     gc_overlap o;
     o.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);

@@ -18,8 +18,12 @@ GC_FN void gc_zero_counts(const gc_search *q)
 }
 
 /* does the scratch hold what was taken? If not, say so; the same answer for all work-items of the group */
-GC_FN int gc_fits(const gc_scratch *s, int reals_per_group, int ints_per_group, GC_GLOBAL int *need_out,
-                  GC_GLOBAL int *no_room)
+GC_FN int gc_fits(
+    const gc_scratch *s,
+    int reals_per_group,
+    int ints_per_group,
+    GC_GLOBAL int *need_out,
+    GC_GLOBAL int *no_room)
 {
     if (s->reals_used <= reals_per_group && s->ints_used <= ints_per_group) return 1;
     if (GC_LOCAL_ID == 0) {
@@ -78,9 +82,18 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
 }
 
 /* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
-GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, GC_GLOBAL const gc_raster *vertices_in,
-                             GC_GLOBAL const gc_raster *normals_in, GC_GLOBAL gc_raster **hulls_out, int rows, int reals_per_group,
-                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
+GC_LARGE int gc_search_features(
+    gc_search *q,
+    const gc_screw *k,
+    gc_scratch *s,
+    GC_GLOBAL const gc_raster *vertices_in,
+    GC_GLOBAL const gc_raster *normals_in,
+    GC_GLOBAL gc_raster **hulls_out,
+    int rows,
+    int reals_per_group,
+    int ints_per_group,
+    GC_GLOBAL int *need_out,
+    GC_GLOBAL int *no_room)
 {
     gc_list va, ea, fa, vb, eb, fb;
     GC_GLOBAL gc_raster *hulls;
@@ -162,9 +175,22 @@ GC_LARGE int gc_search_features(gc_search *q, const gc_screw *k, gc_scratch *s, 
 
 /* Counts of s03 for rows of the given height; returns 0 if the scratch is too small. counts: records of A's and B's edges,
  * spans of A's and B's faces. */
-GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, GC_GLOBAL int *counts,
-                        gc_records *ra, gc_records *rb, gc_records *sa, gc_records *sb, gc_records *da, gc_records *db,
-                        int reals_per_group, int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
+GC_FN int gc_count_rows(
+    gc_search *q,
+    gc_scratch *s,
+    GC_GLOBAL gc_raster *hulls,
+    gc_raster height,
+    GC_GLOBAL int *counts,
+    gc_records *ra,
+    gc_records *rb,
+    gc_records *sa,
+    gc_records *sb,
+    gc_records *da,
+    gc_records *db,
+    int reals_per_group,
+    int ints_per_group,
+    GC_GLOBAL int *need_out,
+    GC_GLOBAL int *no_room)
 {
     const gc_view *w = &q->view;
     q->rows = gc_rows_make(w, hulls, height);
@@ -195,8 +221,15 @@ GC_FN int gc_count_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls,
 }
 
 /* s03 to s06 through rows */
-GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height, int reals_per_group,
-                             int ints_per_group, GC_GLOBAL int *need_out, GC_GLOBAL int *no_room)
+GC_LARGE void gc_search_rows(
+    gc_search *q,
+    gc_scratch *s,
+    GC_GLOBAL gc_raster *hulls,
+    gc_raster height,
+    int reals_per_group,
+    int ints_per_group,
+    GC_GLOBAL int *need_out,
+    GC_GLOBAL int *no_room)
 {
     gc_records ra, rb, sa, sb, da, db;
     gc_scratch before;
@@ -215,8 +248,10 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     height = GC_MAX(height, (hulls[GC_R1 + 8] - hulls[GC_R0 + 8]) / (GC_F(64.0) + (gc_raster)entries));
     do {
         *s = before;
-        if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, &da, &db, reals_per_group,
-                           ints_per_group, need_out, no_room)) return;
+        if (!gc_count_rows(
+                q, s, hulls, height, counts, &ra, &rb, &sa, &sb, &da, &db, reals_per_group, ints_per_group, need_out,
+                no_room))
+            return;
         records = (gc_long)counts[0] + counts[1] + counts[2] + counts[3];
         if (records <= 8 * entries + 1024 || tries >= 4) break;
         height = height * (gc_raster)records / (gc_raster)(4 * entries + 512);
@@ -263,79 +298,81 @@ GC_LARGE gc_view gc_near_frame(gc_screw *k, gc_real min_properness, int reach)
 
 GC_KERNEL void screen(
     int n_todo,
-    GC_GLOBAL const int *todo_in,              /* (n_todo,) item numbers */
-    GC_GLOBAL const int *items_in,             /* (n_items, 3) pair, part of A's mesh, part of B's */
-    GC_GLOBAL const gc_real *screw_in,         /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,           /* (parts, GC_MESH_STRIDE) */
+    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers */
+    GC_GLOBAL const int *items_in,     /* (n_items, 3) pair, part of A's mesh, part of B's */
+    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_raster *vertices_in,    /* per part x, y, z blocks, centred */
-    GC_GLOBAL const gc_raster *normals_in,     /* per part x, y, z blocks */
+    GC_GLOBAL const gc_raster *vertices_in,       /* per part x, y, z blocks, centred */
+    GC_GLOBAL const gc_raster *normals_in,        /* per part x, y, z blocks */
     GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
-    GC_GLOBAL const int *edge0_in,             /* (parts,) where a part's edges begin there */
-    GC_GLOBAL const int *reach_in,             /* (parts,) of joined patches, see b06_gather */
-    GC_GLOBAL const gc_real *row_height_in,    /* (n_pairs,) user units */
+    GC_GLOBAL const int *edge0_in,                /* (parts,) where a part's edges begin there */
+    GC_GLOBAL const int *reach_in,                /* (parts,) of joined patches, see b06_gather */
+    GC_GLOBAL const gc_real *row_height_in,       /* (n_pairs,) user units */
     gc_real min_properness,
     int refine,
     int candidates,
-    GC_GLOBAL gc_raster *scratch_reals,        /* (groups, reals_per_group) */
-    GC_GLOBAL int *scratch_ints,               /* (groups, ints_per_group) */
+    GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
+    GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int reals_per_group,
     int ints_per_group,
     int capacity,
-    GC_GLOBAL const int *state_in,             /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL int *no_room_out,                /* (n_items,) set to 1 where the scratch was too small */
-    GC_GLOBAL int *need_out,                   /* (2,) scratch that would have been needed */
-    GC_GLOBAL int *n_candidates_out,           /* (1,) */
-    GC_GLOBAL int *candidates_out,             /* (capacity, 4) pair, kind, feature of A, feature of B */
-    GC_GLOBAL gc_raster *brackets_out)         /* (capacity, 2) s */
+    GC_GLOBAL const int *state_in,     /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL int *no_room_out,        /* (n_items,) set to 1 where the scratch was too small */
+    GC_GLOBAL int *need_out,           /* (2,) scratch that would have been needed */
+    GC_GLOBAL int *n_candidates_out,   /* (1,) */
+    GC_GLOBAL int *candidates_out,     /* (capacity, 4) pair, kind, feature of A, feature of B */
+    GC_GLOBAL gc_raster *brackets_out) /* (capacity, 2) s */
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-        int item = todo_in[g], pair = items_in[3 * item], ma = items_in[3 * item + 1], mb = items_in[3 * item + 2];
-        gc_screw k;
-        gc_search q;
-        gc_scratch s;
-        GC_GLOBAL gc_raster *hulls;
-        int usable = !state_in[pair], rows; /* s01 may have settled it */
-        if (usable) {
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
-            gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-            if (q.mesh_a.near_faces < 0) q.view = gc_view_make(&k, min_properness);
-            else q.view = gc_near_frame(&k, min_properness, GC_MAX(reach_in[ma], reach_in[mb]));
-            q.topology = topology_in;
-            q.inverse_length_a = inverse_length_in + edge0_in[ma];
-            q.inverse_length_b = inverse_length_in + edge0_in[mb];
-            q.scale = (gc_raster)k.scale;
-            q.candidates = candidates_out;
-            q.brackets = brackets_out;
-            q.n_candidates = n_candidates_out;
-            q.capacity = capacity;
-            q.pair = pair;
-            if (refine == GC_REFINE_PIXELS)
-                q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
-            s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
-            s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
-            s.reals_used = 0;
-            s.ints_used = 0;
-            /* joined patches have no whole faces' surroundings for rows to follow */
-            rows = q.mesh_a.near_faces < 0
-                && (candidates == GC_CANDIDATES_RASTER
-                    || (candidates == GC_CANDIDATES_AUTO
-                        && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
-            if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group,
-                                   need_out, no_room_out + item)) {
-                if (rows) {
-                    gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group,
-                                   ints_per_group, need_out, no_room_out + item);
-                } else {
-                    s05_pairs(&q, GC_VF, &q.va, &q.fb);
-                    s05_pairs(&q, GC_FV, &q.vb, &q.fa);
-                    s06_pairs(&q, &q.ea, &q.eb);
+            int item = todo_in[g], pair = items_in[3 * item], ma = items_in[3 * item + 1], mb = items_in[3 * item + 2];
+            gc_screw k;
+            gc_search q;
+            gc_scratch s;
+            GC_GLOBAL gc_raster *hulls;
+            int usable = !state_in[pair], rows; /* s01 may have settled it */
+            if (usable) {
+                gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
+                gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
+                gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
+                if (q.mesh_a.near_faces < 0) q.view = gc_view_make(&k, min_properness);
+                else q.view = gc_near_frame(&k, min_properness, GC_MAX(reach_in[ma], reach_in[mb]));
+                q.topology = topology_in;
+                q.inverse_length_a = inverse_length_in + edge0_in[ma];
+                q.inverse_length_b = inverse_length_in + edge0_in[mb];
+                q.scale = (gc_raster)k.scale;
+                q.candidates = candidates_out;
+                q.brackets = brackets_out;
+                q.n_candidates = n_candidates_out;
+                q.capacity = capacity;
+                q.pair = pair;
+                if (refine == GC_REFINE_PIXELS)
+                    q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
+                s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
+                s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
+                s.reals_used = 0;
+                s.ints_used = 0;
+                /* joined patches have no whole faces' surroundings for rows to follow */
+                rows = q.mesh_a.near_faces < 0
+                       && (candidates == GC_CANDIDATES_RASTER
+                           || (candidates == GC_CANDIDATES_AUTO
+                               && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
+                if (gc_search_features(
+                        &q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group, need_out,
+                        no_room_out + item)) {
+                    if (rows) {
+                        gc_search_rows(
+                            &q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group, ints_per_group,
+                            need_out, no_room_out + item);
+                    } else {
+                        s05_pairs(&q, GC_VF, &q.va, &q.fb);
+                        s05_pairs(&q, GC_FV, &q.vb, &q.fa);
+                        s06_pairs(&q, &q.ea, &q.eb);
+                    }
                 }
             }
-        }
-        GC_BARRIER();
-        g += GC_GROUP_STEP(n_todo);
-    } while (g < GC_GROUP_HI(n_todo));
+            GC_BARRIER();
+            g += GC_GROUP_STEP(n_todo);
+        } while (g < GC_GROUP_HI(n_todo));
 }

@@ -9,11 +9,18 @@ GC_FN gc_real gc_test_product(gc_real a, gc_real b) { return a * b; }
 GC_INLINE gc_real gc_test_scale(gc_real a, gc_real b) { return gc_test_product(a, b); }
 
 /* One work-item per i: reals_out[i], rasters_out[i], bytes_out[i], longs_out[i]. */
-GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift, gc_uchar byte,
-                         GC_GLOBAL const gc_real *GC_RESTRICT x_in,          /* (n,) */
-                         GC_GLOBAL gc_real *GC_RESTRICT reals_out,           /* (n,) */
-                         GC_GLOBAL gc_raster *GC_RESTRICT rasters_out,       /* (4 n,) */
-                         GC_GLOBAL gc_uchar *bytes_out, GC_GLOBAL gc_long *longs_out, GC_GLOBAL gc_uint *uints_out)
+GC_KERNEL void t01_items(
+    int n,
+    gc_long offset,
+    gc_real factor,
+    gc_raster shift,
+    gc_uchar byte,
+    GC_GLOBAL const gc_real *GC_RESTRICT x_in,    /* (n,) */
+    GC_GLOBAL gc_real *GC_RESTRICT reals_out,     /* (n,) */
+    GC_GLOBAL gc_raster *GC_RESTRICT rasters_out, /* (4 n,) */
+    GC_GLOBAL gc_uchar *bytes_out,
+    GC_GLOBAL gc_long *longs_out,
+    GC_GLOBAL gc_uint *uints_out)
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         gc_real x = x_in[i];
@@ -37,11 +44,14 @@ GC_KERNEL void t01_items(int n, gc_long offset, gc_real factor, gc_raster shift,
 #endif
 
 /* One group per row: the row's sum by a tree with a barrier on each level, its length a power of two. */
-GC_KERNEL void t02_rows(int n_rows, int n_columns, GC_GLOBAL const int *in,    /* (n_rows, n_columns) */
-                        GC_GLOBAL int *scratch,                                /* (n_rows, n_columns) */
-                        GC_GLOBAL int *sums_out,                               /* (n_rows,) */
-                        GC_GLOBAL int *total_out,                              /* (2,) sum and maximum */
-                        GC_GLOBAL int *visits_out)                             /* (groups + 1,) zero before */
+GC_KERNEL void t02_rows(
+    int n_rows,
+    int n_columns,
+    GC_GLOBAL const int *in,   /* (n_rows, n_columns) */
+    GC_GLOBAL int *scratch,    /* (n_rows, n_columns) */
+    GC_GLOBAL int *sums_out,   /* (n_rows,) */
+    GC_GLOBAL int *total_out,  /* (2,) sum and maximum */
+    GC_GLOBAL int *visits_out) /* (groups + 1,) zero before */
 {
     int row = GC_GROUP_LO(n_rows);
     if (GC_LOCAL_ID == 0) {

@@ -2,11 +2,11 @@
 
 GC_KERNEL void probe_real(
     int n,
-    GC_GLOBAL const gc_real *a_in,      /* (n,) */
-    GC_GLOBAL const gc_real *b_in,      /* (n,) */
-    GC_GLOBAL gc_real *sinc_out,        /* (n,) of a = u */
+    GC_GLOBAL const gc_real *a_in, /* (n,) */
+    GC_GLOBAL const gc_real *b_in, /* (n,) */
+    GC_GLOBAL gc_real *sinc_out,   /* (n,) of a = u */
     GC_GLOBAL gc_real *verc_out,
-    GC_GLOBAL gc_real *angle_out)       /* (n,) of a = sine, b = cosine */
+    GC_GLOBAL gc_real *angle_out) /* (n,) of a = sine, b = cosine */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         sinc_out[i] = gc_sinc(a_in[i]);
@@ -17,12 +17,12 @@ GC_KERNEL void probe_real(
 
 GC_KERNEL void probe_raster(
     int n,
-    GC_GLOBAL const gc_raster *x_in,      /* (n,) */
-    GC_GLOBAL const gc_raster *z_in,      /* (n,) */
-    GC_GLOBAL const gc_raster *kappa_in,  /* (n,) */
+    GC_GLOBAL const gc_raster *x_in,     /* (n,) */
+    GC_GLOBAL const gc_raster *z_in,     /* (n,) */
+    GC_GLOBAL const gc_raster *kappa_in, /* (n,) */
     GC_GLOBAL gc_raster *arc_out,
     GC_GLOBAL gc_raster *rho_out,
-    GC_GLOBAL gc_raster *turn_out)        /* (n, 2) (1, 0) turned by the angle x */
+    GC_GLOBAL gc_raster *turn_out) /* (n, 2) (1, 0) turned by the angle x */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         gc_raster k = kappa_in[i];

@@ -2,12 +2,12 @@
 
 GC_KERNEL void probe_roots(
     int n,
-    GC_GLOBAL const gc_real *curve_in,  /* (n, 7) theta p0 p1 p2 p3 q1 q2 */
-    GC_GLOBAL const gc_real *range_in,  /* (n, 3) from, to, |f| that counts as a touch */
+    GC_GLOBAL const gc_real *curve_in, /* (n, 7) theta p0 p1 p2 p3 q1 q2 */
+    GC_GLOBAL const gc_real *range_in, /* (n, 3) from, to, |f| that counts as a touch */
     int room,
-    GC_GLOBAL int *count_out,           /* (n,) */
-    GC_GLOBAL int *capped_out,          /* (n,) */
-    GC_GLOBAL gc_real *root_out)        /* (n, room) */
+    GC_GLOBAL int *count_out,    /* (n,) */
+    GC_GLOBAL int *capped_out,   /* (n,) */
+    GC_GLOBAL gc_real *root_out) /* (n, room) */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         gc_curve c;

@@ -18,62 +18,63 @@ GC_KERNEL void probe_boxes(
     int room,
     GC_GLOBAL int *need_out,
     GC_GLOBAL int *state_out,
-    GC_GLOBAL gc_raster *view_out,       /* (n_pairs, 8) wn gn kappa period speed window pad axis */
-    GC_GLOBAL int *count_out,            /* (n_pairs, 6) */
-    GC_GLOBAL int *id_out,               /* (n_pairs, 6, room) */
-    GC_GLOBAL int *copy_out,             /* (n_pairs, 6, room) */
-    GC_GLOBAL gc_raster *box_out)        /* (n_pairs, 6, room, GC_BOX_FIELDS) */
+    GC_GLOBAL gc_raster *view_out, /* (n_pairs, 8) wn gn kappa period speed window pad axis */
+    GC_GLOBAL int *count_out,      /* (n_pairs, 6) */
+    GC_GLOBAL int *id_out,         /* (n_pairs, 6, room) */
+    GC_GLOBAL int *copy_out,       /* (n_pairs, 6, room) */
+    GC_GLOBAL gc_raster *box_out)  /* (n_pairs, 6, room, GC_BOX_FIELDS) */
 {
     int g = GC_GROUP_LO(n_pairs);
     if (g < GC_GROUP_HI(n_pairs)) do {
-        gc_screw k;
-        gc_search q;
-        gc_scratch s;
-        GC_GLOBAL gc_raster *hulls;
-        gc_list lists[6];
-        int c, i, f;
-        gc_screw_load(screw_in + GC_SCREW_STRIDE * g, &k);
-        q.view = gc_view_make(&k, min_properness);
-        gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g]], &q.mesh_a);
-        gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g + 1]], &q.mesh_b);
-        q.topology = topology_in;
-        s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
-        s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
-        s.reals_used = 0;
-        s.ints_used = 0;
-        if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, 1, reals_per_group, ints_per_group, need_out,
-                               state_out + g)) {
-            lists[0] = q.va;
-            lists[1] = q.ea;
-            lists[2] = q.fa;
-            lists[3] = q.vb;
-            lists[4] = q.eb;
-            lists[5] = q.fb;
-            for (c = 0; c < 6; ++c) {
-                int at = (6 * g + c) * room;
-                for (i = GC_LOCAL_ID; i < GC_MIN(*lists[c].count, room); i += GC_GROUP_SIZE) {
-                    id_out[at + i] = lists[c].id[i];
-                    copy_out[at + i] = lists[c].copy[i];
-                    for (f = 0; f < GC_BOX_FIELDS; ++f)
-                        box_out[GC_BOX_FIELDS * (at + i) + f] = lists[c].box[f * lists[c].room + i];
+            gc_screw k;
+            gc_search q;
+            gc_scratch s;
+            GC_GLOBAL gc_raster *hulls;
+            gc_list lists[6];
+            int c, i, f;
+            gc_screw_load(screw_in + GC_SCREW_STRIDE * g, &k);
+            q.view = gc_view_make(&k, min_properness);
+            gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g]], &q.mesh_a);
+            gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g + 1]], &q.mesh_b);
+            q.topology = topology_in;
+            s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
+            s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
+            s.reals_used = 0;
+            s.ints_used = 0;
+            if (gc_search_features(
+                    &q, &k, &s, vertices_in, normals_in, &hulls, 1, reals_per_group, ints_per_group, need_out,
+                    state_out + g)) {
+                lists[0] = q.va;
+                lists[1] = q.ea;
+                lists[2] = q.fa;
+                lists[3] = q.vb;
+                lists[4] = q.eb;
+                lists[5] = q.fb;
+                for (c = 0; c < 6; ++c) {
+                    int at = (6 * g + c) * room;
+                    for (i = GC_LOCAL_ID; i < GC_MIN(*lists[c].count, room); i += GC_GROUP_SIZE) {
+                        id_out[at + i] = lists[c].id[i];
+                        copy_out[at + i] = lists[c].copy[i];
+                        for (f = 0; f < GC_BOX_FIELDS; ++f)
+                            box_out[GC_BOX_FIELDS * (at + i) + f] = lists[c].box[f * lists[c].room + i];
+                    }
+                    if (GC_LOCAL_ID == 0) count_out[6 * g + c] = *lists[c].count;
                 }
-                if (GC_LOCAL_ID == 0) count_out[6 * g + c] = *lists[c].count;
             }
-        }
-        if (GC_LOCAL_ID == 0) {
-            GC_GLOBAL gc_raster *v = view_out + 8 * g;
-            v[0] = q.view.wn;
-            v[1] = q.view.gn;
-            v[2] = q.view.kappa;
-            v[3] = q.view.period;
-            v[4] = q.view.speed;
-            v[5] = q.view.window;
-            v[6] = q.view.pad;
-            v[7] = q.view.axis;
-        }
-        GC_BARRIER();
-        g += GC_GROUP_STEP(n_pairs);
-    } while (g < GC_GROUP_HI(n_pairs));
+            if (GC_LOCAL_ID == 0) {
+                GC_GLOBAL gc_raster *v = view_out + 8 * g;
+                v[0] = q.view.wn;
+                v[1] = q.view.gn;
+                v[2] = q.view.kappa;
+                v[3] = q.view.period;
+                v[4] = q.view.speed;
+                v[5] = q.view.window;
+                v[6] = q.view.pad;
+                v[7] = q.view.axis;
+            }
+            GC_BARRIER();
+            g += GC_GROUP_STEP(n_pairs);
+        } while (g < GC_GROUP_HI(n_pairs));
 }
 
 /* ranges of straight segments in rows */
@@ -84,8 +85,8 @@ GC_KERNEL void probe_spans(
     gc_raster base,
     gc_raster height,
     int n_rows,
-    GC_GLOBAL int *rows_out,               /* (n, 2, 2) first and last row of each branch */
-    GC_GLOBAL gc_raster *span_out)         /* (n, 2, n_rows, 4) h0 h1 l0 l1 */
+    GC_GLOBAL int *rows_out,       /* (n, 2, 2) first and last row of each branch */
+    GC_GLOBAL gc_raster *span_out) /* (n, 2, n_rows, 4) h0 h1 l0 l1 */
 {
     gc_screw k;
     gc_view w;
@@ -121,14 +122,14 @@ GC_KERNEL void probe_spans(
 GC_KERNEL void probe_boundary(
     int n,
     int corners,
-    GC_GLOBAL const gc_real *screw_in,     /* (1, GC_SCREW_STRIDE) */
-    GC_GLOBAL gc_raster *place,            /* (n, 4, corners) x, y, z, and psi (written) */
-    GC_GLOBAL gc_raster *facing,           /* (n, 3) f0 fx fz */
-    GC_GLOBAL const int *topology_in,      /* face_start, face_vertices of one face */
+    GC_GLOBAL const gc_real *screw_in, /* (1, GC_SCREW_STRIDE) */
+    GC_GLOBAL gc_raster *place,        /* (n, 4, corners) x, y, z, and psi (written) */
+    GC_GLOBAL gc_raster *facing,       /* (n, 3) f0 fx fz */
+    GC_GLOBAL const int *topology_in,  /* face_start, face_vertices of one face */
     int two_sided,
-    GC_GLOBAL int *zero,                   /* (1,) 0: face number and copy */
-    GC_GLOBAL int *count_out,              /* (n,) segments walked */
-    GC_GLOBAL gc_raster *segment_out)      /* (n, corners + 1, 8) ends x y z, u0, u1 */
+    GC_GLOBAL int *zero,              /* (1,) 0: face number and copy */
+    GC_GLOBAL int *count_out,         /* (n,) segments walked */
+    GC_GLOBAL gc_raster *segment_out) /* (n, corners + 1, 8) ends x y z, u0, u1 */
 {
     gc_screw k;
     gc_view w;
