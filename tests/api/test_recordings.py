@@ -143,7 +143,7 @@ def test_progress_never_repeats_itself(arrays, monkeypatch):
             progress(done, len(times) - 1)
         return iter(())
 
-    monkeypatch.setattr("gpu_collide.recordings.collide_trajectories", sweep)
+    monkeypatch.setattr("gpu_collide.recordings.recording.collide_trajectories", sweep)
     recording, seen = gc.Recording.from_arrays(arrays), []
     list(recording.collide(stream=True, progress=lambda *counts: seen.append(counts)))
     assert seen == [(k, 8) for k in range(9)]

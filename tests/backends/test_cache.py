@@ -280,9 +280,8 @@ def test_planted_library_does_not_run(tmp_path):
 import os, pathlib, shutil, tempfile, warnings
 warnings.simplefilter("ignore")
 import numpy, numpy.random
-from gpu_collide import _sources
-from gpu_collide.backends import cache, cpu, opencl
-cpu.find_compiler(); cpu._processor(); _sources.kernel_files(); cpu.CpuBackend
+from gpu_collide.backends import cache, cpu, opencl, sources
+cpu.find_compiler(); cpu._processor(); sources.kernel_files(); cpu.CpuBackend
 names = []
 real = cpu.cached
 cpu.cached = lambda name, make, use: names.append(name) or real(name, make, use)
