@@ -212,6 +212,8 @@ def _close(a, b, expected):
     gap = max(0.0, a["time_lo"] - b["time_hi"], b["time_lo"] - a["time_hi"])
     width = max(a["time_hi"] - a["time_lo"], b["time_hi"] - b["time_lo"])
     reach = 1e-8 * expected.size[p] + a["pace"] * (slack + width)
+    # where edges that begin nearly parallel cross is worth a rounding over their sine
+    reach += expected.rounding[p] / max(min(a["sine"], b["sine"]), 1e-9)
     return gap <= slack and np.abs(a["place"] - b["place"]).max() <= reach
 
 
@@ -280,11 +282,14 @@ def _slides_through(held, a, scene, expected):
     """
     if not held["sustained"] or held["kind"] != EE:
         return False
-    if not held["time"] - 1e-9 <= a["time"] <= held["time_end"] + 1e-9:
-        return False
     p = a["pair"]
+    # within the time in which meetings are one: edges that turn out of one line begin once their sine is 1e-9
+    slack = 4 * expected.tau[p] + 2e-10
+    if not held["time"] - slack <= a["time"] <= held["time_end"] + slack:
+        return False
     width = a["time_hi"] - a["time_lo"]
-    reach = 1e-8 * expected.size[p] + a["pace"] * (4 * expected.tau[p] + 2e-10 + width)
+    reach = 1e-8 * expected.size[p] + a["pace"] * (slack + width)
+    reach += expected.rounding[p] / max(a["sine"], 1e-9)
     kinds = np.asarray(scene.shape)[np.asarray(scene.pairs)[p]]
     solids = [Solid(scene.meshes[k]) for k in kinds]
     edges = (held["feature_a"], held["feature_b"])
