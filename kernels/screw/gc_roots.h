@@ -96,14 +96,14 @@ GC_LARGE gc_real gc_extremum(const gc_curve *c, gc_real s, gc_real reach)
 }
 
 /* the single root of f in [a, b], whose values fa and fb have different signs; *capped is set if the cap was hit */
-GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real fa, gc_real rounding, int *capped)
+GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real fa, gc_real settled, int *capped)
 {
     gc_real x = GC_R(0.5) * (a + b);
     int rising = fa < GC_R(0.0), i;
     for (i = 0; i < GC_MAX_NEWTON; ++i) {
         gc_value v = gc_curve_at(c, x);
         gc_real next;
-        if (GC_ABS(v.f) <= rounding) return x;
+        if (GC_ABS(v.f) <= settled) return x;
         if ((v.f < GC_R(0.0)) == rising) a = x;
         else b = x;
         next = v.df != GC_R(0.0) ? x - v.f / v.df : a;
@@ -117,7 +117,7 @@ GC_LARGE gc_real gc_bracketed(const gc_curve *c, gc_real a, gc_real b, gc_real f
 
 /* Walk over the pieces of [lo, lo + span]: piece number `index` of 2^level, of width `h`. */
 typedef struct {
-    gc_real lo, h, reach, bend, rounding, touch, last_touch;
+    gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
     gc_long index;
     int level, visits, done, capped;
 } gc_walk;
@@ -131,6 +131,7 @@ GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, 
     w->reach = reach;
     w->bend = gc_curve_bend_bound(c, reach);
     w->rounding = GC_CURVE_ROUNDING * gc_curve_bound(c, reach);
+    w->settled = GC_R(0.25) * w->rounding;
     w->touch = GC_MAX(touch, GC_R(4.0) * w->rounding);
     w->last_touch = GC_R(-100.0);
     w->index = 0;
@@ -138,6 +139,14 @@ GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, 
     w->visits = 0;
     w->done = 0;
     w->capped = 0;
+}
+
+/* What the coefficients were computed from may be larger than they are: `rounding` is then more than theirs. Roots are found as
+ * closely as before; it only says which of them are one. */
+GC_FN void gc_walk_rounding(gc_walk *w, gc_real rounding)
+{
+    w->rounding = GC_MAX(w->rounding, rounding);
+    w->touch = GC_MAX(w->touch, GC_R(4.0) * w->rounding);
 }
 
 GC_FN void gc_walk_on(gc_walk *w)
@@ -216,7 +225,7 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
                 /* no slope of the piece is less than that of its middle by more */
                 gc_real least = GC_ABS(v.df) - w->bend * arm;
                 int lone = least > GC_R(0.0) && least * least > GC_R(8.0) * w->bend * w->rounding;
-                *root = gc_bracketed(c, a, b, fa, GC_R(0.25) * w->rounding, &w->capped);
+                *root = gc_bracketed(c, a, b, fa, w->settled, &w->capped);
                 if (lone || gc_join_double(w, c, root)) {
                     w->last_touch = *root;
                     return 1;

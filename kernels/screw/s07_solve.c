@@ -48,8 +48,9 @@ GC_LARGE void gc_hit_test(
     int sustained)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
-    gc_real slack = GC_TOL_INSIDE * p->screw.size + (sustained ? GC_R(0.0) : c.doubt);
-    if (!c.facing || !(c.inside >= -slack) || !(c.properness >= o->min_properness)) return;
+    /* what lasts is inside by the construction of its interval */
+    if (!sustained && !(c.inside >= -(GC_TOL_INSIDE * p->screw.size + c.doubt))) return;
+    if (!c.facing || !(c.properness >= o->min_properness)) return;
     if (p->screw.speed > GC_R(0.0) && !(end - s > GC_MIN(GC_R(2.0) * p->screw.tau, GC_R(0.5)))) sustained = 0;
     if (!sustained) end = s;
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
@@ -101,8 +102,17 @@ GC_FN gc_vec gc_slide_normal(const gc_screw *k, const gc_edges *x)
     return gc_unit(best, gc_across(x->d));
 }
 
-/* The j-th function whose sign change may end or begin a lasting contact; returns 0 past the last. */
-GC_LARGE int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, int j, gc_curve *c)
+/* The j-th function whose sign change may end or begin a lasting contact; returns 0 past the last. *scale: what makes a length
+ * a value of it. */
+GC_LARGE int gc_border_curve(
+    const gc_tables *t,
+    const gc_pair *p,
+    int kind,
+    int fa,
+    int fb,
+    int j,
+    gc_curve *c,
+    gc_real *scale)
 {
     const gc_screw *k = &p->screw;
     if (kind == GC_EE) {
@@ -114,9 +124,11 @@ GC_LARGE int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int
             /* side of A's end j as B's line sees it, in the plane with normal n */
             gc_vec end = gc_add(x.p, gc_scale(x.d, (gc_real)j));
             *c = gc_line_line(k, gc_scale(n, GC_R(-1.0)), end, x.q, x.e);
+            *scale = x.length_b;
         } else {
             gc_vec side = gc_cross(x.d, n), end = gc_add(x.q, gc_scale(x.e, (gc_real)(j - 2)));
             *c = gc_point_plane(k, side, -gc_dot(side, x.p), end, GC_R(1.0));
+            *scale = x.length_a;
         }
         return 1;
     } else {
@@ -130,20 +142,23 @@ GC_LARGE int gc_border_curve(const gc_tables *t, const gc_pair *p, int kind, int
         side = gc_rotate(q.rf, gc_unit(gc_cross(n, gc_sub(v, u)), n));
         u = gc_place(k, q.rf, q.tf, u);
         *c = gc_point_plane(k, side, -gc_dot(side, u), gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
+        *scale = GC_R(1.0);
         return 1;
     }
 }
 
-/* earliest sign change of any border function after `from`, or 1/2 */
+/* Earliest sign change of any border function after `from`, or 1/2. Edges that turn out of one line may leave an end of one of
+ * them by a double root; the rounding of places, not that of what is left of them, says whether two roots are one. */
 GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real from)
 {
-    gc_real least = GC_R(0.5);
+    gc_real least = GC_R(0.5), scale;
     gc_curve c;
     int j;
-    for (j = 0; gc_border_curve(t, p, kind, fa, fb, j, &c); ++j) {
+    for (j = 0; gc_border_curve(t, p, kind, fa, fb, j, &c, &scale); ++j) {
         gc_walk w;
         gc_real root;
         gc_walk_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
+        gc_walk_rounding(&w, GC_PLACE_ROUNDING * (p->screw.size + p->screw.speed) * scale);
         while (gc_walk_next(&w, &c, &root)) {
             if (root <= from + GC_R(1e-12)) continue;
             least = root < least ? root : least;
@@ -158,14 +173,23 @@ GC_FN int gc_lasts_at(const gc_tables *t, const gc_pair *p, int kind, int fa, in
     return gc_contact_at(t, p, kind, fa, fb, s).inside >= -GC_TOL_INSIDE * p->screw.size;
 }
 
-/* where between `out` (not inside) and `in` (inside) the contact begins or ends; the answer is inside */
+/* The same for all that rounding can tell: the place at which edges cross that are nearly parallel is worth a rounding over
+ * their sine, and may lie outside although the contact goes on until they are parallel. */
+GC_FN int gc_may_last_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
+    gc_real doubt = GC_PLACE_ROUNDING * (p->screw.size + p->screw.speed) / GC_MAX(c.sine, GC_TOL_PARALLEL);
+    return c.sine >= GC_TOL_PARALLEL && c.inside >= -(GC_TOL_INSIDE * p->screw.size + doubt);
+}
+
+/* where between `out` (not inside) and `in` (inside) the contact begins or ends; the answer is inside, or in doubt */
 GC_FN gc_real gc_bisect_border(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real out, gc_real in)
 {
     int i;
     for (i = 0; i < 60; ++i) {
         gc_real mid = GC_R(0.5) * (out + in);
         if (mid == out || mid == in) break;
-        if (gc_lasts_at(t, p, kind, fa, fb, mid)) in = mid;
+        if (gc_may_last_at(t, p, kind, fa, fb, mid)) in = mid;
         else out = mid;
     }
     return in;

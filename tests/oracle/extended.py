@@ -15,6 +15,9 @@ from tests.oracle.roots import EE, FV, VF
 from tests.oracle.solid import Solid
 
 DIGITS = 50
+# What rounding leaves in doubt of a length, in units of size + speed, and the most of a place that it may
+# (GC_PLACE_ROUNDING, GC_PLACE_DOUBT).
+ROUNDING, DOUBT = 4e-15, 1e-9
 HALF_TURN = 1e-15  # GC_HALF_TURN: the real part of the quaternion below which a turn counts as a half turn
 
 
@@ -69,17 +72,19 @@ class Margins:
     facing_b: float
     in_time: float
     sine: float
+    doubt: float  # of the inside distance: what rounding may move the place by (decision 0016)
 
     def state(self, tau):
         """ "contact", "none", or "border" where the tolerances of docs/conventions.md decide."""
         touch, face = 3e-11 / max(self.sine, 1e-9), 3e-9
         facing = min(self.facing_a, self.facing_b)
+        margin = touch + self.doubt
         if (
-            self.gap > touch or self.inside < -touch or facing < -face or self.in_time < -3 * tau
+            self.gap > touch or self.inside < -margin or facing < -face or self.in_time < -3 * tau
             or self.sine < 1e-10
         ):  # fmt: skip
             return "none"
-        if self.inside > touch and facing > face and self.in_time > 3 * tau and self.sine > 1e-8:
+        if self.inside > margin and facing > face and self.in_time > 3 * tau and self.sine > 1e-8:
             return "contact"
         return "border"
 
@@ -140,7 +145,24 @@ class Extended:
             return Margins(
                 float(t), float(abs(f) / max(sine, mp.mpf("1e-12")) / self.size), float(inside / self.size),
                 float(best_a), float(best_b), float(min(t, 1 - t)), float(sine),
+                self.doubt(kind, feature_a, feature_b, t, f, sine, flow),
             )  # fmt: skip
+
+    def doubt(self, kind, feature_a, feature_b, t, f, sine, flow):
+        """How far rounding may move the place of a meeting, of the size (docs/conventions.md).
+
+        The poses are given in float64: half a turn has w = 6e-17, not 0. The gap is good to their rounding,
+        so the time only to that over the rate at which the gap closes, and the place to what the features
+        move in that time. A box that turns past a rim of 1e-5 closes on it 3e5 times slower than it moves.
+        """
+        step = mp.mpf(10) ** -20
+        rate = abs(float((self.meeting(kind, feature_a, feature_b, t + step)[0] - f) / step))
+        unit, sine = self.size + self.speed, max(float(sine), 1e-9)
+        length = ROUNDING * unit / sine
+        tau = 1e-9 + 1e-10 * self.size / max(self.speed, 1e-300)
+        late = min(length * sine / rate, tau) if rate > 0 else tau
+        pace = float(mp.sqrt(dot(flow, flow)))
+        return min(length + late * pace, DOUBT * unit) / self.size
 
     def meeting(self, kind, feature_a, feature_b, t):
         """Signed distance, place in A's mesh frame, inside distance, |sin|, B's pose."""

@@ -17,6 +17,7 @@ from tests.oracle.solid import apply, dot, norm
 
 OPTIONAL, NOMINAL, REQUIRED = 0, 1, 2
 PARALLEL = 1e-9
+TOUCH = 1e-11  # of the size: inside tests are closed within this (GC_TOL_INSIDE)
 BAND = 1e-10  # of the size: half width of the band around the inside tests
 
 ATOM = np.dtype(
@@ -28,14 +29,16 @@ ATOM = np.dtype(
         ("carry", "f8"), ("normal", "f8", 3), ("normal_sure", "?"), ("normal_speed", "f8"), ("pace", "f8"),
         ("properness", "f8"),
         ("properness_band", "f8"), ("inside", "f8"), ("facing", "f8"), ("in_time", "f8"), ("sine", "f8"),
-        ("vertex_a", "i4"), ("vertex_b", "i4"),
+        ("vertex_a", "i4"), ("vertex_b", "i4"), ("begin_slack", "f8"), ("end_slack", "f8"),
     ]
 )  # fmt: skip
 """One contact. `inside` (of the size), `in_time` (of the step) and `facing` (of the speed) are signed
 distances
 to the border of the decision, positive where the contact counts; `place` is the point in A's centred frame;
 `carry`
-is the speed at which A itself takes the point through the world."""
+is the speed at which A itself takes the point through the world. `begin_slack` and `end_slack` (sustained
+only) are how much later it begins, or earlier it ends, where the features have to be inside by the tolerance
+and the rounding rather than not outside by it: what the closed inside test leaves free."""
 
 
 def atoms_of(scene, min_properness, world_a, pair_ids):
@@ -129,11 +132,14 @@ def lowest(items, lo, hi):
     return best, gap, (signs[0] * signs[-1] < 0) & (np.minimum(np.abs(signs[0]), np.abs(signs[-1])) > noise)
 
 
-def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=None, deepest=None):
+def judge(
+    items, t, lo, hi, certain, min_properness, single=True, sustained_end=None, deepest=None, slack=None
+):
     """Atoms of items that are zero at times t (somewhere in [lo, hi]); `certain`: the zero itself is beyond
     doubt.
 
-    `deepest` (sustained only): the greatest inside distance in the interval.
+    Sustained only: `deepest` is the greatest inside distance in the interval, `slack` (n, 2) what the inside
+    test leaves free of its ends.
     """
     scene, m = items.scene, items.scene.m
     size = scene.size
@@ -169,18 +175,22 @@ def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=
     good = (face >= -facing_band - FACING) & (value >= min_properness - prop_band)
     clear = (inside > band) & (face > facing_band) & (value > min_properness + prop_band) & certain
     clear &= (in_time > 2 * tau + unsure) & (sine > 10 * PARALLEL)
+    apart = sine > 10 * PARALLEL
+    if slack is not None:
+        # edges that turn out of one line begin parallel: they count where they are clear of all doubt
+        apart |= items.sine(clamped + slack[i, 0]) > 10 * PARALLEL
     # by the closed tests, with room for rounding only
     snug = 1e-12 * size + rounding / np.maximum(sine, 1e-12)
     # in a touch n.omega goes through zero: there the face is backward facing within the tolerance
     turned = face > (facing_band if single else -facing_band)
     nominal = (inside >= -snug) & turned & certain & (in_time >= -0.1 * tau)
-    nominal &= (sine > 10 * PARALLEL) & ((unsure * pace <= 1e-6 * size) | (inside > 2 * unsure * pace))
+    nominal &= apart & ((unsure * pace <= 1e-6 * size) | (inside > 2 * unsure * pace))
     if sustained_end is not None:
         long_enough = (sustained_end[i] - clamped) * pace > BAND * size
         # a sliding face has n.omega = 0, far inside the facing tolerance unless the motion itself is rounding
         facing_band = 0.5 * FACING + 1e-15 * size / speed
         clear = (inside > band) & (face > facing_band) & (value > min_properness + prop_band) & certain
-        clear &= (sine > 10 * PARALLEL) & (long_enough | scene.still[p])
+        clear &= apart & (long_enough | scene.still[p])
     elif not single:
         clear[:] = False
     atoms = np.zeros(len(i), ATOM)
@@ -190,6 +200,8 @@ def judge(items, t, lo, hi, certain, min_properness, single=True, sustained_end=
     atoms["time"], atoms["time_lo"], atoms["time_hi"] = clamped, lo - unsure, hi + unsure
     atoms["time_end"] = clamped if sustained_end is None else sustained_end[i]
     atoms["sustained"] = sustained_end is not None
+    if slack is not None:
+        atoms["begin_slack"], atoms["end_slack"] = slack[i].T
     atoms["place"], atoms["normal"], atoms["normal_sure"] = place, normal, sure
     atoms["local_b"] = local_of_b(scene, p, clamped, place_b) + scene.b.center
     fv = items.kind == FV
@@ -251,43 +263,60 @@ def sustained(items, truly, min_properness):
     items, truly = items[live], truly[live]
 
     def depth(k, t):
+        """Inside distances, and what the tolerance and the rounding of a crossing leave in doubt of them."""
         _, _, inside, sine, _ = geometry(items[k], t)
-        return np.where(sine >= PARALLEL, inside, -np.inf)
+        doubt = TOUCH * size + scene.rounding[items.pair[k]] / np.maximum(sine, PARALLEL)
+        return np.where(sine >= PARALLEL, inside, -np.inf), doubt
+
+    def moved(ends, room):
+        """Where between `outside` and `inside` of ends (row, column, item, outside, inside) it is inside by
+        `room` times the doubt; all (row, column) and the times."""
+        row, column, which, outside, inside = (np.array(c) for c in zip(*ends, strict=True))
+        for _ in range(56):
+            mid = (inside + outside) / 2
+            value, doubt = depth(which, mid)
+            still_in = value >= room * doubt
+            inside, outside = np.where(still_in, mid, inside), np.where(still_in, outside, mid)
+        return (row, column), inside
 
     n = len(items)
     which, at = sample_inside(items)
-    d = depth(which, at)
+    d, doubt = depth(which, at)
     first = np.searchsorted(which, np.arange(n + 1))
-    rows, cuts = (
-        [],
-        [],
-    )  # (item, begin, end, deepest), and the ends to be bisected (row, column, inside, outside)
+    rows, outer, inner = [], [], []  # (item, begin, end, deepest), and ends to be moved
     for item in range(n):
-        times, dist = at[first[item] : first[item + 1]], d[first[item] : first[item + 1]]
-        inside = dist >= -1e-11 * size
+        own = slice(first[item], first[item + 1])
+        times, dist, sure = at[own], d[own], d[own] >= doubt[own]
+        inside = dist >= -TOUCH * size
         edge = np.diff(np.concatenate(([0], inside.astype(int), [0])))
         for a, b in zip(np.nonzero(edge == 1)[0], np.nonzero(edge == -1)[0] - 1, strict=True):
-            if a > 0:
-                cuts.append((len(rows), 1, times[a], times[a - 1]))
-            if b < len(times) - 1:
-                cuts.append((len(rows), 2, times[b], times[b + 1]))
-            rows.append([item, times[a], times[b], dist[a : b + 1].max()])
+            clear = a + np.nonzero(sure[a : b + 1])[0]
+            for column, step, end in ((1, -1, a), (2, 1, b)):
+                if 0 <= end + step < len(times):
+                    outer.append((len(rows), column, item, times[end + step], times[end]))
+                if len(clear):
+                    last = clear[0] if step < 0 else clear[-1]
+                    beside = min(max(last + step, 0), len(times) - 1)
+                    inner.append((len(rows), column, item, times[beside], times[last]))
+            deepest = dist[a : b + 1].max() if len(clear) else min(dist[a : b + 1].max(), TOUCH * size)
+            rows.append([item, times[a], times[b], deepest])
         if not inside.any() and dist.max() >= -1e-9 * size:  # only in the band
             best = int(np.argmax(dist))
             rows.append([item, times[best], times[best], dist[best]])
     if not rows:
         return np.zeros(0, ATOM)
     rows = np.array(rows)
-    if cuts:
-        row, column, inside, outside = (np.array(c) for c in zip(*cuts, strict=True))
-        which = rows[row, 0].astype(int)
-        for _ in range(56):
-            mid = (inside + outside) / 2
-            still_in = depth(which, mid) >= -1e-11 * size
-            inside, outside = np.where(still_in, mid, inside), np.where(still_in, outside, mid)
-        rows[row, column] = inside
-    which = rows[:, 0].astype(int)
-    begin, end, deepest = rows[:, 1], rows[:, 2], rows[:, 3]
+    narrow = rows[:, :3].copy()
+    narrow[:, 1:] = rows[:, 2:0:-1]  # where nothing is clear of the doubt all of it is free
+    if outer:
+        place, times = moved(outer, -1)
+        rows[place] = times
+    if inner:
+        place, times = moved(inner, 1)
+        narrow[place] = times
+    which, begin, end, deepest = rows[:, 0].astype(int), rows[:, 1], rows[:, 2], rows[:, 3]
+    slack = np.abs(narrow[:, 1:] - rows[:, 1:3])
     return judge(
-        items[which], begin, begin, end, truly[which], min_properness, sustained_end=end, deepest=deepest
-    )
+        items[which], begin, begin, end, truly[which], min_properness, sustained_end=end,
+        deepest=deepest, slack=slack,
+    )  # fmt: skip

@@ -191,13 +191,18 @@ def _time_cost(a, t, expected):
         allowed = 3 * tau + 1e-8 * size / max(a["pace"], 1e-300) if not expected.still[p] else 1e-9
         if a["state"] != REQUIRED and a["time"] - allowed <= t <= a["time_end"] + allowed:
             return 0.5
-        return abs(t - a["time"]) / allowed
+        return _beyond(t - a["time"], a["begin_slack"]) / allowed
     allowed = TIME * size / max(abs(a["normal_speed"]), 1e-300)
     if a["state"] != REQUIRED:
         allowed = allowed + 3 * tau
         lo, hi = np.clip((a["time_lo"], a["time_hi"]), 0, 1)
         return max(0.0, lo - t, t - hi) / allowed
     return abs(t - a["time"]) / (allowed + 4e-16)
+
+
+def _beyond(late, slack):
+    """How far an end of a lasting contact is off what the inside test leaves free of it."""
+    return max(-late, late - slack, 0.0)
 
 
 def _close(a, b, expected):
@@ -207,6 +212,8 @@ def _close(a, b, expected):
     gap = max(0.0, a["time_lo"] - b["time_hi"], b["time_lo"] - a["time_hi"])
     width = max(a["time_hi"] - a["time_lo"], b["time_hi"] - b["time_lo"])
     reach = 1e-8 * expected.size[p] + a["pace"] * (slack + width)
+    # where edges that begin nearly parallel cross is worth a rounding over their sine
+    reach += expected.rounding[p] / max(min(a["sine"], b["sine"]), 1e-9)
     return gap <= slack and np.abs(a["place"] - b["place"]).max() <= reach
 
 
@@ -275,11 +282,14 @@ def _slides_through(held, a, scene, expected):
     """
     if not held["sustained"] or held["kind"] != EE:
         return False
-    if not held["time"] - 1e-9 <= a["time"] <= held["time_end"] + 1e-9:
-        return False
     p = a["pair"]
+    # within the time in which meetings are one: edges that turn out of one line begin once their sine is 1e-9
+    slack = 4 * expected.tau[p] + 2e-10
+    if not held["time"] - slack <= a["time"] <= held["time_end"] + slack:
+        return False
     width = a["time_hi"] - a["time_lo"]
-    reach = 1e-8 * expected.size[p] + a["pace"] * (4 * expected.tau[p] + 2e-10 + width)
+    reach = 1e-8 * expected.size[p] + a["pace"] * (slack + width)
+    reach += expected.rounding[p] / max(a["sine"], 1e-9)
     kinds = np.asarray(scene.shape)[np.asarray(scene.pairs)[p]]
     solids = [Solid(scene.meshes[k]) for k in kinds]
     edges = (held["feature_a"], held["feature_b"])
@@ -299,33 +309,50 @@ def _fields(f, k, a, expected, report):
     """Errors of a matched contact against what its time error and its conditioning explain."""
     p = a["pair"]
     size, rounding = expected.size[p], expected.rounding[p]
-    dt = abs(float(f["time"][k]) - a["time"])
+    dt = free = abs(float(f["time"][k]) - a["time"])
+    if a["sustained"]:
+        free = _beyond(float(f["time"][k]) - a["time"], a["begin_slack"])
     soft = 10 * rounding / max(a["sine"], 1e-9)
     if a["sustained"]:
         soft += 1e-8 * size
     world = 4e-15 * np.abs(a["position"]).max()
+    # The normal of two edges is across both: while one of them turns by d, the normal turns by up to d / sin.
+    # (The time of edges nearly parallel is itself worth only rounding / sin; so their normals lose digits
+    # as 1 / sin^2: at sin 5e-5, 1e-11 of a step is the rounding of the poses and 5e-8 of a normal.) What a
+    # sustained contact slides on keeps its normal.
+    steep = 1.0 if a["sustained"] else 1.0 / max(a["sine"], 1e-9)
     # the crossing of two edges runs along them at the speed across over sin
     moved = 1e-12 * size + soft + a["pace"] * dt / max(a["sine"], 1e-9)
+    # and the normal speed changes by both, as the normal turns and the crossing runs
+    slide = 0.0 if a["sustained"] else 2 * np.pi * a["pace"] * steep * dt
     rows = [
         (
             "time",
-            dt * (a["pace"] if a["sustained"] else abs(a["normal_speed"])) / size,
+            free * (a["pace"] if a["sustained"] else abs(a["normal_speed"])) / size,
             1e-8 if a["sustained"] else TIME,
         ),
         ("local_a", _gap(f["local_a"][k], a["local_a"]), moved),
         ("local_b", _gap(f["local_b"][k], a["local_b"]), moved),
-        ("properness", abs(f["properness"][k] - a["properness"]), 1e-10 + a["properness_band"] + 10 * dt),
-        ("normal_speed", abs(f["normal_speed"][k] - a["normal_speed"]), 1e-9 * expected.speed[p] + soft),
+        (
+            "properness",
+            abs(f["properness"][k] - a["properness"]),
+            1e-10 + a["properness_band"] + 10 * steep * dt,
+        ),
+        (
+            "normal_speed",
+            abs(f["normal_speed"][k] - a["normal_speed"]),
+            1e-9 * expected.speed[p] + soft + slide,
+        ),
     ]
     if a["sustained"]:
-        end = abs(float(f["time_end"][k]) - a["time_end"])
-        rows.append(("time_end", end, 3 * expected.tau[p] + 1e-7 * size / max(a["pace"], 1e-300)))
+        end = _beyond(a["time_end"] - float(f["time_end"][k]), a["end_slack"])
+        rows.append(("time_end", end, 3 * expected.tau[p] + 1e-8 * size / max(a["pace"], 1e-300)))
     else:
         rows.append(("time_end", abs(float(f["time_end"][k]) - float(f["time"][k])), 0.0))
     if a["world_sure"]:
         rows.append(("position", _gap(f["position"][k], a["position"]), moved + world + a["carry"] * dt))
         if a["normal_sure"]:
-            turn = 1e-12 + 4e-15 / max(a["sine"], 1e-9) + (a["carry"] / size + 2 * np.pi) * dt
+            turn = 1e-12 + 4e-15 / max(a["sine"], 1e-9) + (a["carry"] / size + np.pi + np.pi * steep) * dt
             rows.append(("normal", _gap(f["normal"][k], a["normal"]), turn))
     if bool(f["sustained"][k]) != bool(a["sustained"]):
         report.wrong.append(_describe(a, field="sustained", found=bool(f["sustained"][k])))

@@ -8,7 +8,7 @@ import pytest
 import gpu_collide as gc
 from tests import oracle
 from tests.acceptance import whole_numbers
-from tests.oracle import scenes
+from tests.oracle import matching, scenes
 from tests.oracle.scenes_whole import WHOLE
 from tests.oracle.separation import first_overlap, translation_interval
 from tests.oracle.solid import Solid, apply, relative, rotation_matrix
@@ -133,6 +133,73 @@ def test_what_is_lost_late_or_bent_is_counted(monkeypatch):
     assert lost.missed > 0
     assert changed(late).bad > 2
     assert changed(long).bad_normals > 4
+
+
+def alone(family, seed, pair):
+    """One pair of a family's block as a scene of its own."""
+    scene = WHOLE[family]([whole_numbers.SEED, seed], 2000)
+    return dataclasses.replace(scene, pairs=scene.pairs[[pair]])
+
+
+def changed(found, k, **fields):
+    """Contacts as arrays with some fields of one of them changed."""
+    out = {name: np.array(value) for name, value in matching.as_arrays(found).items()}
+    for name, value in fields.items():
+        out[name][k] = value
+    return out
+
+
+@pytest.mark.parametrize("seed, pair, sine", [(25, 1618, 5.3e-5), (46, 967, 3.5e-5)])
+def test_the_normal_of_nearly_parallel_edges_is_worth_their_time(seed, pair, sine):
+    """While one edge turns by d, their common normal turns by d / sin. The time of such edges is the rounding
+    of the poses over sin, 1e-11 of a step here, and their normals lose 5e-8: right, and called wrong once."""
+    scene = alone("thin_and_tiny", seed, pair)
+    found = gc.collide(scene.bodies(), scene.pairs, backend="cpu").to_numpy()
+    expected = oracle.expect(scene)
+    report = oracle.check(found, scene, expected=expected)
+    assert report.ok, report
+    k = int(np.flatnonzero(found.kind == oracle.EE)[0])
+    atom = expected.atoms[np.argmin(np.abs(expected.atoms["time"] - found.time[k]))]
+    assert abs(atom["sine"] / sine - 1) < 0.02
+    assert np.abs(found.normal[k] - atom["normal"]).max() > 1e-8
+    # the same normal at the true time is not forgiven, nor one turned by 1e-5
+    right = changed(found, k, time=atom["time"], time_end=atom["time"], normal=found.normal[k])
+    tilted = changed(found, k, normal=found.normal[k] + 1e-5)
+    for wrong in (right, tilted):
+        assert "normal" in {row["field"] for row in oracle.compare(wrong, expected, structure=False).wrong}
+
+
+def test_what_the_inside_test_leaves_free_of_an_end():
+    """Edges that leave each other along a rim of slope 2e-5 are within 1e-11 of each other's ends for 1.2e-7
+    of the step: any end in that time is right, an earlier or a later one is not."""
+    scene = alone("thin_and_tiny", 44, 674)
+    found = gc.collide(scene.bodies(), scene.pairs, backend="cpu").to_numpy()
+    expected = oracle.expect(scene)
+    report = oracle.check(found, scene, expected=expected)
+    assert not report.wrong and not report.missed, report
+    atoms = expected.atoms[expected.atoms["state"] == oracle.REQUIRED]
+    atom = atoms[(atoms["kind"] == oracle.EE) & (atoms["feature_a"] == 1) & (atoms["feature_b"] == 9)][0]
+    assert 2.2e-7 < atom["end_slack"] < 2.5e-7 and atom["begin_slack"] < 1e-11
+    k = int(np.flatnonzero((found.kind == 2) & (found.feature_a == 1) & (found.feature_b == 9))[0])
+    for off in (-3e-7, 3e-7):
+        report = oracle.compare(
+            changed(found, k, time_end=found.time_end[k] + off), expected, structure=False
+        )
+        assert report.wrong or report.missed
+
+
+def test_fifty_digits_grant_a_slow_meeting_its_doubt():
+    """A unit box turns past a rim of 1e-5: the gap closes at 1.6e-5 a step, the place moves at 4.4. That w is
+    6e-17 and not 0 at half a turn moves it by 4e-11: which edge it meets there is on the border."""
+    from tests.oracle.extended import Extended
+
+    judge = Extended(alone("thin_and_tiny", 25, 611), 0)
+    slow = judge.margins(oracle.EE, 6, 3, 0.5000000000207788)
+    assert slow.inside < -3e-11 and slow.state(1e-9) == "border"
+    # a doubt, no licence: as far outside at an ordinary speed is no contact
+    assert slow.doubt < 1e-8
+    assert dataclasses.replace(slow, doubt=1e-14).state(1e-9) == "none"
+    assert dataclasses.replace(slow, inside=-2e-8).state(1e-9) == "none"
 
 
 @pytest.mark.slow

@@ -103,10 +103,12 @@ def _spans(smooth, margins, slack, moves, sine=None):
     if sine is not None:
         at = sine(cuts)
         sure = at >= UNSURE
-        # The border of being parallel itself stays.
-        cuts, sure = (
-            x[sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)] for x in (cuts, sure)
-        )
+        if at.min() < 2 * PARALLEL:
+            # Where the edges turn out of one line, a border that they only touch has two roots or none, by
+            # rounding. The border of being parallel itself stays. (Edges that slide at a small angle which
+            # does not vanish have borders as good as any.)
+            keep = sure | (np.abs(at - PARALLEL) < 0.5 * PARALLEL) | (np.abs(cuts) == 0.5)
+            cuts, sure = cuts[keep], sure[keep]
     inside_at = sure & np.all(margins(cuts, slack) >= -1e-15, axis=0)
     middle = 0.5 * (cuts[1:] + cuts[:-1])
     inside_after = np.all(margins(middle, slack) >= 0.0, axis=0)
