@@ -18,6 +18,7 @@ __all__ = [
     "as_int_array",
     "check_bool",
     "check_bytes",
+    "check_callable",
     "check_finite",
     "check_choice",
     "check_positive",
@@ -234,6 +235,13 @@ def check_bool(value, name):
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected a bool, got {type(value).__name__}; pass True or False")
     return bool(value)
+
+
+def check_callable(value, name):
+    """Raise ``TypeError`` unless `value` is None or can be called; returns it."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name}: expected a callable or None, got {type(value).__name__}")
+    return value
 
 
 def check_choice(value, name, choices):

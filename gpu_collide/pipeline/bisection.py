@@ -16,6 +16,7 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import overlap
 from gpu_collide.pipeline.screw import _pose_buffers
 from gpu_collide.pipeline.tables import tables_for
+from gpu_collide.results.contacts import Status
 
 __all__ = ["run", "sample_times"]
 
@@ -31,22 +32,25 @@ def sample_times(samples):
         yield (2 * k - samples) / (2 * samples)
 
 
-def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
+def run(bodies, pairs, samples, iterations, backend, options):
     """Bisection of all pairs.
 
     Returns
     -------
-    state, tests : (p,) int32
-        What s01 said of the pair; overlap tests made.
+    status : (p,) int
+        `Status`.
     apart, meet : (p,) float64
         In [0, 1]: the last time apart before the first overlap that was found, and that; 1 and inf if none
         was.
+    tests : (p,) int32
+        Overlap tests made.
     timings : dict of str to float
         Seconds.
     """
+    precision = options.precision
     module = backend.module(precision)
     built = time.perf_counter()
-    real = np.dtype(np.float32 if precision == "single" else np.float64)
+    real, _ = sources.dtypes(precision)
     trees = overlap.takes_trees(bodies.meshes)
     tables = tables_for(bodies.meshes, backend, precision, trees).buffers
     poses, rows, _ = _pose_buffers(bodies, pairs, backend, real)
@@ -58,14 +62,23 @@ def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
         backend.synchronize()
         timings[name] = timings.get(name, 0.0) + time.perf_counter() - begun
 
-    size = _chunk_size(backend, precision, max_bytes)
+    size = _chunk_size(backend, precision, options.max_bytes)
     parts = [
         _chunk(backend, launch, tables, poses, rows[at : at + size], samples, iterations, real)
         for at in range(0, len(rows), size)
     ]
     dtypes = (np.int32, np.int32, np.float64, np.float64)
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0)] * 4
-    return (*(a.astype(d) for a, d in zip(joined, dtypes, strict=True)), timings)
+    state, tests, apart, meet = (a.astype(d) for a, d in zip(joined, dtypes, strict=True))
+    return _status(state, meet, sources.constants(precision)), apart, meet, tests, timings
+
+
+def _status(state, meet, c):
+    """`Status` of each pair from what s01 said of it and the time of its overlap."""
+    status = np.where(meet == 0.0, Status.INITIAL_OVERLAP, np.where(meet < np.inf, Status.HIT, Status.MISS))
+    status[state & int(c["GC_PAIR_UNRESOLVED"]) != 0] = Status.UNRESOLVED
+    status[state & int(c["GC_PAIR_INVALID"]) != 0] = Status.INVALID_INPUT
+    return status
 
 
 def _chunk_size(backend, precision, max_bytes):

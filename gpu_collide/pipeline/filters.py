@@ -10,34 +10,12 @@ import time
 
 import numpy as np
 
-__all__ = ["AUTO", "FILTERS", "apply", "chosen", "narrow_phase"]
+from gpu_collide import _options
 
-#: Name of each filter and its kernel, in the order in which they cost.
-FILTERS = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}
-#: What ``filters="auto"`` runs: those that earn their time (docs/decisions/0010).
-AUTO = ("spheres", "boxes")
+__all__ = ["FILTERS", "apply", "narrow_phase"]
 
-
-def chosen(filters):
-    """The names that the option `filters` of ``collide`` stands for, in the order given; raises TypeError or
-    ValueError if it is nothing of the kind."""
-    what = f"'auto', 'none' or a tuple of {', '.join(map(repr, FILTERS))}"
-    if isinstance(filters, str):
-        if filters not in ("auto", "none"):
-            hint = f"; one filter is ({filters!r},)" if filters in FILTERS else ""
-            raise ValueError(f"filters: expected {what}, got {filters!r}{hint}")
-        return AUTO if filters == "auto" else ()
-    if not isinstance(filters, (tuple, list)) or not all(isinstance(name, str) for name in filters):
-        got = type(filters).__name__
-        if isinstance(filters, (tuple, list)):
-            got += " with " + next(type(name).__name__ for name in filters if not isinstance(name, str))
-        raise TypeError(f"filters: expected {what}, got {got}")
-    for name in filters:
-        if name not in FILTERS:
-            raise ValueError(f"filters: expected {what}, got {name!r}")
-        if list(filters).count(name) > 1:
-            raise ValueError(f"filters: expected each once, got {name!r} twice")
-    return tuple(filters)
+#: Name of each filter and its kernel.
+FILTERS = {name: f"f{k:02d}_{name}" for k, name in enumerate(_options.FILTERS, start=1)}
 
 
 def apply(state, common, solver, pair_state, n, names):
@@ -95,7 +73,7 @@ def _plane(state, common, solver, pair_state, todo):
     be, t = state.backend, state.tables
     vertices = 2 * int(t.counts[:, 0].max())
     reals = 4 * vertices + 2 * be.group_size
-    room = state.query.max_bytes // 4 // (reals * state.raster.itemsize + 8 * be.group_size)
+    room = state.options.max_bytes // 4 // (reals * state.raster.itemsize + 8 * be.group_size)
     groups = min(be.max_groups, len(todo), room)
     if groups < 1 or reals >= 2**31:  # a test that may be left out
         return be.fill(be.empty(len(todo), np.uint8), 1)

@@ -47,14 +47,13 @@ class Items:
         return self.buffer.nbytes + (sum(b.nbytes for b in self.tables.values()) if self.patches else 0)
 
 
-def takes_near(query):
+def takes_near(meshes, options):
     """Which meshes make a pair look at near faces only, (meshes,) bool. None for rows, which are those of
     whole meshes; by themselves those so large that it pays."""
-    meshes = query.bodies.meshes
-    if query.refine != "exact" or query.candidates == "raster" or query.features == "all":
+    if options.refine != "exact" or options.candidates == "raster" or options.features == "all":
         return np.zeros(len(meshes), bool)
-    limit = sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
-    return np.array([query.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
+    limit = sources.constants(options.precision)["GC_AUTO_NEAR_FACES"]
+    return np.array([options.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
 
 
 def find_items(state, common, pair_state, todo, shapes):
@@ -97,7 +96,7 @@ def find_items(state, common, pair_state, todo, shapes):
 
 def _near_patches(state, common, pair_state, todo, n_pairs):
     """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host."""
-    be, q = state.backend, state.query
+    be, q = state.backend, state.options
     capacity = max(1024, int(len(todo) * state.guess.get("patches", 16.0)))
     while True:
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
@@ -138,7 +137,7 @@ def _room(state, capacity, least):
     at least `least`."""
     per_node = 4 * (NEAR_FIELDS * state.raster.itemsize + 4)
     most = min(
-        (state.query.max_bytes - 12 * capacity) // per_node,
+        (state.options.max_bytes - 12 * capacity) // per_node,
         (2**31 - 1) // (4 * NEAR_FIELDS),
     )
     if least > most or 3 * capacity >= 2**31:
@@ -165,7 +164,7 @@ def _gather(state, common, side, part, mask):
     headers, n_topology = _joined_headers(state, joined, part[first])
     raster = state.raster.itemsize
     need = 4 * n_topology + raster * (3 * joined[:, [_VERTICES, _FACES]].sum() + joined[:, _EDGES].sum())
-    if need + 40 * len(part) > state.query.max_bytes // 2 or n_topology >= 2**31:
+    if need + 40 * len(part) > state.options.max_bytes // 2 or n_topology >= 2**31:
         raise TooLarge(2 * (need + 40 * len(part)))
     edge0 = (np.cumsum(joined[:, _EDGES]) - joined[:, _EDGES]).astype(np.int32)
     entries = np.column_stack([part, _before(sizes, first), mask]).astype(np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.results.report import PairReport
 
-__all__ = ["Search", "iter_pairs", "search"]
+__all__ = ["Search", "search"]
 
 FIRST_STEP = 64  # bodies that ask first if the pairs may be too many
 SAMPLE, OUTLIERS = 128, 8  # bodies whose rows say how many pairs are likely, and how many long ones do not
@@ -162,7 +162,7 @@ class Search:
         return int(n * int(rows.sum()) // len(leaves))
 
 
-def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy", tree=None, most=None):
+def search(bodies, rules, backend, options, *, tree=None, most=None):
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters
@@ -170,9 +170,8 @@ def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy"
     bodies : Bodies
     rules : Rules
     backend : Backend
-    precision : {"mixed", "double", "single"}
-    broad_phase : {"hierarchy", "off"}
-        ``"off"``: all pairs that the rules allow.
+    options : Options
+        Of which `precision` and `broad_phase` are heeded; ``"off"``: all pairs that the rules allow.
     tree : BodyTree, optional
         Of an earlier step: refitted if it serves.
     most : int, optional
@@ -181,26 +180,14 @@ def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy"
     Returns
     -------
     Search
-        With `total`, `starts`, `report` and `blocks`; `ReferenceSearch` on the backend ``reference``.
     """
-    if backend.kind == "reference":
-        from gpu_collide.reference.bvh import ReferenceSearch
-
-        return ReferenceSearch(bodies, rules, broad_phase)
-    module = backend.module(precision)
+    module = backend.module(options.precision)
     refitted = tree is not None and tree.module is module and tree.serves(bodies, rules)
     built = time.perf_counter()
     tree = tree.refit(bodies, rules) if refitted else BodyTree.build(backend, module, bodies, rules)
     backend.synchronize()
     report = PairReport(
-        broad_phase, len(bodies), np.flatnonzero(~tree.valid), rules.possible(tree.valid, tree.still),
+        options.broad_phase, len(bodies), np.flatnonzero(~tree.valid), rules.possible(tree.valid, tree.still),
         refitted=refitted, seconds_build=time.perf_counter() - built,
     )  # fmt: skip
-    return Search(tree, broad_phase == "off", report).count(most)
-
-
-def iter_pairs(bodies, rules, backend, *, limit, precision="mixed", broad_phase="hierarchy", tree=None):
-    """Yield the pairs of `search` as (p, 2) int32 arrays of at most `limit` rows, lexicographic overall."""
-    yield from search(bodies, rules, backend, precision=precision, broad_phase=broad_phase, tree=tree).blocks(
-        limit
-    )
+    return Search(tree, options.broad_phase == "off", report).count(most)

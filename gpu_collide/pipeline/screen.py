@@ -50,7 +50,7 @@ def search(state, common, lots, rows, row_height, pair_state, held):
     int, buffer, buffer
         Number of candidates, candidates (n, 4), brackets (n, 2).
     """
-    be, q = state.backend, state.query
+    be, q = state.backend, state.options
     n = sum(items.n for items in lots)
     capacity = max(4096, int(n * state.guess.get("candidates", 12.0)))
     while True:
@@ -78,7 +78,7 @@ def search(state, common, lots, rows, row_height, pair_state, held):
 
 def _launch(state, items, todo, scratch, need_bytes, fixed):
     """One launch; returns the items whose scratch was too small, with `scratch` raised for the next."""
-    be, q = state.backend, state.query
+    be, q = state.backend, state.options
     reals, ints = scratch
     group_bytes = reals * state.raster.itemsize + ints * 4
     groups = min(be.max_groups, len(todo), max(1, (q.max_bytes - need_bytes) // group_bytes))

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import filters, overlap
 from gpu_collide.pipeline.near import find_items, takes_near
 from gpu_collide.pipeline.screen import REFINE, TooLarge, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
+from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["ScrewQuery", "run"]
+__all__ = ["collide"]
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64
@@ -31,27 +33,6 @@ _FIELDS = {
     "position": (None, 3), "normal": (None, 3), "properness": (None, 1), "local_a": (None, 3),
     "local_b": (None, 3), "normal_speed": (None, 1), "sustained": ("u1", 1), "time_end": (None, 1),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ScrewQuery:
-    """What the pipeline is asked, checked already."""
-
-    bodies: object
-    pairs: object  # (p, 2) int32, or a Search of the broad phase, whose blocks are taken one after the other
-    refine: str
-    candidates: str
-    features: str
-    resolution: float | None
-    pixel_size: float | None
-    min_properness: float
-    first_only: bool
-    check_start: bool
-    precision: str
-    max_bytes: int
-    progress: object = None
-    filters: tuple = ()
-    report: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +52,9 @@ class Piece:
 class _Run:
     """State of one query on one backend."""
 
-    query: ScrewQuery
+    bodies: object
+    options: Options
+    progress: object
     backend: object
     module: object
     tables: object
@@ -131,67 +114,80 @@ def _pose_buffers(bodies, pairs, backend, real):
     return buffers, pairs, origin
 
 
-def _takes_rows(query, pairs, near):
+def _takes_rows(bodies, options, pairs, near):
     """Does any pair look for its candidates in rows? Near faces do not."""
-    if query.candidates != "auto":
-        return query.candidates == "raster"
-    a, b = query.bodies.shape[pairs[:, 0]], query.bodies.shape[pairs[:, 1]]
-    limit = sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
-    edges = np.array([len(m.edges) for m in query.bodies.meshes], dtype=np.int64)
+    if options.candidates != "auto":
+        return options.candidates == "raster"
+    a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
+    limit = sources.constants(options.precision)["GC_AUTO_EDGE_PRODUCT"]
+    edges = np.array([len(m.edges) for m in bodies.meshes], dtype=np.int64)
     return bool((~(near[a] | near[b]) & (edges[a] * edges[b] > limit)).any())
 
 
-def _row_heights(query, pairs, rows):
+def _row_heights(bodies, options, pairs, rows):
     """Row height of each pair in user units, or None if nothing asks for it."""
-    bodies = query.bodies
     a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
-    if query.refine == "exact" and not rows:
+    if options.refine == "exact" and not rows:
         return None
-    if query.pixel_size is not None:
-        return np.full(len(pairs), query.pixel_size)
-    return short_edges(bodies.meshes, a, b) / query.resolution
+    if options.pixel_size is not None:
+        return np.full(len(pairs), options.pixel_size)
+    return short_edges(bodies.meshes, a, b) / options.resolution
 
 
-def run(query, backend):
-    """Run the whole query; returns the fields of `Contacts` as a dict of arrays, and the run."""
-    module = backend.module(query.precision)
-    begun = time.perf_counter()
-    real = np.dtype(np.float32 if query.precision == "single" else np.float64)
-    raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
-    near = takes_near(query)
-    trees = near.any() or (query.check_start and overlap.takes_trees(query.bodies.meshes))
-    tables = tables_for(query.bodies.meshes, backend, query.precision, bool(trees))
-    state = _Run(query, backend, module, tables, sources.constants(query.precision), real, raster)
-    state.near = near
-    state.report = FilterReport() if query.report else None
-    state.timings["compile"] = module.seconds()
-    state.timings["prepare"] = time.perf_counter() - begun
-    blocks, total = [query.pairs], len(query.pairs)
-    if not isinstance(query.pairs, np.ndarray):
-        blocks = query.pairs.blocks(max(1, min(BLOCK, query.max_bytes // BLOCK_BYTES)))
+def collide(bodies, pairs, backend, options, about, progress=None):
+    """`Contacts` of pairs, (p, 2) int32, or of a search of the broad phase, whose blocks are taken one after
+    the other; `about` goes into their ``info``."""
+    state = _begin(bodies, options, backend, progress)
+    blocks, total = [pairs], len(pairs)
+    if not isinstance(pairs, np.ndarray):
+        blocks = pairs.blocks(max(1, min(BLOCK, options.max_bytes // BLOCK_BYTES)))
     for block in blocks:
         _block(state, block, total)
-    return _assemble(state), state
+    fields = _assemble(state)
+    tolerances = {k: float(v) for k, v in state.c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))}
+    info = {**about, "tolerances": tolerances, "timings": dict(state.timings)}
+    if options.report:
+        filters.narrow_phase(state, np.isfinite(fields["toi"]).sum())
+        info["report"] = state.report.to_dict()
+    return Contacts(**fields, info=info)
+
+
+def _begin(bodies, options, backend, progress):
+    """The state of a query before its first block."""
+    module = backend.module(options.precision)
+    begun = time.perf_counter()
+    real, raster = sources.dtypes(options.precision)
+    near = takes_near(bodies.meshes, options)
+    trees = near.any() or (options.check_start and overlap.takes_trees(bodies.meshes))
+    tables = tables_for(bodies.meshes, backend, options.precision, bool(trees))
+    c = sources.constants(options.precision)
+    state = _Run(bodies, options, progress, backend, module, tables, c, real, raster)
+    state.near = near
+    state.report = FilterReport() if options.report else None
+    state.timings["compile"] = module.seconds()
+    state.timings["prepare"] = time.perf_counter() - begun
+    return state
 
 
 def _block(state, pairs, total):
     """All stages for a block of pairs, in pieces that fit the memory limit."""
-    query, done = state.query, sum(len(block) for block in state.blocks)
+    bodies, options = state.bodies, state.options
+    done = sum(len(block) for block in state.blocks)
     state.blocks.append(pairs)
-    state.buffers, numbers, origin = _pose_buffers(query.bodies, pairs, state.backend, state.real)
+    state.buffers, numbers, origin = _pose_buffers(bodies, pairs, state.backend, state.real)
     if origin is not None:
         state.origins.append(origin)
-    rows = _takes_rows(query, pairs, state.near)
-    heights = _row_heights(query, pairs, rows)
-    near = np.cumsum(state.near[query.bodies.shape[pairs]].any(axis=1))
-    most_near = max(1, query.max_bytes // NEAR_BYTES)
+    rows = _takes_rows(bodies, options, pairs, state.near)
+    heights = _row_heights(bodies, options, pairs, rows)
+    near = np.cumsum(state.near[bodies.shape[pairs]].any(axis=1))
+    most_near = max(1, options.max_bytes // NEAR_BYTES)
     n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), rows)
     while at < n:
         stop = min(at + size, n)
         before = near[at - 1] if at else 0
         stop = max(at + 1, min(stop, int(np.searchsorted(near, before + most_near, "right"))))
         piece = Piece(
-            numbers[at:stop], query.bodies.shape[pairs[at:stop]],
+            numbers[at:stop], bodies.shape[pairs[at:stop]],
             None if heights is None else heights[at:stop], rows, done + at,
         )  # fmt: skip
         told = state.report
@@ -203,20 +199,20 @@ def _block(state, pairs, total):
             if stop - at == 1 and isinstance(error, TooLarge):
                 raise MemoryLimitError(
                     f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
-                    f"bytes, got {query.max_bytes}; {_remedy(query, near[at] > before)}"
+                    f"bytes, got {options.max_bytes}; {_remedy(options, near[at] > before)}"
                 ) from None
             if stop - at == 1:
                 raise
             size = max(1, (stop - at) // 2)
             continue
         at = stop
-        if query.progress is not None:
-            query.progress(done + at, total)
+        if state.progress is not None:
+            state.progress(done + at, total)
 
 
-def _remedy(query, near):
+def _remedy(options, near):
     """What helps a pair that is too large; `near` if it looks at near faces already."""
-    if near or query.refine != "exact" or query.candidates == "raster":
+    if near or options.refine != "exact" or options.candidates == "raster":
         return "pass a larger max_bytes"
     return "pass a larger max_bytes, or features='near'"
 
@@ -226,14 +222,14 @@ def _chunk_size(state, n, rows):
     reals, ints = scratch_guess(state.tables.largest, rows)
     scratch = state.backend.max_groups * (reals * state.raster.itemsize + ints * 4)
     per_pair = state.real.itemsize * int(state.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
-    room = state.query.max_bytes - min(scratch, state.query.max_bytes // 2)
+    room = state.options.max_bytes - min(scratch, state.options.max_bytes // 2)
     limit = 1 << (20 if state.backend.kind == "cuda" else 16)
     return max(1, min(n, limit, room // per_pair))
 
 
 def _chunk(state, piece):
     """All stages for a piece of the pairs."""
-    be, q, n = state.backend, state.query, len(piece.pairs)
+    be, q, n = state.backend, state.options, len(piece.pairs)
     b = dict(state.buffers)
     b["pairs_in"] = be.to_device(np.ascontiguousarray(piece.pairs).reshape(-1), copy=False)
     stride = int(state.c["GC_SCREW_STRIDE"])
@@ -290,7 +286,7 @@ def _chunk(state, piece):
 
 def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state, row_height):
     """Stage s07: hits of all candidates."""
-    be, q = state.backend, state.query
+    be, q = state.backend, state.options
     capacity = max(1024, int(n_cand * state.guess.get("hits", 1.0)))
     while True:
         need_bytes = capacity * (16 + 3 * state.real.itemsize)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.rules import check_rules
 from gpu_collide.bodies.scale import scale_doubt
-from gpu_collide.queries.collide import collide
+from gpu_collide.queries.collide import answer
+from gpu_collide.queries.pairs import open_search
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
 __all__ = ["Crew", "Sweep", "check_block", "once_each", "windows"]
@@ -130,7 +132,8 @@ class Sweep:
     max_turn: float | None
     progress: object
     size: int
-    options: dict
+    still_pairs: bool
+    engine: object  # kept from batch to batch
 
     def __post_init__(self):
         self.progress = once_each(self.progress)
@@ -144,9 +147,9 @@ class Sweep:
         why = self._why_not(window, t1 - t0)
         step, body = np.nonzero(why == 0)
         n_moving = len(step)
-        bodies, choice = self._bodies(window, step, body, steps)
-        found = collide(bodies, progress=self._progress_within(first, steps), **choice, **self.options)
-        found = found.to_numpy()
+        bodies, rules = self._bodies(window, step, body, steps)
+        pairs = open_search(self.engine, bodies, rules)
+        found = answer(self.engine, bodies, pairs, self._progress_within(first, steps)).to_numpy()
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
         result = self._result(found, first, step, number, n_moving, t0, t1)
         at, who = np.nonzero(why)
@@ -201,7 +204,7 @@ class Sweep:
         return why
 
     def _bodies(self, window, step, body, steps):
-        """Bodies of a batch, moving ones step by step and then static ones, and their worlds and the like."""
+        """Bodies of a batch, moving ones step by step and then static ones, and the rules of their pairs."""
         crew, static = self.crew, self.crew.static
         position, quat, _, _ = window
         ends = [(position[step + k, body], quat[step + k, body]) for k in (0, 1)]
@@ -217,11 +220,9 @@ class Sweep:
         else:
             rank = 0 if crew.rank is None else crew.rank[body]
             world = np.concatenate([step * crew.n_worlds + rank, np.full(crew.n_static, -1)])
-        choice = {"world": world, "ignore": self._ignored(step, body, steps)}
-        for name in ("group", "mask"):
-            values = getattr(crew, name)
-            choice[name] = None if values is None else values[number]
-        return bodies, choice
+        group, mask = (None if bits is None else bits[number] for bits in (crew.group, crew.mask))
+        ignore = self._ignored(step, body, steps)
+        return bodies, check_rules(len(bodies), world, group, mask, ignore, self.still_pairs)
 
     def _ignored(self, step, body, steps):
         """The ignored pairs in the numbers of a batch."""

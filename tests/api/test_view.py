@@ -8,11 +8,11 @@ matplotlib.use("agg")
 
 import gpu_collide as gc  # noqa: E402
 from gpu_collide import view  # noqa: E402
-from gpu_collide.reference.screw import collide_reference  # noqa: E402
 from gpu_collide.results.contacts import CONTACT_DTYPE  # noqa: E402
 from gpu_collide.scenes import random_impacts  # noqa: E402
 from gpu_collide.view import pair as pair_view  # noqa: E402
 from gpu_collide.view.screen import on_screen, rasterize, screw_of  # noqa: E402
+from tests.support.reference import collide_reference  # noqa: E402
 
 UNIT = [1.0, 0.0, 0.0, 0.0]
 

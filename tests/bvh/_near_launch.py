@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_collide._options import Options
 from gpu_collide.pipeline import near
-from gpu_collide.pipeline.screw import ScrewQuery, _Run
+from gpu_collide.pipeline.screw import _Run
 from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.screw.s01_screw import pose_arrays, screw_of_pair
 from tests.screw._launch import GUARD, C, Stages, new
@@ -144,12 +145,12 @@ class Near:
 
     def run(self, max_bytes=1 << 30, guess=None):
         """The state that the pipeline's functions work on."""
-        q = ScrewQuery(
-            self.bodies, self.stages.pairs, "exact", "auto", "near", 2.0, None, -0.1, False, False,
-            self.stages.precision, max_bytes,
+        options = Options(
+            features="near", filters=(), resolution=2.0, check_start=False, precision=self.stages.precision,
+            max_bytes=max_bytes,
         )  # fmt: skip
         s = self.stages
-        state = _Run(q, self.backend, s.module, self.tables, C, s.real, s.raster)
+        state = _Run(self.bodies, options, None, self.backend, s.module, self.tables, C, s.real, s.raster)
         state.near, state.guess = np.ones(len(self.bodies.meshes), bool), {} if guess is None else guess
         return state
 
