@@ -246,12 +246,12 @@ def check_callable(value, name):
 
 def check_choice(value, name, choices):
     """Raise ``ValueError`` unless `value` is one of `choices` (``TypeError`` if it is no string)."""
+    if isinstance(value, str) and value in choices:
+        return value
     options = ", ".join(repr(c) for c in choices)
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected one of {options}, got {type(value).__name__}")
-    if value not in choices:
-        raise ValueError(f"{name}: expected one of {options}, got {value!r}")
-    return value
+    raise ValueError(f"{name}: expected one of {options}, got {value!r}")
 
 
 def check_positive(value, name, none_ok=False, integer=False):

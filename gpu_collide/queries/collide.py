@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gpu_collide._options import Options
@@ -206,12 +204,12 @@ def answer(engine, bodies, pairs, progress=None):
         raise MemoryLimitError(
             f"this machine has no memory left ({error}); hand over the pairs a share at a time"
         ) from error
-    info = {**found.info, **options.told()}
+    info = found.info  # of a result that nobody else has yet
+    info.update(options.told())
     if not isinstance(pairs, np.ndarray):
-        info |= {"broad_phase": options.broad_phase, "invalid_bodies": pairs.report.invalid_bodies}
+        info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
-    found = replace(found, info=info)
     if invariants.enabled():
         asked = {name: getattr(options, name) for name in ("min_properness", "precision", "refine")}
         invariants.ensure(found, bodies, found.pairs, contacts=options.contacts, **asked)

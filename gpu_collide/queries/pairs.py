@@ -16,6 +16,7 @@ from gpu_collide.bodies.poses import Bodies, what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import MOST_LEAVES
+from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.report import PairReport
 
@@ -24,6 +25,7 @@ __all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
 RESULT_BYTES = (
     25 + 8
 )  # of the result for one pair without contacts: status, toi, contact_start, pairs; and to join
+PAIR_BYTES = 8
 MOST_PAIRS = (1 << 31) - 1  # contacts number their pair with an int32
 MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that were forgotten
 _BLOCK = 1 << 24  # pairs filled at a time
@@ -191,13 +193,13 @@ class BroadPhase:
             raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
         if len(bodies) != self.rules.n:
             raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
-        room = self._engine.options.max_bytes - self._tree_bytes
-        if room < 0:
+        if self._tree_bytes > self._engine.options.max_bytes:
             raise _no_room_for_tree(len(bodies), self._tree_bytes, self._engine.options.max_bytes)
         with self._lock:
             tree, self._tree = self._tree, None  # what is interrupted leaves no tree half refitted
-            found = self._engine.search(bodies, self.rules, tree, most=room // 8)
-            if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
+            most = Room(self._engine.options.max_bytes).fits(PAIR_BYTES, held=self._tree_bytes)
+            found = self._engine.search(bodies, self.rules, tree, most=most)
+            if not found.complete or found.total + min(found.total, _BLOCK) > most:
                 self._refuse(found)
             pairs = _gather(found)
             self._keep(found)
@@ -216,7 +218,7 @@ class BroadPhase:
     def _refuse(self, found):
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         total = found.total if found.complete else max(found.total, found.likely)
-        need = self._tree_bytes + 8 * (total + min(total, _BLOCK))
+        need = self._tree_bytes + PAIR_BYTES * (total + min(total, _BLOCK))
         roughly = "" if found.complete else "about "
         raise MemoryLimitError(
             f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies{about}, which "

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.bodies.scale import scale_doubt
+from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.collide import answer
 from gpu_collide.queries.pairs import open_search
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
@@ -118,7 +119,7 @@ class Crew:
         """Steps of a batch that keep to the memory and to a size that pays."""
         bodies = max(1, self.n)
         ignored = 0 if self.ignore is None else len(self.ignore) * 40
-        room = max_bytes // 4 // (bodies * _BYTES_PER_BODY + ignored)
+        room = Room(max_bytes).fits(bodies * _BYTES_PER_BODY + ignored, share=4)
         return max(1, min(room, _MOST_BODIES // bodies))
 
 
@@ -244,7 +245,7 @@ class Sweep:
         pairs = np.empty(len(rows), PAIR_DTYPE)
         pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
         pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
-        pairs["toi"] = _absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
+        pairs["toi"] = absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
         kept = np.flatnonzero(moving[found.pair])
         of = found.pair[kept]
         start, end = t0[at[of]], t1[at[of]]
@@ -261,8 +262,8 @@ class Sweep:
             "body_a": number[a[of]],
             "body_b": number[b[of]],
             "share": share,
-            "time": _absolute(share, start, end),
-            "time_end": _absolute(found.time_end[kept], start, end),
+            "time": absolute(share, start, end),
+            "time_end": absolute(found.time_end[kept], start, end),
             "normal_speed": found.normal_speed[kept] / (end - start),
             "pairs": pairs,
             "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
@@ -270,7 +271,7 @@ class Sweep:
         }
 
 
-def _absolute(share, start, end):
+def absolute(share, start, end):
     """Times of shares of steps: never past the end of the step by rounding, `inf` where the share is."""
     time = start + share * (end - start)
     return np.where(share <= 1.0, np.minimum(time, end), time)
