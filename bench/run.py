@@ -9,6 +9,7 @@ from pathlib import Path
 from bench import cases as speed
 from bench.report import ROOT
 from bench.settings import BenchError, Settings
+from gpu_collide._options import BACKENDS, PRECISIONS, REFINE, Options
 from gpu_collide.errors import GpuCollideError
 
 _EPILOG = """examples:
@@ -35,17 +36,18 @@ def parser(cases=speed, prog="python -m bench") -> argparse.ArgumentParser:
     )
     p.add_argument("-f", "--filter", metavar="NAME", help="run the cases whose name contains NAME")
     p.add_argument("-l", "--list", action="store_true", help="list the cases and stop")
-    p.add_argument(
-        "--backend", "--device", default="auto", choices=("auto", "cpu", "opencl", "cuda", "reference")
-    )
-    p.add_argument("--precision", default="mixed", choices=("mixed", "double", "single"))
+    p.add_argument("--backend", "--device", default=Options.backend, choices=BACKENDS)
+    p.add_argument("--precision", default=Options.precision, choices=PRECISIONS)
     p.add_argument("--pairs", type=_positive, help="pairs of every case (default: each case's own number)")
     p.add_argument("--seed", type=_seed, default=0)
     p.add_argument("--repeat", type=_positive, default=5, help="timed runs after the warm-up (default 5)")
-    p.add_argument("--mode", action="append", choices=("exact", "segments", "pixels"), help="may be repeated")
+    p.add_argument("--mode", action="append", choices=REFINE, help="may be repeated")
     p.add_argument("--resolution", action="append", type=_rows, help="rows per short edge; may be repeated")
     p.add_argument(
-        "--properness", type=_properness, default=-0.1, help="threshold of properness (default -0.1)"
+        "--properness",
+        type=_properness,
+        default=Options.min_properness,
+        help="threshold of properness (default -0.1)",
     )
     p.add_argument("--quick", action="store_true", help="a twentieth of the pairs, two timed runs")
     p.add_argument("--results", type=Path, help="folder for CSV files (default for full runs: bench/results)")

@@ -18,6 +18,7 @@ __all__ = [
     "as_int_array",
     "check_bool",
     "check_bytes",
+    "check_callable",
     "check_finite",
     "check_choice",
     "check_positive",
@@ -236,14 +237,21 @@ def check_bool(value, name):
     return bool(value)
 
 
+def check_callable(value, name):
+    """Raise ``TypeError`` unless `value` is None or can be called; returns it."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name}: expected a callable or None, got {type(value).__name__}")
+    return value
+
+
 def check_choice(value, name, choices):
     """Raise ``ValueError`` unless `value` is one of `choices` (``TypeError`` if it is no string)."""
+    if isinstance(value, str) and value in choices:
+        return value
     options = ", ".join(repr(c) for c in choices)
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected one of {options}, got {type(value).__name__}")
-    if value not in choices:
-        raise ValueError(f"{name}: expected one of {options}, got {value!r}")
-    return value
+    raise ValueError(f"{name}: expected one of {options}, got {value!r}")
 
 
 def check_positive(value, name, none_ok=False, integer=False):

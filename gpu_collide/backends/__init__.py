@@ -7,6 +7,7 @@ import threading
 import warnings
 from dataclasses import dataclass
 
+from gpu_collide.backends import sources
 from gpu_collide.backends.base import Backend
 from gpu_collide.backends.fork import LostByFork, renew_after_fork
 from gpu_collide.errors import (
@@ -266,7 +267,7 @@ def _record(name: str, opened: Backend | BackendUnavailableError, device: str = 
         return Device(name, device, False, (), str(opened))
     if name == "reference":
         return Device(name, opened.device, True, ("double",), "")
-    precision = ("mixed", "double", "single") if opened.has_float64 else ("single",)
+    precision = tuple(sources.PRECISIONS) if opened.has_float64 else ("single",)
     return Device(name, opened.device, True, precision, "")
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Arg",
     "Signature",
     "constants",
+    "dtypes",
     "c_entry_points",
     "join",
     "kernels_dir",
@@ -43,6 +44,11 @@ _BY_PRECISION = {
     "gc_real": {"mixed": "f8", "double": "f8", "single": "f4"},
     "gc_raster": {"mixed": "f4", "double": "f8", "single": "f4"},
 }
+
+
+def dtypes(precision: str) -> tuple[np.dtype, np.dtype]:
+    """NumPy dtypes of the solver's numbers (``gc_real``) and of those that cull (``gc_raster``)."""
+    return tuple(np.dtype(_BY_PRECISION[name][precision]) for name in ("gc_real", "gc_raster"))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options
+
 SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
@@ -60,14 +62,14 @@ def add_query_options(parser):
     group = parser.add_argument_group("query")
     group.add_argument(
         "--refine",
-        choices=["exact", "segments", "pixels"],
-        default="exact",
+        choices=REFINE,
+        default=Options.refine,
         help="exact: to rounding error, nothing missed (default); segments, pixels: the answer of the raster",
     )
     group.add_argument(
         "--candidates",
-        choices=["auto", "raster", "pairs"],
-        default="auto",
+        choices=CANDIDATES,
+        default=Options.candidates,
         help="how candidates are found; the contacts are the same, the speed is not (default: auto)",
     )
     size = group.add_mutually_exclusive_group()
@@ -78,7 +80,7 @@ def add_query_options(parser):
     group.add_argument(
         "--min-properness",
         type=float,
-        default=-0.1,
+        default=Options.min_properness,
         metavar="P",
         help="how well the surfaces must face each other: from 1, best, to -1, all (default: -0.1)",
     )
@@ -86,7 +88,7 @@ def add_query_options(parser):
     group.add_argument(
         "--check-start",
         action=argparse.BooleanOptionalAction,
-        default=True,
+        default=Options.check_start,
         help="mark pairs whose solids overlap at the start as INITIAL_OVERLAP (default: yes)",
     )
 
@@ -96,14 +98,14 @@ def add_machine_options(parser):
     group = parser.add_argument_group("where to compute")
     group.add_argument(
         "--backend",
-        choices=["auto", "cpu", "opencl", "cuda", "reference"],
-        default="auto",
+        choices=BACKENDS,
+        default=Options.backend,
         help="auto takes a GPU if there is one, else the CPU (see: gpu-collide devices)",
     )
     group.add_argument(
         "--precision",
-        choices=["mixed", "double", "single"],
-        default="mixed",
+        choices=PRECISIONS,
+        default=Options.precision,
         help="mixed: float32 culls, float64 decides (default)",
     )
     group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use, such as 2G")

@@ -11,13 +11,13 @@ from itertools import repeat
 
 import numpy as np
 
-from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import overlap
-from gpu_collide.pipeline.screw import _pose_buffers
+from gpu_collide.pipeline.poses import bind_poses
 from gpu_collide.pipeline.tables import tables_for
+from gpu_collide.results.contacts import Status
 
-__all__ = ["run", "sample_times"]
+__all__ = ["bisection", "sample_times"]
 
 #: Above 1/2 (the end of the step): no time.
 _NONE = 2.0
@@ -31,88 +31,77 @@ def sample_times(samples):
         yield (2 * k - samples) / (2 * samples)
 
 
-def run(bodies, pairs, samples, iterations, precision, backend, max_bytes):
+def bisection(run, bodies, pairs, samples, iterations):
     """Bisection of all pairs.
 
     Returns
     -------
-    state, tests : (p,) int32
-        What s01 said of the pair; overlap tests made.
+    status : (p,) int
+        `Status`.
     apart, meet : (p,) float64
         In [0, 1]: the last time apart before the first overlap that was found, and that; 1 and inf if none
         was.
-    timings : dict of str to float
-        Seconds.
+    tests : (p,) int32
+        Overlap tests made.
     """
-    module = backend.module(precision)
-    built = time.perf_counter()
-    real = np.dtype(np.float32 if precision == "single" else np.float64)
+    begun = time.perf_counter()
     trees = overlap.takes_trees(bodies.meshes)
-    tables = tables_for(bodies.meshes, backend, precision, trees).buffers
-    poses, rows, _ = _pose_buffers(bodies, pairs, backend, real)
-    timings = {"compile": module.seconds(), "prepare": time.perf_counter() - built}
+    tables = tables_for(bodies.meshes, run.backend, run.precision, trees).buffers
+    bound = bind_poses(run, bodies, pairs)
+    run.spent("prepare", begun)
+    parts = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros(0))]
 
-    def launch(name, n, per_group=False, **args):
-        begun = time.perf_counter()
-        (backend.launch_groups if per_group else backend.launch_items)(module.kernel(name), n, **args)
-        backend.synchronize()
-        timings[name] = timings.get(name, 0.0) + time.perf_counter() - begun
+    def some(at, stop):
+        parts.append(_piece(run, tables, bound.buffers, bound.pairs[at:stop], samples, iterations))
 
-    size = _chunk_size(backend, precision, max_bytes)
-    parts = [
-        _chunk(backend, launch, tables, poses, rows[at : at + size], samples, iterations, real)
-        for at in range(0, len(rows), size)
-    ]
-    dtypes = (np.int32, np.int32, np.float64, np.float64)
-    joined = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0)] * 4
-    return (*(a.astype(d) for a, d in zip(joined, dtypes, strict=True)), timings)
+    run.room.pieces(len(pairs), _piece_size(run), some)
+    state, tests, apart, meet = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _status(state, meet, run.c), apart, meet, tests
 
 
-def _chunk_size(backend, precision, max_bytes):
+def _status(state, meet, c):
+    """`Status` of each pair from what s01 said of it and the time of its overlap."""
+    status = np.where(meet == 0.0, Status.INITIAL_OVERLAP, np.where(meet < np.inf, Status.HIT, Status.MISS))
+    status[state & int(c["GC_PAIR_UNRESOLVED"]) != 0] = Status.UNRESOLVED
+    status[state & int(c["GC_PAIR_INVALID"]) != 0] = Status.INVALID_INPUT
+    return status
+
+
+def _piece_size(run):
     """Pairs a piece: what fits the memory limit."""
-    real = 4 if precision == "single" else 8
-    per_pair = real * (int(sources.constants(precision)["GC_SCREW_STRIDE"]) + 3) + 4 * 4
-    if per_pair > max_bytes:
+    per_pair = run.real.itemsize * (int(run.c["GC_SCREW_STRIDE"]) + 3) + 4 * 4
+    most = run.room.fits(per_pair)
+    if not most:
         raise MemoryLimitError(
-            f"max_bytes: expected room for one pair, which needs at least {per_pair} bytes, got {max_bytes}; "
-            "pass a larger max_bytes"
+            f"max_bytes: expected room for one pair, which needs at least {per_pair} bytes, got "
+            f"{run.room.max_bytes}; pass a larger max_bytes"
         )
-    return min(1 << (20 if backend.kind == "cuda" else 16), max_bytes // per_pair)
+    return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
 
 
-def _chunk(backend, launch, tables, poses, pairs, samples, iterations, real):
+def _piece(run, tables, poses, pairs, samples, iterations):
     """All launches for some pairs; state, tests, apart and meet on the host."""
-    n = len(pairs)
-    stride = int(sources.constants("double")["GC_SCREW_STRIDE"])
-    common = {
-        "n_pairs": n,
-        "pairs_in": backend.to_device(np.ascontiguousarray(pairs, np.int32).reshape(-1), copy=False),
-        "shape_in": poses["shape_in"],
-        "mesh_reals_in": tables["mesh_reals_in"],
-    }
-    screw, state = backend.empty(n * stride, real), backend.empty(n, np.int32)
-    launch("s01_screw", n, screw_out=screw, state_out=state, **common, **_without(poses, "shape_in"))
-    common |= tables | {"screw_in": screw}
+    be, n = run.backend, len(pairs)
+    screw, state = be.empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real), be.empty(n, np.int32)
+    buffers = poses | {"pairs_in": run.to_device(pairs, np.int32), "screw_in": screw, "state_in": state,
+                       "state_out": state}  # fmt: skip
+    run.launch("s01_screw", n, buffers, tables, n_pairs=n, screw_out=screw)
     everyone = np.arange(n, dtype=np.int32)
-    known = backend.to_host(state).copy()
+    known = be.to_host(state).copy()
     times = sample_times(samples)
     begin = next(times)
     step = {
-        "when_out": backend.to_device(np.where(known == 0, begin, _NONE).astype(real)),
-        "apart_out": backend.fill(backend.empty(n, real), begin),
-        "meet_out": backend.fill(backend.empty(n, real), _NONE),
-        "tests_out": backend.zeros(n, np.int32),
+        "when_out": be.to_device(np.where(known == 0, begin, _NONE).astype(run.real)),
+        "apart_out": be.fill(be.empty(n, run.real), begin),
+        "meet_out": be.fill(be.empty(n, run.real), _NONE),
+        "tests_out": be.zeros(n, np.int32),
         "state_out": state,
     }
     for rest in (times, repeat(_NONE, min(iterations, 1 << 31) + 1)):  # samples, halvings
         for k, after in enumerate(rest, 1):
-            overlap.mark(backend, launch, common, everyone, step["when_out"], state)
-            launch("s09_step", n, n_pairs=n, next=after, **step)
-            if k % _LOOK == 0 and (backend.to_host(step["when_out"]) > 0.5).all():
+            overlap.mark(run, (buffers, tables), everyone, step["when_out"])
+            run.launch("s09_step", n, step, n_pairs=n, next=after)
+            if k % _LOOK == 0 and (be.to_host(step["when_out"]) > 0.5).all():
                 break  # no pair has a time to look at
-    apart, meet = (backend.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))
-    return known, backend.to_host(step["tests_out"]).copy(), apart, np.where(meet > 1.0, np.inf, meet)
-
-
-def _without(buffers, name):
-    return {k: v for k, v in buffers.items() if k != name}
+    apart, meet = (be.to_host(step[k]).astype(np.float64) + 0.5 for k in ("apart_out", "meet_out"))
+    return known, be.to_host(step["tests_out"]).copy(), apart, np.where(meet > 1.0, np.inf, meet)

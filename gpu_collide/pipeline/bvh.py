@@ -14,7 +14,7 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import still_bodies, valid_bodies
 
-__all__ = ["BodyTree", "Levels", "Tree", "leaf_order"]
+__all__ = ["BodyTree", "Levels", "Tree", "leaf_order", "mesh_bounds", "tree_constants"]
 
 SAMPLE = 4096  # centres that the cube of the codes is taken from
 CORE = (2, 98)  # percentiles of the sample between which the codes have their cells
@@ -154,19 +154,21 @@ class Tree:
         if self.n:
             be.launch_items(self.module["b03_leaves"], self.n, n=self.n, order_in=self.order, boxes_in=boxes,
                             nodes_out=self.nodes)  # fmt: skip
-        _raise_levels(be, self.module["b03_level"], at, self.nodes)
+        kernel = self.module["b03_level"]
+        _raise_levels(lambda n, **args: be.launch_items(kernel, n, **args), at, self.nodes)
         return self
 
 
-def _raise_levels(backend, kernel, at, nodes):
+def _raise_levels(launch, at, nodes):
     """Nodes of all levels above the lowest from their children."""
     for k in range(1, len(at.counts)):
-        backend.launch_items(kernel, at.counts[k], n_nodes=at.counts[k], n_children=at.counts[k - 1],
-                             start=at.starts[k], child_start=at.starts[k - 1], nodes_out=nodes)  # fmt: skip
+        launch(at.counts[k], n_nodes=at.counts[k], n_children=at.counts[k - 1], start=at.starts[k],
+               child_start=at.starts[k - 1], nodes_out=nodes)  # fmt: skip
 
 
 @lru_cache(maxsize=4)
-def _constants(precision):
+def tree_constants(precision):
+    """The numbers that ``gc_bvh.h`` defines."""
     text = (sources.kernels_dir() / "bvh" / "gc_bvh.h").read_text(encoding="utf-8")
     return sources.constants(precision, text)
 
@@ -201,22 +203,20 @@ class BodyTree:
     valid, still : (bodies,) bool
     """
 
-    def __init__(self, backend, module, rules):
-        self.backend, self.module, self.rules = backend, module, rules
-        c = _constants(module.precision)
+    def __init__(self, run, rules):
+        self.run, self.rules = run, rules
+        c = tree_constants(run.precision)
         self.low, self.leaf_stride = int(c["GC_BVH_LOW"]), int(c["GC_LEAF_STRIDE"])
         self.leaf_width, self.node_width = int(c["GC_LEAF_INTS"]), int(c["GC_CROWD_STRIDE"])
         self.bound_stride, self.keep = int(c["GC_BOUND_STRIDE"]), int(c["GC_BVH_KEEP"])
         self.wild = c["GC_BVH_WILD"]
-        types = {arg.name: arg.dtype for arg in module["b03_body_nodes"].args}
-        self.real, self.raster = types["leaves_in"], types["nodes_out"]
 
     @classmethod
-    def build(cls, backend, module, bodies, rules):
+    def build(cls, run, bodies, rules):
         """Tree over `bodies` under `rules` (of which only the worlds decide the order)."""
-        tree = cls(backend, module, rules)
-        tree._look(bodies)
-        tree._sort(*tree._bound(bodies))
+        tree = cls(run, rules)
+        tree.look(bodies)
+        tree._sort(*tree.bound(bodies))
         return tree
 
     def serves(self, bodies, rules):
@@ -226,8 +226,8 @@ class BodyTree:
     def refit(self, bodies, rules):
         """The same order of leaves with other poses, shapes, groups or masks; returns the tree."""
         self.rules = rules
-        self._look(bodies)
-        self._fill(*self._bound(bodies))
+        self.look(bodies)
+        self._fill(*self.bound(bodies))
         return self
 
     @staticmethod
@@ -235,19 +235,20 @@ class BodyTree:
         """Bytes of the tree of `n` bodies, and of what making it and a search in it take."""
         return n * (real * (14 + 2 * (12 + 6)) + raster * 27 // 2 + 4 * (4 + 8 + 6) + 24) + (1 << 20)
 
-    def _look(self, bodies):
+    def look(self, bodies):
+        """Which bodies have a leaf, which stand still, and what their positions are relative to."""
         self.valid, self.still = valid_bodies(bodies), still_bodies(bodies)
         self.n_bodies, self.n = len(bodies), int(self.valid.sum())
         self.levels = Levels(self.n, self.low)
         self.shift = np.zeros(3)
-        if self.real == np.float32:  # digits that the distance from the world's origin would cost
+        if self.run.real == np.float32:  # digits that the distance from the world's origin would cost
             position = bodies.start.position[self.valid]
             near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
             self.shift = np.median(near, axis=0) if len(near) else self.shift
 
-    def _bound(self, bodies):
+    def bound(self, bodies):
         """Stage b01: bounds and swept boxes of all bodies."""
-        be, n = self.backend, self.n_bodies
+        run, be, n = self.run, self.run.backend, self.n_bodies
         args = {}
         with np.errstate(over="ignore", invalid="ignore"):
             for end, poses in (("start", bodies.start), ("end", bodies.end)):
@@ -256,51 +257,48 @@ class BodyTree:
                     position = np.where(self.valid[:, None], position, 0.0)
                 args[f"{end}_position_in"], args[f"{end}_quat_in"] = position, poses.unit_wxyz
             args["mesh_bounds_in"] = mesh_bounds(bodies.meshes)
-            args = {k: self._device(np.ascontiguousarray(a, dtype=self.real)) for k, a in args.items()}
-        bounds, boxes = be.empty(n * self.bound_stride, self.real), be.empty(n * 6, self.real)
-        be.launch_items(
-            self.module["b01_bodies"], n, n=n, shape_in=self._device(bodies.shape),
-            valid_in=self._device(self.valid.astype(np.uint8)), bounds_out=bounds, boxes_out=boxes, **args,
-        )  # fmt: skip
+            args = {name: run.to_device(array, run.real) for name, array in args.items()}
+        bounds, boxes = be.empty(n * self.bound_stride, run.real), be.empty(n * 6, run.real)
+        run.launch("b01_bodies", n, args, n=n, shape_in=run.to_device(bodies.shape),
+                   valid_in=run.to_device(self.valid, np.uint8), bounds_out=bounds,
+                   boxes_out=boxes)  # fmt: skip
         return bounds, boxes
-
-    def _device(self, array):
-        return self.backend.to_device(np.ascontiguousarray(array).reshape(-1), copy=False)
 
     def _sort(self, bounds, boxes):
         """Stage b02, and what of b03 stays the same in a refit."""
         ranks, n_ranks = self.rules.ranks()
         self.ranks = np.ones(self.n_bodies, np.int32) if ranks is None else ranks
         counts = np.bincount(self.ranks[self.valid], minlength=n_ranks)
-        self.segments = self._device(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+        self.segments = self.run.to_device(np.concatenate([[0], np.cumsum(counts)]), np.int32)
         if self.n < self.n_bodies:  # bodies without poses come last, behind the leaves
             ranks, n_ranks = np.where(self.valid, self.ranks, n_ranks).astype(np.int32), n_ranks + 1
-        args = {"ranks": None if ranks is None else self._device(ranks), "n_ranks": n_ranks}
-        order, centre = leaf_order(self.backend, self.module, boxes, self.n_bodies, **args)
-        self.order_host = self.backend.to_host(order)[: self.n]
-        self.order, self.origin = self._device(self.order_host), centre.astype(self.real).astype(np.float64)
+        run = self.run
+        args = {"ranks": None if ranks is None else run.to_device(ranks), "n_ranks": n_ranks}
+        order, centre = leaf_order(run.backend, run.module, boxes, self.n_bodies, **args)
+        self.order_host = run.backend.to_host(order)[: self.n]
+        self.order, self.origin = run.to_device(self.order_host), centre.astype(run.real).astype(np.float64)
         self._fill(bounds, boxes)
 
     def _fill(self, bounds, boxes):
         """Stage b03: leaves and nodes."""
-        be, n, at = self.backend, self.n, self.levels
+        run, be, n, at = self.run, self.run.backend, self.n, self.levels
         everyone = np.full(self.n_bodies, -1, np.int32)
         bits = [everyone if b is None else b.view(np.int32) for b in (self.rules.group, self.rules.mask)]
-        self.leaves = be.empty(n * self.leaf_stride, self.real)
+        self.leaves = be.empty(n * self.leaf_stride, run.real)
         self.leaf_ints = be.empty(n * self.leaf_width, np.int32)
-        self.nodes = be.empty(max(at.total, 1) * self.node_width, self.raster)
+        self.nodes = be.empty(max(at.total, 1) * self.node_width, run.raster)
         if not n:
             return
-        be.launch_items(
-            self.module["b03_bodies"], n, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
-            rank_in=self._device(2 * self.ranks + self.still), group_in=self._device(bits[0]),
-            mask_in=self._device(bits[1]), leaves_out=self.leaves, leaf_ints_out=self.leaf_ints,
+        run.launch(
+            "b03_bodies", n, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
+            rank_in=run.to_device(2 * self.ranks + self.still), group_in=run.to_device(bits[0]),
+            mask_in=run.to_device(bits[1]), leaves_out=self.leaves, leaf_ints_out=self.leaf_ints,
         )  # fmt: skip
-        be.launch_items(
-            self.module["b03_body_nodes"], at.counts[0], n_nodes=at.counts[0], n=n, leaves_in=self.leaves,
-            leaf_ints_in=self.leaf_ints, nodes_out=self.nodes, **self.origin_args(),
+        run.launch(
+            "b03_body_nodes", at.counts[0], self.origin_args(), n_nodes=at.counts[0], n=n,
+            leaves_in=self.leaves, leaf_ints_in=self.leaf_ints, nodes_out=self.nodes,
         )  # fmt: skip
-        _raise_levels(be, self.module["b03_body_level"], at, self.nodes)
+        _raise_levels(lambda n, **args: run.launch("b03_body_level", n, **args), at, self.nodes)
 
     def origin_args(self):
         """The origin as kernels take it."""

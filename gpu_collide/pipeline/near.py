@@ -8,13 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.pipeline.screen import TooLarge
+from gpu_collide.pipeline.run import MOST_INDEX, Scratch, TooLarge
 
 __all__ = ["Items", "find_items", "takes_near"]
 
 NEAR_FIELDS = int(sources.constants()["GC_NEAR_FIELDS"])
 #: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
 _VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(7)
+
+
+#: Nodes that a set of them may hold at first; pairs that need more walk again.
+NODES = 256
 
 
 @dataclass(frozen=True)
@@ -47,17 +51,16 @@ class Items:
         return self.buffer.nbytes + (sum(b.nbytes for b in self.tables.values()) if self.patches else 0)
 
 
-def takes_near(query):
+def takes_near(meshes, options):
     """Which meshes make a pair look at near faces only, (meshes,) bool. None for rows, which are those of
     whole meshes; by themselves those so large that it pays."""
-    meshes = query.bodies.meshes
-    if query.refine != "exact" or query.candidates == "raster" or query.features == "all":
+    if options.refine != "exact" or options.candidates == "raster" or options.features == "all":
         return np.zeros(len(meshes), bool)
-    limit = sources.constants(query.precision)["GC_AUTO_NEAR_FACES"]
-    return np.array([query.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
+    limit = sources.constants(options.precision)["GC_AUTO_NEAR_FACES"]
+    return np.array([options.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
 
 
-def find_items(state, common, pair_state, todo, shapes):
+def find_items(work, piece, todo):
     """Items of the pairs `todo` of a piece, in at most two lots.
 
     Whole meshes are one part each. For pairs that look at near faces only, the trees of both meshes are
@@ -66,64 +69,58 @@ def find_items(state, common, pair_state, todo, shapes):
 
     Parameters
     ----------
-    state : the run
-    common : dict
-        Buffers of the pairs: ``pairs_in``, ``shape_in``, ``screw_in``.
-    pair_state : buffer
+    work : Work
+    piece : Piece
     todo : (n,) int32
         Pairs to look at.
-    shapes : (pairs, 2) int32
-        Meshes of the piece's pairs.
 
     Returns
     -------
     list of Items
     """
-    be, t = state.backend, state.tables
-    near = state.near[shapes[todo]].any(axis=1)
+    run, t, shapes = work.run, work.prepared.tables, piece.shapes
+    near = work.prepared.near[shapes[todo]].any(axis=1)
     lots, whole = [], todo[~near]
     if len(whole):
-        items = np.column_stack([whole, shapes[whole]]).astype(np.int32)
-        lots.append(Items(be.to_device(items.reshape(-1), copy=False), len(items), t.screen, t.largest))
+        items = np.column_stack([whole, shapes[whole]])
+        lots.append(Items(run.to_device(items, np.int32), len(items), t.screen, t.largest))
     if near.any():
         begun = time.perf_counter()
-        found = _gather(state, common, *_near_patches(state, common, pair_state, todo[near], len(shapes)))
+        found = _gather(work, piece, *_near_patches(work, piece, todo[near]))
         lots.append(found)
-        if state.report is not None:
+        if work.report is not None:
             seconds = time.perf_counter() - begun
-            state.report.add("near features", int(near.sum()), int(near.sum()) - found.n, seconds)
+            work.report.add("near features", int(near.sum()), int(near.sum()) - found.n, seconds)
     return lots
 
 
-def _near_patches(state, common, pair_state, todo, n_pairs):
+def _near_patches(work, piece, todo):
     """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host."""
-    be, q = state.backend, state.query
-    capacity = max(1024, int(len(todo) * state.guess.get("patches", 16.0)))
-    while True:
+    run, be = work.run, work.run.backend
+    tables = work.prepared.tables.buffers
+    per_node = 4 * (NEAR_FIELDS * run.raster.itemsize + 4)
+
+    def fill(capacity):
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
-        left, least = todo, 1
-        while len(left):
-            room, group_bytes = _room(state, capacity, least)
-            groups = max(1, min(be.max_groups, len(left), q.max_bytes // (2 * group_bytes)))
-            need, no_room = be.zeros(1, np.int32), be.zeros(n_pairs, np.int32)
-            state.launch_groups(
-                "b05_features", groups, n_todo=len(left), todo_in=be.to_device(left),
-                **{k: common[k] for k in ("pairs_in", "shape_in", "screw_in")}, state_in=pair_state,
-                trees_in=state.tables.buffers["trees_in"], nodes_in=state.tables.buffers["nodes_in"],
-                scratch_reals=be.empty(groups * 4 * room * NEAR_FIELDS, state.raster),
+
+        def launch(left, groups, sizes):
+            (room,) = sizes
+            need, no_room = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
+            run.launch_groups(
+                "b05_features", groups, piece.buffers, tables, n_todo=len(left), todo_in=be.to_device(left),
+                scratch_reals=be.empty(groups * 4 * room * NEAR_FIELDS, run.raster),
                 scratch_ints=be.empty(groups * (4 * room + 4), np.int32), room=room, capacity=capacity,
                 need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
             )  # fmt: skip
-            if not be.item(need, 0):
-                break
-            left = np.flatnonzero(be.to_host(no_room)).astype(np.int32)
-            least = int(be.item(need, 0))
-            state.guess["room"] = int(least * 1.5)
-        n = int(be.item(n_found, 0))
-        if 0 <= n <= capacity:
-            break
-        capacity = int((n if n > 0 else 4 * capacity) * 1.2)
-    state.guess["patches"] = max(state.guess.get("patches", 0.0), 1.1 * n / max(len(todo), 1))
+            return be.to_host(need).tolist(), lambda: np.flatnonzero(be.to_host(no_room)).astype(np.int32)
+
+        held = 12 * capacity
+        first = max(1, min(NODES, run.room.fits(per_node, held)))
+        nodes = Scratch("nodes", first, per_node, width=4 * NEAR_FIELDS)
+        run.room.worked_off(todo, [nodes], launch, held=held, groups=be.max_groups)
+        return int(be.item(n_found, 0)), found
+
+    n, found = run.room.filled("patches", len(todo), fill, each=12, first=16.0, least=1024, width=3)
     rows = be.to_host(found)[: 3 * n].reshape(n, 3).astype(np.int64)
     key = rows[:, 0] << 32 | rows[:, 1]
     order = np.argsort(key, kind="stable")
@@ -133,20 +130,6 @@ def _near_patches(state, common, pair_state, todo, n_pairs):
     return key[first] >> 32, key[first] & 0xFFFFFFFF, mask
 
 
-def _room(state, capacity, least):
-    """Nodes that a set may hold, and the bytes of a group: what other pairs took, or what there is room for;
-    at least `least`."""
-    per_node = 4 * (NEAR_FIELDS * state.raster.itemsize + 4)
-    most = min(
-        (state.query.max_bytes - 12 * capacity) // per_node,
-        (2**31 - 1) // (4 * NEAR_FIELDS),
-    )
-    if least > most or 3 * capacity >= 2**31:
-        raise TooLarge(least * per_node + 12 * capacity)
-    room = max(least, min(state.guess.get("room", 256), most))
-    return room, room * per_node
-
-
 def _before(values, first):
     """Sums of `values` (n, k) before each row, counted anew from each row of `first`."""
     sums = np.cumsum(values, axis=0) - values
@@ -154,39 +137,38 @@ def _before(values, first):
     return sums - np.repeat(sums[first], sizes, axis=0)
 
 
-def _gather(state, common, side, part, mask):
+def _gather(work, piece, side, part, mask):
     """Join the patches of each side into a mesh."""
-    be, t = state.backend, state.tables
+    run, be, t = work.run, work.run.backend, work.prepared.tables
     first = np.flatnonzero(np.diff(side, prepend=-1))
     sizes = t.part_sizes[part]
     if not len(first):
         return Items(be.zeros(0, np.int32), 0, t.screen, t.largest)
     joined = np.add.reduceat(sizes, first, axis=0)
-    headers, n_topology = _joined_headers(state, joined, part[first])
-    raster = state.raster.itemsize
+    headers, n_topology = _joined_headers(work, joined, part[first])
+    raster = run.raster.itemsize
     need = 4 * n_topology + raster * (3 * joined[:, [_VERTICES, _FACES]].sum() + joined[:, _EDGES].sum())
-    if need + 40 * len(part) > state.query.max_bytes // 2 or n_topology >= 2**31:
-        raise TooLarge(2 * (need + 40 * len(part)))
+    run.room.check(2 * (need + 40 * len(part)))
+    if n_topology > MOST_INDEX:
+        raise TooLarge(2 * need)
     edge0 = (np.cumsum(joined[:, _EDGES]) - joined[:, _EDGES]).astype(np.int32)
     entries = np.column_stack([part, _before(sizes, first), mask]).astype(np.int32)
     mesh = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(part)))).astype(np.int32)
     tables = {
         "headers_in": be.to_device(headers.reshape(-1)), "edge0_in": be.to_device(edge0),
         "topology_in": be.empty(n_topology, np.int32),
-        "vertices_in": be.empty(3 * int(joined[:, _VERTICES].sum()), state.raster),
-        "normals_in": be.empty(3 * int(joined[:, _FACES].sum()), state.raster),
-        "inverse_length_in": be.empty(int(joined[:, _EDGES].sum()), state.raster),
+        "vertices_in": be.empty(3 * int(joined[:, _VERTICES].sum()), run.raster),
+        "normals_in": be.empty(3 * int(joined[:, _FACES].sum()), run.raster),
+        "inverse_length_in": be.empty(int(joined[:, _EDGES].sum()), run.raster),
         "reach_in": be.zeros(len(first), np.int32),
     }  # fmt: skip
-    screen = ("headers_in", "topology_in", "normals_in", "inverse_length_in", "edge0_in")
     made = ("topology_in", "vertices_in", "normals_in", "inverse_length_in", "reach_in")
-    state.launch(
-        "b06_gather", len(part), True, n_entries=len(part), entries_in=be.to_device(entries.reshape(-1)),
-        mesh_in=be.to_device(mesh), mesh_start_in=be.to_device(np.append(first, len(part)).astype(np.int32)),
+    run.launch_each(
+        "b06_gather", len(part), piece.buffers, t.screen, n_entries=len(part),
+        entries_in=be.to_device(entries.reshape(-1)), mesh_in=be.to_device(mesh),
+        mesh_start_in=be.to_device(np.append(first, len(part)).astype(np.int32)),
         side_in=be.to_device(side[first].astype(np.int32)), vertices_in=t.buffers["vertices_in"],
         joined_headers_in=tables["headers_in"], joined_edge0_in=tables["edge0_in"],
-        **{name: t.screen[name] for name in screen},
-        **{name: common[name] for name in ("pairs_in", "shape_in", "screw_in")},
         **{name.replace("_in", "_out"): tables[name] for name in made},
     )  # fmt: skip
     # a pair has both sides or none, A's before B's
@@ -196,9 +178,9 @@ def _gather(state, common, side, part, mask):
     return Items(be.to_device(items.reshape(-1)), len(items), tables, largest, len(part))
 
 
-def _joined_headers(state, joined, some_part):
+def _joined_headers(work, joined, some_part):
     """Headers (m, GC_MESH_STRIDE) of meshes of the given sizes, and the length of their index tables."""
-    headers = np.full((len(joined), int(state.c["GC_MESH_STRIDE"])), -1, np.int64)
+    headers = np.full((len(joined), int(work.run.c["GC_MESH_STRIDE"])), -1, np.int64)
     nv, ne, nf = (joined[:, k] for k in (_VERTICES, _EDGES, _FACES))
     headers[:, 0], headers[:, 1], headers[:, 2] = nv, ne, nf
     headers[:, 3], headers[:, 4] = np.cumsum(nv) - nv, np.cumsum(nf) - nf
@@ -212,6 +194,6 @@ def _joined_headers(state, joined, some_part):
         lengths, axis=1
     )
     headers[:, columns] = begin
-    headers[:, 17:19] = state.tables.part_flags[some_part]
+    headers[:, 17:19] = work.prepared.tables.part_flags[some_part]
     total = int(begin[-1, -1] + nf[-1])
     return headers.astype(np.int32) if total < 2**31 else headers, total

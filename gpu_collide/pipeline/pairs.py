@@ -14,7 +14,7 @@ import numpy as np
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.results.report import PairReport
 
-__all__ = ["Search", "iter_pairs", "search"]
+__all__ = ["Search", "search"]
 
 FIRST_STEP = 64  # bodies that ask first if the pairs may be too many
 SAMPLE, OUTLIERS = 128, 8  # bodies whose rows say how many pairs are likely, and how many long ones do not
@@ -44,7 +44,7 @@ class Search:
     starts: np.ndarray = None
     complete: bool = False
     likely: int | None = None
-    _buffers: dict = field(default_factory=dict)
+    _bound: dict = field(init=False)  # what all launches have in common
     _leaf_of: np.ndarray = None
 
     @property
@@ -55,14 +55,14 @@ class Search:
     def __len__(self):
         return self.total
 
-    def _common(self):
+    def __post_init__(self):
         t = self.tree
         ignored = t.rules.ignore
-        return {
+        self._bound = {
             "n": t.n, "n_bodies": t.n_bodies, "n_ignored": len(ignored), "all": int(self.everything),
             "still_pairs": int(t.rules.still_pairs), "leaves_in": t.leaves, "leaf_ints_in": t.leaf_ints,
-            "nodes_in": t.nodes,
-            "ignored_in": t.backend.to_device(ignored if len(ignored) else np.zeros(1, np.int64), copy=False),
+            "nodes_in": t.nodes, "segments_in": t.segments,
+            "ignored_in": t.run.to_device(ignored if len(ignored) else np.zeros(1, np.int64)),
             **t.origin_args(),
         }  # fmt: skip
 
@@ -72,21 +72,19 @@ class Search:
         With `most`, it stops when there are more pairs than that, or far more are likely; then `starts` holds
         those found so far.
         """
-        t, be = self.tree, self.tree.backend
+        t, run, be = self.tree, self.tree.run, self.tree.run.backend
         begun = time.perf_counter()
         counts, tests = be.zeros(t.n_bodies, np.int32), be.zeros(max(t.n, 1), np.int32)
-        self._buffers["kept_in"] = kept = be.empty(max(t.n_bodies, 1) * t.keep, np.int32)
+        self._bound["kept_in"] = kept = be.empty(max(t.n_bodies, 1) * t.keep, np.int32)
         first, step = 0, t.n if most is None else FIRST_STEP
         self.starts = np.zeros(t.n_bodies + 1, np.int64)
         while first < t.n and not (most is not None and self.total > most):
             step = min(step, t.n - first)
-            be.launch_items(
-                t.module["b04_count"], step, n_askers=step, first=first, kept_out=kept, counts_out=counts,
-                tests_out=tests, segments_in=t.segments, **self._common(),
-            )  # fmt: skip
+            run.launch("b04_count", step, self._bound, n_askers=step, first=first, kept_out=kept,
+                       counts_out=counts, tests_out=tests)  # fmt: skip
             first, step = first + step, 2 * step
-            self._buffers["starts_in"] = be.exclusive_scan(counts)
-            self.starts = be.to_host(self._buffers["starts_in"])
+            self._bound["starts_in"] = be.exclusive_scan(counts)
+            self.starts = be.to_host(self._bound["starts_in"])
             if most is not None and first < t.n and self.total * t.n > FAR_TOO_MANY * most * first:
                 self.likely = self._sample()
                 if self.likely > FAR_TOO_MANY * most:
@@ -112,7 +110,7 @@ class Search:
                 self.report.seconds_search += time.perf_counter() - begun
                 yield block
             else:
-                row = self._row(at)
+                row = self.row(at)
                 self.report.seconds_search += time.perf_counter() - begun
                 for k in range(0, len(row), limit):
                     yield row[k : k + limit]
@@ -121,23 +119,20 @@ class Search:
 
     def _fill(self, first, end):
         """Pairs of bodies first to end."""
-        t, be = self.tree, self.tree.backend
+        t, run, be = self.tree, self.tree.run, self.tree.run.backend
         base, total = int(self.starts[first]), int(self.starts[end] - self.starts[first])
         pairs = be.empty(2 * total, np.int32)
         order = t.order_host
         inside = slice(None) if first == 0 and end == t.n_bodies else (order >= first) & (order < end)
         askers = np.arange(t.n, dtype=np.int32)[inside]
-        be.launch_items(
-            t.module["b04_fill"], len(askers), n_askers=len(askers), longest=LONGEST, base=base,
-            askers_in=be.to_device(askers, copy=False), segments_in=t.segments, pairs_out=pairs,
-            **self._buffers, **self._common(),
-        )  # fmt: skip
+        run.launch("b04_fill", len(askers), self._bound, n_askers=len(askers), longest=LONGEST, base=base,
+                   askers_in=run.to_device(askers), pairs_out=pairs)  # fmt: skip
         pairs = be.to_host(pairs).reshape(-1, 2)
         for body in first + np.flatnonzero(np.diff(self.starts[first : end + 1]) > LONGEST):
-            pairs[self.starts[body] - base : self.starts[body + 1] - base] = self._row(int(body))
+            pairs[self.starts[body] - base : self.starts[body + 1] - base] = self.row(int(body))
         return pairs
 
-    def _row(self, body):
+    def row(self, body):
         """Pairs of one body, (p, 2) int32."""
         if self._leaf_of is None:
             self._leaf_of = np.full(self.tree.n_bodies, -1, np.int32)
@@ -147,9 +142,9 @@ class Search:
 
     def _partners(self, leaf):
         """Partners of higher number of the body of a leaf."""
-        t, be = self.tree, self.tree.backend
+        t, run, be = self.tree, self.tree.run, self.tree.run.backend
         marks = be.zeros(t.n_bodies, np.uint8)
-        be.launch_items(t.module["b04_row"], t.n, asker=int(leaf), marks_out=marks, **self._common())
+        run.launch("b04_row", t.n, self._bound, asker=int(leaf), marks_out=marks)
         return np.flatnonzero(be.to_host(marks))
 
     def _sample(self):
@@ -162,17 +157,16 @@ class Search:
         return int(n * int(rows.sum()) // len(leaves))
 
 
-def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy", tree=None, most=None):
+def search(run, bodies, rules, *, everything=False, tree=None, most=None):
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters
     ----------
+    run : Run
     bodies : Bodies
     rules : Rules
-    backend : Backend
-    precision : {"mixed", "double", "single"}
-    broad_phase : {"hierarchy", "off"}
-        ``"off"``: all pairs that the rules allow.
+    everything : bool
+        All pairs that the rules allow.
     tree : BodyTree, optional
         Of an earlier step: refitted if it serves.
     most : int, optional
@@ -181,26 +175,12 @@ def search(bodies, rules, backend, *, precision="mixed", broad_phase="hierarchy"
     Returns
     -------
     Search
-        With `total`, `starts`, `report` and `blocks`; `ReferenceSearch` on the backend ``reference``.
     """
-    if backend.kind == "reference":
-        from gpu_collide.reference.bvh import ReferenceSearch
-
-        return ReferenceSearch(bodies, rules, broad_phase)
-    module = backend.module(precision)
-    refitted = tree is not None and tree.module is module and tree.serves(bodies, rules)
+    refitted = tree is not None and tree.run.module is run.module and tree.serves(bodies, rules)
     built = time.perf_counter()
-    tree = tree.refit(bodies, rules) if refitted else BodyTree.build(backend, module, bodies, rules)
-    backend.synchronize()
+    tree = tree.refit(bodies, rules) if refitted else BodyTree.build(run, bodies, rules)
     report = PairReport(
-        broad_phase, len(bodies), np.flatnonzero(~tree.valid), rules.possible(tree.valid, tree.still),
-        refitted=refitted, seconds_build=time.perf_counter() - built,
+        "off" if everything else "hierarchy", len(bodies), np.flatnonzero(~tree.valid),
+        rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,
     )  # fmt: skip
-    return Search(tree, broad_phase == "off", report).count(most)
-
-
-def iter_pairs(bodies, rules, backend, *, limit, precision="mixed", broad_phase="hierarchy", tree=None):
-    """Yield the pairs of `search` as (p, 2) int32 arrays of at most `limit` rows, lexicographic overall."""
-    yield from search(bodies, rules, backend, precision=precision, broad_phase=broad_phase, tree=tree).blocks(
-        limit
-    )
+    return Search(tree, everything, report).count(most)

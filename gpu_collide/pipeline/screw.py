@@ -1,354 +1,285 @@
-"""Launch order of the screw method: s01, the screen stages s02 to s06, s07, s08.
+"""Launch order of the screw method, from s01 to s08, for pairs in pieces that fit the memory.
 
-Sizes are counted, scanned, then filled. Where a count is only known after a launch, the launch goes into a
-buffer of guessed size, says how much it needed, and is repeated if that was more: nothing is dropped.
+What is made of meshes (`prepare`), of poses (`bind_poses`) and of pairs (`collide`) stands apart, so that
+each is done as often as it changes.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import filters, overlap
+from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, takes_near
-from gpu_collide.pipeline.screen import REFINE, TooLarge, scratch_guess, search
-from gpu_collide.pipeline.tables import short_edges, tables_for
+from gpu_collide.pipeline.poses import bind_poses
+from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
+from gpu_collide.pipeline.tables import MeshTables, short_edges, tables_for
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["ScrewQuery", "run"]
+__all__ = ["Piece", "Prepared", "Work", "collide", "prepare"]
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64
 #: Room for the near faces of a pair, by which pieces are cut; where they take more, the piece is cut again.
 NEAR_BYTES = 1 << 20
-#: Contact fields in the order of the result: dtype (None = the solver's type) and width.
-_FIELDS = {
-    "pair": ("i4", 1), "kind": ("u1", 1), "feature_a": ("i4", 1), "feature_b": ("i4", 1), "time": (None, 1),
-    "position": (None, 3), "normal": (None, 3), "properness": (None, 1), "local_a": (None, 3),
-    "local_b": (None, 3), "normal_speed": (None, 1), "sustained": ("u1", 1), "time_end": (None, 1),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ScrewQuery:
-    """What the pipeline is asked, checked already."""
+class Prepared:
+    """What is made of meshes before any pose is known.
 
-    bodies: object
-    pairs: object  # (p, 2) int32, or a Search of the broad phase, whose blocks are taken one after the other
-    refine: str
-    candidates: str
-    features: str
-    resolution: float | None
-    pixel_size: float | None
-    min_properness: float
-    first_only: bool
-    check_start: bool
-    precision: str
-    max_bytes: int
-    progress: object = None
-    filters: tuple = ()
-    report: bool = False
+    Attributes
+    ----------
+    meshes : sequence of Mesh
+    tables : MeshTables
+    near : (meshes,) bool
+        Pairs with it look at near faces only.
+    """
 
-
-@dataclass(frozen=True)
-class Piece:
-    """So many pairs as are worked on at a time: their bodies as the pose buffers number them, the bodies'
-    meshes, row heights or None, whether any looks for candidates in rows, and the number of the first among
-    all."""
-
-    pairs: np.ndarray
-    shapes: np.ndarray
-    heights: np.ndarray | None
-    rows: bool
-    first: int
+    meshes: tuple
+    tables: MeshTables
+    near: np.ndarray
 
 
 @dataclass
-class _Run:
-    """State of one query on one backend."""
+class Work:
+    """A query at work: what it launches with, what it was asked, what was prepared for it, and what the tests
+    before the narrow phase settled, if that is to be told."""
 
-    query: ScrewQuery
-    backend: object
-    module: object
-    tables: object
-    c: dict
-    real: np.dtype
-    raster: np.dtype
-    buffers: dict = field(default_factory=dict)
-    blocks: list = field(default_factory=list)
-    origins: list = field(default_factory=list)
-    timings: dict = field(default_factory=dict)
-    guess: dict = field(default_factory=dict)
-    pieces: list = field(default_factory=list)
-    narrow: int = 0  # pairs that came to the narrow phase
-    near: np.ndarray | None = None  # (meshes,) bool: pairs with it look at near faces only
+    run: object
+    options: object
+    prepared: Prepared
     report: FilterReport | None = None
-
-    def launch(self, name, n, per_group=False, **args):
-        kernel = self.module.kernel(name)
-        begun = time.perf_counter()
-        (self.backend.launch_groups if per_group else self.backend.launch_items)(kernel, n, **args)
-        self.backend.synchronize()
-        self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begun
-
-    def launch_groups(self, name, groups, **args):
-        """`launch` with so many groups, each with scratch of its own."""
-        begun = time.perf_counter()
-        self.backend.launch(self.module.kernel(name), groups, **args)
-        self.backend.synchronize()
-        self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begun
+    narrow: int = 0  # pairs that came to the narrow phase
 
 
-def _pose_buffers(bodies, pairs, backend, real):
-    """Poses as the kernels read them. In single precision every pair gets its own two bodies, placed relative
-    to A's start, so that a scene far from the origin keeps its digits; pairs are then (0, 1), (2, 3), ..."""
-    start, end, shape = bodies.start, bodies.end, bodies.shape
-    position = [start.position, end.position]
-    quat = [start.unit_wxyz, end.unit_wxyz]
-    valid = start.valid & end.valid
-    origin = None
-    if real == np.float32:
-        origin = start.position[pairs[:, 0]]
-        flat = pairs.reshape(-1)
-        shape, valid = shape[flat], valid[flat]
-        position = [p[flat] - np.repeat(origin, 2, axis=0) for p in position]
-        quat = [q[flat] for q in quat]
-        pairs = np.arange(2 * len(pairs), dtype=np.int32).reshape(-1, 2)
-    clean = [np.where(valid[:, None], p, 0.0) for p in position] if not valid.all() else position
-    names = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
-    arrays = dict(zip(names, [*clean, *quat], strict=True))
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and its pair UNRESOLVED
-        buffers = {
-            k: backend.to_device(np.ascontiguousarray(a, dtype=real).reshape(-1), copy=False)
-            for k, a in arrays.items()
-        }
-    buffers["shape_in"] = backend.to_device(np.ascontiguousarray(shape, dtype=np.int32), copy=False)
-    buffers["valid_in"] = backend.to_device(valid.astype(np.uint8), copy=False)
-    return buffers, pairs, origin
+@dataclass
+class Piece:
+    """So many pairs as are worked on at a time.
+
+    Attributes
+    ----------
+    n : int
+    first : int
+        Number of the first among all pairs.
+    shapes : (n, 2) int32
+        Meshes.
+    rows : bool
+        Does any look for its candidates in rows?
+    buffers : dict
+        Poses, pairs and what the stages so far made of them, by the names of kernel arguments.
+    """
+
+    n: int
+    first: int
+    shapes: np.ndarray
+    rows: bool
+    buffers: dict
+
+    @property
+    def nbytes(self):
+        """Bytes of what the stages make for each pair."""
+        return self.buffers["screw_in"].nbytes + 64 * self.n
 
 
-def _takes_rows(query, pairs, near):
-    """Does any pair look for its candidates in rows? Near faces do not."""
-    if query.candidates != "auto":
-        return query.candidates == "raster"
-    a, b = query.bodies.shape[pairs[:, 0]], query.bodies.shape[pairs[:, 1]]
-    limit = sources.constants(query.precision)["GC_AUTO_EDGE_PRODUCT"]
-    edges = np.array([len(m.edges) for m in query.bodies.meshes], dtype=np.int64)
-    return bool((~(near[a] | near[b]) & (edges[a] * edges[b] > limit)).any())
-
-
-def _row_heights(query, pairs, rows):
-    """Row height of each pair in user units, or None if nothing asks for it."""
-    bodies = query.bodies
-    a, b = bodies.shape[pairs[:, 0]], bodies.shape[pairs[:, 1]]
-    if query.refine == "exact" and not rows:
-        return None
-    if query.pixel_size is not None:
-        return np.full(len(pairs), query.pixel_size)
-    return short_edges(bodies.meshes, a, b) / query.resolution
-
-
-def run(query, backend):
-    """Run the whole query; returns the fields of `Contacts` as a dict of arrays, and the run."""
-    module = backend.module(query.precision)
+def prepare(run, meshes, options):
+    """Tables of the meshes on the run's backend, with trees if the options ask for them."""
     begun = time.perf_counter()
-    real = np.dtype(np.float32 if query.precision == "single" else np.float64)
-    raster = np.dtype(np.float64 if query.precision == "double" else np.float32)
-    near = takes_near(query)
-    trees = near.any() or (query.check_start and overlap.takes_trees(query.bodies.meshes))
-    tables = tables_for(query.bodies.meshes, backend, query.precision, bool(trees))
-    state = _Run(query, backend, module, tables, sources.constants(query.precision), real, raster)
-    state.near = near
-    state.report = FilterReport() if query.report else None
-    state.timings["compile"] = module.seconds()
-    state.timings["prepare"] = time.perf_counter() - begun
-    blocks, total = [query.pairs], len(query.pairs)
-    if not isinstance(query.pairs, np.ndarray):
-        blocks = query.pairs.blocks(max(1, min(BLOCK, query.max_bytes // BLOCK_BYTES)))
+    near = takes_near(meshes, options)
+    trees = near.any() or (options.check_start and overlap.takes_trees(meshes))
+    prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, bool(trees)), near)
+    run.spent("prepare", begun)
+    return prepared
+
+
+def collide(run, options, prepared, bodies, pairs, progress=None):
+    """The whole query.
+
+    Parameters
+    ----------
+    run : Run
+    options : Options
+    prepared : Prepared
+        Of the meshes of `bodies`.
+    bodies : Bodies
+    pairs : (p, 2) int32 ndarray, or a Search of the broad phase, whose blocks are taken one after the other
+    progress : callable, optional
+
+    Returns
+    -------
+    dict
+        Fields of `Contacts`.
+    FilterReport or None
+    """
+    work = Work(run, options, prepared, FilterReport() if options.report else None)
+    found, total = Gathered(), len(pairs)
+    blocks = [pairs]
+    if not isinstance(pairs, np.ndarray):
+        blocks = pairs.blocks(max(1, min(BLOCK, run.room.fits(BLOCK_BYTES))))
     for block in blocks:
-        _block(state, block, total)
-    return _assemble(state), state
+        _block(work, bodies, block, found, total, progress)
+    begun = time.perf_counter()
+    fields = found.fields(run)
+    run.spent("assemble", begun)
+    if work.report is not None:
+        filters.narrow_phase(work, np.isfinite(fields["toi"]).sum())
+    return fields, work.report
 
 
-def _block(state, pairs, total):
+def _block(work, bodies, pairs, found, total, progress):
     """All stages for a block of pairs, in pieces that fit the memory limit."""
-    query, done = state.query, sum(len(block) for block in state.blocks)
-    state.blocks.append(pairs)
-    state.buffers, numbers, origin = _pose_buffers(query.bodies, pairs, state.backend, state.real)
-    if origin is not None:
-        state.origins.append(origin)
-    rows = _takes_rows(query, pairs, state.near)
-    heights = _row_heights(query, pairs, rows)
-    near = np.cumsum(state.near[query.bodies.shape[pairs]].any(axis=1))
-    most_near = max(1, query.max_bytes // NEAR_BYTES)
-    n, at, size = len(pairs), 0, _chunk_size(state, len(pairs), rows)
-    while at < n:
-        stop = min(at + size, n)
-        before = near[at - 1] if at else 0
-        stop = max(at + 1, min(stop, int(np.searchsorted(near, before + most_near, "right"))))
-        piece = Piece(
-            numbers[at:stop], query.bodies.shape[pairs[at:stop]],
-            None if heights is None else heights[at:stop], rows, done + at,
-        )  # fmt: skip
-        told = state.report
-        state.report = None if told is None else told + FilterReport()
+    run, options, prepared = work.run, work.options, work.prepared
+    bound = bind_poses(run, bodies, pairs)
+    done = found.add_block(pairs, bound.origin)
+    shapes = bodies.shape[pairs]
+    rows = _takes_rows(options, prepared, shapes)
+    heights = _row_heights(options, prepared, shapes, rows)
+    near = np.cumsum(prepared.near[shapes].any(axis=1))
+    most_near = max(1, run.room.fits(NEAR_BYTES))
+
+    def some(at, stop):
+        buffers = dict(bound.buffers)
+        buffers["pairs_in"] = run.to_device(bound.pairs[at:stop])
+        height = np.zeros(stop - at) if heights is None else heights[at:stop]
+        buffers["row_height_in"] = run.to_device(height, run.real)
+        piece = Piece(stop - at, done + at, shapes[at:stop], rows, buffers)
+        told = None if work.report is None else work.report + FilterReport()
         try:
-            _chunk(state, piece)
-        except (TooLarge, MemoryError) as error:  # the limit that was set, or the machine's
-            state.report = told  # the halves will tell it again
-            if stop - at == 1 and isinstance(error, TooLarge):
-                raise MemoryLimitError(
-                    f"max_bytes: expected room for pair {done + at}, which needs at least {error.need} "
-                    f"bytes, got {query.max_bytes}; {_remedy(query, near[at] > before)}"
-                ) from None
-            if stop - at == 1:
-                raise
-            size = max(1, (stop - at) // 2)
-            continue
-        at = stop
-        if query.progress is not None:
-            query.progress(done + at, total)
+            found.add_piece(*_stages(work, piece))
+        except BaseException:
+            work.report = told  # what comes again is told again
+            raise
+
+    def cut(at):
+        """Where so many pairs look at near faces as there is room for."""
+        return np.searchsorted(near, (near[at - 1] if at else 0) + most_near, "right")
+
+    def refusal(at, need):
+        looks_near = near[at] > (near[at - 1] if at else 0)
+        return (
+            f"max_bytes: expected room for pair {done + at}, which needs at least {need} bytes, got "
+            f"{run.room.max_bytes}; {_remedy(options, looks_near)}"
+        )
+
+    told = None if progress is None else lambda stop: progress(done + stop, total)
+    run.room.pieces(len(pairs), _piece_size(work, len(pairs), rows), some, cut, refusal, told)
 
 
-def _remedy(query, near):
+def _takes_rows(options, prepared, shapes):
+    """Does any pair look for its candidates in rows? Near faces do not."""
+    if options.candidates != "auto":
+        return options.candidates == "raster"
+    a, b = shapes.T
+    limit = sources.constants(options.precision)["GC_AUTO_EDGE_PRODUCT"]
+    edges = np.array([len(m.edges) for m in prepared.meshes], dtype=np.int64)
+    return bool((~(prepared.near[a] | prepared.near[b]) & (edges[a] * edges[b] > limit)).any())
+
+
+def _row_heights(options, prepared, shapes, rows):
+    """Row height of each pair in user units, or None if nothing asks for it."""
+    if options.refine == "exact" and not rows:
+        return None
+    if options.pixel_size is not None:
+        return np.full(len(shapes), options.pixel_size)
+    return short_edges(prepared.meshes, *shapes.T) / options.resolution
+
+
+def _remedy(options, near):
     """What helps a pair that is too large; `near` if it looks at near faces already."""
-    if near or query.refine != "exact" or query.candidates == "raster":
+    if near or options.refine != "exact" or options.candidates == "raster":
         return "pass a larger max_bytes"
     return "pass a larger max_bytes, or features='near'"
 
 
-def _chunk_size(state, n, rows):
+def _piece_size(work, n, rows):
     """Pairs a piece: what fits the memory limit, and not more than keeps progress visible."""
-    reals, ints = scratch_guess(state.tables.largest, rows)
-    scratch = state.backend.max_groups * (reals * state.raster.itemsize + ints * 4)
-    per_pair = state.real.itemsize * int(state.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
-    room = state.query.max_bytes - min(scratch, state.query.max_bytes // 2)
-    limit = 1 << (20 if state.backend.kind == "cuda" else 16)
-    return max(1, min(n, limit, room // per_pair))
+    run = work.run
+    reals, ints = scratch_guess(work.prepared.tables.largest, rows)
+    scratch = run.backend.max_groups * (reals * run.raster.itemsize + ints * 4)
+    per_pair = run.real.itemsize * int(run.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
+    most = max(run.room.fits(per_pair, held=scratch), run.room.fits(per_pair, share=2))
+    limit = 1 << (20 if run.backend.kind == "cuda" else 16)
+    return max(1, min(n, limit, most))
 
 
-def _chunk(state, piece):
-    """All stages for a piece of the pairs."""
-    be, q, n = state.backend, state.query, len(piece.pairs)
-    b = dict(state.buffers)
-    b["pairs_in"] = be.to_device(np.ascontiguousarray(piece.pairs).reshape(-1), copy=False)
-    stride = int(state.c["GC_SCREW_STRIDE"])
-    if n * (stride * state.real.itemsize + 64) > q.max_bytes:
-        raise TooLarge(n * (stride * state.real.itemsize + 64))
-    screw, pair_state = be.empty(n * stride, state.real), be.empty(n, np.int32)
-    names = (
-        "pairs_in",
-        "shape_in",
-        *(f"{end}_{what}_in" for end in ("start", "end") for what in ("position", "quat")),
-    )
-    poses = {k: b[k] for k in names}
-    t = state.tables.buffers
-    state.launch("s01_screw", n, n_pairs=n, valid_in=b["valid_in"], mesh_reals_in=t["mesh_reals_in"],
-                 screw_out=screw, state_out=pair_state, **poses)  # fmt: skip
-    common = {"pairs_in": b["pairs_in"], "shape_in": b["shape_in"], "screw_in": screw,
-              "headers_in": t["headers_in"], "topology_in": t["topology_in"]}  # fmt: skip
-    solver = {k: t[k] for k in ("mesh_reals_in", "vertices_in", "planes_in")}
-    height = np.zeros(n) if piece.heights is None else piece.heights
-    row_height = be.to_device(np.ascontiguousarray(height, dtype=state.real))
-    todo = filters.apply(state, common, solver, pair_state, n, q.filters)
-    lots = find_items(state, common, pair_state, todo, piece.shapes)
-    held = n * (stride * state.real.itemsize + 64) + sum(items.nbytes for items in lots)
-    n_cand, cand, brackets = search(state, common, lots, piece.rows, row_height, pair_state, held)
-    if q.check_start:
+def _stages(work, piece):
+    """All stages for a piece of the pairs, in order; what s08 wrote of them."""
+    _screws(work, piece)  # s01
+    todo = filters.apply(work, piece)  # f01 to f03
+    lots = find_items(work, piece, todo)  # b05, b06
+    held = piece.nbytes + sum(items.nbytes for items in lots)
+    candidates = search(work, piece, lots, held)  # s02 to s06
+    if work.options.check_start:
         # the filters settle only what a gap divides all the time: their pairs do not overlap at the start
-        overlap.mark(be, state.launch, common | solver | t, todo, be.fill(be.empty(n, state.real), -0.5),
-                     pair_state)  # fmt: skip
-    n_hits, hit, value, pair_hits = _solve(
-        state, common, solver, n, n_cand, cand, brackets, pair_state, row_height
+        run = work.run
+        start = run.backend.fill(run.backend.empty(piece.n, run.real), -0.5)
+        overlap.mark(run, (piece.buffers, work.prepared.tables.buffers), todo, start)  # s09
+    hits = _solve(work, piece, *candidates)  # s07
+    written = _write(work, piece, *hits)  # s08
+    work.narrow += sum(items.n for items in lots)
+    return written
+
+
+def _screws(work, piece):
+    """Stage s01: the relative motion of every pair, and its state."""
+    run, be, n = work.run, work.run.backend, piece.n
+    stride = int(run.c["GC_SCREW_STRIDE"])
+    run.room.check(n * (stride * run.real.itemsize + 64))
+    screw, state = be.empty(n * stride, run.real), be.empty(n, np.int32)
+    piece.buffers |= {"screw_in": screw, "state_in": state, "state_out": state}
+    tables = work.prepared.tables.buffers
+    run.launch("s01_screw", n, piece.buffers, tables, n_pairs=n, screw_out=screw)
+
+
+def _solve(work, piece, n_candidates, candidates, brackets):
+    """Stage s07: hits of all candidates."""
+    run, options, be = work.run, work.options, work.run.backend
+    rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
+    name = "s07_answer" if rough else "s07_solve"
+
+    def fill(capacity):
+        hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, run.real)
+        count, pair_hits = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
+        if n_candidates:
+            run.launch(
+                name, n_candidates, piece.buffers, work.prepared.tables.buffers, n_candidates=n_candidates,
+                candidates_in=candidates, brackets_in=brackets, min_properness=options.min_properness,
+                capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
+                **rough,
+            )  # fmt: skip
+        return int(be.item(count, 0)), (hit, value, pair_hits)
+
+    each = 16 + 3 * run.real.itemsize
+    n_hits, made = run.room.filled(
+        "hits", n_candidates, fill, each=each, first=1.0, least=1024, width=4
     )  # fmt: skip
+    return n_hits, *made
+
+
+def _write(work, piece, n_hits, hit, value, pair_hits):
+    """Stage s08: status and time of each pair, where its contacts begin, how many there are, and they."""
+    run, options, be, n = work.run, work.options, work.run.backend, piece.n
+    bound = piece.buffers, work.prepared.tables.buffers
     hit_start = be.exclusive_scan(pair_hits)
     order, cursor = be.empty(max(n_hits, 1), np.int32), be.zeros(n, np.int32)
     if n_hits:
-        state.launch("s08_place", n_hits, n_hits=n_hits, hit_in=hit, hit_start_in=hit_start, cursor=cursor,
-                     order_out=order)  # fmt: skip
-    kept, status, toi = be.empty(n, np.int32), be.empty(n, np.uint8), be.empty(n, state.real)
-    state.launch("s08_resolve", n, n_pairs=n, hit_start_in=hit_start, state_in=pair_state,
-                 row_height_in=row_height, value_in=value, refine=REFINE[q.refine],
-                 first_only=int(q.first_only), hit_out=hit, order_out=order, kept_out=kept,
-                 status_out=status, toi_out=toi, **common, **solver)  # fmt: skip
-    contact_start = be.exclusive_scan(kept)
-    total = int(be.item(contact_start, -1))
-    out = {f: be.empty(max(total, 1) * w, np.dtype(d) if d else state.real) for f, (d, w) in _FIELDS.items()}
+        run.launch("s08_place", n_hits, n_hits=n_hits, hit_in=hit, hit_start_in=hit_start, cursor=cursor,
+                   order_out=order)  # fmt: skip
+    kept, status, toi = be.empty(n, np.int32), be.empty(n, np.uint8), be.empty(n, run.real)
+    run.launch("s08_resolve", n, *bound, n_pairs=n, hit_start_in=hit_start, value_in=value,
+               refine=REFINE[options.refine], first_only=int(options.first_only), hit_out=hit,
+               order_out=order, kept_out=kept, status_out=status, toi_out=toi)  # fmt: skip
+    start = be.exclusive_scan(kept)
+    total = int(be.item(start, -1))
+    out = {
+        name: be.empty(max(total, 1) * w, np.dtype(d) if d else run.real) for name, (d, w) in FIELDS.items()
+    }
     if total:
-        state.launch("s08_contacts", n, n_pairs=n, hit_start_in=hit_start, contact_start_in=contact_start,
-                     hit_in=hit, value_in=value, order_in=order, first_pair=piece.first,
-                     corners_in=t["corners_in"], **poses,
-                     **{k: common[k] for k in ("screw_in", "headers_in", "topology_in")}, **solver,
-                     **{f"{f}_out": buf for f, buf in out.items()})  # fmt: skip
-    state.pieces.append((status, toi, contact_start, total, out))
-    state.narrow += sum(items.n for items in lots)
-
-
-def _solve(state, common, solver, n, n_cand, cand, brackets, pair_state, row_height):
-    """Stage s07: hits of all candidates."""
-    be, q = state.backend, state.query
-    capacity = max(1024, int(n_cand * state.guess.get("hits", 1.0)))
-    while True:
-        need_bytes = capacity * (16 + 3 * state.real.itemsize)
-        if need_bytes > q.max_bytes or 4 * capacity >= 2**31:
-            raise TooLarge(need_bytes)
-        hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, state.real)
-        count, pair_hits = be.zeros(1, np.int32), be.zeros(n, np.int32)
-        if n_cand:
-            rough = {} if q.refine == "exact" else {"refine": REFINE[q.refine], "row_height_in": row_height}
-            state.launch("s07_answer" if rough else "s07_solve", n_cand, n_candidates=n_cand,
-                         candidates_in=cand, brackets_in=brackets, min_properness=q.min_properness,
-                         capacity=capacity, state_out=pair_state, pair_hits_out=pair_hits, n_hits_out=count,
-                         hit_out=hit, value_out=value, **common, **solver, **rough)  # fmt: skip
-        found = int(be.item(count, 0))
-        if 0 <= found <= capacity:
-            return found, hit, value, pair_hits
-        state.guess["hits"] = 1.2 * found / max(n_cand, 1)
-        capacity = int(found * 1.2)
-
-
-def _assemble(state):
-    """Pieces to whole arrays, on the host; a single piece on a GPU stays there.
-
-    What is joined is let go at once: the result is large, and should not be there twice.
-    """
-    be = state.backend
-    begun = time.perf_counter()
-    keep = be.kind == "cuda" and len(state.pieces) == 1 and not state.origins
-    get = (lambda x: x) if keep else be.to_host
-    starts, before = [np.zeros(1, np.int64)], 0
-    fields = {name: [] for name in _FIELDS}
-    status, toi = [], []
-    for k, (piece_status, piece_toi, start, total, out) in enumerate(state.pieces):
-        state.pieces[k] = None
-        status.append(be.to_host(piece_status))
-        toi.append(be.to_host(piece_toi).astype(np.float64, copy=False))
-        starts.append(be.to_host(start)[1:] + before)
-        before += total
-        for name, (_, width) in _FIELDS.items():
-            flat = get(out[name])[: total * width]
-            fields[name].append(flat.reshape(total, width) if width > 1 else flat)
-    result = {name: _join(fields.pop(name), *_FIELDS[name], state.real) for name in _FIELDS}
-    result["status"] = _join(status, "u1", 1)
-    result["contact_start"] = _join(starts, "i8", 1)
-    result["pairs"] = _join(state.blocks, "i4", 2)
-    times = _join(toi, "f8", 1)
-    result["toi"] = np.where(times > 1.5, np.inf, times)
-    if not keep:
-        result["sustained"] = result["sustained"].astype(bool)
-    if state.origins and len(result["pair"]):
-        result["position"] = result["position"] + np.concatenate(state.origins)[result["pair"]]
-    state.timings["assemble"] = time.perf_counter() - begun
-    return result
-
-
-def _join(parts, dtype, width, real=None):
-    """One array of the parts, whose list is empty afterwards."""
-    empty = np.zeros((0, width) if width > 1 else 0, np.dtype(dtype) if dtype else real)
-    whole = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
-    parts.clear()
-    return whole
+        run.launch("s08_contacts", n, *bound, n_pairs=n, hit_start_in=hit_start, contact_start_in=start,
+                   hit_in=hit, value_in=value, order_in=order, first_pair=piece.first,
+                   **{f"{name}_out": buffer for name, buffer in out.items()})  # fmt: skip
+    return status, toi, start, total, out

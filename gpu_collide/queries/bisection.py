@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpu_collide._validate import check_bytes, check_choice, check_pairs, check_positive, read_only
-from gpu_collide.backends import get_backend, sources
+from gpu_collide._options import Options
+from gpu_collide._validate import check_pairs, check_positive, read_only
+from gpu_collide.backends import get_backend
 from gpu_collide.bodies.poses import Bodies
+from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
 
 __all__ = ["BisectionResult", "bisection"]
 
-_DEFAULT_BYTES = 2 << 30
 MOST_SAMPLES = 1_000_000
 
 
@@ -144,28 +145,18 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     pairs = check_pairs(pairs, len(bodies))
     samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)
-    check_choice(precision, "precision", tuple(sources.PRECISIONS))
-    check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
-    max_bytes = check_bytes(max_bytes, _DEFAULT_BYTES)
-
-    place = get_backend(backend, precision)
-    info = {"samples": samples, "iterations": iterations}
-    if place.kind == "reference":
-        from gpu_collide.reference.bisection import bisection_reference
-
-        status, apart, meet, tests = bisection_reference(bodies, pairs, samples, iterations)
-        info |= {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
-        return _result(status, apart, meet, tests, info)
-
-    from gpu_collide.pipeline.bisection import run
-
-    state, tests, apart, meet, timings = run(bodies, pairs, samples, iterations, precision, place, max_bytes)
-    c = sources.constants(precision)
-    status = np.where(meet == 0.0, Status.INITIAL_OVERLAP, np.where(meet < np.inf, Status.HIT, Status.MISS))
-    status[state & int(c["GC_PAIR_UNRESOLVED"]) != 0] = Status.UNRESOLVED
-    status[state & int(c["GC_PAIR_INVALID"]) != 0] = Status.INVALID_INPUT
-    info |= {"backend": place.name, "device": place.device, "precision": precision, "timings": timings}
-    return _result(status, apart, meet, tests, info)
+    options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
+    engine = engine_on(get_backend(options.backend, options.precision), options)
+    status, apart, meet, tests, timings = engine.bisection(bodies, pairs, samples, iterations)
+    hit = meet < np.inf
+    return BisectionResult(
+        status=status.astype(np.uint8),
+        hit=hit,
+        start_overlap=meet == 0.0,
+        time=np.where(hit, apart, np.inf),
+        tests=int(tests.sum(dtype=np.int64)),
+        info={"samples": samples, "iterations": iterations, **engine.about(), "timings": timings},
+    )
 
 
 def _check_samples(samples):
@@ -175,15 +166,3 @@ def _check_samples(samples):
             "fewer, or collide, which misses nothing"
         )
     return int(samples)
-
-
-def _result(status, apart, meet, tests, info):
-    hit = meet < np.inf
-    return BisectionResult(
-        status=status.astype(np.uint8),
-        hit=hit,
-        start_overlap=meet == 0.0,
-        time=np.where(hit, apart, np.inf),
-        tests=int(tests.sum(dtype=np.int64)),
-        info=info,
-    )

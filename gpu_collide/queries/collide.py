@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from gpu_collide._validate import (
-    check_bool,
-    check_bytes,
-    check_choice,
-    check_pairs,
-    check_positive,
-)
-from gpu_collide.backends import get_backend, sources
+from gpu_collide._options import Options
+from gpu_collide._validate import check_callable, check_pairs
+from gpu_collide.backends import get_backend
 from gpu_collide.bodies.poses import Bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline.filters import chosen, narrow_phase
-from gpu_collide.queries.pairs import DEFAULT_BYTES, open_search, warn_of_invalid
+from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
-from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["collide"]
-
-_DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
+__all__ = ["answer", "collide"]
 
 
 def collide(
@@ -177,108 +167,65 @@ def collide(
     """
     if not isinstance(bodies, Bodies):
         raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
-    rules = _check_pairing(len(bodies), pairs, world, group, mask, ignore, still_pairs, broad_phase)
-    pairs = check_pairs(pairs, len(bodies)) if rules is None else None
-    filters = chosen(filters)
-    _check_choices(refine, candidates, features, contacts, precision, backend)
-    resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
-    max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
-    _check_number(min_properness)
-    check_start, report = check_bool(check_start, "check_start"), check_bool(report, "report")
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
-
-    place = get_backend(backend, precision)
-    options = {
-        "refine": refine,
-        "candidates": candidates,
-        "resolution": resolution,
-        "pixel_size": pixel_size,
-        "min_properness": float(min_properness),
-        "check_start": check_start,
-    }
-    notes = {"contacts": contacts, "features": features, "filters": list(filters)}
-    search = None
-    if rules is None:
-        _warn_of_invalid(bodies, pairs)
+    rules = check_rules(len(bodies), world, group, mask, ignore, still_pairs)
+    options = Options.checked(
+        broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
+        candidates=candidates, resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
+        contacts=contacts, check_start=check_start, precision=precision, backend=backend, max_bytes=max_bytes,
+    )  # fmt: skip
+    check_callable(progress, "progress")
+    if pairs is not None:
+        _refuse_rules(rules, options, world, group, mask, ignore)
+        pairs = check_pairs(pairs, len(bodies))
+    engine = engine_on(get_backend(options.backend, options.precision), options)
+    if pairs is None:
+        pairs = open_search(engine, bodies, rules)
     else:
-        search = open_search(bodies, rules, place, precision, broad_phase, max_bytes)
-        notes |= {"broad_phase": broad_phase, "invalid_bodies": search.report.invalid_bodies}
-    run = _run_reference if place.kind == "reference" else _run_pipeline
+        _warn_of_invalid(bodies, pairs)
+    return answer(engine, bodies, pairs, progress)
+
+
+def answer(engine, bodies, pairs, progress=None):
+    """`Contacts` of bodies and pairs that are checked already.
+
+    Parameters
+    ----------
+    engine : Pipeline or Reference
+    bodies : Bodies
+    pairs : (p, 2) int32 ndarray, or the search of `open_search`
+    progress : callable, optional
+    """
+    options = engine.options
     try:
-        found = run(
-            bodies, pairs if search is None else search, place, options, contacts=contacts, filters=filters,
-            features=features, report=report, precision=precision, max_bytes=max_bytes, progress=progress,
-        )  # fmt: skip
+        found = engine.collide(bodies, pairs, progress)
     except MemoryError as error:
         if isinstance(error, MemoryLimitError):
             raise
         raise MemoryLimitError(
             f"this machine has no memory left ({error}); hand over the pairs a share at a time"
         ) from error
-    told = found.report
-    if told is not None and search is not None:
-        notes["report"] = FilterReport([search.report.filter_row(), *told]).to_dict()
-    found = replace(found, info={**found.info, **options, **notes})
+    info = found.info  # of a result that nobody else has yet
+    info.update(options.told())
+    if not isinstance(pairs, np.ndarray):
+        info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
+        if found.report is not None:
+            info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
     if invariants.enabled():
-        asked = {"min_properness": float(min_properness), "precision": precision, "refine": refine}
-        invariants.ensure(found, bodies, found.pairs, contacts=contacts, **asked)
+        asked = {name: getattr(options, name) for name in ("min_properness", "precision", "refine")}
+        invariants.ensure(found, bodies, found.pairs, contacts=options.contacts, **asked)
     return found
 
 
-def _run_reference(
-    bodies, pairs, place, options, *, contacts, filters, features, report, precision, max_bytes, progress
-):
-    from gpu_collide.reference.screw import collide_reference
-
-    if not isinstance(pairs, np.ndarray):
-        blocks = list(pairs.blocks(1 << 20))
-        pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
-    found = collide_reference(
-        bodies, pairs, contacts=contacts, progress=progress, filters=filters, report=report, **options
-    )
-    return replace(found, pairs=pairs)
-
-
-def _run_pipeline(
-    bodies, pairs, place, options, *, contacts, filters, features, report, precision, max_bytes, progress
-):
-    from gpu_collide.pipeline.screw import ScrewQuery, run
-
-    query = ScrewQuery(
-        bodies=bodies, pairs=pairs, features=features, first_only=contacts == "first", precision=precision,
-        max_bytes=max_bytes, progress=progress, filters=filters, report=report, **options,
-    )  # fmt: skip
-    fields, state = run(query, place)
-    c = sources.constants(precision)
-    info = {
-        "backend": place.name,
-        "device": place.device,
-        "precision": precision,
-        "tolerances": {k: float(v) for k, v in c.items() if k.startswith(("GC_TOL_", "GC_TAU_"))},
-        "timings": dict(state.timings),
-    }
-    if report:
-        narrow_phase(state, np.isfinite(fields["toi"]).sum())
-        info["report"] = state.report.to_dict()
-    return Contacts(**fields, info=info)
-
-
-def _check_pairing(n, pairs, world, group, mask, ignore, still_pairs, broad_phase):
-    """Rules of the broad phase, or None if the caller gives the pairs."""
-    rules = check_rules(n, world, group, mask, ignore, still_pairs)
-    check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
-    if pairs is None:
-        return rules
-    given = [name for name, value in zip(("world", "group", "mask", "ignore"), (world, group, mask, ignore),
-                                         strict=True) if value is not None]  # fmt: skip
-    given += ["still_pairs"] * bool(still_pairs) + ["broad_phase"] * (broad_phase != "hierarchy")
+def _refuse_rules(rules, options, world, group, mask, ignore):
+    """Raise if anything was said about which pairs to make, though the caller gives them."""
+    named = {"world": world, "group": group, "mask": mask, "ignore": ignore}
+    given = [name for name, value in named.items() if value is not None]
+    given += ["still_pairs"] * rules.still_pairs + ["broad_phase"] * (options.broad_phase != "hierarchy")
     if given:
         raise ValueError(
             f"{given[0]}: expected nothing when pairs are given, since it says which pairs to make; leave "
             f"{given[0]} out, or pairs"
         )
-    return None
 
 
 def _warn_of_invalid(bodies, pairs):
@@ -287,43 +234,3 @@ def _warn_of_invalid(bodies, pairs):
     if bad.any():
         invalid = np.unique(pairs[bad[pairs]])
         warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=4)
-
-
-def _check_choices(refine, candidates, features, contacts, precision, backend):
-    check_choice(refine, "refine", ("exact", "segments", "pixels"))
-    check_choice(candidates, "candidates", ("auto", "raster", "pairs"))
-    check_choice(features, "features", ("auto", "near", "all"))
-    check_choice(contacts, "contacts", ("all", "first"))
-    check_choice(precision, "precision", tuple(sources.PRECISIONS))
-    check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
-    if candidates == "pairs" and refine != "exact":
-        raise ValueError(
-            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
-            "screen, got 'pairs'"
-        )
-    if features == "near" and (refine != "exact" or candidates == "raster"):
-        asked = f"refine={refine!r}" if refine != "exact" else "candidates='raster'"
-        raise ValueError(
-            f"features: expected 'auto' or 'all' with {asked}, whose rows need whole meshes, got 'near'"
-        )
-
-
-def _check_resolution(refine, resolution, pixel_size):
-    if resolution is not None and pixel_size is not None:
-        raise ValueError(
-            "pixel_size: expected None when resolution is given (they are two units of one thing)"
-        )
-    resolution = check_positive(resolution, "resolution", none_ok=True)
-    pixel_size = check_positive(pixel_size, "pixel_size", none_ok=True)
-    if resolution is None and pixel_size is None:
-        resolution = _DEFAULT_RESOLUTION[refine]
-    return resolution, pixel_size
-
-
-def _check_number(min_properness):
-    if isinstance(min_properness, (bool, np.bool_)) or not isinstance(
-        min_properness, (int, float, np.number)
-    ):
-        raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
-    if not -1.0 <= min_properness <= 1.0:
-        raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")

@@ -7,22 +7,25 @@ import warnings
 
 import numpy as np
 
-from gpu_collide._validate import check_bytes, check_choice, first_few
-from gpu_collide.backends import get_backend, sources
+from gpu_collide._options import Options
+from gpu_collide._validate import first_few
+from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.poses import Bodies, what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import MOST_LEAVES
+from gpu_collide.pipeline.run import Room
+from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.report import PairReport
 
 __all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
 
-DEFAULT_BYTES = 2 << 30
 RESULT_BYTES = (
     25 + 8
 )  # of the result for one pair without contacts: status, toi, contact_start, pairs; and to join
+PAIR_BYTES = 8
 MOST_PAIRS = (1 << 31) - 1  # contacts number their pair with an int32
 MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that were forgotten
 _BLOCK = 1 << 24  # pairs filled at a time
@@ -164,13 +167,11 @@ class BroadPhase:
             raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
         _check_count(int(n_bodies), "n_bodies")
         self.rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
-        check_choice(broad_phase, "broad_phase", ("hierarchy", "off"))
-        check_choice(precision, "precision", tuple(sources.PRECISIONS))
-        check_choice(backend, "backend", ("auto", "cpu", "opencl", "cuda", "reference"))
-        self._max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
-        self._kind, self._precision = broad_phase, precision
-        self._place = get_backend(backend, precision)
-        self._tree_bytes = tree_bytes(self.rules.n, self._place, precision)
+        options = Options.checked(
+            broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes
+        )
+        self._engine = engine_on(get_backend(options.backend, options.precision), options)
+        self._tree_bytes = self._engine.tree_bytes(self.rules.n)
         self._tree, self._tests_when_new, self.report = None, 0, None
         self._after_fork()
         renew_after_fork(self)
@@ -179,7 +180,7 @@ class BroadPhase:
         self._lock = threading.Lock()  # kernels of two steps must not work on one tree
 
     def __repr__(self):
-        made = f"BroadPhase({self.rules.n} bodies, {self._kind!r}, {self._place.kind}"
+        made = f"BroadPhase({self.rules.n} bodies, {self._engine.options.broad_phase!r}, {self._engine.kind}"
         report = self.report
         if report is None:
             return f"{made}, no step yet)"
@@ -192,26 +193,18 @@ class BroadPhase:
             raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
         if len(bodies) != self.rules.n:
             raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
-        room = self._max_bytes - self._tree_bytes
-        if room < 0:
-            raise _no_room_for_tree(len(bodies), self._tree_bytes, self._max_bytes)
+        if self._tree_bytes > self._engine.options.max_bytes:
+            raise _no_room_for_tree(len(bodies), self._tree_bytes, self._engine.options.max_bytes)
         with self._lock:
             tree, self._tree = self._tree, None  # what is interrupted leaves no tree half refitted
-            found = self._search(bodies, tree, most=room // 8)
-            if not found.complete or 8 * (found.total + min(found.total, _BLOCK)) > room:
+            most = Room(self._engine.options.max_bytes).fits(PAIR_BYTES, held=self._tree_bytes)
+            found = self._engine.search(bodies, self.rules, tree, most=most)
+            if not found.complete or found.total + min(found.total, _BLOCK) > most:
                 self._refuse(found)
             pairs = _gather(found)
             self._keep(found)
         warn_of_invalid(bodies, found.report.invalid_bodies)
         return pairs
-
-    def _search(self, bodies, tree, most=None):
-        from gpu_collide.pipeline.pairs import search
-
-        return search(
-            bodies, self.rules, self._place, precision=self._precision, broad_phase=self._kind,
-            tree=tree, most=most,
-        )  # fmt: skip
 
     def _keep(self, found):
         """Report and tree of a step that is done."""
@@ -225,28 +218,26 @@ class BroadPhase:
     def _refuse(self, found):
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         total = found.total if found.complete else max(found.total, found.likely)
-        need = self._tree_bytes + 8 * (total + min(total, _BLOCK))
+        need = self._tree_bytes + PAIR_BYTES * (total + min(total, _BLOCK))
         roughly = "" if found.complete else "about "
         raise MemoryLimitError(
             f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies{about}, which "
-            f"need {roughly}{need} bytes, got {self._max_bytes}; pass a larger max_bytes, or part the bodies "
-            "by world, group and mask"
+            f"need {roughly}{need} bytes, got {self._engine.options.max_bytes}; pass a larger max_bytes, or "
+            "part the bodies by world, group and mask"
         )
 
 
-def open_search(bodies, rules, place, precision, broad_phase, max_bytes):
+def open_search(engine, bodies, rules):
     """The counted pairs of `bodies` for a query that takes them block by block.
 
     Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
     """
-    from gpu_collide.pipeline.pairs import search
-
     _check_count(rules.n, "bodies")
-    tree = tree_bytes(rules.n, place, precision)
+    tree, max_bytes = engine.tree_bytes(rules.n), engine.options.max_bytes
     if tree > max_bytes:
         raise _no_room_for_tree(rules.n, tree, max_bytes)
     most = min(host_memory_free() // RESULT_BYTES, MOST_PAIRS)
-    found = search(bodies, rules, place, precision=precision, broad_phase=broad_phase, most=most)
+    found = engine.search(bodies, rules, most=most)
     if not found.complete or found.total > most:
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         raise MemoryLimitError(
@@ -280,16 +271,6 @@ def _no_room_for_tree(n, need, max_bytes):
         f"max_bytes: expected room for the tree of {n} bodies, which needs {need} bytes, got {max_bytes}; "
         "pass a larger max_bytes"
     )
-
-
-def tree_bytes(n, place, precision):
-    """Bytes of the tree over `n` bodies."""
-    if place.kind == "reference":
-        return 0
-    from gpu_collide.pipeline.bvh import BodyTree
-
-    real, raster = {"mixed": (8, 4), "double": (8, 8), "single": (4, 4)}[precision]
-    return BodyTree.bytes_needed(n, real, raster)
 
 
 def _gather(found):

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.rules import check_rules
 from gpu_collide.bodies.scale import scale_doubt
-from gpu_collide.queries.collide import collide
+from gpu_collide.pipeline.run import Room
+from gpu_collide.queries.collide import answer
+from gpu_collide.queries.pairs import open_search
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
 __all__ = ["Crew", "Sweep", "check_block", "once_each", "windows"]
@@ -116,7 +119,7 @@ class Crew:
         """Steps of a batch that keep to the memory and to a size that pays."""
         bodies = max(1, self.n)
         ignored = 0 if self.ignore is None else len(self.ignore) * 40
-        room = max_bytes // 4 // (bodies * _BYTES_PER_BODY + ignored)
+        room = Room(max_bytes).fits(bodies * _BYTES_PER_BODY + ignored, share=4)
         return max(1, min(room, _MOST_BODIES // bodies))
 
 
@@ -130,7 +133,8 @@ class Sweep:
     max_turn: float | None
     progress: object
     size: int
-    options: dict
+    still_pairs: bool
+    engine: object  # kept from batch to batch
 
     def __post_init__(self):
         self.progress = once_each(self.progress)
@@ -144,9 +148,9 @@ class Sweep:
         why = self._why_not(window, t1 - t0)
         step, body = np.nonzero(why == 0)
         n_moving = len(step)
-        bodies, choice = self._bodies(window, step, body, steps)
-        found = collide(bodies, progress=self._progress_within(first, steps), **choice, **self.options)
-        found = found.to_numpy()
+        bodies, rules = self._bodies(window, step, body, steps)
+        pairs = open_search(self.engine, bodies, rules)
+        found = answer(self.engine, bodies, pairs, self._progress_within(first, steps)).to_numpy()
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
         result = self._result(found, first, step, number, n_moving, t0, t1)
         at, who = np.nonzero(why)
@@ -201,7 +205,7 @@ class Sweep:
         return why
 
     def _bodies(self, window, step, body, steps):
-        """Bodies of a batch, moving ones step by step and then static ones, and their worlds and the like."""
+        """Bodies of a batch, moving ones step by step and then static ones, and the rules of their pairs."""
         crew, static = self.crew, self.crew.static
         position, quat, _, _ = window
         ends = [(position[step + k, body], quat[step + k, body]) for k in (0, 1)]
@@ -217,11 +221,9 @@ class Sweep:
         else:
             rank = 0 if crew.rank is None else crew.rank[body]
             world = np.concatenate([step * crew.n_worlds + rank, np.full(crew.n_static, -1)])
-        choice = {"world": world, "ignore": self._ignored(step, body, steps)}
-        for name in ("group", "mask"):
-            values = getattr(crew, name)
-            choice[name] = None if values is None else values[number]
-        return bodies, choice
+        group, mask = (None if bits is None else bits[number] for bits in (crew.group, crew.mask))
+        ignore = self._ignored(step, body, steps)
+        return bodies, check_rules(len(bodies), world, group, mask, ignore, self.still_pairs)
 
     def _ignored(self, step, body, steps):
         """The ignored pairs in the numbers of a batch."""
@@ -243,7 +245,7 @@ class Sweep:
         pairs = np.empty(len(rows), PAIR_DTYPE)
         pairs["step"], pairs["status"] = first + at[rows], found.status[rows]
         pairs["body_a"], pairs["body_b"] = number[a[rows]], number[b[rows]]
-        pairs["toi"] = _absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
+        pairs["toi"] = absolute(found.toi[rows], t0[at[rows]], t1[at[rows]])
         kept = np.flatnonzero(moving[found.pair])
         of = found.pair[kept]
         start, end = t0[at[of]], t1[at[of]]
@@ -260,8 +262,8 @@ class Sweep:
             "body_a": number[a[of]],
             "body_b": number[b[of]],
             "share": share,
-            "time": _absolute(share, start, end),
-            "time_end": _absolute(found.time_end[kept], start, end),
+            "time": absolute(share, start, end),
+            "time_end": absolute(found.time_end[kept], start, end),
             "normal_speed": found.normal_speed[kept] / (end - start),
             "pairs": pairs,
             "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
@@ -269,7 +271,7 @@ class Sweep:
         }
 
 
-def _absolute(share, start, end):
+def absolute(share, start, end):
     """Times of shares of steps: never past the end of the step by rounding, `inf` where the share is."""
     time = start + share * (end - start)
     return np.where(share <= 1.0, np.minimum(time, end), time)

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Iterable
+from dataclasses import fields
 
 import numpy as np
 
+from gpu_collide._options import Options
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
+    check_callable,
     check_finite,
     check_positive,
     first_few,
 )
+from gpu_collide.backends import get_backend
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.queries.collide import collide
+from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.steps import Crew, Sweep, check_block, windows
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __all__ = ["collide_trajectories"]
-
-_DEFAULT_BYTES = 2 << 30
 
 
 def collide_trajectories(
@@ -146,30 +147,25 @@ def collide_trajectories(
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
     static = _check_static(static)
-    _check_options(options)
+    _check_names(options)
     for name, value in (("stream", stream), ("report", report), ("still_pairs", still_pairs)):
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
+    check_callable(progress, "progress")
     max_speed = check_positive(max_speed, "max_speed", none_ok=True)
     max_turn = _check_turn(max_turn)
     frames_per_batch = check_positive(frames_per_batch, "frames_per_batch", none_ok=True, integer=True)
-    max_bytes = check_positive(options.get("max_bytes"), "max_bytes", none_ok=True, integer=True)
     total = n + (0 if static is None else len(static))
     worlds = _check_numbers(world, "world", n, total, -1)
     group = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
     mask = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
     ignore = _check_ignore(ignore, total)
     check_rules(total, worlds, group, mask, ignore, still_pairs)
-    nobody = Poses.identity(0)
-    collide(Bodies(movers.meshes, (), nobody, nobody), **options)  # complains about options, of a stream too
+    options = Options.checked(**options, report=report)
+    engine = engine_on(get_backend(options.backend, options.precision), options)
     crew = Crew(movers, static, worlds, group, mask, ignore)
-    size = 1 if crew.alone else frames_per_batch or crew.usual_batch(max_bytes or _DEFAULT_BYTES)
-    sweep = Sweep(
-        crew, times, max_speed, max_turn, progress, size,
-        {**options, "still_pairs": bool(still_pairs), "report": bool(report)},
-    )  # fmt: skip
+    size = 1 if crew.alone else frames_per_batch or crew.usual_batch(options.max_bytes)
+    sweep = Sweep(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
     batches = (sweep.batch(first, window) for first, window in windows(blocks, size, len(times), n))
     return batches if stream else TrajectoryContacts.concatenate(batches)
 
@@ -211,14 +207,14 @@ def _check_times(times, frames):
     return times
 
 
-def _check_options(options):
+def _check_names(options):
     """Raise for what neither this function nor `collide` takes."""
     if "pairs" in options:
         raise TypeError(
             "pairs: expected no pairs, since the broad phase finds them anew in every step; say which bodies "
             "may meet by world, group, mask and ignore"
         )
-    known = set(inspect.signature(collide).parameters) - {"bodies"}
+    known = {field.name for field in fields(Options)}
     for name in options:
         if name not in known:
             raise TypeError(f"{name}: collide_trajectories and collide have no such option")

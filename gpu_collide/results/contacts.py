@@ -56,7 +56,7 @@ FILE_VERSION = 3  # 2: pairs; 3: checksums
 FIRST_SUMMED = 3
 
 
-def _canonical(name, array, dtype, shape):
+def canonical(name, array, dtype, shape):
     """Check one field; host arrays are cast and made read-only, device arrays are left where they are."""
     if not isinstance(array, np.ndarray) and hasattr(array, "__cuda_array_interface__"):
         if tuple(array.shape) != shape:
@@ -139,12 +139,12 @@ class Contacts:
         n_pairs, n_contacts = len(self.status), len(self.pair)
         for name, dtype in _PER_PAIR.items():
             length = n_pairs + (name == "contact_start")
-            object.__setattr__(self, name, _canonical(name, getattr(self, name), dtype, (length,)))
+            object.__setattr__(self, name, canonical(name, getattr(self, name), dtype, (length,)))
         for name, (dtype, tail) in _PER_CONTACT.items():
-            array = _canonical(name, getattr(self, name), dtype, (n_contacts, *tail))
+            array = canonical(name, getattr(self, name), dtype, (n_contacts, *tail))
             object.__setattr__(self, name, array)
         if self.pairs is not None:
-            pairs = _canonical("pairs", self.pairs, np.int32, (n_pairs, 2))
+            pairs = canonical("pairs", self.pairs, np.int32, (n_pairs, 2))
             object.__setattr__(self, "pairs", pairs)
         object.__setattr__(self, "info", dict(self.info))
 
@@ -222,7 +222,7 @@ class Contacts:
         arrays = {name: getattr(host, name) for name in [*_PER_PAIR, *_PER_CONTACT]}
         if host.pairs is not None:
             arrays["pairs"] = host.pairs
-        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=_to_json))
+        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=to_json))
 
     @classmethod
     def load(cls, path):
@@ -315,7 +315,7 @@ def _check_path(path, verb):
         )
 
 
-def _to_json(value):
+def to_json(value):
     """NumPy scalars and arrays in `info` as plain numbers and lists; anything else as text."""
     if isinstance(value, np.generic):
         return value.item()

@@ -11,9 +11,9 @@ from gpu_collide.results.contacts import (
     CONTACT_DTYPE,
     Kind,
     Status,
-    _canonical,
-    _to_json,
+    canonical,
     overlap_words,
+    to_json,
 )
 from gpu_collide.results.faults import normal_faults, trajectory_faults
 from gpu_collide.results.npz import read_result, save_name, write_result
@@ -108,7 +108,7 @@ class TrajectoryContacts:
     def __post_init__(self):
         count = len(self.step)
         for name, (dtype, tail) in _PER_CONTACT.items():
-            array = _canonical(name, getattr(self, name), dtype, (count, *tail))
+            array = canonical(name, getattr(self, name), dtype, (count, *tail))
             object.__setattr__(self, name, array)
         shapes = {
             "pairs": (PAIR_DTYPE, len(self.pairs)),
@@ -117,7 +117,7 @@ class TrajectoryContacts:
             "step_pairs": (np.int64, len(self.step_pairs)),
         }
         for name, (dtype, length) in shapes.items():
-            object.__setattr__(self, name, _canonical(name, getattr(self, name), dtype, (length,)))
+            object.__setattr__(self, name, canonical(name, getattr(self, name), dtype, (length,)))
         object.__setattr__(self, "first_step", int(self.first_step))
         object.__setattr__(self, "info", dict(self.info))
 
@@ -249,7 +249,7 @@ class TrajectoryContacts:
         path = save_name(_check_path(path))
         arrays = {name: np.asarray(getattr(self, name)) for name in (*_PER_CONTACT, *_OTHERS)}
         arrays["first_step"] = np.array(self.first_step, np.int64)
-        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=_to_json), _FILE_KIND)
+        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=to_json), _FILE_KIND)
 
     @classmethod
     def load(cls, path):

@@ -18,6 +18,7 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.scenes.turns import axis_angle, multiply, rotate
 
 __all__ = ["fast_pass", "mean_shadow_area", "random_impacts", "spins", "translations"]
 
@@ -175,22 +176,22 @@ def _build(mesh_a, mesh_b, rng, start, end, turn, max_turn) -> tuple[Bodies, np.
     """Bodies from B's centre (n, 3) in A's frame at start and end, and the relative turn (n,), radians."""
     n = len(start)
     q_rel0 = _random_quats(rng, n)
-    q_rel1 = _multiply(_axis_angle(_random_units(rng, n), turn), q_rel0)
+    q_rel1 = multiply(axis_angle(_random_units(rng, n), turn), q_rel0)
 
     # A's own motion: as far and as much turned as is usual in the scene, so that neither body is special.
     reach = mesh_a.radius + mesh_b.radius
     centre_a0 = rng.uniform(-20.0, 20.0, (n, 3)) * reach
     centre_a1 = centre_a0 + rng.normal(0.0, 0.5, (n, 3)) * reach
     q_a0 = _random_quats(rng, n)
-    q_a1 = _multiply(_axis_angle(_random_units(rng, n), rng.uniform(0.0, 1.0, n) * max_turn), q_a0)
+    q_a1 = multiply(axis_angle(_random_units(rng, n), rng.uniform(0.0, 1.0, n) * max_turn), q_a0)
 
-    q_b0, q_b1 = _multiply(q_a0, q_rel0), _multiply(q_a1, q_rel1)
-    centre_b0 = centre_a0 + _rotate(q_a0, start)
-    centre_b1 = centre_a1 + _rotate(q_a1, end)
+    q_b0, q_b1 = multiply(q_a0, q_rel0), multiply(q_a1, q_rel1)
+    centre_b0 = centre_a0 + rotate(q_a0, start)
+    centre_b1 = centre_a1 + rotate(q_a1, end)
 
     c_a, c_b = np.asarray(mesh_a.center), np.asarray(mesh_b.center)
-    first = np.concatenate([centre_a0 - _rotate(q_a0, c_a), centre_b0 - _rotate(q_b0, c_b)])
-    last = np.concatenate([centre_a1 - _rotate(q_a1, c_a), centre_b1 - _rotate(q_b1, c_b)])
+    first = np.concatenate([centre_a0 - rotate(q_a0, c_a), centre_b0 - rotate(q_b0, c_b)])
+    last = np.concatenate([centre_a1 - rotate(q_a1, c_a), centre_b1 - rotate(q_b1, c_b)])
     meshes = [mesh_a] if mesh_b is mesh_a else [mesh_a, mesh_b]
     shape = np.repeat(np.array([0, len(meshes) - 1], np.int32), n)
     bodies = Bodies(
@@ -206,7 +207,7 @@ def _build(mesh_a, mesh_b, rng, start, end, turn, max_turn) -> tuple[Bodies, np.
 def _frames(rng, n):
     """Three orthonormal vectors (n, 3) each, of random orientation: ahead, right, up."""
     q = _random_quats(rng, n)
-    return tuple(_rotate(q, axis) for axis in np.eye(3))
+    return tuple(rotate(q, axis) for axis in np.eye(3))
 
 
 def _random_units(rng, n):
@@ -218,23 +219,3 @@ def _random_quats(rng, n):
     """Uniform on the rotations, (n, 4), w x y z."""
     q = rng.normal(size=(n, 4))
     return q / np.linalg.norm(q, axis=1, keepdims=True)
-
-
-def _axis_angle(axis, angle):
-    half = 0.5 * np.asarray(angle)[:, None]
-    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
-
-
-def _multiply(p, q):
-    """Product of quaternions (n, 4), w x y z: first q, then p."""
-    pw, pv, qw, qv = p[:, :1], p[:, 1:], q[:, :1], q[:, 1:]
-    w = pw * qw - (pv * qv).sum(axis=1, keepdims=True)
-    return np.concatenate([w, pw * qv + qw * pv + np.cross(pv, qv)], axis=1)
-
-
-def _rotate(q, x):
-    """Turn x, (3,) or (n, 3), by the quaternions q (n, 4)."""
-    u = q[:, 1:]
-    x = np.broadcast_to(x, u.shape)
-    t = 2.0 * np.cross(u, x)
-    return x + q[:, :1] * t + np.cross(u, t)

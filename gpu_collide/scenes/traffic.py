@@ -13,7 +13,7 @@ import numpy as np
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.geometry import shapes
 from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.scenes.impacts import _axis_angle, _multiply, _rotate
+from gpu_collide.scenes.turns import axis_angle, multiply, rotate
 
 __all__ = ["GROUND", "ground", "worlds"]
 
@@ -117,9 +117,9 @@ def _cars(rng, middle, speed, rate):
 def _lean(rng, heading):
     """Turned by the heading, after nodding about y and leaning about x by up to about a degree."""
     n = len(heading)
-    nod = _axis_angle(np.tile([0.0, 1.0, 0.0], (n, 1)), rng.normal(0.0, 0.006, n))
-    lean = _axis_angle(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.normal(0.0, 0.012, n))
-    return _multiply(_yaw(heading), _multiply(nod, lean))
+    nod = axis_angle(np.tile([0.0, 1.0, 0.0], (n, 1)), rng.normal(0.0, 0.006, n))
+    lean = axis_angle(np.tile([1.0, 0.0, 0.0], (n, 1)), rng.normal(0.0, 0.012, n))
+    return multiply(_yaw(heading), multiply(nod, lean))
 
 
 def _barriers(rng, middle):
@@ -130,9 +130,9 @@ def _barriers(rng, middle):
 def _walls(half):
     """Around a square: right, behind, left and in front of it."""
     turn = _yaw(0.5 * math.pi * np.arange(4.0))
-    return _rotate(turn, np.array([0.0, -half - 0.25, 0.65])), turn
+    return rotate(turn, np.array([0.0, -half - 0.25, 0.65])), turn
 
 
 def _yaw(angle):
     angle = np.asarray(angle)
-    return _axis_angle(np.tile(_UP, (len(angle), 1)), angle)
+    return axis_angle(np.tile(_UP, (len(angle), 1)), angle)

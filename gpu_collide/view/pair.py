@@ -169,7 +169,7 @@ def plot_contacts(bodies, pair, contacts=None):
     screw = screw_of(bodies, pair)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts
     first = float(contacts["time"].min()) if len(contacts) else 0.5
-    normals = np.array([_seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
+    normals = np.array([seen_by_a(screw, c["normal"], c["time"]) for c in contacts]).reshape(-1, 3)
     camera = _camera(screw, mesh_b, normals)
 
     figure = plt.figure(figsize=(11, 5.6))
@@ -179,12 +179,12 @@ def plot_contacts(bodies, pair, contacts=None):
     nearest = [np.argmin(np.sum((mesh_b.vertices - c) ** 2, axis=1)) for c in corners]
     corners = mesh_b.vertices[np.unique(nearest)]
     # Corner by corner, (corners, times, 3).
-    paths = np.stack([_place_b(screw, corners, t) for t in np.linspace(0.0, 1.0, 33)], axis=1)
+    paths = np.stack([place_b(screw, corners, t) for t in np.linspace(0.0, 1.0, 33)], axis=1)
     whole.add_collection3d(Line3DCollection(paths, colors=COLOR_INK, linewidths=0.7, alpha=0.3, zorder=0))
     at_times = [(0.0, 0.14), (first, 0.75), (1.0, 0.14)]
     _add_bodies(whole, screw, mesh_a, mesh_b, 1.0, at_times)
     for text, t in (("start", 0.0), ("end", 1.0)):
-        place = _place_b(screw, mesh_b.center[None], t)[0]
+        place = place_b(screw, mesh_b.center[None], t)[0]
         whole.text(*place, text, color=COLOR_INK, ha="center", va="center", zorder=40, path_effects=_HALO)
     if len(contacts):
         whole.scatter(*contacts["local_a"].T, color=COLOR_NORMAL, s=14, depthshade=False, zorder=30)
@@ -199,7 +199,7 @@ def plot_contacts(bodies, pair, contacts=None):
         bar = figure.colorbar(drawn, cax=figure.add_axes([0.935, 0.3, 0.012, 0.45]), label="time of contact")
         bar.outline.set_visible(False)
         figure.legend(handles=_kind_keys(contacts), loc="lower right", frameon=False, fontsize=9, ncols=3)
-    shown = [mesh_a.vertices, _place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
+    shown = [mesh_a.vertices, place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
     _frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
     figure.text(0.735, 0.94, _title(contacts), ha="center", fontsize=11, color=COLOR_INK)
     body_keys = [Patch(color=COLOR_A, label="A"), Patch(color=COLOR_B, label="B")]
@@ -223,7 +223,7 @@ def _title(contacts):
 def _add_bodies(ax, screw, mesh_a, mesh_b, alpha_a, at_times):
     """A, and B at several times: one collection, so that the faces of all are sorted by depth."""
     parts = [_polygons(mesh_a, mesh_a.vertices, COLOR_A, alpha_a)]
-    parts += [_polygons(mesh_b, _place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
+    parts += [_polygons(mesh_b, place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
     loops, faces, lines = (sum(columns, []) for columns in zip(*parts, strict=True))
     ax.add_collection3d(Poly3DCollection(loops, facecolors=faces, edgecolors=lines, lw=0.7, zorder=10))
 
@@ -298,7 +298,7 @@ def _frame(ax, points, camera, area):
 def _camera(screw, mesh_b, normals):
     """Elevation and azimuth, degrees, that show the motion from the side and the contacts from outside."""
     centre = mesh_b.center[None]
-    way = _place_b(screw, centre, 1.0)[0] - _place_b(screw, centre, 0.0)[0]
+    way = place_b(screw, centre, 1.0)[0] - place_b(screw, centre, 0.0)[0]
     way /= max(np.linalg.norm(way), 1e-300)
     best, best_score = (25.0, -60.0), -np.inf
     for elevation in (-35.0, -15.0, 15.0, 25.0, 40.0):
@@ -313,11 +313,11 @@ def _camera(screw, mesh_b, normals):
     return best
 
 
-def _place_b(screw, points, t):
+def place_b(screw, points, t):
     """Points (..., 3) of B's mesh at time t, in A's mesh coordinates: as A sees them."""
     return screw.to_a(screw.flow(screw.from_b(points), t - 0.5))
 
 
-def _seen_by_a(screw, direction, t):
+def seen_by_a(screw, direction, t):
     """A direction (3,) of the world at time t, in A's axes."""
     return screw.world_direction_of_a(np.eye(3), t) @ direction

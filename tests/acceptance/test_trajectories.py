@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.queries.steps import _absolute
+from gpu_collide.queries.steps import absolute
 
 BOX = gc.shapes.box()
 FIELDS = [f.name for f in dataclasses.fields(gc.TrajectoryContacts) if f.name != "info"]
@@ -357,9 +357,9 @@ def test_absolute_times_of_many_steps():
     rng = np.random.default_rng(1)
     start, end = np.sort(rng.normal(0, 1, (2, 1000)), axis=0)
     assert (start + (end - start) > end).any(), "rounding would leave the step"
-    assert (_absolute(np.ones(1000), start, end) <= end).all()
-    assert np.array_equal(_absolute(np.zeros(1000), start, end), start)
-    assert _absolute(np.array([np.inf]), start[:1], end[:1]) == np.inf
+    assert (absolute(np.ones(1000), start, end) <= end).all()
+    assert np.array_equal(absolute(np.zeros(1000), start, end), start)
+    assert absolute(np.array([np.inf]), start[:1], end[:1]) == np.inf
 
 
 def test_progress_counts_steps():

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.queries.pairs import tree_bytes
+from gpu_collide.pipeline.engine import Pipeline
 from gpu_collide.scenes import worlds
 from tests.acceptance.test_worlds import EVERYTHING
 from tests.support import worlds as w
@@ -150,7 +151,7 @@ def test_a_few_crowded_places_are_not_refused(backend):
     bodies = crowd(n)
     world = np.where(np.arange(n) < k, 0, np.arange(n))
     for pairs in (k * (k - 1) // 2, k * (k - 1) // 2 + n - k):
-        room = tree_bytes(n, backend, "mixed") + 17 * pairs
+        room = Pipeline(backend, Options()).tree_bytes(n) + 17 * pairs
         assert len(gc.find_pairs(bodies, world=world, backend=backend.kind, max_bytes=room)) == pairs
         world[5] = -1
 

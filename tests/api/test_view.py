@@ -8,11 +8,11 @@ matplotlib.use("agg")
 
 import gpu_collide as gc  # noqa: E402
 from gpu_collide import view  # noqa: E402
-from gpu_collide.reference.screw import collide_reference  # noqa: E402
 from gpu_collide.results.contacts import CONTACT_DTYPE  # noqa: E402
 from gpu_collide.scenes import random_impacts  # noqa: E402
 from gpu_collide.view import pair as pair_view  # noqa: E402
 from gpu_collide.view.screen import on_screen, rasterize, screw_of  # noqa: E402
+from tests.support.reference import collide_reference  # noqa: E402
 
 UNIT = [1.0, 0.0, 0.0, 0.0]
 
@@ -89,7 +89,7 @@ def test_b_is_drawn_where_it_touches_a(impact):
     assert len(contacts) > 2
     screw = screw_of(bodies, pair)
     for c in contacts:
-        place = pair_view._place_b(screw, c["local_b"][None], c["time"])[0]
+        place = pair_view.place_b(screw, c["local_b"][None], c["time"])[0]
         np.testing.assert_allclose(place, c["local_a"], atol=1e-11)  # worst seen: 9e-16, radius 2.2
 
 
@@ -101,7 +101,7 @@ def test_normals_are_drawn_as_the_faces_stand():
         contacts = found.of_pair(i)
         screw = screw_of(bodies, pair)
         for c in contacts[contacts["kind"] == gc.Kind.FV]:
-            drawn = pair_view._seen_by_a(screw, c["normal"], c["time"])
+            drawn = pair_view.seen_by_a(screw, c["normal"], c["time"])
             np.testing.assert_allclose(drawn, planes[c["feature_a"], :3], atol=1e-12)
             seen += 1
     assert seen > 5

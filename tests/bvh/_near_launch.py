@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_collide._options import Options
 from gpu_collide.pipeline import near
-from gpu_collide.pipeline.screw import ScrewQuery, _Run
+from gpu_collide.pipeline.run import Run
+from gpu_collide.pipeline.screw import Piece, Prepared, Work
 from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.screw.s01_screw import pose_arrays, screw_of_pair
 from tests.screw._launch import GUARD, C, Stages, new
@@ -142,23 +144,25 @@ class Near:
         poses = [(p[k], q[k]) for k in (a, b) for p, q in ((p0, q0), (p1, q1))]
         return screw_of_pair(*(self.bodies.meshes[k] for k in self.shapes[pair]), *poses)
 
-    def run(self, max_bytes=1 << 30, guess=None):
-        """The state that the pipeline's functions work on."""
-        q = ScrewQuery(
-            self.bodies, self.stages.pairs, "exact", "auto", "near", 2.0, None, -0.1, False, False,
-            self.stages.precision, max_bytes,
+    def work(self, max_bytes=1 << 30, guesses=None):
+        """The query that the pipeline's functions work on."""
+        options = Options(
+            features="near", filters=(), resolution=2.0, check_start=False, precision=self.stages.precision,
+            max_bytes=max_bytes,
         )  # fmt: skip
-        s = self.stages
-        state = _Run(q, self.backend, s.module, self.tables, C, s.real, s.raster)
-        state.near, state.guess = np.ones(len(self.bodies.meshes), bool), {} if guess is None else guess
-        return state
+        run = Run(self.backend, options.precision, max_bytes)
+        run.module = self.stages.module  # the tests' own kernels, where they are asked for
+        run.room.guesses |= guesses or {}
+        meshes = self.bodies.meshes
+        return Work(run, options, Prepared(meshes, self.tables, np.ones(len(meshes), bool)))
 
     def items(self, todo=None, **more):
         """Items of the pairs, as the pipeline makes them."""
         todo = np.arange(self.n, dtype=np.int32) if todo is None else todo
-        common = {"screw_in": self.stages.screw_buffer, **self.stages.index}
         state = self.backend.to_device(self.stages.state)
-        (items,) = near.find_items(self.run(**more), common, state, todo, self.shapes)
+        buffers = {"screw_in": self.stages.screw_buffer, "state_in": state, **self.stages.index}
+        piece = Piece(self.n, 0, self.shapes, False, buffers)
+        (items,) = near.find_items(self.work(**more), piece, todo)
         return items
 
     def new(self, shape, dtype):

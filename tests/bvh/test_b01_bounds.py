@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import gpu_collide as gc
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.bvh import BodyTree
+from gpu_collide.pipeline.run import Run
 from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.bvh import b01_bounds as reference
 from tests.bvh._scenes import MESHES, at, moving, unit
@@ -18,9 +19,9 @@ ONE = [1.0, 0, 0, 0]
 
 def bounds(backend, bodies, precision="mixed"):
     """Rows of `BodyTree`'s bounds and boxes, float64, in the world's frame."""
-    tree = BodyTree(backend, backend.module(precision), check_rules(len(bodies)))
-    tree._look(bodies)
-    rows, boxes = (backend.to_host(buf) for buf in tree._bound(bodies))
+    tree = BodyTree(Run(backend, precision, 1 << 30), check_rules(len(bodies)))
+    tree.look(bodies)
+    rows, boxes = (backend.to_host(buf) for buf in tree.bound(bodies))
     rows, boxes = rows.reshape(len(bodies), -1).astype(float), boxes.reshape(-1, 6).astype(float)
     rows[:, :6] += np.tile(tree.shift, 2)
     return rows, boxes + np.tile(tree.shift, 2)

@@ -8,11 +8,12 @@ import pytest
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.bvh import MOST_LEAVES, BodyTree, Levels, Tree, _constants
+from gpu_collide.pipeline.bvh import MOST_LEAVES, BodyTree, Levels, Tree, tree_constants
+from gpu_collide.pipeline.run import Run
 from gpu_collide.reference.bvh import b03_tree as reference
 from tests.bvh._scenes import moving
 
-C = _constants("mixed")
+C = tree_constants("mixed")
 STILL, SWEPT, START, END = (int(C[f"GC_CROWD_{k}"]) for k in ("STILL", "SWEPT", "START", "END"))
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000]
 
@@ -85,7 +86,7 @@ def test_segments(backend):
 def test_nodes_of_bodies_hold_their_leaves(backend, n, precision):
     """Rounded outwards: never a leaf outside, and never far inside (2.4e-7 of the coordinates)."""
     bodies = moving(n, n, turn=2.0, way=3.0, still=0.3, far=50.0)
-    tree = BodyTree.build(backend, backend.module(precision), bodies, check_rules(n))
+    tree = BodyTree.build(Run(backend, precision, 1 << 30), bodies, check_rules(n))
     leaves = backend.to_host(tree.leaves).reshape(n, -1).astype(float)
     still = backend.to_host(tree.leaf_ints).reshape(n, -1)[:, 1] & 1 == 1
     nodes = backend.to_host(tree.nodes).reshape(-1, tree.node_width).astype(float)
@@ -124,7 +125,7 @@ def test_invalid_bodies_have_no_leaf(backend):
     position[[2, 7]] = np.nan
     poses = gc.Poses.from_quat_wxyz(position, [[1, 0, 0, 0]] * 10)
     bodies = gc.Bodies(gc.shapes.box(), None, poses, poses)
-    tree = BodyTree.build(backend, backend.module("mixed"), bodies, check_rules(10))
+    tree = BodyTree.build(Run(backend, "mixed", 1 << 30), bodies, check_rules(10))
     assert tree.n == 8 and sorted(tree.order_host) == [0, 1, 3, 4, 5, 6, 8, 9]
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline import pairs as pipeline
 from gpu_collide.pipeline.bvh import BodyTree
+from gpu_collide.pipeline.run import Run
 from gpu_collide.reference.bvh import ReferenceSearch
 from gpu_collide.reference.bvh import b04_pairs as reference
 from gpu_collide.reference.bvh.b01_bounds import bounds_of
@@ -19,7 +20,8 @@ TIMES = np.linspace(0, 1, 101)
 
 def search(backend, bodies, precision="mixed", tree=None, broad_phase="hierarchy", **rules):
     rules = check_rules(len(bodies), **rules)
-    return pipeline.search(bodies, rules, backend, precision=precision, tree=tree, broad_phase=broad_phase)
+    run = Run(backend, precision, 1 << 30)
+    return pipeline.search(run, bodies, rules, everything=broad_phase == "off", tree=tree)
 
 
 def joined(found, limit=1 << 24):
@@ -30,7 +32,7 @@ def joined(found, limit=1 << 24):
 
 def one_by_one(found):
     """The same decisions without the tree: every body's row through b04_row."""
-    rows = [found._row(int(body)) for body in np.sort(found.tree.order_host)]
+    rows = [found.row(int(body)) for body in np.sort(found.tree.order_host)]
     return np.concatenate([np.zeros((0, 2), np.int32), *rows])
 
 
@@ -113,7 +115,7 @@ def test_tree_and_row_by_row_agree(backend, name):
         rows = joined(found)
         assert np.array_equal(rows, one_by_one(found))
         other = moving(12, **SCENES[name])
-        tree = BodyTree.build(backend, backend.module(precision), other, check_rules(len(bodies)))
+        tree = BodyTree.build(Run(backend, precision, 1 << 30), other, check_rules(len(bodies)))
         old = tree.order_host.copy()
         again = search(backend, bodies, precision, tree=tree)
         assert again.report.refitted and np.array_equal(again.tree.order_host, old)
@@ -263,17 +265,15 @@ def test_blocks_of_any_size_join_to_the_same(backend, limit, monkeypatch):
     slow = ReferenceSearch(bodies, check_rules(150), "hierarchy")
     blocks = list(slow.blocks(limit))
     assert max(map(len, blocks)) <= limit and np.array_equal(np.concatenate(blocks), whole)
-    both = pipeline.iter_pairs(bodies, check_rules(150), backend, limit=limit)
-    assert np.array_equal(np.concatenate(list(both)), whole)
 
 
 def test_count_stops_when_there_are_too_many(backend, monkeypatch):
     monkeypatch.setattr(pipeline, "FIRST_STEP", 16)
     bodies = moving(18, 500, side=1.0)
     rules = check_rules(500)
-    found = pipeline.search(bodies, rules, backend, most=1000)
+    found = pipeline.search(Run(backend, "mixed", 1 << 30), bodies, rules, most=1000)
     assert not found.complete and 1000 < found.total < 500 * 499 / 2
-    found = pipeline.search(bodies, rules, backend, most=10**6)
+    found = pipeline.search(Run(backend, "mixed", 1 << 30), bodies, rules, most=10**6)
     assert found.complete and np.array_equal(joined(found), joined(search(backend, bodies)))
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import gpu_collide as gc
 from gpu_collide import scenes
+from gpu_collide._options import AUTO_FILTERS
 from gpu_collide.backends import sources
-from gpu_collide.pipeline.filters import AUTO, FILTERS
+from gpu_collide.pipeline.filters import FILTERS
 from gpu_collide.reference import filters as reference
 from tests.acceptance import matrix
 from tests.filters import _cases
@@ -138,7 +139,7 @@ def test_kernels_and_reference_have_the_same_stages():
     assert [stem[:3] for stem in kernels] == [f"f{k:02d}" for k in range(1, len(kernels) + 1)], "no gap"
     assert kernels == stems(Path(reference.__file__).parent, "f[0-9][0-9]_*.py")
     assert kernels == [stem[5:] for stem in stems(Path(__file__).parent, "test_f[0-9][0-9]_*.py")]
-    assert kernels == list(FILTERS.values()) and set(AUTO) <= set(FILTERS)
+    assert kernels == list(FILTERS.values()) and set(AUTO_FILTERS) <= set(FILTERS)
 
 
 def test_every_entry_point_of_the_folder_belongs_to_a_stage():

@@ -187,6 +187,30 @@ def test_files_import_only_what_the_map_says():
     assert seen == extras
 
 
+def test_no_file_reaches_into_anothers_private_names():
+    """Files may be private to their room; what begins with an underscore inside a file is that file's own."""
+    package, seen = ROOT / "gpu_collide", 0
+    for path in package.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        modules = set()
+        for node in ast.walk(tree):
+            for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+                module = getattr(node, "module", None) or ""
+                if module.split(".")[0] != "gpu_collide":
+                    continue
+                seen += 1
+                file = ROOT.joinpath(*module.split("."), f"{alias.name}.py")
+                if file.is_file() or file.with_suffix("").is_dir():
+                    modules.add(alias.asname or alias.name)
+                    assert alias.name[0] != "_" or room_of(file) in (room_of(path), file.name), path
+                else:
+                    assert alias.name[0] != "_" or alias.name == "__version__", f"{path}: {alias.name}"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert node.attr[0] != "_" or node.value.id not in modules, f"{path}:{node.lineno}"
+    assert seen > 300
+
+
 def test_links_lead_somewhere():
     pages = [
         ROOT / "README.md",

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.reference.screw import collide_reference, screw_motion
+from gpu_collide.reference.screw import screw_motion
+from tests.support.reference import collide_reference
 
 ORIGIN = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -231,19 +232,6 @@ def test_invalid_poses_and_empty_batches():
     poses = gc.Poses.identity(2)
     empty = collide_reference(gc.Bodies(box, None, poses, poses), np.zeros((0, 2), dtype=int))
     assert len(empty) == 0 and empty.contact_start.tolist() == [0]
-
-
-def test_options_are_checked():
-    box = gc.shapes.box()
-    for options, name in (
-        (dict(refine="fast"), "refine"),
-        (dict(candidates="all"), "candidates"),
-        (dict(refine="pixels", candidates="pairs"), "pairs"),
-        (dict(resolution=0), "resolution"),
-        (dict(contacts="last"), "contacts"),
-    ):
-        with pytest.raises(ValueError, match=name):
-            one_pair(box, box, (-3, 0, 0), ORIGIN, **options)
 
 
 def test_screw_motion_reproduces_the_end_pose():

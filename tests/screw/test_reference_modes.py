@@ -6,9 +6,9 @@ import pytest
 import gpu_collide as gc
 from bench.checks import far_from
 from gpu_collide.pipeline.tables import short_edges
-from gpu_collide.reference.screw import collide_reference
 from tests import oracle
 from tests.oracle import scenes
+from tests.support.reference import collide_reference
 
 FIELDS = ("kind", "feature_a", "feature_b", "time", "local_a", "local_b", "properness", "normal_speed")
 

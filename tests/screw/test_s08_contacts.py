@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.reference.screw import collide_reference
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.screw._launch import EE, FV, VF, C, Hits, Stages, cpu, scene_of, screened, stages_of
 from tests.screw.test_s01_screw import about
 from tests.screw.test_s05_vertex_face import corner_on_a_face
 from tests.screw.test_s06_edge_edge import ridge_on_ridge
+from tests.support.reference import collide_reference
 
 FAMILIES = ("random_cars", "random_nonconvex", "lattice", "planar_driving", "resting", "to_180", "two_sided")
 MARGIN = int(C["GC_HIT_BORDER"]) | int(C["GC_HIT_A_END"]) | int(C["GC_HIT_B_END"])

@@ -5,6 +5,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.pipeline.overlap import mark
+from gpu_collide.pipeline.run import Run
 from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
 from gpu_collide.reference.screw._tables import tables_of
 from tests.screw._launch import C, Stages, sharing
@@ -98,16 +99,14 @@ def moving(n=60, seed=3):
 def at_times(backend, bodies, pairs, when, groups=None):
     """Which pairs overlap at the times `when`, by one launch."""
     stages = Stages(backend, bodies, pairs, "double")
-    buffers = stages.tables | stages.common() | stages.solver()
+    buffers = stages.tables | stages.common() | stages.solver()  # which launches s01
     state = backend.to_device(stages.state)
-
-    def launch(name, n, per_group=False, **args):
-        many = groups if groups and per_group else min(backend.max_groups, n)
-        size = backend.group_size if per_group else backend.item_group_size
-        backend.launch(stages.module.kernel(name), many, size, **args)
-
+    buffers |= {"state_in": state, "state_out": state}
+    run = Run(backend, "double", 1 << 30)
+    if groups:
+        run.launch_each = lambda name, n, *bound, **args: run.launch_groups(name, groups, *bound, **args)
     when = backend.to_device(np.asarray(when, float))
-    mark(backend, launch, buffers, np.arange(len(pairs), dtype=np.int32), when, state)
+    mark(run, (buffers,), np.arange(len(pairs), dtype=np.int32), when)
     return backend.to_host(state) == int(C["GC_PAIR_OVERLAP"])
 
 

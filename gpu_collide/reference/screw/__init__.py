@@ -22,8 +22,6 @@ from gpu_collide.results.report import FilterReport
 
 __all__ = ["collide_reference", "screw_motion", "ScrewMotion"]
 
-REFINE = ("exact", "segments", "pixels")
-CANDIDATES = ("auto", "raster", "pairs")
 # Edge pairs above which rows are faster than comparing all boxes with all boxes, in NumPy.
 RASTER_ABOVE = 1_000_000
 # Rows of the larger body's radius in exact mode: with a speck beside a large body its edges would ask
@@ -31,21 +29,7 @@ RASTER_ABOVE = 1_000_000
 MOST_ROWS_TO_PROPOSE = 4096
 
 
-def collide_reference(
-    bodies,
-    pairs,
-    *,
-    refine="exact",
-    candidates="auto",
-    resolution=None,
-    pixel_size=None,
-    min_properness=-0.1,
-    contacts="all",
-    check_start=True,
-    progress=None,
-    filters=(),
-    report=False,
-):
+def collide_reference(bodies, pairs, options, progress=None):
     """Contacts of a batch of pairs, one pair after the other, by the reference.
 
     Parameters
@@ -53,25 +37,16 @@ def collide_reference(
     bodies : Bodies
     pairs : (p, 2) int array
         Body numbers; checked by the caller.
-    refine, candidates, resolution, pixel_size, min_properness, contacts, check_start
-        As in ``gpu_collide.collide``; ``pixel_size`` goes before ``resolution``.
+    options : Options
+        ``pixel_size`` goes before ``resolution``; without either the reference takes its own.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
-    filters : tuple of str
-        Names of filters; those of ``gpu_collide.reference.filters``.
-    report : bool
-        Whether to put a `FilterReport` into ``info``.
 
     Returns
     -------
     Contacts
-
-    Raises
-    ------
-    ValueError
-        Unknown option values, or ``candidates="pairs"`` with a refine that needs rows.
+        With a `FilterReport` in ``info`` if ``options.report``.
     """
-    _check_options(refine, candidates, resolution, pixel_size, contacts)
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     tables = [tables_of(mesh) for mesh in bodies.meshes]
     p0, q0, ok0 = s01_screw.pose_arrays(bodies.start)
@@ -81,7 +56,7 @@ def collide_reference(
     toi = np.full(len(pairs), np.inf)
     rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
     bounds = None  # what the bodies sweep, if it is asked for
-    told, left, begun = FilterReport() if report else None, 0, clock.perf_counter()
+    told, left, begun = FilterReport() if options.report else None, 0, clock.perf_counter()
     for i, (ia, ib) in enumerate(pairs):
         if progress is not None:
             progress(i, len(pairs))
@@ -108,22 +83,21 @@ def collide_reference(
             continue
         a = s02_facing.side_of(screw, tables[shape_a], "a")
         b = s02_facing.side_of(screw, tables[shape_b], "b")
-        if check_start and s09_overlap.overlap_at(screw, a, b, -0.5):
+        if options.check_start and s09_overlap.overlap_at(screw, a, b, -0.5):
             status[i] = Status.INITIAL_OVERLAP
-        if not keeps(filters, screw, mesh_a, mesh_b, told):
+        if not keeps(options.filters, screw, mesh_a, mesh_b, told):
             continue
         left += 1
-        met = _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings)
-        if refine == "pixels" and screw.moves:
-            pixel = s03_project.pixel_of(a.tables, b.tables, resolution, pixel_size, refine)
-            met = _pixels.resolve(screw, a, b, met, min_properness, pixel)
+        met = _meetings(screw, a, b, options, timings)
+        if options.refine == "pixels" and screw.moves:
+            met = _pixels.resolve(screw, a, b, met, options.min_properness, _pixel(a, b, options))
         else:
-            met = s08_contacts.resolve(screw, a, b, met, min_properness)
+            met = s08_contacts.resolve(screw, a, b, met, options.min_properness)
         fields = s08_contacts.describe(screw, met)
         if len(met):
             toi[i] = fields["time"].min()
             status[i] = max(status[i], Status.HIT)
-            if contacts == "first":
+            if options.first_only:
                 first = fields["time"] == toi[i]
                 fields = {name: value[first] for name, value in fields.items()}
         counts[i] = len(fields["kind"])
@@ -131,7 +105,7 @@ def collide_reference(
     if progress is not None:
         progress(len(pairs), len(pairs))
     extra = {}
-    if report:
+    if options.report:
         seconds = clock.perf_counter() - begun - sum(row.seconds for row in told)
         told.add("narrow phase", left, left, seconds, np.isfinite(toi).sum())
         extra["report"] = told.to_dict()
@@ -141,14 +115,6 @@ def collide_reference(
         counts,
         rows,
         dict(
-            backend="reference",
-            device="NumPy",
-            precision="double",
-            refine=refine,
-            candidates=candidates,
-            resolution=resolution,
-            pixel_size=pixel_size,
-            min_properness=min_properness,
             timings=timings,
             notes=[],
             **extra,
@@ -157,33 +123,21 @@ def collide_reference(
     )
 
 
-def _check_options(refine, candidates, resolution, pixel_size, contacts):
-    for name, value, allowed in (
-        ("refine", refine, REFINE),
-        ("candidates", candidates, CANDIDATES),
-        ("contacts", contacts, ("all", "first")),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
-    if refine != "exact" and candidates == "pairs":
-        raise ValueError(
-            f"candidates: 'pairs' has no rows, which refine={refine!r} needs; use 'raster' or 'auto'"
-        )
-    for name, value in (("resolution", resolution), ("pixel_size", pixel_size)):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name}: expected a positive number, got {value!r}")
+def _pixel(a, b, options):
+    return s03_project.pixel_of(a.tables, b.tables, options.resolution, options.pixel_size, options.refine)
 
 
-def _meetings(screw, a, b, refine, candidates, resolution, pixel_size, min_properness, timings):
+def _meetings(screw, a, b, options, timings):
     """All `Meetings` of one pair, unresolved. Bodies at relative rest have no screen: what touches is found
     by boxes."""
-    spent = _Stopwatch(timings)
+    spent, refine, candidates = _Stopwatch(timings), options.refine, options.candidates
+    min_properness = options.min_properness
     body_a, body_b = _screen.Body(screw, a), _screen.Body(screw, b)
     spent("s02_facing")
     if candidates == "auto":
         candidates = "raster" if len(a.unit) * len(b.unit) > RASTER_ABOVE else "pairs"
     by_rows = screw.moves and (refine != "exact" or candidates == "raster")
-    delta = s03_project.pixel_of(a.tables, b.tables, resolution, pixel_size, refine)
+    delta = _pixel(a, b, options)
     if refine == "exact":
         delta = max(delta, screw.size / MOST_ROWS_TO_PROPOSE)  # rows only propose, and none is nearer for it
     if by_rows:

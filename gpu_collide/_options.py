@@ -1,0 +1,186 @@
+"""What a query is asked besides bodies and pairs: checked once, and handed whole to whichever engine answers.
+
+The words and defaults of the public functions stand here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_collide._validate import check_bool, check_bytes, check_choice, check_positive
+from gpu_collide.backends import sources
+
+__all__ = [
+    "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
+    "FILTERS", "Options", "PRECISIONS", "REFINE",
+]  # fmt: skip
+
+BACKENDS = ("auto", "cpu", "opencl", "cuda", "reference")
+PRECISIONS = tuple(sources.PRECISIONS)
+REFINE = ("exact", "segments", "pixels")
+CANDIDATES = ("auto", "raster", "pairs")
+FEATURES = ("auto", "near", "all")
+CONTACTS = ("all", "first")
+BROAD_PHASES = ("hierarchy", "off")
+#: In the order in which they cost.
+FILTERS = ("spheres", "boxes", "plane")
+#: What ``filters="auto"`` runs: those that earn their time (docs/decisions/0010).
+AUTO_FILTERS = ("spheres", "boxes")
+#: Working memory where the caller names none.
+DEFAULT_BYTES = 2 << 30
+
+_DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of the public functions, under their names there; made by `checked`.
+
+    A function that has only some of them leaves the others at their defaults, which it does not look at.
+
+    Attributes
+    ----------
+    filters : tuple of str
+        Names out of `FILTERS`, in the order in which they run.
+    resolution, pixel_size : float or None
+        At most one of them; both None only where the options were not made by `checked`.
+    """
+
+    broad_phase: str = "hierarchy"
+    filters: tuple[str, ...] = AUTO_FILTERS
+    features: str = "auto"
+    report: bool = False
+    refine: str = "exact"
+    candidates: str = "auto"
+    resolution: float | None = None
+    pixel_size: float | None = None
+    min_properness: float = -0.1
+    contacts: str = "all"
+    check_start: bool = True
+    precision: str = "mixed"
+    backend: str = "auto"
+    max_bytes: int = DEFAULT_BYTES
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        broad_phase="hierarchy",
+        filters="auto",
+        features="auto",
+        report=False,
+        refine="exact",
+        candidates="auto",
+        resolution=None,
+        pixel_size=None,
+        min_properness=-0.1,
+        contacts="all",
+        check_start=True,
+        precision="mixed",
+        backend="auto",
+        max_bytes=None,
+    ):
+        """Options from a caller's keywords.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming the keyword, what was expected and what came.
+        """
+        check_choice(broad_phase, "broad_phase", BROAD_PHASES)
+        filters = _check_filters(filters)
+        check_choice(refine, "refine", REFINE)
+        check_choice(candidates, "candidates", CANDIDATES)
+        check_choice(features, "features", FEATURES)
+        check_choice(contacts, "contacts", CONTACTS)
+        check_choice(precision, "precision", PRECISIONS)
+        check_choice(backend, "backend", BACKENDS)
+        _check_rows(refine, candidates, features)
+        resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
+        max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
+        _check_properness(min_properness)
+        return cls(
+            broad_phase=broad_phase,
+            filters=filters,
+            features=features,
+            report=check_bool(report, "report"),
+            refine=refine,
+            candidates=candidates,
+            resolution=resolution,
+            pixel_size=pixel_size,
+            min_properness=float(min_properness),
+            contacts=contacts,
+            check_start=check_bool(check_start, "check_start"),
+            precision=precision,
+            backend=backend,
+            max_bytes=max_bytes,
+        )
+
+    @property
+    def first_only(self):
+        """Are only the contacts at the earliest time of each pair wanted?"""
+        return self.contacts == "first"
+
+    def told(self):
+        """What ``Contacts.info`` says of the options."""
+        names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
+                 "contacts", "features")  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {"filters": list(self.filters)}
+
+
+def _check_filters(filters):
+    """The names that the option `filters` stands for, in the order given."""
+    what = f"'auto', 'none' or a tuple of {', '.join(map(repr, FILTERS))}"
+    if isinstance(filters, str):
+        if filters not in ("auto", "none"):
+            hint = f"; one filter is ({filters!r},)" if filters in FILTERS else ""
+            raise ValueError(f"filters: expected {what}, got {filters!r}{hint}")
+        return AUTO_FILTERS if filters == "auto" else ()
+    if not isinstance(filters, (tuple, list)) or not all(isinstance(name, str) for name in filters):
+        got = type(filters).__name__
+        if isinstance(filters, (tuple, list)):
+            got += " with " + next(type(name).__name__ for name in filters if not isinstance(name, str))
+        raise TypeError(f"filters: expected {what}, got {got}")
+    for name in filters:
+        if name not in FILTERS:
+            raise ValueError(f"filters: expected {what}, got {name!r}")
+        if list(filters).count(name) > 1:
+            raise ValueError(f"filters: expected each once, got {name!r} twice")
+    return tuple(filters)
+
+
+def _check_rows(refine, candidates, features):
+    """Refuse what goes without the rows that other options need."""
+    if candidates == "pairs" and refine != "exact":
+        raise ValueError(
+            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
+            "screen, got 'pairs'"
+        )
+    if features == "near" and (refine != "exact" or candidates == "raster"):
+        asked = f"refine={refine!r}" if refine != "exact" else "candidates='raster'"
+        raise ValueError(
+            f"features: expected 'auto' or 'all' with {asked}, whose rows need whole meshes, got 'near'"
+        )
+
+
+def _check_resolution(refine, resolution, pixel_size):
+    if resolution is not None and pixel_size is not None:
+        raise ValueError(
+            "pixel_size: expected None when resolution is given (they are two units of one thing)"
+        )
+    resolution = check_positive(resolution, "resolution", none_ok=True)
+    pixel_size = check_positive(pixel_size, "pixel_size", none_ok=True)
+    if resolution is None and pixel_size is None:
+        resolution = _DEFAULT_RESOLUTION[refine]
+    return resolution, pixel_size
+
+
+def _check_properness(min_properness):
+    if isinstance(min_properness, (bool, np.bool_)) or not isinstance(
+        min_properness, (int, float, np.number)
+    ):
+        raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
+    if not -1.0 <= min_properness <= 1.0:
+        raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")

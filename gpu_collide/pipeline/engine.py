@@ -1,0 +1,79 @@
+"""The kernels' answers to the queries' verbs; `gpu_collide.reference.engine` has the same ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from gpu_collide.backends import sources
+from gpu_collide.pipeline import bisection, screw
+from gpu_collide.pipeline import pairs as broad_phase
+from gpu_collide.pipeline.bvh import BodyTree
+from gpu_collide.pipeline.run import Run
+from gpu_collide.results.contacts import Contacts
+
+__all__ = ["Pipeline"]
+
+
+@lru_cache(maxsize=4)
+def tolerances(precision):
+    """The tolerances that ``info`` tells, of the kernels in this precision."""
+    c = sources.constants(precision)
+    return {name: float(value) for name, value in c.items() if name.startswith(("GC_TOL_", "GC_TAU_"))}
+
+
+class Pipeline:
+    """Launches on one backend, for one `Options` value.
+
+    What its queries learn of the room that they need serves the later ones. Not for two threads at once.
+
+    Parameters
+    ----------
+    backend : Backend
+        One with kernels.
+    options : Options
+
+    Raises
+    ------
+    PrecisionUnavailableError, KernelCompileError
+        The backend has no kernels in this precision.
+    """
+
+    def __init__(self, backend, options):
+        self.backend, self.options = backend, options
+        self.kind = backend.kind
+        self.run = Run(backend, options.precision, options.max_bytes)
+        self._tolerances = tolerances(options.precision)
+
+    def about(self):
+        """Backend, device and precision, as ``info`` tells them."""
+        return {
+            "backend": self.backend.name,
+            "device": self.backend.device,
+            "precision": self.options.precision,
+        }
+
+    def tree_bytes(self, n):
+        """Bytes of the tree over `n` bodies."""
+        return BodyTree.bytes_needed(n, self.run.real.itemsize, self.run.raster.itemsize)
+
+    def search(self, bodies, rules, tree=None, most=None):
+        """The pairs that may meet, counted; see `gpu_collide.pipeline.pairs.search`."""
+        everything = self.options.broad_phase == "off"
+        return broad_phase.search(self.run, bodies, rules, everything=everything, tree=tree, most=most)
+
+    def collide(self, bodies, pairs, progress=None):
+        """`Contacts` of pairs, (p, 2) int32, or of a search, whose blocks are taken one after the other."""
+        run, compiled = self.run, self.run.module.seconds()
+        prepared = screw.prepare(run, bodies.meshes, self.options)
+        fields, report = screw.collide(run, self.options, prepared, bodies, pairs, progress)
+        timings = {"compile": compiled, **run.take_timings()}
+        info = {**self.about(), "tolerances": dict(self._tolerances), "timings": timings}
+        if report is not None:
+            info["report"] = report.to_dict()
+        return Contacts(**fields, info=info)
+
+    def bisection(self, bodies, pairs, samples, iterations):
+        """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""
+        compiled = self.run.module.seconds()
+        found = bisection.bisection(self.run, bodies, pairs, samples, iterations)
+        return *found, {"compile": compiled, **self.run.take_timings()}

@@ -1,0 +1,27 @@
+"""Who answers a query: the pipeline on a backend with kernels, or the reference. Both have the same verbs.
+
+An engine is made for one `Options` value, which it has as ``options``, and offers
+
+- ``about()``: backend, device and precision, as ``info`` tells them;
+- ``tree_bytes(n)``: bytes of a tree over `n` bodies;
+- ``search(bodies, rules, tree=None, most=None)``: the pairs that may meet, counted, with ``total``,
+  ``starts``, ``complete``, ``likely``, ``tree``, ``report`` and ``blocks``;
+- ``collide(bodies, pairs, progress=None)``: `Contacts` of pairs, or of such a search;
+- ``bisection(bodies, pairs, samples, iterations)``: `Status`, last time apart, time of overlap and number of
+  tests of each pair, and the seconds of each stage.
+"""
+
+from __future__ import annotations
+
+__all__ = ["engine_on"]
+
+
+def engine_on(backend, options):
+    """The engine for `options` on `backend`; each is imported when it is used."""
+    if backend.kind == "reference":
+        from gpu_collide.reference.engine import Reference
+
+        return Reference(options)
+    from gpu_collide.pipeline.engine import Pipeline
+
+    return Pipeline(backend, options)

@@ -1,0 +1,51 @@
+"""The reference's answers to the queries' verbs; `gpu_collide.pipeline.engine` has the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpu_collide.reference.bisection import bisection_reference
+from gpu_collide.reference.bvh import ReferenceSearch
+from gpu_collide.reference.screw import collide_reference
+
+__all__ = ["Reference"]
+
+
+class Reference:
+    """NumPy in float64, whatever the precision of `options`; it does not look at their ``max_bytes``.
+
+    Parameters
+    ----------
+    options : Options
+    """
+
+    kind = "reference"
+
+    def __init__(self, options):
+        self.options = options
+
+    def about(self):
+        """Backend, device and precision, as ``info`` tells them."""
+        return {"backend": "reference", "device": "NumPy", "precision": "double"}
+
+    def tree_bytes(self, n):
+        """Bytes of the tree over `n` bodies: there is none."""
+        return 0
+
+    def search(self, bodies, rules, tree=None, most=None):
+        """The pairs that may meet, counted; all of them, whatever `most` is, without any tree."""
+        return ReferenceSearch(bodies, rules, self.options.broad_phase)
+
+    def collide(self, bodies, pairs, progress=None):
+        """`Contacts` of pairs, (p, 2) int32, or of a search."""
+        if not isinstance(pairs, np.ndarray):
+            blocks = list(pairs.blocks(1 << 20))
+            pairs = np.concatenate(blocks) if blocks else np.zeros((0, 2), np.int32)
+        found = collide_reference(bodies, pairs, self.options, progress)
+        return replace(found, pairs=pairs, info={**self.about(), **found.info})
+
+    def bisection(self, bodies, pairs, samples, iterations):
+        """Status, last time apart, time of overlap and tests of each pair; no seconds are taken."""
+        return *bisection_reference(bodies, pairs, samples, iterations), {}
