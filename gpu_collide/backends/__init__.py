@@ -68,7 +68,14 @@ class ReferenceBackend(Backend):
     def _buffer_arg(self, kernel, arg, value):
         return value
 
-    def _launch(self, kernel, groups, group_size, values, parts):
+    def write(self, buf, array):
+        buf[...] = self._must_fit(buf, array)
+        return buf
+
+    def bind(self, kernel, **args):
+        raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
+
+    def _launch(self, kernel, groups, size, values, parts, args):
         raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
 
 

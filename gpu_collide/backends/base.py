@@ -2,57 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import re
+import operator
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.fork import renew_after_fork
+from gpu_collide.backends.host import host_memory_free
+from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
 from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
-__all__ = ["Backend", "DeviceMemoryError", "Kernel", "KernelArg", "Module"]
+__all__ = ["Backend", "Bound", "DeviceMemoryError", "Kernel", "KernelArg", "Module", "shape_of"]
 
 
 class DeviceMemoryError(MemoryLimitError, MemoryError):
     """The device has no room for a buffer."""
 
 
+SERIAL_ITEMS = 256  # of kernels with a work-item each: a group where a group is one work-item
 PART_ITEMS = 64  # of kernels with a work-item each: a part of a launch, between two of which `cpu` can stop
-
-
-class KernelArg(NamedTuple):
-    """One argument: its name, exact dtype, whether it is a buffer, and whether the kernel only reads it."""
-
-    name: str
-    dtype: np.dtype
-    pointer: bool
-    const: bool
-
-
-@dataclass
-class Kernel:
-    """One entry point, built.
-
-    Attributes
-    ----------
-    name : str
-    args : tuple of KernelArg
-        In declared order.
-    handle : object
-        What the backend calls.
-    """
-
-    name: str
-    args: tuple[KernelArg, ...]
-    handle: Any
-    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
 
 class Module(Mapping):
@@ -160,6 +133,22 @@ class Backend(ABC):
     def fill(self, buf, value):
         """Set every element to `value`; returns `buf`."""
 
+    @abstractmethod
+    def write(self, buf, array: np.ndarray):
+        """Put the contents of `array`, of the same shape and dtype, into `buf`; returns `buf`.
+
+        What was launched before works with the old contents; `array` may change as soon as this returns.
+        """
+
+    def _must_fit(self, buf, array) -> np.ndarray:
+        """`array` as an array that `write` can put into `buf`."""
+        array = np.asarray(array)
+        if array.dtype != buf.dtype:
+            raise TypeError(f"array must be of dtype {buf.dtype}, as the buffer is, got {array.dtype}")
+        if array.shape != buf.shape:
+            raise ValueError(f"array must have the buffer's shape {buf.shape}, got {array.shape}")
+        return array
+
     def item(self, buf, index: int = -1):
         """One element as a Python number (`index` counts flat, from the end if negative)."""
         return self.to_host(buf).reshape(-1)[index].item()
@@ -167,8 +156,9 @@ class Backend(ABC):
     def exclusive_scan(self, counts):
         """Sums before each element: int64 buffer of length n + 1, its last element the total."""
         host = self.to_host(counts).reshape(-1)
-        out = np.zeros(host.size + 1, np.int64)
-        np.cumsum(host, dtype=np.int64, out=out[1:])
+        out = np.empty(host.size + 1, np.int64)
+        out[0] = 0
+        np.add.accumulate(host, 0, np.int64, out[1:])
         return self.to_device(out, copy=False)
 
     def argsort(self, keys):
@@ -235,57 +225,86 @@ class Backend(ABC):
         ValueError
             A number does not fit its type, or `groups` is negative.
         """
-        self._start(kernel, groups, group_size, args)
+        groups, size = self.grid(groups, group_size)
+        values = self._values(kernel, args)
+        if groups:
+            self._launch(kernel, groups, size, values, int(values[0]) if kernel.counts else 1, args)
 
-    def _start(self, kernel: Kernel, groups: int, group_size, args: dict, parts: int | None = None):
-        """`launch` of work that falls into so many equal parts."""
+    def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
+        """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""
+        groups, size, parts = self.grid_of_items(n)
+        values = self._values(kernel, args)
+        if groups:
+            self._launch(kernel, groups, size, values, parts, args)
+
+    def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
+        """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
+        groups, size, parts = self.grid_of_groups(n)
+        values = self._values(kernel, args)
+        if groups:
+            self._launch(kernel, groups, size, values, parts, args)
+
+    @abstractmethod
+    def bind(self, kernel: Kernel, **args) -> Bound:
+        """`kernel` with its arguments, checked now and not again, for many launches with the same buffers.
+
+        Its `Bound.launch`, `Bound.launch_items` and `Bound.launch_groups` do what those of the backend do, in
+        a few microseconds of the host's time::
+
+            step = backend.bind(kernel, n=n, factor=2.0, x_in=x, y_out=y)
+            step.launch_items(n)
+            step.launch_items(m, n=m, factor=3.0)  # other numbers, this time
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `launch`.
+        """
+
+    def grid(self, groups: int, group_size: int | None) -> tuple[int, int]:
+        """Groups and work-items a group of a launch that says so itself."""
+        groups = int(groups)
         if groups < 0:
             raise ValueError(f"groups must not be negative, got {groups}")
-        if len(args) != len(kernel.args):
-            self._complain(kernel, args)
-        values = []
-        try:
-            for arg in kernel.args:
-                value = args[arg.name]
-                values.append(self._buffer_arg(kernel, arg, value) if arg.pointer else _scalar(arg, value))
-        except KeyError:
-            self._complain(kernel, args)
         size = group_size or self.group_size
         if self.serial_groups and size != 1:
             raise ValueError(
                 f"a group on {self.name} ({self.device}) has one work-item, got group_size={size}"
             )
-        if groups > 0:
-            if parts is None:  # by custom the first number of a kernel says how many items there are
-                parts = 1 if not values or kernel.args[0].pointer else int(values[0])
-            self._launch(kernel, int(groups), size, values, parts)
+        return groups, size
 
-    def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
-        """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""
-        size = self.item_group_size
-        per_group = size if size > 1 else 256
-        self._start(kernel, min(-(-n // per_group), self.max_groups), size, args, -(-n // PART_ITEMS))
+    def grid_of_items(self, n: int) -> tuple[int, int, int]:
+        """Groups, work-items a group and parts of a launch with a work-item for each of `n` items."""
+        n, size = _not_negative(n), self.item_group_size
+        groups = -(-n // (size if size > 1 else SERIAL_ITEMS))
+        return min(groups, self.max_groups), size, -(-n // PART_ITEMS)
 
-    def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
-        """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
-        self._start(kernel, min(n, self.max_groups), self.group_size, args, n)
+    def grid_of_groups(self, n: int) -> tuple[int, int, int]:
+        """Groups, work-items a group and parts of a launch with a group for each of `n` items."""
+        n = _not_negative(n)
+        return min(n, self.max_groups), self.group_size, n
+
+    def _values(self, kernel: Kernel, args: dict) -> list:
+        """What was passed, checked, in declared order: buffers in the backend's form, Python numbers."""
+        if len(args) != len(kernel.args):
+            kernel.complain(args)
+        values, buffer_arg = [], self._buffer_arg
+        for name, convert, arg in kernel.plan:
+            try:
+                value = args[name]
+            except KeyError:
+                kernel.complain(args)
+            values.append(buffer_arg(kernel, arg, value) if convert is None else convert(value))
+        return values
 
     @abstractmethod
-    def _launch(self, kernel: Kernel, groups: int, group_size: int, values: list, parts: int) -> None:
-        """Run a kernel with checked `values`, whose groups together have so many parts to do."""
+    def _launch(self, kernel: Kernel, groups: int, size: int, values: list, parts: int, args: dict) -> None:
+        """Run a kernel with checked `values`, whose groups together have so many parts to do; `args` are what
+        was passed."""
 
     @abstractmethod
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         """`value` in the form `_launch` wants, or TypeError."""
-
-    def _complain(self, kernel: Kernel, args: dict) -> None:
-        declared = [arg.name for arg in kernel.args]
-        missing = [name for name in declared if name not in args]
-        unknown = [name for name in args if name not in declared]
-        parts = [f"missing {', '.join(missing)}"] * bool(missing) + [f"unknown {', '.join(unknown)}"] * bool(
-            unknown
-        )
-        raise TypeError(f"kernel {kernel.name}: {'; '.join(parts)}; it takes ({', '.join(declared)})")
 
     def _wrong_buffer(self, kernel: Kernel, arg: KernelArg, value) -> TypeError:
         kind = "contiguous" if arg.const else "contiguous, writeable"
@@ -326,9 +345,6 @@ class Backend(ABC):
         return host_memory_free()
 
 
-_RANGES = {dt: (np.iinfo(dt).min, np.iinfo(dt).max) for dt in (np.dtype(c) for c in ("i4", "u4", "i8", "u1"))}
-
-
 _PROBE = """
 GC_KERNEL void gc_probe(int n, GC_GLOBAL const gc_real *a_in, GC_GLOBAL const gc_real *b_in,
                         GC_GLOBAL const gc_real *c_in, GC_GLOBAL gc_real *out)
@@ -347,71 +363,18 @@ def _probe_text() -> str:
     return sources.join([folder / "common" / "gc_platform.h"], folder) + _PROBE
 
 
-def _scalar(arg: KernelArg, value):
-    """`value` as a NumPy scalar of exactly the declared type: a Python int would reach CuPy as 64 bits."""
-    name, dtype = arg.name, arg.dtype
-    bounds = _RANGES.get(dtype)
-    try:
-        if bounds is None:
-            return dtype.type(value)
-        integer = value.__index__()
-    except (TypeError, ValueError, AttributeError):
-        got = type(value).__name__
-        raise TypeError(f"{name} must be a number that {dtype} holds, got {got} {value!r}") from None
-    if not bounds[0] <= integer <= bounds[1]:
-        raise ValueError(f"{name} must fit {dtype}, got {integer}")
-    return dtype.type(integer)
+def _not_negative(n) -> int:
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    return n
 
 
 def shape_of(shape) -> tuple[int, ...]:
     """`shape` as a tuple of int."""
-    return (int(shape),) if np.ndim(shape) == 0 else tuple(int(s) for s in shape)
-
-
-def thread_count() -> int:
-    """Threads to use on the host: ``GPU_COLLIDE_THREADS``, else the cores this process may run on."""
-    text = os.environ.get("GPU_COLLIDE_THREADS", "").strip()
-    if text:
-        if not re.fullmatch(r"[1-9]\d{0,3}", text):
-            raise ValueError(f"GPU_COLLIDE_THREADS must be a number from 1 to 9999, got {text!r}")
-        return int(text)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def process_memory_free() -> int:
-    """Bytes that this process may still map, by ``ulimit -v``; very many if that sets no limit."""
+    if type(shape) is int:
+        return (shape,)
     try:
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit == resource.RLIM_INFINITY:
-            return 1 << 62
-        with open("/proc/self/statm", encoding="ascii") as f:
-            return max(limit - int(f.read().split()[0]) * resource.getpagesize(), 0)
-    except (ImportError, OSError, ValueError):
-        return 1 << 62
-
-
-def host_memory_free() -> int:
-    """Bytes the host can give without swapping: what the system calls available, within the control group."""
-    free = 2 << 30
-    try:
-        with open("/proc/meminfo", encoding="ascii") as f:
-            free = int(re.search(r"MemAvailable:\s+(\d+) kB", f.read()).group(1)) << 10
-    except (OSError, AttributeError):
-        try:
-            free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-        except (AttributeError, ValueError, OSError):
-            pass
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            with open(limit, encoding="ascii") as f, open(used, encoding="ascii") as g:
-                free = min(free, max(int(f.read()) - int(g.read()), 0))
-        except (OSError, ValueError):
-            continue
-    return free
+        return tuple([int(s) for s in shape])
+    except TypeError:
+        return (int(shape),)

@@ -10,20 +10,28 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import hashlib
 import os
 import shutil
 import stat
 import tempfile
+import time
 import uuid
 import warnings
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system
+    fcntl = None
 
 __all__ = ["build_folders", "cache_dir", "cached", "digest", "private_file", "safe_by_name", "scratch_folder"]
 
 _MARK = b"\ngpu_collide/sha256\n"
 _LARGEST = 1 << 30  # bytes of a cached file; what is larger is none of ours
 _POSIX = os.name == "posix" and hasattr(os, "getuid")
+TURN_SECONDS = 180  # that a process waits for another to build what both want
 _private: dict[int, Path] = {}  # this process's own folder, by process number: a forked child makes another
 _absolute: dict[str, Path] = {}  # GPU_COLLIDE_CACHE as first seen: a later chdir does not move it
 _warned: set[str] = set()
@@ -136,6 +144,27 @@ class _Folder:
         if self._fd is not None:
             with contextlib.suppress(OSError):
                 os.fsync(self._fd)
+
+    def lock(self, name: str, stack: contextlib.ExitStack) -> None:
+        """Have a file called `name` locked, or `TURN_SECONDS` waited for it, until `stack` ends."""
+        fd = self._open(name, os.O_RDWR | os.O_CREAT)
+        stack.callback(os.close, fd)
+        until = time.monotonic() + TURN_SECONDS
+        while time.monotonic() < until:
+            try:
+                fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EACCES, errno.EAGAIN):
+                    raise
+                time.sleep(0.02)
+            else:
+                stack.callback(self.remove_if_there, name)
+                return
+
+    def remove_if_there(self, name: str) -> None:
+        """Remove a file that another process may have removed."""
+        with contextlib.suppress(OSError):
+            self.remove(name)
 
     def remove(self, name: str) -> None:
         """Remove a file."""
@@ -257,20 +286,48 @@ def _keep(name: str, data: bytes) -> None:
 def cached(name: str, make, use):
     """What ``use(data)`` returns for the bytes called `name`, which ``make()`` builds if no cache has them.
 
-    What is found but not whole, or refused by `use`, is built anew; what `use` refuses is never kept. Without
-    any folder to keep it in, it is built in every process.
+    What is found but not whole, or refused by `use`, is built anew; what `use` refuses is never kept. Where
+    several processes want the same at the same time, one builds it and the others wait. Without any folder to
+    keep it in, it is built in every process.
     """
+    found, used = _found(name, use)
+    if found:
+        return used
+    with _turn(name):
+        found, used = _found(name, use)  # another process may have built it meanwhile
+        if not found:
+            data = make()
+            used = use(data)
+            _keep(name, data)
+        return used
+
+
+def _found(name: str, use):
+    """Whether a cache has the bytes called `name`, and what `use` makes of them."""
     for path in _named_folders():
         data = _load(path, name)
         if data is not None:
             try:
-                return use(data)
+                return True, use(data)
             except Exception:  # from a machine or a compiler that is no more
                 continue
-    data = make()
-    used = use(data)
-    _keep(name, data)
-    return used
+    return False, None
+
+
+@contextlib.contextmanager
+def _turn(name: str):
+    """To be held by the process that builds `name`.
+
+    It only spares work: where no folder has the lock, or it takes longer than `TURN_SECONDS`, one goes on
+    without. It is a record lock, which ends with its process and which a forked child does not inherit.
+    """
+    with contextlib.ExitStack() as stack:
+        for path in _named_folders() if fcntl else []:
+            with contextlib.suppress(OSError):
+                folder = stack.enter_context(_Folder(path))
+                folder.lock(f".lock-{name}", stack)
+                break
+        yield
 
 
 def private_file(name: str, data: bytes) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import nvrtc, sources
-from gpu_collide.backends.base import Backend, DeviceMemoryError, Kernel, KernelArg, shape_of
+from gpu_collide.backends.base import Backend, Bound, DeviceMemoryError, Kernel, KernelArg, shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.fork import Driver
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
@@ -53,6 +53,31 @@ def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
 
 
 _driver = Driver("CUDA")
+
+
+class _CudaBound(Bound):
+    __slots__ = ("_typed",)
+
+    def __init__(self, backend, kernel, values):
+        super().__init__(backend, kernel, values)
+        self._typed = _typed(kernel, values)
+
+    def _run(self, groups, size, parts, new):
+        typed = self._typed
+        if new:
+            values = list(typed)
+            for place, value in new.items():
+                values[place] = self._kernel.args[place].dtype.type(value)
+            typed = tuple(values)
+        self._backend.enqueue(self._kernel, groups, size, typed)
+
+
+def _typed(kernel: Kernel, values) -> tuple:
+    """Numbers as NumPy scalars of exactly the declared types: a Python int would reach CuPy as 64 bits."""
+    return tuple(
+        value if arg.pointer else arg.dtype.type(value)
+        for arg, value in zip(kernel.args, values, strict=True)
+    )
 
 
 class CudaBackend(Backend):
@@ -119,6 +144,11 @@ class CudaBackend(Backend):
         buf.fill(value)
         return buf
 
+    def write(self, buf, array):
+        self._cupy  # noqa: B018  a forked child is told
+        buf.set(np.ascontiguousarray(self._must_fit(buf, array), buf.dtype))
+        return buf
+
     def item(self, buf, index=-1):
         return buf.reshape(-1)[index].item()
 
@@ -168,9 +198,16 @@ class CudaBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value
 
-    def _launch(self, kernel, groups, group_size, values, parts):
+    def bind(self, kernel, **args):
+        return _CudaBound(self, kernel, self._values(kernel, args))
+
+    def _launch(self, kernel, groups, size, values, parts, args):
+        self.enqueue(kernel, groups, size, _typed(kernel, values))
+
+    def enqueue(self, kernel: Kernel, groups: int, size: int, typed: tuple) -> None:
+        """Launch with arguments as CuPy takes them."""
         _driver.use()
-        kernel.handle((groups,), (group_size,), tuple(values))
+        kernel.handle((groups,), (size,), typed)
 
     def synchronize(self):
         self._cupy.cuda.get_current_stream().synchronize()

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.backends.base import (
-    Backend,
-    DeviceMemoryError,
-    Kernel,
-    KernelArg,
-    host_memory_free,
-    process_memory_free,
-    shape_of,
-)
+from gpu_collide.backends.base import Backend, Bound, DeviceMemoryError, Kernel, KernelArg, shape_of
 from gpu_collide.backends.cache import cache_dir, safe_by_name
 from gpu_collide.backends.fork import Driver
+from gpu_collide.backends.host import host_memory_free, process_memory_free
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
@@ -97,6 +92,8 @@ def has_float64(device) -> bool:
 
 
 _LARGE = 1 << 20  # bytes of a buffer from which on it is asked what memory is free
+_SMALL = 1 << 16  # bytes of an array up to which it is copied by the call that makes a buffer of it
+_ZEROS = bytes(_SMALL)
 _SPARE = 32 << 20  # bytes left to the driver, which does not survive being refused
 
 
@@ -110,7 +107,7 @@ class ClBuffer:
         self.data = data
         self.shape = shape_of(shape)
         self.dtype = np.dtype(dtype)
-        self.size = int(np.prod(self.shape, dtype=object))
+        self.size = math.prod(self.shape)
         self.nbytes = self.size * self.dtype.itemsize
 
     def __del__(self):
@@ -122,6 +119,36 @@ class ClBuffer:
 
     def __repr__(self):
         return f"ClBuffer(shape={self.shape}, dtype={self.dtype})"
+
+
+class _ClBound(Bound):
+    """It has a kernel object of its own, whose arguments are set already."""
+
+    __slots__ = ("_changed", "_handle", "_lock")
+
+    def __init__(self, backend, kernel, values, handle):
+        super().__init__(backend, kernel, values)
+        self._handle = handle
+        self._lock = threading.Lock()
+        self._changed: set[int] = set()  # numbers that are not the bound ones
+        for place, value in enumerate(values):
+            self._set(place, value)
+
+    def _set(self, place, value):
+        arg = self._kernel.args[place]
+        self._handle.set_arg(place, value if arg.pointer else arg.dtype.type(value))
+
+    def _run(self, groups, size, parts, new):
+        with self._lock:
+            if new or self._changed:
+                new = new or {}
+                for place in self._changed - new.keys():
+                    self._set(place, self._values[place])
+                self._changed |= new.keys()
+                for place, value in new.items():
+                    self._set(place, value)
+                self._changed = set(new)
+            self._backend.enqueue(self._handle, groups, size)
 
 
 class OpenclBackend(Backend):
@@ -169,6 +196,9 @@ class OpenclBackend(Backend):
         self._made_context = cl.Context([device])
         self._made_queue = cl.CommandQueue(self._made_context)
         self._on_host = not device.type & cl.device_type.GPU
+        # Memory of the host is taken now and can be refused. Else PoCL takes it when the buffer is first
+        # used, and ends the process if it cannot.
+        self._flags = cl.mem_flags.READ_WRITE | (cl.mem_flags.ALLOC_HOST_PTR if self._on_host else 0)
         size = self._wanted_size or (1 if self._on_host else 64)
         largest = min(device.max_work_group_size, device.max_work_item_sizes[0])
         self.group_size = min(size, largest)
@@ -187,11 +217,14 @@ class OpenclBackend(Backend):
         return self._made_queue
 
     def to_device(self, array, *, copy=True):
-        array = np.ascontiguousarray(array, dtype=np.asarray(array).dtype.newbyteorder("=")).reshape(
-            np.shape(array)
-        )
-        buf = self.empty(array.shape, array.dtype)
-        if array.nbytes:
+        array = np.asarray(array)
+        dtype = array.dtype if array.dtype.isnative else array.dtype.newbyteorder("=")
+        array = np.asarray(array, dtype, order="C")
+        nbytes = array.nbytes
+        if 16 <= nbytes <= _SMALL:
+            return self._new(array.shape, dtype, array)
+        buf = self._new(array.shape, dtype)
+        if nbytes:
             self._cl.enqueue_copy(self._queue, buf.data, array)
         return buf
 
@@ -202,6 +235,17 @@ class OpenclBackend(Backend):
         return out
 
     def empty(self, shape, dtype):
+        return self._new(shape, dtype)
+
+    def zeros(self, shape, dtype):
+        buf = ClBuffer(None, shape, dtype)
+        if buf.nbytes <= _SMALL:
+            return self._new(shape, dtype, _ZEROS[: max(buf.nbytes, 16)])
+        return self.fill(self.empty(shape, dtype), 0)
+
+    def _new(self, shape, dtype, contents=None):
+        """Buffer of `contents`, of 16 bytes at least, or undefined ones. The driver copies them at once: a
+        command for it would cost ten times as much."""
         cl = self._cl
         buf = ClBuffer(None, shape, dtype)
         if buf.nbytes > self.max_buffer:
@@ -214,13 +258,13 @@ class OpenclBackend(Backend):
                 f"a buffer of {buf.nbytes} bytes was needed; {self.device} has room for {max(room, 0)}, "
                 f"beside {self._held()} that are held"
             )
-        flags, size = cl.mem_flags.READ_WRITE, max(buf.nbytes, 16)  # OpenCL has no buffers of no bytes
+        flags, size = self._flags, max(buf.nbytes, 16)  # OpenCL has no buffers of no bytes
         try:
-            if self._on_host:
-                # Memory of the host is taken now and can be refused. Else PoCL takes it when the buffer is
-                # first used, and ends the process if it cannot.
-                flags |= cl.mem_flags.ALLOC_HOST_PTR
-            buf.data = cl.Buffer(self._context, flags, size)
+            if contents is None:
+                buf.data = cl.Buffer(self._context, flags, size)
+            else:
+                flags |= cl.mem_flags.COPY_HOST_PTR
+                buf.data = cl.Buffer(self._context, flags, hostbuf=contents)
         except cl.Error as error:
             raise DeviceMemoryError(f"{self.device} could not allocate {buf.nbytes} bytes: {error}") from None
         buf.owner, self._sizes[id(buf)] = self, buf.nbytes
@@ -243,6 +287,15 @@ class OpenclBackend(Backend):
         if buf.nbytes:
             pattern = np.array(value, buf.dtype)
             self._cl.enqueue_fill_buffer(self._queue, buf.data, pattern, 0, buf.nbytes)
+        return buf
+
+    def write(self, buf, array):
+        array = np.ascontiguousarray(self._must_fit(buf, array), buf.dtype)
+        if 16 <= array.nbytes <= _SMALL:  # on its way in a buffer, it need not be waited for
+            array = self._new(buf.shape, buf.dtype, array).data
+            self._cl.enqueue_copy(self._queue, buf.data, array, byte_count=buf.nbytes)
+        elif buf.nbytes:
+            self._cl.enqueue_copy(self._queue, buf.data, array)
         return buf
 
     def item(self, buf, index=-1):
@@ -282,9 +335,18 @@ class OpenclBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value.data
 
-    def _launch(self, kernel, groups, group_size, values, parts):
+    def bind(self, kernel, **args):
+        values = self._values(kernel, args)
+        program = kernel.handle.get_info(self._cl.kernel_info.PROGRAM)
+        return _ClBound(self, kernel, values, self._cl.Kernel(program, kernel.name))
+
+    def _launch(self, kernel, groups, size, values, parts, args):
         with kernel.lock:  # arguments live in the kernel object
-            kernel.handle(self._queue, (groups * group_size,), (group_size,), *values)
+            kernel.handle(self._queue, (groups * size,), (size,), *values)
+
+    def enqueue(self, handle, groups: int, size: int) -> None:
+        """Launch a kernel object whose arguments are set."""
+        self._cl.enqueue_nd_range_kernel(self._queue, handle, (groups * size,), (size,))
 
     def synchronize(self):
         self._queue.finish()

@@ -168,7 +168,7 @@ _DRIVER = """
 GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
 {
     const int n = job[2], shares = job[3];
-    const gc_long begun = mine ? gc_now_() : 0;
+    const gc_long turn = mine ? (gc_long)mine[2] * 1000 : 0, begun = mine ? gc_now_() : 0;
     gc_long last = begun;
     int g = mine ? mine[0] : -1, k = mine ? mine[1] : 0, ran = 0, rest = 2, stride = 1;
     for (;;) {
@@ -185,7 +185,7 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
             }
             if (mine && --rest == 0) {
                 const gc_long now = gc_now_();
-                if (now - begun > TURN) {
+                if (now - begun > turn) {
                     mine[0] = g;
                     mine[1] = k;
                     __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL);
@@ -204,14 +204,12 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
     return ran > 0 && __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL) == n;
 }
 """
-TURN_SECONDS = 0.05
-"""After so long a thread that may pause comes back from a driver, so that Python can look for signals."""
 
 
 def passed_arguments(sig: Signature) -> str:
-    """C text of the arguments that a driver passes on, out of ``args``."""
+    """C text of the arguments that a driver passes on, out of ``args``, where each has 8 bytes."""
     return ", ".join(
-        f"({a.ctype} *)args[{i}]" if a.pointer else f"*({a.ctype} const *)args[{i}]"
+        f"({a.ctype} *)args[{i}]" if a.pointer else f"*({a.ctype} const *)(args + {i})"
         for i, a in enumerate(sig.args)
     )
 
@@ -223,12 +221,12 @@ def c_entry_points(signatures: dict[str, Signature]) -> str:
     enters C once per launch however many groups there are. It plays a group in so many shares, and leaves
     between two of them once ``stop`` is set. It returns 1 to the thread that finished the last group, else 0.
 
-    A thread that gives ``mine`` gets 2 after `TURN_SECONDS` if there is more to do; it calls again with the
-    same ``mine = {group, share}``, at first ``{-1, 0}``, and goes on there. Each call plays a share at least.
+    A thread that gives ``mine = {group, share, turn}``, at first ``{-1, 0, turn}``, gets 2 after ``turn``
+    microseconds if there is more to do; it calls again with the same ``mine``, and goes on there. Each call
+    plays a share at least.
     """
-    turn = str(int(TURN_SECONDS * 1e9))
     return _DRIVER_HEAD + "".join(
-        _DRIVER.replace("NAME", sig.name).replace("PASSED", passed_arguments(sig)).replace("TURN", turn)
+        _DRIVER.replace("NAME", sig.name).replace("PASSED", passed_arguments(sig))
         for sig in signatures.values()
     )
 

@@ -79,6 +79,45 @@ def test_many_processes_at_once(folder):
     assert not [p for p in folder.iterdir() if p.name.startswith(".")]
 
 
+TOGETHER = """
+import sys, time
+from pathlib import Path
+from gpu_collide.backends import cache
+def make():
+    with open(sys.argv[1], "a") as file:
+        file.write("built\\n")
+    time.sleep(0.5)
+    return b"library"
+print(cache.cached("one.so", make, bytes.decode))
+"""
+
+
+def test_processes_that_want_the_same_build_it_once(folder, tmp_path):
+    built = tmp_path / "built"
+    command = [sys.executable, "-c", TOGETHER, str(built)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    running = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [process.communicate(timeout=60)[0] for process in running] == ["library\n"] * 4
+    assert built.read_text() == "built\n"
+    assert [path.name for path in folder.iterdir()] == ["one.so"]
+
+
+@pytest.mark.skipif(cache.fcntl is None, reason="no locks here")
+def test_builder_that_stands_still_is_not_waited_for(folder, monkeypatch):
+    """A process that holds the lock and does nothing (stopped, say) costs time, not the result."""
+    folder.mkdir(mode=0o700)
+    code = "import fcntl, sys; f = open(sys.argv[1], 'w'); fcntl.lockf(f, fcntl.LOCK_EX); "
+    code += "print('has it', flush=True); input()"
+    command = [sys.executable, "-c", code, str(folder / ".lock-one.so")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "has it\n"
+        monkeypatch.setattr(cache, "TURN_SECONDS", 0.2)
+        assert cache.cached("one.so", lambda: b"mine", bytes.decode) == "mine"
+        assert (folder / ".lock-one.so").exists()  # it is the other's
+        other.communicate("")
+    assert cache.cached("one.so", lambda: b"again", bytes.decode) == "mine"
+
+
 def test_folder_that_cannot_be_made_falls_back(folder, monkeypatch):
     folder.write_text("in the way")
     chosen = cache.cache_dir()

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import gpu_collide.backends as backends
-from gpu_collide.backends import compiler, cpu, opencl
+from gpu_collide.backends import compiler, cpu, host, opencl
 from gpu_collide.errors import BackendUnavailableError, PrecisionUnavailableError
 
 
@@ -167,10 +167,10 @@ def test_devices_agree_with_get_backend(backend):
 
 def test_thread_count(monkeypatch):
     monkeypatch.setenv("GPU_COLLIDE_THREADS", "3")
-    assert cpu.thread_count() == 3
+    assert host.thread_count() == 3
     monkeypatch.setenv("GPU_COLLIDE_THREADS", "none")
     with pytest.raises(ValueError, match="GPU_COLLIDE_THREADS must be a number"):
-        cpu.thread_count()
+        host.thread_count()
 
 
 def test_import_is_light():

@@ -21,6 +21,14 @@ class CudaError(RuntimeError):
     pass
 
 
+class Settable(np.ndarray):
+    """Takes contents as a CuPy array does: contiguous ones only."""
+
+    def set(self, array):
+        assert type(array) is np.ndarray and array.flags.c_contiguous
+        self[...] = array
+
+
 def stand_in(compute_capability="90", devices=1):
     calls = []
 
@@ -106,6 +114,40 @@ def test_launch(cupy):
         TypeError, match="a_in must be a contiguous cuda buffer of float32, got ndarray of float64"
     ):
         backend.launch(kernel, 1, n=1, a_in=x.astype("f8"), b_in=x, c_in=x, out=out)
+
+
+def test_bound_launch(cupy):
+    """Checked at binding; the same typed arguments each time, but for numbers given to one launch."""
+    backend = CudaBackend()
+    kernel = backend.module("single", TEXT)["gc_probe"]
+    x, out = backend.zeros(300, "f4"), backend.zeros((3, 300), "f4")
+    bound = backend.bind(kernel, n=300, a_in=x, b_in=x, c_in=x, out=out)
+    bound.launch_items(300)
+    bound.launch_items(300, n=np.int64(7))
+    bound.launch(2, 64)
+    bound.launch_groups(5)
+    bound.launch_items(0)
+    assert [call[2:4] for call in cupy.calls] == [
+        ((3,), (128,)),
+        ((3,), (128,)),
+        ((2,), (64,)),
+        ((5,), (64,)),
+    ]
+    assert [call[4][0] for call in cupy.calls] == [300, 7, 300, 300]
+    assert all(type(call[4][0]) is np.int32 and call[4][4] is out for call in cupy.calls)
+    with pytest.raises(TypeError, match="a_in must be a contiguous cuda buffer of float32, got list"):
+        backend.bind(kernel, n=300, a_in=[0.0], b_in=x, c_in=x, out=out)
+    with pytest.raises(ValueError, match="n must fit int32"):
+        bound.launch_items(300, n=2**40)
+
+
+def test_write(cupy):
+    backend = CudaBackend()
+    buf = backend.zeros((2, 3), "f4").view(Settable)
+    assert backend.write(buf, np.arange(6.0, dtype="f4").reshape(3, 2).T[:, ::-1].T.reshape(2, 3)) is buf
+    assert buf.tolist() == [[4, 5, 2], [3, 0, 1]]
+    with pytest.raises(TypeError, match="array must be of dtype float32"):
+        backend.write(buf, np.zeros((2, 3)))
 
 
 def test_gpu_newer_than_nvrtc_gets_ptx(cupy, monkeypatch):

@@ -16,7 +16,7 @@ START = """
 import os, signal, sys, threading, time, warnings
 import numpy as np
 import gpu_collide as gc
-from gpu_collide.backends import get_backend
+from gpu_collide.backends import get_backend, sources
 from gpu_collide.errors import BackendUnavailableError
 identity = gc.Poses.identity(2)
 bodies = gc.Bodies(gc.shapes.box(), None, identity, identity)
@@ -107,9 +107,14 @@ def test_drivers_that_do_not_survive_say_so(backend):
     code = f"""
 place = get_backend({name!r})
 buffer = place.zeros(8, "i4")
+text = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"])
+text += "GC_KERNEL void s00_one(int n, GC_GLOBAL int *out) {{ out[0] = n; }}"
+bound = place.bind(place.module("single", text)["s00_one"], n=1, out=buffer)
+bound.launch(1)
 phase = gc.BroadPhase(2, backend={name!r})
 acts = [lambda: collide({name!r}), lambda: place.to_host(buffer), lambda: place.zeros(8, "i4"),
-        lambda: place.synchronize(), lambda: phase.find_pairs(bodies), lambda: gc.devices(),
+        lambda: place.synchronize(), lambda: bound.launch(1), lambda: place.write(buffer, np.zeros(8, "i4")),
+        lambda: phase.find_pairs(bodies), lambda: gc.devices(),
         lambda: collide("cpu").info["backend"]]
 for act in acts:
     in_child(act, 30)
@@ -119,7 +124,7 @@ collide({name!r})
     lines = run(code).splitlines()
     assert "child hangs" not in lines
     told = [line for line in lines if "in use before this process was forked" in line]
-    assert len(told) == 7 and all("set_start_method('spawn')" in line for line in told)
+    assert len(told) == 9 and all("set_start_method('spawn')" in line for line in told)
 
 
 def test_auto_goes_on_in_the_child(backend):

@@ -99,11 +99,7 @@ def text_with_lanes(text):
 def _drivers(signatures):
     parts = []
     for sig in signatures.values():
-        passed = [
-            f"({a.ctype} *)args[{i}]" if a.pointer else f"*({a.ctype} const *)args[{i}]"
-            for i, a in enumerate(sig.args)
-        ]
-        part = _DRIVER.replace("PASSED", ", ".join(passed)).replace("NAME", sig.name)
+        part = _DRIVER.replace("PASSED", sources.passed_arguments(sig)).replace("NAME", sig.name)
         parts.append(part.replace("LANES", str(SIZE)))
     return "".join(parts)
 
