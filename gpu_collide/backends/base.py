@@ -83,6 +83,8 @@ class Backend(ABC):
         A group is one work-item, and the kernels are built for that; `launch` refuses other sizes.
     max_buffer : int
         Bytes of the largest single buffer.
+    kept : dict
+        What others keep on this backend, by their own names; it goes with it.
     """
 
     name = kind = "none"
@@ -95,6 +97,7 @@ class Backend(ABC):
     max_buffer = 2**62
 
     def __init__(self):
+        self.kept: dict[str, Any] = {}
         self._modules: dict[tuple[str, str | None], Module] = {}
         self._after_fork()
         renew_after_fork(self)

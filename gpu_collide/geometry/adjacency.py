@@ -7,6 +7,8 @@ same loop.
 
 import numpy as np
 
+from gpu_collide.geometry.columns import columns, cross
+
 __all__ = [
     "EDGE_REFLEX",
     "EDGE_MANY",
@@ -16,7 +18,15 @@ __all__ = [
     "next_corner",
     "previous_corner",
 ]
-__all__ += ["face_of_corner", "newell", "build_edges", "group_by", "edge_flags", "edge_vectors"]
+__all__ += [
+    "face_of_corner",
+    "newell",
+    "newell_columns",
+    "build_edges",
+    "group_by",
+    "edge_flags",
+    "edge_vectors",
+]
 
 # Bits of edge_flags and vertex_flags; the kernels test the same bits.
 EDGE_REFLEX = 1  # two faces, the solid fills more than half of the space around the edge
@@ -68,10 +78,14 @@ def newell(points, start, corners):
     """
     if len(start) == 1:
         return np.zeros((0, 3))
-    p = points[corners]
-    p = p - np.repeat(p[start[:-1]], np.diff(start), axis=0)
-    q = p[next_corner(start)]
-    return 0.5 * np.add.reduceat(np.cross(p, q), start[:-1], axis=0)
+    return np.stack(newell_columns([x[corners] for x in columns(points)], start), axis=1)
+
+
+def newell_columns(corners, start):
+    """`newell` of the loops whose corners lie at the places given as three arrays; so is the result."""
+    sizes, following = np.diff(start), next_corner(start)
+    p = [x - np.repeat(x[start[:-1]], sizes) for x in corners]
+    return [0.5 * np.add.reduceat(x, start[:-1]) for x in cross(p, [x[following] for x in p])]
 
 
 def build_edges(start, corners, n_vertices):

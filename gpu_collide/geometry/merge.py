@@ -214,7 +214,7 @@ def _straight_vertices(start, corners, points, tolerance):
     straight[two] = _between(points[two], points[a], points[b], tolerance)
     neighbours = {int(v): (int(x), int(y)) for v, x, y in zip(two, a, b, strict=True) if straight[v]}
     # A run of straight vertices must be straight as a whole: many small turns make a curve.
-    seen = set()
+    seen, runs, ends_of_runs = set(), [], []
     for vertex in neighbours:
         if vertex in seen:
             continue
@@ -227,9 +227,14 @@ def _straight_vertices(start, corners, points, tolerance):
                 previous, here = here, (y if x == previous else x)
             ends_of_run.append(here)
         seen.update(run)
-        p, q = points[ends_of_run[0]], points[ends_of_run[1]]
-        if not _between(points[run], p[None], q[None], tolerance).all():
-            straight[run] = False
+        runs.append(run)
+        ends_of_runs.append(ends_of_run)
+    if runs:
+        owner = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+        flat = np.concatenate([np.asarray(run, np.int64) for run in runs])
+        p, q = points[np.array(ends_of_runs)[owner]].transpose(1, 0, 2)
+        bent = np.bincount(owner[~_between(points[flat], p, q, tolerance)], minlength=len(runs)) > 0
+        straight[flat[bent[owner]]] = False
     # A sliver must not lose the corner that gives it its width.
     counts = np.bincount(adj.face_of_corner(start)[~straight[corners]], minlength=len(start) - 1)
     if (counts < 3).any():

@@ -13,11 +13,10 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import still_bodies, valid_bodies
+from gpu_collide.geometry import morton
 
 __all__ = ["BodyTree", "Levels", "Tree", "leaf_order", "mesh_bounds", "tree_constants"]
 
-SAMPLE = 4096  # centres that the cube of the codes is taken from
-CORE = (2, 98)  # percentiles of the sample between which the codes have their cells
 MOST_LEAVES = 1 << 26  # the kernels index 18 numbers a leaf with an int
 
 
@@ -74,21 +73,10 @@ def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
 
 def _cube(backend, module, boxes, n, bits, real):
     """Lower corner and side of the cube that the codes divide."""
-    k = min(n, SAMPLE)
+    k = min(n, morton.SAMPLE)
     centres = backend.empty(3 * k, real)
     backend.launch_items(module["b02_sample"], k, n_sample=k, n=n, boxes_in=boxes, centres_out=centres)
-    centres = backend.to_host(centres).reshape(k, 3).astype(np.float64)
-    centres = centres[np.isfinite(centres).all(axis=1)]
-    if not len(centres):
-        return np.zeros(3), 1.0
-    low, high = np.percentile(centres, CORE, axis=0)
-    with np.errstate(over="ignore"):
-        side = float((high - low).max()) * 1.25
-        origin = 0.5 * low + 0.5 * high - 0.5 * side
-    limit = float(np.finfo(real).max) / 4
-    least = max(np.abs([low, high]).max() * 1e-15, float(np.finfo(real).tiny) * 2.0 ** (bits + 2))
-    side = min(max(side, least), limit)
-    return np.clip(origin, -limit, limit), side
+    return morton.cube(backend.to_host(centres).reshape(k, 3).astype(np.float64), bits, real)
 
 
 class Tree:

@@ -3,7 +3,7 @@
  *
  * Each body stays in the frame of its own mesh, in scaled lengths, and has one map into the frame of the other. A mesh falls
  * into components, joined by edges; the closed ones have an inside, by their winding number. A shrunk vertex is moved
- * inwards by GC_OVERLAP_DEPTH, or by a share of its component's thickness if that is less (pipeline/solids.py). Of an open
+ * inwards by GC_OVERLAP_DEPTH, or by a share of its component's thickness if that is less (geometry/solids.py). Of an open
  * component the faces' backs are taken for its inside, unless it is two-sided.
  */
 #ifndef GC_SOLID_H

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gpu_collide.backends import sources
+from gpu_collide.geometry.patches import entries
 from gpu_collide.pipeline.near import NEAR_FIELDS
-from gpu_collide.pipeline.patches import _rows
 from gpu_collide.reference.screw.s01_screw import Screw
 from tests.bvh import _near
 from tests.bvh._near_launch import Near
@@ -52,7 +52,7 @@ def nodes_of(near, rng, per_pair=6):
 
 def points_of(mesh, faces, rng, n=24):
     """Corners of the faces and points inside them, from the mesh's centre."""
-    index, _ = _rows(mesh.face_start, np.asarray(faces))
+    index, _ = entries(mesh.face_start, np.asarray(faces))
     corners = mesh.vertices[mesh.face_vertices[index]]
     some = mesh.face_start[rng.choice(faces, n)][:, None] + np.array([0, 1, 2])
     share = rng.dirichlet([0.5, 0.5, 0.5], n)

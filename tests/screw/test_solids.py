@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline.solids import solids_of
+from gpu_collide.geometry.prepared import solids_of
 from gpu_collide.reference.screw._tables import tables_of
 from tests.acceptance import matrix
 from tests.screw.test_s09_overlap import OVERLAP, by_reference

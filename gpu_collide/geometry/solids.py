@@ -7,7 +7,6 @@ right, has an inside, by its winding number. The layout is that of ``kernels/scr
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,8 +14,9 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry import adjacency as adj
+from gpu_collide.geometry.columns import columns, dot, length
 
-__all__ = ["Solids", "solids_of", "solid_tables"]
+__all__ = ["Solids", "make_solids"]
 
 _C = sources.constants()
 #: Share of a component's thickness by which it is shrunk at most.
@@ -24,7 +24,6 @@ SHARE = float(_C["GC_OVERLAP_SHARE"])
 #: An outward direction whose least cosine with a normal is below this is replaced by the best one: exactly at
 #: vertices of few faces, by some rounds of search at others.
 BLUNT, FEW_FACES, ROUNDS = 0.1, 8, 64
-STRIDE = int(_C["GC_SOLID_STRIDE"])
 
 
 @dataclass(frozen=True)
@@ -49,29 +48,8 @@ class Solids:
     closed: bool
 
 
-_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
-def solids_of(mesh):
-    """`Solids` of a mesh; kept as long as the mesh lives."""
-    if mesh not in _known:
-        _known[mesh] = _make(mesh)
-    return _known[mesh]
-
-
-def solid_tables(meshes):
-    """``solids_in`` (int32) and ``insets_in`` (float64) of all meshes, flat."""
-    parts = [solids_of(mesh) for mesh in meshes]
-    heads, at = np.zeros((len(parts), STRIDE), np.int64), STRIDE * len(parts)
-    for head, part in zip(heads, parts, strict=True):
-        head[:] = at, len(part.told), part.closed, at + len(part.told)
-        at += len(part.told) + len(part.codes)
-    flat = [x for part in parts for x in (part.told, part.codes)]
-    ints = np.concatenate([heads.reshape(-1), *flat]).astype(np.int32)
-    return ints, np.concatenate([part.insets for part in parts]).reshape(-1)
-
-
-def _make(mesh):
+def make_solids(mesh):
+    """`Solids` of a mesh."""
     label, used = _components(mesh)
     count = int(label.max()) + 1
     face_label = label[mesh.face_vertices[mesh.face_start[:-1]]]
@@ -101,12 +79,12 @@ def _components(mesh):
     """Component of each vertex, numbered in the order of their first vertices, and which vertices have faces.
     Those without any count to component 0."""
     label = np.arange(len(mesh.vertices))
-    a, b = mesh.edges.astype(np.int64).T
+    low, high = mesh.edges.astype(np.int64).T
+    with_edges = np.flatnonzero(np.diff(mesh.vertex_edge_start))
+    begins, around = mesh.vertex_edge_start[with_edges], mesh.vertex_edges >> 1
     while True:
-        low = np.minimum(label[a], label[b])
-        joined = label.copy()
-        np.minimum.at(joined, label[a], low)
-        np.minimum.at(joined, label[b], low)
+        joined, near = label.copy(), np.minimum(label[low], label[high])
+        np.minimum.at(joined, label[with_edges], np.minimum.reduceat(near[around], begins))
         while (joined != joined[joined]).any():
             joined = joined[joined]
         if (joined == label).all():
@@ -123,18 +101,20 @@ def _thickness(mesh, label, face_label, closed):
     diagonal; the volumes, which have the right sign only; and the boxes."""
     count = len(closed)
     start = mesh.face_start.astype(np.int64)
-    corners = mesh.vertices[mesh.face_vertices]
+    corners = [x[mesh.face_vertices] for x in columns(mesh.vertices)]
     owner = np.repeat(face_label, np.diff(start))
-    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
-    np.minimum.at(low, owner, corners)
-    np.maximum.at(high, owner, corners)
+    order = np.argsort(owner, kind="stable")
+    begins = np.searchsorted(owner[order], np.arange(count))
+    sorted_corners = [x[order] for x in corners]
+    low = np.stack([np.minimum.reduceat(x, begins) for x in sorted_corners], axis=1)
+    high = np.stack([np.maximum.reduceat(x, begins) for x in sorted_corners], axis=1)
     size = high - low
     scale = size.max(axis=1)  # lengths in units of the component, so that cubes neither over- nor underflow
-    points = (corners - low[owner]) / scale[owner, None]
-    areas = adj.newell(points, start, np.arange(len(corners)))
-    along = np.einsum("ij,ij->i", areas, points[start[:-1]])
+    points = [(x - low[owner, k]) / scale[owner] for k, x in enumerate(corners)]
+    areas = adj.newell_columns(points, start)
+    along = dot(areas, [x[start[:-1]] for x in points])
     volume = np.bincount(face_label, along, count) / 3.0
-    surface = np.bincount(face_label, np.linalg.norm(areas, axis=1), count)
+    surface = np.bincount(face_label, length(areas), count)
     solid = 3.0 * np.abs(volume) / np.where(surface > 0, surface, 1.0)
     thickness = np.where(closed, solid, 0.5 * np.linalg.norm(size / scale[:, None], axis=1)) * scale
     return thickness, volume, (low, high)
@@ -151,7 +131,8 @@ def _outward(mesh, rim, sideless):
     total, least = np.zeros((len(mesh.vertices), 3)), np.full(len(mesh.vertices), -1.0)
     used = np.flatnonzero(sizes)
     normals = mesh.face_planes[mesh.vertex_faces, :3]
-    total[used] = _unit(np.add.reduceat(normals, mesh.vertex_face_start[used], axis=0))
+    around = columns(normals)
+    total[used] = _unit(np.stack([np.add.reduceat(x, mesh.vertex_face_start[used]) for x in around], axis=1))
     total[sideless] = 0.0
     on = np.flatnonzero(rim)
     if len(on):

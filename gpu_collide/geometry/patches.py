@@ -17,13 +17,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_collide.backends import sources
-from gpu_collide.pipeline.bvh import Tree
+from gpu_collide.geometry.adjacency import next_corner
+from gpu_collide.geometry.face_tree import PATCH_LEVEL
 
-__all__ = ["PATCH_LEVEL", "Patches", "cut", "face_tree"]
+__all__ = ["PATCH_COLUMNS", "Patches", "cut", "entries"]
 
-#: A patch is one node of the face tree on this level: 32 faces, so that a mask of them is an int.
-PATCH_LEVEL = int(sources.constants()["GC_PATCH_LEVEL"])
+#: Tables of a patch, in the order of the header (gc_mesh in gc_types.h).
+PATCH_COLUMNS = (
+    "face_start", "face_vertices", "face_edges", "edges", "edge_face_start", "edge_faces",
+    "vertex_edge_start", "vertex_edges", "vertex_face_start", "vertex_faces", "edge_flags", "vertex_flags",
+    "source_vertices", "source_edges", "source_faces", "edge_faces_away", "vertex_edges_away",
+    "vertex_faces_away",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,17 +39,20 @@ class Patches:
     ----------
     counts : (p, 3) int64
         Vertices, edges, faces of each patch.
-    tables : dict of name to (flat, begins)
-        The index tables of `gpu_collide.pipeline.tables`, and where each patch begins in them; the entries
-        are numbers within the patch. ``source_vertices``, ``source_edges``, ``source_faces`` lead to the
-        mesh. ``edge_faces_away`` and the like say for each entry how many patches on it counts in.
+    tables : dict of name to int32 array
+        The tables of `PATCH_COLUMNS`, flat; the entries are numbers within the patch. ``source_vertices``,
+        ``source_edges``, ``source_faces`` lead to the mesh. ``edge_faces_away`` and the like say for each
+        entry how many patches on it counts in.
+    begins : (p, columns) int64
+        Where each patch begins in each of them.
     """
 
     counts: np.ndarray
     tables: dict
+    begins: np.ndarray
 
 
-def _rows(start, rows):
+def entries(start, rows):
     """Where the entries of some rows of a CSR table stand in it, and the number of entries of each row."""
     sizes = start[rows + 1] - start[rows]
     first = np.repeat(start[rows] - np.cumsum(sizes) + sizes, sizes)
@@ -56,10 +64,19 @@ class _Copies:
 
     def __init__(self, patch, item):
         self.span = np.int64(item.max() + 1)
-        self.keys, inverse = np.unique(patch * self.span + item, return_inverse=True)
-        self.patch, self.source = self.keys // self.span, self.keys % self.span
+        keys = patch * self.span + item
+        order = np.argsort(keys, kind="stable")
+        ranked = keys[order]
+        new = np.append(True, ranked[1:] != ranked[:-1])
+        self.keys, self.shown = (
+            ranked[new],
+            order[new],
+        )  # shown: the first of what was given that is this copy
+        self.patch, self.source = patch[self.shown], item[self.shown]
         self.first = np.searchsorted(self.patch, np.arange(int(patch.max()) + 1))
-        self.given = inverse.reshape(-1) - self.first[patch]  # number within the patch of what was given
+        self.given = np.empty(len(keys), np.int64)  # number within the patch of what was given
+        self.given[order] = np.cumsum(new) - 1
+        self.given -= self.first[patch]
 
     def find(self, patch, item):
         """Number within the patch of a copy, and whether there is one."""
@@ -103,12 +120,17 @@ def cut(mesh, order, size=1 << PATCH_LEVEL):
     place = np.empty(nf, np.int64)
     place[order] = np.arange(nf)
     patch, local_face = place // size, place % size
-    index, sizes = _rows(mesh.face_start, order)
+    index, sizes = entries(mesh.face_start, order)
     corner_patch = np.repeat(patch[order], sizes)
-    vertices = _Copies(corner_patch, mesh.face_vertices[index].astype(np.int64))
-    edges = _Copies(corner_patch, mesh.face_edges[index].astype(np.int64))
-    ends = mesh.edges[edges.source].astype(np.int64)
-    local_ends, _ = vertices.find(edges.patch[:, None], ends)
+    corner = mesh.face_vertices[index]
+    vertices = _Copies(corner_patch, corner)
+    edges = _Copies(corner_patch, mesh.face_edges[index])
+    # an edge goes from its lower vertex to the higher; its copy is the side of a face, which may walk it back
+    tail = edges.shown
+    head = next_corner(np.append(0, np.cumsum(sizes)))[tail]
+    back = corner[tail] > corner[head]
+    tail, head = np.where(back, head, tail), np.where(back, tail, head)
+    local_ends = np.stack([vertices.given[tail], vertices.given[head]], axis=1)
 
     # what is around a feature, in the patch that owns it: the first that has a face there
     edge_owner = np.minimum.reduceat(patch[mesh.edge_faces >> 1], mesh.edge_face_start[:-1])
@@ -125,8 +147,10 @@ def cut(mesh, order, size=1 << PATCH_LEVEL):
     at, vertex_edge_sizes = _around(mesh.vertex_edge_start, vertices, vertex_owner)
     edge_at, edge_end = mesh.vertex_edges[at].astype(np.int64) >> 1, mesh.vertex_edges[at] & 1
     here = np.repeat(vertices.patch, vertex_edge_sizes)
-    there = np.where(edges.find(here, edge_at)[1], here, edge_owner[edge_at])
-    local_edge, _ = edges.find(there, edge_at)
+    local_edge, found = edges.find(here, edge_at)
+    there, gone = here.copy(), np.flatnonzero(~found)
+    there[gone] = edge_owner[edge_at[gone]]
+    local_edge[gone], _ = edges.find(there[gone], edge_at[gone])
 
     copies = [np.bincount(p, minlength=n_patches) for p in (vertices.patch, edges.patch, patch)]
     first_vertex, first_edge, first_face = (np.cumsum(c) - c for c in copies)
@@ -156,15 +180,18 @@ def cut(mesh, order, size=1 << PATCH_LEVEL):
         "vertex_edges_away": (there - here, vertex_edge0),
         "vertex_faces_away": (patch[vertex_face] - vertex_from, vertex_face0),
     }
-    tables = {name: (flat.astype(np.int32), begins) for name, (flat, begins) in tables.items()}
-    return Patches(np.stack(copies, axis=1).astype(np.int64), tables)
+    return Patches(
+        np.stack(copies, axis=1).astype(np.int64),
+        {name: tables[name][0].astype(np.int32) for name in PATCH_COLUMNS},
+        np.stack([tables[name][1] for name in PATCH_COLUMNS], axis=1),
+    )
 
 
 def _around(start, copies, owner):
     """Entries of a CSR table of the mesh for the copies that own their item, in the order of all copies, and
     how many each copy has (others none)."""
     owned = copies.owned(owner)
-    at, sizes = _rows(start, copies.source[owned])
+    at, sizes = entries(start, copies.source[owned])
     counts = np.zeros(len(copies.patch), np.int64)
     counts[owned] = sizes
     return at, counts
@@ -173,55 +200,3 @@ def _around(start, copies, owner):
 def _before(sizes, first):
     """Entries before each patch, where `first` is its first row."""
     return np.concatenate([[0], np.cumsum(sizes)])[first]
-
-
-def _slabs(mesh, order, size, boxes):
-    """Slab and radius (n, 6) of runs of `size` faces: unit normal, range along it, greatest distance from the
-    middle of the box (see ``kernels/common/gc_types.h``)."""
-    centred = mesh.vertices - mesh.center
-    index, sizes = _rows(mesh.face_start, order)
-    corners = centred[mesh.face_vertices[index]]
-    face_first = np.arange(0, len(order), size)
-    first = (np.cumsum(sizes) - sizes)[face_first]
-    of_node = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(corners))))
-    distance = np.linalg.norm(corners - 0.5 * (boxes[of_node, :3] + boxes[of_node, 3:]), axis=1)
-    normal = np.add.reduceat(mesh.face_planes[order, :3], face_first, axis=0)
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = np.where(length > 1e-3, normal / np.where(length > 0, length, 1.0), 0.0)
-    along = np.einsum("ij,ij->i", corners, normal[of_node])
-    return np.column_stack(
-        [normal, np.minimum.reduceat(along, first), np.maximum.reduceat(along, first),
-         np.maximum.reduceat(distance, first)]
-    )  # fmt: skip
-
-
-def face_tree(mesh, number, backend, module, tables):
-    """The tree of a mesh's faces.
-
-    Parameters
-    ----------
-    mesh : Mesh
-    number : int
-        Which of the meshes in `tables`.
-    backend, module
-    tables : dict
-        ``headers_in``, ``topology_in``, ``vertices_in`` of the whole meshes.
-
-    Returns
-    -------
-    order : (faces,) int64
-        Face of each leaf.
-    levels : list of (n, GC_PATCH_NODE) float64
-        Nodes, level by level from single faces up.
-    """
-    n = len(mesh.face_planes)
-    boxes = backend.empty(6 * n, np.dtype(np.float32 if module.precision == "single" else np.float64))
-    backend.launch_items(module["b01_faces"], n, n_faces=n, mesh=number, boxes_out=boxes, **tables)
-    tree = Tree.build(backend, module, boxes)
-    order = tree.order_host.astype(np.int64)
-    nodes = backend.to_host(tree.nodes).reshape(-1, 6).astype(np.float64)
-    levels = []
-    for level, (start, count) in enumerate(zip(tree.levels.starts, tree.levels.counts, strict=True)):
-        box = nodes[start : start + count]
-        levels.append(np.column_stack([box, _slabs(mesh, order, 1 << level, box)]))
-    return order, levels

@@ -1,0 +1,56 @@
+"""Order along a Morton curve, on the host: the cube that codes divide, and the codes of ``b02_keys``."""
+
+import numpy as np
+
+__all__ = ["SAMPLE", "codes", "cube", "sample"]
+
+SAMPLE = 4096  # centres that the cube of the codes is taken from
+CORE = (2, 98)  # percentiles of the sample between which the codes have their cells
+
+
+def sample(n):
+    """Numbers of at most `SAMPLE` of n things, spread evenly."""
+    k = min(n, SAMPLE)
+    return np.arange(k, dtype=np.int64) * n // max(k, 1)
+
+
+def cube(centres, bits, real=np.float64):
+    """Lower corner and side of the cube that codes of so many bits an axis divide.
+
+    Parameters
+    ----------
+    centres : (k, 3) float64
+        A sample of what is to be ordered; what is not finite does not count.
+    bits : int
+    real : dtype
+        What the codes will be computed in.
+    """
+    centres = centres[np.isfinite(centres).all(axis=1)]
+    if not len(centres):
+        return np.zeros(3), 1.0
+    low, high = np.percentile(centres, CORE, axis=0)
+    with np.errstate(over="ignore"):
+        side = float((high - low).max()) * 1.25
+        origin = 0.5 * low + 0.5 * high - 0.5 * side
+    limit = float(np.finfo(real).max) / 4
+    least = max(np.abs([low, high]).max() * 1e-15, float(np.finfo(real).tiny) * 2.0 ** (bits + 2))
+    side = min(max(side, least), limit)
+    return np.clip(origin, -limit, limit), side
+
+
+def codes(centres, bits, origin, side):
+    """Code of each place, three arrays of finite float64; those outside the cube go to its border."""
+    per_length, code = 2.0**bits / side, np.int64(0)
+    for x, low in zip(centres, origin, strict=True):
+        cell = np.clip(np.floor((x - low) * per_length), 0.0, 2.0**bits - 1.0)
+        code = code << 1 | _spread(cell.astype(np.int64))
+    return code
+
+
+def _spread(v):
+    """Bits of v, at most 21, at every third place."""
+    v = (v | v << 32) & 0x1F00000000FFFF
+    v = (v | v << 16) & 0x1F0000FF0000FF
+    v = (v | v << 8) & 0x100F00F00F00F00F
+    v = (v | v << 4) & 0x10C30C30C30C30C3
+    return (v | v << 2) & 0x1249249249249249
