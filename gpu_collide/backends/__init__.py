@@ -22,7 +22,8 @@ NAMES = ("cuda", "cpu", "opencl", "reference")
 """Names of the backends, in the order in which ``"auto"`` tries them."""
 
 _open: dict[str, Backend | BackendUnavailableError] = {}
-_refused: dict[tuple[str, str], Exception] = {}  # backends that "auto" passes over for a precision, and why
+#: Backends that "auto" passes over for programs in a precision, and why.
+_refused: dict[tuple, Exception] = {}
 _lock = threading.RLock()
 
 
@@ -108,7 +109,11 @@ def _try(name: str) -> Backend | BackendUnavailableError:
         return _open[name]
 
 
-def get_backend(name: str = "auto", precision: str | None = None) -> Backend:
+def get_backend(
+    name: str = "auto",
+    precision: str | None = None,
+    programs: tuple[str, ...] = ("screw", "screen", "solve"),
+) -> Backend:
     """The backend called `name`, opened once per process.
 
     Parameters
@@ -119,6 +124,9 @@ def get_backend(name: str = "auto", precision: str | None = None) -> Backend:
         variable ``GPU_COLLIDE_BACKEND`` narrows ``"auto"`` to one name or to several, separated by commas.
     precision : {"mixed", "double", "single"}, optional
         ``"auto"`` passes over devices without float64 unless it is ``"single"`` or not given.
+    programs : tuple of str
+        What is launched first, of `sources.PROGRAMS`: with a precision, ``"auto"`` passes over backends that
+        do not build it.
 
     Raises
     ------
@@ -146,7 +154,7 @@ def get_backend(name: str = "auto", precision: str | None = None) -> Backend:
             _warn_once(reasons)
         opened = _try(candidate)
         if isinstance(opened, Backend):
-            opened = _builds(opened, precision)
+            opened = _builds(opened, precision, programs)
             if isinstance(opened, Backend):
                 _tell_of_fork(reasons, candidate)
                 return opened
@@ -162,17 +170,17 @@ def _tell_of_fork(reasons: dict, taken: str) -> None:
             warnings.warn(f"{error}; {taken!r} is taken now", RuntimeWarning, stacklevel=4)
 
 
-def _builds(opened: Backend, precision: str | None) -> Backend | Exception:
-    """`opened` if it has the kernels in `precision`, else why not: its compiler is tried now, while there are
-    others to go on to."""
+def _builds(opened: Backend, precision: str | None, programs: tuple[str, ...]) -> Backend | Exception:
+    """`opened` if it builds `programs` in `precision`, else why not: its compiler is tried now, while there
+    are others to go on to."""
     if not opened.has_float64 and precision not in (None, "single"):
         return PrecisionUnavailableError(f"{opened.device} has no float64 (precision='single' would do)")
     if precision is None or isinstance(opened, ReferenceBackend):
         return opened
-    key = opened.name, precision
+    key = opened.name, precision, programs
     if key not in _refused:
         try:
-            opened.module(precision)
+            opened.module(programs, precision)
             return opened
         except (BackendUnavailableError, KernelCompileError) as error:
             _refused[key] = error

@@ -6,14 +6,15 @@ import operator
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.backends.builds import Builds
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.backends.host import host_memory_free
+from gpu_collide.backends.host import host_memory_free, thread_count
 from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
 from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
@@ -85,6 +86,8 @@ class Backend(ABC):
         Bytes of the largest single buffer.
     kept : dict
         What others keep on this backend, by their own names; it goes with it.
+    parallel_builds : bool
+        Programs compile side by side.
     """
 
     name = kind = "none"
@@ -95,16 +98,17 @@ class Backend(ABC):
     item_group_size = 1
     serial_groups = False
     max_buffer = 2**62
+    parallel_builds = False
 
     def __init__(self):
         self.kept: dict[str, Any] = {}
-        self._modules: dict[tuple[str, str | None], Module] = {}
-        self._after_fork()
+        self._modules: dict[tuple[tuple[str, ...], str], Module] = {}
+        self._builds = Builds(self._compile, thread_count() if self.parallel_builds else 1)
         renew_after_fork(self)
 
     def _after_fork(self):
-        self._lock = threading.RLock()
-        for module in self._modules.values():
+        self._builds.after_fork()
+        for module in self._builds.made():
             for kernel in module.values():
                 kernel.lock = threading.Lock()
 
@@ -173,13 +177,21 @@ class Backend(ABC):
         return self.to_device(np.argsort(host, kind="stable").astype(np.int32), copy=False)
 
     # -- kernels ---------------------------------------------------------------------------------------------
-    def module(self, precision: str = "mixed", text: str | None = None) -> Module:
-        """Kernels built for `precision`, once per process and, where the driver allows it, once per machine.
+    def module(self, programs: str | Iterable[str], precision: str = "mixed") -> Module:
+        """The kernels of some of `sources.PROGRAMS`, built for `precision`.
 
-        `text` replaces the package's kernel text (tests do that).
+        Each program is built once per process and, where the driver allows it, once per machine; several that
+        are not built yet are built side by side where that pays.
+
+        Parameters
+        ----------
+        programs : str or iterable of str
+        precision : {"mixed", "double", "single"}
 
         Raises
         ------
+        KeyError
+            There is no such program.
         ValueError
             Unknown precision.
         PrecisionUnavailableError
@@ -187,6 +199,28 @@ class Backend(ABC):
         KernelCompileError
             The compiler refused the text.
         """
+        names = (programs,) if isinstance(programs, str) else tuple(programs)
+        module = self._modules.get((names, precision))
+        if module is None:
+            self.check_precision(precision)
+            begun = time.perf_counter()
+            # the longest first: the others are built beside it
+            texts = sorted({sources.program(name) for name in names}, key=len, reverse=True)
+            keys = [(text, precision) for text in texts]
+            missing = self._builds.missing(keys)
+            built = self._builds.all(keys)
+            module = Module(precision, {name: kernel for part in built for name, kernel in part.items()})
+            module._seconds = time.perf_counter() - begun if missing else 0.0
+            module = self._modules.setdefault((names, precision), module)
+        return module
+
+    def compile(self, text: str, precision: str = "mixed") -> Module:
+        """The kernels of `text`, built for `precision` once per process; raises what `module` does."""
+        self.check_precision(precision)
+        return self._builds.get((text, precision))
+
+    def check_precision(self, precision: str) -> None:
+        """Raise what `module` raises for a precision that it cannot build."""
         if precision not in sources.PRECISIONS:
             raise ValueError(f"precision must be one of {', '.join(sources.PRECISIONS)}, got {precision!r}")
         if not self.has_float64 and precision != "single":
@@ -194,21 +228,15 @@ class Backend(ABC):
                 f"{self.name} device {self.device} has no float64, which precision={precision!r} needs; "
                 "pass precision='single' or another backend"
             )
-        with self._lock:
-            key = (precision, text)
-            if key not in self._modules:
-                begun = time.perf_counter()
-                text = sources.source() if text is None else text
-                signatures = sources.parse(text)
-                handles = self._build(text, precision, signatures)
-                kernels = {}
-                for name, sig in signatures.items():
-                    args = (KernelArg(a.name, a.dtype(precision), a.pointer, a.const) for a in sig.args)
-                    kernels[name] = Kernel(name, tuple(args), handles[name])
-                module = Module(precision, kernels)
-                module._seconds = time.perf_counter() - begun
-                self._modules[key] = module
-            return self._modules[key]
+
+    def _compile(self, text: str, precision: str) -> Module:
+        signatures = sources.parse(text)
+        handles = self._build(text, precision, signatures)
+        kernels = {}
+        for name, sig in signatures.items():
+            args = (KernelArg(a.name, a.dtype(precision), a.pointer, a.const) for a in sig.args)
+            kernels[name] = Kernel(name, tuple(args), handles[name])
+        return Module(precision, kernels)
 
     @abstractmethod
     def _build(self, text: str, precision: str, signatures: dict) -> dict[str, Any]:
@@ -329,7 +357,7 @@ class Backend(ABC):
         for precision, real in (("mixed", "f8"), ("single", "f4"))[0 if self.has_float64 else 1 :]:
             a, b, c = rng.uniform(0.5, 2, (3, n)).astype(real)
             out = self.fill(self.empty((3, n), real), -1)
-            kernel = self.module(precision, text=_probe_text()).kernel("gc_probe")
+            kernel = self.compile(_probe_text(), precision).kernel("gc_probe")
             inputs = {"a_in": self.to_device(a), "b_in": self.to_device(b), "c_in": self.to_device(c)}
             self.launch_items(kernel, n, n=n, **inputs, out=out)
             with np.errstate(all="ignore"):
@@ -362,8 +390,7 @@ GC_KERNEL void gc_probe(int n, GC_GLOBAL const gc_real *a_in, GC_GLOBAL const gc
 
 
 def _probe_text() -> str:
-    folder = sources.kernels_dir()
-    return sources.join([folder / "common" / "gc_platform.h"], folder) + _PROBE
+    return sources.joined("common/gc_platform.h") + _PROBE
 
 
 def _not_negative(n) -> int:

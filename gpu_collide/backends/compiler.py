@@ -9,13 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from functools import lru_cache
 
 from gpu_collide.backends.cache import build_folders, scratch_folder
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
-__all__ = ["INSTALL_HINT", "compile_shared", "extra_flags", "find_compiler"]
+__all__ = ["INSTALL_HINT", "Abort", "abort_by", "compile_shared", "extra_flags", "find_compiler"]
 
 INSTALL_HINT = (
     "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; "
@@ -120,6 +121,55 @@ def compile_seconds() -> float:
     return seconds
 
 
+class Abort:
+    """Ends the compilers of the threads that run under it (`abort_by`), once and for all."""
+
+    def __init__(self):
+        self.over = False
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen] = set()
+
+    def now(self) -> None:
+        """End what runs, and whatever begins later."""
+        with self._lock:
+            self.over = True
+            for process in self._running:
+                _end(process)
+
+    def begins(self, process: subprocess.Popen) -> None:
+        """`process` runs from now on."""
+        with self._lock:
+            self._running.add(process)
+            if self.over:
+                _end(process)
+
+    def ended(self, process: subprocess.Popen) -> None:
+        """`process` has ended."""
+        with self._lock:
+            self._running.discard(process)
+
+
+_mine = threading.local()
+
+
+@contextlib.contextmanager
+def abort_by(abort: Abort):
+    """What this thread compiles meanwhile is ended by ``abort.now()``."""
+    _mine.abort = abort
+    try:
+        yield
+    finally:
+        _mine.abort = None
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a process and those it started."""
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
 def run(command: list[str], seconds: float, text: str = "", **options) -> tuple[int, str, str]:
     """Exit code, output and errors of a command that reads `text`.
 
@@ -132,18 +182,21 @@ def run(command: list[str], seconds: float, text: str = "", **options) -> tuple[
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
         errors="replace", **options,
     )  # fmt: skip
+    abort = getattr(_mine, "abort", None)
     try:
+        if abort:
+            abort.begins(process)
         out, err = process.communicate(text, timeout=seconds)
     except BaseException:
-        with contextlib.suppress(OSError):
-            if os.name == "posix":
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
+        _end(process)
         for pipe in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(OSError, ValueError):
                 pipe.close()
         process.wait()
         raise
+    finally:
+        if abort:
+            abort.ended(process)
     return process.returncode, out, err
 
 

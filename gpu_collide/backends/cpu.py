@@ -156,7 +156,7 @@ class CpuBackend(Backend):
     """
 
     name = kind = "cpu"
-    serial_groups = True
+    serial_groups = parallel_builds = True
 
     def __init__(self, threads: int | None = None, flags: tuple[str, ...] | None = None):
         super().__init__()

@@ -188,6 +188,7 @@ class OpenclBackend(Backend):
     def _open(self, device) -> None:
         cl = self._cl
         self._modules.clear()
+        self._builds.clear()
         self._device = device
         self.device = describe(device)
         self.has_float64 = has_float64(device)

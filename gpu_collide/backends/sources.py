@@ -1,12 +1,15 @@
 """The kernel text: where it lies, how its files are joined, which entry points it declares.
 
 Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line``
-before each so that every compiler names our file and line, and reads the entry points and constants from it.
+before each so that every compiler names our file and line, and reads entry points, constants and the columns
+of records from it.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,27 +18,41 @@ import numpy as np
 
 __all__ = [
     "PRECISIONS",
+    "PROGRAMS",
     "Arg",
+    "Record",
     "Signature",
     "constants",
     "dtypes",
     "c_entry_points",
     "join",
+    "joined",
     "kernels_dir",
+    "known",
+    "needs",
     "parse",
+    "program",
+    "program_of",
+    "record",
+    "records",
+    "resolve",
     "source",
 ]
 
 PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
 """Precision name to the value of ``GC_PRECISION``."""
 
-# Headers in the order in which they use each other; any other gc_*.h follows by name.
-_FIRST = (
-    *(f"common/gc_{name}.h" for name in ("platform", "constants", "types", "math", "motion")),
-    *(f"screw/gc_{name}.h" for name in ("roots", "equations", "properness", "contact", "screen", "scratch")),
-    "bvh/gc_near.h",
-    "screw/gc_grid.h",
-)
+PROGRAMS = {
+    "bvh": ("bvh/b01_bounds.c", "bvh/b02_keys.c", "bvh/b03_tree.c", "bvh/b04_pairs.c"),
+    "near": ("bvh/b05_features.c", "bvh/b06_gather.c"),
+    "screw": ("screw/s01_screw.c", "filters/f01_spheres.c", "filters/f02_boxes.c", "filters/f03_plane.c"),
+    "screen": ("screw/screen.c",),
+    "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
+    "answer": ("screw/s07_answer.c",),
+    "overlap": ("screw/s09_overlap.c",),
+}
+"""What is compiled together: stages that a query launches together. A stage with entry points is in one."""
+
 _FIXED_TYPES = {
     "int": "i4", "gc_int": "i4", "gc_uint": "u4", "gc_long": "i8", "gc_uchar": "u1",
     "float": "f4", "double": "f8",
@@ -78,7 +95,7 @@ def kernels_dir() -> Path:
     """Folder of the kernel sources: in the package (wheel), else at the repository's root (editable)."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "kernels", package.parent / "kernels"):
-        if (folder / _FIRST[0]).is_file():
+        if (folder / "common" / "gc_platform.h").is_file():
             return folder
     raise FileNotFoundError(
         f"no kernel sources in {package / 'kernels'} or {package.parent / 'kernels'}; reinstall gpu-collide"
@@ -86,11 +103,65 @@ def kernels_dir() -> Path:
 
 
 def kernel_files() -> list[Path]:
-    """Files in joining order: the headers all need, the other headers, the stages by number."""
+    """All files of the kernels, each behind those it needs."""
     folder = kernels_dir()
-    first = [folder / name for name in _FIRST if (folder / name).is_file()]
-    others = sorted(set(folder.glob("*/gc_*.h")) - set(first), key=lambda path: path.name)
-    return first + others + sorted(folder.glob("*/*.c"))
+    return [folder / name for name in resolve(sorted(known()), known())]
+
+
+_HEAD = re.compile(r"\s*/\*.*?\*/", re.S)
+_NEEDS = re.compile(r"^ \* needs: (.*)$", re.M)
+
+
+def needs(text: str) -> tuple[str, ...] | None:
+    """What the head of a kernel file says that it needs: names behind ``needs:``; None if it does not say."""
+    head = _HEAD.match(text)
+    lines = _NEEDS.findall(head.group()) if head else []
+    names = [name for line in lines for name in line.split()]
+    return tuple(name for name in names if name != "nothing") if lines else None
+
+
+@lru_cache(maxsize=1)
+def known() -> dict[str, tuple[str, ...] | None]:
+    """What each kernel file needs, by its name, such as ``"common/gc_math.h"``."""
+    folder = kernels_dir()
+    files = sorted(path for kind in ("*/*.h", "*/*.c") for path in folder.glob(kind))
+    return {f.relative_to(folder).as_posix(): needs(f.read_text(encoding="utf-8")) for f in files}
+
+
+def resolve(wanted: Iterable[str], by_name: Mapping[str, tuple[str, ...] | None]) -> list[str]:
+    """`wanted` files and all they need according to `by_name`, each once and behind those it needs.
+
+    The order is that of `wanted` and of the heads, so that one set of files has one text.
+
+    Raises
+    ------
+    ValueError
+        A file is not there, does not say what it needs, or needs itself by way of others.
+    """
+    done: list[str] = []
+    open_: list[str] = []
+
+    def visit(name):
+        if name in open_:
+            circle = " needs ".join([*open_[open_.index(name) :], name])
+            raise ValueError(f"kernel files need each other in a circle: {circle}")
+        if name in done:
+            return
+        if name not in by_name:
+            which = f"{open_[-1]} needs {name}, which" if open_ else name
+            raise ValueError(f"{which} is no kernel file; a name is folder/file, such as common/gc_math.h")
+        if by_name[name] is None:
+            raise ValueError(
+                f"{name} does not say what it needs; its first comment wants a line ' * needs: ...'"
+            )
+        open_.append(name)
+        for other in by_name[name]:
+            visit(other)
+        done.append(open_.pop())
+
+    for name in wanted:
+        visit(name)
+    return done
 
 
 def join(files: list[Path], base: Path | None = None) -> str:
@@ -102,10 +173,43 @@ def join(files: list[Path], base: Path | None = None) -> str:
     return "".join(parts)
 
 
+def joined(*names: str) -> str:
+    """The text of some kernel files, such as ``"screw/gc_roots.h"``, and of all that these need."""
+    folder = kernels_dir()
+    return join([folder / name for name in resolve(names, known())], folder)
+
+
 @lru_cache(maxsize=1)
 def source() -> str:
-    """The joined kernel text of the installed package, read once per process."""
+    """The text of all kernel files."""
     return join(kernel_files(), kernels_dir())
+
+
+@lru_cache(maxsize=len(PROGRAMS))
+def program(name: str) -> str:
+    """The text of one of `PROGRAMS`, read once per process.
+
+    Raises
+    ------
+    KeyError
+        There is no such program.
+    """
+    if name not in PROGRAMS:
+        raise KeyError(f"no program named {name!r}; there are {', '.join(PROGRAMS)}")
+    return joined(*PROGRAMS[name])
+
+
+@lru_cache(maxsize=1)
+def _homes() -> dict[str, str]:
+    """Program of each entry point."""
+    return {kernel: name for name in PROGRAMS for kernel in parse(program(name))}
+
+
+def program_of(kernel: str) -> str:
+    """Name of the program that has a kernel; KeyError lists all kernels."""
+    if kernel not in _homes():
+        raise KeyError(f"no kernel named {kernel!r}; there are {', '.join(_homes())}")
+    return _homes()[kernel]
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -229,6 +333,88 @@ def c_entry_points(signatures: dict[str, Signature]) -> str:
         _DRIVER.replace("NAME", sig.name).replace("PASSED", passed_arguments(sig))
         for sig in signatures.values()
     )
+
+
+@dataclass(frozen=True)
+class Record:
+    """The columns of a record as the kernel text lists them.
+
+    Attributes
+    ----------
+    name : str
+    offsets, widths : dict of str to int
+        Of each column, in order: where it begins and how many numbers it has.
+    stride : int
+        Numbers from one record to the next.
+    """
+
+    name: str
+    offsets: dict[str, int]
+    widths: dict[str, int]
+    stride: int
+
+    def __getitem__(self, column: str) -> int | slice:
+        """Place of a column: a number, or a slice if it has several."""
+        try:
+            at, width = self.offsets[column], self.widths[column]
+        except KeyError:
+            raise KeyError(
+                f"record {self.name} has no column {column!r}; it has {', '.join(self.offsets)}"
+            ) from None
+        return at if width == 1 else slice(at, at + width)
+
+
+_LIST = re.compile(r"#define GC_(\w+)_COLUMNS\(ONE, MANY, X\)([^\n]*)")
+_COLUMN = re.compile(r"ONE\(X, (\w+)\)|MANY\(X, (\w+), (\d+)\)|GC_(\w+)_COLUMNS\(ONE, MANY, X\)")
+
+
+def record(name: str) -> Record:
+    """The record that the kernels call ``GC_NAME``, such as ``record("screw")``; KeyError lists all."""
+    declared = records(source())
+    if name not in declared:
+        raise KeyError(f"no record named {name!r}; there are {', '.join(declared)}")
+    return declared[name]
+
+
+@lru_cache(maxsize=8)
+def records(text: str) -> dict[str, Record]:
+    """Records that `text` declares by ``GC_RECORD(GC_NAME)`` from the list ``GC_NAME_COLUMNS`` (gc_types.h).
+
+    Raises
+    ------
+    ValueError
+        A list holds something else than columns, names one twice, or has more than the stride.
+    """
+    text = strip_comments(text.replace("\\\n", " "))
+    lists = dict(_LIST.findall(text))
+    strides = dict(re.findall(r"#define GC_(\w+)_STRIDE (\d+)", text))
+    found = {}
+    for name in re.findall(r"^GC_RECORD\(GC_(\w+)\)", text, re.M):
+        columns = _columns(name, lists)
+        widths = dict(columns)
+        total = sum(widths.values())
+        if len(widths) != len(columns) or name not in strides or total > int(strides[name]):
+            raise ValueError(
+                f"record GC_{name} must name each column once and have a GC_{name}_STRIDE of at least "
+                f"{total}, got {strides.get(name, 'none')}"
+            )
+        ends = dict(zip(widths, itertools.accumulate(widths.values()), strict=True))
+        offsets = {column: end - widths[column] for column, end in ends.items()}
+        found[name.lower()] = Record(name.lower(), offsets, widths, int(strides[name]))
+    return found
+
+
+def _columns(name: str, lists: dict[str, str]) -> list[tuple[str, int]]:
+    """Columns and their widths of a list, with those of the lists it takes in."""
+    if name not in lists or _COLUMN.sub("", lists[name]).strip():
+        raise ValueError(
+            f"GC_{name}_COLUMNS(ONE, MANY, X) must list ONE(X, name), MANY(X, name, n) and other lists, "
+            f"got {lists.get(name, 'no such list')!r}"
+        )
+    out = []
+    for one, many, width, other in _COLUMN.findall(lists[name]):
+        out += _columns(other, lists) if other else [(one or many, int(width or 1))]
+    return out
 
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b[ \t]*(.*)")

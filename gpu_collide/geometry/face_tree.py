@@ -20,7 +20,7 @@ __all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "node_table"]
 _C = sources.constants()
 #: A patch is one node of the tree on this level: 32 faces, so that a mask of them is an int.
 PATCH_LEVEL = int(_C["GC_PATCH_LEVEL"])
-_NODE = int(_C["GC_PATCH_NODE"])
+_NODE = int(_C["GC_NODE_STRIDE"])
 _BLOCK = 1 << 13  # faces at a time: what they need stays in a core's cache
 _BITS = 21  # of a code on each axis: three fit a 64-bit number
 
@@ -77,7 +77,7 @@ def node_table(mesh, tree, points, begins, dtype, told=None):
 
     Returns
     -------
-    (nodes, GC_PATCH_NODE)
+    (nodes, GC_NODE_STRIDE)
     """
     start = mesh.face_start.astype(np.int64)
     sizes = np.diff(start)[tree.order]

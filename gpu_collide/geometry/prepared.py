@@ -97,7 +97,7 @@ def _tree_of(mesh):
 
 
 def nodes_of(mesh, dtype, told=None):
-    """Nodes of the tree of its faces, level by level (see `node_table`); (nodes, GC_PATCH_NODE)."""
+    """Nodes of the tree of its faces, level by level (see `node_table`); (nodes, GC_NODE_STRIDE)."""
     dtype = np.dtype(dtype)
 
     def make():

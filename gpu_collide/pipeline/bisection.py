@@ -44,6 +44,7 @@ def bisection(run, bodies, pairs, samples, iterations):
     tests : (p,) int32
         Overlap tests made.
     """
+    run.build("screw", "overlap")
     begun = time.perf_counter()
     trees = overlap.takes_trees(bodies.meshes)
     tables = tables_for(bodies.meshes, run.backend, run.precision, trees).buffers

@@ -194,9 +194,9 @@ class BodyTree:
     def __init__(self, run, rules):
         self.run, self.rules = run, rules
         c = tree_constants(run.precision)
-        self.low, self.leaf_stride = int(c["GC_BVH_LOW"]), int(c["GC_LEAF_STRIDE"])
-        self.leaf_width, self.node_width = int(c["GC_LEAF_INTS"]), int(c["GC_CROWD_STRIDE"])
-        self.bound_stride, self.keep = int(c["GC_BOUND_STRIDE"]), int(c["GC_BVH_KEEP"])
+        self.low, self.keep = int(c["GC_BVH_LOW"]), int(c["GC_BVH_KEEP"])
+        strides = (sources.record(name).stride for name in ("leaf", "leaf_int", "crowd", "bound"))
+        self.leaf_stride, self.leaf_width, self.node_width, self.bound_stride = strides
         self.wild = c["GC_BVH_WILD"]
 
     @classmethod
@@ -262,7 +262,8 @@ class BodyTree:
             ranks, n_ranks = np.where(self.valid, self.ranks, n_ranks).astype(np.int32), n_ranks + 1
         run = self.run
         args = {"ranks": None if ranks is None else run.to_device(ranks), "n_ranks": n_ranks}
-        order, centre = leaf_order(run.backend, run.module, boxes, self.n_bodies, **args)
+        module = run.backend.module("bvh", run.precision)
+        order, centre = leaf_order(run.backend, module, boxes, self.n_bodies, **args)
         self.order_host = run.backend.to_host(order)[: self.n]
         self.order, self.origin = run.to_device(self.order_host), centre.astype(run.real).astype(np.float64)
         self._fill(bounds, boxes)

@@ -9,12 +9,15 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.run import MOST_INDEX, Scratch, TooLarge
+from gpu_collide.pipeline.tables import FLAGS, SIZES
 
 __all__ = ["Items", "find_items", "takes_near"]
 
-NEAR_FIELDS = int(sources.constants()["GC_NEAR_FIELDS"])
-#: Columns of `MeshTables.part_sizes`, in the order of gc_offsets in b06_gather.c.
-_VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(7)
+#: Records as kernels read them (gc_types.h, gc_near.h).
+MESH, GATHER = sources.record("mesh"), sources.record("gather")
+NEAR_STRIDE = sources.record("near").stride
+#: Columns of `MeshTables.part_sizes`.
+_VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(len(SIZES))
 
 
 #: Nodes that a set of them may hold at first; pairs that need more walk again.
@@ -98,7 +101,7 @@ def _near_patches(work, piece, todo):
     """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host."""
     run, be = work.run, work.run.backend
     tables = work.prepared.tables.buffers
-    per_node = 4 * (NEAR_FIELDS * run.raster.itemsize + 4)
+    per_node = 4 * (NEAR_STRIDE * run.raster.itemsize + 4)
 
     def fill(capacity):
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
@@ -108,7 +111,7 @@ def _near_patches(work, piece, todo):
             need, no_room = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
             run.launch_groups(
                 "b05_features", groups, piece.buffers, tables, n_todo=len(left), todo_in=be.to_device(left),
-                scratch_reals=be.empty(groups * 4 * room * NEAR_FIELDS, run.raster),
+                scratch_reals=be.empty(groups * 4 * room * NEAR_STRIDE, run.raster),
                 scratch_ints=be.empty(groups * (4 * room + 4), np.int32), room=room, capacity=capacity,
                 need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
             )  # fmt: skip
@@ -116,7 +119,7 @@ def _near_patches(work, piece, todo):
 
         held = 12 * capacity
         first = max(1, min(NODES, run.room.fits(per_node, held)))
-        nodes = Scratch("nodes", first, per_node, width=4 * NEAR_FIELDS)
+        nodes = Scratch("nodes", first, per_node, width=4 * NEAR_STRIDE)
         run.room.worked_off(todo, [nodes], launch, held=held, groups=be.max_groups)
         return int(be.item(n_found, 0)), found
 
@@ -152,7 +155,10 @@ def _gather(work, piece, side, part, mask):
     if n_topology > MOST_INDEX:
         raise TooLarge(2 * need)
     edge0 = (np.cumsum(joined[:, _EDGES]) - joined[:, _EDGES]).astype(np.int32)
-    entries = np.column_stack([part, _before(sizes, first), mask]).astype(np.int32)
+    entries = np.zeros((len(part), GATHER.stride), np.int64)
+    entries[:, GATHER["part"]], entries[:, GATHER["near"]] = part, mask
+    entries[:, [GATHER[name] for name in SIZES]] = _before(sizes, first)
+    entries = entries.astype(np.int32)
     mesh = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(part)))).astype(np.int32)
     tables = {
         "headers_in": be.to_device(headers.reshape(-1)), "edge0_in": be.to_device(edge0),
@@ -180,20 +186,20 @@ def _gather(work, piece, side, part, mask):
 
 def _joined_headers(work, joined, some_part):
     """Headers (m, GC_MESH_STRIDE) of meshes of the given sizes, and the length of their index tables."""
-    headers = np.full((len(joined), int(work.run.c["GC_MESH_STRIDE"])), -1, np.int64)
+    headers = np.full((len(joined), MESH.stride), -1, np.int64)
     nv, ne, nf = (joined[:, k] for k in (_VERTICES, _EDGES, _FACES))
-    headers[:, 0], headers[:, 1], headers[:, 2] = nv, ne, nf
-    headers[:, 3], headers[:, 4] = np.cumsum(nv) - nv, np.cumsum(nf) - nf
-    # lengths of the tables in the order of the header (gc_mesh), and of those that lead back
-    lengths = [
-        nf + 1, joined[:, _CORNERS], joined[:, _CORNERS], 2 * ne, ne + 1, joined[:, _EDGE_FACES], nv + 1,
-        joined[:, _VERTEX_EDGES], nv + 1, joined[:, _VERTEX_FACES], ne, nv, nv, ne, nf, nf,
-    ]  # fmt: skip
-    columns = [*range(5, 17), 19, 20, 21, 22]
-    begin = np.cumsum(np.stack(lengths, axis=1).reshape(-1)).reshape(len(joined), -1) - np.stack(
-        lengths, axis=1
-    )
-    headers[:, columns] = begin
-    headers[:, 17:19] = work.prepared.tables.part_flags[some_part]
+    headers[:, MESH["nv"]], headers[:, MESH["ne"]], headers[:, MESH["nf"]] = nv, ne, nf
+    headers[:, MESH["vertex0"]], headers[:, MESH["face0"]] = np.cumsum(nv) - nv, np.cumsum(nf) - nf
+    lengths = {
+        "face_start": nf + 1, "face_vertices": joined[:, _CORNERS], "face_edges": joined[:, _CORNERS],
+        "edges": 2 * ne, "edge_face_start": ne + 1, "edge_faces": joined[:, _EDGE_FACES],
+        "vertex_edge_start": nv + 1, "vertex_edges": joined[:, _VERTEX_EDGES], "vertex_face_start": nv + 1,
+        "vertex_faces": joined[:, _VERTEX_FACES], "edge_flags": ne, "vertex_flags": nv,
+        "source_vertices": nv, "source_edges": ne, "source_faces": nf, "near_faces": nf,
+    }  # fmt: skip
+    each = np.stack(list(lengths.values()), axis=1)
+    begin = np.cumsum(each.reshape(-1)).reshape(each.shape) - each
+    headers[:, [MESH[name] for name in lengths]] = begin
+    headers[:, [MESH[name] for name in FLAGS]] = work.prepared.tables.part_flags[some_part]
     total = int(begin[-1, -1] + nf[-1])
     return headers.astype(np.int32) if total < 2**31 else headers, total

@@ -176,7 +176,8 @@ def search(run, bodies, rules, *, everything=False, tree=None, most=None):
     -------
     Search
     """
-    refitted = tree is not None and tree.run.module is run.module and tree.serves(bodies, rules)
+    run.build("bvh")
+    refitted = tree is not None and tree.run.same_kernels(run) and tree.serves(bodies, rules)
     built = time.perf_counter()
     tree = tree.refit(bodies, rules) if refitted else BodyTree.build(run, bodies, rules)
     report = PairReport(

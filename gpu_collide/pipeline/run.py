@@ -230,8 +230,6 @@ class Run:
 
     Attributes
     ----------
-    module : Module
-        The kernels.
     real, raster : numpy.dtype
         Of what is solved, and of what culls.
     c : dict
@@ -243,11 +241,35 @@ class Run:
 
     def __init__(self, backend, precision, max_bytes):
         self.backend, self.precision = backend, precision
-        self.module = backend.module(precision)
+        backend.check_precision(precision)
+        self._kernels = {}
         self.real, self.raster = sources.dtypes(precision)
         self.c = sources.constants(precision)
         self.room = Room(max_bytes)
         self.timings = {}
+
+    def build(self, *programs):
+        """Have the kernels of some of `sources.PROGRAMS`: what is not built yet is built side by side.
+
+        Kernels that are not asked for so are built, a program at a time, when they are first launched.
+
+        Raises
+        ------
+        KernelCompileError
+        """
+        module = self.backend.module(programs, self.precision)
+        self._kernels.update(module)
+        self.timings["compile"] = self.timings.get("compile", 0.0) + module.seconds()
+
+    def same_kernels(self, other):
+        """Do both launch on one backend, in one precision?"""
+        return self.backend is other.backend and self.precision == other.precision
+
+    def kernel(self, name):
+        """The kernel of this name."""
+        if name not in self._kernels:
+            self.build(sources.program_of(name))
+        return self._kernels[name]
 
     def launch(self, name, n, /, *bound, **args):
         """Launch the kernel `name` with a work-item for each of `n` items.
@@ -265,7 +287,7 @@ class Run:
         self._launch(self.backend.launch, name, groups, bound, args)
 
     def _launch(self, verb, name, n, bound, args):
-        kernel = self.module.kernel(name)
+        kernel = self.kernel(name)
         if bound:
             for key, *_ in kernel.args:
                 if key not in args:

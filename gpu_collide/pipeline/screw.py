@@ -87,13 +87,27 @@ class Piece:
 
 
 def prepare(run, meshes, options):
-    """Tables of the meshes on the run's backend, with trees if the options ask for them."""
-    begun = time.perf_counter()
+    """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
+    options ask for them."""
     near = takes_near(meshes, options)
+    run.build(*programs(options, near.any()))
+    begun = time.perf_counter()
     trees = near.any() or (options.check_start and overlap.takes_trees(meshes))
     prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, bool(trees)), near)
     run.spent("prepare", begun)
     return prepared
+
+
+def programs(options, near):
+    """What a query with these options launches; `near` if pairs look at near faces."""
+    names = ["screw", "screen", "solve"]
+    if options.refine != "exact":
+        names.append("answer")
+    if options.check_start:
+        names.append("overlap")
+    if near:
+        names.append("near")
+    return names
 
 
 def collide(run, options, prepared, bodies, pairs, progress=None):

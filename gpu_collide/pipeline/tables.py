@@ -18,23 +18,26 @@ from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.patches import PATCH_COLUMNS
 
-__all__ = ["MeshTables", "build_tables", "short_edges", "tables_for"]
+__all__ = ["FLAGS", "MeshTables", "SIZES", "build_tables", "short_edges", "tables_for"]
 
 #: Sets of meshes whose tables are kept on a backend, and the bytes beyond which only a few are.
 MOST_SETS, FEW_SETS, MOST_BYTES = 32, 4, 1 << 28
-#: Ints of a mesh in front of all vertices and codes in ``solids_in``.
-_HEAD = int(sources.constants()["GC_SOLID_STRIDE"])
+#: Records as kernels read them (gc_types.h).
+MESH, MESH_REAL, TREE, SOLID = (sources.record(name) for name in ("mesh", "mesh_real", "tree", "solid"))
 
-#: Index tables in the order of the header (gc_mesh in gc_types.h), behind the five sizes and offsets.
+#: Index tables of a mesh, by their columns in its header.
 _INDEX_TABLES = (
     "face_start", "face_vertices", "face_edges", "edges", "edge_face_start", "edge_faces",
     "vertex_edge_start", "vertex_edges", "vertex_face_start", "vertex_faces", "edge_flags", "vertex_flags",
 )  # fmt: skip
-#: Tables that only patches have, by column of the header.
-_PATCH_TABLES = {
-    19: "source_vertices", 20: "source_edges", 21: "source_faces", 23: "edge_faces_away",
-    24: "vertex_edges_away", 25: "vertex_faces_away",
-}  # fmt: skip
+#: Those that only patches have.
+_PATCH_TABLES = (
+    "source_vertices", "source_edges", "source_faces", "edge_faces_away", "vertex_edges_away",
+    "vertex_faces_away",
+)  # fmt: skip
+FLAGS = ("two_sided", "closed")
+#: What is counted of a part, as in the record ``gather``.
+SIZES = ("vertices", "edges", "faces", "corners", "edge_faces", "vertex_edges", "vertex_faces")
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class MeshTables:
     largest : (3,) int64
         Most vertices, edges and faces of a mesh.
     part_sizes : (parts, 7) int64
-        Vertices, edges, faces, and entries of four index tables, of each part (see pipeline/near.py).
+        `SIZES` of each part: its features, and the entries of four index tables.
     part_flags : (parts, 2) bool
         Two-sided, closed.
     nbytes : int
@@ -70,7 +73,7 @@ class MeshTables:
     nbytes: int
 
 
-def _headers(meshes, cuts, n_header):
+def _headers(meshes, cuts):
     """Headers of all parts, the joined index tables, and the parts' counts.
 
     The index tables stand one after another, in each those of the meshes, then those of their patches.
@@ -78,17 +81,17 @@ def _headers(meshes, cuts, n_header):
     counts = [np.array([(len(m.vertices), len(m.edges), len(m.face_planes)) for m in meshes], dtype=np.int64)]
     counts += [c.counts for c in cuts]
     counts = np.concatenate(counts)
-    headers = np.full((len(counts), n_header), -1, np.int32)
-    headers[:, :3] = counts
-    headers[:, 3] = np.cumsum(counts[:, 0]) - counts[:, 0]
-    headers[:, 4] = np.cumsum(counts[:, 2]) - counts[:, 2]
+    headers = np.full((len(counts), MESH.stride), -1, np.int32)
+    headers[:, [MESH[name] for name in ("nv", "ne", "nf")]] = counts
+    headers[:, MESH["vertex0"]] = np.cumsum(counts[:, 0]) - counts[:, 0]
+    headers[:, MESH["face0"]] = np.cumsum(counts[:, 2]) - counts[:, 2]
     patches = [len(c.counts) for c in cuts]
-    for column, name in ((17, "two_sided"), (18, "closed")):
+    for name in FLAGS:
         flags = np.array([getattr(m, name) for m in meshes])
-        headers[:, column] = np.concatenate([flags, np.repeat(flags, patches)] if cuts else [flags])
+        headers[:, MESH[name]] = np.concatenate([flags, np.repeat(flags, patches)] if cuts else [flags])
     flat, base = [], 0
-    columns = dict(enumerate(_INDEX_TABLES, start=5)) | _PATCH_TABLES
-    for column, name in columns.items():
+    for name in (*_INDEX_TABLES, *_PATCH_TABLES):
+        column = MESH[name]
         if name in _INDEX_TABLES:
             arrays = [getattr(m, name).reshape(-1) for m in meshes]
             begins = base + _before([a.size for a in arrays])
@@ -121,24 +124,28 @@ def _raster_tables(meshes, near, counts, raster):
 
 
 def _trees(meshes, cuts, raster):
-    """Trees of the faces: per mesh (faces, first node, first part, height), and the nodes, level by level.
-    All 0 for a mesh without one."""
+    """Trees of the faces, a record of each mesh, and their nodes, level by level. All 0 for a mesh without
+    one."""
+    trees = np.zeros((len(meshes), TREE.stride), np.int32)
     if not cuts:
-        return np.zeros((len(meshes), 4), np.int32), np.zeros(1, raster)
+        return trees, np.zeros(1, raster)
     nodes = [prepared.nodes_of(m, raster) for m in meshes]
     faces = np.array([len(m.face_planes) for m in meshes])
-    first_part = len(meshes) + _before([len(c.counts) for c in cuts])[:-1]
-    height = [(n - 1).bit_length() for n in faces.tolist()]
-    trees = np.stack([faces, _before([len(n) for n in nodes])[:-1], first_part, height], axis=1)
-    return trees.astype(np.int32), np.concatenate([n.reshape(-1) for n in nodes])
+    trees[:, TREE["faces"]] = faces
+    trees[:, TREE["node"]] = _before([len(n) for n in nodes])[:-1]
+    trees[:, TREE["patch"]] = len(meshes) + _before([len(c.counts) for c in cuts])[:-1]
+    trees[:, TREE["height"]] = [(n - 1).bit_length() for n in faces.tolist()]
+    return trees, np.concatenate([n.reshape(-1) for n in nodes])
 
 
 def _solids(meshes, real):
     """``solids_in`` and ``insets_in`` of all meshes, flat (see ``kernels/screw/gc_solid.h``)."""
     parts = [prepared.solids_of(m) for m in meshes]
     told, codes = np.array([(len(p.told), len(p.codes)) for p in parts]).T
-    first = _HEAD * len(parts) + _before(told + codes)[:-1]
-    heads = np.stack([first, told, [p.closed for p in parts], first + told], axis=1)
+    heads = np.zeros((len(parts), SOLID.stride), np.int64)
+    first = heads.size + _before(told + codes)[:-1]
+    heads[:, SOLID["told"]], heads[:, SOLID["components"]] = first, told
+    heads[:, SOLID["closed"]], heads[:, SOLID["codes"]] = [p.closed for p in parts], first + told
     flat = [x for p in parts for x in (p.told, p.codes)]
     ints = np.concatenate([heads.reshape(-1).astype(np.int32), *flat])
     return ints, np.concatenate([p.insets for p in parts]).astype(real).reshape(-1)
@@ -146,9 +153,9 @@ def _solids(meshes, real):
 
 def _part_sizes(headers, topology):
     """Vertices, edges, faces, corners, and entries of edge_faces, vertex_edges, vertex_faces of each part."""
-    h = headers.astype(np.int64)
-    nv, ne, nf = h[:, 0], h[:, 1], h[:, 2]
-    last = [topology[h[:, start] + n] for start, n in ((5, nf), (9, ne), (11, nv), (13, nv))]
+    nv, ne, nf = (headers[:, MESH[name]].astype(np.int64) for name in ("nv", "ne", "nf"))
+    starts = {"face_start": nf, "edge_face_start": ne, "vertex_edge_start": nv, "vertex_face_start": nv}
+    last = [topology[headers[:, MESH[name]] + n] for name, n in starts.items()]
     return np.column_stack([nv, ne, nf, *last]).astype(np.int64)
 
 
@@ -157,12 +164,11 @@ def build_tables(meshes, backend, precision, near=False):
     `near`, the meshes' patches as well."""
     real = np.float32 if precision == "single" else np.float64
     raster = np.float64 if precision == "double" else np.float32
-    c = sources.constants(precision)
     cuts = [prepared.patches_of(m) for m in meshes] if near else []
-    headers, topology, counts = _headers(meshes, cuts, int(c["GC_MESH_STRIDE"]))
+    headers, topology, counts = _headers(meshes, cuts)
     whole = counts[: len(meshes)]
-    reals = np.zeros((len(meshes), int(c["GC_MESH_REALS"])), real)
-    reals[:, :9] = [prepared.measures_of(m) for m in meshes]
+    reals = np.zeros((len(meshes), MESH_REAL.stride), real)
+    reals[:, : sum(MESH_REAL.widths.values())] = [prepared.measures_of(m) for m in meshes]
     vertices, at = np.zeros((int(whole[:, 0].sum()), 4), real), 0
     for m in meshes:
         vertices[at : at + len(m.vertices), :3] = m.vertices - m.center
@@ -189,7 +195,7 @@ def build_tables(meshes, backend, precision, near=False):
     screen["reach_in"] = backend.zeros(len(headers), np.int32)
     return MeshTables(
         buffers, screen, whole, whole.max(axis=0), _part_sizes(headers, topology),
-        headers[:, 17:19].astype(bool),
+        headers[:, [MESH[name] for name in FLAGS]].astype(bool),
         sum(a.nbytes for a in (*host.values(), *raster_host.values(), screen["reach_in"])),
     )  # fmt: skip
 

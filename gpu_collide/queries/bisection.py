@@ -146,7 +146,7 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)
     options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
-    engine = engine_on(get_backend(options.backend, options.precision), options)
+    engine = engine_on(get_backend(options.backend, options.precision, ("screw", "overlap")), options)
     status, apart, meet, tests, timings = engine.bisection(bodies, pairs, samples, iterations)
     hit = meet < np.inf
     return BisectionResult(

@@ -170,7 +170,7 @@ class BroadPhase:
         options = Options.checked(
             broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes
         )
-        self._engine = engine_on(get_backend(options.backend, options.precision), options)
+        self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
         self._tree_bytes = self._engine.tree_bytes(self.rules.n)
         self._tree, self._tests_when_new, self.report = None, 0, None
         self._after_fork()

@@ -1,4 +1,5 @@
 /* b01_bounds: where the things may be that the tree is to find.
+ * needs: common/gc_motion.h bvh/gc_path.h
  *
  * b01_faces: box of each face of a mesh, in its centred frame, user units. One work-item per face.
  * b01_bodies: poses and meshes of the bodies -> centres, radius and turn of each, and the world box of all that it sweeps by
@@ -36,13 +37,6 @@ GC_KERNEL void b01_faces(
     }
 }
 
-GC_FN gc_vec gc_bounds_vec(GC_GLOBAL const gc_real *p, int i) { return gc_make(p[3 * i], p[3 * i + 1], p[3 * i + 2]); }
-
-GC_FN gc_quat gc_bounds_quat(GC_GLOBAL const gc_real *p, int i)
-{
-    return gc_quat_unit(gc_quat_make(p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3]));
-}
-
 /* greatest coordinate without sign; GC_BVH_FAR if one is no number */
 GC_FN gc_real gc_largest(gc_vec v)
 {
@@ -58,42 +52,36 @@ GC_KERNEL void b01_bodies(
     GC_GLOBAL const gc_real *start_quat_in,     /* (n, 4) wxyz */
     GC_GLOBAL const gc_real *end_position_in,
     GC_GLOBAL const gc_real *end_quat_in,
-    GC_GLOBAL const gc_real *mesh_bounds_in, /* (meshes, 7) centre, radius, half the sides of the box */
+    GC_GLOBAL const gc_real *mesh_bounds_in, /* (meshes, GC_BALL_STRIDE) */
     GC_GLOBAL gc_real *bounds_out,           /* (n, GC_BOUND_STRIDE) */
     GC_GLOBAL gc_real *boxes_out)            /* (n, GC_BOX_STRIDE) swept by the own screw; least > greatest: invalid */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        GC_GLOBAL const gc_real *mesh = mesh_bounds_in + 7 * shape_in[i];
+        GC_GLOBAL const gc_real *mesh = mesh_bounds_in + GC_BALL_STRIDE * shape_in[i];
         GC_GLOBAL gc_real *bound = bounds_out + GC_BOUND_STRIDE * i, *box = boxes_out + GC_BOX_STRIDE * i;
-        gc_vec centre = gc_make(mesh[0], mesh[1], mesh[2]);
+        gc_vec centre = gc_load_vec(mesh + GC_BALL_centre, 0);
         gc_moving m;
-        gc_vec start = gc_bounds_vec(start_position_in, i), end = gc_bounds_vec(end_position_in, i);
+        gc_vec start = gc_load_vec(start_position_in, i), end = gc_load_vec(end_position_in, i);
         gc_real far0, far1, far, swept[GC_BOX_STRIDE];
         m = gc_moving_make(
-            centre, mesh[3], gc_make(mesh[4], mesh[5], mesh[6]), start, gc_bounds_quat(start_quat_in, i), end,
-            gc_bounds_quat(end_quat_in, i));
+            centre, mesh[GC_BALL_radius], gc_load_vec(mesh + GC_BALL_sides, 0), start, gc_load_quat(start_quat_in, i), end,
+            gc_load_quat(end_quat_in, i));
         far0 = gc_largest(start);
         far1 = gc_largest(end);
         far = GC_MAX(far0, far1) + gc_largest(centre);
         m.pad = GC_BVH_PAD * (m.radius + m.way) + GC_BVH_ROUNDING * far;
-        bound[0] = m.c0.x;
-        bound[1] = m.c0.y;
-        bound[2] = m.c0.z;
-        bound[3] = m.c1.x;
-        bound[4] = m.c1.y;
-        bound[5] = m.c1.z;
-        bound[6] = m.radius + m.pad;
-        bound[7] = m.angle;
-        bound[8] = m.turn.w;
-        bound[9] = m.turn.x;
-        bound[10] = m.turn.y;
-        bound[11] = m.turn.z;
+        gc_store_vec(bound + GC_BOUND_start, 0, m.c0);
+        gc_store_vec(bound + GC_BOUND_end, 0, m.c1);
+        bound[GC_BOUND_radius] = m.radius + m.pad;
+        bound[GC_BOUND_angle] = m.angle;
+        bound[GC_BOUND_turn] = m.turn.w;
+        gc_store_vec(bound + GC_BOUND_turn + 1, 0, gc_make(m.turn.x, m.turn.y, m.turn.z));
         gc_swept_box(&m, swept);
         for (int k = 0; k < GC_BOX_STRIDE; ++k) box[k] = swept[k];
         if (valid_in[i] && far <= GC_BVH_WILD && m.way <= GC_BVH_WILD) continue;
-        for (int k = 0; k < 6; ++k) bound[k] = GC_R(0.0);
-        bound[6] = GC_BVH_FAR;
-        bound[7] = GC_R(0.0);
+        for (int k = GC_BOUND_start; k < GC_BOUND_radius; ++k) bound[k] = GC_R(0.0);
+        bound[GC_BOUND_radius] = GC_BVH_FAR;
+        bound[GC_BOUND_angle] = GC_R(0.0);
         for (int k = 0; k < 3; ++k) {
             box[k] = valid_in[i] ? -GC_BVH_FAR : GC_BVH_FAR;
             box[3 + k] = -box[k];

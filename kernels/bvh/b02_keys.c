@@ -1,4 +1,5 @@
 /* b02_keys: the order of the leaves, as numbers to be sorted.
+ * needs: common/gc_types.h
  *
  * in:  boxes_in (n, GC_BOX_STRIDE), rank of each box's segment (world), the cube that the codes divide
  * out: keys_out (n,): segment in the high bits, Morton code of the box's centre in the low ones

@@ -1,4 +1,5 @@
 /* b04_pairs: pairs of bodies that may meet during the step.
+ * needs: bvh/gc_path.h
  *
  * in:  leaves and nodes of b03, segments of the worlds, ignored pairs
  * out: for each body a the bodies b > a that it may meet, in rising order
@@ -34,37 +35,44 @@ typedef struct {
     int all;         /* leave out the bounds, keep the rules */
 } gc_broad;
 
+GC_FN gc_quat gc_leaf_turn(GC_GLOBAL const gc_real *leaf)
+{
+    GC_GLOBAL const gc_real *turn = leaf + GC_LEAF_turn;
+    return gc_quat_make(turn[0], turn[1], turn[2], turn[3]);
+}
+
 GC_FN void gc_asker_load(const gc_broad *s, int leaf, const gc_real *origin, gc_asker *q)
 {
     GC_GLOBAL const gc_real *p = s->leaves + GC_LEAF_STRIDE * leaf;
-    GC_GLOBAL const int *ints = s->leaf_ints + GC_LEAF_INTS * leaf;
+    GC_GLOBAL const gc_real *start = p + GC_LEAF_start, *end = p + GC_LEAF_end;
+    GC_GLOBAL const int *ints = s->leaf_ints + GC_LEAF_INT_STRIDE * leaf;
     gc_raster size = GC_F(0.0);
     for (int k = 0; k < 3; ++k) {
-        q->start[k] = p[k];
-        q->end[k] = p[3 + k];
-        q->box[k] = p[GC_BOUND_STRIDE + k];
-        q->box[3 + k] = p[GC_BOUND_STRIDE + 3 + k];
-        q->low_start[k] = gc_below(p[k] - origin[k]);
-        q->high_start[k] = gc_above(p[k] - origin[k]);
-        q->low_end[k] = gc_below(p[3 + k] - origin[k]);
-        q->high_end[k] = gc_above(p[3 + k] - origin[k]);
+        q->start[k] = start[k];
+        q->end[k] = end[k];
+        q->box[k] = p[GC_LEAF_low + k];
+        q->box[3 + k] = p[GC_LEAF_high + k];
+        q->low_start[k] = gc_below(start[k] - origin[k]);
+        q->high_start[k] = gc_above(start[k] - origin[k]);
+        q->low_end[k] = gc_below(end[k] - origin[k]);
+        q->high_end[k] = gc_above(end[k] - origin[k]);
         q->node_box[k] = gc_below(q->box[k] - origin[k]);
         q->node_box[3 + k] = gc_above(q->box[3 + k] - origin[k]);
         size = GC_MAX(size, GC_MAX(GC_ABS_R(q->low_start[k]), GC_ABS_R(q->high_start[k])));
         size = GC_MAX(size, GC_MAX(GC_ABS_R(q->low_end[k]), GC_ABS_R(q->high_end[k])));
     }
-    q->radius = p[6];
-    q->angle = p[7];
-    q->turn = gc_quat_make(p[8], p[9], p[10], p[11]);
-    q->node_radius = gc_above(p[6]);
-    q->node_angle = gc_above(p[7]);
-    q->node_way = gc_above(gc_norm(gc_make(p[3] - p[0], p[4] - p[1], p[5] - p[2])));
+    q->radius = p[GC_LEAF_radius];
+    q->angle = p[GC_LEAF_angle];
+    q->turn = gc_leaf_turn(p);
+    q->node_radius = gc_above(q->radius);
+    q->node_angle = gc_above(q->angle);
+    q->node_way = gc_above(gc_norm(gc_make(end[0] - start[0], end[1] - start[1], end[2] - start[2])));
     q->rounding = GC_CROWD_ROUNDING * size;
-    q->body = ints[0];
-    q->still = ints[1] & 1;
-    q->rank = ints[1] >> 1;
-    q->group = ints[2];
-    q->mask = ints[3];
+    q->body = ints[GC_LEAF_INT_body];
+    q->still = ints[GC_LEAF_INT_rank] & 1;
+    q->rank = ints[GC_LEAF_INT_rank] >> 1;
+    q->group = ints[GC_LEAF_INT_group];
+    q->mask = ints[GC_LEAF_INT_mask];
 }
 
 GC_FN int gc_crowd_box_meets(const gc_raster *a, GC_GLOBAL const gc_raster *b)
@@ -85,18 +93,18 @@ GC_FN gc_raster gc_crowd_reach(gc_raster size, gc_raster way, gc_raster angle, g
 GC_FN int gc_crowd_moving(const gc_asker *q, GC_GLOBAL const gc_raster *node)
 {
     gc_raster at0[6], at1[6], t0 = GC_F(0.0), t1 = GC_F(1.0);
-    gc_raster angle = GC_MIN(q->node_angle, node[GC_CROWD_ANGLE]);
+    gc_raster angle = GC_MIN(q->node_angle, node[GC_CROWD_angle]);
     gc_raster reach = gc_crowd_reach(
-        q->node_radius + node[GC_CROWD_RADIUS], q->node_way + node[GC_CROWD_WAY], angle,
-        q->node_angle + node[GC_CROWD_ANGLE]);
-    int apart = node[GC_CROWD_RADIUS] < GC_F(0.0);
+        q->node_radius + node[GC_CROWD_radius], q->node_way + node[GC_CROWD_way], angle,
+        q->node_angle + node[GC_CROWD_angle]);
+    int apart = node[GC_CROWD_radius] < GC_F(0.0);
     if (apart | (reach < GC_F(0.0))) return !apart;
     reach = reach + GC_CROWD_PAD * reach + q->rounding;
     for (int k = 0; k < 3; ++k) {
-        at0[k] = q->high_start[k] - node[GC_CROWD_START + k] + reach;
-        at1[k] = q->high_end[k] - node[GC_CROWD_END + k] + reach;
-        at0[3 + k] = node[GC_CROWD_START + 3 + k] - q->low_start[k] + reach;
-        at1[3 + k] = node[GC_CROWD_END + 3 + k] - q->low_end[k] + reach;
+        at0[k] = q->high_start[k] - node[GC_CROWD_start + k] + reach;
+        at1[k] = q->high_end[k] - node[GC_CROWD_end + k] + reach;
+        at0[3 + k] = node[GC_CROWD_start + 3 + k] - q->low_start[k] + reach;
+        at1[3 + k] = node[GC_CROWD_end + 3 + k] - q->low_end[k] + reach;
     }
     for (int k = 0; k < 6; ++k) apart |= (at0[k] < GC_F(0.0)) & (at1[k] < GC_F(0.0));
     if (apart) return 0;
@@ -107,8 +115,8 @@ GC_FN int gc_crowd_moving(const gc_asker *q, GC_GLOBAL const gc_raster *node)
     }
     if (t0 > t1 + GC_CROWD_PAD) return 0;
     /* two that move straight must also sweep places that meet */
-    if (q->node_angle <= GC_BVH_STRAIGHT && node[GC_CROWD_ANGLE] <= GC_BVH_STRAIGHT)
-        return gc_crowd_box_meets(q->node_box, node + GC_CROWD_SWEPT);
+    if (q->node_angle <= GC_BVH_STRAIGHT && node[GC_CROWD_angle] <= GC_BVH_STRAIGHT)
+        return gc_crowd_box_meets(q->node_box, node + GC_CROWD_swept);
     return 1;
 }
 
@@ -116,18 +124,20 @@ GC_FN int gc_crowd_passes(const gc_broad *s, const gc_asker *q, GC_GLOBAL const 
 {
     if (s->all) return 1;
     if (q->still)
-        return gc_crowd_box_meets(q->node_box, node + GC_CROWD_SWEPT)
-               || (s->still_pairs && gc_crowd_box_meets(q->node_box, node + GC_CROWD_STILL));
-    return gc_crowd_box_meets(q->node_box, node + GC_CROWD_STILL) || gc_crowd_moving(q, node);
+        return gc_crowd_box_meets(q->node_box, node + GC_CROWD_swept)
+               || (s->still_pairs && gc_crowd_box_meets(q->node_box, node + GC_CROWD_still));
+    return gc_crowd_box_meets(q->node_box, node + GC_CROWD_still) || gc_crowd_moving(q, node);
 }
 
 /* may two moving bodies meet? The same bits whichever asks. */
 GC_FN int gc_moving_meet(const gc_asker *q, GC_GLOBAL const gc_real *p)
 {
-    gc_vec d0 = gc_make(p[0] - q->start[0], p[1] - q->start[1], p[2] - q->start[2]);
-    gc_vec d1 = gc_make(p[3] - q->end[0], p[4] - q->end[1], p[5] - q->end[2]);
-    if (!gc_paths_meet(d0, d1, q->radius + p[6], q->angle, p[7], q->turn, gc_quat_make(p[8], p[9], p[10], p[11]))) return 0;
-    if (q->angle <= GC_BVH_STRAIGHT && p[7] <= GC_BVH_STRAIGHT) return gc_boxes_meet(q->box, p + GC_BOUND_STRIDE);
+    GC_GLOBAL const gc_real *start = p + GC_LEAF_start, *end = p + GC_LEAF_end;
+    gc_vec d0 = gc_make(start[0] - q->start[0], start[1] - q->start[1], start[2] - q->start[2]);
+    gc_vec d1 = gc_make(end[0] - q->end[0], end[1] - q->end[1], end[2] - q->end[2]);
+    gc_real angle = p[GC_LEAF_angle];
+    if (!gc_paths_meet(d0, d1, q->radius + p[GC_LEAF_radius], q->angle, angle, q->turn, gc_leaf_turn(p))) return 0;
+    if (q->angle <= GC_BVH_STRAIGHT && angle <= GC_BVH_STRAIGHT) return gc_boxes_meet(q->box, p + GC_LEAF_low);
     return 1;
 }
 
@@ -146,13 +156,14 @@ GC_FN int gc_is_ignored(const gc_broad *s, int a, int b)
 /* the decision: is the body of the leaf the asker's partner? (Neither asks whether it is the asker.) */
 GC_FN int gc_pair_passes(const gc_broad *s, const gc_asker *q, int leaf)
 {
-    GC_GLOBAL const int *ints = s->leaf_ints + GC_LEAF_INTS * leaf;
+    GC_GLOBAL const int *ints = s->leaf_ints + GC_LEAF_INT_STRIDE * leaf;
     GC_GLOBAL const gc_real *p = s->leaves + GC_LEAF_STRIDE * leaf;
-    int still = ints[1] & 1;
+    int still = ints[GC_LEAF_INT_rank] & 1;
     if (still && q->still && !s->still_pairs) return 0;
-    if (!(q->group & ints[3]) || !(q->mask & ints[2])) return 0;
-    if (!s->all && !(still || q->still ? gc_boxes_meet(q->box, p + GC_BOUND_STRIDE) : gc_moving_meet(q, p))) return 0;
-    return s->n_ignored == 0 || !gc_is_ignored(s, GC_MIN(q->body, ints[0]), GC_MAX(q->body, ints[0]));
+    if (!(q->group & ints[GC_LEAF_INT_mask]) || !(q->mask & ints[GC_LEAF_INT_group])) return 0;
+    if (!s->all && !(still || q->still ? gc_boxes_meet(q->box, p + GC_LEAF_low) : gc_moving_meet(q, p))) return 0;
+    return s->n_ignored == 0
+           || !gc_is_ignored(s, GC_MIN(q->body, ints[GC_LEAF_INT_body]), GC_MAX(q->body, ints[GC_LEAF_INT_body]));
 }
 
 GC_FN gc_broad gc_broad_of(
@@ -250,7 +261,7 @@ GC_KERNEL void b04_count(
     gc_real origin_y,
     gc_real origin_z,
     GC_GLOBAL const gc_real *leaves_in,  /* (n, GC_LEAF_STRIDE) */
-    GC_GLOBAL const int *leaf_ints_in,   /* (n, GC_LEAF_INTS) */
+    GC_GLOBAL const int *leaf_ints_in,   /* (n, GC_LEAF_INT_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_CROWD_STRIDE) */
     GC_GLOBAL const int *segments_in,    /* (ranks + 1,) first leaf of each */
     GC_GLOBAL const gc_long *ignored_in, /* (n_ignored,) */
@@ -271,7 +282,8 @@ GC_KERNEL void b04_count(
         for (part = 0; part < (q.rank > 0 ? 2 : 1); ++part) {
             gc_hunt h = gc_hunt_begin(&s, part == 0 ? i + 1 : 0, segments_in[part == 0 ? q.rank + 1 : 1]);
             for (int leaf = gc_hunt_next(&s, &q, &h); leaf >= 0; leaf = gc_hunt_next(&s, &q, &h)) {
-                int other = leaf_ints_in[GC_LEAF_INTS * leaf], a = GC_MIN(q.body, other), b = GC_MAX(q.body, other);
+                int other = leaf_ints_in[GC_LEAF_INT_STRIDE * leaf + GC_LEAF_INT_body], a = GC_MIN(q.body, other),
+                    b = GC_MAX(q.body, other);
                 int place = GC_ATOMIC_ADD(counts_out + a, 1);
                 if (place < GC_BVH_KEEP) kept_out[GC_BVH_KEEP * a + place] = b;
             }
@@ -309,7 +321,7 @@ GC_KERNEL void b04_fill(
     origin[1] = origin_y;
     origin[2] = origin_z;
     for (int i = GC_ITEM_LO(n_askers); i < GC_ITEM_HI(n_askers); i += GC_ITEM_STEP(n_askers)) {
-        int asker = askers_in[i], body = leaf_ints_in[GC_LEAF_INTS * asker], found = 0;
+        int asker = askers_in[i], body = leaf_ints_in[GC_LEAF_INT_STRIDE * asker + GC_LEAF_INT_body], found = 0;
         gc_long count = starts_in[body + 1] - starts_in[body];
         GC_GLOBAL int *row = pairs_out + 2 * (starts_in[body] - base);
         if (count == 0 || count > longest) continue;
@@ -324,7 +336,7 @@ GC_KERNEL void b04_fill(
                 int first = part == 0 && q.rank > 0 ? segments_in[q.rank] : 0;
                 gc_hunt h = gc_hunt_begin(&s, first, part == 1 ? segments_in[1] : q.rank > 0 ? segments_in[q.rank + 1] : n);
                 for (int leaf = gc_hunt_next(&s, &q, &h); leaf >= 0; leaf = gc_hunt_next(&s, &q, &h)) {
-                    int other = leaf_ints_in[GC_LEAF_INTS * leaf];
+                    int other = leaf_ints_in[GC_LEAF_INT_STRIDE * leaf + GC_LEAF_INT_body];
                     if (other > body) row[2 * found++ + 1] = other;
                 }
             }
@@ -358,9 +370,10 @@ GC_KERNEL void b04_row(
     origin[2] = origin_z;
     gc_asker_load(&s, asker, origin, &q);
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int rank = leaf_ints_in[GC_LEAF_INTS * i + 1] >> 1;
+        GC_GLOBAL const int *ints = leaf_ints_in + GC_LEAF_INT_STRIDE * i;
+        int rank = ints[GC_LEAF_INT_rank] >> 1, body = ints[GC_LEAF_INT_body];
         if (q.rank != 0 && rank != 0 && rank != q.rank) continue;
-        if (leaf_ints_in[GC_LEAF_INTS * i] <= q.body) continue;
-        marks_out[leaf_ints_in[GC_LEAF_INTS * i]] = (gc_uchar)gc_pair_passes(&s, &q, i);
+        if (body <= q.body) continue;
+        marks_out[body] = (gc_uchar)gc_pair_passes(&s, &q, i);
     }
 }

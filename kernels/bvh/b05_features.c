@@ -1,4 +1,5 @@
 /* b05_features: which faces of two large meshes can meet during the step.
+ * needs: bvh/gc_near.h
  *
  * in:  screw records (s01), the meshes' trees of faces
  * out: a list of (2 pair + side, patch, mask): faces of A (side 0) and of B (side 1) that come near the other body, as bits
@@ -14,7 +15,7 @@
 /* one side: the nodes of one level that are still in question */
 typedef struct {
     GC_GLOBAL const int *tree;          /* (GC_TREE_STRIDE,) */
-    GC_GLOBAL gc_raster *field, *spare; /* (room, GC_NEAR_FIELDS) now, and for the next set */
+    GC_GLOBAL gc_raster *field, *spare; /* (room, GC_NEAR_STRIDE) now, and for the next set */
     GC_GLOBAL int *node, *spare_node;   /* (room,) numbers within the level */
     GC_GLOBAL int *count, *spare_count;
     GC_GLOBAL const gc_raster *nodes; /* of the level */
@@ -33,17 +34,17 @@ GC_FN gc_front gc_front_make(
     int side)
 {
     gc_front f;
-    int at = tree[1], l;
-    for (l = 0; l < tree[3]; ++l) at += gc_level_size(tree[0], l);
-    f.nodes = nodes + GC_PATCH_NODE * at;
+    int at = tree[GC_TREE_node], l;
+    for (l = 0; l < tree[GC_TREE_height]; ++l) at += gc_level_size(tree[GC_TREE_faces], l);
+    f.nodes = nodes + GC_NODE_STRIDE * at;
     f.tree = tree;
     f.field = reals;
-    f.spare = reals + GC_NEAR_FIELDS * room;
+    f.spare = reals + GC_NEAR_STRIDE * room;
     f.node = ints;
     f.spare_node = ints + room;
     f.count = ints + 2 * room;
     f.spare_count = f.count + 1;
-    f.level = tree[3];
+    f.level = tree[GC_TREE_height];
     f.side = side;
     return f;
 }
@@ -64,7 +65,7 @@ GC_FN void gc_front_swap(gc_front *f)
 GC_FN void gc_front_lower(gc_front *f)
 {
     f->level -= 1;
-    f->nodes -= GC_PATCH_NODE * gc_level_size(f->tree[0], f->level);
+    f->nodes -= GC_NODE_STRIDE * gc_level_size(f->tree[GC_TREE_faces], f->level);
 }
 
 GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *node, gc_near *a)
@@ -80,7 +81,7 @@ GC_LARGE int gc_front_meets(const gc_near_pair *p, const gc_front *f, const gc_n
     int n = *other->count, i;
     gc_near b;
     for (i = 0; i < n; ++i) {
-        gc_near_load(other->field + GC_NEAR_FIELDS * i, &b);
+        gc_near_load(other->field + GC_NEAR_STRIDE * i, &b);
         if (f->side ? gc_near_meet(&p->view, &b, a) : gc_near_meet(&p->view, a, &b)) return 1;
     }
     return 0;
@@ -90,20 +91,20 @@ GC_FN void gc_front_put(const gc_front *f, const gc_near *a, int j, int room)
 {
     int i = GC_GROUP_ADD(f->spare_count, 1);
     if (i >= room) return;
-    gc_near_store(a, f->spare + GC_NEAR_FIELDS * i);
+    gc_near_store(a, f->spare + GC_NEAR_STRIDE * i);
     f->spare_node[i] = j;
 }
 
 /* the children of f's nodes that meet the other set, into the spare set */
 GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const gc_front *other, int room)
 {
-    int n = *f->count, last = gc_level_size(f->tree[0], f->level - 1), i;
-    GC_GLOBAL const gc_raster *below = f->nodes - GC_PATCH_NODE * last;
+    int n = *f->count, last = gc_level_size(f->tree[GC_TREE_faces], f->level - 1), i;
+    GC_GLOBAL const gc_raster *below = f->nodes - GC_NODE_STRIDE * last;
     for (i = GC_LOCAL_ID; i < 2 * n; i += GC_GROUP_SIZE) {
         int j = 2 * f->node[i >> 1] + (i & 1);
         gc_near a;
         if (j >= last) continue;
-        gc_front_near(p, f, below + GC_PATCH_NODE * j, &a);
+        gc_front_near(p, f, below + GC_NODE_STRIDE * j, &a);
         if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, j, room);
     }
 }
@@ -114,7 +115,7 @@ GC_LARGE void gc_front_thin(const gc_near_pair *p, const gc_front *f, const gc_f
     int n = *f->count, i;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         gc_near a;
-        gc_near_load(f->field + GC_NEAR_FIELDS * i, &a);
+        gc_near_load(f->field + GC_NEAR_STRIDE * i, &a);
         if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, f->node[i], room);
     }
 }
@@ -125,8 +126,9 @@ GC_FN gc_raster gc_front_size(const gc_front *f)
     int n = *f->count, i;
     gc_raster sum = GC_F(0.0);
     for (i = 0; i < n; ++i) {
-        GC_GLOBAL const gc_raster *b = f->nodes + GC_PATCH_NODE * f->node[i];
-        gc_raster x = b[3] - b[0], y = b[4] - b[1], z = b[5] - b[2];
+        GC_GLOBAL const gc_raster *node = f->nodes + GC_NODE_STRIDE * f->node[i];
+        GC_GLOBAL const gc_raster *low = node + GC_NODE_low, *high = node + GC_NODE_high;
+        gc_raster x = high[0] - low[0], y = high[1] - low[1], z = high[2] - low[2];
         sum += x * x + y * y + z * z;
     }
     return sum / (gc_raster)n;
@@ -206,9 +208,9 @@ GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL in
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         int at = GC_ATOMIC_ADD(n_out, 1), j = f->node[i];
         if (at < 0 || at >= capacity) continue;
-        list_out[3 * at] = 2 * pair + f->side;
-        list_out[3 * at + 1] = f->tree[2] + (j >> up);
-        list_out[3 * at + 2] = (int)(ones << ((j & ((1 << up) - 1)) << f->level));
+        list_out[GC_LISTED_STRIDE * at + GC_LISTED_side] = 2 * pair + f->side;
+        list_out[GC_LISTED_STRIDE * at + GC_LISTED_patch] = f->tree[GC_TREE_patch] + (j >> up);
+        list_out[GC_LISTED_STRIDE * at + GC_LISTED_faces] = (int)(ones << ((j & ((1 << up) - 1)) << f->level));
     }
 }
 
@@ -220,20 +222,20 @@ GC_KERNEL void b05_features(
     GC_GLOBAL const gc_real *screw_in,   /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *state_in,       /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
-    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_PATCH_NODE) */
-    GC_GLOBAL gc_raster *scratch_reals,  /* (groups, 4 room GC_NEAR_FIELDS) */
+    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
+    GC_GLOBAL gc_raster *scratch_reals,  /* (groups, 4 room GC_NEAR_STRIDE) */
     GC_GLOBAL int *scratch_ints,         /* (groups, 4 room + 4) */
     int room,                            /* nodes that a set holds */
     int capacity,
     GC_GLOBAL int *need_out,    /* (1,) room that would have been needed */
     GC_GLOBAL int *no_room_out, /* (n_pairs,) set to 1 where a set did not fit */
     GC_GLOBAL int *n_out,       /* (1,) may pass the capacity */
-    GC_GLOBAL int *list_out)    /* (capacity, 3) 2 pair + side, patch (header), bits of its faces */
+    GC_GLOBAL int *list_out)    /* (capacity, GC_LISTED_STRIDE) */
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int pair = todo_in[g], most;
-            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_FIELDS;
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_STRIDE;
             GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
             if (!state_in[pair]) {
                 gc_near_pair p;
@@ -241,7 +243,7 @@ GC_KERNEL void b05_features(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
                 gc_front b = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
-                    reals + 2 * room * GC_NEAR_FIELDS, ints + 2 * room + 2, room, 1);
+                    reals + 2 * room * GC_NEAR_STRIDE, ints + 2 * room + 2, room, 1);
                 gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
                 most = gc_fronts_descend(&p, &a, &b, room);
                 if (most > room) {

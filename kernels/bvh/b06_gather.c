@@ -1,4 +1,5 @@
 /* b06_gather: the patches listed for each side of each pair, put together into one mesh.
+ * needs: bvh/gc_near.h
  *
  * in:  the list (b05) in order of side, each patch once, with where it begins in its mesh; tables of all parts
  * out: tables of the joined meshes, laid out like those of parts; their headers come from the host
@@ -7,12 +8,7 @@
  * entry of the patch itself, or none of use, stands in for it.
  */
 
-/* an entry's place in the joined tables: what lies before it in its mesh; and which of its faces are near */
-#define GC_GATHER_STRIDE 9
-typedef struct {
-    int vertices, edges, faces, corners, edge_faces, vertex_edges, vertex_faces;
-    gc_uint mask;
-} gc_offsets;
+GC_FN void gc_gather_load(GC_GLOBAL const int *from, gc_gather *to) { GC_LOAD(GC_GATHER, GC_GATHER); }
 
 /* n entries of a table, raised by `add` */
 GC_FN void gc_copy_ints(GC_GLOBAL const int *from, GC_GLOBAL int *to, int n, int add)
@@ -25,7 +21,7 @@ GC_FN void gc_copy_ints(GC_GLOBAL const int *from, GC_GLOBAL int *to, int n, int
 GC_FN int gc_listed(GC_GLOBAL const int *entries, int first, int end, int part)
 {
     while (first < end) {
-        int middle = (first + end) >> 1, found = entries[GC_GATHER_STRIDE * middle];
+        int middle = (first + end) >> 1, found = entries[GC_GATHER_STRIDE * middle + GC_GATHER_part];
         if (found == part) return middle;
         if (found < part) first = middle + 1;
         else end = middle;
@@ -34,7 +30,7 @@ GC_FN int gc_listed(GC_GLOBAL const int *entries, int first, int end, int part)
 }
 
 /* A CSR table of what is around features, whose entries count in other patches by `away`: value * scale + low bits, value a
- * face (column 3 of an entry's offsets) or an edge (column 2). The first entry that is listed stands in for those that are
+ * face or an edge, as the `column` of an entry says what to add. The first entry that is listed stands in for those that are
  * not; rows without any keep what they have, and belong to features that cannot meet anything. */
 GC_FN void gc_gather_around(
     GC_GLOBAL const int *t,
@@ -54,7 +50,8 @@ GC_FN void gc_gather_around(
     for (r = GC_LOCAL_ID; r < rows; r += GC_GROUP_SIZE) {
         int k = t[start + r], stop = t[start + r + 1], some = -1, missing = 0;
         for (; k < stop; ++k) {
-            int d = t[away + k], at = d == 0 ? g : gc_listed(entries, first, end, entries[GC_GATHER_STRIDE * g] + d);
+            int d = t[away + k],
+                at = d == 0 ? g : gc_listed(entries, first, end, entries[GC_GATHER_STRIDE * g + GC_GATHER_part] + d);
             missing += at < 0;
             to[k] = at < 0 ? -1 : t[values + k] + scale * entries[GC_GATHER_STRIDE * at + column];
             if (at >= 0 && some < 0) some = to[k];
@@ -105,7 +102,7 @@ GC_FN void gc_gather_topology(
     GC_GLOBAL const int *t,
     const gc_mesh *p,
     const gc_mesh *m,
-    const gc_offsets *b,
+    const gc_gather *b,
     GC_GLOBAL const int *entries,
     int g,
     int first,
@@ -122,25 +119,26 @@ GC_FN void gc_gather_topology(
     gc_copy_ints(t + p->vertex_edge_start, out + m->vertex_edge_start + b->vertices, p->nv + closing, b->vertex_edges);
     gc_copy_ints(t + p->vertex_face_start, out + m->vertex_face_start + b->vertices, p->nv + closing, b->vertex_faces);
     gc_gather_around(
-        t, p->edge_face_start, p->ne, p->edge_faces, p->edge_faces_away, entries, g, first, end, 3, 2,
+        t, p->edge_face_start, p->ne, p->edge_faces, p->edge_faces_away, entries, g, first, end, GC_GATHER_faces, 2,
         out + m->edge_faces + b->edge_faces);
     gc_gather_around(
-        t, p->vertex_edge_start, p->nv, p->vertex_edges, p->vertex_edges_away, entries, g, first, end, 2, 2,
+        t, p->vertex_edge_start, p->nv, p->vertex_edges, p->vertex_edges_away, entries, g, first, end, GC_GATHER_edges, 2,
         out + m->vertex_edges + b->vertex_edges);
     gc_gather_around(
-        t, p->vertex_face_start, p->nv, p->vertex_faces, p->vertex_faces_away, entries, g, first, end, 3, 1,
+        t, p->vertex_face_start, p->nv, p->vertex_faces, p->vertex_faces_away, entries, g, first, end, GC_GATHER_faces, 1,
         out + m->vertex_faces + b->vertex_faces);
     gc_copy_ints(t + p->edge_flags, out + m->edge_flags + b->edges, p->ne, 0);
     gc_copy_ints(t + p->vertex_flags, out + m->vertex_flags + b->vertices, p->nv, 0);
     gc_copy_ints(t + p->source_vertices, out + m->source_vertices + b->vertices, p->nv, 0);
     gc_copy_ints(t + p->source_edges, out + m->source_edges + b->edges, p->ne, 0);
     gc_copy_ints(t + p->source_faces, out + m->source_faces + b->faces, p->nf, 0);
-    for (i = GC_LOCAL_ID; i < p->nf; i += GC_GROUP_SIZE) out[m->near_faces + b->faces + i] = (int)(b->mask >> i & 1u);
+    for (i = GC_LOCAL_ID; i < p->nf; i += GC_GROUP_SIZE)
+        out[m->near_faces + b->faces + i] = (int)((gc_uint)b->near >> i & 1u);
 }
 
 GC_KERNEL void b06_gather(
     int n_entries,
-    GC_GLOBAL const int *entries_in,    /* (n_entries, GC_GATHER_STRIDE) part, then gc_offsets */
+    GC_GLOBAL const int *entries_in,    /* (n_entries, GC_GATHER_STRIDE) */
     GC_GLOBAL const int *mesh_in,       /* (n_entries,) joined mesh of each entry */
     GC_GLOBAL const int *mesh_start_in, /* (meshes + 1,) first entry of each joined mesh */
     GC_GLOBAL const int *headers_in,    /* (parts, GC_MESH_STRIDE) */
@@ -162,20 +160,13 @@ GC_KERNEL void b06_gather(
     GC_GLOBAL gc_raster *inverse_length_out)
 {
     for (int g = GC_GROUP_LO(n_entries); g < GC_GROUP_HI(n_entries); g += GC_GROUP_STEP(n_entries)) {
-        GC_GLOBAL const int *e = entries_in + GC_GATHER_STRIDE * g;
-        int part = e[0], mesh = mesh_in[g], whole, i;
+        int mesh = mesh_in[g], part, whole, i;
         gc_screw k, n;
         gc_vec origin;
-        gc_offsets b;
+        gc_gather b;
         gc_mesh p, m;
-        b.vertices = e[1];
-        b.edges = e[2];
-        b.faces = e[3];
-        b.corners = e[4];
-        b.edge_faces = e[5];
-        b.vertex_edges = e[6];
-        b.vertex_faces = e[7];
-        b.mask = (gc_uint)e[8];
+        gc_gather_load(entries_in + GC_GATHER_STRIDE * g, &b);
+        part = b.part;
         gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);
         gc_mesh_load(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
         gc_gather_topology(
@@ -183,7 +174,7 @@ GC_KERNEL void b06_gather(
         gc_screw_load(screw_in + GC_SCREW_STRIDE * (side_in[mesh] >> 1), &k);
         gc_screw_near(&k, &n);
         origin = side_in[mesh] & 1 ? gc_near_origin(&n, n.rb, n.tb) : gc_near_origin(&n, n.ra, n.ta);
-        whole = headers_in[GC_MESH_STRIDE * shape_in[pairs_in[side_in[mesh]]] + 3];
+        whole = headers_in[GC_MESH_STRIDE * shape_in[pairs_in[side_in[mesh]]] + GC_MESH_vertex0];
         gc_gather_vertices(
             vertices_in + 4 * whole, topology_in + p.source_vertices, p.nv, origin, n.shrink,
             vertices_out + 3 * m.vertex0 + b.vertices, m.nv, reach_out + mesh);

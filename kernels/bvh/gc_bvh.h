@@ -1,4 +1,5 @@
 /* gc_bvh.h: walking the implicit tree of the broad phase.
+ * needs: common/gc_types.h
  *
  * The tree stands over n leaves in a fixed order (by world, then along a Morton curve). Node j of level l covers leaves
  * [j << l, (j + 1) << l); level l has ceil(n / 2^l) nodes; there are no child pointers. All levels lie in one table, the
@@ -23,27 +24,51 @@
 #define GC_BVH_FAR GC_R(1e308)
 #endif
 
-/* reals of a plain box: least x y z, greatest x y z */
-#define GC_BOX_STRIDE 6
-
 /* ---- bodies: what b01 writes, b03 gathers and b04 asks ---- */
 
-/* bounds of a body: its centre at the start and at the end, padded radius, angle of its own turn (0..pi), the turn as a
- * quaternion wxyz; in a leaf followed by the box that it sweeps by its own screw */
+/* what b01 is told of a mesh, user units: reals */
+#define GC_BALL_STRIDE 7
+#define GC_BALL_COLUMNS(ONE, MANY, X) \
+    MANY(X, centre, 3) \
+    ONE(X, radius) \
+    MANY(X, sides, 3) /* half the sides of the box about the centre */
+GC_RECORD(GC_BALL)
+
+/* bounds of a body: reals */
 #define GC_BOUND_STRIDE 12
+#define GC_BOUND_COLUMNS(ONE, MANY, X) \
+    MANY(X, start, 3) /* its centre at the start */ \
+    MANY(X, end, 3)   /* and at the end */ \
+    ONE(X, radius)    /* padded */ \
+    ONE(X, angle)     /* of its own turn, 0..pi */ \
+    MANY(X, turn, 4)  /* the turn as a quaternion wxyz */
+GC_RECORD(GC_BOUND)
+
+/* a leaf: those, and the box that the body sweeps by its own screw */
 #define GC_LEAF_STRIDE 18
-/* ints of a leaf: body, 2 * rank of its world + (1 if it stands still), group, mask */
-#define GC_LEAF_INTS 4
-/* A node: box of what its still bodies fill; box of what its moving ones sweep, boxes of their centres at the start and
- * at the end, their greatest radius (-1: there are none), angle and way. Lengths from the tree's origin. */
-#define GC_CROWD_STILL 0
-#define GC_CROWD_SWEPT 6
-#define GC_CROWD_START 12
-#define GC_CROWD_END 18
-#define GC_CROWD_RADIUS 24
-#define GC_CROWD_ANGLE 25
-#define GC_CROWD_WAY 26
+#define GC_LEAF_COLUMNS(ONE, MANY, X) GC_BOUND_COLUMNS(ONE, MANY, X) GC_BOX_COLUMNS(ONE, MANY, X)
+GC_RECORD(GC_LEAF)
+
+/* ints of a leaf */
+#define GC_LEAF_INT_STRIDE 4
+#define GC_LEAF_INT_COLUMNS(ONE, MANY, X) \
+    ONE(X, body) \
+    ONE(X, rank)  /* 2 * rank of its world + (1 if it stands still) */ \
+    ONE(X, group) /* bits */ \
+    ONE(X, mask)
+GC_RECORD(GC_LEAF_INT)
+
+/* A node: raster numbers, lengths from the tree's origin. */
 #define GC_CROWD_STRIDE 27
+#define GC_CROWD_COLUMNS(ONE, MANY, X) \
+    MANY(X, still, 6) /* box of what its still bodies fill */ \
+    MANY(X, swept, 6) /* ... of what its moving ones sweep */ \
+    MANY(X, start, 6) /* ... of their centres at the start */ \
+    MANY(X, end, 6)   /* ... and at the end */ \
+    ONE(X, radius)    /* their greatest radius (-1: there are none), angle and way */ \
+    ONE(X, angle) \
+    ONE(X, way)
+GC_RECORD(GC_CROWD)
 #define GC_CROWD_FAR GC_F(3e38)
 /* lowest level with boxes: below it a walk asks the leaves; higher saves memory, lower saves pairs tested */
 #define GC_BVH_LOW 2

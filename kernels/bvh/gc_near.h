@@ -1,4 +1,5 @@
 /* gc_near.h: a node of a mesh's tree as the other body sees it during the step.
+ * needs: common/gc_motion.h screw/gc_screen.h
  *
  * Three bounds, each of the whole arc: the box's ranges on the screen; a slab that holds the node (a patch of a road is
  * flat) against the other node, which goes from one place to another; and the same the other way round. A node's middle
@@ -97,15 +98,33 @@ GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_pro
     return w;
 }
 
-/* GC_NEAR_FIELDS numbers */
+/* what is known of a node beside its extent: raster numbers */
+#define GC_NEAR_OWN_COLUMNS(ONE, MANY, X) \
+    ONE(X, x0) /* middle of the ball seen from the other body, at the start and end (either order) */ \
+    ONE(X, y0) \
+    ONE(X, z0) \
+    ONE(X, x1) \
+    ONE(X, y1) \
+    ONE(X, z1) \
+    ONE(X, reach) /* the ball's radius and how far the middle strays from the chord */ \
+    ONE(X, nx)    /* slab: d0 <= n.x <= d1 in the screen frame */ \
+    ONE(X, ny) \
+    ONE(X, nz) \
+    ONE(X, d0) \
+    ONE(X, d1) \
+    ONE(X, mx) /* its normal's sizes in the frame of the other body's mesh, half way */ \
+    ONE(X, my) \
+    ONE(X, mz) \
+    ONE(X, hx) /* half the sides of the box in the frame of the body's own mesh */ \
+    ONE(X, hy) \
+    ONE(X, hz) \
+    ONE(X, slack) /* beside the box's reach half way: half the turn, and the stray */
+#define GC_NEAR_STRIDE 28
+#define GC_NEAR_COLUMNS(ONE, MANY, X) GC_EXTENT_COLUMNS(ONE, MANY, X) GC_NEAR_OWN_COLUMNS(ONE, MANY, X)
+GC_RECORD(GC_NEAR)
 typedef struct {
     gc_extent box;
-    gc_raster x0, y0, z0, x1, y1, z1; /* middle of the ball seen from the other body, at the start and end (either order) */
-    gc_raster reach;                  /* the ball's radius and how far the middle strays from the chord */
-    gc_raster nx, ny, nz, d0, d1;     /* slab: d0 <= n.x <= d1 in the screen frame */
-    gc_raster mx, my, mz;             /* its normal's sizes in the frame of the other body's mesh, half way */
-    gc_raster hx, hy, hz;             /* half the sides of the box in the frame of the body's own mesh */
-    gc_raster slack;                  /* beside the box's reach half way: half the turn, and the stray */
+    GC_FIELDS(GC_NEAR_OWN, gc_raster)
 } gc_near;
 
 /* what all nodes of a pair share */
@@ -130,71 +149,27 @@ GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_near_pair *p)
     p->behind = gc_turn_at(k.theta, GC_R(0.5));
 }
 
-GC_FN void gc_near_load(GC_GLOBAL const gc_raster *p, gc_near *a)
+GC_FN void gc_near_load(GC_GLOBAL const gc_raster *from, gc_near *a)
 {
-    a->box.r0 = p[0];
-    a->box.r1 = p[1];
-    a->box.h0 = p[2];
-    a->box.h1 = p[3];
-    a->box.l0 = p[4];
-    a->box.l1 = p[5];
-    a->box.p0 = p[6];
-    a->box.p1 = p[7];
-    a->box.full = p[8];
-    a->x0 = p[9];
-    a->y0 = p[10];
-    a->z0 = p[11];
-    a->x1 = p[12];
-    a->y1 = p[13];
-    a->z1 = p[14];
-    a->reach = p[15];
-    a->nx = p[16];
-    a->ny = p[17];
-    a->nz = p[18];
-    a->d0 = p[19];
-    a->d1 = p[20];
-    a->mx = p[21];
-    a->my = p[22];
-    a->mz = p[23];
-    a->hx = p[24];
-    a->hy = p[25];
-    a->hz = p[26];
-    a->slack = p[27];
+    gc_extent *to = &a->box;
+    GC_LOAD(GC_EXTENT, GC_NEAR);
+    {
+        gc_near *to = a;
+        GC_LOAD(GC_NEAR_OWN, GC_NEAR);
+    }
 }
 
-GC_FN void gc_near_store(const gc_near *a, GC_GLOBAL gc_raster *p)
+GC_FN void gc_near_store(const gc_near *a, GC_GLOBAL gc_raster *to)
 {
-    p[0] = a->box.r0;
-    p[1] = a->box.r1;
-    p[2] = a->box.h0;
-    p[3] = a->box.h1;
-    p[4] = a->box.l0;
-    p[5] = a->box.l1;
-    p[6] = a->box.p0;
-    p[7] = a->box.p1;
-    p[8] = a->box.full;
-    p[9] = a->x0;
-    p[10] = a->y0;
-    p[11] = a->z0;
-    p[12] = a->x1;
-    p[13] = a->y1;
-    p[14] = a->z1;
-    p[15] = a->reach;
-    p[16] = a->nx;
-    p[17] = a->ny;
-    p[18] = a->nz;
-    p[19] = a->d0;
-    p[20] = a->d1;
-    p[21] = a->mx;
-    p[22] = a->my;
-    p[23] = a->mz;
-    p[24] = a->hx;
-    p[25] = a->hy;
-    p[26] = a->hz;
-    p[27] = a->slack;
+    const gc_extent *from = &a->box;
+    GC_STORE(GC_EXTENT, GC_NEAR);
+    {
+        const gc_near *from = a;
+        GC_STORE(GC_NEAR_OWN, GC_NEAR);
+    }
 }
 
-/* node: GC_PATCH_NODE numbers; rot, shift: the body's place in the screen frame (B half way); other: the other one's
+/* rot, shift: the body's place in the screen frame (B half way); other: the other one's
  * rotation */
 GC_LARGE void gc_near_make(
     const gc_near_pair *p,
@@ -205,13 +180,13 @@ GC_LARGE void gc_near_make(
     gc_near *a)
 {
     const gc_screw *k = &p->screw;
+    GC_GLOBAL const gc_raster *low = node + GC_NODE_low, *high = node + GC_NODE_high, *normal = node + GC_NODE_normal;
     gc_real unit = GC_R(0.5) * k->shrink, offset;
     gc_vec c = gc_make(
-               unit * (gc_real)(node[0] + node[3]), unit * (gc_real)(node[1] + node[4]),
-               unit * (gc_real)(node[2] + node[5])),
+               unit * (gc_real)(low[0] + high[0]), unit * (gc_real)(low[1] + high[1]), unit * (gc_real)(low[2] + high[2])),
            n, at;
     gc_raster pad = GC_F(4.0) * p->view.pad, f = GC_F(0.5) * (gc_raster)k->shrink, radius, stray;
-    gc_box_extent(&p->view, rot, shift, k->shrink, node, &a->box);
+    gc_box_extent(&p->view, rot, shift, k->shrink, low, high, &a->box);
     c = gc_add(gc_rotate(rot, c), gc_make(shift[0], shift[1], shift[2]));
     at = gc_flow(k, p->before, c);
     a->x0 = (gc_raster)at.x;
@@ -221,20 +196,20 @@ GC_LARGE void gc_near_make(
     a->x1 = (gc_raster)at.x;
     a->y1 = (gc_raster)at.y;
     a->z1 = (gc_raster)at.z;
-    radius = (gc_raster)(node[11] * k->shrink);
+    radius = (gc_raster)(node[GC_NODE_reach] * k->shrink);
     stray = GC_F(0.125) * (gc_raster)(k->theta * k->w) * gc_kappa_r(p->view.kappa, (gc_raster)c.x, (gc_raster)c.z) + pad;
     a->reach = radius + stray;
     a->slack = GC_F(0.5) * p->view.theta * radius + stray;
-    a->hx = f * (node[3] - node[0]);
-    a->hy = f * (node[4] - node[1]);
-    a->hz = f * (node[5] - node[2]);
-    n = gc_rotate(rot, gc_make((gc_real)node[6], (gc_real)node[7], (gc_real)node[8]));
+    a->hx = f * (high[0] - low[0]);
+    a->hy = f * (high[1] - low[1]);
+    a->hz = f * (high[2] - low[2]);
+    n = gc_rotate(rot, gc_make((gc_real)normal[0], (gc_real)normal[1], (gc_real)normal[2]));
     offset = n.x * shift[0] + n.y * shift[1] + n.z * shift[2];
     a->nx = (gc_raster)n.x;
     a->ny = (gc_raster)n.y;
     a->nz = (gc_raster)n.z;
-    a->d0 = (gc_raster)((gc_real)node[9] * k->shrink + offset) - pad;
-    a->d1 = (gc_raster)((gc_real)node[10] * k->shrink + offset) + pad;
+    a->d0 = (gc_raster)((gc_real)node[GC_NODE_least] * k->shrink + offset) - pad;
+    a->d1 = (gc_raster)((gc_real)node[GC_NODE_most] * k->shrink + offset) + pad;
     n = gc_rotate_back(other, n);
     a->mx = GC_ABS_R((gc_raster)n.x);
     a->my = GC_ABS_R((gc_raster)n.y);

@@ -1,4 +1,5 @@
 /* gc_math.h: small vectors, quaternions, and the elementary functions whose bits must agree on every target.
+ * needs: common/gc_platform.h
  *
  * Only + - * / and sqrt are used: those are correctly rounded everywhere, so the same text gives the same bits. The
  * polynomials are Chebyshev fits (arctangent) and Taylor series (the others) on the interval named beside each.
@@ -26,6 +27,16 @@ GC_FN gc_real gc_dot(gc_vec a, gc_vec b) { return a.x * b.x + a.y * b.y + a.z * 
 GC_FN gc_vec gc_cross(gc_vec a, gc_vec b)
 {
     return gc_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+/* the i-th vector of a list in memory */
+GC_FN gc_vec gc_load_vec(GC_GLOBAL const gc_real *p, gc_long i) { return gc_make(p[3 * i], p[3 * i + 1], p[3 * i + 2]); }
+
+GC_FN void gc_store_vec(GC_GLOBAL gc_real *p, gc_long i, gc_vec v)
+{
+    p[3 * i] = v.x;
+    p[3 * i + 1] = v.y;
+    p[3 * i + 2] = v.z;
 }
 
 /* greatest component without sign; no number if one is infinite or none */
@@ -118,6 +129,12 @@ GC_FN gc_quat gc_quat_unit(gc_quat q)
 {
     gc_real f = GC_R(1.0) / GC_SQRT(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
     return gc_quat_make(q.w * f, q.x * f, q.y * f, q.z * f);
+}
+
+/* the i-th quaternion of a list in memory, made a unit */
+GC_FN gc_quat gc_load_quat(GC_GLOBAL const gc_real *p, gc_long i)
+{
+    return gc_quat_unit(gc_quat_make(p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3]));
 }
 
 GC_FN gc_vec gc_quat_rotate(gc_quat q, gc_vec v)

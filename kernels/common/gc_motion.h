@@ -1,4 +1,6 @@
-/* gc_motion.h: the relative motion of a pair as numbers: loading, the flow of a point, facing. */
+/* gc_motion.h: the relative motion of a pair as numbers: loading, the flow of a point, facing.
+ * needs: common/gc_types.h common/gc_math.h
+ */
 #ifndef GC_MOTION_H
 #define GC_MOTION_H
 
@@ -15,83 +17,11 @@ GC_INLINE gc_vec gc_rotate_back(const gc_real *m, gc_vec v)
         m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z, m[2] * v.x + m[5] * v.y + m[8] * v.z);
 }
 
-GC_INLINE void gc_screw_load(GC_GLOBAL const gc_real *p, gc_screw *k)
-{
-    int i;
-    k->theta = p[0];
-    k->w = p[1];
-    k->g = p[2];
-    k->kappa = p[3];
-    k->speed = p[4];
-    k->size = p[5];
-    k->tau = p[6];
-    k->scale = p[7];
-    for (i = 0; i < 9; ++i) {
-        k->ra[i] = p[8 + i];
-        k->rb[i] = p[20 + i];
-    }
-    for (i = 0; i < 3; ++i) {
-        k->ta[i] = p[17 + i];
-        k->tb[i] = p[29 + i];
-    }
-    k->shrink = p[32];
-    k->radius_a = p[33];
-    k->radius_b = p[34];
-}
+GC_INLINE void gc_screw_load(GC_GLOBAL const gc_real *from, gc_screw *to) { GC_LOAD(GC_SCREW, GC_SCREW); }
 
-GC_FN void gc_screw_store(const gc_screw *k, GC_GLOBAL gc_real *p)
-{
-    int i;
-    p[0] = k->theta;
-    p[1] = k->w;
-    p[2] = k->g;
-    p[3] = k->kappa;
-    p[4] = k->speed;
-    p[5] = k->size;
-    p[6] = k->tau;
-    p[7] = k->scale;
-    for (i = 0; i < 9; ++i) {
-        p[8 + i] = k->ra[i];
-        p[20 + i] = k->rb[i];
-    }
-    for (i = 0; i < 3; ++i) {
-        p[17 + i] = k->ta[i];
-        p[29 + i] = k->tb[i];
-    }
-    p[32] = k->shrink;
-    p[33] = k->radius_a;
-    p[34] = k->radius_b;
-}
+GC_FN void gc_screw_store(const gc_screw *from, GC_GLOBAL gc_real *to) { GC_STORE(GC_SCREW, GC_SCREW); }
 
-GC_FN void gc_mesh_load(GC_GLOBAL const int *h, gc_mesh *m)
-{
-    m->nv = h[0];
-    m->ne = h[1];
-    m->nf = h[2];
-    m->vertex0 = h[3];
-    m->face0 = h[4];
-    m->face_start = h[5];
-    m->face_vertices = h[6];
-    m->face_edges = h[7];
-    m->edges = h[8];
-    m->edge_face_start = h[9];
-    m->edge_faces = h[10];
-    m->vertex_edge_start = h[11];
-    m->vertex_edges = h[12];
-    m->vertex_face_start = h[13];
-    m->vertex_faces = h[14];
-    m->edge_flags = h[15];
-    m->vertex_flags = h[16];
-    m->two_sided = h[17];
-    m->closed = h[18];
-    m->source_vertices = h[19];
-    m->source_edges = h[20];
-    m->source_faces = h[21];
-    m->near_faces = h[22];
-    m->edge_faces_away = h[23];
-    m->vertex_edges_away = h[24];
-    m->vertex_faces_away = h[25];
-}
+GC_FN void gc_mesh_load(GC_GLOBAL const int *from, gc_mesh *to) { GC_LOAD(GC_MESH, GC_MESH); }
 
 GC_FN gc_tables gc_tables_of(
     GC_GLOBAL const int *headers,
@@ -107,6 +37,19 @@ GC_FN gc_tables gc_tables_of(
     t.vertices = vertices;
     t.planes = planes;
     return t;
+}
+
+GC_FN void gc_pair_load(
+    GC_GLOBAL const int *pairs,
+    GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_real *screw,
+    const gc_tables *t,
+    int pair,
+    gc_pair *p)
+{
+    gc_screw_load(screw + GC_SCREW_STRIDE * pair, &p->screw);
+    gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair]], &p->mesh_a);
+    gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], &p->mesh_b);
 }
 
 GC_FN gc_vec gc_vertex(const gc_tables *t, const gc_mesh *m, int v)

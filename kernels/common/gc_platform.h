@@ -1,4 +1,5 @@
 /* gc_platform.h: the only file that knows which compiler is running.
+ * needs: nothing
  *
  * The kernels are one text in the common subset of C99, OpenCL C 1.2 and CUDA C++. What differs between the three
  * stands here, behind the macros below; kernels/README.md has the table. The host passes GC_PRECISION:

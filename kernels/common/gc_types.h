@@ -1,4 +1,5 @@
 /* gc_types.h: records that pass between stages, and how they lie in memory.
+ * needs: common/gc_platform.h
  *
  * All lengths behind s01 are scaled by 1/scale, a power of two near the pair's size, so that the pair is about one
  * unit large whatever the user's unit is; the scaling is exact.
@@ -45,66 +46,207 @@
 #define GC_HIT_B_HIGH 128
 #define GC_HIT_KEPT 256
 
-/* Header of a mesh, or of a patch of one: GC_MESH_STRIDE ints; the offsets count from the start of the table they name. A
- * patch is laid out like a mesh, with tables that lead from its numbers to the mesh's and to other patches; whole meshes
- * have -1 there. */
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+/* What a record in memory holds is written once, as a list of its columns: ONE(X, name), or MANY(X, name, n) for n of them.
+ * From the list come its places (GC_SCREW_theta), and where a stage wants them a struct, loading and storing; Python reads
+ * the same lists (sources.record). GC_RECORD declares the places of one that has GC_..._COLUMNS and GC_..._STRIDE, and does
+ * not compile if its columns are more than its stride. */
+#define GC_PLACE_ONE(R, name) R##_##name,
+#define GC_PLACE_MANY(R, name, n) R##_##name, R##_##name##_last = R##_##name + n - 1,
+#define GC_RECORD(R) \
+    enum { R##_COLUMNS(GC_PLACE_ONE, GC_PLACE_MANY, R) R##_WIDTH, R##_FITS = 1 / (R##_WIDTH <= R##_STRIDE) };
+
+/* A struct's fields; and between it and memory, called from and to. The places may be those of a record that begins with the
+ * columns of L. */
+#define GC_FIELDS(L, T) L##_COLUMNS(GC_FIELD_ONE, GC_FIELD_MANY, T)
+#define GC_LOAD(L, R) L##_COLUMNS(GC_LOAD_ONE, GC_LOAD_MANY, R)
+#define GC_STORE(L, R) L##_COLUMNS(GC_STORE_ONE, GC_STORE_MANY, R)
+#define GC_FIELD_ONE(T, name) T name;
+#define GC_FIELD_MANY(T, name, n) T name[n];
+#define GC_LOAD_ONE(R, name) to->name = from[R##_##name];
+#define GC_LOAD_MANY(R, name, n) \
+    for (int k = 0; k < n; ++k) to->name[k] = from[R##_##name + k];
+#define GC_STORE_ONE(R, name) to[R##_##name] = from->name;
+#define GC_STORE_MANY(R, name, n) \
+    for (int k = 0; k < n; ++k) to[R##_##name + k] = from->name[k];
+
+/* Header of a mesh, or of a patch of one: ints; offsets count from the start of the table they name. A patch is laid out like
+ * a mesh, with tables that lead from its numbers to the mesh's and to other patches; whole meshes have -1 there. */
 #define GC_MESH_STRIDE 28
-/* where in it source_faces stands */
-#define GC_MESH_SOURCE_FACES 21
+#define GC_MESH_COLUMNS(ONE, MANY, X) \
+    ONE(X, nv) /* how many vertices, edges, faces */ \
+    ONE(X, ne) \
+    ONE(X, nf) \
+    ONE(X, vertex0) /* its first one among those of all meshes */ \
+    ONE(X, face0) \
+    ONE(X, face_start) \
+    ONE(X, face_vertices) \
+    ONE(X, face_edges) \
+    ONE(X, edges) \
+    ONE(X, edge_face_start) \
+    ONE(X, edge_faces) \
+    ONE(X, vertex_edge_start) \
+    ONE(X, vertex_edges) \
+    ONE(X, vertex_face_start) \
+    ONE(X, vertex_faces) \
+    ONE(X, edge_flags) \
+    ONE(X, vertex_flags) \
+    ONE(X, two_sided) /* 0 or 1 */ \
+    ONE(X, closed) \
+    ONE(X, source_vertices) \
+    ONE(X, source_edges) \
+    ONE(X, source_faces) \
+    ONE(X, near_faces)      /* 0 for faces to be left out, or -1 */ \
+    ONE(X, edge_faces_away) /* of patches: how many patches on an entry counts in */ \
+    ONE(X, vertex_edges_away) \
+    ONE(X, vertex_faces_away)
+GC_RECORD(GC_MESH)
 typedef struct {
-    int nv, ne, nf;
-    int vertex0, face0;
-    int face_start, face_vertices, face_edges;
-    int edges, edge_face_start, edge_faces;
-    int vertex_edge_start, vertex_edges, vertex_face_start, vertex_faces;
-    int edge_flags, vertex_flags;
-    int two_sided, closed;
-    int source_vertices, source_edges, source_faces;
-    int near_faces;                                            /* 0 for faces to be left out, or -1 */
-    int edge_faces_away, vertex_edges_away, vertex_faces_away; /* of patches: how many patches on an entry counts in */
+    GC_FIELDS(GC_MESH, int)
 } gc_mesh;
 
-/* Tree of a mesh's faces: GC_TREE_STRIDE ints a mesh: faces, first node, header of the first patch, height. Level l has
- * ceil(faces / 2^l) nodes, the levels follow each other, single faces first; node j of level l holds faces j 2^l to
- * (j + 1) 2^l in the order of the leaves, and those of level GC_PATCH_LEVEL are the patches. A node is GC_PATCH_NODE raster
- * numbers, centred on the mesh, in user units: low corner, high corner, a unit normal n and the range of n.x over the
- * node's points (n = 0: none), and the greatest distance of a point from the box's middle. */
+/* mesh_reals: numbers of a mesh, user units */
+#define GC_MESH_REAL_STRIDE 12
+#define GC_MESH_REAL_COLUMNS(ONE, MANY, X) \
+    MANY(X, centre, 3) /* of the bounding box */ \
+    ONE(X, radius)     /* about it */ \
+    ONE(X, scale)      /* power of two >= radius */ \
+    MANY(X, sides, 3)  /* half the sides of the box */ \
+    ONE(X, face_reach) /* greatest distance of a face's corner from the mean of its corners */
+GC_RECORD(GC_MESH_REAL)
+
+/* a plain box: reals */
+#define GC_BOX_STRIDE 6
+#define GC_BOX_COLUMNS(ONE, MANY, X) \
+    MANY(X, low, 3) \
+    MANY(X, high, 3)
+GC_RECORD(GC_BOX)
+
+/* Tree of a mesh's faces: ints a mesh. Level l has ceil(faces / 2^l) nodes, the levels follow each other, single faces first;
+ * node j of level l holds faces j 2^l to (j + 1) 2^l in the order of the leaves, and those of level GC_PATCH_LEVEL are the
+ * patches. */
 #define GC_PATCH_LEVEL 5
 #define GC_TREE_STRIDE 4
-/* numbers of a node as the other body sees it (gc_near.h) */
-#define GC_NEAR_FIELDS 28
-#define GC_PATCH_NODE 12
+#define GC_TREE_COLUMNS(ONE, MANY, X) \
+    ONE(X, faces) /* 0: there is no tree */ \
+    ONE(X, node)  /* place of its first node */ \
+    ONE(X, patch) /* header of its first patch */ \
+    ONE(X, height)
+GC_RECORD(GC_TREE)
 
-/* Components of meshes (gc_solid.h). Ints: GC_SOLID_STRIDE a mesh: where the vertices that tell its components stand, how many,
- * is one closed, where the codes of its faces stand; behind all of these, the vertices and codes. A component is told by one
- * vertex; the code of a face is 2 (vertex + 1) if it is the face that tells a component, else 0, and 1 more if its component
- * is closed. Reals: GC_INSET_STRIDE a vertex: outward unit vector, and the greatest depth by which it may be moved against
- * it (user units; negative: its component is open). */
+/* a node of it: raster numbers, centred on the mesh, user units */
+#define GC_NODE_STRIDE 12
+#define GC_NODE_COLUMNS(ONE, MANY, X) \
+    GC_BOX_COLUMNS(ONE, MANY, X) \
+    MANY(X, normal, 3) /* unit vector n, or 0: none */ \
+    ONE(X, least)      /* range of n.x over the node's points */ \
+    ONE(X, most) \
+    ONE(X, reach) /* greatest distance of a point from the box's middle */
+GC_RECORD(GC_NODE)
+
+/* Components of meshes (gc_solid.h): ints a mesh, and behind those of all meshes the vertices and codes. A component is told by
+ * one vertex; the code of a face is 2 (vertex + 1) if it is the face that tells a component, else 0, and 1 more if its
+ * component is closed. */
 #define GC_SOLID_STRIDE 4
+#define GC_SOLID_COLUMNS(ONE, MANY, X) \
+    ONE(X, told)       /* where the vertices that tell its components stand */ \
+    ONE(X, components) /* how many */ \
+    ONE(X, closed)     /* is one closed */ \
+    ONE(X, codes)      /* where the codes of its faces stand */
+GC_RECORD(GC_SOLID)
+
+/* how a vertex of a solid is moved inwards: reals */
 #define GC_INSET_STRIDE 4
+#define GC_INSET_COLUMNS(ONE, MANY, X) \
+    MANY(X, outward, 3) /* unit vector */ \
+    ONE(X, depth)       /* the most it may be moved against it, user units; negative: its component is open */
+GC_RECORD(GC_INSET)
 
-/* mesh_reals: GC_MESH_REALS per mesh: centre x y z (of the bounding box), radius, scale (power of two >= radius), half
- * the sides of the box, greatest distance of a face's corner from the mean of its corners */
-#define GC_MESH_REALS 12
-
-/* Screw record of a pair: GC_SCREW_STRIDE reals (docs/decisions/0002). The screw frame has x tangential,
- * y along the axis, z radial; the axis is x = 0, z = -1/kappa. a is still in it, b is at its half-way pose.
- * s = t - 1/2 runs over [-1/2, 1/2]. */
+/* Screw record of a pair: reals (docs/decisions/0002). The screw frame has x tangential, y along the axis, z radial; the axis
+ * is x = 0, z = -1/kappa. a is still in it, b is at its half-way pose. s = t - 1/2 runs over [-1/2, 1/2]. */
 #define GC_SCREW_STRIDE 40
+#define GC_SCREW_COLUMNS(ONE, MANY, X) \
+    ONE(X, theta)  /* angle, radians in [0, pi] */ \
+    ONE(X, w)      /* tangential speed at the origin of the frame, theta / kappa */ \
+    ONE(X, g)      /* speed along the axis */ \
+    ONE(X, kappa)  /* curvature of the flow, 1 / (distance of the origin from the axis); 0 = translation */ \
+    ONE(X, speed)  /* hypot(w, g) */ \
+    ONE(X, size)   /* larger bounding radius, about 1 */ \
+    ONE(X, tau)    /* how far outside [0, 1] roots are looked for */ \
+    ONE(X, scale)  /* user length = scale * scaled length */ \
+    MANY(X, ra, 9) /* a: mesh (centred, scaled) -> screw frame, row major */ \
+    MANY(X, ta, 3) \
+    MANY(X, rb, 9) /* b at half-way */ \
+    MANY(X, tb, 3) \
+    ONE(X, shrink)   /* 1 / scale, a power of two as well */ \
+    ONE(X, radius_a) /* bounding radii about the meshes' centres */ \
+    ONE(X, radius_b)
+GC_RECORD(GC_SCREW)
 typedef struct {
-    gc_real theta;              /* angle, radians in [0, pi] */
-    gc_real w;                  /* tangential speed at the origin of the frame, theta / kappa */
-    gc_real g;                  /* speed along the axis */
-    gc_real kappa;              /* curvature of the flow, 1 / (distance of the origin from the axis); 0 = translation */
-    gc_real speed;              /* hypot(w, g) */
-    gc_real size;               /* larger bounding radius, about 1 */
-    gc_real tau;                /* how far outside [0, 1] roots are looked for */
-    gc_real scale;              /* user length = scale * scaled length */
-    gc_real ra[9], ta[3];       /* a: mesh (centred, scaled) -> screw frame, row major */
-    gc_real rb[9], tb[3];       /* b at half-way */
-    gc_real shrink;             /* 1 / scale, a power of two as well */
-    gc_real radius_a, radius_b; /* bounding radii about the meshes' centres */
+    GC_FIELDS(GC_SCREW, gc_real)
 } gc_screw;
+
+/* what b05 lists: faces of a body that come near the other one of its pair */
+#define GC_LISTED_STRIDE 3
+#define GC_LISTED_COLUMNS(ONE, MANY, X) \
+    ONE(X, side)  /* 2 pair + 0 for A, 1 for B */ \
+    ONE(X, patch) /* its header */ \
+    ONE(X, faces) /* of it, as bits */
+GC_RECORD(GC_LISTED)
+
+/* where a listed patch goes in a joined mesh (b06): what lies before it there; and which of its faces are near */
+#define GC_GATHER_STRIDE 9
+#define GC_GATHER_COLUMNS(ONE, MANY, X) \
+    ONE(X, part) \
+    ONE(X, vertices) \
+    ONE(X, edges) \
+    ONE(X, faces) \
+    ONE(X, corners) \
+    ONE(X, edge_faces) \
+    ONE(X, vertex_edges) \
+    ONE(X, vertex_faces) \
+    ONE(X, near) /* bits */
+GC_RECORD(GC_GATHER)
+typedef struct {
+    GC_FIELDS(GC_GATHER, int)
+} gc_gather;
+
+/* what the screen works on: a pair, and which parts of its meshes */
+#define GC_ITEM_STRIDE 3
+#define GC_ITEM_COLUMNS(ONE, MANY, X) \
+    ONE(X, pair) \
+    ONE(X, part_a) \
+    ONE(X, part_b)
+GC_RECORD(GC_ITEM)
+
+/* candidates and hits: features of a pair that may meet, that meet; the kind of a hit has GC_HIT_* bits */
+#define GC_CANDIDATE_STRIDE 4
+#define GC_CANDIDATE_COLUMNS(ONE, MANY, X) \
+    ONE(X, pair) \
+    ONE(X, kind) \
+    ONE(X, a) /* feature of A */ \
+    ONE(X, b)
+GC_RECORD(GC_CANDIDATE)
+
+/* s between which a candidate's features may meet: raster numbers */
+#define GC_BRACKET_STRIDE 2
+#define GC_BRACKET_COLUMNS(ONE, MANY, X) \
+    ONE(X, first) \
+    ONE(X, last)
+GC_RECORD(GC_BRACKET)
+
+#define GC_HIT_STRIDE 4
+#define GC_HIT_COLUMNS(ONE, MANY, X) GC_CANDIDATE_COLUMNS(ONE, MANY, X)
+GC_RECORD(GC_HIT)
+
+/* the reals of a hit */
+#define GC_HIT_REAL_STRIDE 3
+#define GC_HIT_REAL_COLUMNS(ONE, MANY, X) \
+    ONE(X, s)   /* when it begins */ \
+    ONE(X, end) /* and ends: s as well, if it does not last */ \
+    ONE(X, properness)
+GC_RECORD(GC_HIT_REAL)
 
 /* What is common to a pair while it is solved. */
 typedef struct {
@@ -116,7 +258,7 @@ typedef struct {
 typedef struct {
     GC_GLOBAL const int *headers;      /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology;     /* all index tables one after another */
-    GC_GLOBAL const gc_real *reals;    /* (meshes, GC_MESH_REALS) */
+    GC_GLOBAL const gc_real *reals;    /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL const gc_real *vertices; /* (vertices, 4), centred on the mesh's centre, user units */
     GC_GLOBAL const gc_real *planes;   /* (faces, 4), unit outward normal, offset in the centred frame */
 } gc_tables;

@@ -1,4 +1,5 @@
 /* f02_boxes: pairs whose own boxes, turned and swept with them, do not meet during the step.
+ * needs: common/gc_motion.h screw/gc_screen.h
  *
  * in:  screw records (s01), state bits, half the sides of the meshes' boxes, which pairs to test
  * out: keep_out (n_todo,) 0 where the boxes cannot meet
@@ -144,7 +145,7 @@ GC_KERNEL void f02_boxes(
     GC_GLOBAL const int *shape_in,          /* (bodies,) mesh of each body */
     GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *state_in,          /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REALS) */
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL gc_uchar *keep_out)           /* (n_todo,) */
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
@@ -158,8 +159,8 @@ GC_KERNEL void f02_boxes(
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         w = gc_view_make(&k, GC_R(-1.0));
         w.pad += GC_FILTER_FLAT;
-        f02_place(&w, mesh_reals_in + GC_MESH_REALS * ma + 5, k.shrink, k.ra, k.ta, &a);
-        f02_place(&w, mesh_reals_in + GC_MESH_REALS * mb + 5, k.shrink, k.rb, k.tb, &b);
+        f02_place(&w, mesh_reals_in + GC_MESH_REAL_STRIDE * ma + GC_MESH_REAL_sides, k.shrink, k.ra, k.ta, &a);
+        f02_place(&w, mesh_reals_in + GC_MESH_REAL_STRIDE * mb + GC_MESH_REAL_sides, k.shrink, k.rb, k.tb, &b);
         until = GC_R(0.5) + k.tau;
         keep_out[i] = (gc_uchar)f02_boxes_meet(&w, &a, &b, (gc_raster)(until * k.w), (gc_raster)(until * k.g));
     }

@@ -1,4 +1,5 @@
 /* f03_plane: pairs that a plane of the collision screen divides during the whole step.
+ * needs: common/gc_motion.h screw/gc_screen.h
  *
  * in:  screw records (s01), state bits, meshes, which pairs to test
  * out: keep_out (n_todo,) 0 where a plane in (rho, psi, y) was found with all of A on one side and all of B, wherever it
@@ -216,7 +217,7 @@ GC_KERNEL void f03_plane(
     GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *state_in,          /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL const int *headers_in,        /* (meshes, GC_MESH_STRIDE) */
-    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REALS) */
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
     GC_GLOBAL const gc_raster *vertices_in, /* per mesh x, y, z blocks, centred */
     GC_GLOBAL gc_raster *scratch_reals,     /* (groups, reals_per_group), 4 a vertex of both and 2 a work-item */
     GC_GLOBAL int *scratch_ints,            /* (groups, 2 a work-item) */
@@ -257,8 +258,10 @@ GC_KERNEL void f03_plane(
                 least_a = f03_place(&w, &a, vertices_in, k.ra, k.ta, k.shrink, &ca);
                 least_b = f03_place(&w, &b, vertices_in, k.rb, k.tb, k.shrink, &cb);
                 keep = f03_may_meet(
-                    &w, &k, &ca, &cb, (gc_raster)(mesh_reals_in[GC_MESH_REALS * ma + 8] * k.shrink),
-                    (gc_raster)(mesh_reals_in[GC_MESH_REALS * mb + 8] * k.shrink), least_a, least_b, &g);
+                    &w, &k, &ca, &cb,
+                    (gc_raster)(mesh_reals_in[GC_MESH_REAL_STRIDE * ma + GC_MESH_REAL_face_reach] * k.shrink),
+                    (gc_raster)(mesh_reals_in[GC_MESH_REAL_STRIDE * mb + GC_MESH_REAL_face_reach] * k.shrink), least_a,
+                    least_b, &g);
             }
             if (GC_LOCAL_ID == 0) keep_out[i] = (gc_uchar)keep;
             GC_BARRIER();

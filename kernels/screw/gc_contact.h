@@ -1,4 +1,6 @@
-/* gc_contact.h: everything about a feature pair at one time: place, normal, properness, and whether it is a contact. */
+/* gc_contact.h: everything about a feature pair at one time: place, normal, properness, and whether it is a contact.
+ * needs: screw/gc_equations.h screw/gc_properness.h
+ */
 #ifndef GC_CONTACT_H
 #define GC_CONTACT_H
 

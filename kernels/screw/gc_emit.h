@@ -1,4 +1,5 @@
 /* gc_emit.h: a pair of features that may meet: the last tests before it becomes a candidate (first half of s07).
+ * needs: screw/gc_scratch.h
  *
  * in:  two list entries whose boxes overlap
  * out: a candidate (pair, kind, feature of A, feature of B, earliest and latest s) appended to the launch's list
@@ -20,26 +21,26 @@ typedef struct {
 GC_FN gc_range gc_range_of(const gc_view *w, const gc_list *l, int i)
 {
     gc_range r;
-    gc_raster rim = gc_pixel_rim(w, l->box[GC_R0 * l->room + i]);
-    gc_raster way = w->window + gc_pixel_way(w, l->box[GC_R0 * l->room + i], l->box[GC_R1 * l->room + i]);
-    r.r0 = l->box[GC_R0 * l->room + i] - w->pixel;
-    r.r1 = l->box[GC_R1 * l->room + i] + w->pixel;
-    r.h0 = l->box[GC_H0 * l->room + i] - rim;
-    r.h1 = l->box[GC_H1 * l->room + i] + rim;
-    r.l0 = l->box[GC_L0 * l->room + i] - way;
-    r.l1 = l->box[GC_L1 * l->room + i] + way;
+    gc_raster rim = gc_pixel_rim(w, l->box[GC_LIST_r0 * l->room + i]);
+    gc_raster way = w->window + gc_pixel_way(w, l->box[GC_LIST_r0 * l->room + i], l->box[GC_LIST_r1 * l->room + i]);
+    r.r0 = l->box[GC_LIST_r0 * l->room + i] - w->pixel;
+    r.r1 = l->box[GC_LIST_r1 * l->room + i] + w->pixel;
+    r.h0 = l->box[GC_LIST_h0 * l->room + i] - rim;
+    r.h1 = l->box[GC_LIST_h1 * l->room + i] + rim;
+    r.l0 = l->box[GC_LIST_l0 * l->room + i] - way;
+    r.l1 = l->box[GC_LIST_l1 * l->room + i] + way;
     return r;
 }
 
 /* meets[j] for the n <= GC_BLOCK boxes of l from `at` on; returns whether any does */
 GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets)
 {
-    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = l->box + GC_R0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = l->box + GC_R1 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = l->box + GC_H0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = l->box + GC_H1 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = l->box + GC_L0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = l->box + GC_L1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = l->box + GC_LIST_r0 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = l->box + GC_LIST_r1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = l->box + GC_LIST_h0 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = l->box + GC_LIST_h1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = l->box + GC_LIST_l0 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = l->box + GC_LIST_l1 * l->room + at;
     int j, any = 0;
     GC_INDEPENDENT
     for (j = 0; j < n; ++j) {
@@ -61,8 +62,8 @@ typedef struct {
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
     gc_raster scale; /* of the pair: times inverse_length gives 1 / scaled length */
     /* the launch's candidates */
-    GC_GLOBAL int *candidates;     /* (capacity, 4) */
-    GC_GLOBAL gc_raster *brackets; /* (capacity, 2) */
+    GC_GLOBAL int *candidates;     /* (capacity, GC_CANDIDATE_STRIDE) */
+    GC_GLOBAL gc_raster *brackets; /* (capacity, GC_BRACKET_STRIDE) */
     GC_GLOBAL int *n_candidates;   /* may pass the capacity: then the launch is repeated with more room */
     int capacity, pair;
 } gc_search;
@@ -192,29 +193,31 @@ GC_FN int gc_source(const gc_search *q, int source, int f) { return source < 0 ?
 GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0, gc_raster s1)
 {
     const gc_mesh *a = &q->mesh_a, *b = &q->mesh_b;
+    GC_GLOBAL int *candidate;
     int i = GC_ATOMIC_ADD(q->n_candidates, 1);
     if (i >= q->capacity || i < 0) return;
     fa = gc_source(q, kind == GC_FV ? a->source_faces : (kind == GC_VF ? a->source_vertices : a->source_edges), fa);
     fb = gc_source(q, kind == GC_VF ? b->source_faces : (kind == GC_FV ? b->source_vertices : b->source_edges), fb);
-    q->candidates[4 * i] = q->pair;
-    q->candidates[4 * i + 1] = kind;
-    q->candidates[4 * i + 2] = fa;
-    q->candidates[4 * i + 3] = fb;
-    q->brackets[2 * i] = s0;
-    q->brackets[2 * i + 1] = s1;
+    candidate = q->candidates + GC_CANDIDATE_STRIDE * i;
+    candidate[GC_CANDIDATE_pair] = q->pair;
+    candidate[GC_CANDIDATE_kind] = kind;
+    candidate[GC_CANDIDATE_a] = fa;
+    candidate[GC_CANDIDATE_b] = fb;
+    q->brackets[GC_BRACKET_STRIDE * i + GC_BRACKET_first] = s0;
+    q->brackets[GC_BRACKET_STRIDE * i + GC_BRACKET_last] = s1;
 }
 
 /* entries i of A's list and j of B's: whole boxes, bracket in time, properness */
 GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
 {
     const gc_view *w = &q->view;
-    gc_raster a0 = la->box[GC_L0 * la->room + i], a1 = la->box[GC_L1 * la->room + i];
-    gc_raster b0 = lb->box[GC_L0 * lb->room + j], b1 = lb->box[GC_L1 * lb->room + j];
+    gc_raster a0 = la->box[GC_LIST_l0 * la->room + i], a1 = la->box[GC_LIST_l1 * la->room + i];
+    gc_raster b0 = lb->box[GC_LIST_l0 * lb->room + j], b1 = lb->box[GC_LIST_l1 * lb->room + j];
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
     int fa = la->id[i], fb = lb->id[j];
     gc_range a = gc_range_of(w, la, i);
-    if (a.r0 > lb->box[GC_R1 * lb->room + j] || a.r1 < lb->box[GC_R0 * lb->room + j]) return;
-    if (a.h0 > lb->box[GC_H1 * lb->room + j] || a.h1 < lb->box[GC_H0 * lb->room + j]) return;
+    if (a.r0 > lb->box[GC_LIST_r1 * lb->room + j] || a.r1 < lb->box[GC_LIST_r0 * lb->room + j]) return;
+    if (a.h0 > lb->box[GC_LIST_h1 * lb->room + j] || a.h1 < lb->box[GC_LIST_h0 * lb->room + j]) return;
     if (a.l0 > b1 || a.l1 < b0) return;
     if (w->pixel > GC_F(0.0)) {
         a0 = a.l0 + w->window;

@@ -1,4 +1,5 @@
 /* gc_equations.h: the contact equations of feature pairs, and the tests at a given time.
+ * needs: screw/gc_roots.h
  *
  * Vertex-face has one form for FV and VF: the face's body is held at its half-way pose and the vertex flows, forwards
  * for a vertex of B (way = +1), backwards for a vertex of A (way = -1). Edge-edge is the product of the two Pluecker

@@ -1,4 +1,5 @@
 /* gc_grid.h: the screen of refine = segments and pixels, in gc_real: its rows and pixels, and straight edges drawn on it.
+ * needs: common/gc_constants.h common/gc_types.h common/gc_math.h
  *
  * A row holds rho in [(j - 0.37) height, (j + 0.63) height): counted from the frame's origin, so that an answer depends on the
  * pair and its features alone, and off the places where whole numbers put vertices. An edge is one or two limbs monotone in

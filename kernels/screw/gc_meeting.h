@@ -1,4 +1,5 @@
 /* gc_meeting.h: which hits of a pair are one meeting told more than once, and which of them is told.
+ * needs: screw/gc_hits.h
  *
  * A vertex on the border of a face, or an edge at its end, meets several features at once (VV, EV, VE): all of them are
  * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at one place of A
@@ -20,19 +21,23 @@ typedef struct {
     gc_real same_time;
 } gc_pair_hits;
 
+GC_FN gc_hit gc_hit_at(const gc_pair_hits *h, int i) { return gc_hit_load(h->hit, i); }
+
+GC_FN gc_hit_reals gc_reals_at(const gc_pair_hits *h, int i) { return gc_reals_load(h->value, i); }
+
 /* the order in which contacts are told */
 GC_FN int gc_hit_before(const gc_pair_hits *h, int a, int b)
 {
-    GC_GLOBAL const int *x = h->hit + 4 * a, *y = h->hit + 4 * b;
+    gc_hit x = gc_hit_at(h, a), y = gc_hit_at(h, b);
     /* as they will be written: s + 1/2 may round two times to one */
-    gc_real ta = h->value[3 * a] + GC_R(0.5), tb = h->value[3 * b] + GC_R(0.5);
-    int ka = x[1] & GC_HIT_KIND_MASK, kb = y[1] & GC_HIT_KIND_MASK;
+    gc_real ta = gc_reals_at(h, a).s + GC_R(0.5), tb = gc_reals_at(h, b).s + GC_R(0.5);
+    int ka = x.kind & GC_HIT_KIND_MASK, kb = y.kind & GC_HIT_KIND_MASK;
     if (ta != tb) return ta < tb;
     if (ka != kb) return ka < kb;
-    if (x[2] != y[2]) return x[2] < y[2];
-    if (x[3] != y[3]) return x[3] < y[3];
-    if (h->value[3 * a + 1] != h->value[3 * b + 1]) return h->value[3 * a + 1] > h->value[3 * b + 1];
-    return x[1] < y[1];
+    if (x.a != y.a) return x.a < y.a;
+    if (x.b != y.b) return x.b < y.b;
+    if (gc_reals_at(h, a).end != gc_reals_at(h, b).end) return gc_reals_at(h, a).end > gc_reals_at(h, b).end;
+    return x.kind < y.kind;
 }
 
 GC_LARGE void gc_hits_sort(const gc_pair_hits *h)
@@ -53,14 +58,14 @@ GC_LARGE void gc_hits_sort(const gc_pair_hits *h)
 GC_FN int gc_outranks(const gc_pair_hits *h, int one, int two)
 {
     int i = h->order[one], j = h->order[two];
-    GC_GLOBAL const int *x = h->hit + 4 * i, *y = h->hit + 4 * j;
-    gc_real a = h->value[3 * i + 2], b = h->value[3 * j + 2];
-    int kx = x[1] & GC_HIT_KIND_MASK, ky = y[1] & GC_HIT_KIND_MASK;
+    gc_hit x = gc_hit_at(h, i), y = gc_hit_at(h, j);
+    gc_real a = gc_reals_at(h, i).properness, b = gc_reals_at(h, j).properness;
+    int kx = x.kind & GC_HIT_KIND_MASK, ky = y.kind & GC_HIT_KIND_MASK;
     if (a != b) return a > b;
-    if ((x[1] ^ y[1]) & GC_HIT_SUSTAINED) return (x[1] & GC_HIT_SUSTAINED) != 0;
+    if ((x.kind ^ y.kind) & GC_HIT_SUSTAINED) return (x.kind & GC_HIT_SUSTAINED) != 0;
     if (kx != ky) return kx < ky;
-    if (x[2] != y[2]) return x[2] < y[2];
-    if (x[3] != y[3]) return x[3] < y[3];
+    if (x.a != y.a) return x.a < y.a;
+    if (x.b != y.b) return x.b < y.b;
     return one < two;
 }
 
@@ -132,19 +137,19 @@ GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, in
 /* the moments at which hit i is looked at: its own, or two odd ones of those that it lasts */
 GC_FN gc_real gc_moment(const gc_pair_hits *h, int i, int which)
 {
-    gc_real s = h->value[3 * i], share = which == 0 ? GC_R(0.37) : GC_R(0.73);
-    return h->hit[4 * i + 1] & GC_HIT_SUSTAINED ? s + share * (h->value[3 * i + 1] - s) : s;
+    gc_real s = gc_reals_at(h, i).s, share = which == 0 ? GC_R(0.37) : GC_R(0.73);
+    return gc_hit_at(h, i).kind & GC_HIT_SUSTAINED ? s + share * (gc_reals_at(h, i).end - s) : s;
 }
 
 /* Is hit i, at its margin at the places `mine`, at the same places as hit j, which lasts as long? */
 GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j, const gc_touch *mine)
 {
     const gc_screw *k = &p->screw;
-    int which, moments = h->hit[4 * i + 1] & GC_HIT_SUSTAINED ? 2 : 1;
+    int which, moments = gc_hit_at(h, i).kind & GC_HIT_SUSTAINED ? 2 : 1;
     for (which = 0; which < moments; ++which) {
-        gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, h->value[3 * j]), h->value[3 * j + 1]);
-        GC_GLOBAL const int *y = h->hit + 4 * j;
-        gc_touch other = gc_touch_at(t, p, y[1] & GC_HIT_KIND_MASK, y[2], y[3], s, y[1] & GC_HIT_SUSTAINED);
+        gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, gc_reals_at(h, j).s), gc_reals_at(h, j).end);
+        gc_hit y = gc_hit_at(h, j);
+        gc_touch other = gc_touch_at(t, p, y.kind & GC_HIT_KIND_MASK, y.a, y.b, s, y.kind & GC_HIT_SUSTAINED);
         gc_real reach = GC_R(4.0) * GC_TOL_INSIDE * k->size + mine[which].doubt + other.doubt + GC_ABS(s - at) * k->speed;
         reach *= k->scale;
         if (!other.margin || !(gc_norm(gc_sub(other.on_a, mine[which].on_a)) <= reach)
@@ -157,11 +162,11 @@ GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_
 /* may hit i be one meeting with others? Then its places. */
 GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, gc_touch *mine)
 {
-    GC_GLOBAL const int *x = h->hit + 4 * i;
-    int which, moments = x[1] & GC_HIT_SUSTAINED ? 2 : 1;
-    if (moments == 1 && !(x[1] & GC_HIT_MARGIN)) return 0;
+    gc_hit x = gc_hit_at(h, i);
+    int which, moments = x.kind & GC_HIT_SUSTAINED ? 2 : 1;
+    if (moments == 1 && !(x.kind & GC_HIT_MARGIN)) return 0;
     for (which = 0; which < moments; ++which) {
-        mine[which] = gc_touch_at(t, p, x[1] & GC_HIT_KIND_MASK, x[2], x[3], gc_moment(h, i, which), moments == 2);
+        mine[which] = gc_touch_at(t, p, x.kind & GC_HIT_KIND_MASK, x.a, x.b, gc_moment(h, i, which), moments == 2);
         if (!mine[which].margin) return 0;
     }
     return 1;
@@ -172,20 +177,20 @@ GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hi
 GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
 {
     int i = h->order[at], j, step, margin = refine == GC_REFINE_PIXELS ? 0 : -1;
-    GC_GLOBAL const int *x = h->hit + 4 * i;
-    gc_real s = h->value[3 * i], end = h->value[3 * i + 1] - h->same_time;
+    gc_hit x = gc_hit_at(h, i);
+    gc_real s = gc_reals_at(h, i).s, end = gc_reals_at(h, i).end - h->same_time;
     gc_touch mine[2];
     for (step = -1; step <= 1; step += 2) {
         for (j = at + step; j >= 0 && j < h->n; j += step) {
             int o = h->order[j];
-            GC_GLOBAL const int *y = h->hit + 4 * o;
-            if (GC_ABS(h->value[3 * o] - s) > h->same_time) {
+            gc_hit y = gc_hit_at(h, o);
+            if (GC_ABS(gc_reals_at(h, o).s - s) > h->same_time) {
                 /* what began long before still counts if it lasts */
                 if (step > 0 || j < h->first_lasting) break;
-                if (!(y[1] & GC_HIT_SUSTAINED)) continue;
+                if (!(y.kind & GC_HIT_SUSTAINED)) continue;
             }
-            if (h->value[3 * o + 1] < end || !gc_outranks(h, j, at)) continue;
-            if (((x[1] ^ y[1]) & GC_HIT_KIND_MASK) == 0 && x[2] == y[2] && x[3] == y[3]) return 1;
+            if (gc_reals_at(h, o).end < end || !gc_outranks(h, j, at)) continue;
+            if (((x.kind ^ y.kind) & GC_HIT_KIND_MASK) == 0 && x.a == y.a && x.b == y.b) return 1;
             if (margin < 0) margin = gc_at_margin(t, p, h, i, mine);
             if (margin && gc_same_places(t, p, h, i, o, mine)) return 1;
         }

@@ -1,4 +1,5 @@
 /* gc_pixels.h: coincidences of refine = pixels: what shares the pixel of a vertex (Buss, end of section 5).
+ * needs: screw/gc_meeting.h
  *
  * in:  hits with GC_HIT_* flags that tell whose pixels are shared: ends of edges, borders of faces
  * out: of each coincidence the hit of greatest properness, marked GC_HIT_KEPT; the others get -1 for their pair
@@ -43,33 +44,33 @@ GC_FN int gc_borders(const gc_tables *t, const gc_mesh *m, int f, int e, int v)
  * it there, and the vertex meets the faces at that edge; of two vertices in one pixel all edges and faces meet. */
 GC_LARGE int gc_same_pixel(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j)
 {
-    GC_GLOBAL const int *x = h->hit + 4 * i, *y = h->hit + 4 * j;
-    int kx = x[1] & GC_HIT_KIND_MASK, ky = y[1] & GC_HIT_KIND_MASK, va, vb;
-    if ((x[1] | y[1]) & GC_HIT_SUSTAINED) return 0; /* what lasts is no pixel */
+    gc_hit x = gc_hit_at(h, i), y = gc_hit_at(h, j);
+    int kx = x.kind & GC_HIT_KIND_MASK, ky = y.kind & GC_HIT_KIND_MASK, va, vb;
+    if ((x.kind | y.kind) & GC_HIT_SUSTAINED) return 0; /* what lasts is no pixel */
     if (kx != GC_EE && ky != GC_EE) {
-        if (!(x[1] & y[1] & GC_HIT_BORDER)) return 0;
+        if (!(x.kind & y.kind & GC_HIT_BORDER)) return 0;
         if (kx == ky)
-            return kx == GC_FV ? x[3] == y[3] && gc_share_corner(t, &p->mesh_a, x[2], y[2])
-                               : x[2] == y[2] && gc_share_corner(t, &p->mesh_b, x[3], y[3]);
-        if (kx == GC_VF) return gc_has_corner(t, &p->mesh_a, y[2], x[2]) && gc_has_corner(t, &p->mesh_b, x[3], y[3]);
-        return gc_has_corner(t, &p->mesh_a, x[2], y[2]) && gc_has_corner(t, &p->mesh_b, y[3], x[3]);
+            return kx == GC_FV ? x.b == y.b && gc_share_corner(t, &p->mesh_a, x.a, y.a)
+                               : x.a == y.a && gc_share_corner(t, &p->mesh_b, x.b, y.b);
+        if (kx == GC_VF) return gc_has_corner(t, &p->mesh_a, y.a, x.a) && gc_has_corner(t, &p->mesh_b, x.b, y.b);
+        return gc_has_corner(t, &p->mesh_a, x.a, y.a) && gc_has_corner(t, &p->mesh_b, y.b, x.b);
     }
     if (kx != GC_EE) {
-        GC_GLOBAL const int *swap = x;
+        gc_hit swap = x;
         x = y;
         y = swap;
         ky = kx;
     }
-    va = gc_end_vertex(t, &p->mesh_a, x[2], x[1], GC_HIT_A_END, GC_HIT_A_HIGH);
-    vb = gc_end_vertex(t, &p->mesh_b, x[3], x[1], GC_HIT_B_END, GC_HIT_B_HIGH);
+    va = gc_end_vertex(t, &p->mesh_a, x.a, x.kind, GC_HIT_A_END, GC_HIT_A_HIGH);
+    vb = gc_end_vertex(t, &p->mesh_b, x.b, x.kind, GC_HIT_B_END, GC_HIT_B_HIGH);
     if (ky == GC_EE) {
-        int wa = gc_end_vertex(t, &p->mesh_a, y[2], y[1], GC_HIT_A_END, GC_HIT_A_HIGH);
-        int wb = gc_end_vertex(t, &p->mesh_b, y[3], y[1], GC_HIT_B_END, GC_HIT_B_HIGH);
-        return (va >= 0 && va == wa && (x[3] == y[3] || (vb >= 0 && vb == wb))) || (vb >= 0 && vb == wb && x[2] == y[2]);
+        int wa = gc_end_vertex(t, &p->mesh_a, y.a, y.kind, GC_HIT_A_END, GC_HIT_A_HIGH);
+        int wb = gc_end_vertex(t, &p->mesh_b, y.b, y.kind, GC_HIT_B_END, GC_HIT_B_HIGH);
+        return (va >= 0 && va == wa && (x.b == y.b || (vb >= 0 && vb == wb))) || (vb >= 0 && vb == wb && x.a == y.a);
     }
-    if (!(y[1] & GC_HIT_BORDER)) return 0;
-    if (ky == GC_VF) return va >= 0 && va == y[2] && gc_borders(t, &p->mesh_b, y[3], x[3], vb);
-    return vb >= 0 && vb == y[3] && gc_borders(t, &p->mesh_a, y[2], x[2], va);
+    if (!(y.kind & GC_HIT_BORDER)) return 0;
+    if (ky == GC_VF) return va >= 0 && va == y.a && gc_borders(t, &p->mesh_b, y.b, x.b, vb);
+    return vb >= 0 && vb == y.b && gc_borders(t, &p->mesh_a, y.a, x.a, va);
 }
 
 /* Of each coincidence the contact of greatest properness stays: the best of all first, then the best that none of those kept
@@ -81,18 +82,18 @@ GC_LARGE void gc_resolve_pixels(const gc_tables *t, const gc_pair *p, const gc_p
         changed = 0;
         for (at = 0; at < h->n; ++at) {
             int i = h->order[at], beaten = 0, covered = 0;
-            if (h->hit[4 * i] < 0 || (h->hit[4 * i + 1] & GC_HIT_KEPT)) continue;
+            if (gc_hit_at(h, i).pair < 0 || (gc_hit_at(h, i).kind & GC_HIT_KEPT)) continue;
             for (step = -1; step <= 1; step += 2) {
                 for (j = at + step; j >= 0 && j < h->n; j += step) {
                     int o = h->order[j];
-                    if (GC_ABS(h->value[3 * o] - h->value[3 * i]) > h->same_time) break;
-                    if (h->hit[4 * o] < 0 || !gc_same_pixel(t, p, h, i, o)) continue;
-                    covered = covered || (h->hit[4 * o + 1] & GC_HIT_KEPT);
+                    if (GC_ABS(gc_reals_at(h, o).s - gc_reals_at(h, i).s) > h->same_time) break;
+                    if (gc_hit_at(h, o).pair < 0 || !gc_same_pixel(t, p, h, i, o)) continue;
+                    covered = covered || (gc_hit_at(h, o).kind & GC_HIT_KEPT);
                     beaten = beaten || gc_outranks(h, j, at);
                 }
             }
-            if (covered) h->hit[4 * i] = -1;
-            else if (!beaten) h->hit[4 * i + 1] |= GC_HIT_KEPT;
+            if (covered) h->hit[GC_HIT_STRIDE * i + GC_HIT_pair] = -1;
+            else if (!beaten) h->hit[GC_HIT_STRIDE * i + GC_HIT_kind] |= GC_HIT_KEPT;
             changed = changed || covered || !beaten;
         }
     } while (changed);

@@ -1,4 +1,6 @@
-/* gc_properness.h: how properly two features face each other (Buss, section 5; reflex edges: docs/conventions.md). */
+/* gc_properness.h: how properly two features face each other (Buss, section 5; reflex edges: docs/conventions.md).
+ * needs: common/gc_motion.h
+ */
 #ifndef GC_PROPERNESS_H
 #define GC_PROPERNESS_H
 

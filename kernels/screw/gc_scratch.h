@@ -1,4 +1,5 @@
 /* gc_scratch.h: what a group of work-items shares while it looks for the candidates of one pair (s02 to s06).
+ * needs: screw/gc_screen.h
  *
  * Scratch is two blocks of global memory per group, one of gc_raster and one of int, cut up by gc_take. If a pair
  * needs more than there is, nothing is written: the need is reported and the host runs that pair again with more.
@@ -6,59 +7,133 @@
 #ifndef GC_SCRATCH_H
 #define GC_SCRATCH_H
 
+/* a struct's pointer to an array of T */
+#define GC_ARRAY(T, name) GC_GLOBAL T *name;
+
 /* rows of the screen: row k holds rho in [base + k height, base + (k + 1) height) */
 typedef struct {
     gc_raster base, height;
     int n;
 } gc_rows;
 
-/* a body in the screw frame */
+/* A body in the screw frame: arrays of its vertices, of its faces (normal; facing at a point is f0 + fx x + fz z, >= 0 where it
+ * matters), and of its edges (least rho on each). */
+#define GC_BODY_VERTICES(ARRAY, X) ARRAY(X, x) ARRAY(X, y) ARRAY(X, z) ARRAY(X, rho) ARRAY(X, psi)
+#define GC_BODY_FACES(ARRAY, X) ARRAY(X, nx) ARRAY(X, ny) ARRAY(X, nz) ARRAY(X, f0) ARRAY(X, fx) ARRAY(X, fz)
+#define GC_BODY_EDGES(ARRAY, X) ARRAY(X, least)
 typedef struct {
-    GC_GLOBAL gc_raster *x, *y, *z, *rho, *psi; /* (nv,) */
-    GC_GLOBAL gc_raster *nx, *ny, *nz;          /* (nf,) face normals */
-    GC_GLOBAL gc_raster *f0, *fx, *fz;          /* (nf,) facing at a point is f0 + fx x + fz z, >= 0 where it matters */
-    GC_GLOBAL gc_raster *least;                 /* (ne,) least rho on each edge */
-    GC_GLOBAL int *faces;                       /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
-    gc_raster way;                              /* -1 backward faces matter (A), +1 forward ones (B) */
+    GC_BODY_VERTICES(GC_ARRAY, gc_raster)
+    GC_BODY_FACES(GC_ARRAY, gc_raster)
+    GC_BODY_EDGES(GC_ARRAY, gc_raster)
+    GC_GLOBAL int *faces; /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
+    gc_raster way;        /* -1 backward faces matter (A), +1 forward ones (B) */
 } gc_body;
 
-/* fields of a box list: ranges of rho, eta, lambda, psi, and of the edge parameter that faces the right way */
-#define GC_R0 0
-#define GC_R1 1
-#define GC_H0 2
-#define GC_H1 3
-#define GC_L0 4
-#define GC_L1 5
-#define GC_P0 6
-#define GC_P1 7
-#define GC_U0 8
-#define GC_U1 9
-#define GC_BOX_FIELDS 10
+/* a box of a list: its ranges, and of an edge the part that faces the right way, as a parameter */
+#define GC_LIST_STRIDE 10
+#define GC_LIST_COLUMNS(ONE, MANY, X) \
+    GC_HULL_COLUMNS(ONE, MANY, X) \
+    ONE(X, u0) \
+    ONE(X, u1)
+GC_RECORD(GC_LIST)
 
 typedef struct {
-    GC_GLOBAL gc_raster *box; /* (GC_BOX_FIELDS, room) */
+    GC_GLOBAL gc_raster *box; /* (GC_LIST_STRIDE, room), column by column */
     GC_GLOBAL int *id;        /* (room,) feature number */
     GC_GLOBAL int *copy;      /* (room,) doppel number k: psi shifted by k turns */
     GC_GLOBAL int *count;
     int room;
 } gc_list;
 
+/* Records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c]. Arrays of the
+ * records, of the branches, and where each row begins. */
+#define GC_ROWS_REALS(ARRAY, X) \
+    ARRAY(X, h0) /* padded ranges of eta and lambda within the row */ \
+    ARRAY(X, h1) \
+    ARRAY(X, l0) \
+    ARRAY(X, l1) \
+    ARRAY(X, sh0) /* the ranges in order */ \
+    ARRAY(X, sh1) \
+    ARRAY(X, sl0) \
+    ARRAY(X, sl1)
+#define GC_ROWS_INTS(ARRAY, X) \
+    ARRAY(X, branch) /* 2 * list entry + branch; for faces the list entry */ \
+    ARRAY(X, order)  /* record numbers by row, then h0 */
+#define GC_ROWS_BRANCHES(ARRAY, X) \
+    ARRAY(X, row_lo) \
+    ARRAY(X, row_hi) /* < row_lo: none */ \
+    ARRAY(X, start)
+typedef struct {
+    GC_ROWS_REALS(GC_ARRAY, gc_raster)
+    GC_ROWS_INTS(GC_ARRAY, int)
+    GC_ROWS_BRANCHES(GC_ARRAY, int)
+    GC_GLOBAL int *row_start; /* (rows + 1,) after s04 */
+    int n;
+} gc_records;
+
+/* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
+GC_FN gc_raster gc_faces(const gc_body *b, int f, int v) { return b->f0[f] + b->fx[f] * b->x[v] + b->fz[f] * b->z[v]; }
+
+/* first of the sorted records i in [lo, hi) with h0 > limit */
+GC_FN int gc_first_above(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raster limit)
+{
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (h0[mid] > limit) hi = mid;
+        else lo = mid + 1;
+    }
+    return lo;
+}
+
+/* first of the sorted records i in [lo, hi) with h0 >= limit */
+GC_FN int gc_first_from(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raster limit)
+{
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (h0[mid] >= limit) hi = mid;
+        else lo = mid + 1;
+    }
+    return lo;
+}
+
+/* row of record k (its number, not its place in the order) */
+GC_FN int gc_record_row(const gc_records *o, int k)
+{
+    int b = o->branch[k];
+    return o->row_lo[b] + k - o->start[b];
+}
+
+/* ---- what a group takes of its scratch -------------------------------------------------------------------------- */
+
 typedef struct {
     GC_GLOBAL gc_raster *reals;
     GC_GLOBAL int *ints;
     int reals_used, ints_used;
+    int reals_room, ints_room;  /* what the group has */
+    GC_GLOBAL int *need_out;    /* (2,) most reals and ints that a pair of the launch would have needed */
+    GC_GLOBAL int *no_room_out; /* set to 1 if it is not enough */
 } gc_scratch;
 
-/* records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c] */
-typedef struct {
-    GC_GLOBAL gc_raster *h0, *h1, *l0, *l1;     /* (n,) padded ranges of eta and lambda within the row */
-    GC_GLOBAL int *branch;                      /* (n,) 2 * list entry + branch; for faces the list entry */
-    GC_GLOBAL int *row_lo, *row_hi, *start;     /* (branches,) row_hi < row_lo: none */
-    GC_GLOBAL int *row_start;                   /* (rows + 1,) after s04 */
-    GC_GLOBAL int *order;                       /* (n,) record numbers by row, then h0 */
-    GC_GLOBAL gc_raster *sh0, *sh1, *sl0, *sl1; /* (n,) the ranges in that order */
-    int n;
-} gc_records;
+/* a group's share of the launch's scratch */
+GC_FN gc_scratch gc_scratch_of(
+    GC_GLOBAL gc_raster *reals,
+    GC_GLOBAL int *ints,
+    int reals_per_group,
+    int ints_per_group,
+    GC_GLOBAL int *need_out,
+    GC_GLOBAL int *no_room_out)
+{
+    gc_scratch s;
+    s.reals = reals + (gc_long)GC_GROUP_ID * reals_per_group;
+    s.ints = ints + (gc_long)GC_GROUP_ID * ints_per_group;
+    s.reals_used = 0;
+    s.ints_used = 0;
+    s.reals_room = reals_per_group;
+    s.ints_room = ints_per_group;
+    s.need_out = need_out;
+    s.no_room_out = no_room_out;
+    return s;
+}
 
 /* used + n in whole cache lines; more than an int holds stays at GC_NO_SUCH_ROOM, which no scratch has */
 #define GC_NO_SUCH_ROOM 2147483647
@@ -82,35 +157,52 @@ GC_FN GC_GLOBAL int *gc_take_ints(gc_scratch *s, int n)
     return p;
 }
 
+/* Does the scratch hold what was taken? If not, say so; the same answer for all work-items of the group. */
+GC_FN int gc_fits(const gc_scratch *s)
+{
+    if (s->reals_used <= s->reals_room && s->ints_used <= s->ints_room) return 1;
+    if (GC_LOCAL_ID == 0) {
+        GC_ATOMIC_MAX(s->need_out, s->reals_used);
+        GC_ATOMIC_MAX(s->need_out + 1, s->ints_used);
+        *s->no_room_out = 1;
+    }
+    return 0;
+}
+
 GC_FN gc_list gc_take_list(gc_scratch *s, int room)
 {
     gc_list l;
     l.room = (room + 15) & ~15;
-    l.box = gc_take_reals(s, GC_BOX_FIELDS * l.room);
+    l.box = gc_take_reals(s, GC_LIST_STRIDE * l.room);
     l.id = gc_take_ints(s, l.room);
     l.copy = gc_take_ints(s, l.room);
     l.count = gc_take_ints(s, 1);
     return l;
 }
 
-GC_FN gc_body gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way)
+#define GC_TAKE_REALS(n, name) to->name = gc_take_reals(s, n);
+#define GC_TAKE_INTS(n, name) to->name = gc_take_ints(s, n);
+GC_FN void gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way, gc_body *to)
 {
-    gc_body b;
-    b.x = gc_take_reals(s, m->nv);
-    b.y = gc_take_reals(s, m->nv);
-    b.z = gc_take_reals(s, m->nv);
-    b.rho = gc_take_reals(s, m->nv);
-    b.psi = gc_take_reals(s, m->nv);
-    b.nx = gc_take_reals(s, m->nf);
-    b.ny = gc_take_reals(s, m->nf);
-    b.nz = gc_take_reals(s, m->nf);
-    b.f0 = gc_take_reals(s, m->nf);
-    b.fx = gc_take_reals(s, m->nf);
-    b.fz = gc_take_reals(s, m->nf);
-    b.least = gc_take_reals(s, m->ne);
-    b.faces = gc_take_ints(s, m->nf);
-    b.way = way;
-    return b;
+    GC_BODY_VERTICES(GC_TAKE_REALS, m->nv);
+    GC_BODY_FACES(GC_TAKE_REALS, m->nf);
+    GC_BODY_EDGES(GC_TAKE_REALS, m->ne);
+    to->faces = gc_take_ints(s, m->nf);
+    to->way = way;
+}
+
+GC_FN void gc_take_branches(gc_scratch *s, int branches, int n_rows, gc_records *to)
+{
+    GC_ROWS_BRANCHES(GC_TAKE_INTS, branches);
+    to->row_start = gc_take_ints(s, n_rows + 1);
+    to->n = 0;
+}
+
+GC_FN void gc_take_records(gc_scratch *s, int n, gc_records *to)
+{
+    to->n = n;
+    GC_ROWS_REALS(GC_TAKE_REALS, n);
+    GC_ROWS_INTS(GC_TAKE_INTS, n);
 }
 
 #endif

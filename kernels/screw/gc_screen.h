@@ -1,10 +1,24 @@
 /* gc_screen.h: the collision screen of a pair in the type that culls: its constants, places of points on it, pads.
+ * needs: common/gc_constants.h common/gc_types.h common/gc_math.h
  *
  * Everything that culls (s02 to s06, the filters, the search for near features) shares these, so that what one lets through
  * the next one does not lose for another reason. Source: Buss, section 4.2; docs/decisions/0002, 0004.
  */
 #ifndef GC_SCREEN_H
 #define GC_SCREEN_H
+
+/* Ranges of rho, eta, lambda and psi that hold a feature, or many: raster numbers. */
+#define GC_HULL_STRIDE 8
+#define GC_HULL_COLUMNS(ONE, MANY, X) \
+    ONE(X, r0) \
+    ONE(X, r1) \
+    ONE(X, h0) \
+    ONE(X, h1) \
+    ONE(X, l0) \
+    ONE(X, l1) \
+    ONE(X, p0) \
+    ONE(X, p1)
+GC_RECORD(GC_HULL)
 
 /* the pair's motion in the type that culls; lengths along the screen in scaled units (docs/decisions/0004). The flow
  * moves every point by the same (w, g) in (psi, y), whatever its radius, so that eta = wn y - gn psi is kept and
@@ -112,8 +126,9 @@ GC_FN gc_raster gc_pixel_way(const gc_view *w, gc_raster r0, gc_raster r1)
 
 /* A box on the screen: ranges of rho, eta, lambda (padded) and psi that hold all of it. `full`: it reaches the axis, and
  * has no azimuth. */
+#define GC_EXTENT_COLUMNS(ONE, MANY, X) GC_HULL_COLUMNS(ONE, MANY, X) ONE(X, full)
 typedef struct {
-    gc_raster r0, r1, h0, h1, l0, l1, p0, p1, full;
+    GC_FIELDS(GC_EXTENT, gc_raster)
 } gc_extent;
 
 /* The extent of a box (low, high) of the centred mesh, placed by (rot, shift) and scaled by shrink. The box is first put
@@ -123,12 +138,13 @@ GC_LARGE void gc_box_extent(
     const gc_real *rot,
     const gc_real *shift,
     gc_real shrink,
-    GC_GLOBAL const gc_raster *box,
+    GC_GLOBAL const gc_raster *low,
+    GC_GLOBAL const gc_raster *high,
     gc_extent *e)
 {
     gc_raster f = (gc_raster)shrink, unit = GC_F(0.5);
-    gc_raster mx = unit * (box[0] + box[3]) * f, my = unit * (box[1] + box[4]) * f, mz = unit * (box[2] + box[5]) * f;
-    gc_raster ex = unit * (box[3] - box[0]) * f, ey = unit * (box[4] - box[1]) * f, ez = unit * (box[5] - box[2]) * f;
+    gc_raster mx = unit * (low[0] + high[0]) * f, my = unit * (low[1] + high[1]) * f, mz = unit * (low[2] + high[2]) * f;
+    gc_raster ex = unit * (high[0] - low[0]) * f, ey = unit * (high[1] - low[1]) * f, ez = unit * (high[2] - low[2]) * f;
     gc_raster m0 = (gc_raster)rot[0], m1 = (gc_raster)rot[1], m2 = (gc_raster)rot[2];
     gc_raster m3 = (gc_raster)rot[3], m4 = (gc_raster)rot[4], m5 = (gc_raster)rot[5];
     gc_raster m6 = (gc_raster)rot[6], m7 = (gc_raster)rot[7], m8 = (gc_raster)rot[8];

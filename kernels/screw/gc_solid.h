@@ -1,4 +1,5 @@
 /* gc_solid.h: bodies at one time as solids: where one's features lie for the other, which of them go through a face, and
+ * needs: common/gc_constants.h common/gc_motion.h bvh/gc_bvh.h
  * what is inside.
  *
  * Each body stays in the frame of its own mesh, in scaled lengths, and has one map into the frame of the other. A mesh falls
@@ -11,7 +12,7 @@
 
 typedef struct {
     const gc_mesh *mesh;
-    GC_GLOBAL const int *tree; /* of the mesh's faces (GC_TREE_STRIDE), or of none */
+    GC_GLOBAL const int *tree; /* of the mesh's faces, or of none */
     GC_GLOBAL const gc_raster *nodes;
     GC_GLOBAL const int *told, *codes; /* vertices that tell components; codes of the faces */
     int components, closed;            /* how many components; is one closed */
@@ -48,15 +49,15 @@ GC_FN gc_vec gc_solid_over(const gc_solid *s, gc_vec x) { return gc_add(gc_rotat
 GC_FN gc_vec gc_shrunk_over(const gc_overlap *o, const gc_solid *s, int v)
 {
     GC_GLOBAL const gc_real *p = o->insets + GC_INSET_STRIDE * (s->mesh->vertex0 + v);
-    gc_real depth = GC_MIN(o->depth, GC_ABS(p[3]) * o->shrink);
-    return gc_solid_over(s, gc_sub(gc_solid_vertex(o, s, v), gc_scale(gc_make(p[0], p[1], p[2]), depth)));
+    gc_real depth = GC_MIN(o->depth, GC_ABS(p[GC_INSET_depth]) * o->shrink);
+    return gc_solid_over(s, gc_sub(gc_solid_vertex(o, s, v), gc_scale(gc_load_vec(p + GC_INSET_outward, 0), depth)));
 }
 
 /* How far an edge at vertex v must go through a face. Rounding, if it was shrunk by more. What was not, a speck or a two-sided
  * sheet, which has no side to be shrunk to, must go through the middle of the face, by as much as would have been shrunk. */
 GC_FN gc_real gc_through(const gc_overlap *o, const gc_solid *s, int v)
 {
-    gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + 3] * o->shrink;
+    gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + GC_INSET_depth] * o->shrink;
     if (!(s->mesh->two_sided && most < GC_R(0.0)) && GC_ABS(most) > GC_OVERLAP_SPECK * o->rough) return o->rough;
     return GC_MAX(GC_MIN(o->depth, GC_ABS(most)), GC_R(2.0) * o->rough);
 }
@@ -75,15 +76,16 @@ GC_FN gc_real gc_node_pad(const gc_overlap *o, const gc_solid *s) { return o->sl
 /* does the box from `low` to `high` meet a node? */
 GC_FN int gc_meets_node(GC_GLOBAL const gc_raster *n, gc_vec low, gc_vec high, gc_real shrink, gc_real pad)
 {
-    return low.x <= n[3] * shrink + pad && high.x >= n[0] * shrink - pad && low.y <= n[4] * shrink + pad
-           && high.y >= n[1] * shrink - pad && low.z <= n[5] * shrink + pad && high.z >= n[2] * shrink - pad;
+    GC_GLOBAL const gc_raster *a = n + GC_NODE_low, *b = n + GC_NODE_high;
+    return low.x <= b[0] * shrink + pad && high.x >= a[0] * shrink - pad && low.y <= b[1] * shrink + pad
+           && high.y >= a[1] * shrink - pad && low.z <= b[2] * shrink + pad && high.z >= a[2] * shrink - pad;
 }
 
 /* face of a leaf of the tree */
 GC_FN int gc_solid_leaf(const gc_overlap *o, const gc_solid *s, int leaf)
 {
-    GC_GLOBAL const int *patch = o->t.headers + GC_MESH_STRIDE * (s->tree[2] + (leaf >> GC_PATCH_LEVEL));
-    return o->t.topology[patch[GC_MESH_SOURCE_FACES] + (leaf & ((1 << GC_PATCH_LEVEL) - 1))];
+    GC_GLOBAL const int *patch = o->t.headers + GC_MESH_STRIDE * (s->tree[GC_TREE_patch] + (leaf >> GC_PATCH_LEVEL));
+    return o->t.topology[patch[GC_MESH_source_faces] + (leaf & ((1 << GC_PATCH_LEVEL) - 1))];
 }
 
 /* ---- through a face ---- */
@@ -111,7 +113,7 @@ GC_LARGE int gc_pierces(const gc_overlap *o, const gc_solid *s, int f, gc_vec p,
 /* does the segment p q pass through any face of s? With a tree only the faces whose boxes it meets are looked at. */
 GC_LARGE int gc_pierces_any(const gc_overlap *o, const gc_solid *s, gc_vec p, gc_vec q, gc_real through)
 {
-    int f, n = s->tree[0];
+    int f, n = s->tree[GC_TREE_faces];
     gc_real pad = gc_node_pad(o, s);
     gc_vec low = gc_make(GC_MIN(p.x, q.x), GC_MIN(p.y, q.y), GC_MIN(p.z, q.z));
     gc_vec high = gc_make(GC_MAX(p.x, q.x), GC_MAX(p.y, q.y), GC_MAX(p.z, q.z));
@@ -123,7 +125,8 @@ GC_LARGE int gc_pierces_any(const gc_overlap *o, const gc_solid *s, gc_vec p, gc
     }
     w = gc_visit_begin(n, 0, 0, n);
     while (!gc_visit_done(&w)) {
-        if (gc_meets_node(s->nodes + GC_PATCH_NODE * (s->tree[1] + gc_visit_node(&w)), low, high, o->shrink, pad)) {
+        if (gc_meets_node(
+                s->nodes + GC_NODE_STRIDE * (s->tree[GC_TREE_node] + gc_visit_node(&w)), low, high, o->shrink, pad)) {
             if (w.level > 0) {
                 gc_visit_down(&w);
                 continue;
@@ -190,9 +193,10 @@ GC_LARGE int gc_ray_face(const gc_overlap *o, const gc_solid *s, int f, gc_vec d
 /* does the ray from x along d reach a node? `back` is 1 / d */
 GC_FN int gc_ray_meets(GC_GLOBAL const gc_raster *n, gc_vec x, gc_vec back, gc_real shrink, gc_real pad)
 {
-    gc_real x0 = (n[0] * shrink - pad - x.x) * back.x, x1 = (n[3] * shrink + pad - x.x) * back.x;
-    gc_real y0 = (n[1] * shrink - pad - x.y) * back.y, y1 = (n[4] * shrink + pad - x.y) * back.y;
-    gc_real z0 = (n[2] * shrink - pad - x.z) * back.z, z1 = (n[5] * shrink + pad - x.z) * back.z;
+    GC_GLOBAL const gc_raster *a = n + GC_NODE_low, *b = n + GC_NODE_high;
+    gc_real x0 = (a[0] * shrink - pad - x.x) * back.x, x1 = (b[0] * shrink + pad - x.x) * back.x;
+    gc_real y0 = (a[1] * shrink - pad - x.y) * back.y, y1 = (b[1] * shrink + pad - x.y) * back.y;
+    gc_real z0 = (a[2] * shrink - pad - x.z) * back.z, z1 = (b[2] * shrink + pad - x.z) * back.z;
     gc_real in = GC_MAX(GC_MAX(GC_MIN(x0, x1), GC_MIN(y0, y1)), GC_MAX(GC_MIN(z0, z1), GC_R(0.0)));
     return in <= GC_MIN(GC_MIN(GC_MAX(x0, x1), GC_MAX(y0, y1)), GC_MAX(z0, z1));
 }
@@ -200,7 +204,7 @@ GC_FN int gc_ray_meets(GC_GLOBAL const gc_raster *n, gc_vec x, gc_vec back, gc_r
 /* winding number of the closed components about x by one ray, or GC_NO_ANSWER */
 GC_LARGE int gc_ray_winding(const gc_overlap *o, const gc_solid *s, gc_vec d, gc_vec x)
 {
-    int f, n = s->tree[0], sum = 0, more;
+    int f, n = s->tree[GC_TREE_faces], sum = 0, more;
     gc_real one = GC_R(1.0), pad = gc_node_pad(o, s);
     gc_vec back = gc_make(one / d.x, one / d.y, one / d.z);
     gc_visit w;
@@ -214,7 +218,7 @@ GC_LARGE int gc_ray_winding(const gc_overlap *o, const gc_solid *s, gc_vec d, gc
     }
     w = gc_visit_begin(n, 0, 0, n);
     while (!gc_visit_done(&w)) {
-        if (gc_ray_meets(s->nodes + GC_PATCH_NODE * (s->tree[1] + gc_visit_node(&w)), x, back, o->shrink, pad)) {
+        if (gc_ray_meets(s->nodes + GC_NODE_STRIDE * (s->tree[GC_TREE_node] + gc_visit_node(&w)), x, back, o->shrink, pad)) {
             if (w.level > 0) {
                 gc_visit_down(&w);
                 continue;
@@ -279,7 +283,7 @@ GC_LARGE int gc_inside_solid(const gc_overlap *o, const gc_solid *s, gc_vec x)
  * rounding, is inside if the vertex is so by the depth, on all sides. */
 GC_LARGE int gc_component_inside(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int v)
 {
-    gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + 3] * o->shrink, none = GC_R(0.0);
+    gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + GC_INSET_depth] * o->shrink, none = GC_R(0.0);
     gc_vec x;
     int j;
     if (most > GC_OVERLAP_SPECK * o->rough) return gc_inside_solid(o, other, gc_shrunk_over(o, s, v));

@@ -1,4 +1,5 @@
 /* s02_facing: which parts of which features can meet, and where they lie on the collision screen.
+ * needs: screw/gc_scratch.h
  *
  * in:  the pair's screw record, both meshes
  * out: for each body three lists of boxes (vertices, edges, faces): ranges of rho, eta, lambda that hold the feature, on
@@ -6,9 +7,6 @@
  * One group per pair. Source: Buss, sections 4.2 and 8; docs/decisions/0002. Every box is padded: a box may be too
  * large, never too small. Features through or near the axis have no azimuth and take all of it.
  */
-
-/* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
-GC_FN gc_raster gc_faces(const gc_body *b, int f, int v) { return b->f0[f] + b->fx[f] * b->x[v] + b->fz[f] * b->z[v]; }
 
 /* vertices of one body in the screw frame */
 GC_LARGE void s02_place(
@@ -92,12 +90,12 @@ GC_FN void gc_box_corners(
     gc_raster pad)
 {
     gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
-    l->box[GC_H0 * l->room + i] = w->wn * y0 - GC_MAX(gp0, gp1) - pad;
-    l->box[GC_H1 * l->room + i] = w->wn * y1 - GC_MIN(gp0, gp1) + pad;
-    l->box[GC_L0 * l->room + i] = GC_MIN(gy0, gy1) + w->wn * p0 - pad;
-    l->box[GC_L1 * l->room + i] = GC_MAX(gy0, gy1) + w->wn * p1 + pad;
-    l->box[GC_P0 * l->room + i] = p0;
-    l->box[GC_P1 * l->room + i] = p1;
+    l->box[GC_LIST_h0 * l->room + i] = w->wn * y0 - GC_MAX(gp0, gp1) - pad;
+    l->box[GC_LIST_h1 * l->room + i] = w->wn * y1 - GC_MIN(gp0, gp1) + pad;
+    l->box[GC_LIST_l0 * l->room + i] = GC_MIN(gy0, gy1) + w->wn * p0 - pad;
+    l->box[GC_LIST_l1 * l->room + i] = GC_MAX(gy0, gy1) + w->wn * p1 + pad;
+    l->box[GC_LIST_p0 * l->room + i] = p0;
+    l->box[GC_LIST_p1 * l->room + i] = p1;
 }
 
 /* vertices with a face that faces the right way */
@@ -126,8 +124,8 @@ GC_LARGE void s02_vertices(
             p1 = GC_F(2.0) * w->period;
         }
         l->id[i] = v;
-        l->box[GC_R0 * l->room + i] = b->rho[v] - w->pad;
-        l->box[GC_R1 * l->room + i] = b->rho[v] + w->pad;
+        l->box[GC_LIST_r0 * l->room + i] = b->rho[v] - w->pad;
+        l->box[GC_LIST_r1 * l->room + i] = b->rho[v] + w->pad;
         gc_box_corners(w, l, i, p0, p1, b->y[v], b->y[v], gc_pad_near(w, kr));
     }
 }
@@ -181,8 +179,8 @@ GC_LARGE void s02_faces(
             p1 = GC_F(2.0) * w->period;
         }
         l->id[i] = f;
-        l->box[GC_R0 * l->room + i] = r0 - w->pad;
-        l->box[GC_R1 * l->room + i] = r1 + w->pad;
+        l->box[GC_LIST_r0 * l->room + i] = r0 - w->pad;
+        l->box[GC_LIST_r1 * l->room + i] = r1 + w->pad;
         gc_box_corners(w, l, i, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
     }
 }
@@ -217,8 +215,8 @@ GC_LARGE void s02_edges_keep(const gc_body *b, const gc_mesh *m, GC_GLOBAL const
         if (u0 <= u1) {
             int i = GC_GROUP_ADD(l->count, 1);
             l->id[i] = e;
-            l->box[GC_U0 * l->room + i] = u0;
-            l->box[GC_U1 * l->room + i] = u1;
+            l->box[GC_LIST_u0 * l->room + i] = u0;
+            l->box[GC_LIST_u1 * l->room + i] = u1;
         }
     }
 }
@@ -234,11 +232,12 @@ GC_LARGE void s02_edges_box(
     int n = *l->count, room = l->room, i;
     GC_GLOBAL const int *GC_RESTRICT edges = topology + m->edges, *GC_RESTRICT id = l->id;
     GC_GLOBAL const gc_raster *GC_RESTRICT x = b->x, *GC_RESTRICT y = b->y, *GC_RESTRICT z = b->z;
-    GC_GLOBAL const gc_raster *GC_RESTRICT part0 = l->box + GC_U0 * room, *GC_RESTRICT part1 = l->box + GC_U1 * room;
-    GC_GLOBAL gc_raster *GC_RESTRICT br0 = l->box + GC_R0 * room, *GC_RESTRICT br1 = l->box + GC_R1 * room;
-    GC_GLOBAL gc_raster *GC_RESTRICT bh0 = l->box + GC_H0 * room, *GC_RESTRICT bh1 = l->box + GC_H1 * room;
-    GC_GLOBAL gc_raster *GC_RESTRICT bl0 = l->box + GC_L0 * room, *GC_RESTRICT bl1 = l->box + GC_L1 * room;
-    GC_GLOBAL gc_raster *GC_RESTRICT bp0 = l->box + GC_P0 * room, *GC_RESTRICT bp1 = l->box + GC_P1 * room;
+    GC_GLOBAL const gc_raster *GC_RESTRICT part0 = l->box + GC_LIST_u0 * room, *GC_RESTRICT part1 = l->box
+                                                                                                    + GC_LIST_u1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT br0 = l->box + GC_LIST_r0 * room, *GC_RESTRICT br1 = l->box + GC_LIST_r1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT bh0 = l->box + GC_LIST_h0 * room, *GC_RESTRICT bh1 = l->box + GC_LIST_h1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT bl0 = l->box + GC_LIST_l0 * room, *GC_RESTRICT bl1 = l->box + GC_LIST_l1 * room;
+    GC_GLOBAL gc_raster *GC_RESTRICT bp0 = l->box + GC_LIST_p0 * room, *GC_RESTRICT bp1 = l->box + GC_LIST_p1 * room;
     gc_raster kappa = w->kappa, inv_kappa = w->inv_kappa, period = w->period, wn = w->wn, gn = w->gn, pad = w->pad;
     gc_raster axis = w->axis, agn = GC_ABS_R(gn);
     GC_INDEPENDENT
@@ -313,7 +312,7 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
         GC_GLOBAL const gc_raster *lo = l->box + f * l->room, *hi = lo + l->room;
         gc_raster least = GC_CULL_FAR, most = -GC_CULL_FAR;
         for (i = 0; i < n; ++i) {
-            if (f == GC_P0 && hi[i] - lo[i] > GC_F(2.0) * w->period) continue;
+            if (f == GC_LIST_p0 && hi[i] - lo[i] > GC_F(2.0) * w->period) continue;
             least = lo[i] < least ? lo[i] : least;
             most = hi[i] > most ? hi[i] : most;
         }
@@ -321,14 +320,14 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
         hull_out[f + 1] = most;
     }
     if (w->pixel > GC_F(0.0)) {
-        gc_raster rim = gc_pixel_rim(w, hull_out[GC_R0] - w->pixel);
-        gc_raster way = gc_pixel_way(w, hull_out[GC_R0] - w->pixel, hull_out[GC_R1] + w->pixel);
-        hull_out[GC_R0] -= w->pixel;
-        hull_out[GC_R1] += w->pixel;
-        hull_out[GC_H0] -= rim;
-        hull_out[GC_H1] += rim;
-        hull_out[GC_L0] -= way;
-        hull_out[GC_L1] += way;
+        gc_raster rim = gc_pixel_rim(w, hull_out[GC_HULL_r0] - w->pixel);
+        gc_raster way = gc_pixel_way(w, hull_out[GC_HULL_r0] - w->pixel, hull_out[GC_HULL_r1] + w->pixel);
+        hull_out[GC_HULL_r0] -= w->pixel;
+        hull_out[GC_HULL_r1] += w->pixel;
+        hull_out[GC_HULL_h0] -= rim;
+        hull_out[GC_HULL_h1] += rim;
+        hull_out[GC_HULL_l0] -= way;
+        hull_out[GC_HULL_l1] += way;
     }
 }
 
@@ -347,12 +346,12 @@ GC_LARGE void s02_select(
     gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         GC_GLOBAL const gc_raster *b = from->box + i;
-        gc_raster p0 = b[GC_P0 * from->room], p1 = b[GC_P1 * from->room];
+        gc_raster p0 = b[GC_LIST_p0 * from->room], p1 = b[GC_LIST_p1 * from->room];
         int first = 0, last = 0;
-        if (b[GC_R0 * from->room] > hull[GC_R1] || b[GC_R1 * from->room] < hull[GC_R0]) continue;
-        if (doppel && w->wraps && p1 - p0 <= GC_F(2.0) * w->period && hull[GC_P0] <= hull[GC_P1]) {
-            gc_raster low = GC_FLOOR_R((hull[GC_P0] - reach - p1) / w->period);
-            gc_raster high = GC_FLOOR_R((hull[GC_P1] + reach - p0) / w->period) + GC_F(1.0);
+        if (b[GC_LIST_r0 * from->room] > hull[GC_HULL_r1] || b[GC_LIST_r1 * from->room] < hull[GC_HULL_r0]) continue;
+        if (doppel && w->wraps && p1 - p0 <= GC_F(2.0) * w->period && hull[GC_HULL_p0] <= hull[GC_HULL_p1]) {
+            gc_raster low = GC_FLOOR_R((hull[GC_HULL_p0] - reach - p1) / w->period);
+            gc_raster high = GC_FLOOR_R((hull[GC_HULL_p1] + reach - p0) / w->period) + GC_F(1.0);
             /* Copy 0 stays in any case: features of B that take every azimuth meet it, and are not in the hull. Clamped
              * before they are ints, which may not hold them. */
             first = (int)GC_MAX(GC_MIN(low, GC_F(0.0)), GC_F(-2.0));
@@ -367,18 +366,19 @@ GC_LARGE void s02_select(
                 dl = GC_F(0.0);
                 turn = GC_F(0.0);
             }
-            if (b[GC_H0 * from->room] + dh > hull[GC_H1] || b[GC_H1 * from->room] + dh < hull[GC_H0]) continue;
-            if (b[GC_L0 * from->room] + dl > hull[GC_L1] + w->window) continue;
-            if (b[GC_L1 * from->room] + dl < hull[GC_L0] - w->window) continue;
+            if (b[GC_LIST_h0 * from->room] + dh > hull[GC_HULL_h1] || b[GC_LIST_h1 * from->room] + dh < hull[GC_HULL_h0])
+                continue;
+            if (b[GC_LIST_l0 * from->room] + dl > hull[GC_HULL_l1] + w->window) continue;
+            if (b[GC_LIST_l1 * from->room] + dl < hull[GC_HULL_l0] - w->window) continue;
             j = GC_GROUP_ADD(to->count, 1);
             for (f = 0; f < fields; ++f) to->box[f * to->room + j] = b[f * from->room];
-            to->box[GC_H0 * to->room + j] += dh;
-            to->box[GC_H1 * to->room + j] += dh;
-            to->box[GC_L0 * to->room + j] += dl;
-            to->box[GC_L1 * to->room + j] += dl;
-            if (fields > GC_P1) {
-                to->box[GC_P0 * to->room + j] += turn;
-                to->box[GC_P1 * to->room + j] += turn;
+            to->box[GC_LIST_h0 * to->room + j] += dh;
+            to->box[GC_LIST_h1 * to->room + j] += dh;
+            to->box[GC_LIST_l0 * to->room + j] += dl;
+            to->box[GC_LIST_l1 * to->room + j] += dl;
+            if (fields > GC_LIST_p1) {
+                to->box[GC_LIST_p0 * to->room + j] += turn;
+                to->box[GC_LIST_p1 * to->room + j] += turn;
             }
             to->id[j] = from->id[i];
             to->copy[j] = k;

@@ -1,4 +1,5 @@
 /* s03_project: edges to row records, faces to row spans.
+ * needs: screw/gc_scratch.h
  *
  * in:  box lists of s02
  * out: one record per (edge branch, row): the hull of the branch inside the row in eta and lambda; one span per (face,
@@ -176,7 +177,7 @@ GC_LARGE gc_segment gc_entry_segment(
     int i)
 {
     int e = l->id[i], v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
-    gc_raster u0 = l->box[GC_U0 * l->room + i], dx, dz, arc, psi;
+    gc_raster u0 = l->box[GC_LIST_u0 * l->room + i], dx, dz, arc, psi;
     gc_segment s = gc_segment_make(w, b->x[v0], b->y[v0], b->z[v0], b->x[v1], b->y[v1], b->z[v1], b->psi[v0], b->psi[v0]);
     /* s02 unwraps from the kept part's first point, so the copy number counts from there */
     dx = s.x + u0 * s.dx;
@@ -186,13 +187,13 @@ GC_LARGE gc_segment gc_entry_segment(
     s.arc_ref = arc;
     s.psi_ref = psi;
     s.u0 = u0;
-    s.u1 = l->box[GC_U1 * l->room + i];
+    s.u1 = l->box[GC_LIST_u1 * l->room + i];
     return s;
 }
 
 GC_FN int gc_entry_full(const gc_view *w, const gc_list *l, int i)
 {
-    return l->box[GC_P1 * l->room + i] - l->box[GC_P0 * l->room + i] > GC_F(2.0) * w->period;
+    return l->box[GC_LIST_p1 * l->room + i] - l->box[GC_LIST_p0 * l->room + i] > GC_F(2.0) * w->period;
 }
 
 /* Add to a count of records, but no further than to where it cannot fit anyway: it must not wrap round. */
@@ -223,8 +224,8 @@ GC_LARGE void s03_edges_count(
             o->row_hi[at] = -1;
             if (gc_entry_full(w, l, i)) {
                 if (which == 1) continue;
-                r.row_lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i] - w->pixel), 0);
-                r.row_hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i] + w->pixel), rows->n - 1);
+                r.row_lo = GC_MAX(gc_row(rows, l->box[GC_LIST_r0 * l->room + i] - w->pixel), 0);
+                r.row_hi = GC_MIN(gc_row(rows, l->box[GC_LIST_r1 * l->room + i] + w->pixel), rows->n - 1);
             } else if (!gc_branch_make(w, rows, &s, which, &r)) {
                 continue;
             }
@@ -258,10 +259,10 @@ GC_LARGE void s03_edges_fill(
                 int k = o->start[at] + row - o->row_lo[at];
                 gc_span p;
                 if (full) {
-                    p.h0 = l->box[GC_H0 * l->room + i];
-                    p.h1 = l->box[GC_H1 * l->room + i];
-                    p.l0 = l->box[GC_L0 * l->room + i];
-                    p.l1 = l->box[GC_L1 * l->room + i];
+                    p.h0 = l->box[GC_LIST_h0 * l->room + i];
+                    p.h1 = l->box[GC_LIST_h1 * l->room + i];
+                    p.l0 = l->box[GC_LIST_l0 * l->room + i];
+                    p.l1 = l->box[GC_LIST_l1 * l->room + i];
                 } else {
                     p = gc_branch_span(w, rows, &s, &r, row);
                 }
@@ -284,8 +285,8 @@ GC_LARGE void s03_faces_count(
 {
     int i, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
-        int lo = GC_MAX(gc_row(rows, l->box[GC_R0 * l->room + i] - w->pixel), 0);
-        int hi = GC_MIN(gc_row(rows, l->box[GC_R1 * l->room + i] + w->pixel), rows->n - 1);
+        int lo = GC_MAX(gc_row(rows, l->box[GC_LIST_r0 * l->room + i] - w->pixel), 0);
+        int hi = GC_MIN(gc_row(rows, l->box[GC_LIST_r1 * l->room + i] + w->pixel), rows->n - 1);
         o->row_lo[i] = lo;
         o->row_hi[i] = hi;
         if (hi >= lo) o->start[i] = gc_count_on(count, hi - lo + 1);
@@ -297,15 +298,15 @@ GC_LARGE void s03_vertices(const gc_rows *rows, const gc_list *l, const gc_recor
 {
     int i;
     for (i = GC_LOCAL_ID; i < o->n; i += GC_GROUP_SIZE) {
-        int row = gc_row(rows, GC_F(0.5) * (l->box[GC_R0 * l->room + i] + l->box[GC_R1 * l->room + i]));
+        int row = gc_row(rows, GC_F(0.5) * (l->box[GC_LIST_r0 * l->room + i] + l->box[GC_LIST_r1 * l->room + i]));
         o->row_lo[i] = GC_MIN(GC_MAX(row, 0), rows->n - 1);
         o->row_hi[i] = o->row_lo[i];
         o->start[i] = i;
         o->branch[i] = i;
-        o->h0[i] = l->box[GC_H0 * l->room + i];
-        o->h1[i] = l->box[GC_H1 * l->room + i];
-        o->l0[i] = l->box[GC_L0 * l->room + i];
-        o->l1[i] = l->box[GC_L1 * l->room + i];
+        o->h0[i] = l->box[GC_LIST_h0 * l->room + i];
+        o->h1[i] = l->box[GC_LIST_h1 * l->room + i];
+        o->l0[i] = l->box[GC_LIST_l0 * l->room + i];
+        o->l1[i] = l->box[GC_LIST_l1 * l->room + i];
     }
 }
 
@@ -405,14 +406,14 @@ GC_LARGE void s03_faces_fill(
     int i, row, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         int full = gc_entry_full(w, l, i), wide = full || m->two_sided;
-        gc_raster rim = gc_pixel_rim(w, l->box[GC_R0 * l->room + i]);
-        gc_raster way = gc_pixel_way(w, l->box[GC_R0 * l->room + i], l->box[GC_R1 * l->room + i]);
+        gc_raster rim = gc_pixel_rim(w, l->box[GC_LIST_r0 * l->room + i]);
+        gc_raster way = gc_pixel_way(w, l->box[GC_LIST_r0 * l->room + i], l->box[GC_LIST_r1 * l->room + i]);
         for (row = o->row_lo[i]; row <= o->row_hi[i]; ++row) {
             int k = o->start[i] + row - o->row_lo[i];
-            o->h0[k] = wide ? l->box[GC_H0 * l->room + i] - rim : GC_CULL_FAR;
-            o->h1[k] = wide ? l->box[GC_H1 * l->room + i] + rim : -GC_CULL_FAR;
-            o->l0[k] = l->box[GC_L0 * l->room + i] - way;
-            o->l1[k] = l->box[GC_L1 * l->room + i] + way;
+            o->h0[k] = wide ? l->box[GC_LIST_h0 * l->room + i] - rim : GC_CULL_FAR;
+            o->h1[k] = wide ? l->box[GC_LIST_h1 * l->room + i] + rim : -GC_CULL_FAR;
+            o->l0[k] = l->box[GC_LIST_l0 * l->room + i] - way;
+            o->l1[k] = l->box[GC_LIST_l1 * l->room + i] + way;
             o->branch[k] = i;
         }
         if (!wide) {

@@ -1,4 +1,5 @@
 /* s04_sort: records bucketed by row, ordered by their lower eta within a row.
+ * needs: screw/gc_scratch.h
  *
  * in:  records of s03 in any order
  * out: row_start (rows + 1,), order (n,), and the ranges copied into that order, so that a scan reads forward
@@ -76,33 +77,4 @@ GC_LARGE void s04_sort(const gc_rows *rows, const gc_records *o, int branches)
         o->sl1[i] = o->l1[k];
     }
     GC_BARRIER();
-}
-
-/* first of the sorted records i in [lo, hi) with h0 > limit */
-GC_FN int gc_first_above(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raster limit)
-{
-    while (lo < hi) {
-        int mid = (lo + hi) / 2;
-        if (h0[mid] > limit) hi = mid;
-        else lo = mid + 1;
-    }
-    return lo;
-}
-
-/* first of the sorted records i in [lo, hi) with h0 >= limit */
-GC_FN int gc_first_from(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raster limit)
-{
-    while (lo < hi) {
-        int mid = (lo + hi) / 2;
-        if (h0[mid] >= limit) hi = mid;
-        else lo = mid + 1;
-    }
-    return lo;
-}
-
-/* row of record k (its number, not its place in the order) */
-GC_FN int gc_record_row(const gc_records *o, int k)
-{
-    int b = o->branch[k];
-    return o->row_lo[b] + k - o->start[b];
 }

@@ -1,4 +1,5 @@
 /* s05_vertex_face: vertices of one body inside faces of the other.
+ * needs: screw/gc_emit.h
  *
  * in:  s02's boxes (all pairs), or s04's sorted face spans and vertices (rows)
  * out: FV and VF candidates

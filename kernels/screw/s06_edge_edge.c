@@ -1,4 +1,5 @@
 /* s06_edge_edge: edges of A that cross edges of B on the screen.
+ * needs: screw/gc_emit.h
  *
  * in:  s02's boxes (all pairs), or s04's sorted records (rows)
  * out: EE candidates

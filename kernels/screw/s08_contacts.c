@@ -1,4 +1,5 @@
 /* s08_contacts: hits to contacts.
+ * needs: screw/gc_pixels.h screw/gc_screw.h
  *
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
@@ -10,13 +11,13 @@
 
 GC_KERNEL void s08_place(
     int n_hits,
-    GC_GLOBAL const int *hit_in,           /* (n_hits, 4) */
+    GC_GLOBAL const int *hit_in,           /* (n_hits, GC_HIT_STRIDE) */
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL int *cursor,                 /* (n_pairs,) zero before */
     GC_GLOBAL int *order_out)              /* (n_hits,) hit numbers by pair */
 {
     for (int i = GC_ITEM_LO(n_hits); i < GC_ITEM_HI(n_hits); i += GC_ITEM_STEP(n_hits)) {
-        int pair = hit_in[4 * i];
+        int pair = gc_hit_load(hit_in, i).pair;
         order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
     }
 }
@@ -41,10 +42,10 @@ GC_KERNEL void s08_resolve(
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL const int *state_in,
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units; read where refine is not exact */
-    GC_GLOBAL const gc_real *value_in,      /* (n_hits, 3) */
+    GC_GLOBAL const gc_real *value_in,      /* (n_hits, GC_HIT_REAL_STRIDE) */
     int refine,
     int first_only,
-    GC_GLOBAL int *hit_out,         /* (n_hits, 4) the pair becomes -1 where a hit goes */
+    GC_GLOBAL int *hit_out,         /* (n_hits, GC_HIT_STRIDE) the pair becomes -1 where a hit goes */
     GC_GLOBAL int *order_out,       /* (n_hits,) kept hits first */
     GC_GLOBAL int *kept_out,        /* (n_pairs,) */
     GC_GLOBAL gc_uchar *status_out, /* (n_pairs,) */
@@ -66,16 +67,17 @@ GC_KERNEL void s08_resolve(
             h.same_time = gc_same_time(&p.screw, refine, row_height_in[i] * p.screw.shrink);
             gc_hits_sort(&h);
             h.first_lasting = 0;
-            while (h.first_lasting < n && !(hit_out[4 * order[h.first_lasting] + 1] & GC_HIT_SUSTAINED)) ++h.first_lasting;
+            while (h.first_lasting < n && !(gc_hit_at(&h, order[h.first_lasting]).kind & GC_HIT_SUSTAINED))
+                ++h.first_lasting;
             /* first mark, then close the gaps: what supersedes a hit may itself be superseded */
             for (at = 0; at < h.n; ++at)
-                if (gc_superseded(&t, &p, &h, at, refine)) hit_out[4 * order[at]] = -1;
+                if (gc_superseded(&t, &p, &h, at, refine)) hit_out[GC_HIT_STRIDE * order[at] + GC_HIT_pair] = -1;
             if (refine == GC_REFINE_PIXELS) gc_resolve_pixels(&t, &p, &h);
             for (at = 0; at < h.n; ++at) {
                 int k = order[at];
-                if (hit_out[4 * k] < 0) continue;
-                if (kept == 0) toi = value_in[3 * k] + GC_R(0.5);
-                if (first_only && value_in[3 * k] + GC_R(0.5) != toi) break;
+                if (gc_hit_at(&h, k).pair < 0) continue;
+                if (kept == 0) toi = gc_reals_at(&h, k).s + GC_R(0.5);
+                if (first_only && gc_reals_at(&h, k).s + GC_R(0.5) != toi) break;
                 order[kept++] = k;
             }
         }
@@ -125,13 +127,6 @@ GC_FN gc_vec gc_world_direction(const gc_world *w, gc_turn r, gc_vec d)
     return gc_quat_rotate(w->q0, gc_rotate_back(k->ra, gc_turn_vec(k, r, gc_rotate(k->rb, d))));
 }
 
-GC_FN void gc_store_vec(GC_GLOBAL gc_real *p, gc_long i, gc_vec v)
-{
-    p[3 * i] = v.x;
-    p[3 * i + 1] = v.y;
-    p[3 * i + 2] = v.z;
-}
-
 GC_KERNEL void s08_contacts(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,
@@ -172,33 +167,33 @@ GC_KERNEL void s08_contacts(
         gc_long o = contact_start_in[i], end = contact_start_in[i + 1];
         GC_GLOBAL const int *order = order_in + hit_start_in[i];
         int a = pairs_in[2 * i], b = pairs_in[2 * i + 1];
-        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REALS * shape_in[a];
-        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REALS * shape_in[b];
-        gc_vec ca = gc_make(ma[0], ma[1], ma[2]), cb = gc_make(mb[0], mb[1], mb[2]);
+        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
+        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
+        gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0);
         gc_pair p;
         gc_world w;
         if (o == end) continue;
         gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
         gc_world_make(
             gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),
-            gc_load_quat(end_quat_in, a), ma[3], ma[4], &w);
+            gc_load_quat(end_quat_in, a), ma[GC_MESH_REAL_radius], ma[GC_MESH_REAL_scale], &w);
         for (; o < end; ++o, ++order) {
-            GC_GLOBAL const int *h = hit_in + 4 * *order;
-            GC_GLOBAL const gc_real *v = value_in + 3 * *order;
-            int kind = h[1] & GC_HIT_KIND_MASK;
-            gc_contact c = gc_contact_at(&t, &p, kind, h[2], h[3], v[0]);
-            gc_turn r = gc_turn_at(w.screw.theta, v[0]);
+            gc_hit h = gc_hit_load(hit_in, *order);
+            gc_hit_reals v = gc_reals_load(value_in, *order);
+            int kind = h.kind & GC_HIT_KIND_MASK;
+            gc_contact c = gc_contact_at(&t, &p, kind, h.a, h.b, v.s);
+            gc_turn r = gc_turn_at(w.screw.theta, v.s);
             gc_vec la = gc_add(c.local_a, ca), lb = gc_add(c.local_b, cb);
-            if (kind == GC_VF) la = gc_load_vec(corners_in, p.mesh_a.vertex0 + h[2]);
-            if (kind == GC_FV) lb = gc_load_vec(corners_in, p.mesh_b.vertex0 + h[3]);
+            if (kind == GC_VF) la = gc_load_vec(corners_in, p.mesh_a.vertex0 + h.a);
+            if (kind == GC_FV) lb = gc_load_vec(corners_in, p.mesh_b.vertex0 + h.b);
             pair_out[o] = i + first_pair;
             kind_out[o] = (gc_uchar)kind;
-            feature_a_out[o] = h[2];
-            feature_b_out[o] = h[3];
-            time_out[o] = v[0] + GC_R(0.5);
-            time_end_out[o] = v[1] + GC_R(0.5);
-            properness_out[o] = v[2];
-            sustained_out[o] = (gc_uchar)(h[1] & GC_HIT_SUSTAINED ? 1 : 0);
+            feature_a_out[o] = h.a;
+            feature_b_out[o] = h.b;
+            time_out[o] = v.s + GC_R(0.5);
+            time_end_out[o] = v.end + GC_R(0.5);
+            properness_out[o] = v.properness;
+            sustained_out[o] = (gc_uchar)(h.kind & GC_HIT_SUSTAINED ? 1 : 0);
             normal_speed_out[o] = c.speed * p.screw.scale;
             gc_store_vec(local_a_out, o, la);
             gc_store_vec(local_b_out, o, lb);

@@ -1,4 +1,5 @@
 /* s09_overlap: do the solids of a pair overlap at one time of the step? check_start asks about the start,
+ * needs: screw/gc_solid.h
  * baselines.bisection about one time after the other.
  *
  * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair
@@ -82,8 +83,8 @@ GC_KERNEL void s09_near(
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
         int pair = todo_in[i], j;
-        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * pair]];
-        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REALS * shape_in[pairs_in[2 * pair + 1]];
+        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair]];
+        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair + 1]];
         gc_screw k;
         gc_real r[9], shift[3], half_a[3], half_b[3], reach;
         near_out[i] = 0;
@@ -93,8 +94,8 @@ GC_KERNEL void s09_near(
         reach = k.radius_a + k.radius_b;
         if (shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2] > reach * reach) continue;
         for (j = 0; j < 3; ++j) {
-            half_a[j] = ma[5 + j] * k.shrink;
-            half_b[j] = mb[5 + j] * k.shrink;
+            half_a[j] = ma[GC_MESH_REAL_sides + j] * k.shrink;
+            half_b[j] = mb[GC_MESH_REAL_sides + j] * k.shrink;
         }
         near_out[i] = !gc_boxes_apart(half_a, half_b, r, shift, GC_R(2.0) * gc_overlap_depth(&k));
     }
@@ -111,17 +112,17 @@ GC_FN void gc_solid_make(
     gc_real radius,
     gc_solid *s)
 {
-    GC_GLOBAL const gc_real *reals = o->t.reals + GC_MESH_REALS * mesh;
+    GC_GLOBAL const gc_real *reals = o->t.reals + GC_MESH_REAL_STRIDE * mesh;
     GC_GLOBAL const int *ints = solids + GC_SOLID_STRIDE * mesh;
     s->mesh = m;
     s->tree = trees + GC_TREE_STRIDE * mesh;
     s->nodes = nodes;
-    s->told = solids + ints[0];
-    s->components = ints[1];
-    s->closed = ints[2];
-    s->codes = solids + ints[3];
+    s->told = solids + ints[GC_SOLID_told];
+    s->components = ints[GC_SOLID_components];
+    s->closed = ints[GC_SOLID_closed];
+    s->codes = solids + ints[GC_SOLID_codes];
     s->radius = radius;
-    s->extent = gc_make(reals[5] * o->shrink, reals[6] * o->shrink, reals[7] * o->shrink);
+    s->extent = gc_scale(gc_load_vec(reals + GC_MESH_REAL_sides, 0), o->shrink);
 }
 
 /* the box of face f of s as the other body sees it; does it meet the other's box, and its plane? */
@@ -202,7 +203,7 @@ GC_LARGE int gc_face_pierced(const gc_overlap *o, const gc_solid *s, const gc_so
     offset = gc_dot(normal, gc_solid_over(s, gc_solid_corner(o, s, o->t.topology[s->mesh->face_start + f])));
     w = gc_visit_begin(n, 0, 0, n);
     while (!gc_visit_done(&w)) {
-        GC_GLOBAL const gc_raster *node = other->nodes + GC_PATCH_NODE * (other->tree[1] + gc_visit_node(&w));
+        GC_GLOBAL const gc_raster *node = other->nodes + GC_NODE_STRIDE * (other->tree[1] + gc_visit_node(&w));
         if (gc_meets_node(node, low, high, o->shrink, pad) && gc_node_at_plane(node, normal, offset, o->shrink, flat)) {
             if (w.level > 0) {
                 gc_visit_down(&w);
@@ -276,7 +277,7 @@ GC_LARGE int gc_faces_overlap(const gc_overlap *o, const gc_solid *s, const gc_s
     for (i = GC_LOCAL_ID * block; i < n; i += GC_GROUP_SIZE * block) {
         gc_visit w = gc_visit_begin(n, 0, i, GC_MIN(i + block, n));
         while (!gc_visit_done(&w)) {
-            if (gc_node_near(o, s->nodes + GC_PATCH_NODE * (s->tree[1] + gc_visit_node(&w)), other, low, high, pad)) {
+            if (gc_node_near(o, s->nodes + GC_NODE_STRIDE * (s->tree[1] + gc_visit_node(&w)), other, low, high, pad)) {
                 if (w.level > 0) {
                     gc_visit_down(&w);
                     continue;
@@ -312,7 +313,7 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL const gc_real *vertices_in,
     GC_GLOBAL const gc_real *planes_in,
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE), no faces: no tree */
-    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_PATCH_NODE) */
+    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     GC_GLOBAL const int *solids_in,      /* (meshes, GC_SOLID_STRIDE), and what it leads to */
     GC_GLOBAL const gc_real *insets_in,  /* (vertices, GC_INSET_STRIDE) */
     GC_GLOBAL const gc_real *when_in,    /* (n_pairs,) s in [-1/2, 1/2] */

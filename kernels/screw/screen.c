@@ -1,4 +1,5 @@
 /* screen: stages s02 to s06 of one item after another, in the order of their names.
+ * needs: bvh/gc_near.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
  * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
@@ -17,60 +18,17 @@ GC_FN void gc_zero_counts(const gc_search *q)
     *q->fb.count = 0;
 }
 
-/* does the scratch hold what was taken? If not, say so; the same answer for all work-items of the group */
-GC_FN int gc_fits(
-    const gc_scratch *s,
-    int reals_per_group,
-    int ints_per_group,
-    GC_GLOBAL int *need_out,
-    GC_GLOBAL int *no_room)
-{
-    if (s->reals_used <= reals_per_group && s->ints_used <= ints_per_group) return 1;
-    if (GC_LOCAL_ID == 0) {
-        GC_ATOMIC_MAX(need_out, s->reals_used);
-        GC_ATOMIC_MAX(need_out + 1, s->ints_used);
-        *no_room = 1;
-    }
-    return 0;
-}
-
-GC_FN gc_records gc_take_branches(gc_scratch *s, int branches, int n_rows)
-{
-    gc_records r;
-    r.row_lo = gc_take_ints(s, branches);
-    r.row_hi = gc_take_ints(s, branches);
-    r.start = gc_take_ints(s, branches);
-    r.row_start = gc_take_ints(s, n_rows + 1);
-    r.n = 0;
-    return r;
-}
-
-GC_FN void gc_take_records(gc_scratch *s, gc_records *r, int n)
-{
-    r->n = n;
-    r->h0 = gc_take_reals(s, n);
-    r->h1 = gc_take_reals(s, n);
-    r->l0 = gc_take_reals(s, n);
-    r->l1 = gc_take_reals(s, n);
-    r->sh0 = gc_take_reals(s, n);
-    r->sh1 = gc_take_reals(s, n);
-    r->sl0 = gc_take_reals(s, n);
-    r->sl1 = gc_take_reals(s, n);
-    r->branch = gc_take_ints(s, n);
-    r->order = gc_take_ints(s, n);
-}
-
-/* rows that both bodies reach; hulls: six hulls of eight, in the order va ea fa vb eb fb */
+/* rows that both bodies reach; hulls: six hulls, in the order va ea fa vb eb fb */
 GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, gc_raster height)
 {
     gc_rows r;
     gc_raster a0 = GC_CULL_FAR, a1 = -GC_CULL_FAR, b0 = GC_CULL_FAR, b1 = -GC_CULL_FAR, lo, hi, n;
     int i;
     for (i = 0; i < 3; ++i) {
-        a0 = GC_MIN(hulls[8 * i + GC_R0], a0);
-        a1 = GC_MAX(hulls[8 * i + GC_R1], a1);
-        b0 = GC_MIN(hulls[8 * (3 + i) + GC_R0], b0);
-        b1 = GC_MAX(hulls[8 * (3 + i) + GC_R1], b1);
+        a0 = GC_MIN(hulls[GC_HULL_STRIDE * i + GC_HULL_r0], a0);
+        a1 = GC_MAX(hulls[GC_HULL_STRIDE * i + GC_HULL_r1], a1);
+        b0 = GC_MIN(hulls[GC_HULL_STRIDE * (3 + i) + GC_HULL_r0], b0);
+        b1 = GC_MAX(hulls[GC_HULL_STRIDE * (3 + i) + GC_HULL_r1], b1);
     }
     lo = GC_MAX(a0, b0) - w->pad;
     hi = GC_MIN(a1, b1) + w->pad;
@@ -89,19 +47,15 @@ GC_LARGE int gc_search_features(
     GC_GLOBAL const gc_raster *vertices_in,
     GC_GLOBAL const gc_raster *normals_in,
     GC_GLOBAL gc_raster **hulls_out,
-    int rows,
-    int reals_per_group,
-    int ints_per_group,
-    GC_GLOBAL int *need_out,
-    GC_GLOBAL int *no_room)
+    int rows)
 {
     gc_list va, ea, fa, vb, eb, fb;
     GC_GLOBAL gc_raster *hulls;
     gc_real shrink = k->shrink;
     const gc_view *w = &q->view;
-    int copies = w->wraps ? GC_MAX_COPIES : 1, fields = rows ? GC_BOX_FIELDS : GC_P0;
-    q->a = gc_take_body(s, &q->mesh_a, GC_F(-1.0));
-    q->b = gc_take_body(s, &q->mesh_b, GC_F(1.0));
+    int copies = w->wraps ? GC_MAX_COPIES : 1, fields = rows ? GC_LIST_STRIDE : GC_LIST_p0;
+    gc_take_body(s, &q->mesh_a, GC_F(-1.0), &q->a);
+    gc_take_body(s, &q->mesh_b, GC_F(1.0), &q->b);
     va = gc_take_list(s, q->mesh_a.nv);
     ea = gc_take_list(s, q->mesh_a.ne);
     fa = gc_take_list(s, q->mesh_a.nf);
@@ -114,9 +68,9 @@ GC_LARGE int gc_search_features(
     q->vb = gc_take_list(s, q->mesh_b.nv);
     q->eb = gc_take_list(s, q->mesh_b.ne);
     q->fb = gc_take_list(s, q->mesh_b.nf);
-    hulls = gc_take_reals(s, 48);
+    hulls = gc_take_reals(s, 6 * GC_HULL_STRIDE);
     *hulls_out = hulls;
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return 0;
+    if (!gc_fits(s)) return 0;
     gc_zero_counts(q);
     if (GC_LOCAL_ID == 0) {
         *va.count = 0;
@@ -153,21 +107,21 @@ GC_LARGE int gc_search_features(
         q->fb = fb;
         return 1;
     }
-    s02_hull(w, &vb, hulls + 24);
-    s02_hull(w, &eb, hulls + 32);
-    s02_hull(w, &fb, hulls + 40);
+    s02_hull(w, &vb, hulls + 3 * GC_HULL_STRIDE);
+    s02_hull(w, &eb, hulls + 4 * GC_HULL_STRIDE);
+    s02_hull(w, &fb, hulls + 5 * GC_HULL_STRIDE);
     GC_BARRIER();
     /* vertices against faces, edges against edges, faces against vertices */
-    s02_select(w, &va, hulls + 40, &q->va, 1, fields);
-    s02_select(w, &ea, hulls + 32, &q->ea, 1, fields);
-    s02_select(w, &fa, hulls + 24, &q->fa, 1, fields);
+    s02_select(w, &va, hulls + 5 * GC_HULL_STRIDE, &q->va, 1, fields);
+    s02_select(w, &ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, fields);
+    s02_select(w, &fa, hulls + 3 * GC_HULL_STRIDE, &q->fa, 1, fields);
     GC_BARRIER();
     s02_hull(w, &q->va, hulls);
-    s02_hull(w, &q->ea, hulls + 8);
-    s02_hull(w, &q->fa, hulls + 16);
+    s02_hull(w, &q->ea, hulls + GC_HULL_STRIDE);
+    s02_hull(w, &q->fa, hulls + 2 * GC_HULL_STRIDE);
     GC_BARRIER();
-    s02_select(w, &vb, hulls + 16, &q->vb, 0, fields);
-    s02_select(w, &eb, hulls + 8, &q->eb, 0, fields);
+    s02_select(w, &vb, hulls + 2 * GC_HULL_STRIDE, &q->vb, 0, fields);
+    s02_select(w, &eb, hulls + GC_HULL_STRIDE, &q->eb, 0, fields);
     s02_select(w, &fb, hulls, &q->fb, 0, fields);
     GC_BARRIER();
     return 1;
@@ -186,25 +140,21 @@ GC_FN int gc_count_rows(
     gc_records *sa,
     gc_records *sb,
     gc_records *da,
-    gc_records *db,
-    int reals_per_group,
-    int ints_per_group,
-    GC_GLOBAL int *need_out,
-    GC_GLOBAL int *no_room)
+    gc_records *db)
 {
     const gc_view *w = &q->view;
     q->rows = gc_rows_make(w, hulls, height);
     if (q->rows.n <= 0) return 0;
     if (q->rows.n > GC_MAX_ROWS) s->reals_used = GC_NO_SUCH_ROOM;
     else {
-        *ra = gc_take_branches(s, 2 * *q->ea.count, q->rows.n);
-        *rb = gc_take_branches(s, 2 * *q->eb.count, q->rows.n);
-        *sa = gc_take_branches(s, *q->fa.count, q->rows.n);
-        *sb = gc_take_branches(s, *q->fb.count, q->rows.n);
-        *da = gc_take_branches(s, *q->va.count, q->rows.n);
-        *db = gc_take_branches(s, *q->vb.count, q->rows.n);
+        gc_take_branches(s, 2 * *q->ea.count, q->rows.n, ra);
+        gc_take_branches(s, 2 * *q->eb.count, q->rows.n, rb);
+        gc_take_branches(s, *q->fa.count, q->rows.n, sa);
+        gc_take_branches(s, *q->fb.count, q->rows.n, sb);
+        gc_take_branches(s, *q->va.count, q->rows.n, da);
+        gc_take_branches(s, *q->vb.count, q->rows.n, db);
     }
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return 0;
+    if (!gc_fits(s)) return 0;
     if (GC_LOCAL_ID == 0) {
         counts[0] = 0;
         counts[1] = 0;
@@ -221,15 +171,7 @@ GC_FN int gc_count_rows(
 }
 
 /* s03 to s06 through rows */
-GC_LARGE void gc_search_rows(
-    gc_search *q,
-    gc_scratch *s,
-    GC_GLOBAL gc_raster *hulls,
-    gc_raster height,
-    int reals_per_group,
-    int ints_per_group,
-    GC_GLOBAL int *need_out,
-    GC_GLOBAL int *no_room)
+GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height)
 {
     gc_records ra, rb, sa, sb, da, db;
     gc_scratch before;
@@ -237,34 +179,33 @@ GC_LARGE void gc_search_rows(
     GC_GLOBAL int *counts = gc_take_ints(s, 4);
     gc_long entries, records;
     int tries = 0;
-    s02_hull(w, &q->vb, hulls + 24);
-    s02_hull(w, &q->eb, hulls + 32);
-    s02_hull(w, &q->fb, hulls + 40);
+    s02_hull(w, &q->vb, hulls + 3 * GC_HULL_STRIDE);
+    s02_hull(w, &q->eb, hulls + 4 * GC_HULL_STRIDE);
+    s02_hull(w, &q->fb, hulls + 5 * GC_HULL_STRIDE);
     GC_BARRIER();
     before = *s;
     entries = (gc_long)*q->ea.count + *q->eb.count + *q->fa.count + *q->fb.count;
     /* The height only changes the speed. Long thin faces cross every row, and rows made for the short edges then cost more
      * than they save: make them so high that there are few records an edge. */
-    height = GC_MAX(height, (hulls[GC_R1 + 8] - hulls[GC_R0 + 8]) / (GC_F(64.0) + (gc_raster)entries));
+    height = GC_MAX(
+        height,
+        (hulls[GC_HULL_STRIDE + GC_HULL_r1] - hulls[GC_HULL_STRIDE + GC_HULL_r0]) / (GC_F(64.0) + (gc_raster)entries));
     do {
         *s = before;
-        if (!gc_count_rows(
-                q, s, hulls, height, counts, &ra, &rb, &sa, &sb, &da, &db, reals_per_group, ints_per_group, need_out,
-                no_room))
-            return;
+        if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, &da, &db)) return;
         records = (gc_long)counts[0] + counts[1] + counts[2] + counts[3];
         if (records <= 8 * entries + 1024 || tries >= 4) break;
         height = height * (gc_raster)records / (gc_raster)(4 * entries + 512);
         GC_BARRIER(); /* all have read the counts */
         tries += 1;
     } while (1);
-    gc_take_records(s, &ra, counts[0]);
-    gc_take_records(s, &rb, counts[1]);
-    gc_take_records(s, &sa, counts[2]);
-    gc_take_records(s, &sb, counts[3]);
-    gc_take_records(s, &da, *q->va.count);
-    gc_take_records(s, &db, *q->vb.count);
-    if (!gc_fits(s, reals_per_group, ints_per_group, need_out, no_room)) return;
+    gc_take_records(s, counts[0], &ra);
+    gc_take_records(s, counts[1], &rb);
+    gc_take_records(s, counts[2], &sa);
+    gc_take_records(s, counts[3], &sb);
+    gc_take_records(s, *q->va.count, &da);
+    gc_take_records(s, *q->vb.count, &db);
+    if (!gc_fits(s)) return;
     s03_edges_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra);
     s03_edges_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb);
     s03_faces_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->fa, &sa);
@@ -299,7 +240,7 @@ GC_LARGE gc_view gc_near_frame(gc_screw *k, gc_real min_properness, int reach)
 GC_KERNEL void screen(
     int n_todo,
     GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers */
-    GC_GLOBAL const int *items_in,     /* (n_items, 3) pair, part of A's mesh, part of B's */
+    GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */
     GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
@@ -321,12 +262,14 @@ GC_KERNEL void screen(
     GC_GLOBAL int *no_room_out,        /* (n_items,) set to 1 where the scratch was too small */
     GC_GLOBAL int *need_out,           /* (2,) scratch that would have been needed */
     GC_GLOBAL int *n_candidates_out,   /* (1,) */
-    GC_GLOBAL int *candidates_out,     /* (capacity, 4) pair, kind, feature of A, feature of B */
-    GC_GLOBAL gc_raster *brackets_out) /* (capacity, 2) s */
+    GC_GLOBAL int *candidates_out,     /* (capacity, GC_CANDIDATE_STRIDE) */
+    GC_GLOBAL gc_raster *brackets_out) /* (capacity, GC_BRACKET_STRIDE) */
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-            int item = todo_in[g], pair = items_in[3 * item], ma = items_in[3 * item + 1], mb = items_in[3 * item + 2];
+            int item = todo_in[g];
+            GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * item;
+            int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
             gc_screw k;
             gc_search q;
             gc_scratch s;
@@ -349,22 +292,16 @@ GC_KERNEL void screen(
                 q.pair = pair;
                 if (refine == GC_REFINE_PIXELS)
                     q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
-                s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
-                s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
-                s.reals_used = 0;
-                s.ints_used = 0;
+                s = gc_scratch_of(
+                    scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
                 /* joined patches have no whole faces' surroundings for rows to follow */
                 rows = q.mesh_a.near_faces < 0
                        && (candidates == GC_CANDIDATES_RASTER
                            || (candidates == GC_CANDIDATES_AUTO
                                && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
-                if (gc_search_features(
-                        &q, &k, &s, vertices_in, normals_in, &hulls, rows, reals_per_group, ints_per_group, need_out,
-                        no_room_out + item)) {
+                if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows)) {
                     if (rows) {
-                        gc_search_rows(
-                            &q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink), reals_per_group, ints_per_group,
-                            need_out, no_room_out + item);
+                        gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink));
                     } else {
                         s05_pairs(&q, GC_VF, &q.va, &q.fb);
                         s05_pairs(&q, GC_FV, &q.vb, &q.fa);

@@ -50,7 +50,7 @@ NUMBERS = {"at": 0, "i4": -(2**31), "u4": 2**32 - 1, "i8": -(2**63), "u1": 255, 
 def scale(backend, size=1000, **change):
     """A bound `s00_scale` of so many items, its kernel and its output."""
     out = backend.fill(backend.empty(size, "f8"), np.nan)
-    kernel = backend.module("double", TEXT)["s00_scale"]
+    kernel = backend.compile(TEXT, "double")["s00_scale"]
     args = {"n": size, "factor": 3.0, "x_in": backend.to_device(np.arange(float(size))), "y_out": out}
     return backend.bind(kernel, **{**args, **change}), kernel, out
 
@@ -66,7 +66,7 @@ def test_items(backend, n):
 
 @pytest.mark.parametrize("n", [1, 5, 1000])
 def test_groups_as_launched_each_time(backend, n):
-    kernel = backend.module("mixed", TEXT)["s00_groups"]
+    kernel = backend.compile(TEXT, "mixed")["s00_groups"]
     expected, out = backend.zeros(n, "i4"), backend.zeros(n, "i4")
     bound = backend.bind(kernel, n=n, add=1, y_out=out)
     for groups in (n, 1, 3):
@@ -95,7 +95,7 @@ def echo(backend, precision, bound, **numbers):
     raster = np.float64 if precision == "double" else np.float32
     names = ("whole_out", "real_out", "raster_out")
     outs = [backend.zeros(4, np.int64), backend.zeros(1, real), backend.zeros(1, raster)]
-    kernel, buffers = backend.module(precision, TEXT)["s00_echo"], dict(zip(names, outs, strict=True))
+    kernel, buffers = backend.compile(TEXT, precision)["s00_echo"], dict(zip(names, outs, strict=True))
     if bound:
         backend.bind(kernel, **NUMBERS, **buffers).launch_items(1, **numbers)
     else:
@@ -150,7 +150,7 @@ def test_errors_are_those_of_a_launch(backend, change, error, words):
 
 def test_missing_arguments(backend):
     with pytest.raises(TypeError, match=r"missing factor, y_out; it takes"):
-        backend.bind(backend.module("double", TEXT)["s00_scale"], n=3, x_in=backend.zeros(3, "f8"))
+        backend.bind(backend.compile(TEXT, "double")["s00_scale"], n=3, x_in=backend.zeros(3, "f8"))
 
 
 def test_what_a_launch_may_change(backend):
@@ -170,7 +170,7 @@ def test_what_a_launch_may_change(backend):
 
 def test_it_holds_its_buffers(backend):
     out = backend.zeros(4, "f8")
-    bound = backend.bind(backend.module("double", TEXT)["s00_scale"], n=4, factor=2.0,
+    bound = backend.bind(backend.compile(TEXT, "double")["s00_scale"], n=4, factor=2.0,
                          x_in=backend.to_device(np.arange(4.0)), y_out=out)  # fmt: skip
     gc.collect()
     others = [backend.fill(backend.empty(4, "f8"), 7) for _ in range(50)]
@@ -181,7 +181,7 @@ def test_it_holds_its_buffers(backend):
 def test_many_threads_share_one(backend):
     outs = [backend.zeros(800, np.int64), backend.zeros(200, "f8"), backend.zeros(200, "f4")]
     buffers = dict(zip(("whole_out", "real_out", "raster_out"), outs, strict=True))
-    bound = backend.bind(backend.module("mixed", TEXT)["s00_echo"], **NUMBERS, **buffers)
+    bound = backend.bind(backend.compile(TEXT, "mixed")["s00_echo"], **NUMBERS, **buffers)
 
     def work(first):
         for at in range(first, 200, 4):
@@ -198,7 +198,7 @@ def test_many_threads_share_one(backend):
 def test_write(backend):
     bound, _, out = scale(backend, 4)
     x = backend.zeros(4, "f8")
-    bound = backend.bind(backend.module("double", TEXT)["s00_scale"], n=4, factor=1.0, x_in=x, y_out=out)
+    bound = backend.bind(backend.compile(TEXT, "double")["s00_scale"], n=4, factor=1.0, x_in=x, y_out=out)
     for size in (4, 100_000):  # small ones go another way
         buf, array = backend.zeros((size, 2), "f4"), np.arange(2.0 * size, dtype="f4").reshape(size, 2)
         assert backend.write(buf, array[::-1]) is buf
@@ -227,7 +227,7 @@ def test_callers_memory_is_not_written(backend):
 
 def test_cost(backend):
     """Measured on an idle machine: 1.8 us on cpu, 2.3 us on PoCL, without what the device does."""
-    kernel = backend.module("mixed", TEXT)["s00_groups"]
+    kernel = backend.compile(TEXT, "mixed")["s00_groups"]
     bound = backend.bind(kernel, n=1, add=1, y_out=backend.zeros(1, "i4"))
     times = []
     for _ in range(300):
@@ -241,7 +241,7 @@ def test_cost(backend):
 def test_short_launches_wake_nobody(backend, monkeypatch):
     if backend.kind != "cpu":
         pytest.skip("about the threads of cpu")
-    kernel, woken = backend.module("mixed", TEXT)["s00_groups"], []
+    kernel, woken = backend.compile(TEXT, "mixed")["s00_groups"], []
     monkeypatch.setattr(pool._pool, "offer", lambda job, helpers, mine=None: woken.append(helpers))
     monkeypatch.setattr(backend, "threads", 2)
     bound = backend.bind(kernel, n=2, add=1, y_out=backend.zeros(2, "i4"))

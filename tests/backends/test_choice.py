@@ -144,7 +144,7 @@ def test_auto_passes_over_devices_without_float64(fresh):
     with pytest.warns(RuntimeWarning, match="small has no float64"):
         assert backends.get_backend("auto", "mixed").name == "reference"
     with pytest.raises(PrecisionUnavailableError, match="precision='single'"):
-        backends.get_backend("opencl").module("mixed", "")
+        backends.get_backend("opencl").compile("", "mixed")
 
 
 def test_devices_table(fresh):

@@ -98,7 +98,7 @@ def test_compiler_that_fails_at_the_kernels_alone(tmp_path, monkeypatch):
         assert backends.get_backend("cpu").name == "cpu"
         assert backends.get_backend("auto", "mixed").name != "cpu"
     with pytest.raises(KernelCompileError, match="too large"):
-        backends.get_backend("cpu").module("mixed")
+        backends.get_backend("cpu").module("screen", "mixed")
     assert isinstance(backends._refused["cpu", "mixed"], KernelCompileError)  # and is not tried at every call
 
 

@@ -15,7 +15,7 @@ from gpu_collide.backends.cpu import CpuBackend
 from gpu_collide.errors import BackendUnavailableError
 
 TEXT = (
-    sources.join([sources.kernels_dir() / "common" / "gc_platform.h"])
+    sources.joined("common/gc_platform.h")
     + """
 GC_KERNEL void s00_mark(int n, GC_GLOBAL int *out)
 {
@@ -36,7 +36,7 @@ def open_cpu(threads):
 
 def marks(backend, n, groups):
     out = backend.zeros(n, "i4")
-    backend.launch(backend.module("mixed", TEXT)["s00_mark"], groups, None, n=n, out=out)
+    backend.launch(backend.compile(TEXT, "mixed")["s00_mark"], groups, None, n=n, out=out)
     return out
 
 
@@ -50,7 +50,7 @@ def test_groups_share_the_items_in_blocks(threads, n, groups):
 
 def start(backend, n, groups, parts, out, pace=1.0):
     """A launch that falls into so many parts, which took so many seconds each last time."""
-    kernel, args = backend.module("mixed", TEXT)["s00_mark"], {"n": n, "out": out}
+    kernel, args = backend.compile(TEXT, "mixed")["s00_mark"], {"n": n, "out": out}
     kernel.handle.pace = pace
     backend._launch(kernel, groups, 1, backend._values(kernel, args), parts, args)
 
@@ -130,7 +130,7 @@ GC_KERNEL void s00_spin(int n, int value, int turns, GC_GLOBAL double *begun_out
 def test_what_an_interrupted_launch_writes_later_is_waited_for(monkeypatch):
     """The helper of a launch that Ctrl-C ended is still within its share, on buffers that are used again."""
     backend = open_cpu(2)
-    kernel = backend.module("mixed", SPIN)["s00_spin"]
+    kernel = backend.compile(SPIN, "mixed")["s00_spin"]
     begun, out = backend.zeros(8, "f8"), backend.zeros(8, "i4")
     monkeypatch.setattr(pool, "TURN", 0)
     looks = iter(range(100))
@@ -148,7 +148,7 @@ def test_what_an_interrupted_launch_writes_later_is_waited_for(monkeypatch):
         backend.launch(kernel, 4, n=8, value=1, turns=10_000_000, **args)
     (dropped,) = pool._pool.dropped
     other = backend.zeros(8, "i4")
-    backend.launch(backend.module("mixed", TEXT)["s00_mark"], 1, n=8, out=other)
+    backend.launch(backend.compile(TEXT, "mixed")["s00_mark"], 1, n=8, out=other)
     assert dropped.inside, "what touches nothing of it has to go on at once"
     backend.fill(begun, 0)
     backend.bind(kernel, n=8, value=2, turns=0, **args).launch_items(8)
@@ -160,7 +160,7 @@ def test_what_an_interrupted_launch_writes_later_is_waited_for(monkeypatch):
 def test_interrupted_launches_leave_the_pool_usable():
     """A thread that stops sets the flag; helpers leave, and the next launch is whole."""
     backend = open_cpu(2)
-    kernel, real = backend.module("mixed", TEXT)["s00_mark"], pool.Job.lead
+    kernel, real = backend.compile(TEXT, "mixed")["s00_mark"], pool.Job.lead
 
     def interrupted(job, helpers, alone):
         pool._pool.offer(job, helpers)
@@ -192,7 +192,7 @@ def test_long_shares_are_left_to_helpers(monkeypatch):
 def test_overhead_of_a_launch():
     """Measured: 3 us for one group, 5 us for 32."""
     backend = open_cpu(2)
-    kernel, out = backend.module("mixed", TEXT)["s00_mark"], backend.zeros(8, "i4")
+    kernel, out = backend.compile(TEXT, "mixed")["s00_mark"], backend.zeros(8, "i4")
     times = []
     for _ in range(500):
         start = time.perf_counter()

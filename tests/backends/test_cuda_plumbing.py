@@ -104,7 +104,7 @@ def test_verbs(cupy):
 
 def test_launch(cupy):
     backend = CudaBackend()
-    kernel = backend.module("single", TEXT)["gc_probe"]
+    kernel = backend.compile(TEXT, "single")["gc_probe"]
     x, out = backend.zeros(300, "f4"), backend.zeros((3, 300), "f4")
     backend.launch_items(kernel, 300, n=300, a_in=x, b_in=x, c_in=x, out=out)
     (name, head, grid, block, args) = cupy.calls[0]
@@ -119,7 +119,7 @@ def test_launch(cupy):
 def test_bound_launch(cupy):
     """Checked at binding; the same typed arguments each time, but for numbers given to one launch."""
     backend = CudaBackend()
-    kernel = backend.module("single", TEXT)["gc_probe"]
+    kernel = backend.compile(TEXT, "single")["gc_probe"]
     x, out = backend.zeros(300, "f4"), backend.zeros((3, 300), "f4")
     bound = backend.bind(kernel, n=300, a_in=x, b_in=x, c_in=x, out=out)
     bound.launch_items(300)
@@ -153,7 +153,7 @@ def test_write(cupy):
 def test_gpu_newer_than_nvrtc_gets_ptx(cupy, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", stand_in("999"))
     backend = CudaBackend()
-    backend.launch(backend.module("single", TEXT)["gc_probe"], 1, n=0, **dict.fromkeys(
+    backend.launch(backend.compile(TEXT, "single")["gc_probe"], 1, n=0, **dict.fromkeys(
         ("a_in", "b_in", "c_in", "out"), backend.zeros(1, "f4")))  # fmt: skip
     assert sys.modules["cupy"].calls[0][1].lstrip().startswith(b"//")
 

@@ -109,7 +109,7 @@ place = get_backend({name!r})
 buffer = place.zeros(8, "i4")
 text = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"])
 text += "GC_KERNEL void s00_one(int n, GC_GLOBAL int *out) {{ out[0] = n; }}"
-bound = place.bind(place.module("single", text)["s00_one"], n=1, out=buffer)
+bound = place.bind(place.compile(text, "single")["s00_one"], n=1, out=buffer)
 bound.launch(1)
 phase = gc.BroadPhase(2, backend={name!r})
 acts = [lambda: collide({name!r}), lambda: place.to_host(buffer), lambda: place.zeros(8, "i4"),

@@ -51,14 +51,96 @@ def test_every_entry_point_is_found():
     assert written == set(sources.parse(text))
 
 
-def test_each_file_is_joined_once_under_its_name():
+def test_each_file_is_joined_once_behind_what_it_needs():
     names = re.findall(r'^#line 1 "(.*)"$', sources.source(), re.M)
-    assert names[0] == "common/gc_platform.h" and len(names) == len(set(names))
-    headers = [n for n in names if n.endswith(".h")]
-    assert names == headers + sorted(n for n in names if n.endswith(".c"))
     folder = sources.kernels_dir()
     there = {p.relative_to(folder).as_posix() for e in ("*.h", "*.c") for p in folder.rglob(e)}
-    assert set(names) == there
+    assert set(names) == there and len(names) == len(there)
+    for place, name in enumerate(names):
+        assert set(sources.needs((folder / name).read_text(encoding="utf-8"))) <= set(names[:place]), name
+
+
+def test_needs_are_read_from_the_head_alone():
+    head = "/* s01_a: does it.\n * needs: common/gc_a.h bvh/gc_b.h\n * needs: screw/gc_c.h\n */\n"
+    assert sources.needs(head + "int x; /*\n * needs: x/y.h\n */") == (
+        "common/gc_a.h", "bvh/gc_b.h", "screw/gc_c.h",
+    )  # fmt: skip
+    assert sources.needs("/* a\n * needs: nothing\n */") == ()
+    assert sources.needs("/* a file without */\n") is None and sources.needs("int x;") is None
+
+
+def test_needs_are_put_in_order():
+    known = {"x/d.c": ("x/b.h", "x/c.h"), "x/c.h": ("x/a.h",), "x/b.h": ("x/a.h",), "x/a.h": ()}
+    assert sources.resolve(["x/d.c"], known) == ["x/a.h", "x/b.h", "x/c.h", "x/d.c"]
+    assert sources.resolve(["x/c.h", "x/d.c", "x/c.h"], known) == ["x/a.h", "x/c.h", "x/b.h", "x/d.c"]
+
+
+@pytest.mark.parametrize(
+    "known, message",
+    [
+        ({"x/a.h": ("x/b.h",)}, r"x/a\.h needs x/b\.h, which is no kernel file"),
+        ({"x/b.h": ()}, r"^x/a\.h is no kernel file"),
+        ({"x/a.h": ("x/b.h",), "x/b.h": None}, r"x/b\.h does not say what it needs.*needs: \.\.\."),
+        (
+            {"x/a.h": ("x/b.h",), "x/b.h": ("x/c.h",), "x/c.h": ("x/b.h",)},
+            r"circle: x/b\.h needs x/c\.h needs x/b\.h",
+        ),
+        ({"x/a.h": ("x/a.h",)}, r"circle: x/a\.h needs x/a\.h"),
+    ],
+)
+def test_needs_that_cannot_be_met_name_the_file(known, message):
+    with pytest.raises(ValueError, match=message):
+        sources.resolve(["x/a.h"], known)
+
+
+def test_every_entry_point_is_in_one_program():
+    by_program = [name for text in map(sources.program, sources.PROGRAMS) for name in sources.parse(text)]
+    assert sorted(by_program) == sorted(sources.parse(sources.source()))
+    with pytest.raises(KeyError, match="no program named 'all'; there are bvh, near"):
+        sources.program("all")
+
+
+def test_find_pairs_does_not_pay_for_the_solver():
+    joined = set(re.findall(r'^#line 1 "(.*)"$', sources.program("bvh"), re.M))
+    assert {name.split("/")[0] for name in joined} == {"common", "bvh"}
+    assert len(sources.program("bvh")) < len(sources.source()) / 4
+
+
+LISTS = """
+#define GC_BOX_STRIDE 6
+#define GC_BOX_COLUMNS(ONE, MANY, X) MANY(X, low, 3) MANY(X, high, 3)
+GC_RECORD(GC_BOX)
+#define GC_LEAF_STRIDE 8
+#define GC_LEAF_COLUMNS(ONE, MANY, X) \\
+    ONE(X, radius) /* of the ball */ \\
+    GC_BOX_COLUMNS(ONE, MANY, X)
+GC_RECORD(GC_LEAF)
+"""
+
+
+def test_records():
+    box, leaf = sources.records(LISTS).values()
+    assert (leaf.name, leaf.stride, list(leaf.offsets)) == ("leaf", 8, ["radius", "low", "high"])
+    assert (leaf["radius"], leaf["high"], box["high"]) == (0, slice(4, 7), slice(3, 6))
+    with pytest.raises(KeyError, match="record leaf has no column 'size'; it has radius, low, high"):
+        leaf["size"]
+    with pytest.raises(KeyError, match="no record named 'leaves'; there are mesh,"):
+        sources.record("leaves")
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("STRIDE 6", "STRIDE 5", "GC_BOX_STRIDE of at least 6, got 5"),
+        ("ONE(X, radius)", "ONE(X, low)", "GC_LEAF must name each column once"),
+        ("ONE(X, radius)", "ONE(X)", "GC_LEAF_COLUMNS.* must list"),
+        ("    GC_BOX_COLUMNS", "    GC_BALL_COLUMNS", "GC_BALL_COLUMNS.* got 'no such list'"),
+        ("#define GC_LEAF_STRIDE 8", "", "GC_LEAF_STRIDE of at least 7, got none"),
+    ],
+)
+def test_records_that_cannot_be_read_are_refused(old, new, message):
+    with pytest.raises(ValueError, match=message):
+        sources.records(LISTS.replace(old, new))
 
 
 def test_constants():

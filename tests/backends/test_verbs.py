@@ -8,7 +8,7 @@ import pytest
 from gpu_collide.backends import sources
 from gpu_collide.errors import KernelCompileError, PrecisionUnavailableError
 
-HEADER = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"])
+HEADER = sources.joined("common/gc_platform.h")
 TEXT = (
     HEADER
     + """
@@ -99,7 +99,7 @@ def scaled(backend, precision="double", size=1000, **change):
         "y_out": backend.fill(backend.empty(size, real), np.nan),
     }
     args.update(change)
-    backend.launch_items(backend.module(precision, TEXT).kernel("s00_scale"), size, **args)
+    backend.launch_items(backend.compile(TEXT, precision).kernel("s00_scale"), size, **args)
     backend.synchronize()
     return backend.to_host(args["y_out"])
 
@@ -112,7 +112,7 @@ def test_launch_items(backend, n):
 @pytest.mark.parametrize("n", [0, 1, 5, 1000])
 def test_launch_groups(backend, n):
     out = backend.zeros(n, "i4")
-    backend.launch_groups(backend.module("mixed", TEXT)["s00_groups"], n, n=n, y_out=out)
+    backend.launch_groups(backend.compile(TEXT, "mixed")["s00_groups"], n, n=n, y_out=out)
     assert np.array_equal(backend.to_host(out), np.arange(n))
 
 
@@ -122,8 +122,8 @@ def test_hints(backend):
 
 
 def test_module_is_built_once(backend):
-    module = backend.module("double", TEXT)
-    assert backend.module("double", TEXT) is module
+    module = backend.compile(TEXT, "double")
+    assert backend.compile(TEXT, "double") is module
     assert list(module) == ["s00_scale", "s00_groups"] and module["s00_scale"] is module.kernel("s00_scale")
 
 
@@ -142,16 +142,16 @@ def test_launch_from_many_threads(backend):
 # -- errors: the same class on every backend -----------------------------------------------------------------
 def test_unknown_kernel(backend):
     with pytest.raises(KeyError, match="no kernel named 's77'; there are s00_scale, s00_groups"):
-        backend.module("double", TEXT).kernel("s77")
+        backend.compile(TEXT, "double").kernel("s77")
 
 
 def test_unknown_precision(backend):
     with pytest.raises(ValueError, match="precision must be one of mixed, double, single, got 'half'"):
-        backend.module("half", TEXT)
+        backend.compile(TEXT, "half")
 
 
 def test_missing_and_unknown_argument(backend):
-    kernel = backend.module("double", TEXT).kernel("s00_scale")
+    kernel = backend.compile(TEXT, "double").kernel("s00_scale")
     x = backend.zeros(3, "f8")
     with pytest.raises(TypeError, match=r"missing factor, y_out; it takes \(n, factor, x_in, y_out\)"):
         backend.launch(kernel, 1, n=3, x_in=x)
@@ -189,26 +189,26 @@ def test_buffer_of_another_kind(backend):
 
 def test_negative_groups(backend):
     with pytest.raises(ValueError, match="groups must not be negative"):
-        backend.launch(backend.module("double", TEXT)["s00_groups"], -1, n=1, y_out=backend.zeros(1, "i4"))
+        backend.launch(backend.compile(TEXT, "double")["s00_groups"], -1, n=1, y_out=backend.zeros(1, "i4"))
 
 
 def test_group_size_where_groups_are_serial(backend):
     if not backend.serial_groups:
         pytest.skip("takes any group size")
     with pytest.raises(ValueError, match="one work-item, got group_size=4"):
-        backend.launch(backend.module("double", TEXT)["s00_groups"], 1, 4, n=1, y_out=backend.zeros(1, "i4"))
+        backend.launch(backend.compile(TEXT, "double")["s00_groups"], 1, 4, n=1, y_out=backend.zeros(1, "i4"))
 
 
 def test_compile_error_names_file_and_line(backend):
     with pytest.raises(KernelCompileError, match=r"s00_broken\.c:41"):
-        backend.module("double", TEXT + '#line 41 "screw/s00_broken.c"\nint oops = ;\n')
+        backend.compile(TEXT + '#line 41 "screw/s00_broken.c"\nint oops = ;\n', "double")
 
 
 def test_device_without_float64(backend, monkeypatch):
     monkeypatch.setattr(backend, "has_float64", False)
     for precision in ("mixed", "double"):
         with pytest.raises(PrecisionUnavailableError, match="has no float64.*precision='single'"):
-            backend.module(precision, TEXT)
+            backend.compile(TEXT, precision)
     assert np.array_equal(scaled(backend, "single"), np.float32(3) * np.arange(1000, dtype="f4"))
 
 

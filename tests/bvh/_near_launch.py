@@ -5,24 +5,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_collide._options import Options
+from gpu_collide.backends import sources
 from gpu_collide.pipeline import near
 from gpu_collide.pipeline.run import Run
 from gpu_collide.pipeline.screw import Piece, Prepared, Work
 from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.screw.s01_screw import pose_arrays, screw_of_pair
-from tests.screw._launch import GUARD, C, Stages, new
+from tests.screw._launch import GUARD, Stages, new
 
-#: Fields of gc_mesh that say where a table begins, and how many entries it has: a number of nv, ne, nf, or
-#: the name of a table whose last entry says it.
+#: Columns of a mesh's header that say where a table begins, and how many entries it has: a number of nv, ne,
+#: nf, or the name of a table whose last entry says it.
 TABLES = {
-    "face_start": (5, "nf+1"), "face_vertices": (6, "face_start"), "face_edges": (7, "face_start"),
-    "edges": (8, "2ne"), "edge_face_start": (9, "ne+1"), "edge_faces": (10, "edge_face_start"),
-    "vertex_edge_start": (11, "nv+1"), "vertex_edges": (12, "vertex_edge_start"),
-    "vertex_face_start": (13, "nv+1"), "vertex_faces": (14, "vertex_face_start"), "edge_flags": (15, "ne"),
-    "vertex_flags": (16, "nv"), "source_vertices": (19, "nv"), "source_edges": (20, "ne"),
-    "source_faces": (21, "nf"), "near_faces": (22, "nf"),
+    "face_start": "nf+1", "face_vertices": "face_start", "face_edges": "face_start", "edges": "2ne",
+    "edge_face_start": "ne+1", "edge_faces": "edge_face_start", "vertex_edge_start": "nv+1",
+    "vertex_edges": "vertex_edge_start", "vertex_face_start": "nv+1", "vertex_faces": "vertex_face_start",
+    "edge_flags": "ne", "vertex_flags": "nv", "source_vertices": "nv", "source_edges": "ne",
+    "source_faces": "nf", "near_faces": "nf",
 }  # fmt: skip
-MESH_STRIDE, TREE_STRIDE = int(C["GC_MESH_STRIDE"]), int(C["GC_TREE_STRIDE"])
+MESH, TREE = sources.record("mesh"), sources.record("tree")
+NEAR_STRIDE = sources.record("near").stride
 
 
 @dataclass
@@ -40,21 +41,23 @@ class Parts:
     def of(cls, backend, buffers):
         names = ("headers", "topology", "vertices", "normals", "inverse_length", "edge0")
         host = {k: backend.to_host(buffers[f"{k}_in"]).copy() for k in names}
-        host["headers"] = host["headers"].reshape(-1, MESH_STRIDE)
+        host["headers"] = host["headers"].reshape(-1, MESH.stride)
         return cls(**host)
 
     def table(self, part, name):
         """One index table of a part, or None where it has none."""
-        begin, size = TABLES[name]
-        nv, ne, nf = (int(x) for x in self.headers[part, :3])
+        size = TABLES[name]
+        nv, ne, nf = (int(self.headers[part, MESH[k]]) for k in ("nv", "ne", "nf"))
         sizes = {"nf+1": nf + 1, "ne+1": ne + 1, "nv+1": nv + 1, "2ne": 2 * ne, "nv": nv, "ne": ne, "nf": nf}
         n = sizes[size] if size in sizes else int(self.table(part, size)[-1])
-        at = int(self.headers[part, TABLES[name][0]])
+        at = int(self.headers[part, MESH[name]])
         return None if at < 0 else self.topology[at : at + n]
 
     def rasters(self, part):
         """Vertices (nv, 3), normals (nf, 3) and inverse lengths (ne,) of a part."""
-        nv, ne, nf, v0, f0 = (int(x) for x in self.headers[part, :5])
+        nv, ne, nf, v0, f0 = (
+            int(self.headers[part, MESH[k]]) for k in ("nv", "ne", "nf", "vertex0", "face0")
+        )
         e0 = int(self.edge0[part])
         return (
             self.vertices[3 * v0 : 3 * (v0 + nv)].reshape(3, nv).T,
@@ -87,13 +90,13 @@ class Near:
         self.stages.s01()
         self.tables = build_tables(self.bodies.meshes, backend, precision, near=True)
         self.parts = Parts.of(backend, self.tables.screen)
-        self.trees = backend.to_host(self.tables.buffers["trees_in"]).reshape(-1, TREE_STRIDE).copy()
+        self.trees = backend.to_host(self.tables.buffers["trees_in"]).reshape(-1, TREE.stride).copy()
         self.n = self.stages.n
         self.shapes = self.bodies.shape[self.stages.pairs]
 
     def order(self, k):
         """Face of each leaf of mesh k."""
-        first, n = int(self.trees[k, 2]), -(-int(self.trees[k, 0]) // 32)
+        first, n = int(self.trees[k, TREE["patch"]]), -(-int(self.trees[k, TREE["faces"]]) // 32)
         return np.concatenate([self.parts.table(p, "source_faces") for p in range(first, first + n)])
 
     def features(self, room=4096, capacity=1 << 16, groups=None, todo=None, state=None):
@@ -101,7 +104,7 @@ class Near:
         be, s = self.backend, self.stages
         groups = min(be.max_groups, self.n) if groups is None else groups
         todo = np.arange(self.n) if todo is None else np.asarray(todo)
-        reals, ints = groups * 4 * room * near.NEAR_FIELDS, groups * (4 * room + 4)
+        reals, ints = groups * 4 * room * NEAR_STRIDE, groups * (4 * room + 4)
         scratch = [be.zeros(reals + GUARD, s.raster), be.fill(be.empty(ints + GUARD, "i4"), -7)]
         rows = be.fill(be.empty(3 * capacity + GUARD, "i4"), -7)
         need, count, no_room = be.zeros(1, "i4"), be.zeros(1, "i4"), be.zeros(self.n, "i4")
@@ -129,7 +132,7 @@ class Near:
     def masks(self, listed, pair, side):
         """{patch number within the mesh: bits} of one side, bits beyond the last face left out."""
         k = int(self.shapes[pair, side])
-        faces, _, first, _ = (int(x) for x in self.trees[k])
+        faces, first = (int(self.trees[k, TREE[name]]) for name in ("faces", "patch"))
         out = {}
         for _, part, bits in listed.rows[listed.rows[:, 0] == 2 * pair + side]:
             patch = int(part) - first
@@ -151,7 +154,7 @@ class Near:
             max_bytes=max_bytes,
         )  # fmt: skip
         run = Run(self.backend, options.precision, max_bytes)
-        run.module = self.stages.module  # the tests' own kernels, where they are asked for
+        run.kernel = self.stages.module.kernel  # the tests' own kernels, where they are asked for
         run.room.guesses |= guesses or {}
         meshes = self.bodies.meshes
         return Work(run, options, Prepared(meshes, self.tables, np.ones(len(meshes), bool)))

@@ -1,4 +1,6 @@
-/* What a walk over a range of leaves does if no node of level `deny` passes: leaves it hands out, nodes it looks at. */
+/* What a walk over a range of leaves does if no node of level `deny` passes: leaves it hands out, nodes it looks at.
+ * needs: bvh/gc_bvh.h
+ */
 GC_KERNEL void b99_visit(
     int n_walks,
     int n,

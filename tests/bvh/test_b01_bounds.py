@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
+from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.pipeline.run import Run
@@ -15,6 +16,7 @@ from tests.bvh._scenes import MESHES, at, moving, unit
 
 TIMES = np.linspace(0, 1, 65)
 ONE = [1.0, 0, 0, 0]
+BOUND = sources.record("bound")
 
 
 def bounds(backend, bodies, precision="mixed"):
@@ -23,7 +25,8 @@ def bounds(backend, bodies, precision="mixed"):
     tree.look(bodies)
     rows, boxes = (backend.to_host(buf) for buf in tree.bound(bodies))
     rows, boxes = rows.reshape(len(bodies), -1).astype(float), boxes.reshape(-1, 6).astype(float)
-    rows[:, :6] += np.tile(tree.shift, 2)
+    for end in ("start", "end"):
+        rows[:, BOUND[end]] += tree.shift
     return rows, boxes + np.tile(tree.shift, 2)
 
 
@@ -109,8 +112,8 @@ def test_known_boxes(backend):
     reach = np.sqrt(0.5)
     assert np.allclose(box[2], [-reach, -reach, -0.5, reach, reach, 0.5], atol=0.03 * reach)
     assert (box[2] * [-1, -1, -1, 1, 1, 1] >= [reach, reach, 0.5] * 2).all()
-    assert np.allclose(rows[:, 7], [0, 0, np.pi / 2], atol=1e-14)
-    assert np.allclose(rows[:, 6], np.sqrt(0.75), atol=1e-6)
+    assert np.allclose(rows[:, BOUND["angle"]], [0, 0, np.pi / 2], atol=1e-14)
+    assert np.allclose(rows[:, BOUND["radius"]], np.sqrt(0.75), atol=1e-6)
 
 
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
@@ -121,10 +124,10 @@ def test_same_as_the_reference(backend, precision):
     want = reference.bounds_of(bodies)
     tolerance = 2e-3 if precision == "single" else 1e-12
     assert np.allclose(rows[:, :3], want.start, rtol=0, atol=tolerance)
-    assert np.allclose(rows[:, 3:6], want.end, rtol=0, atol=tolerance)
-    assert np.allclose(rows[:, 6], want.radius, rtol=0, atol=tolerance)
-    assert np.allclose(rows[:, 7], want.angle, rtol=0, atol=tolerance)
-    assert np.allclose(np.abs(np.sum(rows[:, 8:] * want.turn, axis=1)), 1, rtol=0, atol=1e-6)
+    assert np.allclose(rows[:, BOUND["end"]], want.end, rtol=0, atol=tolerance)
+    assert np.allclose(rows[:, BOUND["radius"]], want.radius, rtol=0, atol=tolerance)
+    assert np.allclose(rows[:, BOUND["angle"]], want.angle, rtol=0, atol=tolerance)
+    assert np.allclose(np.abs(np.sum(rows[:, BOUND["turn"]] * want.turn, axis=1)), 1, rtol=0, atol=1e-6)
     assert np.allclose(box, np.concatenate([want.low, want.high], axis=1), rtol=0, atol=tolerance)
 
 
@@ -158,7 +161,7 @@ def test_faces(backend):
     """Face boxes of several meshes in one set of tables, exactly."""
     meshes = [gc.shapes.box(), gc.shapes.torus(n_major=8, n_minor=6), MESHES[1]]
     for precision in ("mixed", "single"):
-        module, t = backend.module(precision), build_tables(meshes, backend, precision)
+        module, t = backend.module("bvh", precision), build_tables(meshes, backend, precision)
         for k, mesh in enumerate(meshes):
             nf = mesh.n_faces
             out = backend.fill(backend.empty(6 * nf, t.buffers["vertices_in"].dtype), np.nan)

@@ -16,7 +16,7 @@ def keys(backend, boxes, ranks, origin, per_length, bits, precision="mixed"):
     n, real = len(boxes), "f4" if precision == "single" else "f8"
     out = backend.fill(backend.empty(n, np.int64), -1)
     backend.launch_items(
-        backend.module(precision)["b02_keys"], n, n=n, bits=bits, ranked=1, origin_x=origin[0],
+        backend.module("bvh", precision)["b02_keys"], n, n=n, bits=bits, ranked=1, origin_x=origin[0],
         origin_y=origin[1], origin_z=origin[2], per_length=per_length, keys_out=out,
         boxes_in=backend.to_device(boxes.astype(real).reshape(-1)),
         rank_in=backend.to_device(np.asarray(ranks, np.int32)),
@@ -46,7 +46,7 @@ def order_of(backend, boxes, ranks=None, n_ranks=1, precision="mixed"):
     real = "f4" if precision == "single" else "f8"
     given = None if ranks is None else backend.to_device(np.asarray(ranks, np.int32))
     buf = backend.to_device(boxes.astype(real).reshape(-1))
-    order, middle = leaf_order(backend, backend.module(precision), buf, len(boxes), given, n_ranks)
+    order, middle = leaf_order(backend, backend.module("bvh", precision), buf, len(boxes), given, n_ranks)
     return backend.to_host(order), middle
 
 

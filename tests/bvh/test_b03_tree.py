@@ -12,9 +12,11 @@ from gpu_collide.pipeline.bvh import MOST_LEAVES, BodyTree, Levels, Tree, tree_c
 from gpu_collide.pipeline.run import Run
 from gpu_collide.reference.bvh import b03_tree as reference
 from tests.bvh._scenes import moving
+from tests.support.probes import with_probes
 
 C = tree_constants("mixed")
-STILL, SWEPT, START, END = (int(C[f"GC_CROWD_{k}"]) for k in ("STILL", "SWEPT", "START", "END"))
+CROWD, LEAF = sources.record("crowd"), sources.record("leaf")
+STILL, SWEPT, START, END = (CROWD.offsets[k] for k in ("still", "swept", "start", "end"))
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000]
 
 
@@ -26,7 +28,9 @@ def random_boxes(n, seed=0):
 
 def build(backend, boxes, precision="mixed", **ranks):
     real = "f4" if precision == "single" else "f8"
-    return Tree.build(backend, backend.module(precision), backend.to_device(boxes.astype(real)), **ranks)
+    return Tree.build(
+        backend, backend.module("bvh", precision), backend.to_device(boxes.astype(real)), **ranks
+    )
 
 
 def check_nodes(backend, tree, boxes):
@@ -88,11 +92,11 @@ def test_nodes_of_bodies_hold_their_leaves(backend, n, precision):
     bodies = moving(n, n, turn=2.0, way=3.0, still=0.3, far=50.0)
     tree = BodyTree.build(Run(backend, precision, 1 << 30), bodies, check_rules(n))
     leaves = backend.to_host(tree.leaves).reshape(n, -1).astype(float)
-    still = backend.to_host(tree.leaf_ints).reshape(n, -1)[:, 1] & 1 == 1
+    still = backend.to_host(tree.leaf_ints).reshape(n, -1)[:, sources.record("leaf_int")["rank"]] & 1 == 1
     nodes = backend.to_host(tree.nodes).reshape(-1, tree.node_width).astype(float)
     assert np.array_equal(still, tree.still[tree.order_host])
-    boxes = leaves[:, 12:18] - np.tile(tree.origin, 2)
-    start, end = leaves[:, 0:3] - tree.origin, leaves[:, 3:6] - tree.origin
+    boxes = np.hstack([leaves[:, LEAF[k]] - tree.origin for k in ("low", "high")])
+    start, end = (leaves[:, LEAF[k]] - tree.origin for k in ("start", "end"))
     ways = np.linalg.norm(end - start, axis=1)
     for k, (first, count) in enumerate(zip(tree.levels.starts, tree.levels.counts, strict=True)):
         for j in range(count):
@@ -104,8 +108,12 @@ def test_nodes_of_bodies_hold_their_leaves(backend, n, precision):
             check_box(node[END : END + 6], np.tile(end, 2)[which & ~still])
             greatest = [-1.0, 0.0, 0.0]
             if (which & ~still).any():
-                greatest = [x[which & ~still].max() for x in (leaves[:, 6], leaves[:, 7], ways)]
-            assert (node[24:] >= greatest).all() and np.allclose(node[24:], greatest, rtol=1e-6, atol=1e-6)
+                greatest = [
+                    x[which & ~still].max()
+                    for x in (leaves[:, LEAF["radius"]], leaves[:, LEAF["angle"]], ways)
+                ]
+            bounds = node[[CROWD[k] for k in ("radius", "angle", "way")]]
+            assert (bounds >= greatest).all() and np.allclose(bounds, greatest, rtol=1e-6, atol=1e-6)
 
 
 def check_box(node, boxes):
@@ -134,9 +142,7 @@ def test_invalid_bodies_have_no_leaf(backend):
 
 @lru_cache(maxsize=1)
 def probe_text():
-    common = (f"common/gc_{name}.h" for name in ("platform", "constants", "types", "math"))
-    files = [sources.kernels_dir() / name for name in (*common, "bvh/gc_bvh.h")]
-    return sources.join([*files, Path(__file__).with_name("probe_visit.c")])
+    return with_probes([Path(__file__).with_name("probe_visit.c")])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 16, 17, 33])
@@ -144,7 +150,7 @@ def probe_text():
 def test_walks_hand_out_each_leaf_of_the_range_once(backend, n, low):
     """All ranges of leaves, with all nodes passing and with those of one level failing."""
     ranges = np.array([(a, b) for a in range(n) for b in range(a, n + 1)], np.int32)
-    kernel = backend.module("mixed", probe_text())["b99_visit"]
+    kernel = backend.compile(probe_text(), "mixed")["b99_visit"]
     for deny in (-1, 0, 1, 2, 3):
         k = len(ranges)
         leaves, nodes, wrong = backend.zeros(k * n, "i4"), backend.zeros(k, "i4"), backend.zeros(k, "i4")

@@ -14,7 +14,7 @@ from tests.bvh._near import block
 from tests.support.slow_tables import slow_tables
 
 STRIDE = int(sources.constants()["GC_MESH_STRIDE"])
-WIDTH = int(sources.constants()["GC_PATCH_NODE"])
+WIDTH = int(sources.constants()["GC_NODE_STRIDE"])
 
 
 def soup():
@@ -105,7 +105,7 @@ def test_nodes_hold_their_faces():
 def test_order_and_boxes_are_those_of_the_kernels(backend, make):
     """The same leaves as a tree that the backend builds over the boxes of the faces."""
     mesh = make()
-    module, tables = backend.module("mixed"), build_tables([mesh], backend, "mixed").buffers
+    module, tables = backend.module("bvh", "mixed"), build_tables([mesh], backend, "mixed").buffers
     boxes = backend.empty(6 * mesh.n_faces, np.float64)
     names = ("headers_in", "topology_in", "vertices_in")
     backend.launch_items(

@@ -8,21 +8,20 @@ import pytest
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry.patches import entries
-from gpu_collide.pipeline.near import NEAR_FIELDS
 from gpu_collide.reference.screw.s01_screw import Screw
 from tests.bvh import _near
-from tests.bvh._near_launch import Near
+from tests.bvh._near_launch import NEAR_STRIDE, Near
 from tests.screw._launch import STRIDE
+from tests.support.probes import with_probes
 
+SCREW, NEAR = sources.record("screw"), sources.record("near")
 TIMES = np.linspace(-0.5, 0.5, 9)
 KINDS = (*_near.MOTIONS, "wheels", "slides")
 
 
 @lru_cache(maxsize=1)
 def text():
-    folder = sources.kernels_dir()
-    headers = [f for f in sources.kernel_files() if f.suffix == ".h"]
-    return sources.join(headers, folder) + sources.join([Path(__file__).parent / "probe_near.c"])
+    return with_probes([Path(__file__).parent / "probe_near.c"])
 
 
 @lru_cache(maxsize=32)
@@ -62,8 +61,8 @@ def points_of(mesh, faces, rng, n=24):
 
 def probe(backend, near, items):
     s = near.stages
-    out = [near.new(len(items) * k, d) for k, d in ((STRIDE, s.real), (NEAR_FIELDS, s.raster), (4, s.raster))]
-    kernel = backend.module(s.precision, text()).kernel("probe_near")
+    out = [near.new(len(items) * k, d) for k, d in ((STRIDE, s.real), (NEAR_STRIDE, s.raster), (4, s.raster))]
+    kernel = backend.compile(text(), s.precision).kernel("probe_near")
     backend.launch_items(
         kernel, len(items), n=len(items), item_in=backend.to_device(items.reshape(-1)),
         screw_in=s.screw_buffer, nodes_in=near.tables.buffers["nodes_in"], screw_out=out[0], near_out=out[1],
@@ -103,10 +102,15 @@ def test_bounds_hold_every_point(backend, kind, scale):
         on_the_way(record, side, there, node, rng)
 
 
+def fields(node, names):
+    """Columns of a node's record, such as "x0 y0 z0"."""
+    return node[[NEAR[name] for name in names.split()]]
+
+
 def on_screen(x, node, view):
     """Ranges of rho, eta and lambda, on some turn round the axis."""
     wn, gn, kappa, period = view
-    r0, r1, h0, h1, l0, l1, p0, p1, full = node[:9]
+    r0, r1, h0, h1, l0, l1, p0, p1, full = fields(node, "r0 r1 h0 h1 l0 l1 p0 p1 full")
     if kappa > 0:
         r = np.hypot(x[:, 0], x[:, 2] + 1 / kappa)
         rho, psi = r - 1 / kappa, np.arctan2(x[:, 0], x[:, 2] + 1 / kappa) / kappa
@@ -130,12 +134,11 @@ def on_screen(x, node, view):
 def on_the_way(record, side, x, node, rng):
     """Slab, ball and the box's reach along any direction, at all times, from the chord of the middle."""
     flow = motion_of(record)
-    start, end, reach = node[9:12], node[12:15], node[15]
-    n, d0, d1 = node[16:19], *node[19:21]
-    half, slack = node[24:27], node[27]
+    start, end, n, half = (fields(node, k) for k in ("x0 y0 z0", "x1 y1 z1", "nx ny nz", "hx hy hz"))
+    reach, d0, d1, slack = fields(node, "reach d0 d1 slack")
     along = x @ n
     assert (along >= d0).all() and (along <= d1).all()
-    rot = record[20:29] if side else record[8:17]
+    rot = record[SCREW["rb" if side else "ra"]]
     direction = rng.normal(size=3)
     direction /= np.linalg.norm(direction)
     across = np.abs(rot.reshape(3, 3).T @ direction) @ half + slack

@@ -9,7 +9,7 @@ from gpu_collide.backends import cuda, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 HERE = Path(__file__).parent
-MACROS = sources.join([sources.kernels_dir() / "common" / "gc_platform.h", HERE / "every_macro.c"])
+MACROS = sources.joined("common/gc_platform.h") + sources.join([HERE / "every_macro.c"])
 ARCHITECTURES = (70, 80, 90, 100)
 FORBIDDEN = {
     "contraction": r"\bfma\.\w+\.f(32|64)|\bfma\.rn\.f",
@@ -35,14 +35,14 @@ EVERYDAY = {("single", 70), ("double", 80), ("mixed", 90), ("mixed", 100)}
 
 
 def matrix():
-    """The test kernel everywhere; the kernels, 10 seconds each, once for each architecture and precision."""
+    """The test kernel everywhere; the programs once for each architecture and precision."""
     for arch in ARCHITECTURES:
         for precision in sources.PRECISIONS:
             yield pytest.param(MACROS, precision, arch, id=f"every_macro-{precision}-{arch}")
             marks = () if (precision, arch) in EVERYDAY else pytest.mark.slow
-            yield pytest.param(
-                sources.source(), precision, arch, id=f"kernels-{precision}-{arch}", marks=marks
-            )
+            for name in sources.PROGRAMS:
+                text = sources.program(name)
+                yield pytest.param(text, precision, arch, id=f"{name}-{precision}-{arch}", marks=marks)
 
 
 @pytest.mark.parametrize("text, precision, arch", list(matrix()))
@@ -62,8 +62,9 @@ def test_ptx(text, precision, arch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_cubin_of_the_kernels(arch):
-    assert cuda.compile_only(arch, "mixed", major=12).startswith(b"\x7fELF")
+@pytest.mark.parametrize("name", sources.PROGRAMS)
+def test_cubin_of_the_kernels(name, arch):
+    assert cuda.compile_only(arch, "mixed", text=sources.program(name), major=12).startswith(b"\x7fELF")
 
 
 def test_cubin():

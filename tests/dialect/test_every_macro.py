@@ -9,7 +9,7 @@ import pytest
 from gpu_collide.backends import sources
 
 HERE = Path(__file__).parent
-TEXT = sources.join([sources.kernels_dir() / "common" / "gc_platform.h", HERE / "every_macro.c"])
+TEXT = sources.joined("common/gc_platform.h") + sources.join([HERE / "every_macro.c"])
 
 
 def test_every_macro_is_used():
@@ -40,7 +40,7 @@ def test_items(backend, precision, n):
         "uints_out": backend.zeros(n, "u4"),
     }
     scalars = {"n": n, "offset": 5_000_000_000, "factor": 1.5, "shift": 0.375, "byte": 200}
-    kernel = backend.module(precision, TEXT).kernel("t01_items")
+    kernel = backend.compile(TEXT, precision).kernel("t01_items")
     backend.launch_items(kernel, n, **scalars, x_in=backend.to_device(x), **outs)
     got = {name: backend.to_host(buf) for name, buf in outs.items()}
 
@@ -83,7 +83,7 @@ def check_rows(backend, groups, group_size):
     )
     visits = backend.zeros(groups + 1, "i4")
     backend.launch(
-        backend.module("mixed", TEXT)["t02_rows"], groups, group_size,
+        backend.compile(TEXT, "mixed")["t02_rows"], groups, group_size,
         n_rows=n_rows, n_columns=n_columns, scratch=backend.empty((n_rows, n_columns), "i4"),
         sums_out=sums, total_out=total, visits_out=visits, **{"in": backend.to_device(values)},
     )  # fmt: skip
@@ -99,6 +99,8 @@ def check_rows(backend, groups, group_size):
 def test_slots(backend):
     n = 5000
     next_slot, slots = backend.zeros(1, "i4"), backend.fill(backend.empty(n, "i4"), -1)
-    backend.launch(backend.module("mixed", TEXT)["t03_slots"], 40, None, n=n, next=next_slot, slots_out=slots)
+    backend.launch(
+        backend.compile(TEXT, "mixed")["t03_slots"], 40, None, n=n, next=next_slot, slots_out=slots
+    )
     assert backend.item(next_slot) == n
     assert np.array_equal(np.sort(backend.to_host(slots)), np.arange(n))

@@ -18,12 +18,12 @@ OUT_OF_BOUNDS = """
 import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend
-text = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"]) + '''
+text = sources.joined("common/gc_platform.h") + '''
 #line 1 "screw/s00_wrong.c"
 GC_KERNEL void s00_wrong(int n, GC_GLOBAL double *out) { out[n] = 1.0; }
 '''
 backend = CpuBackend(threads=1)
-kernel = backend.module("mixed", text)["s00_wrong"]
+kernel = backend.compile(text, "mixed")["s00_wrong"]
 backend.launch(kernel, 1, n=1, out=backend.empty(2, "f8"))
 print("inside is fine", flush=True)
 backend.launch(kernel, 1, n=2, out=backend.empty(2, "f8"))
@@ -33,12 +33,12 @@ RACE = """
 import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend
-text = sources.join([sources.kernels_dir() / "common" / "gc_platform.h"]) + '''
+text = sources.joined("common/gc_platform.h") + '''
 #line 1 "screw/s00_race.c"
 GC_KERNEL void s00_race(int n, GC_GLOBAL double *out) { for (int i = 0; i < n; i++) out[0] += GC_GROUP_ID; }
 '''
 backend = CpuBackend(threads=4)
-kernel = backend.module("mixed", text)["s00_race"]
+kernel = backend.compile(text, "mixed")["s00_race"]
 backend.launch(kernel, 2000, n=1000, out=backend.empty(2, "f8"))
 """
 

@@ -189,8 +189,6 @@ def lost(filter_name, backend, name, n, precision="mixed", text=None):
 
 def mutant(old, new):
     """The kernels that the filters need, with one place changed."""
-    folder = sources.kernels_dir()
-    stages = [folder / "screw" / "s01_screw.c", *sorted((folder / "filters").glob("*.c"))]
-    text = sources.join([f for f in sources.kernel_files() if f.suffix == ".h"] + stages, folder)
+    text = sources.program("screw")
     assert text.count(old) == 1, f"{text.count(old)} places: {old}"
     return text.replace(old, new)

@@ -92,7 +92,7 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
 
 def text_with_lanes(text):
     """`text` with groups of `SIZE` threads behind gc_platform.h."""
-    at = text.index('#line 1 "common/gc_constants.h"')
+    at = text.index("#line 1 ", 1)  # the second file
     return text[:at] + _HEADER.replace("LANES", str(SIZE)) + text[at:]
 
 
@@ -107,7 +107,7 @@ def _drivers(signatures):
 class LanesBackend(CpuBackend):
     """`CpuBackend` with groups of `SIZE` work-items."""
 
-    serial_groups = False
+    serial_groups = parallel_builds = False
 
     def __init__(self):
         super().__init__()

@@ -17,9 +17,10 @@ from gpu_collide.pipeline.tables import build_tables, short_edges
 from tests.acceptance import matrix
 from tests.oracle.judge import NOMINAL
 from tests.screw._lanes import LanesBackend
+from tests.support.probes import Kernels, with_probes
 
 C = sources.constants("double")
-STRIDE = int(C["GC_SCREW_STRIDE"])
+STRIDE = sources.record("screw").stride
 RASTER, PAIRS = int(C["GC_CANDIDATES_RASTER"]), int(C["GC_CANDIDATES_PAIRS"])
 FV, VF, EE = (int(C[k]) for k in ("GC_FV", "GC_VF", "GC_EE"))
 GUARD = 4096  # elements behind the scratch that nobody may touch
@@ -40,12 +41,12 @@ def types(precision):
 
 @lru_cache(maxsize=1)
 def probe_text():
-    """The package's kernels and, behind them, the entry points of the probe files."""
-    return sources.source() + sources.join(PROBES)
+    """The entry points of the probe files, behind what they need."""
+    return with_probes(PROBES)
 
 
 def probe(backend, precision, name):
-    return backend.module(precision, probe_text()).kernel(name)
+    return backend.compile(probe_text(), precision).kernel(name)
 
 
 def new(backend, shape, dtype):
@@ -111,7 +112,7 @@ class Stages:
         self.pairs = np.ascontiguousarray(pairs, np.int32)
         self.n = len(self.pairs)
         self.real, self.raster = types(precision)
-        self.module = backend.module(precision, text)
+        self.module = Kernels(backend, precision, text)
         tables = build_tables(bodies.meshes, backend, precision)
         self.tables, self.parts = tables.buffers, tables.screen
         valid = bodies.start.valid & bodies.end.valid

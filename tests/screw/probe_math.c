@@ -1,4 +1,6 @@
-/* probe_math: the elementary functions of gc_math.h and gc_motion.h, one value each. */
+/* probe_math: the elementary functions of gc_math.h and gc_motion.h, one value each.
+ * needs: screw/gc_emit.h
+ */
 
 GC_KERNEL void probe_real(
     int n,

@@ -1,4 +1,6 @@
-/* probe_roots: gc_walk_next on given curves, one walk each. */
+/* probe_roots: gc_walk_next on given curves, one walk each.
+ * needs: screw/gc_roots.h
+ */
 
 GC_KERNEL void probe_roots(
     int n,

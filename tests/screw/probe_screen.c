@@ -1,4 +1,6 @@
-/* probe_screen: what s02 and s03 hand on, which no buffer of the pipeline shows. */
+/* probe_screen: what s02 and s03 hand on, which no buffer of the pipeline shows.
+ * needs: screw/screen.c
+ */
 
 /* the six lists of boxes of each pair, in the order va ea fa vb eb fb; one group per pair */
 GC_KERNEL void probe_boxes(
@@ -22,7 +24,7 @@ GC_KERNEL void probe_boxes(
     GC_GLOBAL int *count_out,      /* (n_pairs, 6) */
     GC_GLOBAL int *id_out,         /* (n_pairs, 6, room) */
     GC_GLOBAL int *copy_out,       /* (n_pairs, 6, room) */
-    GC_GLOBAL gc_raster *box_out)  /* (n_pairs, 6, room, GC_BOX_FIELDS) */
+    GC_GLOBAL gc_raster *box_out)  /* (n_pairs, 6, room, GC_LIST_STRIDE) */
 {
     int g = GC_GROUP_LO(n_pairs);
     if (g < GC_GROUP_HI(n_pairs)) do {
@@ -37,13 +39,8 @@ GC_KERNEL void probe_boxes(
             gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g]], &q.mesh_a);
             gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g + 1]], &q.mesh_b);
             q.topology = topology_in;
-            s.reals = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
-            s.ints = scratch_ints + (gc_long)GC_GROUP_ID * ints_per_group;
-            s.reals_used = 0;
-            s.ints_used = 0;
-            if (gc_search_features(
-                    &q, &k, &s, vertices_in, normals_in, &hulls, 1, reals_per_group, ints_per_group, need_out,
-                    state_out + g)) {
+            s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, state_out + g);
+            if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, 1)) {
                 lists[0] = q.va;
                 lists[1] = q.ea;
                 lists[2] = q.fa;
@@ -55,8 +52,8 @@ GC_KERNEL void probe_boxes(
                     for (i = GC_LOCAL_ID; i < GC_MIN(*lists[c].count, room); i += GC_GROUP_SIZE) {
                         id_out[at + i] = lists[c].id[i];
                         copy_out[at + i] = lists[c].copy[i];
-                        for (f = 0; f < GC_BOX_FIELDS; ++f)
-                            box_out[GC_BOX_FIELDS * (at + i) + f] = lists[c].box[f * lists[c].room + i];
+                        for (f = 0; f < GC_LIST_STRIDE; ++f)
+                            box_out[GC_LIST_STRIDE * (at + i) + f] = lists[c].box[f * lists[c].room + i];
                     }
                     if (GC_LOCAL_ID == 0) count_out[6 * g + c] = *lists[c].count;
                 }

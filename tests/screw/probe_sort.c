@@ -1,4 +1,6 @@
-/* probe_sort: the two halves of s04, alone. */
+/* probe_sort: the two halves of s04, alone.
+ * needs: screw/s04_sort.c
+ */
 
 GC_KERNEL void probe_sort_row(
     int n_rows,

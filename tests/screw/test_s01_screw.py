@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.backends import sources
 from gpu_collide.reference.screw import s01_screw as reference
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.screw._launch import STRIDE, C, Stages, cpu, scene_of, stages_of
 
 ONE = np.array([1.0, 0, 0, 0])
+SCREW = sources.record("screw")
 FAMILIES = (
     "random_cars",
     "translations",
@@ -26,15 +28,12 @@ FAMILIES = (
 
 
 class Record:
-    """Fields of a screw record (n, STRIDE) as in gc_types.h."""
+    """Columns of screw records (n, STRIDE), rotations as matrices."""
 
     def __init__(self, rows):
-        names = ("theta", "w", "g", "kappa", "speed", "size", "tau", "scale")
-        for i, name in enumerate(names):
-            setattr(self, name, rows[:, i])
-        self.ra, self.ta = rows[:, 8:17].reshape(-1, 3, 3), rows[:, 17:20]
-        self.rb, self.tb = rows[:, 20:29].reshape(-1, 3, 3), rows[:, 29:32]
-        self.shrink, self.radius_a, self.radius_b = rows[:, 32], rows[:, 33], rows[:, 34]
+        for name, width in SCREW.widths.items():
+            column = rows[:, SCREW[name]]
+            setattr(self, name, column.reshape(-1, 3, 3) if width == 9 else column)
 
     def flow(self, i, x, s):
         """Points (k, 3) of pair i carried to s."""
@@ -190,8 +189,8 @@ def test_flow_takes_b_from_pose_to_pose(family, backend):
 def test_record_is_consistent(family, backend):
     rows, _ = stages_of(backend, family, 120).s01()
     k = Record(rows)
-    assert np.isfinite(rows[:, :35]).all()
-    assert np.isnan(rows[:, 35:]).all()  # the rest of the stride belongs to nobody
+    assert np.isfinite(rows[:, : sum(SCREW.widths.values())]).all()
+    assert np.isnan(rows[:, sum(SCREW.widths.values()) :]).all()  # the rest of the stride belongs to nobody
     for m in (k.ra, k.rb):
         assert np.abs(m @ m.transpose(0, 2, 1) - np.eye(3)).max() < 5e-15
         assert np.abs(np.linalg.det(m) - 1).max() < 5e-15

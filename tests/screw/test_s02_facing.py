@@ -1,8 +1,11 @@
 """s02_facing: which features can meet, and boxes of rho, eta and lambda that hold them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from gpu_collide.backends import sources
 from tests.screw._launch import (
     RASTER,
     C,
@@ -18,6 +21,7 @@ from tests.screw._launch import (
 from tests.screw.test_functions import exact_arc, exact_rho
 from tests.screw.test_s01_screw import Record
 
+LIST = sources.record("list")
 FAMILIES = (
     "random_cars",
     "random_nonconvex",
@@ -41,7 +45,7 @@ class Boxes:
         self.record = Record(stages.s01()[0].astype(float))
         raster, groups, scratch = stages.raster, min(be.max_groups, n), 1 << 16
         need, state = be.zeros(2, "i4"), be.to_device(stages.state)
-        fields = 10
+        fields = LIST.stride
         out = {
             "view_out": new(be, n * 8, raster),
             "count_out": new(be, n * 6, "i4"),
@@ -90,7 +94,7 @@ def samples(mesh, x, kind, feature, box, rng):
         return x[feature][None]
     if kind == 1:
         a, b = x[mesh.edges[feature]]
-        u = box[8] + (box[9] - box[8]) * np.linspace(0, 1, 9)[:, None]
+        u = box.u0 + (box.u1 - box.u0) * np.linspace(0, 1, 9)[:, None]
         return a + u * (b - a)
     loop = mesh.face_vertices[mesh.face_start[feature] : mesh.face_start[feature + 1]]
     share = rng.dirichlet(np.ones(len(loop)), 12)
@@ -109,16 +113,16 @@ def test_boxes_hold_their_features(family, precision, backend):
         for c in range(6):
             mesh, x = boxes.points(i, c // 3)
             for j in range(boxes.count[i, c]):
-                box = boxes.box[i, c, j]
+                box = SimpleNamespace(**dict(zip(LIST.offsets, boxes.box[i, c, j], strict=True)))
                 p = samples(mesh, x, c % 3, boxes.id[i, c, j], box, rng)
                 rho, psi = exact_rho(p[:, 0], p[:, 2], kappa), exact_arc(p[:, 0], p[:, 2], kappa)
-                outside += np.sum((rho < box[0]) | (rho > box[1]))
+                outside += np.sum((rho < box.r0) | (rho > box.r1))
                 seen += len(p)
-                if box[7] - box[6] > 2 * period:
+                if box.p1 - box.p0 > 2 * period:
                     continue
-                psi += np.round((0.5 * (box[6] + box[7]) - psi) / period) * period
+                psi += np.round((0.5 * (box.p0 + box.p1) - psi) / period) * period
                 h, l = wn * p[:, 1] - gn * psi, gn * p[:, 1] + wn * psi
-                outside += np.sum((h < box[2]) | (h > box[3]) | (l < box[4]) | (l > box[5]))
+                outside += np.sum((h < box.h0) | (h > box.h1) | (l < box.l0) | (l > box.l1))
     assert seen > 1000 and outside == 0
 
 

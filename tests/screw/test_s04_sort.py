@@ -41,7 +41,7 @@ def stage(backend, n_rows, row_lo, row_hi, ranges, precision="mixed", groups_of=
         k: be.to_device(np.asarray(v, np.int32))
         for k, v in (("row_lo", row_lo), ("row_hi", row_hi), ("start", start))
     }
-    kernel = be.module(precision, probe_text()).kernel("probe_sort")
+    kernel = be.compile(probe_text(), precision).kernel("probe_sort")
     be.launch(
         kernel,
         1,

@@ -281,7 +281,8 @@ def test_resting_lasts_the_whole_step(backend):
 
 
 def with_cap(name, most):
-    text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", sources.source())
+    kernels = sources.program("solve")
+    text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", kernels)
     assert count == 1
     return text
 

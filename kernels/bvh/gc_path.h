@@ -1,4 +1,5 @@
 /* gc_path.h: what a body sweeps by its own screw motion, and whether two bodies may meet at all.
+ * needs: common/gc_math.h bvh/gc_bvh.h
  *
  * b01 makes the boxes of the broad phase from it, b04 asks about two moving bodies, and s01 about pairs whose relative motion
  * is too long for the digits there are: without pads, so that whatever may meet here also passes in the tree.

@@ -1,0 +1,144 @@
+/* gc_hits.h: hits in memory, and how a candidate becomes one: the contact equation, the test at a time, the list.
+ * needs: screw/gc_contact.h
+ *
+ * A hit is a pair of features at a time, or over a stretch of it, at which they meet, face each other and are proper enough.
+ */
+#ifndef GC_HITS_H
+#define GC_HITS_H
+
+typedef struct {
+    GC_FIELDS(GC_HIT, int)
+} gc_hit;
+
+typedef struct {
+    GC_FIELDS(GC_HIT_REAL, gc_real)
+} gc_hit_reals;
+
+/* the i-th hit of a list */
+GC_FN gc_hit gc_hit_load(GC_GLOBAL const int *hits, int i)
+{
+    GC_GLOBAL const int *from = hits + GC_HIT_STRIDE * i;
+    gc_hit hit, *to = &hit;
+    GC_LOAD(GC_HIT, GC_HIT);
+    return hit;
+}
+
+GC_FN gc_hit_reals gc_reals_load(GC_GLOBAL const gc_real *values, int i)
+{
+    GC_GLOBAL const gc_real *from = values + GC_HIT_REAL_STRIDE * i;
+    gc_hit_reals reals, *to = &reals;
+    GC_LOAD(GC_HIT_REAL, GC_HIT_REAL);
+    return reals;
+}
+
+/* a candidate and its bracket */
+typedef struct {
+    GC_FIELDS(GC_CANDIDATE, int)
+    GC_FIELDS(GC_BRACKET, gc_real)
+} gc_candidate;
+
+GC_FN gc_candidate gc_candidate_load(GC_GLOBAL const int *candidates, GC_GLOBAL const gc_raster *brackets, int i)
+{
+    gc_candidate c, *to = &c;
+    {
+        GC_GLOBAL const int *from = candidates + GC_CANDIDATE_STRIDE * i;
+        GC_LOAD(GC_CANDIDATE, GC_CANDIDATE);
+    }
+    {
+        GC_GLOBAL const gc_raster *from = brackets + GC_BRACKET_STRIDE * i;
+        GC_LOAD(GC_BRACKET, GC_BRACKET);
+    }
+    return c;
+}
+
+/* where a launch puts its hits */
+typedef struct {
+    GC_GLOBAL int *pair_hits; /* (n_pairs,) counts */
+    GC_GLOBAL int *n_hits;    /* (1,) */
+    GC_GLOBAL int *hit;       /* (capacity, GC_HIT_STRIDE) */
+    GC_GLOBAL gc_real *value; /* (capacity, GC_HIT_REAL_STRIDE) */
+    int capacity;
+    gc_real min_properness;
+} gc_hits;
+
+GC_FN gc_hits gc_hits_of(
+    GC_GLOBAL int *pair_hits,
+    GC_GLOBAL int *n_hits,
+    GC_GLOBAL int *hit,
+    GC_GLOBAL gc_real *value,
+    int capacity,
+    gc_real min_properness)
+{
+    gc_hits o;
+    o.pair_hits = pair_hits;
+    o.n_hits = n_hits;
+    o.hit = hit;
+    o.value = value;
+    o.capacity = capacity;
+    o.min_properness = min_properness;
+    return o;
+}
+
+GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s, gc_real end, gc_real properness)
+{
+    GC_GLOBAL int *hit;
+    GC_GLOBAL gc_real *value;
+    int i = GC_ATOMIC_ADD(o->n_hits, 1);
+    if (i >= o->capacity || i < 0) return;
+    GC_ATOMIC_ADD(o->pair_hits + pair, 1);
+    hit = o->hit + GC_HIT_STRIDE * i;
+    hit[GC_HIT_pair] = pair;
+    hit[GC_HIT_kind] = kind;
+    hit[GC_HIT_a] = fa;
+    hit[GC_HIT_b] = fb;
+    value = o->value + GC_HIT_REAL_STRIDE * i;
+    value[GC_HIT_REAL_s] = s;
+    value[GC_HIT_REAL_end] = end;
+    value[GC_HIT_REAL_properness] = properness;
+}
+
+GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
+
+/* Test the pair at s and append it if it is a contact. What lasts no longer than times are told apart does not last, but half
+ * the step always does, so that a body at rest stays at rest however little it turns. */
+GC_LARGE void gc_hit_test(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s,
+    gc_real end,
+    int sustained)
+{
+    gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
+    /* what lasts is inside by the construction of its interval */
+    if (!sustained && !(c.inside >= -(GC_TOL_INSIDE * p->screw.size + c.doubt))) return;
+    if (!c.facing || !(c.properness >= o->min_properness)) return;
+    if (p->screw.speed > GC_R(0.0) && !(end - s > GC_MIN(GC_R(2.0) * p->screw.tau, GC_R(0.5)))) sustained = 0;
+    if (!sustained) end = s;
+    gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
+}
+
+/* The contact equation of a candidate; *scale: a bound of what |f| has to be compared with to be a length (for edges
+ * the sine of their angle is still missing: gc_most_sine). */
+GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real *scale)
+{
+    const gc_screw *k = &p->screw;
+    if (kind == GC_EE) {
+        gc_edges x = gc_edges_load(t, p, fa, fb);
+        *scale = x.length_a * x.length_b;
+        return gc_line_line(k, x.d, x.p, x.q, x.e);
+    } else {
+        gc_sides q = gc_sides_of(p, kind, fa, fb);
+        gc_vec n = gc_rotate(q.rf, gc_normal(t, q.mesh_f, q.face));
+        gc_real d = t->planes[4 * (q.mesh_f->face0 + q.face) + 3] * k->shrink
+                    - (n.x * q.tf[0] + n.y * q.tf[1] + n.z * q.tf[2]);
+        *scale = GC_R(1.0);
+        return gc_point_plane(k, n, d, gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
+    }
+}
+
+#endif

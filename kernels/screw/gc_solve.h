@@ -1,0 +1,59 @@
+/* gc_solve.h: one candidate to its hits, by all roots of its contact equation.
+ * needs: screw/gc_lasting.h
+ *
+ * The bracket only excludes (one evaluation and a bound of the derivative); roots are then isolated on the whole step, so that
+ * a hit's bits do not depend on how it was proposed. An equation that vanishes for the whole step is a lasting contact.
+ */
+#ifndef GC_SOLVE_H
+#define GC_SOLVE_H
+
+/* the largest sine of the angle between two edges during the step, or 0 if they stay parallel */
+GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
+{
+    const gc_screw *k = &p->screw;
+    gc_edges x = gc_edges_load(t, p, ea, eb);
+    gc_real early = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(-0.5))).sine;
+    gc_real middle = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).sine;
+    gc_real late = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.5))).sine;
+    gc_real most = GC_MAX(middle, GC_MAX(early, late));
+    return most < GC_TOL_PARALLEL ? GC_R(0.0) : most;
+}
+
+/* returns 0 if a cap was hit */
+GC_LARGE int gc_solve_exact(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s0,
+    gc_real s1)
+{
+    const gc_screw *k = &p->screw;
+    gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), edge = GC_R(0.5) + k->tau;
+    /* the bracket ends with the step, roots may lie tau beyond it */
+    gc_real arm = GC_R(0.5) * (s1 - s0) + k->tau;
+    gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
+    gc_walk w;
+    gc_value v = gc_curve_at(&c, mid);
+    touch = GC_TOL_TOUCH * k->size * scale;
+    gc_walk_start(&w, &c, -edge, edge, touch);
+    if (GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w.bend * arm * arm + w.rounding + touch) return 1;
+    if (kind == GC_EE) {
+        scale = scale * gc_most_sine(t, p, fa, fb);
+        if (!(scale > GC_R(0.0))) return 1;
+        touch = GC_TOL_TOUCH * k->size * scale;
+        gc_walk_start(&w, &c, -edge, edge, touch);
+    }
+    if (gc_curve_bound_near(&c, GC_R(0.5)) <= touch) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
+    if (!(k->speed > GC_R(0.0))) return 1;
+    while (gc_walk_next(&w, &c, &root)) {
+        gc_real s = gc_clamp_time(root);
+        gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
+    }
+    return !w.capped;
+}
+
+#endif
