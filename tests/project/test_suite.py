@@ -53,11 +53,18 @@ def test_a_worker_starts_no_workers():
     assert not conftest.takes_all_cores(asked)
 
 
-@pytest.mark.parametrize("options, workers", [([], True), (["-n0"], False), (["-p", "no:xdist"], False)])
+@pytest.mark.parametrize(
+    "options, workers",
+    [
+        (["-p", "no:xdist"], False),
+        pytest.param([], True, marks=pytest.mark.slow),  # every run of the suite shows it
+        pytest.param(["-n0"], False, marks=pytest.mark.slow),
+    ],
+)
 def test_the_plain_command(options, workers):
-    """As the README has it, with little to look through and nothing to do."""
+    """As the README has it, with or without pytest-xdist, with nothing to look through."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "no_test_has_this_name"]
-    command += ["-o", "testpaths=tests/project", *options]
+    command += ["-o", "testpaths=tests/support", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 5, done.stdout + done.stderr  # nothing selected
     assert ("created: " in done.stdout) == workers, done.stdout
