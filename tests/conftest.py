@@ -1,6 +1,8 @@
-"""The `backend` fixture: tests name no backend, they are run on each that there is."""
+"""The `backend` fixture: tests name no backend, they are run on each that there is. And all cores, where that
+helps."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,28 @@ BACKENDS = ("cpu", "opencl", "cuda")
 
 # Every result of any test is checked for what holds of every result (gpu_collide/results/invariants.py).
 os.environ.setdefault("GPU_COLLIDE_CHECK", "1")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """What is asked by whole folders, as ``pytest`` alone does, runs on all cores (``-n auto``)."""
+    if takes_all_cores(config):
+        config.option.numprocesses = "auto"
+        # Each process has a stretch of the tests of its own, and gives of it to one that has ended: what the
+        # tests of one file share is computed once.
+        config.option.dist = "worksteal"
+
+
+def takes_all_cores(config):
+    """Is pytest-xdist there, was nothing said about it, and is nobody to look at a single test?"""
+    option = config.option
+    if not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
+        return False
+    if option.numprocesses is not None or option.tx or option.dist != "no":
+        return False
+    if option.usepdb or option.trace or option.collectonly or option.capture == "no":
+        return False
+    return all(Path(name).is_dir() for name in option.file_or_dir)
 
 
 def _names(variable):

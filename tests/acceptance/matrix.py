@@ -1,16 +1,12 @@
-"""What the matrix runs: families with their sizes, the oracle's answers kept on disk, and the runs of one
-family."""
+"""What the matrix runs: families with their sizes, the oracle's answers, and the runs of one family."""
 
-import hashlib
 import itertools
-import os
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
 from tests import oracle
 from tests.oracle import scenes
+from tests.oracle.kept import kept
 from tests.oracle.matching import FIELDS
 
 RESOLUTIONS = (1, 2, 3, 6, 12, 24)
@@ -28,41 +24,13 @@ SAMPLE = dict.fromkeys(scenes.FAMILIES, 150) | {"random_tori": 4, "random_small_
 SAMPLE |= dict.fromkeys(scenes.WHOLE, 100)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
 
 
-# What looks at answers, or at results in another way: no answer comes from these.
-_JUDGES = ("__init__", "matching", "extended", "separation", "principles")
-
-
-def cache_folder():
-    """Where the oracle's answers are kept: $GPU_COLLIDE_ORACLE_CACHE, else a folder of the user's temporary
-    files."""
-    named = os.environ.get("GPU_COLLIDE_ORACLE_CACHE")
-    return Path(named) if named else Path(tempfile.gettempdir()) / "gpu_collide_oracle"
-
-
-def source_hash():
-    """Hash of the sources that an answer comes from: it is valid only for the oracle that gave it."""
-    digest = hashlib.sha256(np.__version__.encode())
-    for path in sorted(Path(oracle.__file__).parent.glob("*.py")):
-        if path.stem not in _JUDGES and not path.stem.startswith("test_"):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def make(family, n, seed=SEED):
     return scenes.FAMILIES[family](seed, n)
 
 
 def expected(family, n, seed=SEED, min_properness=-0.1):
-    """The oracle's answer, from the cache if it is there."""
-    path = cache_folder() / f"{family}_{seed}_{n}_{min_properness}_{source_hash()}.npz"
-    if path.exists():
-        return oracle.Expected.load(path)
-    answer = oracle.expect(make(family, n, seed), min_properness)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.stem}.{os.getpid()}.npz")
-    answer.save(part)
-    part.replace(path)
-    return answer
+    """The oracle's answer."""
+    return kept(make(family, n, seed), min_properness)
 
 
 def same_bits(one, two):

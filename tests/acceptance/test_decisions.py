@@ -52,12 +52,12 @@ def test_fv_vertex_is_exact_in_local_b_and_vf_vertex_in_local_a(backend):
 def test_properness_of_vertex_and_face_uses_the_faces_own_outward_normal(backend):
     scene = matrix.make("translations", 120)
     found = run(scene, backend, min_properness=-1.0)
-    checked = 0
+    checked, solids = 0, [Solid(mesh) for mesh in scene.meshes]
     for k in np.nonzero(found.kind != gc.Kind.EE)[0]:
         face_body = 0 if found.kind[k] == gc.Kind.FV else 1
         i, j = scene.pairs[found.pair[k]][[face_body, 1 - face_body]]
         face, vertex = (found.feature_a[k], found.feature_b[k])[:: 1 if face_body == 0 else -1]
-        solid, other = Solid(scene.meshes[scene.shape[i]]), Solid(scene.meshes[scene.shape[j]])
+        solid, other = solids[scene.shape[i]], solids[scene.shape[j]]
         n = rotation_matrix(scene.start[1][i]) @ solid.normal[face]
         spokes = other.vertex_spoke_dir[vertex][other.vertex_spoke[vertex] >= 0]
         value = (spokes @ rotation_matrix(scene.start[1][j]).T @ n).min()

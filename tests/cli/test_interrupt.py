@@ -64,6 +64,8 @@ def python(code, *args, **env):
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, args)], env={**os.environ, "PYTHONPATH": paths, **env},
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # a shell without job control starts what runs in the background with the signal ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
 
 

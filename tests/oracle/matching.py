@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.oracle.judge import NOMINAL, REQUIRED
-from tests.oracle.query import expect
+from tests.oracle.kept import kept
 from tests.oracle.roots import EE
 from tests.oracle.solid import Solid, dot, norm
 
@@ -370,12 +370,12 @@ def _gap(x, y):
 
 def check(found, scene, min_properness=-0.1, expected=None, **more):
     """Compare with a scene; pairs at a half-turn, where two screws fit within rounding, may follow either."""
-    expected = expect(scene, min_properness) if expected is None else expected
+    expected = kept(scene, min_properness) if expected is None else expected
     report = compare(found, expected, scene=scene, **more)
     bad = report.bad_pairs()
     free = bad[(expected.w[bad] > 0) & (expected.w[bad] < 1e-14)]
     if len(free):
-        other = expect(scene, min_properness, only=free, flip=np.ones(expected.n_pairs, bool))
+        other = kept(scene, min_properness, only=free, flip=np.ones(expected.n_pairs, bool))
         again = compare(restrict(found, free), other, structure=False, scene=scene)
         settled = np.setdiff1d(free, again.bad_pairs())
         for name in ("missed", "missed_groups", "invented", "wrong"):

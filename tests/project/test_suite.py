@@ -1,0 +1,70 @@
+"""How the suite itself is run: on all cores, unless somebody looks at one test."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests import conftest
+
+ROOT = Path(__file__).parents[2]
+OPTION = {"numprocesses": None, "tx": [], "dist": "no", "usepdb": False, "trace": False, "collectonly": False,
+          "capture": "fd", "file_or_dir": []}  # fmt: skip
+
+
+def config(xdist=True, **option):
+    manager = SimpleNamespace(hasplugin=lambda name: xdist and name == "xdist")
+    return SimpleNamespace(pluginmanager=manager, option=SimpleNamespace(**{**OPTION, **option}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"xdist": False},
+        {"numprocesses": 0},
+        {"numprocesses": 3},
+        {"tx": ["popen"]},
+        {"dist": "loadfile"},
+        {"usepdb": True},
+        {"trace": True},
+        {"collectonly": True},
+        {"capture": "no"},
+        {"file_or_dir": [__file__]},
+        {"file_or_dir": [f"{__file__}::test_all_cores"]},
+        {"file_or_dir": [str(ROOT / "tests"), __file__]},
+    ],
+)
+def test_one_process(change):
+    conftest.pytest_cmdline_main(asked := config(**change))
+    assert asked.option == config(**change).option
+
+
+@pytest.mark.parametrize("folders", [[], [str(ROOT / "tests")], [str(ROOT / "tests"), str(ROOT / "docs")]])
+def test_all_cores(folders):
+    conftest.pytest_cmdline_main(asked := config(file_or_dir=folders))
+    assert (asked.option.numprocesses, asked.option.dist) == ("auto", "worksteal")
+
+
+def test_a_worker_starts_no_workers():
+    asked = config()
+    asked.workerinput = {}
+    assert not conftest.takes_all_cores(asked)
+
+
+@pytest.mark.parametrize(
+    "options, workers",
+    [
+        (["-p", "no:xdist"], False),
+        pytest.param([], True, marks=pytest.mark.slow),  # every run of the suite shows it
+        pytest.param(["-n0"], False, marks=pytest.mark.slow),
+    ],
+)
+def test_the_plain_command(options, workers):
+    """As the README has it, with or without pytest-xdist, with nothing to look through."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "no_test_has_this_name"]
+    command += ["-o", "testpaths=tests/support", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 5, done.stdout + done.stderr  # nothing selected
+    assert ("created: " in done.stdout) == workers, done.stdout
