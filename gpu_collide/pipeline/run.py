@@ -259,7 +259,8 @@ class Run:
         """
         module = self.backend.module(programs, self.precision)
         self._kernels.update(module)
-        self.timings["compile"] = self.timings.get("compile", 0.0) + module.seconds()
+        if seconds := module.seconds():
+            self.timings["compile"] = self.timings.get("compile", 0.0) + seconds
 
     def same_kernels(self, other):
         """Do both launch on one backend, in one precision?"""

@@ -98,8 +98,11 @@ def test_compiler_that_fails_at_the_kernels_alone(tmp_path, monkeypatch):
         assert backends.get_backend("cpu").name == "cpu"
         assert backends.get_backend("auto", "mixed").name != "cpu"
     with pytest.raises(KernelCompileError, match="too large"):
-        backends.get_backend("cpu").module("screen", "mixed")
-    assert isinstance(backends._refused["cpu", "mixed"], KernelCompileError)  # and is not tried at every call
+        backends.get_backend("cpu").module("solve", "mixed")
+    programs = ("screw", "screen", "solve")
+    assert isinstance(
+        backends._refused["cpu", "mixed", programs], KernelCompileError
+    )  # and is not tried at every call
 
 
 NAP = f"{90_000 + os.getpid()}.25"  # seconds that no other run of these tests asks for

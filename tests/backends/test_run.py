@@ -219,14 +219,14 @@ def test_arguments_come_from_what_is_bound_in_order(backend):
     with pytest.raises(TypeError, match="unknown nothing"):
         run.launch("s08_place", 1, hits, out, hit_start_in=start, nothing=1)
     taken = run.take_timings()
-    assert set(taken) == {"s08_place"} and taken["s08_place"] > 0 and not run.timings
+    assert set(taken) - {"compile"} == {"s08_place"} and taken["s08_place"] > 0 and not run.timings
 
 
 def test_types_are_those_of_the_kernels(backend):
     for precision in ("mixed", "double", "single"):
         if precision == "single" or backend.has_float64:
             run = Run(backend, precision, 1)
-            of = {arg.name: arg.dtype for arg in run.module["screen"].args}
+            of = {arg.name: arg.dtype for arg in run.kernel("screen").args}
             assert of["row_height_in"] == run.real and of["scratch_reals"] == run.raster
 
 

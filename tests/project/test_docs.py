@@ -133,7 +133,9 @@ def test_the_map_of_the_code_names_every_file():
         assert [name for name in named if not (package / room / name).is_file()] == []
     headers = [path.name for path in (ROOT / "kernels").glob("*/*.h")]
     assert len(headers) > 15 and [name for name in headers if f"`{name}`" not in page] == []
-    stages = [path.stem for path in (ROOT / "kernels").glob("*/[bfs]0*.c")]
+    stages = {path.stem for path in (ROOT / "kernels").glob("*/[bfs]0*.c")} - {
+        "s07_answer"
+    }  # s07, by the screen
     assert len(stages) == 18 and [stage for stage in stages if f"**{stage}**" not in page] == []
 
 
