@@ -6,10 +6,8 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpu_collide._options import Options
-from gpu_collide._validate import check_callable, check_pairs
+from gpu_collide._validate import as_int_array, check_callable, check_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.poses import Bodies, Poses
@@ -41,8 +39,8 @@ class PreparedScene:
         Of the meshes, with their patches and the trees of their faces. None on the backend ``reference``, as
         what follows.
     tree : BodyTree or None
-        Over the bodies, in `bodies`' places. Those that stand still are in the boxes ``GC_CROWD_STILL`` of its
-        nodes.
+        Over the bodies, in `bodies`' places. Those that stand still are in the boxes ``GC_CROWD_STILL`` of
+        its nodes.
     placed : dict or None
         Buffers of poses and shapes by the names of kernel arguments; None in single precision, where they
         are made for the pairs of each query.
@@ -100,8 +98,8 @@ class Scene:
     Notes
     -----
     Any thread may use a scene; what several ask is answered one after the other. Memory is given back by
-    `close`, at the end of a ``with`` block, or when the scene is no longer referred to. A scene closed or not,
-    results stay.
+    `close`, at the end of a ``with`` block, or when the scene is no longer referred to. Results do not depend
+    on it: they stay.
 
     Examples
     --------
@@ -139,7 +137,10 @@ class Scene:
             raise ValueError(
                 "shape: expected (n,) mesh indices where no poses say how many bodies there are, got None"
             )
-        start = Poses.identity(np.shape(shape)[:1]) if poses is None else _as_poses(poses, "poses")
+        if poses is None:
+            start = Poses.identity(len(as_int_array(shape, "shape", shape=(None,))))
+        else:
+            start = _as_poses(poses, "poses")
         made = Bodies(meshes, shape, start, start if end is None else _as_poses(end, "end"))
         check_count(len(made), "shape" if poses is None else "poses")
         self.rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
@@ -167,7 +168,7 @@ class Scene:
             if self._resident is not None:
                 self._resident.forget()
 
-    # -- poses ------------------------------------------------------------------------------------------------
+    # -- poses -----------------------------------------------------------------------------------------------
     def update(self, poses, end=None):
         """New poses of all bodies: at rest, or at the start and at the end of a step.
 
@@ -214,7 +215,7 @@ class Scene:
             )
         return poses
 
-    # -- questions --------------------------------------------------------------------------------------------
+    # -- questions -------------------------------------------------------------------------------------------
     def find_pairs(self, *, broad_phase="hierarchy"):
         """Pairs of the bodies that may meet during the step, as `gpu_collide.find_pairs` has them.
 
@@ -344,7 +345,7 @@ contacts, check_start, progress
         finally:
             self._busy = False
 
-    # -- what is kept -----------------------------------------------------------------------------------------
+    # -- what is kept ----------------------------------------------------------------------------------------
     @property
     def prepared(self):
         """`PreparedScene`: all that is kept, made where it is not there yet."""
