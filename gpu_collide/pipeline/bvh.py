@@ -190,11 +190,14 @@ class BodyTree:
     origin : (3,) float64
         What the nodes' coordinates count from, in the frame of `shift`.
     valid, still : (bodies,) bool
+    pairs_before : int or None
+        That the last search found, for the next one.
     """
 
     def __init__(self, run, rules):
         self.run, self.rules = run, rules
         self._bodies, self._buffers, self._ints_of = None, {}, {}
+        self._levels, self._levels_of, self.pairs_before = [], None, None
         c = tree_constants(run.precision)
         self.low, self.keep = int(c["GC_BVH_LOW"]), int(c["GC_BVH_KEEP"])
         strides = (sources.record(name).stride for name in ("leaf", "leaf_int", "crowd", "bound"))
@@ -327,7 +330,12 @@ class BodyTree:
             "b03_body_nodes", at.counts[0], self.origin_args(), n_nodes=at.counts[0], n=n,
             leaves_in=self.leaves, leaf_ints_in=self.leaf_ints, nodes_out=self.nodes,
         )  # fmt: skip
-        _raise_levels(lambda n, **args: run.launch("b03_body_level", n, **args), at, self.nodes)
+        if self._levels_of is not self.nodes:  # they are many, and short
+            self._levels, self._levels_of, kernel = [], self.nodes, run.module["b03_body_level"]
+            bind = run.backend.bind
+            _raise_levels(lambda n, **args: self._levels.append((bind(kernel, **args), n)), at, self.nodes)
+        for bound, count in self._levels:
+            run.launch_bound(bound, "b03_body_level", count)
 
     def _bits(self, which):
         """Groups or masks of all bodies, all ones if there are none."""

@@ -67,8 +67,10 @@ class Search:
             **t.origin_args(),
         }  # fmt: skip
 
-    def count(self, most=None):
+    def count(self, most=None, before=None):
         """Launch b04_count; returns self.
+
+        `before`: how many pairs there were in the step before, if it is known.
 
         With `most`, it stops when there are more pairs than that, or far more are likely; then `starts` holds
         those found so far.
@@ -78,12 +80,14 @@ class Search:
         counts, tests = be.zeros(t.n_bodies, np.int32), be.zeros(max(t.n, 1), np.int32)
         self._bound["kept_in"] = kept = be.empty(max(t.n_bodies, 1) * t.keep, np.int32)
         first, step = 0, t.n if most is None else FIRST_STEP
+        if most is not None and before is not None and before <= most // FAR_TOO_MANY:
+            step = max(step, t.n // FAR_TOO_MANY)  # few look first, and then all others
         self.starts = np.zeros(t.n_bodies + 1, np.int64)
         while first < t.n and not (most is not None and self.total > most):
             step = min(step, t.n - first)
             run.launch("b04_count", step, self._bound, n_askers=step, first=first, kept_out=kept,
                        counts_out=counts, tests_out=tests)  # fmt: skip
-            first, step = first + step, 2 * step
+            first, step = first + step, 2 * step if before is None else t.n
             self._bound["starts_in"] = be.exclusive_scan(counts)
             self.starts = be.to_host(self._bound["starts_in"])
             if most is not None and first < t.n and self.total * t.n > FAR_TOO_MANY * most * first:
@@ -224,4 +228,6 @@ def search(run, bodies, rules, *, everything=False, tree=None, most=None, placed
         "off" if everything else "hierarchy", len(bodies), np.flatnonzero(~tree.valid),
         rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,
     )  # fmt: skip
-    return Search(tree, everything, report).count(most)
+    found = Search(tree, everything, report).count(most, tree.pairs_before if refitted else None)
+    tree.pairs_before = found.total if found.complete else None
+    return found

@@ -12,6 +12,7 @@ from gpu_collide._validate import first_few
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.backends.fork import renew_after_fork
+from gpu_collide.backends.host import host_memory_lately
 from gpu_collide.bodies.poses import Bodies, what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
@@ -257,7 +258,8 @@ def open_search(engine, bodies, rules, tree=None):
     need, max_bytes = engine.tree_bytes(rules.n), engine.options.max_bytes
     if need > max_bytes:
         raise _no_room_for_tree(rules.n, need, max_bytes)
-    most = min(host_memory_free() // RESULT_BYTES, MOST_PAIRS)
+    free = host_memory_free() if tree is None else host_memory_lately()
+    most = min(free // RESULT_BYTES, MOST_PAIRS)
     found = engine.search(bodies, rules, tree, most=most)
     if not found.complete or found.total > most:
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
