@@ -187,7 +187,7 @@ class Scene:
         stop = start if end is None else self._checked(end, "end")
         with self._lock:
             self._check_open()
-            self.bodies = self._made.moved(start, stop)
+            self.bodies = self._made = self._made.moved(start, stop)
 
     def step(self, poses):
         """The next step: the end of the last one is its start, and `poses` are its end.
@@ -203,7 +203,8 @@ class Scene:
         """
         end = self._checked(poses, "poses")
         with self._lock:
-            self.bodies = self._made.moved(self._now().end, end)
+            bodies = self._now()
+            self.bodies = self._made = bodies.moved(bodies.end, end)
 
     def _checked(self, poses, name):
         """`poses` of all bodies."""
@@ -376,8 +377,7 @@ contacts, check_start, progress
                 with self._work():
                     self._closed = True
                     self._engines, self._resident, self._kept = {}, None, KeptTree()
-                    self._made = self._made.moved(*[Poses.identity(len(self))] * 2)
-                    self.bodies = None
+                    self._made = self.bodies = None
 
     def _check_open(self):
         if self._closed:
@@ -394,9 +394,9 @@ contacts, check_start, progress
         return self.rules.n
 
     def __repr__(self):
-        made = f"Scene({len(self)} bodies, {len(self._made.meshes)} meshes, {self._backend.kind}"
         if self._closed:
-            return f"{made}, closed)"
+            return f"Scene({len(self)} bodies, {self._backend.kind}, closed)"
+        made = f"Scene({len(self)} bodies, {len(self._made.meshes)} meshes, {self._backend.kind}"
         bodies = self.bodies
         state = "no poses yet" if bodies is None else "at rest" if bodies.start is bodies.end else "moving"
         return f"{made}, {state}, {self.nbytes} bytes)"
