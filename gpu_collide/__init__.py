@@ -9,6 +9,7 @@ from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries import bisection as baselines
 from gpu_collide.queries.collide import collide
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
+from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
 from gpu_collide.recordings import Recording, load_recording
 from gpu_collide.results.contacts import Contacts, Kind, Status
@@ -18,7 +19,8 @@ from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 __version__ = "0.1.0"
 
 __all__ = [
-    "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Status",
+    "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Scene",
+    "Status",
     "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs",
     "load_mesh", "load_recording", "screw_motion", "shapes",
 ]  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import time
+from functools import lru_cache
 
-__all__ = ["host_memory_free", "process_memory_free", "thread_count"]
+__all__ = ["host_memory_free", "host_memory_lately", "process_memory_free", "thread_count"]
 
 
 def thread_count() -> int:
@@ -32,6 +34,16 @@ def process_memory_free() -> int:
             return max(limit - int(f.read().split()[0]) * resource.getpagesize(), 0)
     except (ImportError, OSError, ValueError):
         return 1 << 62
+
+
+@lru_cache(maxsize=1)
+def _free_in(second: int) -> int:
+    return host_memory_free()
+
+
+def host_memory_lately() -> int:
+    """`host_memory_free` of the last second or so: to look takes half a millisecond."""
+    return _free_in(int(time.monotonic()))
 
 
 def host_memory_free() -> int:

@@ -348,6 +348,17 @@ class Bodies(Frozen):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
         self.__dict__.update(meshes=meshes, shape=owned(shape), start=start, end=end)
 
+    def moved(self, start, end):
+        """The same bodies with other poses, `Poses` of shape (n,); meshes and shapes are not copied."""
+        for name, poses in (("start", start), ("end", end)):
+            if not isinstance(poses, Poses):
+                raise TypeError(f"{name}: expected Poses, got {type(poses).__name__}")
+            if poses.shape != self.shape.shape:
+                raise ValueError(f"{name}: expected Poses of shape ({len(self)},), got {poses.shape}")
+        other = Bodies.__new__(Bodies)
+        other.__dict__.update(meshes=self.meshes, shape=self.shape, start=start, end=end)
+        return other
+
     def __len__(self):
         return len(self.shape)
 

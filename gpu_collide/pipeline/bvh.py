@@ -6,14 +6,15 @@ over them, is in ``kernels/bvh/gc_bvh.h``.
 
 from __future__ import annotations
 
+import weakref
 from functools import lru_cache
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import still_bodies, valid_bodies
 from gpu_collide.geometry import morton
+from gpu_collide.pipeline.poses import NAMES, pose_arrays
 
 __all__ = ["BodyTree", "Levels", "Tree", "leaf_order", "mesh_bounds", "tree_constants"]
 
@@ -161,7 +162,7 @@ def tree_constants(precision):
     return sources.constants(precision, text)
 
 
-_mesh_bounds: WeakKeyDictionary = WeakKeyDictionary()
+_mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def mesh_bounds(meshes):
@@ -189,10 +190,14 @@ class BodyTree:
     origin : (3,) float64
         What the nodes' coordinates count from, in the frame of `shift`.
     valid, still : (bodies,) bool
+    pairs_before : int or None
+        That the last search found, for the next one.
     """
 
     def __init__(self, run, rules):
         self.run, self.rules = run, rules
+        self._bodies, self._buffers, self._ints_of = None, {}, {}
+        self._levels, self._levels_of, self.pairs_before = [], None, None
         c = tree_constants(run.precision)
         self.low, self.keep = int(c["GC_BVH_LOW"]), int(c["GC_BVH_KEEP"])
         strides = (sources.record(name).stride for name in ("leaf", "leaf_int", "crowd", "bound"))
@@ -200,23 +205,61 @@ class BodyTree:
         self.wild = c["GC_BVH_WILD"]
 
     @classmethod
-    def build(cls, run, bodies, rules):
-        """Tree over `bodies` under `rules` (of which only the worlds decide the order)."""
+    def build(cls, run, bodies, rules, placed=None):
+        """Tree over `bodies` under `rules` (of which only the worlds decide the order).
+
+        `placed`, if it is given, are buffers that hold the poses already (see `bind_poses`).
+        """
         tree = cls(run, rules)
         tree.look(bodies)
-        tree._sort(*tree.bound(bodies))
+        tree._sort(*tree.bound(bodies, placed))
+        tree._bodies = weakref.ref(bodies)
         return tree
+
+    def stands_over(self, bodies, rules):
+        """Is it the tree over these very bodies, so that nothing is to be done?"""
+        return self._bodies is not None and self._bodies() is bodies and rules is self.rules
 
     def serves(self, bodies, rules):
         """Could `refit` take these bodies?"""
         return rules.same_tree(self.rules) and np.array_equal(valid_bodies(bodies), self.valid)
 
-    def refit(self, bodies, rules):
-        """The same order of leaves with other poses, shapes, groups or masks; returns the tree."""
-        self.rules = rules
+    def refit(self, bodies, rules, placed=None):
+        """The same order of leaves with other poses, shapes, groups or masks; returns the tree.
+
+        What a `Search` has not handed out yet is lost: the tree has its buffers again.
+        """
+        self.rules, self._bodies = rules, None
         self.look(bodies)
-        self._fill(*self.bound(bodies))
+        self._fill(*self.bound(bodies, placed))
+        self._bodies = weakref.ref(bodies)
         return self
+
+    @property
+    def nbytes(self):
+        """Bytes that it holds."""
+        held = [
+            *self._buffers.values(),
+            *(made for _, made in self._ints_of.values()),
+            self.valid,
+            self.still,
+        ]
+        if self.n_bodies:
+            held += [self.segments, self.order, self.ranks]
+        return sum(x.nbytes for x in held)
+
+    def _buffer(self, name, size, dtype):
+        """A buffer that is kept from step to step."""
+        buffer = self._buffers.get(name)
+        if buffer is None or buffer.size != size or buffer.dtype != dtype:
+            buffer = self._buffers[name] = self.run.backend.empty(size, dtype)
+        return buffer
+
+    def _ints(self, name, key, make):
+        """Buffer of the int32 array that ``make()`` gives, made anew when `key` is another object."""
+        if name not in self._ints_of or self._ints_of[name][0] is not key:
+            self._ints_of[name] = key, self.run.to_device(make(), np.int32)
+        return self._ints_of[name][1]
 
     @staticmethod
     def bytes_needed(n, real=8, raster=4):
@@ -234,22 +277,21 @@ class BodyTree:
             near = position[np.abs(position).max(axis=1, initial=0.0) < self.wild]
             self.shift = np.median(near, axis=0) if len(near) else self.shift
 
-    def bound(self, bodies):
+    def bound(self, bodies, placed=None):
         """Stage b01: bounds and swept boxes of all bodies."""
-        run, be, n = self.run, self.run.backend, self.n_bodies
-        args = {}
-        with np.errstate(over="ignore", invalid="ignore"):
-            for end, poses in (("start", bodies.start), ("end", bodies.end)):
-                position = poses.position - self.shift if self.shift.any() else poses.position
-                if self.n < n:
-                    position = np.where(self.valid[:, None], position, 0.0)
-                args[f"{end}_position_in"], args[f"{end}_quat_in"] = position, poses.unit_wxyz
-            args["mesh_bounds_in"] = mesh_bounds(bodies.meshes)
-            args = {name: run.to_device(array, run.real) for name, array in args.items()}
-        bounds, boxes = be.empty(n * self.bound_stride, run.real), be.empty(n * 6, run.real)
-        run.launch("b01_bodies", n, args, n=n, shape_in=run.to_device(bodies.shape),
-                   valid_in=run.to_device(self.valid, np.uint8), bounds_out=bounds,
-                   boxes_out=boxes)  # fmt: skip
+        run, n = self.run, self.n_bodies
+        if placed is None:
+            arrays = pose_arrays(bodies)
+            with np.errstate(over="ignore", invalid="ignore"):
+                for name in NAMES[:2]:
+                    if self.shift.any():
+                        arrays[name] = np.where(self.valid[:, None], arrays[name] - self.shift, 0.0)
+                placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
+            placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
+        bounds = self._buffer("bounds", n * self.bound_stride, run.real)
+        boxes = self._buffer("boxes", n * 6, run.real)
+        run.launch("b01_bodies", n, placed, n=n, bounds_out=bounds, boxes_out=boxes)
         return bounds, boxes
 
     def _sort(self, bounds, boxes):
@@ -270,24 +312,34 @@ class BodyTree:
 
     def _fill(self, bounds, boxes):
         """Stage b03: leaves and nodes."""
-        run, be, n, at = self.run, self.run.backend, self.n, self.levels
-        everyone = np.full(self.n_bodies, -1, np.int32)
-        bits = [everyone if b is None else b.view(np.int32) for b in (self.rules.group, self.rules.mask)]
-        self.leaves = be.empty(n * self.leaf_stride, run.real)
-        self.leaf_ints = be.empty(n * self.leaf_width, np.int32)
-        self.nodes = be.empty(max(at.total, 1) * self.node_width, run.raster)
+        run, n, at = self.run, self.n, self.levels
+        self.leaves = self._buffer("leaves", n * self.leaf_stride, run.real)
+        self.leaf_ints = self._buffer("leaf_ints", n * self.leaf_width, np.int32)
+        self.nodes = self._buffer("nodes", max(at.total, 1) * self.node_width, run.raster)
         if not n:
             return
-        run.launch(
-            "b03_bodies", n, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
-            rank_in=run.to_device(2 * self.ranks + self.still), group_in=run.to_device(bits[0]),
-            mask_in=run.to_device(bits[1]), leaves_out=self.leaves, leaf_ints_out=self.leaf_ints,
-        )  # fmt: skip
+        bits = {
+            f"{name}_in": self._ints(name, which, lambda which=which: self._bits(which))
+            for name, which in (("group", self.rules.group), ("mask", self.rules.mask))
+        }
+        rank = self._buffer("rank", self.n_bodies, np.int32)
+        run.backend.write(rank, 2 * self.ranks + self.still)
+        run.launch("b03_bodies", n, bits, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
+                   rank_in=rank, leaves_out=self.leaves, leaf_ints_out=self.leaf_ints)  # fmt: skip
         run.launch(
             "b03_body_nodes", at.counts[0], self.origin_args(), n_nodes=at.counts[0], n=n,
             leaves_in=self.leaves, leaf_ints_in=self.leaf_ints, nodes_out=self.nodes,
         )  # fmt: skip
-        _raise_levels(lambda n, **args: run.launch("b03_body_level", n, **args), at, self.nodes)
+        if self._levels_of is not self.nodes:  # they are many, and short
+            self._levels, self._levels_of, kernel = [], self.nodes, run.module["b03_body_level"]
+            bind = run.backend.bind
+            _raise_levels(lambda n, **args: self._levels.append((bind(kernel, **args), n)), at, self.nodes)
+        for bound, count in self._levels:
+            run.launch_bound(bound, "b03_body_level", count)
+
+    def _bits(self, which):
+        """Groups or masks of all bodies, all ones if there are none."""
+        return np.full(self.n_bodies, -1, np.int32) if which is None else which.view(np.int32)
 
     def origin_args(self):
         """The origin as kernels take it."""

@@ -8,6 +8,7 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline import bisection, screw
 from gpu_collide.pipeline import pairs as broad_phase
 from gpu_collide.pipeline.bvh import BodyTree
+from gpu_collide.pipeline.resident import Resident, scene_too_large
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts
 
@@ -31,6 +32,8 @@ class Pipeline:
     backend : Backend
         One with kernels.
     options : Options
+    resident : Resident, optional
+        What a scene keeps here: bodies are then those that were placed in it.
 
     Raises
     ------
@@ -38,8 +41,8 @@ class Pipeline:
         The backend has no kernels in this precision.
     """
 
-    def __init__(self, backend, options):
-        self.backend, self.options = backend, options
+    def __init__(self, backend, options, resident=None):
+        self.backend, self.options, self.resident = backend, options, resident
         self.kind = backend.kind
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
@@ -59,12 +62,25 @@ class Pipeline:
     def search(self, bodies, rules, tree=None, most=None):
         """The pairs that may meet, counted; see `gpu_collide.pipeline.pairs.search`."""
         everything = self.options.broad_phase == "off"
-        return broad_phase.search(self.run, bodies, rules, everything=everything, tree=tree, most=most)
+        placed = None if self.resident is None else self.resident.place(bodies)
+        return broad_phase.search(
+            self.run, bodies, rules, everything=everything, tree=tree, most=most, placed=placed
+        )
+
+    def hold(self, meshes, shape):
+        """What a scene of bodies with these shapes keeps on the backend, for engines of this precision."""
+        return Resident(self.backend, self.options.precision, meshes, shape)
 
     def collide(self, bodies, pairs, progress=None):
         """`Contacts` of pairs, (p, 2) int32, or of a search, whose blocks are taken one after the other."""
         run = self.run
-        prepared = screw.prepare(run, bodies.meshes, self.options)
+        if self.resident is None:
+            prepared = screw.prepare(run, bodies.meshes, self.options)
+        else:
+            prepared = self.resident.prepare(run, bodies, self.options)
+            run.room.max_bytes = self.options.max_bytes - self.resident.nbytes
+            if run.room.max_bytes <= 0:
+                raise scene_too_large(self.resident.nbytes, self.options.max_bytes)
         fields, report = screw.collide(run, self.options, prepared, bodies, pairs, progress)
         timings = {"compile": 0.0, **run.take_timings()}
         info = {**self.about(), "tolerances": dict(self._tolerances), "timings": timings}

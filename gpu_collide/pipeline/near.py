@@ -82,12 +82,15 @@ def find_items(work, piece, todo):
     list of Items
     """
     run, t, shapes = work.run, work.prepared.tables, piece.shapes
-    near = work.prepared.near[shapes[todo]].any(axis=1)
-    lots, whole = [], todo[~near]
+    lots, whole, near = [], todo, None
+    if work.prepared.any_near:
+        near = work.prepared.near[shapes[todo]].any(axis=1)
+        whole = todo[~near]
     if len(whole):
-        items = np.column_stack([whole, shapes[whole]])
-        lots.append(Items(run.to_device(items, np.int32), len(items), t.screen, t.largest))
-    if near.any():
+        items = np.empty((len(whole), 3), np.int32)
+        items[:, 0], items[:, 1:] = whole, shapes[whole]
+        lots.append(Items(run.to_device(items), len(items), t.screen, t.largest))
+    if near is not None and near.any():
         begun = time.perf_counter()
         found = _gather(work, piece, *_near_patches(work, piece, todo[near]))
         lots.append(found)

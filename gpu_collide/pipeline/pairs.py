@@ -14,11 +14,12 @@ import numpy as np
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.results.report import PairReport
 
-__all__ = ["Search", "search"]
+__all__ = ["KeptTree", "Search", "fitted", "search"]
 
 FIRST_STEP = 64  # bodies that ask first if the pairs may be too many
 SAMPLE, OUTLIERS = 128, 8  # bodies whose rows say how many pairs are likely, and how many long ones do not
 FAR_TOO_MANY = 8  # by so much that must be above what there is room for, to stop before it is filled
+WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
 LONGEST = 8192  # partners of one body beyond which its row is made by all work-items together
 
 
@@ -66,8 +67,10 @@ class Search:
             **t.origin_args(),
         }  # fmt: skip
 
-    def count(self, most=None):
+    def count(self, most=None, before=None):
         """Launch b04_count; returns self.
+
+        `before`: how many pairs there were in the step before, if it is known.
 
         With `most`, it stops when there are more pairs than that, or far more are likely; then `starts` holds
         those found so far.
@@ -77,12 +80,14 @@ class Search:
         counts, tests = be.zeros(t.n_bodies, np.int32), be.zeros(max(t.n, 1), np.int32)
         self._bound["kept_in"] = kept = be.empty(max(t.n_bodies, 1) * t.keep, np.int32)
         first, step = 0, t.n if most is None else FIRST_STEP
+        if most is not None and before is not None and before <= most // FAR_TOO_MANY:
+            step = max(step, t.n // FAR_TOO_MANY)  # few look first, and then all others
         self.starts = np.zeros(t.n_bodies + 1, np.int64)
         while first < t.n and not (most is not None and self.total > most):
             step = min(step, t.n - first)
             run.launch("b04_count", step, self._bound, n_askers=step, first=first, kept_out=kept,
                        counts_out=counts, tests_out=tests)  # fmt: skip
-            first, step = first + step, 2 * step
+            first, step = first + step, 2 * step if before is None else t.n
             self._bound["starts_in"] = be.exclusive_scan(counts)
             self.starts = be.to_host(self._bound["starts_in"])
             if most is not None and first < t.n and self.total * t.n > FAR_TOO_MANY * most * first:
@@ -157,7 +162,45 @@ class Search:
         return int(n * int(rows.sum()) // len(leaves))
 
 
-def search(run, bodies, rules, *, everything=False, tree=None, most=None):
+class KeptTree:
+    """The tree of a step, for the next one.
+
+    Attributes
+    ----------
+    tree : BodyTree or None
+    """
+
+    def __init__(self):
+        self.tree, self._tests_when_new = None, 0
+
+    def take(self):
+        """The tree, which is not there until `keep`: what is interrupted leaves no tree half refitted."""
+        tree, self.tree = self.tree, None
+        return tree
+
+    def keep(self, found):
+        """Keep the tree of a search, unless the bodies have moved so far that it is worn."""
+        report = found.report
+        self.tree = found.tree
+        if not report.refitted or not self._tests_when_new:
+            self._tests_when_new = report.tests
+        elif report.tests > WORN * self._tests_when_new:
+            self.tree = None
+
+
+def fitted(run, bodies, rules, tree=None, placed=None):
+    """The tree over `bodies` under `rules`: `tree`, of an earlier step, with new boxes if it serves; and
+    whether it did."""
+    if tree is not None and tree.run.same_kernels(run):
+        tree.run = run
+        if tree.stands_over(bodies, rules):
+            return tree, True
+        if tree.serves(bodies, rules):
+            return tree.refit(bodies, rules, placed), True
+    return BodyTree.build(run, bodies, rules, placed), False
+
+
+def search(run, bodies, rules, *, everything=False, tree=None, most=None, placed=None):
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters
@@ -171,17 +214,20 @@ def search(run, bodies, rules, *, everything=False, tree=None, most=None):
         Of an earlier step: refitted if it serves.
     most : int, optional
         Stop counting beyond this many pairs; then the result is not `complete`, and has no `blocks`.
+    placed : dict, optional
+        Buffers that hold the poses already.
 
     Returns
     -------
     Search
     """
     run.build("bvh")
-    refitted = tree is not None and tree.run.same_kernels(run) and tree.serves(bodies, rules)
     built = time.perf_counter()
-    tree = tree.refit(bodies, rules) if refitted else BodyTree.build(run, bodies, rules)
+    tree, refitted = fitted(run, bodies, rules, tree, placed)
     report = PairReport(
         "off" if everything else "hierarchy", len(bodies), np.flatnonzero(~tree.valid),
         rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,
     )  # fmt: skip
-    return Search(tree, everything, report).count(most)
+    found = Search(tree, everything, report).count(most, tree.pairs_before if refitted else None)
+    tree.pairs_before = found.total if found.complete else None
+    return found

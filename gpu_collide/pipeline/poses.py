@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["PoseBuffers", "bind_poses"]
+__all__ = ["PoseBuffers", "bind_poses", "pose_arrays"]
+
+
+#: Of positions and turns, as kernels call them.
+NAMES = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
 
 
 class PoseBuffers(NamedTuple):
@@ -28,30 +32,40 @@ class PoseBuffers(NamedTuple):
     origin: np.ndarray | None
 
 
-def bind_poses(run, bodies, pairs):
+def pose_arrays(bodies):
+    """Arrays of all bodies by the names of kernel arguments, in float64; positions of bodies whose poses are
+    none are 0."""
+    start, end = bodies.start, bodies.end
+    valid = start.valid & end.valid
+    position = [start.position, end.position]
+    if not valid.all():
+        position = [np.where(valid[:, None], p, 0.0) for p in position]
+    return dict(zip(NAMES, (*position, start.unit_wxyz, end.unit_wxyz), strict=True)) | {
+        "shape_in": bodies.shape, "valid_in": valid.view(np.uint8),
+    }  # fmt: skip
+
+
+def bind_poses(run, bodies, pairs, placed=None):
     """Bind the poses of `bodies` for `pairs`, (p, 2) int.
 
-    In single precision every pair gets its own two bodies, placed relative to A's start, so that a scene far
-    from the origin keeps its digits; pairs are then (0, 1), (2, 3), ...
+    `placed`, if it is given, are the buffers that hold the poses already. In single precision, where there
+    are none, every pair gets its own two bodies, placed relative to A's start, so that a scene far from the
+    origin keeps its digits; pairs are then (0, 1), (2, 3), ...
     """
-    start, end, shape = bodies.start, bodies.end, bodies.shape
-    position = [start.position, end.position]
-    quat = [start.unit_wxyz, end.unit_wxyz]
-    valid = start.valid & end.valid
-    origin = None
+    if placed is not None:
+        return PoseBuffers(placed, pairs, None)
+    arrays, origin = pose_arrays(bodies), None
     if run.real == np.float32:
-        origin = start.position[pairs[:, 0]]
+        origin = bodies.start.position[pairs[:, 0]]
         flat = pairs.reshape(-1)
-        shape, valid = shape[flat], valid[flat]
-        position = [p[flat] - np.repeat(origin, 2, axis=0) for p in position]
-        quat = [q[flat] for q in quat]
+        arrays = {name: array[flat] for name, array in arrays.items()}
+        valid = arrays["valid_in"].view(bool)
+        for name in NAMES[:2]:
+            position = arrays[name] - np.repeat(origin, 2, axis=0)
+            arrays[name] = position if valid.all() else np.where(valid[:, None], position, 0.0)
         pairs = np.arange(2 * len(pairs), dtype=np.int32).reshape(-1, 2)
-    clean = position if valid.all() else [np.where(valid[:, None], p, 0.0) for p in position]
-    names = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and its pair UNRESOLVED
-        buffers = {
-            name: run.to_device(array, run.real) for name, array in zip(names, [*clean, *quat], strict=True)
-        }
-    buffers["shape_in"] = run.to_device(shape, np.int32)
-    buffers["valid_in"] = run.to_device(valid, np.uint8)
+        buffers = {name: run.to_device(arrays[name], run.real) for name in NAMES}
+    buffers["shape_in"] = run.to_device(arrays["shape_in"], np.int32)
+    buffers["valid_in"] = run.to_device(arrays["valid_in"], np.uint8)
     return PoseBuffers(buffers, pairs, origin)

@@ -301,6 +301,13 @@ class Run:
         self.backend.synchronize()
         self.spent(name, begun)
 
+    def launch_bound(self, bound, name, n, /):
+        """`launch` with arguments that were bound before (`Backend.bind`) to the kernel `name`."""
+        begun = time.perf_counter()
+        bound.launch_items(n)
+        self.backend.synchronize()
+        self.spent(name, begun)
+
     def spent(self, stage, begun):
         """Add the seconds since `begun` to those of a stage."""
         self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - begun

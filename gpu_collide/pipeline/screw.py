@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,12 +21,14 @@ from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import MeshTables, short_edges, tables_for
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["Piece", "Prepared", "Work", "collide", "prepare"]
+__all__ = ["Piece", "Prepared", "Work", "collide", "looks", "prepare", "row_heights", "takes_rows"]
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64
 #: Room for the near faces of a pair, by which pieces are cut; where they take more, the piece is cut again.
 NEAR_BYTES = 1 << 20
+#: Combinations of two meshes whose short edges are kept.
+MOST_SHORT = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,40 @@ class Prepared:
     tables : MeshTables
     near : (meshes,) bool
         Pairs with it look at near faces only.
+    placed : dict or None
+        Buffers that hold the poses of all bodies, where somebody keeps them.
     """
 
     meshes: tuple
     tables: MeshTables
     near: np.ndarray
+    placed: dict | None = None
+
+    @cached_property
+    def any_near(self):
+        """Does any mesh make a pair look at near faces only?"""
+        return bool(self.near.any())
+
+    @cached_property
+    def edges(self):
+        """Edges of each mesh, (meshes,) int64."""
+        return np.array([len(m.edges) for m in self.meshes], dtype=np.int64)
+
+    @cached_property
+    def _short(self):
+        """Short edge of each two meshes, NaN where nobody has asked."""
+        return np.full(len(self.meshes) ** 2, np.nan)
+
+    def short_edges(self, shapes):
+        """`short_edges` of pairs of the meshes `shapes`, (p, 2), each combination looked at once."""
+        key = shapes[:, 0].astype(np.int64) * len(self.meshes) + shapes[:, 1]
+        if len(self.meshes) ** 2 > max(MOST_SHORT, len(key)):
+            return short_edges(self.meshes, *shapes.T)
+        short = self._short
+        new = np.unique(key[np.isnan(short[key])])
+        if len(new):
+            short[new] = short_edges(self.meshes, new // len(self.meshes), new % len(self.meshes))
+        return short[key]
 
 
 @dataclass
@@ -86,14 +118,19 @@ class Piece:
         return self.buffers["screw_in"].nbytes + 64 * self.n
 
 
+def looks(meshes, options):
+    """Which meshes make a pair look at near faces only, and whether the options ask for trees of faces."""
+    near = takes_near(meshes, options)
+    return near, bool(near.any() or (options.check_start and overlap.takes_trees(meshes)))
+
+
 def prepare(run, meshes, options):
     """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
     options ask for them."""
-    near = takes_near(meshes, options)
+    near, trees = looks(meshes, options)
     run.build(*programs(options, near.any()))
     begun = time.perf_counter()
-    trees = near.any() or (options.check_start and overlap.takes_trees(meshes))
-    prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, bool(trees)), near)
+    prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, trees), near)
     run.spent("prepare", begun)
     return prepared
 
@@ -147,18 +184,18 @@ def collide(run, options, prepared, bodies, pairs, progress=None):
 def _block(work, bodies, pairs, found, total, progress):
     """All stages for a block of pairs, in pieces that fit the memory limit."""
     run, options, prepared = work.run, work.options, work.prepared
-    bound = bind_poses(run, bodies, pairs)
+    bound = bind_poses(run, bodies, pairs, prepared.placed)
     done = found.add_block(pairs, bound.origin)
     shapes = bodies.shape[pairs]
-    rows = _takes_rows(options, prepared, shapes)
-    heights = _row_heights(options, prepared, shapes, rows)
-    near = np.cumsum(prepared.near[shapes].any(axis=1))
+    rows = takes_rows(options, prepared, shapes)
+    heights = row_heights(options, prepared, shapes, rows)
+    near = np.cumsum(prepared.near[shapes].any(axis=1)) if prepared.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))
 
     def some(at, stop):
         buffers = dict(bound.buffers)
         buffers["pairs_in"] = run.to_device(bound.pairs[at:stop])
-        height = np.zeros(stop - at) if heights is None else heights[at:stop]
+        height = np.zeros(stop - at, run.real) if heights is None else heights[at:stop]
         buffers["row_height_in"] = run.to_device(height, run.real)
         piece = Piece(stop - at, done + at, shapes[at:stop], rows, buffers)
         told = None if work.report is None else work.report + FilterReport()
@@ -173,33 +210,36 @@ def _block(work, bodies, pairs, found, total, progress):
         return np.searchsorted(near, (near[at - 1] if at else 0) + most_near, "right")
 
     def refusal(at, need):
-        looks_near = near[at] > (near[at - 1] if at else 0)
+        looks_near = near is not None and near[at] > (near[at - 1] if at else 0)
         return (
             f"max_bytes: expected room for pair {done + at}, which needs at least {need} bytes, got "
             f"{run.room.max_bytes}; {_remedy(options, looks_near)}"
         )
 
     told = None if progress is None else lambda stop: progress(done + stop, total)
-    run.room.pieces(len(pairs), _piece_size(work, len(pairs), rows), some, cut, refusal, told)
+    size = _piece_size(work, len(pairs), rows)
+    run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, told)
 
 
-def _takes_rows(options, prepared, shapes):
+def takes_rows(options, prepared, shapes):
     """Does any pair look for its candidates in rows? Near faces do not."""
     if options.candidates != "auto":
         return options.candidates == "raster"
-    a, b = shapes.T
     limit = sources.constants(options.precision)["GC_AUTO_EDGE_PRODUCT"]
-    edges = np.array([len(m.edges) for m in prepared.meshes], dtype=np.int64)
+    edges = prepared.edges
+    if int(edges.max(initial=0)) ** 2 <= limit:
+        return False
+    a, b = shapes.T
     return bool((~(prepared.near[a] | prepared.near[b]) & (edges[a] * edges[b] > limit)).any())
 
 
-def _row_heights(options, prepared, shapes, rows):
+def row_heights(options, prepared, shapes, rows):
     """Row height of each pair in user units, or None if nothing asks for it."""
     if options.refine == "exact" and not rows:
         return None
     if options.pixel_size is not None:
         return np.full(len(shapes), options.pixel_size)
-    return short_edges(prepared.meshes, *shapes.T) / options.resolution
+    return prepared.short_edges(shapes) / options.resolution
 
 
 def _remedy(options, near):

@@ -15,7 +15,7 @@ from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["answer", "collide"]
+__all__ = ["answer", "collide", "refuse_rules", "warn_of_invalid_in"]
 
 
 def collide(
@@ -175,13 +175,17 @@ def collide(
     )  # fmt: skip
     check_callable(progress, "progress")
     if pairs is not None:
-        _refuse_rules(rules, options, world, group, mask, ignore)
+        refuse_rules({
+            "world": world, "group": group, "mask": mask, "ignore": ignore,
+            "still_pairs": rules.still_pairs or None,
+            "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
+        })  # fmt: skip
         pairs = check_pairs(pairs, len(bodies))
     engine = engine_on(get_backend(options.backend, options.precision), options)
     if pairs is None:
         pairs = open_search(engine, bodies, rules)
     else:
-        _warn_of_invalid(bodies, pairs)
+        warn_of_invalid_in(bodies, pairs)
     return answer(engine, bodies, pairs, progress)
 
 
@@ -216,11 +220,9 @@ def answer(engine, bodies, pairs, progress=None):
     return found
 
 
-def _refuse_rules(rules, options, world, group, mask, ignore):
-    """Raise if anything was said about which pairs to make, though the caller gives them."""
-    named = {"world": world, "group": group, "mask": mask, "ignore": ignore}
+def refuse_rules(named):
+    """Raise if anything was said of which pairs to make (what is not None), though the caller gives them."""
     given = [name for name, value in named.items() if value is not None]
-    given += ["still_pairs"] * rules.still_pairs + ["broad_phase"] * (options.broad_phase != "hierarchy")
     if given:
         raise ValueError(
             f"{given[0]}: expected nothing when pairs are given, since it says which pairs to make; leave "
@@ -228,7 +230,7 @@ def _refuse_rules(rules, options, world, group, mask, ignore):
         )
 
 
-def _warn_of_invalid(bodies, pairs):
+def warn_of_invalid_in(bodies, pairs):
     """Warn of bodies in `pairs` whose poses are none."""
     bad = ~(bodies.start.valid & bodies.end.valid)
     if bad.any():

@@ -4,6 +4,7 @@ An engine is made for one `Options` value, which it has as ``options``, and offe
 
 - ``about()``: backend, device and precision, as ``info`` tells them;
 - ``tree_bytes(n)``: bytes of a tree over `n` bodies;
+- ``hold(meshes, shape)``: what a scene keeps where it works (a `Resident`), or None;
 - ``search(bodies, rules, tree=None, most=None)``: the pairs that may meet, counted, with ``total``,
   ``starts``, ``complete``, ``likely``, ``tree``, ``report`` and ``blocks``;
 - ``collide(bodies, pairs, progress=None)``: `Contacts` of pairs, or of such a search;
@@ -16,12 +17,13 @@ from __future__ import annotations
 __all__ = ["engine_on"]
 
 
-def engine_on(backend, options):
-    """The engine for `options` on `backend`; each is imported when it is used."""
+def engine_on(backend, options, resident=None):
+    """The engine for `options` on `backend`, each imported when it is used; of a scene, if `resident` is what
+    it keeps there."""
     if backend.kind == "reference":
         from gpu_collide.reference.engine import Reference
 
         return Reference(options)
     from gpu_collide.pipeline.engine import Pipeline
 
-    return Pipeline(backend, options)
+    return Pipeline(backend, options, resident)

@@ -12,15 +12,25 @@ from gpu_collide._validate import first_few
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.base import host_memory_free
 from gpu_collide.backends.fork import renew_after_fork
+from gpu_collide.backends.host import host_memory_lately
 from gpu_collide.bodies.poses import Bodies, what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import MOST_LEAVES
+from gpu_collide.pipeline.pairs import KeptTree
 from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.report import PairReport
 
-__all__ = ["BroadPhase", "PairReport", "find_pairs", "open_search"]
+__all__ = [
+    "BroadPhase",
+    "PairReport",
+    "all_pairs",
+    "check_count",
+    "find_pairs",
+    "open_search",
+    "warn_of_invalid",
+]
 
 RESULT_BYTES = (
     25 + 8
@@ -29,7 +39,6 @@ PAIR_BYTES = 8
 MOST_PAIRS = (1 << 31) - 1  # contacts number their pair with an int32
 MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that were forgotten
 _BLOCK = 1 << 24  # pairs filled at a time
-_WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
 
 
 def find_pairs(
@@ -96,11 +105,10 @@ def find_pairs(
     Examples
     --------
     >>> import gpu_collide as gc
-    >>> from gpu_collide.broad_phase import find_pairs
     >>> still = [[1, 0, 0, 0]] * 3
     >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0, 0], [0, 9, 0]], still)
     >>> end = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0, 0], [1, 9, 0]], still)
-    >>> find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
+    >>> gc.find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
     [[0, 1]]
     """
     if not isinstance(bodies, Bodies):
@@ -136,8 +144,7 @@ class BroadPhase:
     Examples
     --------
     >>> import gpu_collide as gc
-    >>> from gpu_collide.broad_phase import BroadPhase
-    >>> phase = BroadPhase(2)
+    >>> phase = gc.BroadPhase(2)
     >>> for step in range(3):
     ...     start = gc.Poses.from_quat_wxyz([[step, 0, 0], [3.5, 0, 0]], [[1, 0, 0, 0]] * 2)
     ...     end = gc.Poses.from_quat_wxyz([[step + 1, 0, 0], [3.5, 0, 0]], [[1, 0, 0, 0]] * 2)
@@ -165,14 +172,14 @@ class BroadPhase:
             raise TypeError(f"n_bodies: expected a number of bodies, got {type(n_bodies).__name__}")
         if n_bodies < 0:
             raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
-        _check_count(int(n_bodies), "n_bodies")
+        check_count(int(n_bodies), "n_bodies")
         self.rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
         options = Options.checked(
             broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes
         )
         self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
         self._tree_bytes = self._engine.tree_bytes(self.rules.n)
-        self._tree, self._tests_when_new, self.report = None, 0, None
+        self._kept, self.report = KeptTree(), None
         self._after_fork()
         renew_after_fork(self)
 
@@ -193,51 +200,67 @@ class BroadPhase:
             raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
         if len(bodies) != self.rules.n:
             raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
-        if self._tree_bytes > self._engine.options.max_bytes:
-            raise _no_room_for_tree(len(bodies), self._tree_bytes, self._engine.options.max_bytes)
         with self._lock:
-            tree, self._tree = self._tree, None  # what is interrupted leaves no tree half refitted
-            most = Room(self._engine.options.max_bytes).fits(PAIR_BYTES, held=self._tree_bytes)
-            found = self._engine.search(bodies, self.rules, tree, most=most)
-            if not found.complete or found.total + min(found.total, _BLOCK) > most:
-                self._refuse(found)
-            pairs = _gather(found)
-            self._keep(found)
-        warn_of_invalid(bodies, found.report.invalid_bodies)
+            pairs, report = all_pairs(self._engine, bodies, self.rules, self._kept)
+            self.report = report
+        warn_of_invalid(bodies, report.invalid_bodies)
         return pairs
 
-    def _keep(self, found):
-        """Report and tree of a step that is done."""
-        report = self.report = found.report
-        self._tree = found.tree
-        if not report.refitted:
-            self._tests_when_new = report.tests
-        elif report.tests > _WORN * self._tests_when_new:
-            self._tree = None
 
-    def _refuse(self, found):
-        more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
-        total = found.total if found.complete else max(found.total, found.likely)
-        need = self._tree_bytes + PAIR_BYTES * (total + min(total, _BLOCK))
-        roughly = "" if found.complete else "about "
-        raise MemoryLimitError(
-            f"max_bytes: expected room for {more}{found.total} pairs of {self.rules.n} bodies{about}, which "
-            f"need {roughly}{need} bytes, got {self._engine.options.max_bytes}; pass a larger max_bytes, or "
-            "part the bodies by world, group and mask"
-        )
+def all_pairs(engine, bodies, rules, kept, held=0):
+    """Pairs of `bodies`, and the report of the search for them.
+
+    Parameters
+    ----------
+    engine : Pipeline or Reference
+    bodies : Bodies
+    rules : Rules
+    kept : KeptTree
+        Of the step before; has that of this one afterwards.
+    held : int
+        Bytes that the caller holds besides.
+
+    Raises
+    ------
+    MemoryLimitError
+    """
+    max_bytes, held = engine.options.max_bytes, held + engine.tree_bytes(rules.n)
+    if held > max_bytes:
+        raise _no_room_for_tree(rules.n, held, max_bytes)
+    most = Room(max_bytes).fits(PAIR_BYTES, held=held)
+    found = engine.search(bodies, rules, kept.take(), most=most)
+    if not found.complete or found.total + min(found.total, _BLOCK) > most:
+        _refuse(found, rules.n, held, max_bytes)
+    pairs = _gather(found)
+    kept.keep(found)
+    return pairs, found.report
 
 
-def open_search(engine, bodies, rules):
+def _refuse(found, n, held, max_bytes):
+    more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
+    total = found.total if found.complete else max(found.total, found.likely)
+    need = held + PAIR_BYTES * (total + min(total, _BLOCK))
+    roughly = "" if found.complete else "about "
+    raise MemoryLimitError(
+        f"max_bytes: expected room for {more}{found.total} pairs of {n} bodies{about}, which "
+        f"need {roughly}{need} bytes, got {max_bytes}; pass a larger max_bytes, or "
+        "part the bodies by world, group and mask"
+    )
+
+
+def open_search(engine, bodies, rules, tree=None):
     """The counted pairs of `bodies` for a query that takes them block by block.
 
     Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
+    `tree` is that of a step before, if there is one.
     """
-    _check_count(rules.n, "bodies")
-    tree, max_bytes = engine.tree_bytes(rules.n), engine.options.max_bytes
-    if tree > max_bytes:
-        raise _no_room_for_tree(rules.n, tree, max_bytes)
-    most = min(host_memory_free() // RESULT_BYTES, MOST_PAIRS)
-    found = engine.search(bodies, rules, most=most)
+    check_count(rules.n, "bodies")
+    need, max_bytes = engine.tree_bytes(rules.n), engine.options.max_bytes
+    if need > max_bytes:
+        raise _no_room_for_tree(rules.n, need, max_bytes)
+    free = host_memory_free() if tree is None else host_memory_lately()
+    most = min(free // RESULT_BYTES, MOST_PAIRS)
+    found = engine.search(bodies, rules, tree, most=most)
     if not found.complete or found.total > most:
         more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
         raise MemoryLimitError(
@@ -258,7 +281,7 @@ def open_search(engine, bodies, rules):
     return found
 
 
-def _check_count(n, name):
+def check_count(n, name):
     if n > MOST_LEAVES:
         raise ValueError(
             f"{name}: expected at most {MOST_LEAVES} bodies, which is what a tree holds, got {n}; part them, "

@@ -25,6 +25,7 @@ class Reference:
 
     def __init__(self, options):
         self.options = options
+        self.resident = None
 
     def about(self):
         """Backend, device and precision, as ``info`` tells them."""
@@ -37,6 +38,10 @@ class Reference:
     def search(self, bodies, rules, tree=None, most=None):
         """The pairs that may meet, counted; all of them, whatever `most` is, without any tree."""
         return ReferenceSearch(bodies, rules, self.options.broad_phase)
+
+    def hold(self, meshes, shape):
+        """What a scene of bodies with these shapes keeps: nothing."""
+        return None
 
     def collide(self, bodies, pairs, progress=None):
         """`Contacts` of pairs, (p, 2) int32, or of a search."""

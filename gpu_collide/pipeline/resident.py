@@ -1,0 +1,110 @@
+"""What a scene keeps on a backend: tables of its meshes, poses of its bodies, the tree over them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from gpu_collide.backends import sources
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline import screw
+from gpu_collide.pipeline.bvh import mesh_bounds
+from gpu_collide.pipeline.pairs import KeptTree, fitted
+from gpu_collide.pipeline.poses import NAMES, pose_arrays
+from gpu_collide.pipeline.run import Run
+from gpu_collide.pipeline.tables import build_tables
+
+__all__ = ["Resident", "scene_too_large"]
+
+
+def scene_too_large(need, max_bytes):
+    """The error of a scene for which there is no room."""
+    return MemoryLimitError(
+        f"max_bytes: expected room for what the scene keeps, {need} bytes, and to work in, got {max_bytes}; "
+        "pass a larger max_bytes, or part the bodies over several scenes"
+    )
+
+
+class Resident:
+    """Bodies of unchanging shapes, on one backend in one precision. Not for two threads at once.
+
+    All that launches read of bodies has a place here that outlasts them: the same buffers hold each step's
+    poses. Methods beside the screw take from it what they need.
+
+    Parameters
+    ----------
+    backend : Backend
+        One with kernels.
+    precision : str
+    meshes : tuple of Mesh
+    shape : (n,) int32
+
+    Attributes
+    ----------
+    kept : KeptTree
+        Over the bodies of the last search, in the order of an earlier one.
+    """
+
+    def __init__(self, backend, precision, meshes, shape):
+        self.backend, self.precision = backend, precision
+        self.meshes, self.shape = meshes, shape
+        self.real, self.raster = sources.dtypes(precision)
+        self.kept = KeptTree()
+        self._tables, self._prepared = {}, {}
+        self._placed, self._bodies = None, None
+
+    @property
+    def nbytes(self):
+        """Bytes that it holds."""
+        tables = sum(tables.nbytes for tables in self._tables.values())
+        placed = 0 if self._placed is None else sum(x.nbytes for x in self._placed.values())
+        return tables + placed + (0 if self.kept.tree is None else self.kept.tree.nbytes)
+
+    def forget(self):
+        """Take nothing for placed: whoever was at it did not get to the end."""
+        self._bodies = None
+
+    def tables(self, trees=True):
+        """`MeshTables` of the meshes, with the trees of their faces if they are wanted."""
+        if trees not in self._tables:
+            # not those of `tables_for`: here they are let go of when the scene says so
+            self._tables[trees] = build_tables(self.meshes, self.backend, self.precision, trees)
+        return self._tables[trees]
+
+    def place(self, bodies):
+        """Buffers with the poses of all bodies, by the names of kernel arguments, and ``mesh_bounds_in``.
+
+        None in single precision, where positions count from those of each pair.
+        """
+        if self.real == np.float32 or self._bodies is bodies:
+            return self._placed
+        self._bodies = None  # what is interrupted is done anew
+        arrays = pose_arrays(bodies)
+        if self._placed is None:
+            placed = {name: self.backend.to_device(array.reshape(-1)) for name, array in arrays.items()}
+            placed["mesh_bounds_in"] = self.backend.to_device(mesh_bounds(self.meshes).reshape(-1))
+            self._placed = placed
+        else:
+            for name in (*NAMES, "valid_in"):
+                self.backend.write(self._placed[name], arrays[name].reshape(-1))
+        self._bodies = bodies
+        return self._placed
+
+    def prepare(self, run, bodies, options):
+        """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
+        near, trees = screw.looks(self.meshes, options)
+        run.build(*screw.programs(options, near.any()))
+        begun = time.perf_counter()
+        placed, key = self.place(bodies), (trees, near.tobytes())
+        if key not in self._prepared:
+            self._prepared[key] = screw.Prepared(self.meshes, self.tables(trees), near, placed)
+        run.spent("prepare", begun)
+        return self._prepared[key]
+
+    def tree(self, bodies, rules):
+        """`BodyTree` over `bodies`, fitted to their poses."""
+        run = Run(self.backend, self.precision, 0)  # building a tree guesses no sizes
+        placed, tree = self.place(bodies), self.kept.take()
+        self.kept.tree, _ = fitted(run, bodies, rules, tree, placed)
+        return self.kept.tree

@@ -1,0 +1,417 @@
+"""`Scene`: bodies that are asked about again and again, prepared once."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from gpu_collide._options import Options
+from gpu_collide._validate import as_int_array, check_callable, check_pairs
+from gpu_collide.backends import get_backend
+from gpu_collide.backends.fork import renew_after_fork
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.rules import check_rules
+from gpu_collide.pipeline.pairs import KeptTree
+from gpu_collide.pipeline.resident import scene_too_large
+from gpu_collide.queries.collide import answer, refuse_rules, warn_of_invalid_in
+from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
+
+__all__ = ["PreparedScene", "Scene"]
+
+#: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
+MOST_ENGINES = 16
+
+
+@dataclass(frozen=True)
+class PreparedScene:
+    """What methods beside the screw need of a scene's bodies, as it lies on the backend. For our own use.
+
+    It holds while nobody asks the scene anything: the next step writes to the same buffers.
+
+    Attributes
+    ----------
+    backend : Backend
+    precision : str
+    bodies : Bodies
+    tables : MeshTables or None
+        Of the meshes, with their patches and the trees of their faces. None on the backend ``reference``, as
+        what follows.
+    tree : BodyTree or None
+        Over the bodies, in `bodies`' places. Those that stand still are in the boxes ``GC_CROWD_STILL`` of
+        its nodes.
+    placed : dict or None
+        Buffers of poses and shapes by the names of kernel arguments; None in single precision, where they
+        are made for the pairs of each query.
+    """
+
+    backend: object
+    precision: str
+    bodies: Bodies
+    tables: object
+    tree: object
+    placed: dict | None
+
+
+class Scene:
+    """Bodies whose shapes stay and whose poses change: what a simulation asks about in every step.
+
+    Everything that does not change is made once and kept on one backend: tables of the meshes, rules,
+    buffers, and the tree over the bodies, which only gets new boxes from step to step. The answers are those
+    of `collide` and `find_pairs`, bit for bit.
+
+    Parameters
+    ----------
+    meshes : Mesh or sequence of Mesh
+        The different shapes.
+    shape : (n,) array_like of int or None
+        Which mesh each body has; None if there is a single mesh and poses say how many bodies there are.
+    poses : Poses of shape (n,), or (position, quat_wxyz), optional
+        Where the bodies start. Without it, `update` says so later.
+    end : Poses of shape (n,), or (position, quat_wxyz), optional
+        Where they end. Left out, they are at rest at `poses`, and the scene is prepared at once for all
+        that may be asked of bodies at rest.
+    world, group, mask, ignore, still_pairs
+        Which bodies may be paired, as in `collide`. ``world`` numbers the worlds in which bodies meet only
+        each other: it has nothing to do with the scene, which may hold thousands of worlds.
+    precision, backend, max_bytes
+        As in `collide`. What the scene keeps, `nbytes`, counts in `max_bytes`.
+
+    Attributes
+    ----------
+    bodies : Bodies or None
+        The bodies with their poses of now; None before there are any.
+    rules : Rules
+    report : PairReport or None
+        What the last search for pairs did, as in `BroadPhase`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind.
+    MemoryLimitError
+        What is to be kept does not fit `max_bytes`.
+    BackendUnavailableError
+        The backend asked for is not there.
+
+    Notes
+    -----
+    Any thread may use a scene; what several ask is answered one after the other. Memory is given back by
+    `close`, at the end of a ``with`` block, or when the scene is no longer referred to. Results do not depend
+    on it: they stay.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> still = [[1, 0, 0, 0]] * 2
+    >>> with gc.Scene(gc.shapes.box(), None, ([[0, 0, 0], [4, 0.1, 0.2]], still)) as scene:
+    ...     for x in (3, 2, 0.5):
+    ...         scene.step(([[0, 0, 0], [x, 0.1, 0.2]], still))
+    ...         print(scene.collide().toi)
+    []
+    []
+    [0.66666667]
+    """
+
+    def __init__(
+        self,
+        meshes,
+        shape,
+        poses=None,
+        end=None,
+        *,
+        world=None,
+        group=None,
+        mask=None,
+        ignore=None,
+        still_pairs=False,
+        precision="mixed",
+        backend="auto",
+        max_bytes=None,
+    ):
+        options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
+        if poses is None and end is not None:
+            raise ValueError("poses: expected the start poses where end is given, got None; pass both")
+        if poses is None and shape is None:
+            raise ValueError(
+                "shape: expected (n,) mesh indices where no poses say how many bodies there are, got None"
+            )
+        if poses is None:
+            start = Poses.identity(len(as_int_array(shape, "shape", shape=(None,))))
+        else:
+            start = _as_poses(poses, "poses")
+        made = Bodies(meshes, shape, start, start if end is None else _as_poses(end, "end"))
+        check_count(len(made), "shape" if poses is None else "poses")
+        self.rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
+        self._options = options
+        self._backend = get_backend(options.backend, options.precision)
+        self._fixed = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
+        self._made, self.bodies, self.report = made, None if poses is None else made, None
+        engine = engine_on(self._backend, options)
+        self._resident = engine.hold(made.meshes, made.shape)
+        self._kept = KeptTree() if self._resident is None else self._resident.kept
+        self._tree_bytes = engine.tree_bytes(len(made))
+        if self._tree_bytes >= options.max_bytes:
+            raise scene_too_large(self._tree_bytes, options.max_bytes)
+        self._engines, self._closed = {}, False
+        self._lock, self._busy = threading.RLock(), False
+        renew_after_fork(self)
+        if poses is not None and end is None:
+            _ = self.prepared  # bodies at rest: for all that may be asked of them
+
+    def _after_fork(self):
+        self._lock = threading.RLock()
+        if self._busy:  # another thread of the parent was in the middle of a query
+            self._busy, self._engines = False, {}
+            self._kept.take()
+            if self._resident is not None:
+                self._resident.forget()
+
+    # -- poses -----------------------------------------------------------------------------------------------
+    def update(self, poses, end=None):
+        """New poses of all bodies: at rest, or at the start and at the end of a step.
+
+        Parameters
+        ----------
+        poses : Poses of shape (n,), or (position, quat_wxyz)
+        end : Poses of shape (n,), or (position, quat_wxyz), optional
+            Left out, the bodies are at rest at `poses`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            No poses, or those of another number of bodies; the scene is closed.
+        """
+        start = self._checked(poses, "poses")
+        stop = start if end is None else self._checked(end, "end")
+        with self._lock:
+            self._check_open()
+            self.bodies = self._made = self._made.moved(start, stop)
+
+    def step(self, poses):
+        """The next step: the end of the last one is its start, and `poses` are its end.
+
+        Parameters
+        ----------
+        poses : Poses of shape (n,), or (position, quat_wxyz)
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `update`; also if the scene has no poses yet from which to step.
+        """
+        end = self._checked(poses, "poses")
+        with self._lock:
+            bodies = self._now()
+            self.bodies = self._made = bodies.moved(bodies.end, end)
+
+    def _checked(self, poses, name):
+        """`poses` of all bodies."""
+        poses = _as_poses(poses, name)
+        if poses.shape != (len(self),):
+            raise ValueError(
+                f"{name}: expected poses of the scene's {len(self)} bodies, shape ({len(self)},), got "
+                f"{poses.shape}; for other bodies make another Scene"
+            )
+        return poses
+
+    # -- questions -------------------------------------------------------------------------------------------
+    def find_pairs(self, *, broad_phase="hierarchy"):
+        """Pairs of the bodies that may meet during the step, as `gpu_collide.find_pairs` has them.
+
+        Parameters
+        ----------
+        broad_phase : {"hierarchy", "off"}, optional
+
+        Returns
+        -------
+        (p, 2) int32 ndarray
+            Rows (a, b) with a < b, in lexicographic order.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The scene has no poses yet, or is closed.
+        MemoryLimitError
+            There are more pairs than `max_bytes` holds beside the scene.
+        """
+        with self._lock:
+            bodies, engine = self._now(), self._engine(broad_phase=broad_phase)
+            with self._work():
+                pairs, self.report = all_pairs(engine, bodies, self.rules, self._kept, self._held())
+            invalid = self.report.invalid_bodies
+        warn_of_invalid(bodies, invalid, stacklevel=3)
+        return pairs
+
+    def collide(
+        self,
+        pairs=None,
+        *,
+        broad_phase="hierarchy",
+        filters="auto",
+        features="auto",
+        report=False,
+        refine="exact",
+        candidates="auto",
+        resolution=None,
+        pixel_size=None,
+        min_properness=-0.1,
+        contacts="all",
+        check_start=True,
+        progress=None,
+    ):
+        """Every contact between the bodies during the step, as `gpu_collide.collide` has it for `bodies`.
+
+        Parameters
+        ----------
+        pairs : (p, 2) array_like of int, optional
+            Bodies to look at; the rules of the scene do not apply to them. Default: those of the broad phase.
+        broad_phase, filters, features, report, refine, candidates, resolution, pixel_size, min_properness, \
+contacts, check_start, progress
+            As in `gpu_collide.collide`. `progress` may not ask the scene.
+
+        Returns
+        -------
+        Contacts
+            The same bits as those of ``gpu_collide.collide(scene.bodies, ...)`` with the scene's rules,
+            precision and backend.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Arguments of the wrong kind; the scene has no poses yet, or is closed.
+        MemoryLimitError
+            As in `gpu_collide.collide`, where `max_bytes` has what the scene keeps as well.
+        """
+        with self._lock:
+            bodies = self._now()
+            engine = self._engine(
+                broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
+                candidates=candidates, resolution=resolution, pixel_size=pixel_size,
+                min_properness=min_properness, contacts=contacts, check_start=check_start,
+            )  # fmt: skip
+            check_callable(progress, "progress")
+            if pairs is not None:
+                refuse_rules({"broad_phase": None if broad_phase == "hierarchy" else broad_phase})
+                pairs = check_pairs(pairs, len(self))
+                warn_of_invalid_in(bodies, pairs)
+                with self._work():
+                    return answer(engine, bodies, pairs, progress)
+            with self._work():
+                found = open_search(engine, bodies, self.rules, self._kept.take())
+                self._kept.keep(found)
+                self.report = found.report
+                return answer(engine, bodies, found, progress)
+
+    def _now(self):
+        """The bodies with their poses, if there are any to ask about."""
+        self._check_open()
+        if self.bodies is None:
+            raise ValueError(
+                "poses: expected poses of the bodies before anything is asked, got none; call "
+                "update(poses) or update(poses, end) first"
+            )
+        return self.bodies
+
+    def _engine(self, **options):
+        """The engine for these options, kept from call to call."""
+        key = (*options.items(), *map(type, options.values()))  # 1 is not True, though it equals it
+        try:
+            engine = self._engines.get(key)
+        except TypeError:  # a list of filters
+            engine, key = None, None
+        if engine is None:
+            checked = Options.checked(**options, **self._fixed)
+            key = key or checked
+            engine = self._engines.get(key)
+            if engine is None:
+                engine = engine_on(self._backend, checked, self._resident)
+                if len(self._engines) >= MOST_ENGINES:
+                    self._engines.pop(next(iter(self._engines)))
+                self._engines[key] = engine
+        return engine
+
+    @contextmanager
+    def _work(self):
+        """A query at work: its buffers are the scene's."""
+        if self._busy:
+            raise ValueError(
+                "scene: expected no question while it works on another, got one from its progress callback; "
+                "ask when collide has returned"
+            )
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+    # -- what is kept ----------------------------------------------------------------------------------------
+    @property
+    def prepared(self):
+        """`PreparedScene`: all that is kept, made where it is not there yet."""
+        with self._lock, self._work():
+            bodies, kept = self._now(), self._resident
+            if kept is None:
+                return PreparedScene(self._backend, "double", bodies, None, None, None)
+            tables, tree, placed = kept.tables(), kept.tree(bodies, self.rules), kept.place(bodies)
+            if kept.nbytes >= self._options.max_bytes:
+                raise scene_too_large(kept.nbytes, self._options.max_bytes)
+            return PreparedScene(self._backend, self._options.precision, bodies, tables, tree, placed)
+
+    @property
+    def nbytes(self):
+        """Bytes that the scene keeps on its backend: tables of the meshes, trees and buffers."""
+        with self._lock:
+            return 0 if self._resident is None else self._resident.nbytes
+
+    def _held(self):
+        """`nbytes` without the tree over the bodies."""
+        tree = self._kept.tree
+        return self.nbytes - (0 if tree is None else tree.nbytes)
+
+    def close(self):
+        """Let go of all that is kept. The scene cannot be asked any more; closing it again does nothing."""
+        with self._lock:
+            if not self._closed:
+                with self._work():
+                    self._closed = True
+                    self._engines, self._resident, self._kept = {}, None, KeptTree()
+                    self._made = self.bodies = None
+
+    def _check_open(self):
+        if self._closed:
+            raise ValueError("scene: expected an open Scene, got one that was closed; make a new one")
+
+    def __enter__(self):
+        self._check_open()
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __len__(self):
+        return self.rules.n
+
+    def __repr__(self):
+        if self._closed:
+            return f"Scene({len(self)} bodies, {self._backend.kind}, closed)"
+        made = f"Scene({len(self)} bodies, {len(self._made.meshes)} meshes, {self._backend.kind}"
+        bodies = self.bodies
+        state = "no poses yet" if bodies is None else "at rest" if bodies.start is bodies.end else "moving"
+        return f"{made}, {state}, {self.nbytes} bytes)"
+
+
+def _as_poses(poses, name):
+    """`Poses` from poses or from positions and quaternions."""
+    if isinstance(poses, Poses):
+        return poses
+    if isinstance(poses, (tuple, list)) and len(poses) == 2:
+        return Poses.from_quat_wxyz(*poses)
+    got = "None" if poses is None else type(poses).__name__
+    if isinstance(poses, (tuple, list)):
+        got += f" of {len(poses)}"
+    raise TypeError(
+        f"{name}: expected gpu_collide.Poses or a pair (position, quat_wxyz), got {got}; "
+        "Poses.from_matrix takes matrices"
+    )
