@@ -20,7 +20,7 @@ from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import MeshTables, short_edges, tables_for
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["Piece", "Prepared", "Work", "collide", "prepare"]
+__all__ = ["Piece", "Prepared", "Work", "collide", "prepare", "row_heights", "takes_rows"]
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64
@@ -150,8 +150,8 @@ def _block(work, bodies, pairs, found, total, progress):
     bound = bind_poses(run, bodies, pairs)
     done = found.add_block(pairs, bound.origin)
     shapes = bodies.shape[pairs]
-    rows = _takes_rows(options, prepared, shapes)
-    heights = _row_heights(options, prepared, shapes, rows)
+    rows = takes_rows(options, prepared, shapes)
+    heights = row_heights(options, prepared, shapes, rows)
     near = np.cumsum(prepared.near[shapes].any(axis=1))
     most_near = max(1, run.room.fits(NEAR_BYTES))
 
@@ -183,7 +183,7 @@ def _block(work, bodies, pairs, found, total, progress):
     run.room.pieces(len(pairs), _piece_size(work, len(pairs), rows), some, cut, refusal, told)
 
 
-def _takes_rows(options, prepared, shapes):
+def takes_rows(options, prepared, shapes):
     """Does any pair look for its candidates in rows? Near faces do not."""
     if options.candidates != "auto":
         return options.candidates == "raster"
@@ -193,7 +193,7 @@ def _takes_rows(options, prepared, shapes):
     return bool((~(prepared.near[a] | prepared.near[b]) & (edges[a] * edges[b] > limit)).any())
 
 
-def _row_heights(options, prepared, shapes, rows):
+def row_heights(options, prepared, shapes, rows):
     """Row height of each pair in user units, or None if nothing asks for it."""
     if options.refine == "exact" and not rows:
         return None
