@@ -28,6 +28,7 @@ __all__ = [
     "read_only",
 ]
 
+_FLOAT64 = np.dtype(np.float64)
 MOST_BYTES = 1 << 62  # sums with it stay within int64
 
 
@@ -176,6 +177,9 @@ def as_float_array(obj, name, shape=None):
     Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for
     a wrong shape. Does not look at the values: see `check_finite`.
     """
+    if type(obj) is np.ndarray and obj.dtype is _FLOAT64 and shape is not None and shape[0] is Ellipsis:
+        if obj.shape[1 - len(shape) :] == shape[1:]:  # what comes in every step of a simulation
+            return obj.copy()
     array = as_numpy(obj, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")

@@ -16,6 +16,7 @@ from gpu_collide.backends.builds import Builds
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.backends.host import host_memory_free, thread_count
 from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
+from gpu_collide.backends.sequence import Sequence
 from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
 __all__ = ["Backend", "Bound", "DeviceMemoryError", "Kernel", "KernelArg", "Module", "shape_of"]
@@ -160,13 +161,14 @@ class Backend(ABC):
         """One element as a Python number (`index` counts flat, from the end if negative)."""
         return self.to_host(buf).reshape(-1)[index].item()
 
-    def exclusive_scan(self, counts):
-        """Sums before each element: int64 buffer of length n + 1, its last element the total."""
+    def exclusive_scan(self, counts, out=None):
+        """Sums before each element: int64 buffer of length n + 1, its last element the total; `out`, if one
+        of this length is given."""
         host = self.to_host(counts).reshape(-1)
-        out = np.empty(host.size + 1, np.int64)
-        out[0] = 0
-        np.add.accumulate(host, 0, np.int64, out[1:])
-        return self.to_device(out, copy=False)
+        sums = np.empty(host.size + 1, np.int64)
+        sums[0] = 0
+        np.add.accumulate(host, 0, np.int64, sums[1:])
+        return self.to_device(sums, copy=False) if out is None else self.write(out, sums)
 
     def argsort(self, keys):
         """Places of the elements of `keys`, one axis of integers, in rising order; equal ones stay in order.
@@ -291,6 +293,10 @@ class Backend(ABC):
         TypeError, ValueError
             As `launch`.
         """
+
+    def sequence(self, steps) -> Sequence:
+        """`steps` (`gpu_collide.backends.sequence`), with their buffers and checked now, for many runs."""
+        return Sequence(self, steps)
 
     def grid(self, groups: int, group_size: int | None) -> tuple[int, int]:
         """Groups and work-items a group of a launch that says so itself."""

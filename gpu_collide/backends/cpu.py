@@ -9,15 +9,17 @@ import math
 import os
 import platform
 import struct
+import time
 from functools import lru_cache
 
 import numpy as np
 
 from gpu_collide.backends import pool, sources
-from gpu_collide.backends.base import Backend, Bound, Kernel, KernelArg, shape_of
+from gpu_collide.backends.base import PART_ITEMS, Backend, Bound, Kernel, KernelArg, shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
 from gpu_collide.backends.host import thread_count
+from gpu_collide.backends.sequence import C_TEXT, Launch, Scan, Sequence, Zero
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 __all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
@@ -32,6 +34,8 @@ FLAGS = (
 )  # fmt: skip
 _NATIVE = ("-march=native",)
 _ALIGN = 64
+#: Seconds of work beyond which a sequence is worth threads, and how many of its next runs then have them.
+LONG_RUN, RUNS_BY_THREADS = 2e-3, 15
 
 
 @lru_cache(maxsize=1)
@@ -129,6 +133,16 @@ class _CpuBound(Bound):
         self._args = args
         self._packed = kernel.handle.pack(*values)
 
+    @property
+    def packed(self) -> bytes:
+        """The arguments as a driver takes them."""
+        return self._packed
+
+    @property
+    def buffers(self):
+        """The buffers among the arguments."""
+        return [self._args[arg.name] for arg in self._kernel.args if arg.pointer]
+
     def _run(self, groups, size, parts, new):
         kernel, packed = self._kernel, self._packed
         if new:
@@ -137,6 +151,75 @@ class _CpuBound(Bound):
                 values[place] = value
             packed = kernel.handle.pack(*values)
         pool.run(kernel.handle, packed, groups, parts, self._backend.threads, (kernel, self._args))
+
+
+class _CpuSequence(Sequence):
+    """All steps in one call of C, on this thread alone, unless that took long: then with all threads for some
+    runs, step by step."""
+
+    def __init__(self, backend, steps):
+        super().__init__(backend, steps)
+        self._launches = [step.bound for step in self.steps if isinstance(step, Launch)]
+        # each library has the same runner, and takes the kernels of all
+        library = self._launches[0].kernel.handle.function.library if self._launches else None
+        self._by_threads = 0  # runs to come that go step by step
+        self._packed = []  # arguments of the launches, where C reads them and writes their counts
+        self._function = library and _sequence_of(library)
+        rows = [self._row(step) for step in self.steps]
+        self._rows = np.array(rows, np.int64)
+        self._address = self._rows.__array_interface__["data"][0]
+        self._written = {str(k): array for k, array in enumerate(self._arrays())}
+
+    def _row(self, step):
+        """A step as ``gc_step`` in `gpu_collide.backends.sequence.C_TEXT`."""
+        at = self.backend.address
+        if isinstance(step, Launch):
+            kernel = step.bound.kernel
+            packed = ctypes.create_string_buffer(step.bound.packed)
+            self._packed.append(packed)
+            driver = ctypes.cast(kernel.handle.function, ctypes.c_void_p).value
+            each = PART_ITEMS if step.groups is None else 1
+            return 0, driver, _address(packed), 0, 0, *self._count(step.n), step.most, each
+        if isinstance(step, Zero):
+            return 1, at(step.buffer), 0, 0, 0, 0, step.buffer.nbytes, 0, 0
+        if isinstance(step, Scan):
+            return 2, at(step.counts, False), at(step.out), 0, 0, 0, step.counts.size, 0, 0
+        n, most = self._count(step.n), step.out.size
+        return 3, at(step.numbers, False), at(step.flags, False), at(step.out), at(step.n_out), *n, most, 0
+
+    def _count(self, n):
+        return (0, n) if isinstance(n, int) else (self.backend.address(n, False), 0)
+
+    def _arrays(self):
+        """All buffers."""
+        for step in self.steps:
+            found = step.bound.buffers if isinstance(step, Launch) else step
+            yield from (array for array in found if isinstance(array, np.ndarray))
+
+    def run(self):
+        if self._by_threads or self._function is None:
+            self._by_threads -= self._by_threads > 0
+            return super().run()
+        pool.settle(None, self._written)
+        begun = time.thread_time()  # of this thread alone: others on the machine make nothing long
+        state = _SequenceState()
+        state[8] = pool.TURN
+        code = pool.PAUSED
+        while code == pool.PAUSED:  # back in Python now and then, where signals are heeded
+            code = self._function(self._address, len(self._rows), state)
+        if time.thread_time() - begun > LONG_RUN and self.backend.threads > 1:
+            self._by_threads = RUNS_BY_THREADS
+        return code == pool.FINISHED
+
+
+_SequenceState = ctypes.c_int * 9
+
+
+def _sequence_of(library):
+    function = library["gc_run_sequence"]
+    function.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+    function.restype = ctypes.c_int
+    return function
 
 
 class CpuBackend(Backend):
@@ -216,8 +299,8 @@ class CpuBackend(Backend):
     def item(self, buf, index=-1):
         return buf.item(index)
 
-    def exclusive_scan(self, counts):
-        out = self.empty(counts.size + 1, np.int64)
+    def exclusive_scan(self, counts, out=None):
+        out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[0] = 0
         np.add.accumulate(counts.reshape(-1), 0, np.int64, out[1:])
         return out
@@ -230,9 +313,12 @@ class CpuBackend(Backend):
                 raise KernelCompileError(
                     f"{' '.join(find_compiler()[0])} made a library without the kernels: {error}"
                 ) from None
+            for function in named.values():
+                function.library = library
             return {s.name: _Handle(named[s.name], s, precision) for s in signatures.values()}
 
-        return build_library(text + sources.c_entry_points(signatures), precision, self._flags, handles)
+        drivers = sources.c_entry_points(signatures) + C_TEXT
+        return build_library(text + drivers, precision, self._flags, handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
         """Its address."""
@@ -246,6 +332,15 @@ class CpuBackend(Backend):
 
     def bind(self, kernel, **args):
         return _CpuBound(self, kernel, self._values(kernel, args), args)
+
+    def sequence(self, steps):
+        return _CpuSequence(self, steps)
+
+    def address(self, buf, writes=True) -> int:
+        """Where the contents of a buffer lie, for a kernel that reads it, or writes it as well."""
+        if isinstance(buf, np.ndarray) and buf.flags.c_contiguous and (buf.flags.writeable or not writes):
+            return buf.__array_interface__["data"][0]
+        raise TypeError(f"steps: expected contiguous cpu buffers, writeable where written, got {buf!r:.80}")
 
     def _launch(self, kernel, groups, size, values, parts, args):
         handle: _Handle = kernel.handle

@@ -126,6 +126,11 @@ class Bound(ABC):
         self._kernel = kernel
         self._values = tuple(values)
 
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that is launched."""
+        return self._kernel
+
     def launch(self, groups: int, group_size: int | None = None, /, **numbers) -> None:
         """`Backend.launch`, with the arguments that were bound."""
         groups, size = self._backend.grid(groups, group_size)

@@ -13,8 +13,8 @@ RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
 
 def _norm4(q):
     """Length of quaternions; sums in a fixed order, so that a row has the same bits in any batch."""
-    w, x, y, z = (q[..., k] for k in range(4))
-    return np.sqrt(w * w + x * x + y * y + z * z)
+    s = q * q
+    return np.sqrt(s[..., 0] + s[..., 1] + s[..., 2] + s[..., 3])
 
 
 def _multiply(p, q):
@@ -126,8 +126,9 @@ class Poses(Frozen):
             # false for what is not a number, too; column by column, which is much faster than .all(axis)
             good = np.abs(length - 1) <= UNIT_TOLERANCE
         finite = np.isfinite(position)
-        for column in range(3):
-            good &= finite[..., column]
+        if not finite.all():
+            for column in range(3):
+                good &= finite[..., column]
         if valid is not None:
             good &= valid
         if good.all():

@@ -13,7 +13,7 @@ from gpu_collide.results.faults import contact_faults, normal_faults
 from gpu_collide.results.npz import read_result, save_name, write_result
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE"]
+__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
 
 
 class Status(enum.IntEnum):
@@ -62,12 +62,34 @@ def canonical(name, array, dtype, shape):
         if tuple(array.shape) != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
         return array
-    array = as_numpy(array, name)
+    if type(array) is not np.ndarray:
+        array = as_numpy(array, name)
     if array.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
-    array = np.ascontiguousarray(array, dtype=dtype).reshape(shape).view()
+    if array.dtype == dtype and array.flags.c_contiguous:
+        array = array.view()  # whoever made it may write to theirs
+    else:
+        array = np.ascontiguousarray(array, dtype=dtype).reshape(shape).view()
     array.flags.writeable = False
     return array
+
+
+def sealed(fields, info):
+    """`Contacts` of arrays that were made for it: nothing is checked and nothing copied.
+
+    Parameters
+    ----------
+    fields : dict
+        All fields but ``info``, of their dtypes and shapes. They become read-only, and belong to the result.
+    info : dict
+        Belongs to the result as well.
+    """
+    for array in fields.values():
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    found = object.__new__(Contacts)
+    found.__dict__.update(fields, info=info)
+    return found
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
