@@ -1,18 +1,22 @@
-"""Translated PTX built as a library, kept by content in the folder of built kernels."""
+"""Kernels out of PTX built as libraries, one each, kept by content in the folder of built kernels.
+
+A kernel is built when it is first launched, with what it calls: a text that adds a kernel to others, or changes
+one, costs the building of that one.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import platform
 import threading
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
 
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.compiler import compile_shared, find_compiler
+from tests.ptx.parse import parse
 from tests.ptx.translate import translate
 
-__all__ = ["argument_sizes", "library", "stack_bytes", "texts"]
+__all__ = ["library", "module", "texts"]
 
 # Not fused, not reordered, not assumed: what the opcode says is what is computed.
 FLAGS = (
@@ -26,54 +30,39 @@ FLAGS = (
     "-w",
 )
 X86_64 = ("-msse4.1",)  # floor and rint as instructions; there since 2008
-_HERE = Path(__file__).parent
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
-@lru_cache(maxsize=1)
-def _translator() -> str:
-    """Contents of what a library depends on besides its PTX."""
-    files = ("parse.py", "opcodes.py", "translate.py", "runtime.h", "build.py")
-    return digest(*((_HERE / name).read_bytes() for name in files))
+@lru_cache(maxsize=32)
+def module(ptx: bytes):
+    """The parsed `Module` of a PTX text."""
+    return parse(ptx.decode())
 
 
-def library(ptx: bytes, *, fused: bool = False, count: bool = False) -> ctypes.CDLL:
-    """A PTX module as a library of this machine; see `translate`."""
+def library(ptx: bytes, kernel: str, *, fused: bool = False, count: bool = False) -> ctypes.CDLL:
+    """A kernel of a PTX module as a library of this machine; see `translate`."""
     with _lock:
-        return _library(ptx, fused, count)
+        return _library(ptx, kernel, fused, count)
 
 
-@lru_cache(maxsize=64)
-def _library(ptx: bytes, fused: bool, count: bool) -> ctypes.CDLL:
+@cache
+def _library(ptx: bytes, kernel: str, fused: bool, count: bool) -> ctypes.CDLL:
+    return _built(translate(module(ptx), kernel, fused=fused, count=count))
+
+
+@cache
+def _built(text: str) -> ctypes.CDLL:
     command, version = find_compiler()
     flags = FLAGS + (X86_64 if platform.machine() in ("x86_64", "AMD64") else ())
-    name = f"{digest(ptx, _translator(), str((fused, count)), *flags, version)}.ptx.so"
-
-    def make() -> bytes:
-        text = translate(ptx.decode(), fused=fused, count=count)
-        return compile_shared(command, flags, text, "ptx.c")
-
+    name = f"{digest(text, *flags, version)}.ptx.so"
+    make = lambda: compile_shared(command, flags, text, "ptx.c")  # noqa: E731
     return cached(name, make, lambda data: ctypes.CDLL(str(private_file(name, data))))
 
 
-def argument_sizes(library: ctypes.CDLL, kernel: str) -> list[int]:
-    """Bytes of each argument of a kernel."""
-    return _until_zero(library, f"ptx_sizes_{kernel}", ctypes.c_int)
-
-
-def texts(library: ctypes.CDLL, name: str) -> list[str]:
+def texts(built: ctypes.CDLL, name: str) -> list[str]:
     """Strings of a library: source lines (``ptx_sites``) or basic blocks (``ptx_blocks``)."""
-    return [text.decode() for text in _until_zero(library, name, ctypes.c_char_p)]
-
-
-def _until_zero(library, name, kind) -> list:
-    first = ctypes.pointer(kind.in_dll(library, name))
+    first = ctypes.pointer(ctypes.c_char_p.in_dll(built, name))
     found = []
     while first[len(found)]:
-        found.append(first[len(found)])
+        found.append(first[len(found)].decode())
     return found
-
-
-def stack_bytes(library: ctypes.CDLL, kernel: str) -> int:
-    """Bytes of local memory that a work-item of a kernel takes with all that it calls."""
-    return ctypes.c_int.in_dll(library, f"ptx_stack_{kernel}").value

@@ -78,6 +78,7 @@ _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[bsuf](\d+)\s+([\w$]+)(?:
 _REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(%?[\w$]+)(?:<(\d+)>)?")
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(?:,.*inlined_at\s+(\d+)\s+(\d+))?")
 _HEAD = re.compile(r"(?:\.visible\s+|\.weak\s+)?\.(entry|func)\s*(?:\((.*?)\)\s*)?([\w$]+)\s*\((.*?)\)", re.S)
+_OPERAND = re.compile(r"\{[^}]*\}|\([^)]*\)|\[[^\]]*\]|[^,\s]+")
 _MASK = re.compile(r'\.pragma "used_bytes_mask (\w+)"')
 
 
@@ -206,7 +207,9 @@ def _statement(made: Function, text: str, place: str, mask: int | None) -> bool:
         pass
     elif m := re.fullmatch(r"(?:@(!?%\w+)\s+)?([a-z][\w.:]*)\s*(.*?);", text):
         guard, op, rest = m.groups()
-        operands = re.findall(r"\{[^}]*\}|\([^)]*\)|\[[^\]]*\]|[^,\s]+", rest)
+        operands = re.findall(_OPERAND, rest)
+        if re.sub(_OPERAND, "o", rest).split(", ") != ["o"] * len(operands) and rest:
+            raise PtxError(f"{made.name}, {place}: {text[:80]!r} is not understood")
         made.body.append(Instruction(op, tuple(operands), guard or "", place, mask))
         return True
     else:

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 from tests.ptx.opcodes import C_TYPES, FUSED, RULES, SPECIAL, bits_of
-from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, Param, PtxError, parse
+from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, Param, PtxError
 
-__all__ = ["translate"]
+__all__ = ["argument_sizes", "needed", "stack_bytes", "translate"]
 
 _REGISTER_TYPES = {"pred": "int", "b16": "uint16_t", "b32": "uint32_t", "b64": "uint64_t"}
 _REGISTER_TYPES |= {"f32": "float", "f64": "double"}
@@ -40,12 +40,13 @@ for _op in ("ld", "st"):
                 _MEMORY[".".join(p for p in _parts if p)] = (_op, _space, _n, _t)
 
 
-def translate(ptx: str, *, fused: bool = False, count: bool = False) -> str:
-    """C text of a PTX module.
+def translate(module: Module, kernel: str, *, fused: bool = False, count: bool = False) -> str:
+    """C text of a kernel and of all that it calls.
 
     Parameters
     ----------
-    ptx : str
+    module : Module
+    kernel : str
     fused : bool
         Let fused multiply-adds through, for tests that look for what they do.
     count : bool
@@ -54,9 +55,52 @@ def translate(ptx: str, *, fused: bool = False, count: bool = False) -> str:
     Raises
     ------
     PtxError
-        An opcode or a form that is not known; the message names function and source line.
+        An opcode or a form that is not known; the message names kernel, function and source line.
     """
-    return _Translator(parse(ptx), RULES | FUSED if fused else RULES, count).text()
+    try:
+        return _Translator(needed(module, kernel), RULES | FUSED if fused else RULES, count).text()
+    except PtxError as error:
+        raise PtxError(f"kernel {kernel}: {error}") from None
+
+
+def needed(module: Module, kernel: str) -> Module:
+    """The part of a module that a kernel needs: its functions, callees first, and the arrays they name."""
+    by_name = {f.name: f for f in module.functions}
+    if kernel not in by_name:
+        raise PtxError(f"no kernel {kernel}")
+    found: dict[str, Function] = {}
+
+    def add(f: Function) -> None:
+        for name in called(f):
+            if name not in by_name:
+                raise PtxError(f"call of {name}, which is not in the module")
+            if name not in found:
+                add(by_name[name])
+        found[f.name] = f
+
+    add(by_name[kernel])
+    operands = {o for f in found.values() for s in f.body if isinstance(s, Instruction) for o in s.operands}
+    return Module(list(found.values()), [a for a in module.arrays if a.name in operands])
+
+
+def called(f: Function) -> list[str]:
+    """Names of the functions that a function calls."""
+    calls = [s for s in f.body if isinstance(s, Instruction) and s.op.partition(".")[0] == "call"]
+    return [next(o for o in s.operands if not o.startswith("(")) for s in calls]
+
+
+def stack_bytes(module: Module, kernel: str) -> int:
+    """Bytes of local memory of a work-item: of a kernel's arrays and, at most, of those that it calls."""
+    deep: dict[str, int] = {}
+    for f in needed(module, kernel).functions:
+        own = sum(-(-a.size // 16) * 16 for a in f.arrays if a.space == "local")
+        deep[f.name] = own + max((deep[name] for name in called(f)), default=0)
+    return deep[kernel]
+
+
+def argument_sizes(module: Module, kernel: str) -> list[int]:
+    """Bytes of each argument of a kernel."""
+    return [p.size for p in next(f for f in module.functions if f.name == kernel).params]
 
 
 def c_name(name: str) -> str:
@@ -82,7 +126,7 @@ class _Translator:
         head.append((Path(__file__).parent / "runtime.h").read_text(encoding="utf-8"))
         head += _declared(arrays)
         head += [_signature(f) + ";" for f in functions]
-        tail = [_entry(f, f.name in waits, self._stack(f.name)) for f in functions if f.entry]
+        tail = [_entry(f, f.name in waits) for f in functions if f.entry]
         tail.append("const char *const ptx_sites[] = {" + ",".join(f'"{s}"' for s in self.sites) + ",0};")
         tail.append(
             "const char *const ptx_blocks[] = {" + "".join(f'"{_tally(*b)}",' for b in self.blocks) + "0};"
@@ -95,12 +139,6 @@ class _Translator:
         while more := {f for f, called in self.calls.items() if f not in waits and called & waits}:
             waits |= more
         return waits
-
-    def _stack(self, name: str) -> int:
-        """Bytes of local arrays of a function and, at most, of what it calls."""
-        f = next(f for f in self.module.functions if f.name == name)
-        own = sum(-(-a.size // 16) * 16 for a in f.arrays if a.space == "local")
-        return own + max(map(self._stack, self.calls[name]), default=0)
 
 
 def _tally(function: str, ops: dict) -> str:
@@ -130,14 +168,12 @@ def _signature(f: Function) -> str:
     return f"static void {c_name(f.name)}(struct item *w, char *ret{arguments})"
 
 
-def _entry(f: Function, waits: bool, stack: int) -> str:
+def _entry(f: Function, waits: bool) -> str:
     passed = "".join(f", args[{i}]" for i in range(len(f.params)))
     return (
         f"static void call_{f.name}(struct item *w, const char **args) {{ {c_name(f.name)}(w, 0{passed}); }}\n"
         f"int ptx_run_{f.name}(struct device *d, const char **args, int grid, int block, struct report *r)"
         f" {{ return ptx_run(d, call_{f.name}, args, grid, block, {int(waits)}, r); }}\n"
-        f"const int ptx_sizes_{f.name}[] = {{{''.join(f'{p.size}, ' for p in f.params)}0}};\n"
-        f"const int ptx_stack_{f.name} = {stack};"
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from cupy import cuda
 from cupy._array import ndarray
-from tests.ptx import build
+from tests.ptx import build, translate
 from tests.ptx import device as simulated
 
 __all__ = ["RawModule", "get_default_memory_pool"]
@@ -22,21 +22,20 @@ class RawModule:
         data = Path(path).read_bytes()
         if data.startswith(b"\x7fELF"):
             raise cuda.CUDARuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available", 209)
-        self._library = build.library(data)
-        self._device = cuda.Device().id
+        self._ptx, self._device = data, cuda.Device().id
 
     def get_function(self, name):
-        return RawKernel(self._library, name, self._device)
+        if not any(f.entry and f.name == name for f in build.module(self._ptx).functions):
+            raise cuda.CUDARuntimeError("CUDA_ERROR_NOT_FOUND: named symbol not found", 500)
+        return RawKernel(self._ptx, name, self._device)
 
 
 class RawKernel:
-    def __init__(self, library, name, device_id):
-        if not hasattr(library, f"ptx_run_{name}"):
-            raise cuda.CUDARuntimeError("CUDA_ERROR_NOT_FOUND: named symbol not found", 500)
-        self.name, self._library, self._device = name, library, device_id
-        self._sizes = build.argument_sizes(library, name)
-        self.attributes = {"local_size_bytes": build.stack_bytes(library, name)}
-        self.local_size_bytes = self.attributes["local_size_bytes"]
+    def __init__(self, ptx, name, device_id):
+        self.name, self._ptx, self._device = name, ptx, device_id
+        self._sizes = translate.argument_sizes(build.module(ptx), name)
+        self.local_size_bytes = translate.stack_bytes(build.module(ptx), name)
+        self.attributes = {"local_size_bytes": self.local_size_bytes}
 
     def __call__(self, grid, block, args, *, shared_mem=0, stream=None):
         cuda.check_pending()
@@ -49,7 +48,8 @@ class RawKernel:
             )
         passed = [self._passed(i, arg, here) for i, arg in enumerate(args)]
         cuda.use_on_stream({id(a.buffer): a.buffer for a in args if isinstance(a, ndarray)}.values())
-        simulated.device(here).launch(self._library, self.name, _one(grid), _one(block), passed)
+        library = build.library(self._ptx, self.name)
+        simulated.device(here).launch(library, self.name, _one(grid), _one(block), passed)
 
     def _passed(self, i, arg, here):
         """The bytes of an argument, as an array of one element."""
