@@ -1,7 +1,7 @@
 """The backend `cuda` on translated PTX: `python -m tests.ptx`, or a sample of it with --sample.
 
-For each group size the stored results are computed anew and compared bit by bit; then the tests that run on every
-backend run on `cuda`. Races, divergent barriers, reads of what was never written and writes outside a buffer fail
+For each group size the stored results are computed anew and compared bit by bit; then the tests that run on
+every backend run on `cuda`. Races, divergent barriers, reads of what was never written and writes outside a buffer fail
 the test in which they happen. It ends with a page of what was run, and with 1 if anything failed.
 """
 
@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from gpu_collide.backends import sources
 from tests.ptx import install
 from tests.ptx.device import ALLOWED
 
@@ -50,7 +51,7 @@ def environment(size, totals):
 def runs(options):
     """Yield group size, what it is, command and further environment."""
     for size in options.size or SIZES:
-        bits = [sys.executable, "-m", "tests.ptx.stored_bits", *(["--sample"] if options.sample else [])]
+        bits = [sys.executable, "-m", "tests.ptx.stored_bits"]
         yield size, "stored bits", bits, {"GPU_COLLIDE_CHECK": "0"}
         which = SAMPLE.get(size, []) if options.sample else ["tests"]
         if options.tests is not None:
@@ -70,13 +71,13 @@ def runs(options):
             yield size, "tests", [*pytest, *options.workers, *which], {}
 
 
-def play(command, environment, quiet):
+def play(command, environment):
     """Run a command; its exit code, its processor seconds and the lines that matter."""
     before = os.times()
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     after = os.times()
     lines = done.stdout.strip().splitlines()
-    if done.returncode and not quiet:
+    if done.returncode:
         print("\n".join(lines[-60:]) + done.stderr[-4000:], flush=True)
     seconds = after.children_user + after.children_system - before.children_user - before.children_system
     return done.returncode, seconds, lines[-1] if lines else done.stderr.strip()[-100:]
@@ -90,6 +91,8 @@ def page(totals, results):
     for kernel in kernels:
         lines.append(f"{kernel:<16}" + "".join(f"{totals[kernel, c]:>16,}" for c in columns))
     lines.append(f"{'all':<16}" + "".join(f"{sum(totals[k, c] for k in kernels):>16,}" for c in columns))
+    silent = sorted(set(sources.parse(sources.source())) - set(kernels))
+    lines += ["", f"never launched: {', '.join(silent) or 'none'}"]
     lines += ["", "group  what              ended          processor  result"]
     for size, what, code, seconds, last in results:
         lines.append(
@@ -114,7 +117,7 @@ def main(argv=None):
     begun, results, totals = time.perf_counter(), [], Counter()
     with tempfile.TemporaryDirectory() as folder:
         for size, what, command, more in runs(options):
-            code, seconds, last = play(command, environment(size, folder) | more, False)
+            code, seconds, last = play(command, environment(size, folder) | more)
             results.append((size, what, code, seconds, last))
             print(f"{size}: {what}: {last}", flush=True)
         for path in Path(folder).glob("*.json"):
