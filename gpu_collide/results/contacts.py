@@ -61,7 +61,8 @@ def canonical(name, array, dtype, shape):
     if not isinstance(array, np.ndarray) and hasattr(array, "__cuda_array_interface__"):
         if tuple(array.shape) != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
-        return array
+        # kernels write bytes that are 0 or 1; as numbers they would index instead of choose
+        return array.view(np.bool_) if dtype is np.bool_ and array.dtype == np.uint8 else array
     array = as_numpy(array, name)
     if array.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")

@@ -1,8 +1,8 @@
 """The backend `cuda` on translated PTX: `python -m tests.ptx`, or a sample of it with --sample.
 
 For each group size the stored results are computed anew and compared bit by bit; then the tests that run on
-every backend run on `cuda`. Races, divergent barriers, reads of what was never written and writes outside a buffer fail
-the test in which they happen. It ends with a page of what was run, and with 1 if anything failed.
+every backend run on `cuda`. Races, divergent barriers, reads of what was never written and writes outside a
+buffer fail the test in which they happen. It ends with a page of what was run, and with 1 if anything failed.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Kernels out of PTX built as libraries, one each, kept by content in the folder of built kernels.
 
-A kernel is built when it is first launched, with what it calls: a text that adds a kernel to others, or changes
-one, costs the building of that one.
+A kernel is built when it is first launched, with what it calls: a text that adds a kernel to others, or
+changes one, costs the building of that one.
 """
 
 from __future__ import annotations

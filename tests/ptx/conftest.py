@@ -40,8 +40,9 @@ def on_ptx(cupy):
 
 @pytest.fixture
 def run(cupy):
-    """``run(text, groups, size, *arguments)`` plays the kernel `k` of a text in the kernels' dialect; arrays are
-    copied to the device before, and back to the host afterwards. A `whole` text has gc_platform.h already."""
+    """``run(text, groups, size, *arguments)`` plays the kernel `k` of a text in the kernels' dialect; arrays
+    are copied to the device before, and back to the host afterwards. A `whole` text has gc_platform.h
+    already."""
 
     def play(text, groups, size, *arguments, whole=False):
         if not whole:

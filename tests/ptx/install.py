@@ -20,8 +20,8 @@ _FOLDERS = [str(Path(__file__).resolve().parent / "stand_in"), str(Path(__file__
 
 
 def wanted() -> bool:
-    """Whether ``GPU_COLLIDE_CUDA=ptx`` asks for the backend `cuda` on the stand-in; ``ptx:256`` also says how many
-    work-items a group has."""
+    """Whether ``GPU_COLLIDE_CUDA=ptx`` asks for the backend `cuda` on the stand-in; ``ptx:256`` also says how
+    many work-items a group has."""
     value = os.environ.get(VARIABLE, "")
     if not re.fullmatch(r"(ptx(:\d+)?)?", value):
         raise ValueError(f"{VARIABLE} must be 'ptx', 'ptx:' and a group size, or not set, got {value!r}")

@@ -1,8 +1,9 @@
 """What each PTX opcode computes, as a C expression of its operands.
 
-The whole opcode is the key, with all its suffixes, so that none is let through whose meaning was not looked up
-(PTX ISA 8.8, chapter 9.7). What is missing on purpose: arithmetic without ``.rn``, which ptxas may fuse, ``fma``
-and everything approximate or flushed to zero (``.approx``, ``.ftz``); the kernels promise to have none of it.
+The whole opcode is the key, with all its suffixes, so that none is let through whose meaning was not looked
+up (PTX ISA 8.8, chapter 9.7). What is missing on purpose: arithmetic without ``.rn``, which ptxas may fuse,
+``fma`` and everything approximate or flushed to zero (``.approx``, ``.ftz``); the kernels promise to have
+none of it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ class Param:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction; `guard` is ``""``, ``"%p1"`` or ``"!%p1"``, `mask` the bytes of a load that are used."""
+    """One instruction; `guard` is ``""``, ``"%p1"`` or ``"!%p1"``, `mask` the bytes of a load that are
+    used."""
 
     op: str
     operands: tuple[str, ...]
@@ -43,7 +44,8 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Array:
-    """Memory with a name: space ``const``, ``global``, ``shared`` or ``local``; `data` what it holds at first."""
+    """Memory with a name: space ``const``, ``global``, ``shared`` or ``local``; `data` what it holds at
+    first."""
 
     space: str
     name: str

@@ -1,4 +1,5 @@
-"""Faults put into the kernels are found: a barrier taken out, a fused multiply-add let in, an index off by one.
+"""Faults put into the kernels are found: a barrier taken out, a fused multiply-add let in, an index off by
+one.
 
 Each stage is built alone, from the headers and its own file, so that this takes seconds.
 """
@@ -17,10 +18,9 @@ from tests.ptx.translate import translate
 KERNELS = sources.kernels_dir()
 
 
-def text_of(*stages, more=""):
-    """The kernel text with these stage files only."""
-    files = [f for f in sources.kernel_files() if f.suffix == ".h"] + [KERNELS / stage for stage in stages]
-    return sources.join(files, KERNELS) + more
+def text_of(stage, more=""):
+    """The kernel text of one stage and what it needs."""
+    return sources.joined(stage) + more
 
 
 def changed(text, old, new, file):
@@ -138,7 +138,7 @@ def test_an_index_off_by_one(on_ptx):
     }
 
     def launch(text):
-        kernel = on_ptx.module("mixed", text)["f01_spheres"]
+        kernel = on_ptx.compile(text)["f01_spheres"]
         given = {a.name: on_ptx.zeros(sizes[a.name], a.dtype) for a in kernel.args if a.pointer}
         on_ptx.launch_items(kernel, n, n_todo=n, **given)
 

@@ -1,4 +1,5 @@
-"""What the runtime of translated PTX takes for a failure, each with kernel and source line, and what it does not."""
+"""What the runtime of translated PTX takes for a failure, each with kernel and source line, and what it does
+not."""
 
 import numpy as np
 import pytest

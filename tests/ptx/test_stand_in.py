@@ -123,5 +123,5 @@ def test_an_error_of_a_launch_comes_later(cupy):
 
 def test_a_cubin_is_for_a_real_device(cupy, tmp_path):
     (tmp_path / "k.cubin").write_bytes(b"\x7fELF....")
-    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match="NO_BINARY_FOR_GPU"):
+    with pytest.raises(cupy.cuda.driver.CUDADriverError, match="NO_BINARY_FOR_GPU"):
         cupy.RawModule(path=str(tmp_path / "k.cubin"))

@@ -1,7 +1,7 @@
 """A PTX module to one C file, which runtime.h completes.
 
-A PTX function becomes a C function, a register a variable, an opcode the expression that `opcodes` has for it.
-Each access to memory and each barrier carries the number of its source line, its site; site 0 is unknown.
+A PTX function becomes a C function, a register a variable, an opcode the expression that `opcodes` has for
+it. Each access to memory and each barrier carries the number of its source line, its site; site 0 is unknown.
 """
 
 from __future__ import annotations
@@ -145,6 +145,12 @@ def _tally(function: str, ops: dict) -> str:
     return function + "".join(f" {op}={n}" for op, n in sorted(ops.items()))
 
 
+_IN_FIXED = """static int in_fixed(uint64_t at, int n)
+{
+    return at - (uint64_t)(uintptr_t)&fixed < sizeof fixed && at + n <= (uint64_t)(uintptr_t)(&fixed + 1);
+}"""
+
+
 def _declared(arrays: list[Array]) -> list[str]:
     """C text of module arrays: data in one struct, so that an address can be told to be in it; shared ones
     at their places in the group's own memory."""
@@ -158,8 +164,7 @@ def _declared(arrays: list[Array]) -> list[str]:
         if a.space == "shared":
             lines.append(f"#define {c_name(a.name)}_AT (run.shared + {at})")
             at += -(-a.size // 16) * 16
-    lines.append("static int in_fixed(uint64_t at, int n)\n{\n    return at - (uint64_t)(uintptr_t)&fixed < sizeof "
-                 "fixed && at + n <= (uint64_t)(uintptr_t)(&fixed + 1);\n}")  # fmt: skip
+    lines.append(_IN_FIXED)
     return lines
 
 
@@ -171,9 +176,10 @@ def _signature(f: Function) -> str:
 def _entry(f: Function, waits: bool) -> str:
     passed = "".join(f", args[{i}]" for i in range(len(f.params)))
     return (
-        f"static void call_{f.name}(struct item *w, const char **args) {{ {c_name(f.name)}(w, 0{passed}); }}\n"
-        f"int ptx_run_{f.name}(struct device *d, const char **args, int grid, int block, struct report *r)"
-        f" {{ return ptx_run(d, call_{f.name}, args, grid, block, {int(waits)}, r); }}\n"
+        f"static void call_{f.name}(struct item *w, const char **args)\n"
+        f"{{ {c_name(f.name)}(w, 0{passed}); }}\n"
+        f"int ptx_run_{f.name}(struct device *d, const char **args, int grid, int block, struct report *r)\n"
+        f"{{ return ptx_run(d, call_{f.name}, args, grid, block, {int(waits)}, r); }}\n"
     )
 
 
@@ -274,7 +280,8 @@ class _Body:
         raise self._unknown(f"operand {operand}")
 
     def _store(self, register: str, expression: str, t: str) -> str:
-        """C statement that puts an expression of type `t` into a register, wider ones filled up by its sign."""
+        """C statement that puts an expression of type `t` into a register, wider ones filled up by its
+        sign."""
         if register == "_":
             return f"(void)({expression});"
         kind, name = self._kind(register), self._name(register)

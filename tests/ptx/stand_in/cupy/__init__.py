@@ -1,4 +1,5 @@
-"""A stand-in for CuPy on the simulated device of tests/ptx: what gpu_collide and its tests use, as strict as CuPy.
+"""A stand-in for CuPy on the simulated device of tests/ptx: what gpu_collide and its tests use, as strict as
+CuPy.
 
 Arrays never become NumPy arrays by themselves and do not mix with them; a kernel takes scalars of exactly its
 types, arrays of the current device, and runs on the current stream.

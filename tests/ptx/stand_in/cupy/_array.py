@@ -10,7 +10,10 @@ from cupy._memory import MemoryPointer, allocate
 
 __all__ = ["ndarray"]
 
-_IMPLICIT = "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+_IMPLICIT = (
+    "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array "
+    "explicitly."
+)
 
 
 class ndarray:  # noqa: N801  CuPy's name
@@ -121,6 +124,16 @@ class ndarray:  # noqa: N801  CuPy's name
         self.view_.fill(_plain(value))
         self._was_written(self.view_)
 
+    def set(self, array, stream=None):
+        cuda.check_pending()
+        if not isinstance(array, np.ndarray):
+            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
+        if array.dtype != self.dtype or array.shape != self.shape:
+            raise TypeError(f"{array.dtype} of {array.shape} cannot be set to {self.dtype} of {self.shape}")
+        self.view_[...] = array
+        with stream or cuda.get_current_stream():
+            self._was_written(self.view_)
+
     def _was_written(self, view):
         cuda.use_on_stream([self.buffer])
         self.buffer.device.written(view)
@@ -200,8 +213,11 @@ def _unary(name):
     return method
 
 
-for _name in ("__neg__", "__abs__", "__invert__", "sum", "min", "max", "any", "all", "mean", "argmin", "argmax",
-              "cumsum", "nonzero", "argsort", "round", "clip", "take", "prod", "squeeze", "transpose"):  # fmt: skip
+_UNARY = (
+    "__neg__ __abs__ __invert__ sum min max any all mean argmin argmax cumsum nonzero argsort round clip take prod "
+    "squeeze transpose"
+)
+for _name in _UNARY.split():
     setattr(ndarray, _name, _unary(_name))
 
 

@@ -21,12 +21,14 @@ class RawModule:
             raise NotImplementedError("the stand-in takes a path to PTX")
         data = Path(path).read_bytes()
         if data.startswith(b"\x7fELF"):
-            raise cuda.CUDARuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available", 209)
+            raise cuda.driver.CUDADriverError(
+                "CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available", 209
+            )
         self._ptx, self._device = data, cuda.Device().id
 
     def get_function(self, name):
         if not any(f.entry and f.name == name for f in build.module(self._ptx).functions):
-            raise cuda.CUDARuntimeError("CUDA_ERROR_NOT_FOUND: named symbol not found", 500)
+            raise cuda.driver.CUDADriverError("CUDA_ERROR_NOT_FOUND: named symbol not found", 500)
         return RawKernel(self._ptx, name, self._device)
 
 
@@ -43,7 +45,7 @@ class RawKernel:
             raise ValueError(f"{self.name} takes {len(self._sizes)} arguments, got {len(args)}")
         here = cuda.Device().id
         if self._device != here:
-            raise cuda.CUDARuntimeError(
+            raise cuda.driver.CUDADriverError(
                 "CUDA_ERROR_INVALID_HANDLE: the kernel belongs to another device", 400
             )
         passed = [self._passed(i, arg, here) for i, arg in enumerate(args)]
@@ -69,7 +71,8 @@ class RawKernel:
             raise TypeError(f"Unsupported type {type(arg)}")
         if value.itemsize != self._sizes[i]:
             raise simulated.Failure(
-                f"kernel {self.name}: argument {i} takes {self._sizes[i]} bytes, {type(arg).__name__} has {value.itemsize}"
+                f"kernel {self.name}: argument {i} takes {self._sizes[i]} bytes, "
+                f"{type(arg).__name__} has {value.itemsize}"
             )
         return value
 

@@ -5,7 +5,7 @@ import threading
 from cupy import _memory as memory
 from tests.ptx import device as simulated
 
-__all__ = ["Device", "Event", "Stream", "get_current_stream", "memory", "runtime"]
+__all__ = ["Device", "Event", "Stream", "driver", "get_current_stream", "memory", "runtime"]
 
 _here = threading.local()
 
@@ -16,8 +16,18 @@ class CUDARuntimeError(RuntimeError):
         super().__init__(text)
 
 
+class driver:  # noqa: N801  CuPy's name
+    """What loads modules and launches, whose errors are of another class than the runtime's."""
+
+    class CUDADriverError(RuntimeError):
+        def __init__(self, text, status):
+            self.status = status
+            super().__init__(text)
+
+
 class runtime:  # noqa: N801  CuPy's name
-    """What the CUDA runtime tells of the devices. `pending` is an error that the next synchronisation raises."""
+    """What the CUDA runtime tells of the devices. `pending` is an error that the next synchronisation
+    raises."""
 
     CUDARuntimeError = CUDARuntimeError
     pending = None
@@ -103,8 +113,8 @@ _streams = {}
 
 
 class Stream:
-    """A stream. What ran on another is in order with it only after a synchronisation or an event; the null stream
-    is in order with all but those made with ``non_blocking``."""
+    """A stream. What ran on another is in order with it only after a synchronisation or an event; the null
+    stream is in order with all but those made with ``non_blocking``."""
 
     null = None
 
@@ -175,7 +185,7 @@ def use_on_stream(buffers):
     for buffer in buffers:
         if buffer.stream is not None and not stream.runs_after(buffer.stream, buffer.clock):
             raise simulated.Failure(
-                f"a buffer of {buffer.n} bytes is used on stream {stream.ptr} while stream {buffer.stream.ptr} may "
-                "still use it: nothing orders the two"
+                f"a buffer of {buffer.n} bytes is used on stream {stream.ptr} while stream "
+                f"{buffer.stream.ptr} may still use it: nothing orders the two"
             )
         buffer.stream, buffer.clock = stream, stream.clock
