@@ -162,8 +162,8 @@ class CudaBackend(Backend):
         if isinstance(error, MemoryError) or getattr(error, "status", None) == _NO_MEMORY:
             return DeviceMemoryError(f"{self.device}: {error}")
         return DeviceError(
-            f"{self.device}: {error}, told at {doing}; a launch or copy before it may be the reason. The device "
-            "may be of no more use to this process: start a new one"
+            f"{self.device}: {error}, told at {doing}; a launch or copy before it may be the reason. The "
+            "device may be of no more use to this process: start a new one"
         )
 
     @property

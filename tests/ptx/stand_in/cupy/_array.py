@@ -214,8 +214,8 @@ def _unary(name):
 
 
 _UNARY = (
-    "__neg__ __abs__ __invert__ sum min max any all mean argmin argmax cumsum nonzero argsort round clip take prod "
-    "squeeze transpose"
+    "__neg__ __abs__ __invert__ sum min max any all mean argmin argmax cumsum nonzero argsort round clip "
+    "take prod squeeze transpose"
 )
 for _name in _UNARY.split():
     setattr(ndarray, _name, _unary(_name))
