@@ -12,6 +12,7 @@ __all__ = [
     "PrecisionUnavailableError",
     "KernelCompileError",
     "MemoryLimitError",
+    "DeviceError",
     "MissingExtraError",
 ]
 
@@ -34,6 +35,11 @@ class KernelCompileError(GpuCollideError, RuntimeError):
 
 class MemoryLimitError(GpuCollideError, ValueError):
     """``max_bytes`` (or the device) is too small for even one pair; the message gives the bytes needed."""
+
+
+class DeviceError(GpuCollideError, RuntimeError):
+    """A device failed at its work. Devices tell of it late: what failed may have been launched before, also
+    by others in this process, and what is computed on the device afterwards may fail as well."""
 
 
 class MissingExtraError(GpuCollideError, ImportError):

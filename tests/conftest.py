@@ -8,11 +8,15 @@ import pytest
 
 from gpu_collide.backends import get_backend
 from gpu_collide.errors import BackendUnavailableError
+from tests.ptx import install
 
 BACKENDS = ("cpu", "opencl", "cuda")
 
 # Every result of any test is checked for what holds of every result (gpu_collide/results/invariants.py).
 os.environ.setdefault("GPU_COLLIDE_CHECK", "1")
+
+if install.wanted():  # GPU_COLLIDE_CUDA=ptx: the backend `cuda` without a GPU
+    install.install()
 
 
 @pytest.hookimpl(tryfirst=True)

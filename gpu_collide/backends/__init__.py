@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 
 from gpu_collide.backends import sources
-from gpu_collide.backends.base import Backend
+from gpu_collide.backends.base import Backend, GpuUnusableError
 from gpu_collide.backends.fork import LostByFork, renew_after_fork
 from gpu_collide.errors import (
     BackendUnavailableError,
@@ -156,18 +156,21 @@ def get_backend(
         if isinstance(opened, Backend):
             opened = _builds(opened, precision, programs)
             if isinstance(opened, Backend):
-                _tell_of_fork(reasons, candidate)
+                _tell(reasons, candidate)
                 return opened
         reasons[candidate] = opened
     raise BackendUnavailableError("; ".join(f"{k}: {v}" for k, v in reasons.items()))
 
 
-def _tell_of_fork(reasons: dict, taken: str) -> None:
-    """Say once that a backend which the parent may have used is passed over."""
+def _tell(reasons: dict, taken: str) -> None:
+    """Say once why a backend is passed over that the caller would have expected: one that the parent process
+    may have used, or a GPU that is there and cannot be used."""
     for name, error in reasons.items():
-        if isinstance(error, LostByFork) and name not in _told_of_fork:
-            _told_of_fork.add(name)
-            warnings.warn(f"{error}; {taken!r} is taken now", RuntimeWarning, stacklevel=4)
+        gpu = isinstance(error, GpuUnusableError) or (name == "cuda" and isinstance(_open.get(name), Backend))
+        if (gpu or isinstance(error, LostByFork)) and name not in _told:
+            _told.add(name)
+            why = f"the GPU is not used: {error}" if gpu else str(error)
+            warnings.warn(f"{why}; {taken!r} is taken now", RuntimeWarning, stacklevel=4)
 
 
 def _builds(opened: Backend, precision: str | None, programs: tuple[str, ...]) -> Backend | Exception:
@@ -197,7 +200,7 @@ def _named(name: str) -> Backend:
 
 
 _warned = False
-_told_of_fork: set[str] = set()
+_told: set[str] = set()  # names of backends whose absence was explained
 
 
 def _warn_once(reasons: dict) -> None:

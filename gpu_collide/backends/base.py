@@ -19,11 +19,24 @@ from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
 from gpu_collide.backends.sequence import Sequence
 from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
 
-__all__ = ["Backend", "Bound", "DeviceMemoryError", "Kernel", "KernelArg", "Module", "shape_of"]
+__all__ = [
+    "Backend",
+    "Bound",
+    "DeviceMemoryError",
+    "GpuUnusableError",
+    "Kernel",
+    "KernelArg",
+    "Module",
+    "shape_of",
+]
 
 
 class DeviceMemoryError(MemoryLimitError, MemoryError):
     """The device has no room for a buffer."""
+
+
+class GpuUnusableError(BackendUnavailableError):
+    """There is a GPU, and its library sees it, but the kernels cannot be built or do not work there."""
 
 
 SERIAL_ITEMS = 256  # of kernels with a work-item each: a group where a group is one work-item

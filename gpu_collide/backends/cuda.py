@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from gpu_collide.backends import nvrtc, sources
-from gpu_collide.backends.base import Backend, Bound, DeviceMemoryError, Kernel, KernelArg, shape_of
+from gpu_collide.backends.base import (
+    Backend,
+    Bound,
+    DeviceMemoryError,
+    GpuUnusableError,
+    Kernel,
+    KernelArg,
+    shape_of,
+)  # fmt: skip
 from gpu_collide.backends.cache import cached, digest, private_file
-from gpu_collide.backends.fork import Driver
-from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+from gpu_collide.backends.fork import Driver, LostByFork
+from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
 
 __all__ = ["INSTALL_HINT", "CudaBackend", "compile_only"]
 
@@ -52,7 +62,21 @@ def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
     return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={sources.PRECISIONS[precision]}", *FLAGS]
 
 
+_NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY
 _driver = Driver("CUDA")
+
+
+def _telling(verb):
+    """A verb whose CUDA errors become errors of this package."""
+
+    @functools.wraps(verb)
+    def told(self, *args, **keywords):
+        try:
+            return verb(self, *args, **keywords)
+        except self.cuda_errors as error:
+            raise self.told(error, verb.__name__) from error
+
+    return told
 
 
 class _CudaBound(Bound):
@@ -113,52 +137,84 @@ class CudaBackend(Backend):
             raise BackendUnavailableError(
                 f"no CUDA device ({error}); a GPU and NVIDIA's driver are needed"
             ) from None
+        self.cuda_errors = (
+            cupy.cuda.memory.OutOfMemoryError,
+            runtime.CUDARuntimeError,
+            cupy.cuda.driver.CUDADriverError,
+        )
         self._major = runtime.runtimeGetVersion() // 1000
         self._arch = device.compute_capability
         self._id = device.id
         self.device = f"{properties['name'].decode()} (sm_{self._arch})"
         self.max_groups = properties["multiProcessorCount"] * 32
-        self.self_test()
+        self._resident = properties["multiProcessorCount"] * properties["maxThreadsPerMultiProcessor"]
+        self._stacks = {}  # bytes of a work-item's stack, by handle; and the largest that was launched
+        self._stack_had = 0
+        try:
+            self.self_test()
+        except LostByFork:
+            raise
+        except (BackendUnavailableError, KernelCompileError, DeviceError) as error:
+            raise GpuUnusableError(f"{self.device}: {error}") from error
+
+    def told(self, error, doing: str) -> Exception:
+        """What an error of CUDA is raised as."""
+        if isinstance(error, MemoryError) or getattr(error, "status", None) == _NO_MEMORY:
+            return DeviceMemoryError(f"{self.device}: {error}")
+        return DeviceError(
+            f"{self.device}: {error}, told at {doing}; a launch or copy before it may be the reason. The "
+            "device may be of no more use to this process: start a new one"
+        )
 
     @property
     def _cupy(self):
         _driver.use()
         return self._made_cupy
 
+    @_telling
     def to_device(self, array, *, copy=True):
         array = np.asarray(array)
         return self._cupy.asarray(
             np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
         )
 
+    @_telling
     def to_host(self, buf):
         return self._cupy.asnumpy(buf)
 
+    @_telling
     def empty(self, shape, dtype):
-        try:
-            return self._cupy.empty(shape_of(shape), dtype)
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
-            raise DeviceMemoryError(f"{self.device}: {error}") from None
+        return self._cupy.empty(shape_of(shape), dtype)
 
+    @_telling
     def fill(self, buf, value):
         buf.fill(value)
         return buf
 
+    @_telling
     def write(self, buf, array):
         self._cupy  # noqa: B018  a forked child is told
         buf.set(np.ascontiguousarray(self._must_fit(buf, array), buf.dtype))
         return buf
 
+    @_telling
     def item(self, buf, index=-1):
         return buf.reshape(-1)[index].item()
 
+<<<<<<< HEAD
     def exclusive_scan(self, counts, out=None):
         out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[:1] = 0
+=======
+    @_telling
+    def exclusive_scan(self, counts):
+        out = self.zeros(counts.size + 1, np.int64)
+>>>>>>> w-ptx
         if counts.size:
             self._cupy.cumsum(counts.reshape(-1), dtype=np.int64, out=out[1:])
         return out
 
+    @_telling
     def argsort(self, keys):
         # The last row sorts first; between equals the places decide, whatever CuPy's sort does with equals.
         cp, keys = self._cupy, keys.reshape(-1)
@@ -184,9 +240,13 @@ class CudaBackend(Backend):
         def handles(data):
             try:
                 module = self._cupy.RawModule(path=str(private_file(name, data)))
+                found = {kernel: module.get_function(kernel) for kernel in signatures}
+                self._stacks |= {f: getattr(f, "local_size_bytes", 0) for f in found.values()}
+                return found
             except OSError as error:
                 raise BackendUnavailableError(f"{self.device}: no file for the kernels: {error}") from None
-            return {kernel: module.get_function(kernel) for kernel in signatures}
+            except self.cuda_errors as error:
+                raise self.told(error, "loading the kernels") from error
 
         return cached(name, lambda: nvrtc.build(text, options, kind, self._major), handles)
 
@@ -208,11 +268,21 @@ class CudaBackend(Backend):
     def enqueue(self, kernel: Kernel, groups: int, size: int, typed: tuple) -> None:
         """Launch with arguments as CuPy takes them."""
         _driver.use()
-        kernel.handle((groups,), (size,), typed)
+        try:
+            kernel.handle((groups,), (size,), typed)
+        except self.cuda_errors as error:
+            raise self.told(error, f"launching {kernel.name}") from error
+        self._stack_had = max(self._stack_had, self._stacks.get(kernel.handle, 0))
 
+    @_telling
     def synchronize(self):
         self._cupy.cuda.get_current_stream().synchronize()
 
+    @_telling
     def memory_free(self):
         free, _ = self._cupy.cuda.runtime.memGetInfo()
-        return free + self._cupy.get_default_memory_pool().free_bytes()
+        free += self._cupy.get_default_memory_pool().free_bytes()
+        # The driver reserves the largest stack that was launched for every work-item that can be at work at
+        # once: what it will still take for the kernels that are built.
+        stack = max([*self._stacks.values(), self._stack_had])
+        return max(free - self._resident * (stack - self._stack_had), 0)

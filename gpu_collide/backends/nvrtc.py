@@ -41,10 +41,25 @@ def _candidates(major: int | None) -> list[str]:
     return sorted(found, key=other_major)
 
 
+_kept: list[ctypes.CDLL] = []
+
+
+def _load_builtins(path: str) -> None:
+    """Load the library that NVRTC opens by name when it compiles: beside it, where a wheel has it and no
+    loader looks, and of its version."""
+    number = re.search(r"so\.(\d+)", path)
+    for name in sorted(Path(path).parent.glob(f"libnvrtc-builtins.so.{number.group(1) if number else ''}*")):
+        try:
+            _kept.append(ctypes.CDLL(str(name)))
+        except OSError:  # NVRTC tells of it when it compiles
+            continue
+
+
 @lru_cache(maxsize=2)
 def _library(major: int | None = None) -> ctypes.CDLL:
     for path in _candidates(major):
         try:
+            _load_builtins(path)
             lib = ctypes.CDLL(path)
             lib.nvrtcGetErrorString.restype = ctypes.c_char_p
             return lib

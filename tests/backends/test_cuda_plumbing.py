@@ -48,7 +48,11 @@ def stand_in(compute_capability="90", devices=1):
     runtime = types.SimpleNamespace(
         CUDARuntimeError=CudaError,
         getDeviceCount=count,
-        getDeviceProperties=lambda i: {"name": b"Stand-in", "multiProcessorCount": 4},
+        getDeviceProperties=lambda i: {
+            "name": b"Stand-in",
+            "multiProcessorCount": 4,
+            "maxThreadsPerMultiProcessor": 2048,
+        },
         runtimeGetVersion=lambda: 12090,
         memGetInfo=lambda: (1000, 2000),
     )
@@ -56,6 +60,7 @@ def stand_in(compute_capability="90", devices=1):
         runtime=runtime,
         Device=lambda: types.SimpleNamespace(id=0, compute_capability=compute_capability),
         memory=types.SimpleNamespace(OutOfMemoryError=MemoryError),
+        driver=types.SimpleNamespace(CUDADriverError=CudaError),
         get_current_stream=lambda: types.SimpleNamespace(synchronize=lambda: None),
     )
     return types.SimpleNamespace(

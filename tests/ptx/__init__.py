@@ -1,0 +1,14 @@
+"""The backend `cuda` without a GPU: NVRTC's PTX runs on the processor, behind a stand-in for CuPy.
+
+    parse.py      PTX to statements, each with the source line it comes from
+    opcodes.py    what each opcode computes, as C; what is not in the table is an error
+    translate.py  a PTX module to one C file
+    runtime.h     work-items as fibres, shadow memory, what counts as a failure
+    build.py      that C file built and kept
+    device.py     memory, its shadow, launches and their failures
+    stand_in/     a package called cupy, as strict as CuPy
+    install.py    puts the stand-in where `import cupy` finds it
+    __main__.py   the long run, with a page of report
+
+It sees PTX, not what ptxas makes of it, and says nothing of time.
+"""
