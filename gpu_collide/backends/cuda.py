@@ -201,15 +201,10 @@ class CudaBackend(Backend):
     def item(self, buf, index=-1):
         return buf.reshape(-1)[index].item()
 
-<<<<<<< HEAD
+    @_telling
     def exclusive_scan(self, counts, out=None):
         out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[:1] = 0
-=======
-    @_telling
-    def exclusive_scan(self, counts):
-        out = self.zeros(counts.size + 1, np.int64)
->>>>>>> w-ptx
         if counts.size:
             self._cupy.cumsum(counts.reshape(-1), dtype=np.int64, out=out[1:])
         return out

@@ -61,15 +61,10 @@ def canonical(name, array, dtype, shape):
     if not isinstance(array, np.ndarray) and hasattr(array, "__cuda_array_interface__"):
         if tuple(array.shape) != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
-<<<<<<< HEAD
-        return array
-    if type(array) is not np.ndarray:
-        array = as_numpy(array, name)
-=======
         # kernels write bytes that are 0 or 1; as numbers they would index instead of choose
         return array.view(np.bool_) if dtype is np.bool_ and array.dtype == np.uint8 else array
-    array = as_numpy(array, name)
->>>>>>> w-ptx
+    if type(array) is not np.ndarray:
+        array = as_numpy(array, name)
     if array.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
     if array.dtype == dtype and array.flags.c_contiguous:
