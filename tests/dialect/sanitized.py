@@ -108,7 +108,7 @@ def main(argv=None):
         if env is None:
             print(f"needs gcc with {LIBRARY[kind]} (Debian/Ubuntu: apt install gcc)", file=sys.stderr)
             return 2
-        command = [sys.executable, "-m", "tests.sanitized", "--inside", "--pairs", str(options.pairs)]
+        command = [sys.executable, "-m", "tests.dialect.sanitized", "--inside", "--pairs", str(options.pairs)]
         command += [x for p in precisions for x in ("--precision", p)]
         done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
     print(done.stdout + done.stderr[-8000:], end="")
