@@ -331,7 +331,7 @@ class BodyTree:
             leaves_in=self.leaves, leaf_ints_in=self.leaf_ints, nodes_out=self.nodes,
         )  # fmt: skip
         if self._levels_of is not self.nodes:  # they are many, and short
-            self._levels, self._levels_of, kernel = [], self.nodes, run.module["b03_body_level"]
+            self._levels, self._levels_of, kernel = [], self.nodes, run.kernel("b03_body_level")
             bind = run.backend.bind
             _raise_levels(lambda n, **args: self._levels.append((bind(kernel, **args), n)), at, self.nodes)
         for bound, count in self._levels:
