@@ -21,7 +21,9 @@ from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import MeshTables, short_edges, tables_for
 from gpu_collide.results.report import FilterReport
 
-__all__ = ["Piece", "Prepared", "Work", "collide", "looks", "prepare", "row_heights", "takes_rows"]
+__all__ = [
+    "Piece", "Prepared", "Work", "collide", "looks", "prepare", "programs", "row_heights", "takes_rows",
+]  # fmt: skip
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64

@@ -230,7 +230,7 @@ def test_links_lead_somewhere():
             assert target.exists(), f"{page.name}: {linked or named}"
 
 
-@pytest.mark.parametrize("name", ["quickstart.py", "two_files.py"])
+@pytest.mark.parametrize("name", ["quickstart.py", "two_files.py", "stepping.py"])
 def test_examples_run(name, tmp_path):
     command, environment = (
         [sys.executable, str(ROOT / "examples" / name)],
@@ -243,12 +243,13 @@ def test_examples_run(name, tmp_path):
 
 def test_the_code_of_the_readme_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == 3 and all(len(code.splitlines()) < 20 for code in blocks)
+    assert len(blocks) == 4 and all(len(code.splitlines()) < 20 for code in blocks)
     printed = []
     for code in blocks:  # each by itself, as a reader copies it
         exec(compile(code, "README.md", "exec"), {})
         printed.append(capsys.readouterr().out)
-    assert "HIT" in printed[0] and "narrow phase" in printed[1] and "0.75" in printed[2]
+    assert "HIT" in printed[0] and "narrow phase" in printed[1] and "0.7777" in printed[2]
+    assert "0.75" in printed[3]
 
 
 def test_constants_of_the_package_are_those_of_the_docs(make_conventions):
