@@ -60,20 +60,25 @@ def test_conditions_of_the_header_are_read(make_conventions):
         make_conventions.read_constants(text + "#if SOMETHING\n", 0)
 
 
-def test_the_numbers_of_the_readme_are_the_results():
+def test_the_numbers_of_the_docs_are_the_results():
     numbers = script("make_numbers")
-    page = numbers.PAGE.read_text(encoding="utf-8")
-    assert numbers.with_section(page, numbers.RESULTS) == page, "run: python docs/make_numbers.py"
+    made = numbers.pages(numbers.RESULTS)
+    assert {path.relative_to(ROOT).as_posix() for path in made} == {"docs/numbers.md", "README.md"}
+    for path, text in made.items():
+        assert path.read_text(encoding="utf-8") == text, "run: python docs/make_numbers.py"
+    assert "| cubes |" in made[numbers.PAGE] and "| cubes |" not in made[numbers.README]
+    assert made[numbers.README].count("\n- **") >= 3, "fcl, worlds and races are summed up"
 
 
 def test_numbers_come_from_files(tmp_path):
     numbers = script("make_numbers")
-    assert "Nothing has been measured" in numbers.section(tmp_path)
+    assert numbers.section(tmp_path) == numbers.summary(tmp_path) == numbers.NOTHING
     folder = tmp_path / "cpu-some-processor"
     folder.mkdir()
     about = "# device: cpu: Some Processor (2 cores)\n# commit: abc\n# date: 2026-01-02\n# precision: mixed\n"
     (folder / "fcl.csv").write_text(
-        about + "shape,pairs,hit_share,ours_per_s,fcl_per_s,ratio\ncars,20000,0.471,123456.7,1000,123.4567\n"
+        about + "shape,pairs,hit_share,ours_per_s,fcl_per_s,ratio,cores\n"
+        "cars,20000,0.471,123456.7,1000,123.4567,2\n"
     )
     (folder / "cars.csv").write_text(
         about
@@ -87,6 +92,12 @@ def test_numbers_come_from_files(tmp_path):
     assert "| cars | exact | - | 8.10 | 123,456 |" in text
     assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
     assert "pairs | - | 9" not in text
+    text = numbers.summary(tmp_path)
+    assert (
+        "123,457 pairs of cars a second, 123.5 times python-fcl's 1,000. Here, every contact on 2 cores"
+        in text
+    )
+    assert "Worlds" not in text and "Races" not in text, "they were not measured"
 
 
 def test_the_kernels_readme_names_every_macro_and_stage():
