@@ -31,7 +31,7 @@ def make_conventions():
 def test_the_table_of_tolerances_is_the_header(make_conventions):
     page = make_conventions.PAGE.read_text(encoding="utf-8")
     header = make_conventions.HEADER.read_text(encoding="utf-8")
-    assert make_conventions.with_table(page, header) == page, "run: python docs/make_conventions.py"
+    assert make_conventions.with_tables(page, header) == page, "run: python docs/make_conventions.py"
     defined = {name for name in re.findall(r"#define (GC_\w+) ", header)}
     assert len(defined) > 15
     assert defined == set(re.findall(r"^\| `(GC_\w+)` \|", page, re.M)), "every constant has a row"
@@ -55,9 +55,43 @@ def test_conditions_of_the_header_are_read(make_conventions):
         "GC_B": ("7", "a cap in two lines"),
     }
     assert make_conventions.read_constants(text, 2)["GC_A"] == ("1e-5", "")
-    assert r"| `GC_A` | 1e-9 | 1e-9 | 1e-5 | why \| how |" in make_conventions.table(text)
+    row = r"| `GC_A` | 1e-9 | 1e-9 | 1e-5 | {} | why \| how |"
+    for reference, shown in (
+        ({}, "-"),
+        ({"GC_A": (1e-9, "", "")}, "1e-9"),
+        ({"GC_A": (2e-9, "", "")}, "**2e-9**"),
+    ):
+        assert row.format(shown) in make_conventions.table(text, reference)
     with pytest.raises(ValueError, match="cannot read the line"):
         make_conventions.read_constants(text + "#if SOMETHING\n", 0)
+
+
+def test_tolerances_of_the_reference_are_read(make_conventions):
+    text = "# why\n# so\nONE = 8.0 * np.finfo(np.float64).eps\nTWO, THREE = 1, 2\nFOUR = 7\nFIVE = name * 2\n"
+    found = make_conventions.read_reference(text)
+    assert found == {"ONE": (2.0**-49, "why so"), "FOUR": (7, "")}
+    header = "#define GC_CONSTANTS_H\n/* a */\n#define GC_A GC_R(1e-9)\n"
+    differences = make_conventions.differences
+    assert "GC_A" not in differences(header, {"GC_A": (1e-9, "", "`A` in `a.py`")})
+    assert "| `GC_A` | 1e-9 | 1e-12 | `A` in `a.py`: why |" in differences(
+        header, {"GC_A": (1e-12, "why", "`A` in `a.py`")}
+    )
+    with pytest.raises(ValueError, match="no comment above it says why"):
+        differences(header, {"GC_A": (1e-12, "", "`A` in `a.py`")})
+
+
+def test_every_tolerance_of_the_reference_is_in_the_docs(make_conventions):
+    """Each number below 1 that a module of reference/screw defines stands for one of the header's, or is one
+    of those that have no counterpart there."""
+    alone = {"UNSURE", "TIE_OF_SHEETS", "BLUNT", "ORIGIN", "ROUNDING of s07_solve"}
+    said = {tuple(place.split()) for place in make_conventions.REFERENCE.values()}
+    missing = []
+    for path in sorted((ROOT / "gpu_collide" / "reference" / "screw").glob("*.py")):
+        file = path.relative_to(ROOT / "gpu_collide").as_posix()
+        for name, (value, _) in make_conventions.read_reference(path.read_text(encoding="utf-8")).items():
+            if 0 < value < 1 and (file, name) not in said:
+                missing += [] if {name, f"{name} of {path.stem}"} & alone else [f"{file} {name}"]
+    assert missing == []
 
 
 def test_the_numbers_of_the_docs_are_the_results():

@@ -13,12 +13,14 @@ import numpy as np
 
 from gpu_collide.reference.screw._components import windings
 
-# In units of the size.
+# In units of the size: solids overlap if they go deeper than this.
 DEPTH = 1e-7
 # Rounding of places, in units of size and way.
 ROUNDING = 1e-14
-# Share of its thickness by which a component is shrunk at most; in how many roundings it has to be told.
-SHARE, SPECK = 0.01, 16.0
+# Share of its thickness by which a component is shrunk at most.
+SHARE = 0.01
+# How many roundings this has to be, for the component to be shrunk at all.
+SPECK = 16.0
 # Edge-face or point-triangle pairs worked on at a time.
 CHUNK = 200_000
 
