@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpu_collide._validate import Frozen, as_float_array, as_int_array, owned
+from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["Poses", "Bodies"]
@@ -15,28 +16,6 @@ def _norm4(q):
     """Length of quaternions; sums in a fixed order, so that a row has the same bits in any batch."""
     s = q * q
     return np.sqrt(s[..., 0] + s[..., 1] + s[..., 2] + s[..., 3])
-
-
-def _multiply(p, q):
-    """Hamilton product p q of (..., 4) quaternions, w first."""
-    pw, px, py, pz = (p[..., k] for k in range(4))
-    qw, qx, qy, qz = (q[..., k] for k in range(4))
-    return np.stack(
-        [
-            pw * qw - px * qx - py * qy - pz * qz,
-            pw * qx + px * qw + py * qz - pz * qy,
-            pw * qy - px * qz + py * qw + pz * qx,
-            pw * qz + px * qy - py * qx + pz * qw,
-        ],
-        axis=-1,
-    )
-
-
-def _rotate(q, x):
-    """Rotate (..., 3) vectors by unit quaternions (..., 4)."""
-    vector = q[..., 1:]
-    twice = 2 * np.cross(vector, x)
-    return x + q[..., :1] * twice + np.cross(vector, twice)
 
 
 def _quat_of_matrix(rotation):
@@ -231,8 +210,8 @@ class Poses(Frozen):
                 ],
                 axis=-1,
             )
-            moved = _rotate(turn, start.position - point) + point + pitch[..., None] * unit
-            quat = _multiply(turn, start.unit_wxyz)
+            moved = rotate(turn, start.position - point) + point + pitch[..., None] * unit
+            quat = multiply(turn, start.unit_wxyz)
         good = np.broadcast_to(start.valid, lead)
         return cls(np.broadcast_to(moved, lead + (3,)), quat, valid=good)
 
@@ -258,7 +237,7 @@ class Poses(Frozen):
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
         matrix = np.zeros(self.shape + (4, 4))
         for k in range(3):
-            matrix[..., :3, k] = _rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
+            matrix[..., :3, k] = rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
         matrix[..., :3, 3] = self.position
         matrix[..., 3, 3] = 1
         matrix[~self.valid] = np.nan
@@ -267,7 +246,7 @@ class Poses(Frozen):
     def apply(self, points):
         """World positions (..., 3) of points (..., 3) of the body frames; the leading shapes broadcast."""
         points = as_float_array(points, "points", shape=(..., 3))
-        return _rotate(self.unit_wxyz, points) + self.position
+        return rotate(self.unit_wxyz, points) + self.position
 
     def __len__(self):
         if not self.shape:

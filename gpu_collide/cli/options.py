@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, TypeVar
 
 from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+N = TypeVar("N", int, float)
 
 SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
 
@@ -24,36 +30,32 @@ def parse_bytes(text):
     return value
 
 
-def positive_int(text):
+def positive_int(text: str) -> int:
     """A whole number above zero; thousands may be separated by commas or underscores."""
-    try:
-        value = int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        value = 0
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
-    return value
+    plain = text.replace(",", "").replace("_", "")
+    return _number(text, plain, int, lambda value: value > 0, "a whole number above 0")
 
 
-def positive_float(text):
+def positive_float(text: str) -> float:
     """A finite number above zero."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return value
+    return _number(text, text, float, lambda value: 0 < value < float("inf"), "a number above 0")
 
 
-def whole_number(text):
+def whole_number(text: str) -> int:
     """A whole number from 0 up."""
+    return _number(text, text, int, lambda value: value >= 0, "a whole number from 0 up")
+
+
+def _number(
+    text: str, plain: str, convert: Callable[[str], N], fits: Callable[[N], bool], expected: str
+) -> N:
+    """`plain` as a number, or the error that says what was expected in place of `text`."""
     try:
-        value = int(text)
+        value = convert(plain)
     except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text!r}")
+        value = None
+    if value is None or not fits(value):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
     return value
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
 from gpu_collide.results.contacts import Kind
 
 
@@ -24,27 +25,12 @@ def _turn(v, angle, x):
     return x + np.sin(angle) * across + 2 * np.sin(angle / 2) ** 2 * np.cross(v, across)
 
 
-def _rotate(q, x):
-    twice = 2 * np.cross(q[:, 1:], x)
-    return x + q[:, :1] * twice + np.cross(q[:, 1:], twice)
-
-
-def _multiply(p, q):
-    w = p[:, 0] * q[:, 0] - _dot(p[:, 1:], q[:, 1:])
-    vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])
-    return np.concatenate([w[:, None], vector], axis=1)
-
-
-def _conjugate(q):
-    return q * [1.0, -1.0, -1.0, -1.0]
-
-
 class _Arc:
     """Motions from (p0, q0) to (p1, q1)."""
 
     def __init__(self, p0, q0, p1, q1):
         self.p0, self.chord, self.q0 = p0, p1 - p0, q0
-        turn = _multiply(q1, _conjugate(q0))
+        turn = multiply(q1, conjugate(q0))
         turn = np.where(turn[:, :1] < 0, -turn, turn)
         self.real = turn[:, 0]  # 0: a half turn, which two screws fit
         length = np.sqrt(_dot(turn[:, 1:], turn[:, 1:]))
@@ -63,7 +49,7 @@ class _Arc:
 
     def axes(self, t, x):
         """Directions x of the body at times t."""
-        return _turn(self.v, self.theta * t, _rotate(self.q0, x))
+        return _turn(self.v, self.theta * t, rotate(self.q0, x))
 
 
 @dataclass
@@ -86,10 +72,10 @@ class Motion:
         size = np.maximum(table.radius[bodies.shape[a]], table.radius[bodies.shape[b]])
         placed, spread = [], np.zeros(len(a))
         for poses in (bodies.start, bodies.end):
-            back = _conjugate(poses.unit_wxyz[a])
+            back = conjugate(poses.unit_wxyz[a])
             between = poses.position[b] - poses.position[a]
-            q = _multiply(back, poses.unit_wxyz[b])
-            placed += [_rotate(back, between) + _rotate(q, center_b) - center_a, q]
+            q = multiply(back, poses.unit_wxyz[b])
+            placed += [rotate(back, between) + rotate(q, center_b) - center_a, q]
             spread = np.maximum(spread, np.abs(between).max(axis=1))
         arc = _Arc(*placed)
         own = np.abs(center_a).max(axis=1) + np.abs(center_b).max(axis=1)  # offsets of the meshes themselves

@@ -194,6 +194,15 @@ def nbytes(contacts):
     return sum(getattr(contacts, name).nbytes for name in names)
 
 
+def with_peak(bodies, limit):
+    """What `collide` gives within so many bytes, and the most memory that it had at a time."""
+    tracemalloc.start()
+    try:
+        return gc.collide(bodies, backend="cpu", max_bytes=limit), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def test_memory_stays_within_the_limit(backend, monkeypatch):
     """Measured on the backend whose buffers NumPy allocates, beyond the result itself, of which some is there
     twice while its pieces are joined."""
@@ -204,12 +213,7 @@ def test_memory_stays_within_the_limit(backend, monkeypatch):
     plenty = gc.collide(bodies, backend="cpu", max_bytes=1 << 30)
     need = plenty.n_pairs * (8 * int(sources.constants("mixed")["GC_SCREW_STRIDE"]) + 16 * 40)
     assert need > 50 * limit, need / limit
-    tracemalloc.start()
-    try:
-        tight = gc.collide(bodies, backend="cpu", max_bytes=limit)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    tight, peak = with_peak(bodies, limit)
     w.same_contacts(tight, plenty)
     assert np.array_equal(tight.pairs, plenty.pairs) and np.array_equal(tight.status, plenty.status)
     # measured: 18.0 MiB, of which 12.0 are the result
@@ -225,12 +229,7 @@ def test_memory_of_near_faces_stays_within_the_limit(backend, monkeypatch):
     bodies = w.with_terrain(w.drift(1, 800, side=60.0, height=2.0, way=0.5, meshes=w.SHAPES), 64.0)
     limit = 16 * MIB
     plenty = gc.collide(bodies, backend="cpu")
-    tracemalloc.start()
-    try:
-        tight = gc.collide(bodies, backend="cpu", max_bytes=limit)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    tight, peak = with_peak(bodies, limit)
     assert w.same_contacts(tight, plenty) > 100
     # measured: 17.6 MiB; scratch is given nearly all of the limit, beside the buffers of the pairs
     assert peak <= 1.15 * limit + 1.25 * nbytes(tight), peak / MIB

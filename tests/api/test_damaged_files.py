@@ -120,13 +120,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("version", [1, contacts.FILE_VERSION])
+@pytest.mark.parametrize("version", [1, contacts.FORMAT.version])
 def test_the_field_that_cannot_be_is_named(name, version, result, tmp_path):
     """In files of the first version, which have no checksums, too: the values themselves tell."""
     raw = saved(result, tmp_path / "c.npz")
     for change in WRONG[name]:
         file = changed(raw, **{name: change(getattr(result, name)), "format_version": np.int64(version)})
-        if version < contacts.FIRST_SUMMED:
+        if version < contacts.FORMAT.first_with_checksums:
             with np.load(file) as old:
                 arrays = {key: old[key] for key in old.files if key != "checksums"}
             np.savez(file := io.BytesIO(), **arrays)
@@ -142,7 +142,7 @@ def test_every_array_that_was_exchanged_is_noticed(result, race, tmp_path):
     for found, kind in ((result, contacts), (race, trajectory_contacts)):
         raw = saved(found, tmp_path / "c.npz")
         load = type(found).load
-        names = [*kind._PER_CONTACT, "contact_start", "info"]
+        names = [*(name for name, (_, shape) in kind.FORMAT.fields.items() if shape[:1] == (None,)), "info"]
         with np.load(io.BytesIO(raw)) as file:
             arrays = dict(file)
         for a in names:
