@@ -4,7 +4,7 @@ import numpy as np
 
 __all__ = ["scale_doubt"]
 
-CROWD = 8  # bodies from which on it matters that each overlaps each other
+MANY = 8  # bodies from which on it matters that each overlaps each other
 TOO_LARGE = 10.0  # sizes of all that stands still, above which a moving body is no neighbour of it
 
 
@@ -33,7 +33,7 @@ def scale_doubt(radius, position, still_extent=None):
     )
     spread = 0.5 * float(np.linalg.norm(np.ptp(position, axis=0)))
     typical = float(np.median(radius))
-    if len(radius) >= CROWD and 0 < spread < typical:
+    if len(radius) >= MANY and 0 < spread < typical:
         return (
             f"{len(radius)} moving bodies of radius {typical:.3g} are all within {spread:.3g} of one place, "
             f"so that each overlaps each other, which takes long and means little: {remedy}"

@@ -73,7 +73,7 @@ def demo(options, terminal):
     from gpu_collide.scenes import random_impacts
 
     if options.save_input or not (options.no_pictures or importlib.util.find_spec("matplotlib") is None):
-        make_folder(options.output)  # before the work, to tell if it is impossible
+        make_folder(options.output)  # before the work, to fail early
     mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
     query = query_arguments(options)
     begin = time.perf_counter()
@@ -118,7 +118,7 @@ def draw_best(bodies, pairs, contacts, folder, terminal):
 
 
 def telling_pair(contacts, among=5000):
-    """The pair to show: all kinds of contact, spread over the step, several but not a crowd.
+    """The pair to show: all kinds of contact, spread over the step, several but not too many.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def run(options, terminal):
 
     output = check_output(options.output, inputs=(options.mesh_a, options.mesh_b, options.poses))
     bodies, pairs = read_scene(options, terminal)
-    # Of poses that are none the command has told in terms of the file.
+    # Invalid poses the command has already reported in terms of the file.
     warnings.filterwarnings("ignore", message=".* have an invalid pose", category=RuntimeWarning)
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()

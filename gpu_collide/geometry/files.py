@@ -21,7 +21,7 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
     Parameters
     ----------
     path : str or path-like
-        OBJ, STL, PLY, OFF, GLB or glTF, told by the suffix.
+        OBJ, STL, PLY, OFF, GLB or glTF, recognised by the suffix.
     merge_coplanar : bool or float, optional
         Join neighbouring triangles of one plane into convex polygons; see `Mesh`. On by default, because
         most files hold triangles whatever the shape was drawn with, and needless diagonals cost time. True

@@ -15,7 +15,7 @@ __all__ = ["read_polygons", "READERS"]
 
 
 def read_polygons(path, suffix):
-    """Vertices, start and corners of the file `path`, whose kind is told by `suffix` (a key of `READERS`)."""
+    """Vertices, start and corners of the file `path` in the format of `suffix` (a key of `READERS`)."""
     with open(path, "rb") as file:
         raw = file.read()
     vertices, start, corners = READERS[suffix](raw)
@@ -176,7 +176,7 @@ def _ply_binary(body, at, name, count, properties, order):
             }
             return columns, at + rows.nbytes
     except ValueError:
-        pass  # cut short, or shorter rows than the first one: the walk tells which
+        pass  # cut short, or shorter rows than the first one: the loop below finds which
     table = []
     for k in range(count):
         try:
@@ -216,7 +216,7 @@ def _ply_text(words, at, name, count, properties, order):
             numbers = np.array(words[at:stop], np.float64).reshape(count, len(properties))
             return {p[0]: numbers[:, k] for k, p in enumerate(properties)}, stop
         except ValueError:
-            pass  # the walk tells which is wrong
+            pass  # the loop below finds which is wrong
     table = []
     for k in range(count):
         row = []

@@ -222,20 +222,20 @@ class Recording:
                     else "give it to load_recording or Recording.from_arrays"
                 )  # fmt: skip
                 raise TypeError(f"{name}: expected no such option, since the recording has its own; {remedy}")
-        told = once_each(progress) if callable(progress) else progress
+        progress = once_each(progress) if callable(progress) else progress
         races = [race for race in self.races if race[1] - race[0] > 1] or self.races[:1] or [(0, 0)]
-        first = self._sweep(races[0], 0, told, options)  # complains about options, of a stream too
-        batches = self._batches(races, first, told, options)
+        first = self._sweep(races[0], 0, progress, options)  # complains about options, of a stream too
+        batches = self._batches(races, first, progress, options)
         return batches if stream else TrajectoryContacts.concatenate(batches)
 
     def _sweep(self, race, done, progress, options):
         first, stop = race
-        told, total = progress, self.n_steps
+        of_all, total = progress, self.n_steps
         if callable(progress):
-            told = lambda steps, _: progress(done + steps, total)  # noqa: E731
+            of_all = lambda steps, _: progress(done + steps, total)  # noqa: E731
         return collide_trajectories(
             self.meshes, self.shape, self.blocks(first, stop), self.times[first:stop],
-            static=self.static, stream=True, progress=told, **options,
+            static=self.static, stream=True, progress=of_all, **options,
         )  # fmt: skip
 
     def _batches(self, races, parts, progress, options):

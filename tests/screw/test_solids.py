@@ -243,7 +243,7 @@ def hull(points):
 
 def apart(a, b):
     """Do the insides of two convex solids with whole-number corners (n, 3) not meet? Exact: a plane along a
-    face or along an edge of each divides them, told in integers."""
+    face or along an edge of each separates them, decided in integers."""
     along = np.concatenate([[q - p for p, q in itertools.combinations(x, 2)] for x in (a, b)])
     axes = np.cross(along[:, None], along[None]).reshape(-1, 3)
     pa, pb = a @ axes.T, b @ axes.T

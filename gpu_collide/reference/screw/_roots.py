@@ -94,7 +94,7 @@ def find_roots(functions, low, high, tolerance):
 
 
 def _join_double(part, s, touch):
-    """Two roots nearer to each other than rounding can tell are one touch, at the extremum between them."""
+    """Two roots that rounding cannot separate are one touch, at the extremum between them."""
     _, d1, d2 = part(s)
     rounding = ROUNDING * (np.abs(part.p).sum(axis=1) + np.abs(part.q).sum(axis=1))
     double = d1 * d1 <= 8.0 * np.abs(d2) * rounding

@@ -83,7 +83,7 @@ def _enters(shrunk, whole, depth, rough):
 
 
 def _is_inside(shrunk, whole, depth, rough):
-    """Whether a component of one solid lies inside the other, as far as one of its points tells."""
+    """Whether a component of one solid lies inside the other, as far as one of its points shows."""
     parts = shrunk.parts
     if not whole.parts.closed.any() or whole.radius <= SPECK * rough:
         return False
