@@ -1,6 +1,13 @@
 """Doubts about units: shapes that can hardly belong to the places where they are."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from gpu_collide._types import FloatArray
 
 __all__ = ["scale_doubt"]
 
@@ -8,7 +15,7 @@ MANY = 8  # bodies from which on it matters that each overlaps each other
 TOO_LARGE = 10.0  # sizes of all that stands still, above which a moving body is no neighbour of it
 
 
-def scale_doubt(radius, position, still_extent=None):
+def scale_doubt(radius: FloatArray, position: FloatArray, still_extent: float | None = None) -> str | None:
     """Why bodies of these sizes are hardly meant to be at these places, or None.
 
     Parameters

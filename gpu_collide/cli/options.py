@@ -9,13 +9,14 @@ from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Optio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 N = TypeVar("N", int, float)
 
 SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
-def parse_bytes(text):
+def parse_bytes(text: str) -> int:
     """Number of bytes from ``500M`` or ``2G`` (powers of 1000)."""
     number = text.strip().rstrip("bB")
     suffix = number[-1:].lower()
@@ -59,7 +60,7 @@ def _number(
     return value
 
 
-def add_query_options(parser):
+def add_query_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``gpu_collide.collide``."""
     group = parser.add_argument_group("query")
     group.add_argument(
@@ -95,7 +96,7 @@ def add_query_options(parser):
     )
 
 
-def add_machine_options(parser):
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where to compute."""
     group = parser.add_argument_group("where to compute")
     group.add_argument(
@@ -113,7 +114,7 @@ def add_machine_options(parser):
     group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use, such as 2G")
 
 
-def add_output_options(parser):
+def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add the options about how the command talks."""
     group = parser.add_argument_group("output")
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, no notes")
@@ -121,7 +122,7 @@ def add_output_options(parser):
     group.add_argument("--traceback", action="store_true", help="show the whole Python traceback of an error")
 
 
-def query_arguments(options):
+def query_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
     names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start")
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}

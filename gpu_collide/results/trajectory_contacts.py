@@ -36,7 +36,7 @@ _PER_CONTACT: dict[str, Field] = {
     "share": (np.dtype(np.float64), ()),
     **{
         name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
-        for name in CONTACT_DTYPE.names
+        for name in CONTACT_DTYPE.names or ()
         if name != "pair"
     },
 }
@@ -276,11 +276,11 @@ def _gaps(parts: Sequence[TrajectoryContacts]) -> list[int]:
 
 def _join_info(parts: Sequence[TrajectoryContacts], gap: int) -> dict[str, Any]:
     """The first part's info, with the timings and the filter tables of all of them added up."""
-    timings = {}
+    timings: dict[str, float] = {}
     for part in parts:
         for stage, seconds in part.info.get("timings", {}).items():
             timings[stage] = timings.get(stage, 0.0) + seconds
-    sums = {"timings": timings} if timings else {}
+    sums: dict[str, Any] = {"timings": timings} if timings else {}
     gap += sum(part.info.get("gap_steps", 0) for part in parts)
     if gap:
         sums["gap_steps"] = gap
