@@ -249,6 +249,6 @@ def test_boxes_that_slide_at_a_small_angle_agree_with_the_reference(yaw, backend
     """The reference took every border of edges below a sine of 1e-5 for rounding, also of edges that never
     become parallel: four of twelve contacts were lost."""
     bodies = sliding(box((2, 2, 1)), box((1, 1, 1)), (-2.3, 0.2), (2.4, 0.31), yaw=yaw)
-    mine = told(bodies, backend.kind)
+    mine = reported(bodies, backend.kind)
     assert len(mine) == 12
-    assert agree(mine, told(bodies, "reference"))
+    assert agree(mine, reported(bodies, "reference"))
