@@ -1,13 +1,14 @@
 """Names for types in annotations: arrays, what is read as an array, and the words that options take.
 
-Only annotations use them, so other modules import this one under ``TYPE_CHECKING``.
+Annotations use them, so most modules import this one under ``TYPE_CHECKING``; `gpu_collide._options` takes
+the choices of the options from here.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypedDict
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
     "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "IntArray", "Precision", "Progress",
-    "Refine", "ShapeLike", "StrPath", "SupportsCudaArray", "SupportsDLPack",
+    "QueryOptions", "Refine", "ShapeLike", "StepOptions", "StrPath", "SupportsCudaArray", "SupportsDLPack",
 ]  # fmt: skip
 
 
@@ -56,3 +57,35 @@ FilterName: TypeAlias = Literal["spheres", "boxes", "plane"]
 Filters: TypeAlias = Literal["auto", "none"] | Sequence[FilterName]
 Precision: TypeAlias = Literal["mixed", "double", "single"]
 Refine: TypeAlias = Literal["exact", "segments", "pixels"]
+
+
+class QueryOptions(TypedDict, total=False):
+    """Options of ``collide`` that ``collide_trajectories`` hands on."""
+
+    broad_phase: BroadPhaseName
+    filters: Filters
+    features: Features
+    refine: Refine
+    candidates: Candidates
+    resolution: float | None
+    pixel_size: float | None
+    min_properness: float
+    contacts: ContactsWanted
+    check_start: bool
+    precision: Precision
+    backend: BackendName
+    max_bytes: int | None
+
+
+class StepOptions(QueryOptions, total=False):
+    """Options of ``collide_trajectories`` that ``Recording.collide`` hands on."""
+
+    world: ArrayLike | None
+    group: ArrayLike | None
+    mask: ArrayLike | None
+    ignore: ArrayLike | None
+    still_pairs: bool
+    max_speed: float | None
+    max_turn: float | None
+    frames_per_batch: int | None
+    report: bool

@@ -12,9 +12,13 @@ import sys
 import threading
 import warnings
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from gpu_collide.backends.cache import build_folders, scratch_folder
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["INSTALL_HINT", "Abort", "abort_by", "compile_shared", "extra_flags", "find_compiler"]
 
@@ -170,7 +174,7 @@ def _end(process: subprocess.Popen) -> None:
     process.kill()
 
 
-def run(command: list[str], seconds: float, text: str = "", **options) -> tuple[int, str, str]:
+def run(command: list[str], seconds: float, text: str = "", **options: Any) -> tuple[int, str, str]:
     """Exit code, output and errors of a command that reads `text`.
 
     Whatever goes wrong, nothing of it stays behind: it gets a process group of its own, which is ended if the

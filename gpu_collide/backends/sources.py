@@ -65,7 +65,8 @@ _BY_PRECISION = {
 
 def dtypes(precision: str) -> tuple[np.dtype, np.dtype]:
     """NumPy dtypes of the solver's numbers (``gc_real``) and of those that cull (``gc_raster``)."""
-    return tuple(np.dtype(_BY_PRECISION[name][precision]) for name in ("gc_real", "gc_raster"))
+    real, raster = (np.dtype(_BY_PRECISION[name][precision]) for name in ("gc_real", "gc_raster"))
+    return real, raster
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from gpu_collide._types import Array, ArrayLike, Progress, StrPath
+    from gpu_collide._types import Array, ArrayLike, Progress, StepOptions, StrPath
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
 
@@ -233,16 +234,20 @@ class Recording:
 
     @overload
     def collide(
-        self, *, stream: Literal[False] = False, progress: Progress | None = None, **options: Any
+        self,
+        *,
+        stream: Literal[False] = False,
+        progress: Progress | None = None,
+        **options: Unpack[StepOptions],
     ) -> TrajectoryContacts: ...
 
     @overload
     def collide(
-        self, *, stream: Literal[True], progress: Progress | None = None, **options: Any
+        self, *, stream: Literal[True], progress: Progress | None = None, **options: Unpack[StepOptions]
     ) -> Iterator[TrajectoryContacts]: ...
 
     def collide(
-        self, *, stream: bool = False, progress: Progress | None = None, **options: Any
+        self, *, stream: bool = False, progress: Progress | None = None, **options: Unpack[StepOptions]
     ) -> TrajectoryContacts | Iterator[TrajectoryContacts]:
         """`collide_trajectories` of every race; steps are numbered by frames of the whole recording.
 
@@ -272,7 +277,7 @@ class Recording:
         return batches if stream else TrajectoryContacts.concatenate(batches)
 
     def _sweep(
-        self, race: tuple[int, int], done: int, progress: Any, options: dict[str, Any]
+        self, race: tuple[int, int], done: int, progress: Any, options: Any
     ) -> Iterator[TrajectoryContacts]:
         first, stop = race
         of_all, total = progress, self.n_steps
@@ -288,7 +293,7 @@ class Recording:
         races: list[tuple[int, int]],
         parts: Iterator[TrajectoryContacts],
         progress: Any,
-        options: dict[str, Any],
+        options: Any,
     ) -> Iterator[TrajectoryContacts]:
         done = 0
         for k, (first, stop) in enumerate(races):

@@ -338,11 +338,11 @@ def test_components_of_kernels_and_reference():
         joined((BOX, (0, 0, 0)), (sized(BOX, 0.5), (0, 0, 0), True), (BOX, (3, 0, 0), True)),
     ):  # fmt: skip
         here, there = solids_of(mesh), tables_of(mesh).components
-        of_told = there.of_vertex[here.told]
-        assert sorted(of_told) == list(range(there.of_vertex.max() + 1))
-        told = here.codes // 2 - 1
-        assert np.array_equal(np.sort(told[told >= 0]), np.sort(here.told))
-        assert all(v in mesh.face(f) for f, v in enumerate(told) if v >= 0)
+        owner = there.of_vertex[here.witness]
+        assert sorted(owner) == list(range(there.of_vertex.max() + 1))
+        named = here.codes // 2 - 1
+        assert np.array_equal(np.sort(named[named >= 0]), np.sort(here.witness))
+        assert all(v in mesh.face(f) for f, v in enumerate(named) if v >= 0)
         assert np.array_equal(here.codes % 2 == 1, there.closed[there.of_face])
         most = 0.01 * there.thickness * np.where(there.closed, 1, -1)
         assert np.allclose(here.insets[:, 3], most[there.of_vertex], rtol=1e-12, atol=0)  # seen: 4e-16

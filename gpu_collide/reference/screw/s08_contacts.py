@@ -38,12 +38,12 @@ def resolve(screw, a, b, meetings, min_properness):
     begin = np.clip(meetings.s, -0.5, 0.5)
     end = np.where(lasts, np.clip(meetings.s_end, -0.5, 0.5), begin)
     meetings = replace(meetings, sustained=lasts, s=begin, s_end=end)
-    meetings = meetings.take(_told(screw, a, b, meetings))
+    meetings = meetings.take(_reported(screw, a, b, meetings))
     time = meetings.s + 0.5
     return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
 
 
-def _told(screw, a, b, m):
+def _reported(screw, a, b, m):
     """Which meetings are not covered by a better one."""
     slack = 2 * screw.tau
     # From the best to the least; what is left out may itself cover others.
