@@ -59,7 +59,7 @@ class Module(Mapping):
         self._seconds = 0.0
 
     def seconds(self) -> float:
-        """How long it took to build, told once: the first query after it pays for it."""
+        """How long it took to build, returned once: the first query after it pays for it."""
         seconds, self._seconds = self._seconds, 0.0
         return seconds
 

@@ -106,7 +106,7 @@ def _tree_of(mesh: Mesh) -> FaceTree:
     return _stores.get(mesh, "tree", lambda: face_tree(mesh))
 
 
-def nodes_of(mesh: Mesh, dtype: DTypeLike, told: Any = None) -> Array:
+def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = None) -> Array:
     """Nodes of the tree of its faces, level by level (see `node_table`); (nodes, GC_NODE_STRIDE)."""
     dtype = np.dtype(dtype)
 

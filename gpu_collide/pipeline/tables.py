@@ -147,8 +147,8 @@ def _solids(meshes, real):
     witnesses, codes = np.array([(len(p.witness), len(p.codes)) for p in parts]).T
     heads = np.zeros((len(parts), SOLID.stride), np.int64)
     first = heads.size + _before(witnesses + codes)[:-1]
-    heads[:, SOLID["told"]], heads[:, SOLID["components"]] = first, told
-    heads[:, SOLID["closed"]], heads[:, SOLID["codes"]] = [p.closed for p in parts], first + told
+    heads[:, SOLID["witnesses"]], heads[:, SOLID["components"]] = first, witnesses
+    heads[:, SOLID["closed"]], heads[:, SOLID["codes"]] = [p.closed for p in parts], first + witnesses
     flat = [x for p in parts for x in (p.witness, p.codes)]
     ints = np.concatenate([heads.reshape(-1).astype(np.int32), *flat])
     return ints, np.concatenate([p.insets for p in parts]).astype(real).reshape(-1)

@@ -108,7 +108,7 @@ def find_pairs(
     other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
     two bodies far apart that both turn half round pass through each other's place, seen from one another.
     Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
-    bodies that turn by a quarter and more in a step are hardly told apart.
+    bodies that turn by a quarter and more in a step are hardly ever separated.
     ``gpu_collide.reference.bvh.b04_pairs`` has the bound and its proof.
 
     Examples
