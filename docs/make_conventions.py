@@ -1,18 +1,59 @@
-"""Write the table of tolerances in docs/conventions.md from kernels/common/gc_constants.h.
+"""Write the tables of tolerances in docs/conventions.md from the kernels' header and the reference.
 
-python docs/make_conventions.py            rewrite the table
-python docs/make_conventions.py --check    say whether it is up to date (exit code 1 if not)
+python docs/make_conventions.py            rewrite the tables
+python docs/make_conventions.py --check    say whether they are up to date (exit code 1 if not)
+
+The reference has constants of its own, since it shares no code with the kernels. `REFERENCE` says which of
+them stands for which constant of the header; where the values differ, the comment above it is the reason.
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 HEADER, PAGE = ROOT / "kernels" / "common" / "gc_constants.h", ROOT / "docs" / "conventions.md"
-BEGIN = "<!-- tolerances: begin (made by docs/make_conventions.py) -->"
-END = "<!-- tolerances: end -->"
+BEGIN = "<!-- {}: begin (made by docs/make_conventions.py) -->"
+END = "<!-- {}: end -->"
 PRECISIONS = {"mixed": 0, "double": 1, "single": 2}
+PACKAGE = ROOT / "gpu_collide"
+REFERENCE = {
+    "GC_TOL_INSIDE": "reference/screw/s07_solve.py TOUCH",
+    "GC_PLACE_ROUNDING": "reference/screw/s07_solve.py PLACE_ROUNDING",
+    "GC_PLACE_DOUBT": "reference/screw/s07_solve.py PLACE_DOUBT",
+    "GC_TOL_TOUCH": "reference/screw/s07_solve.py TOUCH",
+    "GC_TOL_PARALLEL": "reference/screw/_intervals.py PARALLEL",
+    "GC_TOL_TIE": "reference/screw/_properness.py TIE",
+    "GC_PROPERNESS_STEPS": "reference/screw/s07_solve.py PROPERNESS_STEPS",
+    "GC_TOL_FACING": "reference/screw/_properness.py FACING",
+    "GC_TAU_TIME": "reference/screw/s01_screw.py TAU_TIME",
+    "GC_TAU_LENGTH": "reference/screw/s01_screw.py TAU_LENGTH",
+    "GC_CURVE_ROUNDING": "reference/screw/_roots.py ROUNDING",
+    "GC_MIN_HALF_SINE": "reference/screw/_quaternion.py NO_TURN",
+    "GC_HALF_TURN": "reference/screw/_quaternion.py HALF_TURN",
+    "GC_AXIS_COMPONENT": "reference/screw/_quaternion.py AXIS_COMPONENT",
+    "GC_AXIAL": "reference/screw/s01_screw.py AXIAL",
+    "GC_NO_MOTION": "reference/screw/s01_screw.py REST",
+    "GC_MAX_MOTION": "reference/screw/s01_screw.py LONGEST_WAY",
+    "GC_OVERLAP_DEPTH": "reference/screw/s09_overlap.py DEPTH",
+    "GC_OVERLAP_ROUNDING": "reference/screw/s09_overlap.py ROUNDING",
+    "GC_OVERLAP_SHARE": "reference/screw/s09_overlap.py SHARE",
+    "GC_OVERLAP_SPECK": "reference/screw/s09_overlap.py SPECK",
+    "GC_TOL_QUATERNION": "bodies/poses.py UNIT_TOLERANCE",
+    "GC_ANSWER_AXIS": "reference/screw/s03_project.py ON_AXIS",
+    "GC_CULL_PAD": "reference/screw/s02_facing.py POSITION_PAD",
+    "GC_CULL_FACING": "reference/screw/s02_facing.py FACING_PAD",
+    "GC_CULL_AXIS": "reference/screw/s02_facing.py AXIS_PAD",
+    "GC_CULL_PROPERNESS": "reference/screw/s07_solve.py PROPERNESS_PAD",
+    "GC_AUTO_EDGE_PRODUCT": "reference/screw/__init__.py RASTER_ABOVE",
+    "GC_MAX_NEWTON": "reference/screw/_roots.py NEWTON_STEPS",
+    "GC_MAX_LEVEL": "reference/screw/_roots.py MAX_DEPTH",
+    "GC_MAX_ROWS": "reference/screw/s03_project.py MOST_ROWS",
+}
+"""Constant of the header to the file (in the package) and the name of the reference's own."""
 
 _CONDITION = re.compile(r"#if GC_PRECISION (==|!=) (\d)$")
 _DEFINE = re.compile(r"#define (GC_\w+) (?:GC_[RF]\()?([-+.\deE]+)\)?$")
@@ -57,30 +98,87 @@ def read_constants(text, precision):
     return found
 
 
-def table(text):
-    """The table of all constants in Markdown, one row per constant, one column per precision."""
+def read_reference(text):
+    """Numbers that a Python module defines at its top level: name to (value, comment above it)."""
+    found = {}
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            continue
+        try:
+            value = eval(compile(ast.Expression(node.value), "", "eval"), {"np": np})
+        except NameError:  # made from other names: no number of its own
+            continue
+        if isinstance(value, (int, float)):
+            above = []
+            for line in reversed(lines[: node.lineno - 1]):
+                if not line.startswith("#"):
+                    break
+                above.insert(0, line[1:].strip())
+            found[node.targets[0].id] = (value, " ".join(above))
+    return found
+
+
+def reference_constants():
+    """The reference's own: constant of the header to (value, comment, where it stands)."""
+    found = {}
+    for name, place in REFERENCE.items():
+        file, own = place.split()
+        value, comment = read_reference((PACKAGE / file).read_text(encoding="utf-8"))[own]
+        found[name] = (value, comment, f"`{own}` in `{Path(file).name}`")
+    return found
+
+
+def _short(number):
+    return re.sub(r"e([-+])0*", lambda found: "e" + found[1].strip("+"), f"{number:.2g}")
+
+
+def table(text, reference):
+    """The table of all constants in Markdown, one row per constant, one column per precision and one for the
+    reference (a dash where it has no such number)."""
     by_precision = {name: read_constants(text, value) for name, value in PRECISIONS.items()}
-    rows = ["| constant | mixed | double | single | meaning |", "|---|---|---|---|---|"]
+    rows = ["| constant | mixed | double | single | `reference` | meaning |", "|---|---|---|---|---|---|"]
     names = list(dict.fromkeys(name for found in by_precision.values() for name in found))
     for name in names:
         entries = [found.get(name) for found in by_precision.values()]
         values = [entry[0] if entry else "" for entry in entries]
+        own = "-"
+        if name in reference:
+            number = reference[name][0]
+            own = values[1] if number == float(values[1]) else f"**{_short(number)}**"
         # A comment that stands in one branch only explains the constant in the other one, too.
         comment = next((entry[1] for entry in entries if entry and entry[1]), "as above")
-        rows.append(f"| `{name}` | " + " | ".join(values) + f" | {comment.replace('|', chr(92) + '|')} |")
+        rows.append(f"| `{name}` | {' | '.join(values)} | {own} | {comment.replace('|', chr(92) + '|')} |")
     return "\n".join(rows)
 
 
-def with_table(page, text):
-    """The page with the table between its two marks made anew."""
-    head, rest = page.split(BEGIN)
-    return f"{head}{BEGIN}\n\n{table(text)}\n\n{END}{rest.split(END)[1]}"
+def differences(text, reference):
+    """The table of the constants in which the reference differs from `double`, each with the reason."""
+    double = read_constants(text, PRECISIONS["double"])
+    rows = ["| constant | double | `reference` | where, and why |", "|---|---|---|---|"]
+    for name, (value, comment, where) in reference.items():
+        if value != float(double[name][0]):
+            if not comment:
+                raise ValueError(f"{where} differs from {name}, and no comment above it says why")
+            rows.append(f"| `{name}` | {double[name][0]} | {_short(value)} | {where}: {comment} |")
+    return "\n".join(rows)
+
+
+def with_tables(page, text):
+    """The page with the tables between its marks made anew."""
+    reference = reference_constants()
+    made = {"tolerances": table(text, reference), "differences": differences(text, reference)}
+    for name, rows in made.items():
+        begin, end = (mark.format(name) for mark in (BEGIN, END))
+        head, rest = page.split(begin)
+        page = f"{head}{begin}\n\n{rows}\n\n{end}{rest.split(end)[1]}"
+    return page
 
 
 def main(arguments):
     """Rewrite or check; returns the exit code."""
     page = PAGE.read_text(encoding="utf-8")
-    made = with_table(page, HEADER.read_text(encoding="utf-8"))
+    made = with_tables(page, HEADER.read_text(encoding="utf-8"))
     if "--check" in arguments:
         if made != page:
             print("docs/conventions.md is not up to date: python docs/make_conventions.py")

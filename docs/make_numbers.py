@@ -1,10 +1,10 @@
-"""Write the section "Numbers" of README.md from the measurements in bench/results.
+"""Write docs/numbers.md, and the lines of README.md that sum it up, from the measurements in bench/results.
 
     python -m bench fcl cubes cars tori      measure
-    python docs/make_numbers.py              rewrite the section
-    python docs/make_numbers.py --check      say whether it is up to date (exit code 1 if not)
+    python docs/make_numbers.py              rewrite both
+    python docs/make_numbers.py --check      say whether they are up to date (exit code 1 if not)
 
-Only what was measured appears: a device without files has no table, and without results the section says so.
+Only what was measured appears: a device without files has no table, and without results both pages say so.
 """
 
 import csv
@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "bench" / "results", ROOT / "README.md"
+RESULTS, PAGE, README = ROOT / "bench" / "results", ROOT / "docs" / "numbers.md", ROOT / "README.md"
 BEGIN = "<!-- numbers: begin (made by docs/make_numbers.py from bench/results) -->"
 END = "<!-- numbers: end -->"
 SHAPES = ("cubes", "cars", "tori")
+NOTHING = "Nothing has been measured for this version yet: `python -m bench` measures on your machine."
 
 
 def read(path):
@@ -37,16 +38,56 @@ def read(path):
 
 
 def section(results):
-    """The text of the section for a folder of results."""
-    parts = []
-    for folder in sorted(path for path in results.glob("*") if path.is_dir()):
-        parts += _one_device(folder)
-    if not parts:
-        return "Nothing has been measured for this version yet: `python -m bench` measures on your machine."
-    parts.append(
-        "`bench/README.md` says what is measured and how; the files behind it are in `bench/results/`."
-    )
-    return "\n\n".join(parts)
+    """All tables of a folder of results: what stands in docs/numbers.md."""
+    parts = [part for folder in _devices(results) for part in _one_device(folder)]
+    return "\n\n".join(parts) if parts else NOTHING
+
+
+def summary(results):
+    """What matters most of a folder of results, a line each: what stands in README.md."""
+    parts = [part for folder in _devices(results) for part in _in_short(folder)]
+    return "\n\n".join(parts) if parts else NOTHING
+
+
+def _devices(results):
+    return sorted(path for path in results.glob("*") if path.is_dir())
+
+
+def _in_short(folder):
+    lines, about = [], {}
+    if (folder / "fcl.csv").is_file():
+        about, rows = read(folder / "fcl.csv")
+        each = [
+            f"{_count(r['ours_per_s'])} pairs of {r['shape']} a second, {float(r['ratio']):.1f} times "
+            f"python-fcl's {_count(r['fcl_per_s'])}"
+            for r in rows
+            if r["shape"] in ("cubes", "cars")
+        ]
+        lines.append(
+            f"- **Pairs**: {'; '.join(each)}. Here, every contact on {rows[0]['cores']} cores; there, the "
+            "first contact in one process, from convex parts made by hand."
+        )
+    if (folder / "worlds.csv").is_file():
+        about, rows = read(folder / "worlds.csv")
+        r = max((r for r in rows if r["pairs_by"] == "hierarchy"), key=lambda r: int(r["worlds"]))
+        lines.append(
+            f"- **Worlds**: {float(r['seconds']):.2f} s for a step of {_count(r['worlds'])} worlds with "
+            f"{_count(r['cars'])} cars: finding {_count(r['pairs'])} pairs among the {_count(r['possible'])} "
+            f"possible ones, and their {_count(r['contacts'])} contacts."
+        )
+    if (folder / "race.csv").is_file():
+        about, rows = read(folder / "race.csv")
+        each = [
+            f"{float(r['us_per_step']):.0f} us a step of `{r['race']}` ({_count(r['track_faces'])} triangles)"
+            for r in rows
+            if r["tiles"] == "1"
+        ]
+        lines.append(
+            f"- **Races**: {', '.join(each)}, for a kart of 4,626 faces against every triangle of the track."
+        )
+    if not lines:
+        return []
+    return [f"**{about['device']}**, precision {about['precision']}:", "\n".join(lines)]
 
 
 def _one_device(folder):
@@ -92,12 +133,12 @@ def _one_device(folder):
             tables += [words, _table(columns, [cells(r) for r in rows])]
     if not tables:
         return []
-    # tables may be of different states of the code: each is told
+    # Tables may be of different states of the code: each is named.
     states = {}
     for name in ("fcl", "cubes", "cars", "tori", *(more[0] for more in _MORE)):
         if (folder / f"{name}.csv").is_file():
-            told, _ = read(folder / f"{name}.csv")
-            states.setdefault((told["commit"], told["date"]), []).append(name)
+            heading, _ = read(folder / f"{name}.csv")
+            states.setdefault((heading["commit"], heading["date"]), []).append(name)
     of = "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
     head = f"**{about['device']}**, precision {about['precision']}. Measured at {of}."
     return [head, *tables]
@@ -151,22 +192,28 @@ def _percent(text):
     return f"{100 * float(text):.0f} %"
 
 
-def with_section(page, results):
-    """The page with the section between its two marks made anew."""
+def with_section(page, made):
+    """The page with what stands between its two marks replaced."""
     head, rest = page.split(BEGIN)
-    return f"{head}{BEGIN}\n\n{section(results)}\n\n{END}{rest.split(END)[1]}"
+    return f"{head}{BEGIN}\n\n{made}\n\n{END}{rest.split(END)[1]}"
+
+
+def pages(results):
+    """What each page should be: text by path."""
+    made = {PAGE: section(results), README: summary(results)}
+    return {path: with_section(path.read_text(encoding="utf-8"), text) for path, text in made.items()}
 
 
 def main(arguments):
     """Rewrite or check; returns the exit code."""
-    page = PAGE.read_text(encoding="utf-8")
-    made = with_section(page, RESULTS)
-    if "--check" in arguments:
-        if made != page:
-            print("README.md is not up to date with bench/results: python docs/make_numbers.py")
-        return int(made != page)
-    PAGE.write_text(made, encoding="utf-8")
-    return 0
+    stale = {path: text for path, text in pages(RESULTS).items() if path.read_text(encoding="utf-8") != text}
+    for path, text in stale.items():
+        if "--check" in arguments:
+            page = path.relative_to(ROOT)
+            print(f"{page} is not up to date with bench/results: python docs/make_numbers.py")
+        else:
+            path.write_text(text, encoding="utf-8")
+    return int(bool(stale) and "--check" in arguments)
 
 
 if __name__ == "__main__":

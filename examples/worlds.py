@@ -1,7 +1,7 @@
 """A step of many worlds at once: ``python examples/worlds.py [WORLDS]``.
 
 In each world 32 cars drive on ground that all worlds share, between barriers of their own. One call finds the
-pairs that may meet, settles most of them by quick tests, and tells all contacts of the others.
+pairs that may meet, settles most of them by quick tests, and finds all contacts of the others.
 """
 
 import sys

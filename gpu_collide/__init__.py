@@ -1,5 +1,9 @@
 """gpu_collide: every contact between many moving rigid bodies during a step."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from gpu_collide import _interrupt  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
 from gpu_collide.backends import devices
 from gpu_collide.bodies.poses import Bodies, Poses
@@ -16,6 +20,9 @@ from gpu_collide.results.contacts import Contacts, Kind, Status
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
+if TYPE_CHECKING:
+    from typing import Any
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -26,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # the reference is only loaded when asked for
     if name == "screw_motion":
         from gpu_collide.reference.screw import screw_motion

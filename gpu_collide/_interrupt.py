@@ -4,7 +4,7 @@ The package imports this first. It does nothing unless this process is the comma
 only what Python has loaded already: the module ``signal`` takes its time.
 """
 
-import _signal as signal
+import _signal as signal  # type: ignore[import-not-found]  # has no stub
 import os
 import sys
 

@@ -6,28 +6,42 @@ The words and defaults of the public functions stand here, and nowhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from gpu_collide._types import (
+    BackendName,
+    BroadPhaseName,
+    Candidates,
+    ContactsWanted,
+    Features,
+    FilterName,
+    Filters,
+    Precision,
+    Refine,
+)
 from gpu_collide._validate import check_bool, check_bytes, check_choice, check_positive
-from gpu_collide.backends import sources
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
     "FILTERS", "Options", "PRECISIONS", "REFINE",
 ]  # fmt: skip
 
-BACKENDS = ("auto", "cpu", "opencl", "cuda", "reference")
-PRECISIONS = tuple(sources.PRECISIONS)
-REFINE = ("exact", "segments", "pixels")
-CANDIDATES = ("auto", "raster", "pairs")
-FEATURES = ("auto", "near", "all")
-CONTACTS = ("all", "first")
-BROAD_PHASES = ("hierarchy", "off")
+BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+REFINE: tuple[Refine, ...] = get_args(Refine)
+CANDIDATES: tuple[Candidates, ...] = get_args(Candidates)
+FEATURES: tuple[Features, ...] = get_args(Features)
+CONTACTS: tuple[ContactsWanted, ...] = get_args(ContactsWanted)
+BROAD_PHASES: tuple[BroadPhaseName, ...] = get_args(BroadPhaseName)
 #: In the order in which they cost.
-FILTERS = ("spheres", "boxes", "plane")
+FILTERS: tuple[FilterName, ...] = get_args(FilterName)
 #: What ``filters="auto"`` runs: those that earn their time (docs/decisions/0010).
-AUTO_FILTERS = ("spheres", "boxes")
+AUTO_FILTERS: tuple[FilterName, ...] = ("spheres", "boxes")
 #: Working memory where the caller names none.
 DEFAULT_BYTES = 2 << 30
 
@@ -48,40 +62,40 @@ class Options:
         At most one of them; both None only where the options were not made by `checked`.
     """
 
-    broad_phase: str = "hierarchy"
-    filters: tuple[str, ...] = AUTO_FILTERS
-    features: str = "auto"
+    broad_phase: BroadPhaseName = "hierarchy"
+    filters: tuple[FilterName, ...] = AUTO_FILTERS
+    features: Features = "auto"
     report: bool = False
-    refine: str = "exact"
-    candidates: str = "auto"
+    refine: Refine = "exact"
+    candidates: Candidates = "auto"
     resolution: float | None = None
     pixel_size: float | None = None
     min_properness: float = -0.1
-    contacts: str = "all"
+    contacts: ContactsWanted = "all"
     check_start: bool = True
-    precision: str = "mixed"
-    backend: str = "auto"
+    precision: Precision = "mixed"
+    backend: BackendName = "auto"
     max_bytes: int = DEFAULT_BYTES
 
     @classmethod
     def checked(
         cls,
         *,
-        broad_phase="hierarchy",
-        filters="auto",
-        features="auto",
-        report=False,
-        refine="exact",
-        candidates="auto",
-        resolution=None,
-        pixel_size=None,
-        min_properness=-0.1,
-        contacts="all",
-        check_start=True,
-        precision="mixed",
-        backend="auto",
-        max_bytes=None,
-    ):
+        broad_phase: BroadPhaseName = "hierarchy",
+        filters: Filters = "auto",
+        features: Features = "auto",
+        report: bool = False,
+        refine: Refine = "exact",
+        candidates: Candidates = "auto",
+        resolution: float | None = None,
+        pixel_size: float | None = None,
+        min_properness: float = -0.1,
+        contacts: ContactsWanted = "all",
+        check_start: bool = True,
+        precision: Precision = "mixed",
+        backend: BackendName = "auto",
+        max_bytes: int | None = None,
+    ) -> Options:
         """Options from a caller's keywords.
 
         Raises
@@ -119,18 +133,18 @@ class Options:
         )
 
     @property
-    def first_only(self):
+    def first_only(self) -> bool:
         """Are only the contacts at the earliest time of each pair wanted?"""
         return self.contacts == "first"
 
-    def told(self):
+    def for_info(self) -> dict[str, Any]:
         """What ``Contacts.info`` says of the options."""
         names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
                  "contacts", "features")  # fmt: skip
         return {name: getattr(self, name) for name in names} | {"filters": list(self.filters)}
 
 
-def _check_filters(filters):
+def _check_filters(filters: Any) -> tuple[FilterName, ...]:
     """The names that the option `filters` stands for, in the order given."""
     what = f"'auto', 'none' or a tuple of {', '.join(map(repr, FILTERS))}"
     if isinstance(filters, str):
@@ -151,7 +165,7 @@ def _check_filters(filters):
     return tuple(filters)
 
 
-def _check_rows(refine, candidates, features):
+def _check_rows(refine: str, candidates: str, features: str) -> None:
     """Refuse what goes without the rows that other options need."""
     if candidates == "pairs" and refine != "exact":
         raise ValueError(
@@ -165,7 +179,7 @@ def _check_rows(refine, candidates, features):
         )
 
 
-def _check_resolution(refine, resolution, pixel_size):
+def _check_resolution(refine: Refine, resolution: Any, pixel_size: Any) -> tuple[float | None, float | None]:
     if resolution is not None and pixel_size is not None:
         raise ValueError(
             "pixel_size: expected None when resolution is given (they are two units of one thing)"
@@ -177,7 +191,7 @@ def _check_resolution(refine, resolution, pixel_size):
     return resolution, pixel_size
 
 
-def _check_properness(min_properness):
+def _check_properness(min_properness: Any) -> None:
     if isinstance(min_properness, (bool, np.bool_)) or not isinstance(
         min_properness, (int, float, np.number)
     ):

@@ -9,7 +9,20 @@ thread, or a callback, may write to the caller's array whenever it likes, and ke
 checked.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from numpy.typing import DTypeLike, NDArray
+    from typing_extensions import Self
+
+    from gpu_collide._types import Array
 
 __all__ = [
     "Frozen",
@@ -32,21 +45,21 @@ _FLOAT64 = np.dtype(np.float64)
 MOST_BYTES = 1 << 62  # sums with it stay within int64
 
 
-def first_few(indices, limit=5):
+def first_few(indices: Any, limit: int = 5) -> str:
     """Text for the first few of some indices: ``"3, 8, 12, ..."``."""
     indices = np.atleast_1d(np.asarray(indices)).ravel()
     text = ", ".join(str(int(i)) for i in indices[:limit])
     return text + (", ..." if indices.size > limit else "")
 
 
-def read_only(array):
+def read_only(array: Array) -> Array:
     """A view of `array` that cannot be written through (the caller's own array stays writable)."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def owned(array):
+def owned(array: Any) -> Array:
     """A copy of `array` that nobody can write to, not even by asking NumPy for leave."""
     array = np.asarray(array)
     return np.ndarray(array.shape, array.dtype, array.tobytes())
@@ -58,29 +71,29 @@ class Frozen:
     A copy is the thing itself. Out of a pickle the arrays come read-only again.
     """
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} never changes: cannot set {name!r}; make a new one")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} never changes: cannot delete {name!r}")
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         frozen = {k: owned(v) if isinstance(v, np.ndarray) else v for k, v in state.items()}
         self.__dict__.update(frozen)
 
 
-def _own(array, obj):
+def _own(array: Array, obj: Any) -> Array:
     """`array`, made from the caller's `obj`, as one that nobody else holds."""
     return array if isinstance(obj, (list, tuple)) else array.copy()
 
 
-def _device_to_host(obj):
+def _device_to_host(obj: Any) -> Array | None:
     """Copy an array from a device, by whatever road its own library offers; None if there is none."""
     if hasattr(obj, "__cuda_array_interface__"):
         if hasattr(obj, "get"):  # CuPy, PyCUDA
@@ -107,7 +120,7 @@ def _device_to_host(obj):
     return None
 
 
-def as_numpy(obj, name):
+def as_numpy(obj: Any, name: str) -> Array:
     """Host array of anything array-like.
 
     Parameters
@@ -153,7 +166,7 @@ def as_numpy(obj, name):
     return array
 
 
-def _matches(shape, wanted):
+def _matches(shape: tuple[int, ...], wanted: tuple[Any, ...]) -> bool:
     """True if `shape` fits `wanted`: None is any length, a leading Ellipsis any number of leading axes."""
     if wanted and wanted[0] is Ellipsis:
         tail = wanted[1:]
@@ -161,17 +174,17 @@ def _matches(shape, wanted):
     return len(shape) == len(wanted) and all(w is None or s == w for s, w in zip(shape, wanted, strict=True))
 
 
-def _shape_text(wanted):
+def _shape_text(wanted: tuple[Any, ...]) -> str:
     parts = ["..." if w is Ellipsis else "n" if w is None else str(w) for w in wanted]
     return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
 
 
-def _check_shape(array, name, shape):
+def _check_shape(array: Array, name: str, shape: tuple[Any, ...] | None) -> None:
     if shape is not None and not _matches(array.shape, shape):
         raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {array.shape}")
 
 
-def as_float_array(obj, name, shape=None):
+def as_float_array(obj: Any, name: str, shape: tuple[Any, ...] | None = None) -> NDArray[np.float64]:
     """Contiguous float64 array of real numbers (float32 and integers are widened), never the caller's own.
 
     Raises ``TypeError`` for complex, boolean, text, object or extended-precision input and ``ValueError`` for
@@ -187,7 +200,15 @@ def as_float_array(obj, name, shape=None):
     return np.array(array, dtype=np.float64, order="C")
 
 
-def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, expected=None):
+def as_int_array(
+    obj: Any,
+    name: str,
+    shape: tuple[Any, ...] | None = None,
+    low: int | None = None,
+    high: int | None = None,
+    dtype: DTypeLike = np.int64,
+    expected: str | None = None,
+) -> Array:
     """Contiguous integer array with every value in ``[low, high)``, never the caller's own.
 
     `expected` says in messages what these values are, where "indices from .. to .." does not.
@@ -222,7 +243,7 @@ def as_int_array(obj, name, shape=None, low=None, high=None, dtype=np.int64, exp
     return np.asarray(array, dtype=dtype, order="C")
 
 
-def check_finite(array, name):
+def check_finite(array: Array, name: str) -> Array:
     """Raise ``ValueError`` naming the first rows of `array` that hold NaN or infinity."""
     bad = ~np.isfinite(array)
     if bad.any():
@@ -234,21 +255,21 @@ def check_finite(array, name):
     return array
 
 
-def check_bool(value, name):
+def check_bool(value: Any, name: str) -> bool:
     """Raise ``TypeError`` unless `value` is True or False; returns it as ``bool``."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected a bool, got {type(value).__name__}; pass True or False")
     return bool(value)
 
 
-def check_callable(value, name):
+def check_callable(value: Any, name: str) -> Any:
     """Raise ``TypeError`` unless `value` is None or can be called; returns it."""
     if value is not None and not callable(value):
         raise TypeError(f"{name}: expected a callable or None, got {type(value).__name__}")
     return value
 
 
-def check_choice(value, name, choices):
+def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """Raise ``ValueError`` unless `value` is one of `choices` (``TypeError`` if it is no string)."""
     if isinstance(value, str) and value in choices:
         return value
@@ -258,7 +279,7 @@ def check_choice(value, name, choices):
     raise ValueError(f"{name}: expected one of {options}, got {value!r}")
 
 
-def check_positive(value, name, none_ok=False, integer=False):
+def check_positive(value: Any, name: str, none_ok: bool = False, integer: bool = False) -> Any:
     """Check a finite number above zero; returns it as ``float`` or ``int`` (None where allowed)."""
     if value is None and none_ok:
         return None
@@ -276,12 +297,12 @@ def check_positive(value, name, none_ok=False, integer=False):
         ) from None
 
 
-def check_bytes(value, default, name="max_bytes"):
+def check_bytes(value: Any, default: int, name: str = "max_bytes") -> int:
     """Check a number of bytes, `default` for None; more than any machine has is as good as `MOST_BYTES`."""
     return min(check_positive(value, name, none_ok=True, integer=True) or default, MOST_BYTES)
 
 
-def check_pairs(pairs, n_bodies):
+def check_pairs(pairs: Any, n_bodies: int) -> NDArray[np.int32]:
     """Pairs of bodies as an int32 array.
 
     Parameters

@@ -6,6 +6,8 @@ something the machine lacks, or a limit the caller set. Trouble of a single pair
 that pair's ``status``.
 """
 
+from __future__ import annotations
+
 __all__ = [
     "GpuCollideError",
     "BackendUnavailableError",
@@ -45,7 +47,7 @@ class DeviceError(GpuCollideError, RuntimeError):
 class MissingExtraError(GpuCollideError, ImportError):
     """An optional dependency is missing; the message names the extra that brings it."""
 
-    def __init__(self, what, package, extra):
+    def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(
             f"{what} needs the package {package!r}, which is not installed. "
             f"Install it with:  pip install 'gpu-collide[{extra}]'"

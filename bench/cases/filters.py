@@ -42,22 +42,22 @@ def run(settings: Settings) -> None:
 def _rate(report, settings, shape, bodies, pairs):
     n = len(pairs)
 
-    def call(filters, tell=False):
+    def call(filters, report_rows=False):
         return gc.collide(
             bodies,
             pairs,
             filters=filters or "none",
-            report=tell,
+            report=report_rows,
             min_properness=settings.min_properness,
             precision=settings.precision,
             backend=settings.backend,
         ).to_numpy()
 
-    told = [call(filters, tell=True) for filters in CHOICES]
-    report.set_device(told[0])
-    for filters, one in zip(CHOICES, told, strict=True):
-        same = one.time.tobytes() == told[0].time.tobytes()
-        if not same or contact_keys(one).tobytes() != contact_keys(told[0]).tobytes():
+    results = [call(filters, report_rows=True) for filters in CHOICES]
+    report.set_device(results[0])
+    for filters, one in zip(CHOICES, results, strict=True):
+        same = one.time.tobytes() == results[0].time.tobytes()
+        if not same or contact_keys(one).tobytes() != contact_keys(results[0]).tobytes():
             raise BenchError(f"filters={filters}: other contacts than without; not timed")
     spent = [[] for _ in CHOICES]
 
@@ -69,7 +69,7 @@ def _rate(report, settings, shape, bodies, pairs):
 
     calls = [lambda f=f, cpu=cpu: timed(f, cpu) for f, cpu in zip(CHOICES, spent, strict=True)]
     timings = measure_in_turn(calls, settings.repeat)
-    for filters, one, timing, cpu in zip(CHOICES, told, timings, spent, strict=True):
+    for filters, one, timing, cpu in zip(CHOICES, results, timings, spent, strict=True):
         rows = {row.name: row for row in one.report}
         report.add(
             hide=("pairs", "spread"),
@@ -85,7 +85,7 @@ def _rate(report, settings, shape, bodies, pairs):
             **{f"{name}_share": rows[name].share if name in rows else "" for name in CHOICES[-1]},
             **{f"{name}_us": _cost(timing, rows, name) for name in CHOICES[-1]},
         )
-    report.note(str(told[-1].report))
+    report.note(str(results[-1].report))
     report.reset_header()
 
 

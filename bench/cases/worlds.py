@@ -45,15 +45,15 @@ def run(settings: Settings) -> None:
     def call(**more):
         return gc.collide(bodies, world=world, **options, **more).to_numpy()
 
-    told = call(report=True)
-    report.set_device(told)
-    check_worlds(bodies, world, told, options, settings.seed)
+    found = call(report=True)
+    report.set_device(found)
+    check_worlds(bodies, world, found, options, settings.seed)
     timing = measure(call, settings.repeat)
-    told = call(report=True)  # with all that the first runs warmed
-    _row(report, n, n * CARS, "hierarchy", told, timing, 1.0)
-    for line in str(told.report).splitlines():
+    found = call(report=True)  # with all that the first runs warmed
+    _row(report, n, n * CARS, "hierarchy", found, timing, 1.0)
+    for line in str(found.report).splitlines():
         report.note("    " + line)
-    report.add_stages(f"{n} worlds", timing, told.n_pairs)
+    report.add_stages(f"{n} worlds", timing, found.n_pairs)
     for size in ((max(n // FEWER, 2), CARS), (1, max(n // FEWER, 2) * CARS)):
         report.reset_header()
         _beside(report, settings, size, options)
@@ -79,12 +79,12 @@ def _beside(report, settings, size, options):
         same_contacts(results["hierarchy"], results[name], name)
     timings = measure_in_turn(list(ways.values()), settings.repeat)
     for (name, way), timing in zip(ways.items(), timings, strict=True):
-        told = way(report=True)
-        _row(report, size[0], size[0] * size[1], name, told, timing, timing.best / timings[0].best)
+        found = way(report=True)
+        _row(report, size[0], size[0] * size[1], name, found, timing, timing.best / timings[0].best)
 
 
-def _row(report, n, cars, name, told, timing, ratio):
-    seconds = {row.name: row.seconds for row in told.report}
+def _row(report, n, cars, name, found, timing, ratio):
+    seconds = {row.name: row.seconds for row in found.report}
     broad = seconds.get("hierarchy", seconds.get("rules", 0.0))
     narrow = seconds["narrow phase"]
     filters = sum(seconds.get(name, 0.0) for name in ("spheres", "boxes", "plane"))
@@ -93,10 +93,10 @@ def _row(report, n, cars, name, told, timing, ratio):
         worlds=n,
         cars=cars,
         pairs_by=name,
-        possible=told.report.rows[0].got,
-        pairs=told.n_pairs,
-        hit_share=hit_share(told),
-        contacts=len(told),
+        possible=found.report.rows[0].got,
+        pairs=found.n_pairs,
+        hit_share=hit_share(found),
+        contacts=len(found),
         seconds=timing.best,
         broad_s=broad,
         filters_s=filters,

@@ -6,6 +6,7 @@ import os
 import threading
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.base import Backend, GpuUnusableError
@@ -15,6 +16,14 @@ from gpu_collide.errors import (
     KernelCompileError,
     PrecisionUnavailableError,
 )
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from numpy.typing import DTypeLike
+
+    from gpu_collide._types import Array, Buffer, ShapeLike
+    from gpu_collide.backends.sources import Signature
 
 __all__ = ["NAMES", "Backend", "Device", "devices", "get_backend"]
 
@@ -31,7 +40,7 @@ class _Child:
     """What a forked child begins with: a lock that nobody holds, and backends that still work."""
 
     @staticmethod
-    def _after_fork():
+    def _after_fork() -> None:
         global _lock
         _lock = threading.RLock()
         for name in ("opencl", "cuda"):  # opened anew, which says why it cannot be
@@ -49,34 +58,35 @@ class ReferenceBackend(Backend):
     name = kind = "reference"
     device = "NumPy"
 
-    def to_device(self, array, *, copy=True):
+    def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
         return array
 
-    to_host = to_device
+    def to_host(self, buf: Buffer) -> Array:
+        return buf
 
-    def empty(self, shape, dtype):
+    def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         import numpy as np
 
         return np.empty(shape, dtype)
 
-    def fill(self, buf, value):
+    def fill(self, buf: Buffer, value: Any) -> Buffer:
         buf.fill(value)
         return buf
 
-    def _build(self, text, precision, signatures):
+    def _build(self, text: str, precision: str, signatures: dict[str, Signature]) -> NoReturn:
         raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
 
-    def _buffer_arg(self, kernel, arg, value):
+    def _buffer_arg(self, kernel: Any, arg: Any, value: Any) -> Any:
         return value
 
-    def write(self, buf, array):
+    def write(self, buf: Buffer, array: Array) -> Buffer:
         buf[...] = self._must_fit(buf, array)
         return buf
 
-    def bind(self, kernel, **args):
+    def bind(self, kernel: Any, **args: Any) -> NoReturn:
         raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
 
-    def _launch(self, kernel, groups, size, values, parts, args):
+    def _launch(self, kernel: Any, groups: int, size: int, values: Any, parts: Any, args: Any) -> NoReturn:
         raise BackendUnavailableError("backend 'reference' is NumPy and runs no kernels")
 
 
@@ -148,11 +158,11 @@ def get_backend(
             return _named(wanted[0])
     else:
         wanted = list(NAMES)
-    reasons = {}
+    reasons: dict[str, Any] = {}
     for candidate in wanted:
         if candidate == "reference":
             _warn_once(reasons)
-        opened = _try(candidate)
+        opened: Any = _try(candidate)
         if isinstance(opened, Backend):
             opened = _builds(opened, precision, programs)
             if isinstance(opened, Backend):
@@ -246,7 +256,7 @@ class Device:
 class Devices(tuple):
     """The answer of `devices`: a tuple of `Device` that prints as a table."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows = [("backend", "usable", "precision", "device, or why not")]
         for d in self:
             text = d.device if d.usable else d.why_not.splitlines()[0]

@@ -7,7 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from gpu_collide.backends.host import host_memory_free, thread_count
 from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
 from gpu_collide.backends.sequence import Sequence
 from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import DTypeLike
+
+    from gpu_collide._types import Buffer, ShapeLike
 
 __all__ = [
     "Backend",
@@ -46,13 +53,13 @@ PART_ITEMS = 64  # of kernels with a work-item each: a part of a launch, between
 class Module(Mapping):
     """The built kernel text in one precision: a mapping from kernel name to `Kernel`."""
 
-    def __init__(self, precision: str, kernels: dict[str, Kernel]):
+    def __init__(self, precision: str, kernels: dict[str, Kernel]) -> None:
         self.precision = precision
         self._kernels = kernels
         self._seconds = 0.0
 
     def seconds(self) -> float:
-        """How long it took to build, told once: the first query after it pays for it."""
+        """How long it took to build, returned once: the first query after it pays for it."""
         seconds, self._seconds = self._seconds, 0.0
         return seconds
 
@@ -67,10 +74,10 @@ class Module(Mapping):
 
     __getitem__ = kernel
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._kernels)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._kernels)
 
 
@@ -114,24 +121,24 @@ class Backend(ABC):
     max_buffer = 2**62
     parallel_builds = False
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.kept: dict[str, Any] = {}
         self._modules: dict[tuple[tuple[str, ...], str], Module] = {}
         self._builds = Builds(self._compile, thread_count() if self.parallel_builds else 1)
         renew_after_fork(self)
 
-    def _after_fork(self):
+    def _after_fork(self) -> None:
         self._builds.after_fork()
         for module in self._builds.made():
             for kernel in module.values():
                 kernel.lock = threading.Lock()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.name}: {self.device}, {'float64' if self.has_float64 else 'float32 only'}>"
 
     # -- buffers ---------------------------------------------------------------------------------------------
     @abstractmethod
-    def to_device(self, array: np.ndarray, *, copy: bool = True):
+    def to_device(self, array: np.ndarray, *, copy: bool = True) -> Buffer:
         """Buffer with the contents of `array`.
 
         ``copy=False`` lets ``cpu`` hand the array itself to the kernels, which may only read it; the caller
@@ -139,29 +146,29 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def to_host(self, buf) -> np.ndarray:
+    def to_host(self, buf: Buffer) -> np.ndarray:
         """Contents of `buf` once all launches before have ended; may share its memory on ``cpu``."""
 
     @abstractmethod
-    def empty(self, shape, dtype):
+    def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         """Buffer of undefined contents."""
 
-    def zeros(self, shape, dtype):
+    def zeros(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         """Buffer of zeros."""
         return self.fill(self.empty(shape, dtype), 0)
 
     @abstractmethod
-    def fill(self, buf, value):
+    def fill(self, buf: Buffer, value: Any) -> Buffer:
         """Set every element to `value`; returns `buf`."""
 
     @abstractmethod
-    def write(self, buf, array: np.ndarray):
+    def write(self, buf: Buffer, array: np.ndarray) -> Buffer:
         """Put the contents of `array`, of the same shape and dtype, into `buf`; returns `buf`.
 
         What was launched before works with the old contents; `array` may change as soon as this returns.
         """
 
-    def _must_fit(self, buf, array) -> np.ndarray:
+    def _must_fit(self, buf: Buffer, array: Any) -> np.ndarray:
         """`array` as an array that `write` can put into `buf`."""
         array = np.asarray(array)
         if array.dtype != buf.dtype:
@@ -170,11 +177,11 @@ class Backend(ABC):
             raise ValueError(f"array must have the buffer's shape {buf.shape}, got {array.shape}")
         return array
 
-    def item(self, buf, index: int = -1):
+    def item(self, buf: Buffer, index: int = -1) -> Any:
         """One element as a Python number (`index` counts flat, from the end if negative)."""
         return self.to_host(buf).reshape(-1)[index].item()
 
-    def exclusive_scan(self, counts, out=None):
+    def exclusive_scan(self, counts: Buffer, out=None) -> Buffer:
         """Sums before each element: int64 buffer of length n + 1, its last element the total; `out`, if one
         of this length is given."""
         host = self.to_host(counts).reshape(-1)
@@ -183,7 +190,7 @@ class Backend(ABC):
         np.add.accumulate(host, 0, np.int64, sums[1:])
         return self.to_device(sums, copy=False) if out is None else self.write(out, sums)
 
-    def argsort(self, keys):
+    def argsort(self, keys: Buffer) -> Buffer:
         """Places of the elements of `keys`, one axis of integers, in rising order; equal ones stay in order.
 
         Returns an int32 buffer.
@@ -257,7 +264,7 @@ class Backend(ABC):
     def _build(self, text: str, precision: str, signatures: dict) -> dict[str, Any]:
         """Compile `text`; handle of each kernel by name."""
 
-    def launch(self, kernel: Kernel, groups: int, group_size: int | None = None, **args) -> None:
+    def launch(self, kernel: Kernel, groups: int, group_size: int | None = None, **args: Any) -> None:
         """Run `kernel` with `groups` groups of `group_size` work-items (default: the backend's for groups).
 
         Arguments go by keyword under the names in the kernel text: buffers of this backend with exactly the
@@ -276,14 +283,14 @@ class Backend(ABC):
         if groups:
             self._launch(kernel, groups, size, values, int(values[0]) if kernel.counts else 1, args)
 
-    def launch_items(self, kernel: Kernel, n: int, /, **args) -> None:
+    def launch_items(self, kernel: Kernel, n: int, /, **args: Any) -> None:
         """`launch` a kernel of one work-item per item (``GC_ITEM_LO``), in as many groups as suit `n`."""
         groups, size, parts = self.grid_of_items(n)
         values = self._values(kernel, args)
         if groups:
             self._launch(kernel, groups, size, values, parts, args)
 
-    def launch_groups(self, kernel: Kernel, n: int, /, **args) -> None:
+    def launch_groups(self, kernel: Kernel, n: int, /, **args: Any) -> None:
         """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
         groups, size, parts = self.grid_of_groups(n)
         values = self._values(kernel, args)
@@ -291,7 +298,7 @@ class Backend(ABC):
             self._launch(kernel, groups, size, values, parts, args)
 
     @abstractmethod
-    def bind(self, kernel: Kernel, **args) -> Bound:
+    def bind(self, kernel: Kernel, **args: Any) -> Bound:
         """`kernel` with its arguments, checked now and not again, for many launches with the same buffers.
 
         Its `Bound.launch`, `Bound.launch_items` and `Bound.launch_groups` do what those of the backend do, in
@@ -353,10 +360,10 @@ class Backend(ABC):
         was passed."""
 
     @abstractmethod
-    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value: Any) -> Any:
         """`value` in the form `_launch` wants, or TypeError."""
 
-    def _wrong_buffer(self, kernel: Kernel, arg: KernelArg, value) -> TypeError:
+    def _wrong_buffer(self, kernel: Kernel, arg: KernelArg, value: Any) -> TypeError:
         kind = "contiguous" if arg.const else "contiguous, writeable"
         got = f"{type(value).__name__} of {value.dtype}" if hasattr(value, "dtype") else type(value).__name__
         return TypeError(
@@ -412,14 +419,14 @@ def _probe_text() -> str:
     return sources.joined("common/gc_platform.h") + _PROBE
 
 
-def _not_negative(n) -> int:
+def _not_negative(n: Any) -> int:
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     return n
 
 
-def shape_of(shape) -> tuple[int, ...]:
+def shape_of(shape: Any) -> tuple[int, ...]:
     """`shape` as a tuple of int."""
     if type(shape) is int:
         return (shape,)

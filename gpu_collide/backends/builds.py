@@ -14,7 +14,7 @@ __all__ = ["Builds"]
 class _Build:
     """One thing to be built; whoever comes while it is being built waits for it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lock = threading.RLock()
         self.made: Any = None
 
@@ -74,10 +74,11 @@ class Builds:
         return [self.get(key) for key in keys]
 
     def _side_by_side(self, todo: list[tuple]) -> None:
-        rest, errors, abort = iter(todo), [], Abort()
+        rest, abort = iter(todo), Abort()
+        errors: list[Any] = []
         taking = threading.Lock()
 
-        def work():
+        def work() -> None:
             while not (errors or abort.over):
                 with taking:
                     key = next(rest, None)
@@ -86,7 +87,7 @@ class Builds:
                 try:
                     with abort_by(abort):
                         self.get(key)
-                except Exception as error:  # told by the thread that asked
+                except Exception as error:  # raised by the thread that asked
                     errors.append(error)
 
         helpers = [

@@ -20,11 +20,18 @@ import time
 import uuid
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from typing_extensions import Self
 
 try:
     import fcntl
 except ImportError:  # not a POSIX system
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["build_folders", "cache_dir", "cached", "digest", "private_file", "safe_by_name", "scratch_folder"]
 
@@ -86,7 +93,7 @@ def _why_not(info: os.stat_result) -> str:
 class _Folder:
     """A trusted folder, held open while it is used; raises OSError if it cannot be had or trusted."""
 
-    def __init__(self, path: Path, make: bool = True):
+    def __init__(self, path: Path, make: bool = True) -> None:
         self.path = Path(os.path.realpath(path))
         if make:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -100,10 +107,10 @@ class _Folder:
         elif not self.path.is_dir():
             raise NotADirectoryError(str(self.path))
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self._fd is not None:
             os.close(self._fd)
 
@@ -245,7 +252,7 @@ def build_folders() -> list[Path]:
 
 
 @contextlib.contextmanager
-def scratch_folder(parent: Path):
+def scratch_folder(parent: Path) -> Iterator[_Folder]:
     """A fresh folder of this user alone in `parent`, as a `_Folder`; removed afterwards."""
     path = tempfile.mkdtemp(prefix=".build-", dir=parent)
     try:
@@ -283,7 +290,7 @@ def _keep(name: str, data: bytes) -> None:
             continue
 
 
-def cached(name: str, make, use):
+def cached(name: str, make: Callable[[], bytes], use: Callable[[bytes], Any]) -> Any:
     """What ``use(data)`` returns for the bytes called `name`, which ``make()`` builds if no cache has them.
 
     What is found but not whole, or refused by `use`, is built anew; what `use` refuses is never kept. Where
@@ -302,7 +309,7 @@ def cached(name: str, make, use):
         return used
 
 
-def _found(name: str, use):
+def _found(name: str, use: Callable[[bytes], Any]) -> tuple[bool, Any]:
     """Whether a cache has the bytes called `name`, and what `use` makes of them."""
     for path in _named_folders():
         data = _load(path, name)
@@ -315,7 +322,7 @@ def _found(name: str, use):
 
 
 @contextlib.contextmanager
-def _turn(name: str):
+def _turn(name: str) -> Iterator[None]:
     """To be held by the process that builds `name`.
 
     It only spares work: where no folder has the lock, or it takes longer than `TURN_SECONDS`, one goes on

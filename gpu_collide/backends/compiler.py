@@ -12,9 +12,14 @@ import sys
 import threading
 import warnings
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from gpu_collide.backends.cache import build_folders, scratch_folder
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 __all__ = ["INSTALL_HINT", "Abort", "abort_by", "compile_shared", "extra_flags", "find_compiler"]
 
@@ -124,7 +129,7 @@ def compile_seconds() -> float:
 class Abort:
     """Ends the compilers of the threads that run under it (`abort_by`), once and for all."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.over = False
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen] = set()
@@ -153,7 +158,7 @@ _mine = threading.local()
 
 
 @contextlib.contextmanager
-def abort_by(abort: Abort):
+def abort_by(abort: Abort) -> Iterator[None]:
     """What this thread compiles meanwhile is ended by ``abort.now()``."""
     _mine.abort = abort
     try:
@@ -170,7 +175,7 @@ def _end(process: subprocess.Popen) -> None:
     process.kill()
 
 
-def run(command: list[str], seconds: float, text: str = "", **options) -> tuple[int, str, str]:
+def run(command: list[str], seconds: float, text: str = "", **options: Any) -> tuple[int, str, str]:
     """Exit code, output and errors of a command that reads `text`.
 
     Whatever goes wrong, nothing of it stays behind: it gets a process group of its own, which is ended if the
@@ -191,7 +196,7 @@ def run(command: list[str], seconds: float, text: str = "", **options) -> tuple[
         _end(process)
         for pipe in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(OSError, ValueError):
-                pipe.close()
+                pipe.close()  # type: ignore[union-attr]
         process.wait()
         raise
     finally:

@@ -11,6 +11,7 @@ import platform
 import struct
 import time
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,15 @@ from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_fl
 from gpu_collide.backends.host import thread_count
 from gpu_collide.backends.sequence import C_TEXT, Launch, Scan, Sequence, Zero
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import DTypeLike
+
+    from gpu_collide._types import Array, Buffer, ShapeLike
+    from gpu_collide.backends.sources import Signature
 
 __all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
 
@@ -51,7 +61,9 @@ def _processor() -> str:
     return platform.machine() + "\n" + "\n".join(found.values())
 
 
-def build_library(text: str, precision: str, flags: tuple[str, ...], use=lambda library: library):
+def build_library(
+    text: str, precision: str, flags: tuple[str, ...], use: Callable[[Any], Any] = lambda library: library
+) -> Any:
     """What ``use(library)`` makes of the shared library of `text`, compiled unless this machine has done so
     before."""
     command, version = find_compiler()
@@ -91,7 +103,9 @@ def _load(data: bytes, name: str, by_path: bool = False) -> ctypes.CDLL:
 _byte, _address = ctypes.c_char, ctypes.addressof
 
 
-def empty_aligned(shape, dtype, make=np.empty, align: int = _ALIGN) -> np.ndarray:
+def empty_aligned(
+    shape: ShapeLike, dtype: DTypeLike, make: Callable[..., Any] = np.empty, align: int = _ALIGN
+) -> np.ndarray:
     """Contiguous array whose data begins at a multiple of 64 bytes (a cache line, the widest vector)."""
     shape, dtype = shape_of(shape), np.dtype(dtype)
     if align == 1:
@@ -115,7 +129,7 @@ class _Handle:
 
     __slots__ = ("function", "pace", "pack")
 
-    def __init__(self, function, signature: sources.Signature, precision: str):
+    def __init__(self, function: Any, signature: sources.Signature, precision: str) -> None:
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         function.restype = ctypes.c_int
         self.function = function
@@ -128,7 +142,7 @@ class _Handle:
 class _CpuBound(Bound):
     __slots__ = ("_args", "_packed")
 
-    def __init__(self, backend, kernel, values, args):
+    def __init__(self, backend: Any, kernel: Any, values: Any, args: Any) -> None:
         super().__init__(backend, kernel, values)
         self._args = args
         self._packed = kernel.handle.pack(*values)
@@ -143,7 +157,7 @@ class _CpuBound(Bound):
         """The buffers among the arguments."""
         return [self._args[arg.name] for arg in self._kernel.args if arg.pointer]
 
-    def _run(self, groups, size, parts, new):
+    def _run(self, groups: int, size: int, parts: Any, new: Any) -> None:
         kernel, packed = self._kernel, self._packed
         if new:
             values = list(self._values)
@@ -241,7 +255,7 @@ class CpuBackend(Backend):
     name = kind = "cpu"
     serial_groups = parallel_builds = True
 
-    def __init__(self, threads: int | None = None, flags: tuple[str, ...] | None = None):
+    def __init__(self, threads: int | None = None, flags: tuple[str, ...] | None = None) -> None:
         super().__init__()
         self.threads = threads or thread_count()
         # More groups than threads, so that a thread with hard pairs does not keep the others waiting.
@@ -262,7 +276,7 @@ class CpuBackend(Backend):
             except (KernelCompileError, OSError):
                 raise BackendUnavailableError(f"{_why(command)}\n{first}") from first
 
-    def to_device(self, array, *, copy=True):
+    def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
         array = np.asarray(array)
         flags = array.flags
         if not copy and flags.c_contiguous and flags.aligned and array.dtype.isnative:
@@ -274,21 +288,21 @@ class CpuBackend(Backend):
         buf[...] = array
         return buf
 
-    def to_host(self, buf):
+    def to_host(self, buf: Buffer) -> Array:
         return buf
 
-    def empty(self, shape, dtype):
+    def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return empty_aligned(shape, dtype, align=self._align)
 
-    def zeros(self, shape, dtype):
+    def zeros(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return empty_aligned(shape, dtype, np.zeros, self._align)
 
-    def fill(self, buf, value):
+    def fill(self, buf: Buffer, value: Any) -> Buffer:
         pool.settle(None, {"buf": buf})
         buf.fill(value)
         return buf
 
-    def write(self, buf, array):
+    def write(self, buf: Buffer, array: Array) -> Buffer:
         array = self._must_fit(buf, array)
         if not buf.flags.writeable:
             raise ValueError("buf must be a buffer that may be written, got one made with copy=False")
@@ -296,17 +310,17 @@ class CpuBackend(Backend):
         buf[...] = array
         return buf
 
-    def item(self, buf, index=-1):
+    def item(self, buf: Buffer, index: int = -1) -> Any:
         return buf.item(index)
 
-    def exclusive_scan(self, counts, out=None):
+    def exclusive_scan(self, counts: Buffer, out=None) -> Buffer:
         out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[0] = 0
         np.add.accumulate(counts.reshape(-1), 0, np.int64, out[1:])
         return out
 
-    def _build(self, text, precision, signatures):
-        def handles(library):
+    def _build(self, text: str, precision: str, signatures: dict[str, Signature]) -> Any:
+        def handles(library: Any) -> Any:
             try:
                 named = {s.name: library["gc_run_" + s.name] for s in signatures.values()}
             except AttributeError as error:
@@ -320,17 +334,17 @@ class CpuBackend(Backend):
         drivers = sources.c_entry_points(signatures) + C_TEXT
         return build_library(text + drivers, precision, self._flags, handles)
 
-    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value: Any) -> Any:
         """Its address."""
         if isinstance(value, np.ndarray) and value.dtype == arg.dtype:
             flags = value.flags
             if flags.carray and value.size:
-                return _address(_byte.from_buffer(value))  # three times as fast as the other way
+                return _address(_byte.from_buffer(value))  # type: ignore[arg-type]  # three times as fast as the other way
             if flags.c_contiguous and (arg.const or flags.writeable):
                 return value.__array_interface__["data"][0]
         raise self._wrong_buffer(kernel, arg, value)
 
-    def bind(self, kernel, **args):
+    def bind(self, kernel: Any, **args: Any) -> Bound:
         return _CpuBound(self, kernel, self._values(kernel, args), args)
 
     def sequence(self, steps):
@@ -342,6 +356,6 @@ class CpuBackend(Backend):
             return buf.__array_interface__["data"][0]
         raise TypeError(f"steps: expected contiguous cpu buffers, writeable where written, got {buf!r:.80}")
 
-    def _launch(self, kernel, groups, size, values, parts, args):
+    def _launch(self, kernel: Any, groups: int, size: int, values: Any, parts: Any, args: Any) -> None:
         handle: _Handle = kernel.handle
         pool.run(handle, handle.pack(*values), groups, parts, self.threads, (kernel, args))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,14 @@ from gpu_collide.backends.base import (
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.fork import Driver, LostByFork
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import DTypeLike
+
+    from gpu_collide._types import Array, Buffer, ShapeLike
+    from gpu_collide.backends.sources import Signature
 
 __all__ = ["INSTALL_HINT", "CudaBackend", "compile_only"]
 
@@ -82,11 +91,11 @@ def _telling(verb):
 class _CudaBound(Bound):
     __slots__ = ("_typed",)
 
-    def __init__(self, backend, kernel, values):
+    def __init__(self, backend: Any, kernel: Any, values: Any) -> None:
         super().__init__(backend, kernel, values)
         self._typed = _typed(kernel, values)
 
-    def _run(self, groups, size, parts, new):
+    def _run(self, groups: int, size: int, parts: Any, new: Any) -> None:
         typed = self._typed
         if new:
             values = list(typed)
@@ -96,7 +105,7 @@ class _CudaBound(Bound):
         self._backend.enqueue(self._kernel, groups, size, typed)
 
 
-def _typed(kernel: Kernel, values) -> tuple:
+def _typed(kernel: Kernel, values: Any) -> tuple:
     """Numbers as NumPy scalars of exactly the declared types: a Python int would reach CuPy as 64 bits."""
     return tuple(
         value if arg.pointer else arg.dtype.type(value)
@@ -117,7 +126,7 @@ class CudaBackend(Backend):
     group_size = 64
     item_group_size = 128
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         _driver.use()
         try:
@@ -167,42 +176,42 @@ class CudaBackend(Backend):
         )
 
     @property
-    def _cupy(self):
+    def _cupy(self) -> Any:
         _driver.use()
         return self._made_cupy
 
     @_telling
-    def to_device(self, array, *, copy=True):
+    def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
         array = np.asarray(array)
         return self._cupy.asarray(
             np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
         )
 
     @_telling
-    def to_host(self, buf):
+    def to_host(self, buf: Buffer) -> Array:
         return self._cupy.asnumpy(buf)
 
     @_telling
-    def empty(self, shape, dtype):
+    def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return self._cupy.empty(shape_of(shape), dtype)
 
     @_telling
-    def fill(self, buf, value):
+    def fill(self, buf: Buffer, value: Any) -> Buffer:
         buf.fill(value)
         return buf
 
     @_telling
-    def write(self, buf, array):
+    def write(self, buf: Buffer, array: Array) -> Buffer:
         self._cupy  # noqa: B018  a forked child is told
         buf.set(np.ascontiguousarray(self._must_fit(buf, array), buf.dtype))
         return buf
 
     @_telling
-    def item(self, buf, index=-1):
+    def item(self, buf: Buffer, index: int = -1) -> Any:
         return buf.reshape(-1)[index].item()
 
     @_telling
-    def exclusive_scan(self, counts, out=None):
+    def exclusive_scan(self, counts: Buffer, out=None) -> Buffer:
         out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[:1] = 0
         if counts.size:
@@ -210,7 +219,7 @@ class CudaBackend(Backend):
         return out
 
     @_telling
-    def argsort(self, keys):
+    def argsort(self, keys: Buffer) -> Buffer:
         # The last row sorts first; between equals the places decide, whatever CuPy's sort does with equals.
         cp, keys = self._cupy, keys.reshape(-1)
         if keys.size == 0:
@@ -218,7 +227,7 @@ class CudaBackend(Backend):
         places = cp.arange(keys.size, dtype=keys.dtype)
         return cp.lexsort(cp.stack([places, keys])).astype(np.int32)
 
-    def _build(self, text, precision, signatures):
+    def _build(self, text: str, precision: str, signatures: dict[str, Signature]) -> Any:
         arch = self._arch
         archs = nvrtc.supported(self._major)
         kind = "cubin"
@@ -232,7 +241,7 @@ class CudaBackend(Backend):
         key = digest(text, " ".join(options), kind, nvrtc.version(self._major))
         name = f"{key}.{kind}"
 
-        def handles(data):
+        def handles(data: Any) -> Any:
             try:
                 module = self._cupy.RawModule(path=str(private_file(name, data)))
                 found = {kernel: module.get_function(kernel) for kernel in signatures}
@@ -245,7 +254,7 @@ class CudaBackend(Backend):
 
         return cached(name, lambda: nvrtc.build(text, options, kind, self._major), handles)
 
-    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value: Any) -> Any:
         if (
             not isinstance(value, self._cupy.ndarray)
             or value.dtype != arg.dtype
@@ -254,10 +263,10 @@ class CudaBackend(Backend):
             raise self._wrong_buffer(kernel, arg, value)
         return value
 
-    def bind(self, kernel, **args):
+    def bind(self, kernel: Any, **args: Any) -> Bound:
         return _CudaBound(self, kernel, self._values(kernel, args))
 
-    def _launch(self, kernel, groups, size, values, parts, args):
+    def _launch(self, kernel: Any, groups: int, size: int, values: Any, parts: Any, args: Any) -> None:
         self.enqueue(kernel, groups, size, _typed(kernel, values))
 
     def enqueue(self, kernel: Kernel, groups: int, size: int, typed: tuple) -> None:
@@ -270,11 +279,11 @@ class CudaBackend(Backend):
         self._stack_had = max(self._stack_had, self._stacks.get(kernel.handle, 0))
 
     @_telling
-    def synchronize(self):
+    def synchronize(self) -> None:
         self._cupy.cuda.get_current_stream().synchronize()
 
     @_telling
-    def memory_free(self):
+    def memory_free(self) -> int:
         free, _ = self._cupy.cuda.runtime.memGetInfo()
         free += self._cupy.get_default_memory_pool().free_bytes()
         # The driver reserves the largest stack that was launched for every work-item that can be at work at

@@ -51,7 +51,8 @@ def host_memory_free() -> int:
     free = 2 << 30
     try:
         with open("/proc/meminfo", encoding="ascii") as f:
-            free = int(re.search(r"MemAvailable:\s+(\d+) kB", f.read()).group(1)) << 10
+            available = re.search(r"MemAvailable:\s+(\d+) kB", f.read())
+            free = int(available.group(1)) << 10  # type: ignore[union-attr]  # caught below
     except (OSError, AttributeError):
         try:
             free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Bound", "Kernel", "KernelArg"]
 
@@ -46,7 +49,7 @@ class Kernel:
     handle: Any
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.plan = tuple((arg.name, None if arg.pointer else _converter(arg), arg) for arg in self.args)
         self.numbers = {name: (i, convert) for i, (name, convert, _) in enumerate(self.plan) if convert}
         self.counts = bool(self.args) and not self.args[0].pointer
@@ -75,18 +78,18 @@ class Kernel:
         return found
 
 
-def _converter(arg: KernelArg):
+def _converter(arg: KernelArg) -> Callable[[Any], Any]:
     """Function of one value: the Python number that the declared type holds, or an error that names it."""
     name, dtype = arg.name, arg.dtype
     single = dtype.type if dtype.itemsize == 4 else None
 
-    def wrong(value):
+    def wrong(value: Any) -> Exception:
         got = type(value).__name__
         return TypeError(f"{name} must be a number that {dtype} holds, got {got} {value!r}")
 
     if dtype.kind == "f":
 
-        def convert(value):
+        def convert(value: Any) -> Any:
             if type(value) is not float:
                 try:
                     value = value.__float__()
@@ -99,7 +102,7 @@ def _converter(arg: KernelArg):
         return convert
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
-    def convert(value):
+    def convert(value: Any) -> Any:  # type: ignore[no-redef]
         if type(value) is not int:
             try:
                 value = value.__index__()
@@ -121,7 +124,7 @@ class Bound(ABC):
 
     __slots__ = ("_backend", "_kernel", "_values")
 
-    def __init__(self, backend, kernel: Kernel, values: list):
+    def __init__(self, backend: Any, kernel: Kernel, values: list) -> None:
         self._backend = backend
         self._kernel = kernel
         self._values = tuple(values)
@@ -131,7 +134,7 @@ class Bound(ABC):
         """The kernel that is launched."""
         return self._kernel
 
-    def launch(self, groups: int, group_size: int | None = None, /, **numbers) -> None:
+    def launch(self, groups: int, group_size: int | None = None, /, **numbers: Any) -> None:
         """`Backend.launch`, with the arguments that were bound."""
         groups, size = self._backend.grid(groups, group_size)
         new = self._kernel.checked(numbers) if numbers else None
@@ -141,14 +144,14 @@ class Bound(ABC):
                 parts = new[0] if new and 0 in new else self._values[0]
             self._run(groups, size, parts, new)
 
-    def launch_items(self, n: int, /, **numbers) -> None:
+    def launch_items(self, n: int, /, **numbers: Any) -> None:
         """`Backend.launch_items`, with the arguments that were bound."""
         new = self._kernel.checked(numbers) if numbers else None
         groups, size, parts = self._backend.grid_of_items(n)
         if groups:
             self._run(groups, size, parts, new)
 
-    def launch_groups(self, n: int, /, **numbers) -> None:
+    def launch_groups(self, n: int, /, **numbers: Any) -> None:
         """`Backend.launch_groups`, with the arguments that were bound."""
         new = self._kernel.checked(numbers) if numbers else None
         groups, size, parts = self._backend.grid_of_groups(n)

@@ -9,8 +9,12 @@ import re
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["INSTALL_HINT", "build", "supported", "version"]
 
@@ -27,9 +31,9 @@ def _candidates(major: int | None) -> list[str]:
             found += sorted(str(p) for p in Path(root).glob(pattern))
     for variable in ("CUDA_PATH", "CUDA_HOME"):
         if os.environ.get(variable):
-            root = Path(os.environ[variable])
+            folder = Path(os.environ[variable])
             for pattern in ("lib64/libnvrtc.so.[0-9]*", "lib/libnvrtc.so.[0-9]*", "bin/nvrtc64_*_0.dll"):
-                found += sorted(str(p) for p in root.glob(pattern))
+                found += sorted(str(p) for p in folder.glob(pattern))
     found += ["libnvrtc.so.12", "libnvrtc.so.13"]
     if system := ctypes.util.find_library("nvrtc"):
         found.append(system)
@@ -68,7 +72,7 @@ def _library(major: int | None = None) -> ctypes.CDLL:
     raise BackendUnavailableError(f"NVRTC was not found; {INSTALL_HINT}")
 
 
-def _check(lib, code: int) -> None:
+def _check(lib: Any, code: int) -> None:
     if code:
         raise KernelCompileError(f"NVRTC: {lib.nvrtcGetErrorString(code).decode()}")
 
@@ -116,7 +120,7 @@ def build(text: str, options: list[str], kind: str = "cubin", major: int | None 
         lib.nvrtcDestroyProgram(ctypes.byref(program))
 
 
-def _fetch(lib, program, what: str) -> bytes:
+def _fetch(lib: Any, program: Any, what: str) -> bytes:
     size = ctypes.c_size_t()
     _check(lib, getattr(lib, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
     data = ctypes.create_string_buffer(size.value)

@@ -6,6 +6,7 @@ import math
 import os
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,14 @@ from gpu_collide.backends.cache import cache_dir, safe_by_name
 from gpu_collide.backends.fork import Driver
 from gpu_collide.backends.host import host_memory_free, process_memory_free
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import DTypeLike
+
+    from gpu_collide._types import Array, Buffer, ShapeLike
+    from gpu_collide.backends.sources import Signature
 
 __all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
 
@@ -27,7 +36,7 @@ INSTALL_HINT = (
 _driver = Driver("OpenCL")
 
 
-def _pyopencl():
+def _pyopencl() -> Any:
     _driver.use()
     try:
         _prepare_pocl()
@@ -80,13 +89,13 @@ def list_devices() -> list:
     return sorted(found, key=lambda d: (not d.type & cl.device_type.GPU, not has_float64(d)))
 
 
-def describe(device) -> str:
+def describe(device: Any) -> str:
     """Platform, its version and the device; two PoCLs differ in the version alone."""
     version = device.platform.version.split(" ", 2)[-1].split(",")[0].strip()
     return f"{device.platform.name} {version} / {device.name.strip()}"
 
 
-def has_float64(device) -> bool:
+def has_float64(device: Any) -> bool:
     """Whether the device computes in float64."""
     return "cl_khr_fp64" in device.extensions.split() and bool(device.double_fp_config)
 
@@ -102,22 +111,22 @@ class ClBuffer:
 
     __slots__ = ("data", "dtype", "nbytes", "owner", "shape", "size")
 
-    def __init__(self, data, shape, dtype):
-        self.owner = None
+    def __init__(self, data: Any, shape: ShapeLike, dtype: DTypeLike) -> None:
+        self.owner: OpenclBackend | None = None
         self.data = data
         self.shape = shape_of(shape)
         self.dtype = np.dtype(dtype)
         self.size = math.prod(self.shape)
         self.nbytes = self.size * self.dtype.itemsize
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self.owner is not None:
             self.owner._sizes.pop(id(self), None)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ClBuffer(shape={self.shape}, dtype={self.dtype})"
 
 
@@ -126,7 +135,7 @@ class _ClBound(Bound):
 
     __slots__ = ("_changed", "_handle", "_lock")
 
-    def __init__(self, backend, kernel, values, handle):
+    def __init__(self, backend: Any, kernel: Any, values: Any, handle: Any) -> None:
         super().__init__(backend, kernel, values)
         self._handle = handle
         self._lock = threading.Lock()
@@ -134,11 +143,11 @@ class _ClBound(Bound):
         for place, value in enumerate(values):
             self._set(place, value)
 
-    def _set(self, place, value):
+    def _set(self, place: int, value: Any) -> None:
         arg = self._kernel.args[place]
         self._handle.set_arg(place, value if arg.pointer else arg.dtype.type(value))
 
-    def _run(self, groups, size, parts, new):
+    def _run(self, groups: int, size: int, parts: Any, new: Any) -> None:
         with self._lock:
             if new or self._changed:
                 new = new or {}
@@ -170,7 +179,7 @@ class OpenclBackend(Backend):
 
     name = kind = "opencl"
 
-    def __init__(self, device=None, group_size: int | None = None):
+    def __init__(self, device: Any = None, group_size: int | None = None) -> None:
         super().__init__()
         self._wanted_size = group_size
         self._cl = _pyopencl()
@@ -185,7 +194,7 @@ class OpenclBackend(Backend):
                 reasons.append(f"{describe(candidate)}: {lines[0]}")
         raise BackendUnavailableError("no OpenCL device works: " + "; ".join(reasons))
 
-    def _open(self, device) -> None:
+    def _open(self, device: Any) -> None:
         cl = self._cl
         self._modules.clear()
         self._builds.clear()
@@ -193,7 +202,8 @@ class OpenclBackend(Backend):
         self.device = describe(device)
         self.has_float64 = has_float64(device)
         self.max_buffer = device.max_mem_alloc_size
-        self._device_memory, self._sizes = device.global_mem_size, {}
+        self._device_memory = device.global_mem_size
+        self._sizes: dict[int, int] = {}
         self._made_context = cl.Context([device])
         self._made_queue = cl.CommandQueue(self._made_context)
         self._on_host = not device.type & cl.device_type.GPU
@@ -208,16 +218,16 @@ class OpenclBackend(Backend):
         self.max_groups = device.max_compute_units * 16
 
     @property
-    def _context(self):
+    def _context(self) -> Any:
         _driver.use()
         return self._made_context
 
     @property
-    def _queue(self):
+    def _queue(self) -> Any:
         _driver.use()
         return self._made_queue
 
-    def to_device(self, array, *, copy=True):
+    def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
         array = np.asarray(array)
         dtype = array.dtype if array.dtype.isnative else array.dtype.newbyteorder("=")
         array = np.asarray(array, dtype, order="C")
@@ -229,22 +239,22 @@ class OpenclBackend(Backend):
             self._cl.enqueue_copy(self._queue, buf.data, array)
         return buf
 
-    def to_host(self, buf):
+    def to_host(self, buf: Buffer) -> Array:
         out = np.empty(buf.shape, buf.dtype)
         if buf.nbytes:
             self._cl.enqueue_copy(self._queue, out, buf.data)
         return out
 
-    def empty(self, shape, dtype):
+    def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return self._new(shape, dtype)
 
-    def zeros(self, shape, dtype):
+    def zeros(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         buf = ClBuffer(None, shape, dtype)
         if buf.nbytes <= _SMALL:
             return self._new(shape, dtype, _ZEROS[: max(buf.nbytes, 16)])
         return self.fill(self.empty(shape, dtype), 0)
 
-    def _new(self, shape, dtype, contents=None):
+    def _new(self, shape: ShapeLike, dtype: DTypeLike, contents: Any = None) -> ClBuffer:
         """Buffer of `contents`, of 16 bytes at least, or undefined ones. The driver copies them at once: a
         command for it would cost ten times as much."""
         cl = self._cl
@@ -271,7 +281,7 @@ class OpenclBackend(Backend):
         buf.owner, self._sizes[id(buf)] = self, buf.nbytes
         return buf
 
-    def _room(self, nbytes):
+    def _room(self, nbytes: int) -> int:
         """Bytes that another buffer of about this size may take."""
         if nbytes < _LARGE:
             return nbytes
@@ -280,17 +290,17 @@ class OpenclBackend(Backend):
             room = min(room, process_memory_free() - _SPARE, host_memory_free() - _SPARE)
         return room
 
-    def _held(self):
+    def _held(self) -> int:
         """Bytes of all buffers there are."""
         return sum(list(self._sizes.values()))
 
-    def fill(self, buf, value):
+    def fill(self, buf: Buffer, value: Any) -> Buffer:
         if buf.nbytes:
             pattern = np.array(value, buf.dtype)
             self._cl.enqueue_fill_buffer(self._queue, buf.data, pattern, 0, buf.nbytes)
         return buf
 
-    def write(self, buf, array):
+    def write(self, buf: Buffer, array: Array) -> Buffer:
         array = np.ascontiguousarray(self._must_fit(buf, array), buf.dtype)
         if 16 <= array.nbytes <= _SMALL:  # on its way in a buffer, it need not be waited for
             array = self._new(buf.shape, buf.dtype, array).data
@@ -299,7 +309,7 @@ class OpenclBackend(Backend):
             self._cl.enqueue_copy(self._queue, buf.data, array)
         return buf
 
-    def item(self, buf, index=-1):
+    def item(self, buf: Buffer, index: int = -1) -> Any:
         out = np.empty((), buf.dtype)
         if not -buf.size <= index < buf.size:
             raise IndexError(f"index {index} is outside a buffer of {buf.size} elements")
@@ -315,7 +325,7 @@ class OpenclBackend(Backend):
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
         return options
 
-    def _build(self, text, precision, signatures):
+    def _build(self, text: str, precision: str, signatures: dict[str, Signature]) -> Any:
         cl = self._cl
         program = cl.Program(self._context, text)
         try:
@@ -331,28 +341,28 @@ class OpenclBackend(Backend):
             handles[sig.name] = handle
         return handles
 
-    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value):
+    def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value: Any) -> Any:
         if not isinstance(value, ClBuffer) or value.dtype != arg.dtype:
             raise self._wrong_buffer(kernel, arg, value)
         return value.data
 
-    def bind(self, kernel, **args):
+    def bind(self, kernel: Any, **args: Any) -> Bound:
         values = self._values(kernel, args)
         program = kernel.handle.get_info(self._cl.kernel_info.PROGRAM)
         return _ClBound(self, kernel, values, self._cl.Kernel(program, kernel.name))
 
-    def _launch(self, kernel, groups, size, values, parts, args):
+    def _launch(self, kernel: Any, groups: int, size: int, values: Any, parts: Any, args: Any) -> None:
         with kernel.lock:  # arguments live in the kernel object
             kernel.handle(self._queue, (groups * size,), (size,), *values)
 
-    def enqueue(self, handle, groups: int, size: int) -> None:
+    def enqueue(self, handle: Any, groups: int, size: int) -> None:
         """Launch a kernel object whose arguments are set."""
         self._cl.enqueue_nd_range_kernel(self._queue, handle, (groups * size,), (size,))
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         self._queue.finish()
 
-    def memory_free(self):
+    def memory_free(self) -> int:
         # OpenCL cannot say what is free: on a processor the host can, on a GPU three quarters are taken for
         # free.
         if self._on_host:

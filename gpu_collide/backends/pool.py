@@ -13,8 +13,12 @@ import os
 import queue
 import threading
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Job", "run", "settle"]
 
@@ -43,13 +47,13 @@ class Job:
 
     __slots__ = ("args", "counters", "done", "function", "inside", "keep")
 
-    def __init__(self, function, args: bytes, groups: int, shares: int, keep: tuple):
+    def __init__(self, function: Any, args: bytes, groups: int, shares: int, keep: tuple) -> None:
         self.function = function
         self.args = args
         self.counters = _Counters(0, 0, groups, shares, 0)
         self.done = threading.Lock()
         self.inside: list = []
-        self.keep = keep
+        self.keep: tuple | None = keep
         self.done.acquire()
 
     def lead(self, helpers: int, alone: bool) -> None:
@@ -84,7 +88,7 @@ class Job:
             raise
         self.keep = None
 
-    def help(self, mine=None) -> None:
+    def help(self, mine: Any = None) -> None:
         """Take part in it, from the group and share `mine` on if another thread began them."""
         self.inside.append(None)
         try:
@@ -96,9 +100,9 @@ class Job:
         if code == FINISHED:
             self.done.release()
 
-    def touches(self, kernel, args: dict) -> bool:
+    def touches(self, kernel: Any, args: dict) -> bool:
         """Does a launch of `kernel` with `args` write what this one uses, or use what this one writes?"""
-        used, own = (_arrays(*launch) for launch in ((kernel, args), self.keep))
+        used, own = _arrays(kernel, args), _arrays(*self.keep)  # type: ignore[misc]
         return any(
             (written or writes) and np.may_share_memory(array, other)
             for array, written in used
@@ -106,7 +110,7 @@ class Job:
         )
 
 
-def _arrays(kernel, args: dict) -> list:
+def _arrays(kernel: Any, args: dict) -> list:
     """The buffers among `args`, and which of them the kernel writes; without a kernel all are written."""
     if kernel is None:
         return [(array, True) for array in args.values()]
@@ -120,7 +124,7 @@ class _Pool:
     helper has begun; a helper that comes too late finds no group left.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.dropped: list[Job] = []  # launches left by Ctrl-C, in which there may be helpers
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -133,7 +137,7 @@ class _Pool:
             job.help(mine)
             del job, mine  # not kept alive until the next one comes
 
-    def offer(self, job: Job, helpers: int, mine=None) -> None:
+    def offer(self, job: Job, helpers: int, mine: Any = None) -> None:
         """Have so many threads take part in a job."""
         if self._threads < helpers:
             with self._lock:
@@ -156,7 +160,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_pool)  # threads do not survive a fork
 
 
-def settle(kernel, args: dict) -> None:
+def settle(kernel: Any, args: dict) -> None:
     """Wait until no launch that was dropped touches what `kernel` is about to (None: all is written)."""
     dropped = _pool.dropped
     for job in list(dropped):
@@ -170,7 +174,7 @@ def settle(kernel, args: dict) -> None:
 _ONE = (0, 0, 1, 1, 0)
 
 
-def run(handle, packed: bytes, groups: int, parts: int, threads: int, keep: tuple) -> None:
+def run(handle: Any, packed: bytes, groups: int, parts: int, threads: int, keep: tuple) -> None:
     """Run ``handle.function(packed, ...)`` in so many groups, which together have so many parts to do.
 
     ``handle.pace`` is kept: the seconds that a part took last time. What is likely to take less than `ALONE`

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,8 @@ _BY_PRECISION = {
 
 def dtypes(precision: str) -> tuple[np.dtype, np.dtype]:
     """NumPy dtypes of the solver's numbers (``gc_real``) and of those that cull (``gc_raster``)."""
-    return tuple(np.dtype(_BY_PRECISION[name][precision]) for name in ("gc_real", "gc_raster"))
+    real, raster = (np.dtype(_BY_PRECISION[name][precision]) for name in ("gc_real", "gc_raster"))
+    return real, raster
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def resolve(wanted: Iterable[str], by_name: Mapping[str, tuple[str, ...] | None]
     done: list[str] = []
     open_: list[str] = []
 
-    def visit(name):
+    def visit(name: str) -> None:
         if name in open_:
             circle = " needs ".join([*open_[open_.index(name) :], name])
             raise ValueError(f"kernel files need each other in a circle: {circle}")
@@ -155,7 +157,7 @@ def resolve(wanted: Iterable[str], by_name: Mapping[str, tuple[str, ...] | None]
                 f"{name} does not say what it needs; its first comment wants a line ' * needs: ...'"
             )
         open_.append(name)
-        for other in by_name[name]:
+        for other in by_name[name] or ():
             visit(other)
         done.append(open_.pop())
 
@@ -353,7 +355,7 @@ class Record:
     widths: dict[str, int]
     stride: int
 
-    def __getitem__(self, column: str) -> int | slice:
+    def __getitem__(self, column: str) -> Any:
         """Place of a column: a number, or a slice if it has several."""
         try:
             at, width = self.offsets[column], self.widths[column]
@@ -411,7 +413,7 @@ def _columns(name: str, lists: dict[str, str]) -> list[tuple[str, int]]:
             f"GC_{name}_COLUMNS(ONE, MANY, X) must list ONE(X, name), MANY(X, name, n) and other lists, "
             f"got {lists.get(name, 'no such list')!r}"
         )
-    out = []
+    out: list[tuple[str, int]] = []
     for one, many, width, other in _COLUMN.findall(lists[name]):
         out += _columns(other, lists) if other else [(one or many, int(width or 1))]
     return out

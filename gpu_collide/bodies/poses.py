@@ -1,9 +1,22 @@
 """`Poses` and `Bodies`: where the shapes are at the start and at the end of the step."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide._validate import Frozen, as_float_array, as_int_array, owned
+from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh import Mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gpu_collide._types import Array, ArrayLike, FloatArray, ShapeLike
 
 __all__ = ["Poses", "Bodies"]
 
@@ -11,35 +24,13 @@ UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, fa
 RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
 
 
-def _norm4(q):
+def _norm4(q: FloatArray) -> FloatArray:
     """Length of quaternions; sums in a fixed order, so that a row has the same bits in any batch."""
     s = q * q
     return np.sqrt(s[..., 0] + s[..., 1] + s[..., 2] + s[..., 3])
 
 
-def _multiply(p, q):
-    """Hamilton product p q of (..., 4) quaternions, w first."""
-    pw, px, py, pz = (p[..., k] for k in range(4))
-    qw, qx, qy, qz = (q[..., k] for k in range(4))
-    return np.stack(
-        [
-            pw * qw - px * qx - py * qy - pz * qz,
-            pw * qx + px * qw + py * qz - pz * qy,
-            pw * qy - px * qz + py * qw + pz * qx,
-            pw * qz + px * qy - py * qx + pz * qw,
-        ],
-        axis=-1,
-    )
-
-
-def _rotate(q, x):
-    """Rotate (..., 3) vectors by unit quaternions (..., 4)."""
-    vector = q[..., 1:]
-    twice = 2 * np.cross(vector, x)
-    return x + q[..., :1] * twice + np.cross(vector, twice)
-
-
-def _quat_of_matrix(rotation):
+def _quat_of_matrix(rotation: FloatArray) -> FloatArray:
     """Unit quaternions (..., 4), w first, of rotation matrices (..., 3, 3).
 
     Shepperd's method: the largest of the four components is found from the diagonal, the others are divided
@@ -64,7 +55,7 @@ def _quat_of_matrix(rotation):
     return row / _norm4(row)[..., None]
 
 
-def what_is_wrong(poses, row):
+def what_is_wrong(poses: Poses, row: int) -> str | None:
     """Why row `row` of `poses` is no pose, with the remedy; None if it is one."""
     if poses.valid[row]:
         return None
@@ -82,7 +73,7 @@ def what_is_wrong(poses, row):
     return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
 
 
-def _sealed(array):
+def _sealed(array: Array) -> Array:
     """`array`, which nobody else holds, read-only."""
     array.flags.writeable = False
     return array
@@ -109,12 +100,17 @@ class Poses(Frozen):
         Leading shape, () for a single pose.
     """
 
-    def __init__(self, position, quat_wxyz, valid=None):
+    position: NDArray[np.float64]
+    quat_wxyz: NDArray[np.float64]
+    unit_wxyz: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+
+    def __init__(self, position: ArrayLike, quat_wxyz: ArrayLike, valid: ArrayLike | None = None) -> None:
         position = as_float_array(position, "position", shape=(..., 3))
         quat = as_float_array(quat_wxyz, "quat_wxyz", shape=(..., 4))
         self._fill(position, quat, "quat_wxyz", valid)
 
-    def _fill(self, position, quat, name, valid=None):
+    def _fill(self, position: Array, quat: Array, name: str, valid: ArrayLike | None = None) -> None:
         """Attributes from arrays that nobody else holds."""
         if position.shape[:-1] != quat.shape[:-1]:
             raise ValueError(
@@ -130,7 +126,7 @@ class Poses(Frozen):
             for column in range(3):
                 good &= finite[..., column]
         if valid is not None:
-            good &= valid
+            good &= np.asarray(valid)
         if good.all():
             unit = quat / length[..., None]
         else:
@@ -142,7 +138,7 @@ class Poses(Frozen):
         )  # fmt: skip
 
     @classmethod
-    def from_quat_wxyz(cls, position, quat):
+    def from_quat_wxyz(cls, position: ArrayLike, quat: ArrayLike) -> Poses:
         """Poses from positions (..., 3) and quaternions (..., 4), scalar part first.
 
         float32 and float64 are accepted. Quaternions within 1e-3 of unit length are normalised.
@@ -159,13 +155,13 @@ class Poses(Frozen):
         return poses
 
     @classmethod
-    def from_quat_xyzw(cls, position, quat):
+    def from_quat_xyzw(cls, position: ArrayLike, quat: ArrayLike) -> Poses:
         """Poses from positions (..., 3) and quaternions (..., 4), scalar part last (SciPy, ROS, glTF)."""
         quat = as_float_array(quat, "quat", shape=(..., 4))
         return cls.from_quat_wxyz(position, quat[..., [3, 0, 1, 2]])
 
     @classmethod
-    def from_matrix(cls, matrix):
+    def from_matrix(cls, matrix: ArrayLike) -> Poses:
         """Poses from homogeneous matrices (..., 4, 4) that act on columns; last row (0, 0, 0, 1).
 
         A matrix with a scale, a shear, a mirror or another last row (off by more than 1e-6) gives an invalid
@@ -173,11 +169,11 @@ class Poses(Frozen):
         """
         matrix = as_float_array(matrix, "matrix", shape=(..., 4, 4))
         rotation, position = matrix[..., :3, :3], np.ascontiguousarray(matrix[..., :3, 3])
-        finite = np.isfinite(matrix).all(axis=(-1, -2))
+        finite = np.asarray(np.isfinite(matrix).all(axis=(-1, -2)))
         safe = np.where(finite[..., None, None], rotation, np.eye(3))
         with np.errstate(over="ignore", invalid="ignore"):
             off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-1, -2))
-            rigid = finite & (off <= RIGID_TOLERANCE)
+            rigid = np.asarray(finite & (off <= RIGID_TOLERANCE))
         safe = np.where(rigid[..., None, None], safe, np.eye(3))
         rigid &= np.linalg.det(safe) > 0
         last = np.where(finite[..., None], matrix[..., 3, :], np.inf)
@@ -186,7 +182,9 @@ class Poses(Frozen):
         return cls(position, _quat_of_matrix(safe), valid=rigid)
 
     @classmethod
-    def from_screw(cls, axis, point, angle, pitch, start=None):
+    def from_screw(
+        cls, axis: ArrayLike, point: ArrayLike, angle: ArrayLike, pitch: ArrayLike, start: Poses | None = None
+    ) -> Poses:
         """Poses reached from `start` by a screw motion: a turn about a line and a slide along it.
 
         Parameters
@@ -231,13 +229,13 @@ class Poses(Frozen):
                 ],
                 axis=-1,
             )
-            moved = _rotate(turn, start.position - point) + point + pitch[..., None] * unit
-            quat = _multiply(turn, start.unit_wxyz)
+            moved = rotate(turn, start.position - point) + point + pitch[..., None] * unit
+            quat = multiply(turn, start.unit_wxyz)
         good = np.broadcast_to(start.valid, lead)
         return cls(np.broadcast_to(moved, lead + (3,)), quat, valid=good)
 
     @classmethod
-    def identity(cls, n):
+    def identity(cls, n: ShapeLike) -> Poses:
         """`n` poses at the origin without rotation; `n` an integer or a leading shape."""
         lead = n if isinstance(n, tuple) else (n,)
         whole = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in lead)
@@ -250,31 +248,31 @@ class Poses(Frozen):
         return cls(np.zeros(lead + (3,)), quat)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Leading shape."""
         return self.valid.shape
 
-    def to_matrix(self):
+    def to_matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
         matrix = np.zeros(self.shape + (4, 4))
         for k in range(3):
-            matrix[..., :3, k] = _rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
+            matrix[..., :3, k] = rotate(self.unit_wxyz, np.broadcast_to(np.eye(3)[k], self.shape + (3,)))
         matrix[..., :3, 3] = self.position
         matrix[..., 3, 3] = 1
         matrix[~self.valid] = np.nan
         return matrix
 
-    def apply(self, points):
+    def apply(self, points: ArrayLike) -> NDArray[np.float64]:
         """World positions (..., 3) of points (..., 3) of the body frames; the leading shapes broadcast."""
         points = as_float_array(points, "points", shape=(..., 3))
-        return _rotate(self.unit_wxyz, points) + self.position
+        return rotate(self.unit_wxyz, points) + self.position
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape:
             raise TypeError("a single pose has no len()")
         return self.shape[0]
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Poses:
         if not self.shape:
             raise TypeError("a single pose cannot be indexed")
         rows = np.arange(self.valid.size).reshape(self.shape)[index]
@@ -284,7 +282,7 @@ class Poses(Frozen):
         part._fill(position, quat, "quat_wxyz", self.valid.reshape(-1)[rows])
         return part
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         bad = int((~self.valid).sum())
         return f"Poses(shape={self.shape}" + (f", {bad} invalid)" if bad else ")")
 
@@ -322,7 +320,14 @@ class Bodies(Frozen):
     2
     """
 
-    def __init__(self, meshes, shape, start, end):
+    meshes: tuple[Mesh, ...]
+    shape: NDArray[np.int32]
+    start: Poses
+    end: Poses
+
+    def __init__(
+        self, meshes: Mesh | Sequence[Mesh], shape: ArrayLike | None, start: Poses, end: Poses
+    ) -> None:
         if isinstance(meshes, Mesh):
             meshes = (meshes,)
         if not isinstance(meshes, (list, tuple)):
@@ -349,7 +354,7 @@ class Bodies(Frozen):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
         self.__dict__.update(meshes=meshes, shape=owned(shape), start=start, end=end)
 
-    def moved(self, start, end):
+    def moved(self, start: Poses, end: Poses) -> Bodies:
         """The same bodies with other poses, `Poses` of shape (n,); meshes and shapes are not copied."""
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
@@ -360,10 +365,10 @@ class Bodies(Frozen):
         other.__dict__.update(meshes=self.meshes, shape=self.shape, start=start, end=end)
         return other
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.shape)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         bad = int((~(self.start.valid & self.end.valid)).sum())
         return f"Bodies({len(self)} bodies, {len(self.meshes)} meshes" + (
             f", {bad} with invalid poses)" if bad else ")"

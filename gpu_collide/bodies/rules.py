@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, check_bool, first_few, read_only
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gpu_collide._types import Array, BoolArray
+    from gpu_collide.bodies.poses import Bodies
 
 __all__ = ["Rules", "check_rules", "still_bodies", "valid_bodies"]
 
@@ -31,19 +40,19 @@ class Rules:
     """
 
     n: int
-    world: np.ndarray | None
-    group: np.ndarray | None
-    mask: np.ndarray | None
-    ignore: np.ndarray
+    world: NDArray[np.int64] | None
+    group: NDArray[np.uint32] | None
+    mask: NDArray[np.uint32] | None
+    ignore: NDArray[np.int64]
     still_pairs: bool
 
-    def same_tree(self, other):
+    def same_tree(self, other: Rules) -> bool:
         """Does a tree built under `other` serve these rules? (Only worlds decide how leaves are ordered.)"""
-        if self.n != other.n or (self.world is None) != (other.world is None):
-            return False
-        return self.world is None or self.world is other.world or np.array_equal(self.world, other.world)
+        if self.n != other.n or self.world is None or other.world is None:
+            return self.n == other.n and self.world is other.world
+        return self.world is other.world or np.array_equal(self.world, other.world)
 
-    def ranks(self):
+    def ranks(self) -> tuple[Array | None, int]:
         """World of each body as a small number, 0 for -1, or None if all share one; and how many numbers."""
         if self.world is None:
             return None, 2
@@ -54,7 +63,7 @@ class Rules:
         shift = 0 if len(worlds) and worlds[0] == EVERYWHERE else 1
         return (rank.reshape(-1) + shift).astype(np.int32), len(worlds) + shift
 
-    def possible(self, valid, still):
+    def possible(self, valid: BoolArray, still: BoolArray) -> int:
         """Pairs of valid bodies that share a world, before `group`, `mask` and `ignore`.
 
         Parameters
@@ -64,7 +73,7 @@ class Rules:
         total = self._in_worlds(valid)
         return total if self.still_pairs else total - self._in_worlds(valid & still)
 
-    def _in_worlds(self, among):
+    def _in_worlds(self, among: BoolArray) -> int:
         ranks, n_ranks = self.ranks()
         if ranks is None:
             counts = [0, int(among.sum())]
@@ -74,7 +83,14 @@ class Rules:
         return sum(c * (c - 1) // 2 for c in counts) + shared * others
 
 
-def check_rules(n, world=None, group=None, mask=None, ignore=None, still_pairs=False):
+def check_rules(
+    n: int,
+    world: Any = None,
+    group: Any = None,
+    mask: Any = None,
+    ignore: Any = None,
+    still_pairs: Any = False,
+) -> Rules:
     """`Rules` from a caller's arguments.
 
     Parameters
@@ -115,7 +131,7 @@ _OF_BOOLS = {
 }
 
 
-def _integers(values, name):
+def _integers(values: Any, name: str) -> Array:
     """`values` as an array of integers, without rounding or guessing."""
     array = as_numpy(values, name)
     if array.size == 0 and not isinstance(values, np.ndarray) and array.dtype.kind == "f":
@@ -126,7 +142,7 @@ def _integers(values, name):
     raise TypeError(f"{name}: expected integers, got {array.dtype}; {remedy}")
 
 
-def _per_body(values, name, n, low, high, expected):
+def _per_body(values: Any, name: str, n: int, low: int, high: int, expected: str) -> Array:
     array = _integers(values, name)
     array = as_int_array(array, name, shape=(None,), low=low, high=high, expected=expected)
     if len(array) != n:
@@ -134,13 +150,13 @@ def _per_body(values, name, n, low, high, expected):
     return read_only(array)
 
 
-def _bits(values, name, n):
+def _bits(values: Any, name: str, n: int) -> Array:
     expected = "32 bits a body, a number from 0 to 4294967295 (or -2147483648 to -1, read as int32)"
     array = _per_body(values, name, n, -(1 << 31), 1 << 32, expected)
     return read_only((array & 0xFFFFFFFF).astype(np.uint32))
 
 
-def _ignored(ignore, n):
+def _ignored(ignore: Any, n: int) -> Array:
     if ignore is None:
         return np.zeros(0, np.int64)
     pairs = as_numpy(ignore, "ignore")
@@ -156,12 +172,12 @@ def _ignored(ignore, n):
     return np.unique(pairs.min(axis=1) * n + pairs.max(axis=1))
 
 
-def valid_bodies(bodies):
+def valid_bodies(bodies: Bodies) -> BoolArray:
     """(n,) bool: both poses of the body are poses."""
     return bodies.start.valid & bodies.end.valid
 
 
-def still_bodies(bodies):
+def still_bodies(bodies: Bodies) -> BoolArray:
     """(n,) bool: start and end pose are the same, to the bit; quaternions up to their sign."""
     start, end = bodies.start, bodies.end
     same = np.ones(len(bodies), bool)

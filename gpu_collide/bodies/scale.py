@@ -1,14 +1,21 @@
 """Doubts about units: shapes that can hardly belong to the places where they are."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from gpu_collide._types import FloatArray
 
 __all__ = ["scale_doubt"]
 
-CROWD = 8  # bodies from which on it matters that each overlaps each other
+MANY = 8  # bodies from which on it matters that each overlaps each other
 TOO_LARGE = 10.0  # sizes of all that stands still, above which a moving body is no neighbour of it
 
 
-def scale_doubt(radius, position, still_extent=None):
+def scale_doubt(radius: FloatArray, position: FloatArray, still_extent: float | None = None) -> str | None:
     """Why bodies of these sizes are hardly meant to be at these places, or None.
 
     Parameters
@@ -33,7 +40,7 @@ def scale_doubt(radius, position, still_extent=None):
     )
     spread = 0.5 * float(np.linalg.norm(np.ptp(position, axis=0)))
     typical = float(np.median(radius))
-    if len(radius) >= CROWD and 0 < spread < typical:
+    if len(radius) >= MANY and 0 < spread < typical:
         return (
             f"{len(radius)} moving bodies of radius {typical:.3g} are all within {spread:.3g} of one place, "
             f"so that each overlaps each other, which takes long and means little: {remedy}"

@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import os
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,15 @@ from gpu_collide.cli.options import (
 )
 from gpu_collide.cli.screen import save_pictures
 from gpu_collide.cli.summary import print_summary
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.cli.terminal import Terminal
+    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.results.contacts import Contacts
 
 DESCRIPTION = """\
 Collide many pairs of moving bodies and say what was found. Both bodies of a pair move: they are clear of each
@@ -37,7 +47,7 @@ PAIRS, REFERENCE_PAIRS = 100_000, 500  # by default; the NumPy backend is too sl
 SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other commands on
 
 
-def add_parser(commands):
+def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "demo",
@@ -67,13 +77,13 @@ def add_parser(commands):
     parser.set_defaults(action=demo)
 
 
-def demo(options, terminal):
+def demo(options: argparse.Namespace, terminal: Terminal) -> None:
     """Make the scene, collide it, print the tables, draw the pictures."""
     import gpu_collide as gc
     from gpu_collide.scenes import random_impacts
 
     if options.save_input or not (options.no_pictures or importlib.util.find_spec("matplotlib") is None):
-        make_folder(options.output)  # before the work, to tell if it is impossible
+        make_folder(options.output)  # before the work, to fail early
     mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
     query = query_arguments(options)
     begin = time.perf_counter()
@@ -101,7 +111,7 @@ def demo(options, terminal):
         draw_best(bodies, pairs, contacts, options.output, terminal)
 
 
-def draw_best(bodies, pairs, contacts, folder, terminal):
+def draw_best(bodies: Bodies, pairs: Array, contacts: Contacts, folder: str, terminal: Terminal) -> None:
     """Draw the pair that shows most."""
     if importlib.util.find_spec("matplotlib") is None:
         terminal.say('no pictures: they need matplotlib: pip install "gpu-collide[view]"')
@@ -117,8 +127,8 @@ def draw_best(bodies, pairs, contacts, folder, terminal):
     terminal.say(f"pair {i} and its contacts in space: {space_path}")
 
 
-def telling_pair(contacts, among=5000):
-    """The pair to show: all kinds of contact, spread over the step, several but not a crowd.
+def telling_pair(contacts: Contacts, among: int = 5000) -> int | None:
+    """The pair to show: all kinds of contact, spread over the step, several but not too many.
 
     Parameters
     ----------
@@ -135,9 +145,11 @@ def telling_pair(contacts, among=5000):
     counts = np.diff(contacts.contact_start)[:among]
     if not counts.any():
         return None
-    pair, kind, time = (np.asarray(a) for a in (contacts.pair, contacts.kind, contacts.time))
+    pair, kind, time = contacts.pair, contacts.kind, contacts.time
     mine = pair < len(counts)
-    kinds = sum(np.bincount(pair[mine & (kind == k)], minlength=len(counts)) > 0 for k in range(3))
+    kinds = sum(
+        (np.bincount(pair[mine & (kind == k)], minlength=len(counts)) > 0).astype(int) for k in range(3)
+    )
     first, last = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
     np.minimum.at(first, pair[mine], time[mine])
     np.maximum.at(last, pair[mine], time[mine])
@@ -146,7 +158,7 @@ def telling_pair(contacts, among=5000):
     return int(np.argmax(np.where(counts > 0, score, -np.inf)))
 
 
-def save_input(mesh, bodies, pairs, folder, terminal):
+def save_input(mesh: Mesh, bodies: Bodies, pairs: Array, folder: str, terminal: Terminal) -> None:
     """Write shape and poses in the form that ``gpu-collide run`` reads."""
     make_folder(folder)
     mesh_path, poses_path = os.path.join(folder, "shape.obj"), os.path.join(folder, "poses.npz")
@@ -165,7 +177,7 @@ def save_input(mesh, bodies, pairs, folder, terminal):
     )
 
 
-def make_folder(folder):
+def make_folder(folder: str) -> None:
     """Create the folder unless it is there.
 
     Raises

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from gpu_collide.cli.options import add_output_options
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide.cli.terminal import Terminal
 
 EPILOG = """\
 A device counts as usable after a small kernel gave the right bits on it. The backend that "auto" takes is the
@@ -14,7 +20,7 @@ one name, or to several separated by commas.
 """
 
 
-def add_parser(commands):
+def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "devices",
@@ -27,7 +33,7 @@ def add_parser(commands):
     parser.set_defaults(action=list_devices)
 
 
-def list_devices(options, terminal):
+def list_devices(options: argparse.Namespace, terminal: Terminal) -> None:
     """Print the table of devices."""
     import gpu_collide as gc
     from gpu_collide.backends import get_backend

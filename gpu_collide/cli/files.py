@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import os
 import zipfile
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gpu_collide._types import Array, StrPath
+    from gpu_collide.bodies.poses import Bodies, Poses
+    from gpu_collide.cli.terminal import Terminal
+    from gpu_collide.geometry.mesh import Mesh
 
 POSE_NAMES = ("start_a", "end_a", "start_b", "end_b")
 POSE_KEYS = tuple(f"{name}_{part}" for name in POSE_NAMES for part in ("position", "quat_wxyz"))
@@ -15,7 +25,7 @@ class UserError(Exception):
     """Something about the command or its files; the message is all the user needs."""
 
 
-def read_mesh(path, *, two_sided=False, keep_triangles=False):
+def read_mesh(path: StrPath, *, two_sided: bool = False, keep_triangles: bool = False) -> Mesh:
     """Load a mesh file.
 
     Parameters
@@ -49,7 +59,7 @@ def read_mesh(path, *, two_sided=False, keep_triangles=False):
         raise UserError(f"{path}: not a mesh that can be used: {reason}") from error
 
 
-def read_poses(path):
+def read_poses(path: StrPath) -> Any:
     """Read the poses of the pairs.
 
     Parameters
@@ -86,14 +96,14 @@ def read_poses(path):
         raise UserError(f"{path}: {error}") from error
 
 
-def is_numpy_file(path):
+def is_numpy_file(path: StrPath) -> bool:
     """True if the file begins like an .npz or .npy file; NumPy takes anything else for a pickle."""
     with open(path, "rb") as file:
         head = file.read(6)
     return head[:4] in (b"PK\x03\x04", b"PK\x05\x06") or head == b"\x93NUMPY"
 
 
-def _read_npz(path):
+def _read_npz(path: StrPath) -> Any:
     if not os.path.isfile(path):
         raise UserError(f"no such poses file: {path}")
     if not is_numpy_file(path):
@@ -129,7 +139,7 @@ def _read_npz(path):
     return arrays
 
 
-def check_poses(poses, path, terminal):
+def check_poses(poses: Any, path: StrPath, terminal: Terminal) -> None:
     """Say which rows hold no pose, and why.
 
     Raises
@@ -157,7 +167,7 @@ def check_poses(poses, path, terminal):
     terminal.warn(f"{text}. Their pairs are INVALID_INPUT")
 
 
-def pair_up(mesh_a, mesh_b, poses):
+def pair_up(mesh_a: Mesh, mesh_b: Mesh, poses: Any) -> tuple[Bodies, Array]:
     """Bodies and pairs for n poses of A and of B: body i is A in pair i, body n + i is B.
 
     Parameters
@@ -176,7 +186,7 @@ def pair_up(mesh_a, mesh_b, poses):
     start_a, end_a, start_b, end_b = poses
     n = len(start_a)
 
-    def joined(a, b):
+    def joined(a: Poses, b: Poses) -> Poses:
         # Quaternions as given, so that a bad row is still recognised as bad.
         quat = np.concatenate([a.quat_wxyz, b.quat_wxyz])
         return gc.Poses.from_quat_wxyz(np.concatenate([a.position, b.position]), quat)
@@ -185,7 +195,7 @@ def pair_up(mesh_a, mesh_b, poses):
     return bodies, np.stack([np.arange(n), n + np.arange(n)], axis=1)
 
 
-def check_output(path, inputs=()):
+def check_output(path: StrPath, inputs: Sequence[Any] = ()) -> str:
     """The ``.npz`` file that results go to, checked before the work; the suffix is added if there is none.
 
     Raises
@@ -203,7 +213,7 @@ def check_output(path, inputs=()):
     return path
 
 
-def check_writable(path, inputs=()):
+def check_writable(path: StrPath, inputs: Sequence[Any] = ()) -> None:
     """Complain before the work rather than after it if ``path`` cannot be written.
 
     Raises

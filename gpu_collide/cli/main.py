@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt
 from gpu_collide.cli import demo, devices, race, run, screen
 from gpu_collide.cli.files import UserError
 from gpu_collide.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DESCRIPTION = """\
 Every contact between moving rigid bodies during a step: when, where, between which features,
@@ -28,7 +32,7 @@ Each command explains itself: gpu-collide run --help
 """
 
 
-def build_parser():
+def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command.
 
     Returns
@@ -50,7 +54,7 @@ def build_parser():
     return parser
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Parameters
@@ -89,8 +93,8 @@ def main(argv=None):
     return 0
 
 
-def _fail(options, terminal, error, code):
+def _fail(options: argparse.Namespace, terminal: Terminal, error: BaseException, code: int) -> int:
     if options.traceback:
         raise error
-    terminal.error(error)
+    terminal.error(str(error))
     return code

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, TypeVar
 
 from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+N = TypeVar("N", int, float)
 
 SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
-def parse_bytes(text):
+def parse_bytes(text: str) -> int:
     """Number of bytes from ``500M`` or ``2G`` (powers of 1000)."""
     number = text.strip().rstrip("bB")
     suffix = number[-1:].lower()
@@ -24,40 +31,36 @@ def parse_bytes(text):
     return value
 
 
-def positive_int(text):
+def positive_int(text: str) -> int:
     """A whole number above zero; thousands may be separated by commas or underscores."""
-    try:
-        value = int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        value = 0
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
-    return value
+    plain = text.replace(",", "").replace("_", "")
+    return _number(text, plain, int, lambda value: value > 0, "a whole number above 0")
 
 
-def positive_float(text):
+def positive_float(text: str) -> float:
     """A finite number above zero."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return value
+    return _number(text, text, float, lambda value: 0 < value < float("inf"), "a number above 0")
 
 
-def whole_number(text):
+def whole_number(text: str) -> int:
     """A whole number from 0 up."""
+    return _number(text, text, int, lambda value: value >= 0, "a whole number from 0 up")
+
+
+def _number(
+    text: str, plain: str, convert: Callable[[str], N], fits: Callable[[N], bool], expected: str
+) -> N:
+    """`plain` as a number, or the error that says what was expected in place of `text`."""
     try:
-        value = int(text)
+        value = convert(plain)
     except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text!r}")
+        value = None
+    if value is None or not fits(value):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
     return value
 
 
-def add_query_options(parser):
+def add_query_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``gpu_collide.collide``."""
     group = parser.add_argument_group("query")
     group.add_argument(
@@ -93,7 +96,7 @@ def add_query_options(parser):
     )
 
 
-def add_machine_options(parser):
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where to compute."""
     group = parser.add_argument_group("where to compute")
     group.add_argument(
@@ -111,7 +114,7 @@ def add_machine_options(parser):
     group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use, such as 2G")
 
 
-def add_output_options(parser):
+def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add the options about how the command talks."""
     group = parser.add_argument_group("output")
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, no notes")
@@ -119,7 +122,7 @@ def add_output_options(parser):
     group.add_argument("--traceback", action="store_true", help="show the whole Python traceback of an error")
 
 
-def query_arguments(options):
+def query_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
     names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start")
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}

@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,13 @@ from gpu_collide.cli.options import (
 )
 from gpu_collide.cli.screen import check_picture_type
 from gpu_collide.cli.summary import status_text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide.cli.terminal import Terminal
+    from gpu_collide.recordings.recording import Recording
+    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 EPILOG = """\
 the recording:
@@ -49,7 +57,7 @@ DEMO_MAX_SPEED = 70.0  # the demo's car is put back onto the road once
 MOST_FACES = 10_000_000  # of a tiled track: some 10 GB of mesh
 
 
-def degrees_of_turn(text):
+def degrees_of_turn(text: str) -> float:
     """Degrees of a turn from one pose to the next."""
     value = positive_float(text)
     if value > 180:
@@ -59,7 +67,7 @@ def degrees_of_turn(text):
     return value
 
 
-def add_parser(commands):
+def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "race",
@@ -116,7 +124,7 @@ def add_parser(commands):
     parser.set_defaults(action=race)
 
 
-def race(options, terminal):
+def race(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read, collide, say what was found, write and draw."""
     inputs = (options.recording, options.car_mesh, options.track_mesh)
     output = None if options.output is None else check_output(options.output, inputs)
@@ -156,7 +164,7 @@ def race(options, terminal):
         terminal.say(f"wrote {options.picture}")
 
 
-def read_recording(options):
+def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
     """The recording that the command names, and what to call it."""
     from gpu_collide.recordings import Recording, load_recording
     from gpu_collide.scenes import demo_race, tiled
@@ -192,7 +200,7 @@ def read_recording(options):
     return recording, os.path.basename(str(name).rstrip("/"))
 
 
-def prepare(recording, query):
+def prepare(recording: Recording, query: dict[str, Any]) -> float:
     """Compile the kernels and pack the meshes, by a first step; returns the seconds that took."""
     from gpu_collide.queries.trajectories import collide_trajectories
 
@@ -204,7 +212,7 @@ def prepare(recording, query):
     return time.perf_counter() - begin
 
 
-def race_rows(recording, found, seconds):
+def race_rows(recording: Recording, found: TrajectoryContacts, seconds: float) -> list[tuple[str, str]]:
     """Rows (what, value) about the race as a whole."""
     import gpu_collide as gc
 
@@ -243,7 +251,7 @@ def race_rows(recording, found, seconds):
     return rows
 
 
-def steps_near(found):
+def steps_near(found: TrajectoryContacts) -> Any:
     """Steps in which something comes near: near faces where they were counted, else boxes that meet."""
     one_pair = len(found.step_pairs) and found.step_pairs.max() <= 1
     if one_pair and found.report is not None and "near features" in found.report:
@@ -251,13 +259,13 @@ def steps_near(found):
     return int(np.count_nonzero(found.step_pairs))
 
 
-def steps_looked_at(recording, found):
+def steps_looked_at(recording: Recording, found: TrajectoryContacts) -> int:
     """Steps in which at least one body was not skipped."""
     out = np.bincount(found.skipped["step"])
     return recording.n_steps - int(np.count_nonzero(out >= max(recording.n_bodies, 1)))
 
 
-def odd(recording, found):
+def odd(recording: Recording, found: TrajectoryContacts) -> str | None:
     """Why nothing can have been found, in a sentence or two, or None."""
     steps = recording.n_steps
     if not steps:
@@ -283,7 +291,7 @@ def odd(recording, found):
 FIRST_COLUMNS = ["time", "step", "bodies", "x", "y", "z", "approach", "contacts"]
 
 
-def first_rows(found):
+def first_rows(found: TrajectoryContacts) -> list[Any]:
     """The first contacts of the first pairs that have any: rows for ``FIRST_COLUMNS``."""
     rows = []
     counts = np.diff(found.contact_start)
@@ -296,7 +304,7 @@ def first_rows(found):
     return rows
 
 
-def skipped_rows(recording, found):
+def skipped_rows(recording: Recording, found: TrajectoryContacts) -> list[Any]:
     """Rows (reason, count, when first)."""
     reasons = found.skipped["reason"]
     rows = []
@@ -306,7 +314,7 @@ def skipped_rows(recording, found):
     return rows
 
 
-def draw(recording, found, options):
+def draw(recording: Recording, found: TrajectoryContacts, options: argparse.Namespace) -> None:
     """Write the picture of the track."""
     import matplotlib
 
@@ -318,5 +326,5 @@ def draw(recording, found, options):
     view.save(track.plot_track(recording, found, up=up), options.picture, dpi=110)
 
 
-def _of(count, total):
+def _of(count: int, total: int) -> str:
     return f"{count:,}" + (f" ({100 * count / total:.1f} %)" if total else "")

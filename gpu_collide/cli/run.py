@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from typing import TYPE_CHECKING
 
 from gpu_collide.cli.files import check_output, check_poses, pair_up, read_mesh, read_poses
 from gpu_collide.cli.options import (
@@ -14,6 +15,11 @@ from gpu_collide.cli.options import (
     query_arguments,
 )
 from gpu_collide.cli.summary import print_summary
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide.cli.terminal import Terminal
 
 EPILOG = """\
 the poses file:
@@ -42,7 +48,7 @@ examples:
 """
 
 
-def add_mesh_arguments(parser):
+def add_mesh_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two mesh files, the poses file, and how to read the meshes."""
     parser.add_argument("mesh_a", metavar="A", help="mesh file of A: OBJ, STL, PLY, OFF, GLB")
     parser.add_argument("mesh_b", metavar="B", help="mesh file of B")
@@ -56,7 +62,7 @@ def add_mesh_arguments(parser):
     )
 
 
-def read_scene(options, terminal):
+def read_scene(options: argparse.Namespace, terminal: Terminal) -> Any:
     """Meshes and poses that the command names, as bodies and pairs.
 
     Returns
@@ -79,10 +85,10 @@ def read_scene(options, terminal):
                 f"counter-clockwise; --two-sided {name} takes both sides"
             )
         meshes.append(mesh)
-    return pair_up(*meshes, poses)
+    return pair_up(meshes[0], meshes[1], poses)
 
 
-def add_parser(commands):
+def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "run",
@@ -99,13 +105,13 @@ def add_parser(commands):
     parser.set_defaults(action=run)
 
 
-def run(options, terminal):
+def run(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read, collide, write, and say what was found."""
     import gpu_collide as gc
 
     output = check_output(options.output, inputs=(options.mesh_a, options.mesh_b, options.poses))
     bodies, pairs = read_scene(options, terminal)
-    # Of poses that are none the command has told in terms of the file.
+    # Invalid poses the command has already reported in terms of the file.
     warnings.filterwarnings("ignore", message=".* have an invalid pose", category=RuntimeWarning)
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()

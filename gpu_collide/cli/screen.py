@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from gpu_collide.cli.files import UserError, check_writable
 from gpu_collide.cli.options import add_machine_options, add_output_options, positive_float
 from gpu_collide.cli.run import add_mesh_arguments, read_scene
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.cli.terminal import Terminal
 
 EPILOG = """\
 The collision screen is spanned by r, the distance from the axis of the relative screw motion, and h, the
@@ -23,7 +31,7 @@ examples:
 """
 
 
-def add_parser(commands):
+def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "screen",
@@ -51,7 +59,14 @@ def add_parser(commands):
     parser.set_defaults(action=draw)
 
 
-def save_pictures(bodies, pair, contacts, screen_path=None, space_path=None, resolution=6.0):
+def save_pictures(
+    bodies: Bodies,
+    pair: Sequence[int],
+    contacts: Any,
+    screen_path: str | None = None,
+    space_path: str | None = None,
+    resolution: float = 6.0,
+) -> None:
     """Write the picture of the screen and the one in space.
 
     Parameters
@@ -85,7 +100,7 @@ def save_pictures(bodies, pair, contacts, screen_path=None, space_path=None, res
         view.save(view.plot_contacts(bodies, pair, contacts), space_path)
 
 
-def check_picture_type(path):
+def check_picture_type(path: str) -> None:
     """Complain before the work if matplotlib is missing or cannot write this type of file."""
     try:
         from matplotlib.backend_bases import FigureCanvasBase
@@ -97,7 +112,7 @@ def check_picture_type(path):
         raise UserError(f"cannot write {path}: expected a name ending in one of {', '.join(known)}")
 
 
-def draw(options, terminal):
+def draw(options: argparse.Namespace, terminal: Terminal) -> None:
     """Collide the one pair and draw it."""
     import gpu_collide as gc
 

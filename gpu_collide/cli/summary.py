@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide.cli.terminal import Terminal
+    from gpu_collide.results.contacts import Contacts
 
 STATUS_WORDS = {"INITIAL_OVERLAP": "in each other at the start"}
 KIND_WORDS = {"FV": "face of A, vertex of B", "VF": "vertex of A, face of B", "EE": "edge of A, edge of B"}
 
 
-def print_summary(terminal, contacts, seconds=None):
+def print_summary(terminal: Terminal, contacts: Contacts, seconds: float | None = None) -> None:
     """Print what was found, how long it took, and where the time went.
 
     Parameters
@@ -25,7 +33,7 @@ def print_summary(terminal, contacts, seconds=None):
         terminal.table("How fast", ["", ""], speed_rows(contacts, seconds))
 
 
-def found_rows(contacts):
+def found_rows(contacts: Contacts) -> list[Any]:
     """Rows (what, count, share) for pairs by status and contacts by kind.
 
     Parameters
@@ -61,13 +69,13 @@ def found_rows(contacts):
     return rows
 
 
-def status_text(status):
+def status_text(status: Any) -> str:
     """Name of a status, and what it means if that is not plain."""
     words = STATUS_WORDS.get(status.name)
     return f"{status.name}: {words}" if words else status.name
 
 
-def speed_rows(contacts, seconds):
+def speed_rows(contacts: Contacts, seconds: float) -> list[Any]:
     """Rows (what, value) for the speed of a call and its stages.
 
     Parameters
@@ -92,5 +100,5 @@ def speed_rows(contacts, seconds):
     return rows
 
 
-def _share(count, total):
+def _share(count: int, total: int) -> str:
     return f"{100 * count / total:.1f} %" if total else ""

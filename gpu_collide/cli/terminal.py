@@ -9,6 +9,11 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
 
 class Terminal:
@@ -22,7 +27,7 @@ class Terminal:
         Do without rich even where it is installed.
     """
 
-    def __init__(self, quiet=False, plain=False):
+    def __init__(self, quiet: bool = False, plain: bool = False) -> None:
         self.quiet = quiet
         self._rich = None
         if not plain:
@@ -34,20 +39,20 @@ class Terminal:
             except ImportError:
                 pass
 
-    def say(self, text=""):
+    def say(self, text: str = "") -> None:
         """Print a line of the result."""
         print(text)
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         """Say what is going on (stderr; not when quiet)."""
         if not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
-    def warn(self, text):
+    def warn(self, text: str) -> None:
         """Say what the user should know even when quiet (stderr)."""
         print(f"gpu-collide: warning: {text}", file=sys.stderr, flush=True)
 
-    def error(self, text):
+    def error(self, text: str) -> None:
         """Say what went wrong (stderr)."""
         if self._rich and self._rich_err.is_terminal:
             import rich.text
@@ -57,7 +62,7 @@ class Terminal:
         else:
             print(f"gpu-collide: error: {text}", file=sys.stderr)
 
-    def table(self, title, columns, rows):
+    def table(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Print a table; columns of numbers after the first are aligned to the right.
 
         Parameters
@@ -88,7 +93,7 @@ class Terminal:
             return
         width = [max([len(name)] + [len(row[i]) for row in rows]) for i, name in enumerate(columns)]
 
-        def line(cells):
+        def line(cells: Sequence[str]) -> str:
             padded = (
                 c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, width, number, strict=True)
             )
@@ -103,7 +108,7 @@ class Terminal:
         print()
 
     @contextlib.contextmanager
-    def progress(self, label, unit="pairs"):
+    def progress(self, label: str, unit: str = "pairs") -> Any:
         """A progress bar around long work, counted in `unit`.
 
         Yields
@@ -134,10 +139,10 @@ class Terminal:
 class _PlainProgress:
     """One line that rewrites itself at most ten times a second."""
 
-    def __init__(self, label, unit):
+    def __init__(self, label: str, unit: str) -> None:
         self._label, self._unit, self._last = label, unit, 0.0
 
-    def __call__(self, done, total):
+    def __call__(self, done: int, total: int) -> None:
         now = time.perf_counter()
         if now - self._last < 0.1 and done < total:
             return
@@ -148,5 +153,5 @@ class _PlainProgress:
         print(f"\r{self._label} [{bar:<20}] {count}", end="", file=sys.stderr, flush=True)
 
 
-def _looks_like_number(text):
+def _looks_like_number(text: str) -> bool:
     return text == "" or text.lstrip("-.")[:1].isdigit()

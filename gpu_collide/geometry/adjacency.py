@@ -5,9 +5,18 @@ run counter-clockwise seen from outside. The side of corner j goes from corner j
 same loop.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide.geometry.columns import columns, cross
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
 
 __all__ = [
     "EDGE_REFLEX",
@@ -38,7 +47,7 @@ VERTEX_REFLEX = 1  # some edge of the vertex is reflex
 FLAT_SINE = 1e-9  # sine of the angle between two normals below which an edge is flat, not reflex
 
 
-def next_corner(start):
+def next_corner(start: Array) -> Array:
     """Index of the next corner of the same loop, for every corner; (L,) int64."""
     count = int(start[-1])
     following = np.arange(1, count + 1, dtype=np.int64)
@@ -47,7 +56,7 @@ def next_corner(start):
     return following
 
 
-def previous_corner(start):
+def previous_corner(start: Array) -> Array:
     """Index of the previous corner of the same loop, for every corner; (L,) int64."""
     count = int(start[-1])
     before = np.arange(-1, count - 1, dtype=np.int64)
@@ -56,12 +65,12 @@ def previous_corner(start):
     return before
 
 
-def face_of_corner(start):
+def face_of_corner(start: Array) -> Array:
     """Face of every corner; (L,) int64."""
     return np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
 
 
-def newell(points, start, corners):
+def newell(points: Array, start: Array, corners: Array) -> Array:
     """Vector areas of the loops (Newell: half the sum of cross products of successive corners).
 
     Taken about each loop's first corner, so that a small face far from the origin keeps its digits.
@@ -81,14 +90,14 @@ def newell(points, start, corners):
     return np.stack(newell_columns([x[corners] for x in columns(points)], start), axis=1)
 
 
-def newell_columns(corners, start):
+def newell_columns(corners: Any, start: Array) -> Any:
     """`newell` of the loops whose corners lie at the places given as three arrays; so is the result."""
     sizes, following = np.diff(start), next_corner(start)
     p = [x - np.repeat(x[start[:-1]], sizes) for x in corners]
     return [0.5 * np.add.reduceat(x, start[:-1]) for x in cross(p, [x[following] for x in p])]
 
 
-def build_edges(start, corners, n_vertices):
+def build_edges(start: Array, corners: Array, n_vertices: int) -> tuple[Array, Array, Array, Array]:
     """Edges of the loops and the faces around them.
 
     Returns
@@ -114,7 +123,7 @@ def build_edges(start, corners, n_vertices):
     return edges.astype(np.int32), face_edges.astype(np.int32), edge_face_start, edge_faces
 
 
-def group_by(group, value, n_groups):
+def group_by(group: Array, value: Array, n_groups: int) -> tuple[Array, Array]:
     """CSR lists of `value` by `group`, stable within a group; (n_groups + 1,) and (len,) int32."""
     counts = np.bincount(group, minlength=n_groups)
     start = np.zeros(n_groups + 1, np.int64)
@@ -123,12 +132,19 @@ def group_by(group, value, n_groups):
     return start.astype(np.int32), np.asarray(value)[order].astype(np.int32)
 
 
-def edge_vectors(points, edges):
+def edge_vectors(points: Array, edges: Array) -> Array:
     """Vector from the low to the high end of each edge; (ne, 3) float64."""
     return points[edges[:, 1]] - points[edges[:, 0]]
 
 
-def edge_flags(points, edges, edge_face_start, edge_faces, normals, two_sided=False):
+def edge_flags(
+    points: Array,
+    edges: Array,
+    edge_face_start: Array,
+    edge_faces: Array,
+    normals: Array,
+    two_sided: bool = False,
+) -> Array:
     """Flags of edges; see the EDGE_ constants.
 
     Only an edge with exactly one left and one right face can be flat or reflex: with two faces on the same

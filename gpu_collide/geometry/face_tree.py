@@ -8,12 +8,21 @@ belongs to the mesh: whatever backend and precision ask, it is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry import morton
 from gpu_collide.geometry.columns import columns, dot, length
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import DTypeLike
+
+    from gpu_collide._types import Array
+    from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "node_table"]
 
@@ -41,13 +50,13 @@ class FaceTree:
     boxes: np.ndarray
 
     @property
-    def counts(self):
+    def counts(self) -> list[int]:
         """Nodes of each level, from the leaves up; list of int."""
         n = len(self.order)
         return [-(-n >> level) for level in range((n - 1).bit_length() + 1)]
 
 
-def face_tree(mesh):
+def face_tree(mesh: Mesh) -> FaceTree:
     """`FaceTree` of a mesh."""
     corners = [x[mesh.face_vertices] for x in columns(mesh.vertices - mesh.center)]
     begins = mesh.face_start[:-1]
@@ -60,7 +69,9 @@ def face_tree(mesh):
     return FaceTree(order, np.stack([x[order] for x in (*low, *high)], axis=1))
 
 
-def node_table(mesh, tree, points, begins, dtype, told=None):
+def node_table(
+    mesh: Mesh, tree: FaceTree, points: Any, begins: Any, dtype: DTypeLike, stepped: Any = None
+) -> Array:
     """Nodes of all levels, the leaves first.
 
     Parameters
@@ -72,7 +83,7 @@ def node_table(mesh, tree, points, begins, dtype, told=None):
     begins : (patches,) int
         Where each patch begins in them.
     dtype : dtype
-    told : callable, optional
+    stepped : callable, optional
         Called after each level.
 
     Returns
@@ -107,19 +118,19 @@ def node_table(mesh, tree, points, begins, dtype, told=None):
                 [x[j * size : some.stop * size] for x in normals], part, size,
             )  # fmt: skip
         at += count
-        if told is not None:
-            told()
+        if stepped is not None:
+            stepped()
     return out
 
 
-def _halve(best, x):
+def _halve(best: np.ufunc, x: Array) -> Array:
     """Of each two neighbours the better one; the last may be alone."""
     out = x[::2].copy()
     best(out[: len(x) // 2], x[1::2], out=out[: len(x) // 2])
     return out
 
 
-def _slabs(points, first, normals, boxes, size):
+def _slabs(points: Any, first: Any, normals: Any, boxes: Any, size: int) -> Array:
     """Slab and radius (n, 6) of the nodes of a level: unit normal, range along it, greatest distance from the
     middle of the box. `first` is where each node's points begin; it has `size` faces."""
     node = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(points[0]))))

@@ -1,12 +1,20 @@
 """Reading meshes from files; STL and glTF with the package trimesh, extra ``mesh``."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.geometry.polygons import READERS, read_polygons
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, StrPath
 
 __all__ = ["load_mesh", "MESH_SUFFIXES"]
 
@@ -15,13 +23,20 @@ MESH_SUFFIXES = (".obj", ".stl", ".ply", ".off", ".glb", ".gltf")
 FILE_FLATNESS = 1.2e-7  # rounding of float32, relative to the size of the mesh
 
 
-def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=True, two_sided=False):
+def load_mesh(
+    path: StrPath,
+    *,
+    merge_coplanar: bool | float = True,
+    merge_vertices: bool = True,
+    triangulate: bool = True,
+    two_sided: bool = False,
+) -> Mesh:
     """Mesh of a file; all parts of a scene in one mesh, in the scene's coordinates.
 
     Parameters
     ----------
     path : str or path-like
-        OBJ, STL, PLY, OFF, GLB or glTF, told by the suffix.
+        OBJ, STL, PLY, OFF, GLB or glTF, recognised by the suffix.
     merge_coplanar : bool or float, optional
         Join neighbouring triangles of one plane into convex polygons; see `Mesh`. On by default, because
         most files hold triangles whatever the shape was drawn with, and needless diagonals cost time. True
@@ -63,7 +78,7 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
         raise FileNotFoundError(f"path: expected a mesh file, got the folder {path!r}")
     if not os.path.isfile(path):
         raise FileNotFoundError(f"path: there is no file {path!r}")
-    options = {
+    options: dict[str, Any] = {
         "two_sided": two_sided,
         "triangulate": triangulate,
         "merge_coplanar": FILE_FLATNESS if merge_coplanar is True else merge_coplanar,
@@ -74,9 +89,9 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
             vertices, start, corners = read_polygons(path, suffix)
         except ValueError as error:
             raise ValueError(f"path: cannot read a mesh from {path!r}: {error}") from error
-        faces = np.split(corners, start[1:-1])
-        alike = len(set(np.diff(start).tolist())) == 1 and len(faces[0]) > 2
-        faces = corners.reshape(len(faces), -1) if alike else faces
+        loops = np.split(corners, start[1:-1])
+        alike = len(set(np.diff(start).tolist())) == 1 and len(loops[0]) > 2
+        faces: Any = corners.reshape(len(loops), -1) if alike else loops
     else:
         vertices, faces = _read_triangles(path, suffix)
     try:
@@ -85,7 +100,7 @@ def load_mesh(path, *, merge_coplanar=True, merge_vertices=True, triangulate=Tru
         raise ValueError(f"path: no usable mesh in {path!r}: {error}") from error
 
 
-def _read_triangles(path, suffix):
+def _read_triangles(path: str, suffix: str) -> tuple[Array, Array]:
     """Vertices and triangles of all parts of a file that trimesh reads."""
     try:
         import trimesh
@@ -96,7 +111,7 @@ def _read_triangles(path, suffix):
     try:
         # process=False: welding and dropping are ours, so that the numbers lead back to the file.
         scene = trimesh.load_scene(path, process=False)
-        parts = [part for part in scene.dump() if hasattr(part, "faces") and len(part.faces)]
+        parts: list[Any] = [part for part in scene.dump() if hasattr(part, "faces") and len(part.faces)]
     except PermissionError:
         raise
     except ImportError as error:  # trimesh reaches for other packages when it cannot make sense of a file
@@ -108,7 +123,7 @@ def _read_triangles(path, suffix):
         raise ValueError(f"path: cannot read a mesh from {path!r}: the file is damaged: {error}") from error
     if not parts:
         raise ValueError(f"path: {path!r} holds no triangles")
-    offsets = np.cumsum([0] + [len(part.vertices) for part in parts[:-1]])
+    offsets = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
     vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
     faces = np.concatenate(
         [np.asarray(part.faces, np.int64) + first for part, first in zip(parts, offsets, strict=True)]
@@ -116,7 +131,7 @@ def _read_triangles(path, suffix):
     return vertices, faces
 
 
-def _check_stl(path):
+def _check_stl(path: str) -> None:
     """Raise ``ValueError`` if an STL file is cut short: by its length, or by a text that does not end."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:

@@ -1,6 +1,15 @@
 """Convex hull of points in space: the incremental method with conflict lists (quickhull)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
 
 __all__ = ["hull_triangles"]
 
@@ -9,7 +18,7 @@ __all__ = ["hull_triangles"]
 ON_PLANE = 1e-12
 
 
-def hull_triangles(points):
+def hull_triangles(points: Array) -> Array:
     """Triangles of the convex hull.
 
     Parameters
@@ -41,7 +50,7 @@ def hull_triangles(points):
     return np.array([hull.corners[f] for f in sorted(hull.corners)], dtype=np.int64)
 
 
-def _first_tetrahedron(p, flat):
+def _first_tetrahedron(p: Array, flat: str) -> Any:
     """Four points far apart: ends of the longest side of the box, then farthest from line and plane."""
     axis = np.argmax(np.ptp(p, axis=0))
     a, b = int(np.argmin(p[:, axis])), int(np.argmax(p[:, axis]))
@@ -63,17 +72,21 @@ def _first_tetrahedron(p, flat):
 class _Hull:
     """Growing hull: triangles, their planes, the one across every side, the points outside each."""
 
-    def __init__(self, p, tetrahedron):
+    def __init__(self, p: Array, tetrahedron: Any) -> None:
         self.p = p
-        self.corners, self.normal, self.offset, self.across, self.outside = {}, {}, {}, {}, {}
-        self.pending = []
+        self.corners: dict[int, tuple[int, int, int]] = {}
+        self.normal: dict[int, Array] = {}
+        self.offset: dict[int, float] = {}
+        self.across: dict[tuple[int, int], int] = {}
+        self.outside: dict[int, Array] = {}
+        self.pending: list[int] = []
         self.count = 0
         a, b, c, d = tetrahedron
         faces = [self._new_face(*corners) for corners in ((a, b, c), (a, d, b), (b, d, c), (c, d, a))]
         rest = np.setdiff1d(np.arange(len(p)), tetrahedron)
         self._assign(rest, faces)
 
-    def _new_face(self, a, b, c):
+    def _new_face(self, a: int, b: int, c: int) -> Any:
         face, self.count = self.count, self.count + 1
         p = self.p
         normal = np.cross(p[b] - p[a], p[c] - p[a])
@@ -86,7 +99,7 @@ class _Hull:
             self.across[side] = face
         return face
 
-    def _assign(self, indices, faces):
+    def _assign(self, indices: Array, faces: Any) -> None:
         """Give each point that lies outside to the new face it is highest above."""
         if not len(indices):
             return
@@ -100,10 +113,10 @@ class _Hull:
                 self.outside[face] = mine
                 self.pending.append(face)
 
-    def _sees(self, face, apex):
+    def _sees(self, face: Any, apex: Any) -> bool:
         return float(self.normal[face] @ self.p[apex]) + self.offset[face] > ON_PLANE
 
-    def add_farthest(self):
+    def add_farthest(self) -> None:
         """Extend the hull by the farthest point outside one of its faces."""
         face = self.pending.pop()
         points = self.outside.get(face)
@@ -120,7 +133,7 @@ class _Hull:
         faces = [self._new_face(a, b, apex) for a, b in horizon]
         self._assign(orphans[orphans != apex], faces)
 
-    def _horizon(self, face, apex):
+    def _horizon(self, face: Any, apex: Any) -> Any:
         """Faces that `apex` sees, connected with `face`, and the sides around them."""
         visible, stack = {face}, [face]
         while stack:

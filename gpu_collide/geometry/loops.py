@@ -4,12 +4,20 @@ Lengths here are relative to the mesh: the points passed in are already divided 
 bounding radius) and measured from its centre.
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, first_few
 from gpu_collide.geometry import adjacency as adj
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from gpu_collide._types import Array
 
 __all__ = [
     "parse_faces",
@@ -32,7 +40,7 @@ DEGENERATE_WIDTH = 1e-12
 REMEDY = "pass triangulate=True to cut polygons into triangles"
 
 
-def parse_faces(faces, n_vertices):
+def parse_faces(faces: Any, n_vertices: int) -> tuple[Array, Array]:
     """CSR loops ``(start, corners)`` (int64) of a (m, k) integer array or a sequence of loops of any length.
 
     Raises ``TypeError`` (not integers, not sequences) or ``ValueError`` (no faces, index out of range, wrong
@@ -50,7 +58,7 @@ def parse_faces(faces, n_vertices):
     return start, array.reshape(-1)
 
 
-def _parse_loop_list(faces, n_vertices):
+def _parse_loop_list(faces: Any, n_vertices: int) -> tuple[Array, Array]:
     if len(faces) == 0:
         raise ValueError("faces: expected at least one face, got none")
     try:
@@ -82,14 +90,14 @@ def _parse_loop_list(faces, n_vertices):
     return start, corners.astype(np.int64)
 
 
-def take_faces(start, corners, chosen):
+def take_faces(start: Array, corners: Array, chosen: Array) -> tuple[Array, Array]:
     """CSR loops of the faces with ``chosen[f]`` true."""
     counts = np.diff(start)
     keep = np.repeat(chosen, counts)
     return np.concatenate([[0], np.cumsum(counts[chosen])]), corners[keep]
 
 
-def clean_loops(start, corners, points):
+def clean_loops(start: Array, corners: Array, points: Array) -> Any:
     """Drop corners that repeat the next one (same index or place), then faces of under three corners.
 
     Returns
@@ -117,7 +125,7 @@ def clean_loops(start, corners, points):
     return start, corners, np.flatnonzero(good), np.flatnonzero(short & good), dropped
 
 
-def count_distinct(start, corners):
+def count_distinct(start: Array, corners: Array) -> Array:
     """Number of different vertices in each loop; (nf,) int64."""
     owner = adj.face_of_corner(start)
     order = np.lexsort((corners, owner))
@@ -127,7 +135,7 @@ def count_distinct(start, corners):
     return np.bincount(sorted_owner[new], minlength=len(start) - 1)
 
 
-def drop_degenerate(start, corners, points):
+def drop_degenerate(start: Array, corners: Array, points: Array) -> Array:
     """Mask of faces that are wider than a line; (nf,) bool."""
     counts = np.diff(start)
     area = np.linalg.norm(adj.newell(points, start, corners), axis=1)
@@ -144,14 +152,21 @@ def drop_degenerate(start, corners, points):
     return good
 
 
-def _refuse(what, faces, source, detail):
+def _refuse(what: str, faces: Array, source: Array, detail: str) -> NoReturn:
     raise ValueError(
         f"faces: expected convex planar polygons, got {len(faces)} {what}, first: {first_few(source[faces])} "
         f"({detail}); {REMEDY}"
     )
 
 
-def check_polygons(start, corners, points, normals, offsets, source):
+def check_polygons(
+    start: Array,
+    corners: Array,
+    points: Array,
+    normals: Array,
+    offsets: Array,
+    source: Array,
+) -> None:
     """Raise ``ValueError`` unless every face is planar, convex and walks round its border once.
 
     Parameters

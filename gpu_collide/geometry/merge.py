@@ -8,10 +8,19 @@ both sides of it.
 Lengths are relative to the mesh's size (its bounding radius).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry.loops import take_faces
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
 
 __all__ = ["merge_coplanar"]
 
@@ -20,7 +29,14 @@ NORMAL_TOLERANCE = 1e-3  # angle between normals: small features on a large mesh
 CONVEX_TOLERANCE = 1e-12
 
 
-def merge_coplanar(start, corners, points, normals, offsets, tolerance):
+def merge_coplanar(
+    start: Array,
+    corners: Array,
+    points: Array,
+    normals: Array,
+    offsets: Array,
+    tolerance: float,
+) -> tuple[Array, Array, Array]:
     """Merge faces.
 
     Parameters
@@ -69,7 +85,7 @@ def merge_coplanar(start, corners, points, normals, offsets, tolerance):
             return stripped_start, stripped, label
 
 
-def _faces_across(start, corners, n_vertices):
+def _faces_across(start: Array, corners: Array, n_vertices: int) -> Array:
     """Face across each loop side, -1 unless there is exactly one, wound the same way; (L,) int64."""
     _, face_edges, edge_start, edge_faces = adj.build_edges(start, corners, n_vertices)
     two = np.diff(edge_start) == 2
@@ -81,7 +97,15 @@ def _faces_across(start, corners, n_vertices):
     return np.where(two[face_edges], other, -1)
 
 
-def _grow_regions(start, corners, points, normals, offsets, twin, tolerance):
+def _grow_regions(
+    start: Array,
+    corners: Array,
+    points: Array,
+    normals: Array,
+    offsets: Array,
+    twin: Array,
+    tolerance: float,
+) -> Any:
     """Connected sets of two or more faces in one plane, and the region of each face (-1: none)."""
     n_faces = len(start) - 1
     own = adj.face_of_corner(start)
@@ -103,9 +127,9 @@ def _grow_regions(start, corners, points, normals, offsets, twin, tolerance):
         points.tolist(),
     )
     taken = [False] * n_faces
-    regions = []
+    regions: list[Any] = []
 
-    def fits(face, n, d):
+    def fits(face: int, n: Any, d: float) -> bool:
         m = normal_list[face]
         if (m[0] - n[0]) ** 2 + (m[1] - n[1]) ** 2 + (m[2] - n[2]) ** 2 > NORMAL_TOLERANCE**2:
             return False
@@ -150,7 +174,7 @@ def _grow_regions(start, corners, points, normals, offsets, twin, tolerance):
     return regions, region_of
 
 
-def _fit_plane(points, vertices, normal):
+def _fit_plane(points: Any, vertices: Any, normal: Any) -> Any:
     """Least-squares plane ``(n, d)`` of some points, as plain floats, with n on the side of `normal`."""
     p = points[np.unique(vertices)]
     middle = p.mean(axis=0)
@@ -159,7 +183,7 @@ def _fit_plane(points, vertices, normal):
     return n.tolist(), -float(n @ middle)
 
 
-def _assemble(start, corners, regions, pieces):
+def _assemble(start: Array, corners: Array, regions: Any, pieces: Any) -> Any:
     """All loops, merged or not, ordered by their lowest face.
 
     Returns
@@ -201,7 +225,7 @@ def _assemble(start, corners, regions, pieces):
     return new_start, flat[gather], label, first_of_region
 
 
-def _straight_vertices(start, corners, points, tolerance):
+def _straight_vertices(start: Array, corners: Array, points: Array, tolerance: float) -> Array:
     """Vertices that have just two neighbours and lie on the line between them; (nv,) bool."""
     straight = np.zeros(len(points), bool)
     edges, _, _, _ = adj.build_edges(start, corners, len(points))
@@ -243,7 +267,7 @@ def _straight_vertices(start, corners, points, tolerance):
     return straight
 
 
-def _between(x, a, b, tolerance):
+def _between(x: Array, a: Array, b: Array, tolerance: float) -> Array:
     """True where x lies within `tolerance` of the segment from a to b, and between its ends; (n,) bool."""
     along = b - a
     square = np.einsum("ij,ij->i", along, along)
@@ -255,12 +279,20 @@ def _between(x, a, b, tolerance):
 class _Merger:
     """Outlines and greedy merging of regions, seen along the plane of each region's first face."""
 
-    def __init__(self, start, corners, points, normals, twin, region_of):
+    def __init__(
+        self,
+        start: Array,
+        corners: Array,
+        points: Array,
+        normals: Array,
+        twin: Array,
+        region_of: Array,
+    ) -> None:
         # Plain lists: everything here goes face by face.
         self.start, self.corners, self.twin = start.tolist(), corners.tolist(), twin.tolist()
         self.points, self.normals, self.region_of = points.tolist(), normals.tolist(), region_of.tolist()
 
-    def project(self, face, vertices):
+    def project(self, face: int, vertices: Any) -> dict[int, tuple[float, float]]:
         """Coordinates in the plane of `face`: dict from vertex to (x, y)."""
         n = self.normals[face]
         # Any two axes across the normal; see Duff et al., "Building an Orthonormal Basis, Revisited" (2017).
@@ -277,7 +309,7 @@ class _Merger:
             plane[vertex] = (u[0] * x0 + u[1] * x1 + u[2] * x2, v[0] * x0 + v[1] * x1 + v[2] * x2)
         return plane
 
-    def outline(self, faces):
+    def outline(self, faces: Any) -> list[int] | None:
         """Loop around a region, or None unless it is a single one that visits every vertex once."""
         following = {}
         region = self.region_of[faces[0]]
@@ -301,7 +333,7 @@ class _Merger:
                 return None
         return loop if len(loop) == len(following) else None
 
-    def greedy(self, faces):
+    def greedy(self, faces: Any) -> Any:
         """Convex polygons that together cover a region, as (loop, member faces)."""
         region = self.region_of[faces[0]]
         loops, side_of, inner = {}, {}, []
@@ -324,7 +356,7 @@ class _Merger:
         parent = {face: face for face in faces}
         members = {face: [face] for face in faces}
 
-        def root(face):
+        def root(face: int) -> int:
             while parent[face] != face:
                 parent[face] = parent[parent[face]]
                 face = parent[face]
@@ -350,7 +382,7 @@ class _Merger:
         return [(loops[face], members[face]) for face in loops]
 
     @staticmethod
-    def _join(left, right, a, b, plane):
+    def _join(left: Any, right: Any, a: int, b: int, plane: Any) -> list[int] | None:
         """Loop around two convex polygons that share side a-b (left walks a to b), or None if not convex."""
         n, m = len(left), len(right)
         left_end = left.index(b)
@@ -375,7 +407,7 @@ class _Merger:
         return loop if len(loop) >= 3 and len(set(loop)) == len(loop) else None
 
     @staticmethod
-    def is_convex(loop, plane):
+    def is_convex(loop: Any, plane: Any) -> bool:
         """True if the loop goes round once and turns neither inward nor back by more than rounding."""
         if len(loop) < 3:
             return False
@@ -392,7 +424,7 @@ class _Merger:
         return changes == 2  # going round once, a convex loop rises once and falls once
 
 
-def _turns_left(before, corner, after):
+def _turns_left(before: Any, corner: Any, after: Any) -> bool:
     """True if the path turns left or runs straight on at `corner`, within rounding."""
     ux, uy = corner[0] - before[0], corner[1] - before[1]
     wx, wy = after[0] - corner[0], after[1] - corner[1]

@@ -1,5 +1,9 @@
 """`Mesh`: the shape of a body, with everything about its neighbourhoods worked out once."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide._validate import (
@@ -18,6 +22,14 @@ from gpu_collide.geometry import loops, prepared
 from gpu_collide.geometry.places import normalise, planes, same_places
 from gpu_collide.geometry.report import MeshReport
 from gpu_collide.geometry.triangulate import triangulate_loops
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gpu_collide._types import Array, ArrayLike, Precision
 
 __all__ = ["Mesh", "MeshReport"]
 
@@ -111,16 +123,39 @@ class Mesh(Frozen):
     (6, True)
     """
 
+    vertices: NDArray[np.float64]
+    center: NDArray[np.float64]
+    radius: float
+    two_sided: bool
+    face_start: NDArray[np.int32]
+    face_vertices: NDArray[np.int32]
+    face_edges: NDArray[np.int32]
+    face_planes: NDArray[np.float64]
+    edges: NDArray[np.int32]
+    edge_face_start: NDArray[np.int32]
+    edge_faces: NDArray[np.int32]
+    edge_flags: NDArray[np.int32]
+    vertex_edge_start: NDArray[np.int32]
+    vertex_edges: NDArray[np.int32]
+    vertex_face_start: NDArray[np.int32]
+    vertex_faces: NDArray[np.int32]
+    vertex_flags: NDArray[np.int32]
+    source_face: NDArray[np.int64]
+    source_faces_start: NDArray[np.int64]
+    source_faces: NDArray[np.int64]
+    source_vertex: NDArray[np.int64]
+    report: MeshReport
+
     def __init__(
         self,
-        vertices,
-        faces,
+        vertices: ArrayLike,
+        faces: ArrayLike | Sequence[ArrayLike],
         *,
-        two_sided=False,
-        triangulate=False,
-        merge_coplanar=False,
-        merge_vertices=False,
-    ):
+        two_sided: bool = False,
+        triangulate: bool = False,
+        merge_coplanar: bool | float = False,
+        merge_vertices: bool = False,
+    ) -> None:
         two_sided = check_bool(two_sided, "two_sided")
         triangulate = check_bool(triangulate, "triangulate")
         merge_vertices = check_bool(merge_vertices, "merge_vertices")
@@ -134,7 +169,7 @@ class Mesh(Frozen):
             raise ValueError(
                 f"faces: expected fewer than 2**30 corners and vertices, got {max(len(points), len(corners))}"
             )
-        findings = []
+        findings: list[tuple[str, Any]] = []
         n_given = len(points)
         source_vertex = np.arange(n_given)
 
@@ -201,7 +236,7 @@ class Mesh(Frozen):
         self.report = MeshReport.build(findings + self._oddities())
         self._frozen = True
 
-    def _connect(self, start, corners, scaled):
+    def _connect(self, start: Array, corners: Array, scaled: Array) -> None:
         """Fill in planes, edges and neighbours from the final loops."""
         n_vertices, radius = len(self.vertices), self.radius
         normals, offsets = planes(scaled, start, corners)
@@ -224,12 +259,12 @@ class Mesh(Frozen):
             if isinstance(value, np.ndarray):
                 setattr(self, name, owned(value))
 
-    def _oddities(self):
+    def _oddities(self) -> list[tuple[str, Any]]:
         """What is odd about the finished mesh, as (what, indices) pairs."""
         counts = np.diff(self.edge_face_start)
         right = np.bincount(np.repeat(np.arange(self.n_edges), counts), self.edge_faces & 1, self.n_edges)
         mixed = (counts == 2) & (right != 1)
-        findings = [
+        findings: list[tuple[str, Any]] = [
             ("edges have two faces that walk them the same way (mixed winding)", np.flatnonzero(mixed)),
             ("edges have more than two faces (non-manifold)", np.flatnonzero(counts > 2)),
             ("edges have one face (open border)", np.flatnonzero(counts == 1)),
@@ -243,13 +278,13 @@ class Mesh(Frozen):
             findings.append((what, np.zeros(1, int)))
         return findings
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_frozen", False):
             raise AttributeError(f"a Mesh never changes: cannot set {name!r}")
         object.__setattr__(self, name, value)
 
     @classmethod
-    def from_trimesh(cls, trimesh_mesh, **options):
+    def from_trimesh(cls, trimesh_mesh: Any, **options: Any) -> Mesh:
         """Mesh of a ``trimesh.Trimesh`` (or anything with `vertices` and `faces`); options as for `Mesh`."""
         for name in ("vertices", "faces"):
             if not hasattr(trimesh_mesh, name):
@@ -260,27 +295,27 @@ class Mesh(Frozen):
         return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
 
     @property
-    def n_vertices(self):
+    def n_vertices(self) -> int:
         """Number of vertices."""
         return len(self.vertices)
 
     @property
-    def n_edges(self):
+    def n_edges(self) -> int:
         """Number of edges."""
         return len(self.edges)
 
     @property
-    def n_faces(self):
+    def n_faces(self) -> int:
         """Number of faces."""
         return len(self.face_start) - 1
 
     @property
-    def faces(self):
+    def faces(self) -> tuple[NDArray[np.int32], ...]:
         """Loops of all faces: a tuple of (k,) int32 arrays."""
         return tuple(np.split(self.face_vertices, self.face_start[1:-1]))
 
     @property
-    def closed(self):
+    def closed(self) -> bool:
         """True if every edge has exactly one face on its left and one on its right."""
         if not (np.diff(self.edge_face_start) == 2).all():
             return False
@@ -288,17 +323,19 @@ class Mesh(Frozen):
         return bool((sides.sum(axis=1) == 1).all())
 
     @property
-    def edge_lengths(self):
+    def edge_lengths(self) -> NDArray[np.float64]:
         """Length of every edge; (ne,) float64."""
         return np.linalg.norm(adj.edge_vectors(self.vertices, self.edges), axis=1)
 
     @property
-    def volume(self):
+    def volume(self) -> float:
         """Signed volume inside the faces; meaningful for a closed mesh (negative: inside out)."""
         areas = adj.newell(self.vertices - self.center, self.face_start.astype(np.int64), self.face_vertices)
         return float(-np.einsum("ij,ij,i->", areas, self.face_planes[:, :3], self.face_planes[:, 3]) / 3)
 
-    def prepare(self, *, near=None, precision="mixed", progress=None):
+    def prepare(
+        self, *, near: bool | None = None, precision: Precision = "mixed", progress: Any = None
+    ) -> Mesh:
         """Make ahead what the first query with this mesh would make: the tree of its faces, its patches, and
         what the overlap test and the screen read.
 
@@ -344,11 +381,11 @@ class Mesh(Frozen):
         prepared.prepare(self, near, precision, progress)
         return self
 
-    def face(self, index):
+    def face(self, index: int) -> NDArray[np.int32]:
         """Loop of one face; (k,) int32."""
         return self.face_vertices[self.face_start[index] : self.face_start[index + 1]]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         kind = "closed" if self.closed else "open"
         sides = ", two-sided" if self.two_sided else ""
         odd = f", {len(self.report)} remarks in .report" if len(self.report) else ""
@@ -356,7 +393,7 @@ class Mesh(Frozen):
         return f"Mesh({counts}, {kind}{sides}{odd})"
 
 
-def _check_merge(merge_coplanar):
+def _check_merge(merge_coplanar: Any) -> None:
     """Refuse what is neither a bool nor a distance; 0 is False."""
     if isinstance(merge_coplanar, (bool, np.bool_)):
         return
@@ -369,7 +406,7 @@ def _check_merge(merge_coplanar):
         raise ValueError(f"merge_coplanar: expected at most {MOST_FLATTENED:g}, got {merge_coplanar}")
 
 
-def _flatness(merge_coplanar, dtype, points, radius):
+def _flatness(merge_coplanar: Any, dtype: Any, points: Array, radius: float) -> float:
     """Distance from a plane, in sizes, up to which faces are merged."""
     if not isinstance(merge_coplanar, (bool, np.bool_)):
         return float(merge_coplanar)
@@ -379,7 +416,7 @@ def _flatness(merge_coplanar, dtype, points, radius):
     return min(max(LEAST_FLATTENED, rounding), MOST_FLATTENED)
 
 
-def _gather_sources(label, source):
+def _gather_sources(label: Array, source: Any) -> tuple[Array, Array]:
     """CSR of the caller's faces behind each merged face, ascending and without repeats."""
     order = np.lexsort((source, label))
     label, source = label[order], source[order]

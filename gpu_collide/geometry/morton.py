@@ -1,6 +1,15 @@
 """Order along a Morton curve, on the host: the cube that codes divide, and the codes of ``b02_keys``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
 
 __all__ = ["SAMPLE", "codes", "cube", "sample"]
 
@@ -8,13 +17,13 @@ SAMPLE = 4096  # centres that the cube of the codes is taken from
 CORE = (2, 98)  # percentiles of the sample between which the codes have their cells
 
 
-def sample(n):
+def sample(n: int) -> Array:
     """Numbers of at most `SAMPLE` of n things, spread evenly."""
     k = min(n, SAMPLE)
     return np.arange(k, dtype=np.int64) * n // max(k, 1)
 
 
-def cube(centres, bits, real=np.float64):
+def cube(centres: Any, bits: int, real: Any = np.float64) -> tuple[Any, Any]:
     """Lower corner and side of the cube that codes of so many bits an axis divide.
 
     Parameters
@@ -38,7 +47,7 @@ def cube(centres, bits, real=np.float64):
     return np.clip(origin, -limit, limit), side
 
 
-def codes(centres, bits, origin, side):
+def codes(centres: Any, bits: int, origin: Any, side: Any) -> Array:
     """Code of each place, three arrays of finite float64; those outside the cube go to its border."""
     per_length, code = 2.0**bits / side, np.int64(0)
     for x, low in zip(centres, origin, strict=True):
@@ -47,7 +56,7 @@ def codes(centres, bits, origin, side):
     return code
 
 
-def _spread(v):
+def _spread(v: Array) -> Array:
     """Bits of v, at most 21, at every third place."""
     v = (v | v << 32) & 0x1F00000000FFFF
     v = (v | v << 16) & 0x1F0000FF0000FF

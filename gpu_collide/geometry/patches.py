@@ -14,11 +14,18 @@ tolerance nor properness knows of patches.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.geometry.adjacency import next_corner
 from gpu_collide.geometry.face_tree import PATCH_LEVEL
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["PATCH_COLUMNS", "Patches", "cut", "entries"]
 
@@ -52,7 +59,7 @@ class Patches:
     begins: np.ndarray
 
 
-def entries(start, rows):
+def entries(start: Array, rows: Array) -> tuple[Array, Array]:
     """Where the entries of some rows of a CSR table stand in it, and the number of entries of each row."""
     sizes = start[rows + 1] - start[rows]
     first = np.repeat(start[rows] - np.cumsum(sizes) + sizes, sizes)
@@ -62,7 +69,7 @@ def entries(start, rows):
 class _Copies:
     """The copies of vertices or edges in the patches: ascending by patch, then by number in the mesh."""
 
-    def __init__(self, patch, item):
+    def __init__(self, patch: Array, item: Array) -> None:
         self.span = np.int64(item.max() + 1)
         keys = patch * self.span + item
         order = np.argsort(keys, kind="stable")
@@ -78,18 +85,18 @@ class _Copies:
         self.given[order] = np.cumsum(new) - 1
         self.given -= self.first[patch]
 
-    def find(self, patch, item):
+    def find(self, patch: Array, item: Array) -> tuple[Array, Array]:
         """Number within the patch of a copy, and whether there is one."""
         at = np.searchsorted(self.keys, patch * self.span + item)
         there = self.keys[np.minimum(at, len(self.keys) - 1)] == patch * self.span + item
         return np.where(there, at - self.first[patch], -1), there
 
-    def owned(self, owner):
+    def owned(self, owner: Array) -> Array:
         """Rows of the copies in the patch that owns the item."""
         return np.flatnonzero(owner[self.source] == self.patch)
 
 
-def _starts(sizes, group_patch, n_patches):
+def _starts(sizes: Array, group_patch: Array, n_patches: int) -> tuple[Array, Array]:
     """Begins of CSR rows counted from each patch's own first value, with the closing entry of every patch."""
     per_patch = np.bincount(group_patch, minlength=n_patches)
     row0 = np.cumsum(per_patch) - per_patch
@@ -101,7 +108,7 @@ def _starts(sizes, group_patch, n_patches):
     return total - np.repeat(total[begins], per_patch + 1), begins
 
 
-def cut(mesh, order, size=1 << PATCH_LEVEL):
+def cut(mesh: Mesh, order: Array, size: int = 1 << PATCH_LEVEL) -> Patches:
     """Cut `mesh` into patches of `size` faces in the given order of its faces.
 
     Parameters
@@ -187,7 +194,7 @@ def cut(mesh, order, size=1 << PATCH_LEVEL):
     )
 
 
-def _around(start, copies, owner):
+def _around(start: Array, copies: _Copies, owner: Array) -> Any:
     """Entries of a CSR table of the mesh for the copies that own their item, in the order of all copies, and
     how many each copy has (others none)."""
     owned = copies.owned(owner)
@@ -197,6 +204,6 @@ def _around(start, copies, owner):
     return at, counts
 
 
-def _before(sizes, first):
+def _before(sizes: Array, first: Array) -> Array:
     """Entries before each patch, where `first` is its first row."""
     return np.concatenate([[0], np.cumsum(sizes)])[first]

@@ -1,8 +1,15 @@
 """Places and planes of a mesh: what is one place, its middle and size, the planes of its faces."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide.geometry import adjacency as adj
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array
 
 __all__ = ["MAGNITUDES", "normalise", "planes", "same_places"]
 
@@ -11,7 +18,7 @@ __all__ = ["MAGNITUDES", "normalise", "planes", "same_places"]
 MAGNITUDES = (1e-18, 1e18)
 
 
-def same_places(points):
+def same_places(points: Array) -> tuple[Array, Array]:
     """First vertex of every different place, in order of appearance, and the place of each vertex."""
     key = points + 0.0  # -0.0 and 0.0 are one place
     order = np.lexsort((key[:, 2], key[:, 1], key[:, 0]))  # stable: within a place by ascending index
@@ -27,7 +34,7 @@ def same_places(points):
     return first[by_appearance], place
 
 
-def normalise(points):
+def normalise(points: Array) -> tuple[Array, float, Array]:
     """Centre of the bounding box, bounding radius, and the points measured in those."""
     center = 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
     offset = points - center
@@ -45,7 +52,7 @@ def normalise(points):
     return center, radius, offset / radius
 
 
-def planes(scaled, start, corners):
+def planes(scaled: Array, start: Array, corners: Array) -> tuple[Array, Array]:
     """Unit outward normals (zero where a face has no area) and offsets of the faces, in the scaled frame."""
     areas = adj.newell(scaled, start, corners)
     length = np.linalg.norm(areas, axis=1)

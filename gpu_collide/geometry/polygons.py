@@ -5,17 +5,25 @@ order of the file: CSR ``start`` (m + 1,) and ``corners`` (L,), int64.  A damage
 with the line or element that is wrong. Colours, normals, textures, materials and groups are passed over.
 """
 
+from __future__ import annotations
+
 import itertools
 import re
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, StrPath
 
 __all__ = ["read_polygons", "READERS"]
 
 
-def read_polygons(path, suffix):
-    """Vertices, start and corners of the file `path`, whose kind is told by `suffix` (a key of `READERS`)."""
+def read_polygons(path: StrPath, suffix: str) -> tuple[Array, Array, Array]:
+    """Vertices, start and corners of the file `path` in the format of `suffix` (a key of `READERS`)."""
     with open(path, "rb") as file:
         raw = file.read()
     vertices, start, corners = READERS[suffix](raw)
@@ -30,7 +38,7 @@ def read_polygons(path, suffix):
     return vertices, start, corners.astype(np.int64)
 
 
-def _read_obj(raw):
+def _read_obj(raw: bytes) -> tuple[Array, Array, Array]:
     """Wavefront OBJ: ``v`` and ``f`` lines; numbers from 1, or negative and counted back from the line."""
     text = raw.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
     places, loops = [], []
@@ -53,7 +61,7 @@ def _read_obj(raw):
     return np.array(places, np.float64).reshape(-1, 3), *_csr(loops)
 
 
-def _read_off(raw):
+def _read_off(raw: bytes) -> tuple[Array, Array, Array]:
     """OFF, also with colours (COFF), normals (NOFF) and texture coordinates (STOFF): a row a line."""
     lines = [line.split(b"#", 1)[0].split() for line in raw.splitlines()]
     rows = [line for line in lines if line]
@@ -80,7 +88,7 @@ def _read_off(raw):
     return np.array(places, np.float64).reshape(-1, 3), *_csr(loops)
 
 
-def _numbers(words, count, kind, what):
+def _numbers(words: Any, count: int, kind: Any, what: str) -> list[Any]:
     try:
         numbers = [kind(word) for word in words]
     except ValueError:
@@ -99,7 +107,7 @@ _PLY_ORDERS = {"ascii": None, "binary_little_endian": "<", "binary_big_endian": 
 _PLY_LOOPS = ("vertex_indices", "vertex_index")
 
 
-def _read_ply(raw):
+def _read_ply(raw: bytes) -> tuple[Array, Array, Array]:
     """PLY, as text or binary of either byte order: the elements ``vertex`` and ``face``."""
     order, elements, begin = _ply_header(raw)
     body = raw[begin:].split() if order is None else memoryview(raw)[begin:]
@@ -125,13 +133,14 @@ def _read_ply(raw):
     return vertices, *loops
 
 
-def _ply_header(raw):
+def _ply_header(raw: bytes) -> Any:
     """Byte order (None: text), elements ``(name, count, [(property, type, type of the count or None)])`` and
     where the data begins."""
     end = re.search(rb"^end_header[ \t]*(\r\n|\n|\r)", raw, re.M)
     if not raw.startswith(b"ply") or end is None:
         raise ValueError("expected a header from 'ply' to 'end_header'")
-    order, elements = "", []
+    order: str | None = ""
+    elements: list[Any] = []
     for line in raw[: end.start()].decode("ascii", errors="replace").splitlines()[1:]:
         words = line.split()
         try:
@@ -154,17 +163,17 @@ def _ply_header(raw):
     return order, elements, end.end()
 
 
-def _ply_binary(body, at, name, count, properties, order):
+def _ply_binary(body: Any, at: int, name: str, count: int, properties: Any, order: str) -> tuple[Any, int]:
     """Columns of an element of a binary file, and where the next begins.
 
     A list becomes ``(start, values)``. If all rows have as long lists as the first one, they are read at
     once; the others row by row.
     """
-    lengths = []
+    lengths: list[int] = []
     try:
         if count:
             _, lengths = _ply_row(body, at, properties, order)
-        fields = []
+        fields: list[Any] = []
         for k, (_, kind, counted) in enumerate(properties):
             length = lengths[k] if counted and count else 0
             fields += [(f"n{k}", order + counted)] if counted else []
@@ -176,7 +185,7 @@ def _ply_binary(body, at, name, count, properties, order):
             }
             return columns, at + rows.nbytes
     except ValueError:
-        pass  # cut short, or shorter rows than the first one: the walk tells which
+        pass  # cut short, or shorter rows than the first one: the loop below finds which
     table = []
     for k in range(count):
         try:
@@ -191,7 +200,7 @@ def _ply_binary(body, at, name, count, properties, order):
     return _ply_columns(table, properties), at
 
 
-def _ply_row(body, at, properties, order):
+def _ply_row(body: bytes, at: int, properties: Any, order: str) -> tuple[list[Any], list[int]]:
     """Values of one row, and the lengths of its lists (1 for a single number)."""
     values, lengths = [], []
     for _, kind, counted in properties:
@@ -208,7 +217,7 @@ def _ply_row(body, at, properties, order):
     return values, lengths
 
 
-def _ply_text(words, at, name, count, properties, order):
+def _ply_text(words: Any, at: int, name: str, count: int, properties: Any, order: str) -> tuple[Any, int]:
     """Columns of an element of a text file, as `_ply_binary` gives them."""
     stop = at + count * len(properties)
     if not any(counted for _, _, counted in properties) and stop <= len(words):
@@ -216,7 +225,7 @@ def _ply_text(words, at, name, count, properties, order):
             numbers = np.array(words[at:stop], np.float64).reshape(count, len(properties))
             return {p[0]: numbers[:, k] for k, p in enumerate(properties)}, stop
         except ValueError:
-            pass  # the walk tells which is wrong
+            pass  # the loop below finds which is wrong
     table = []
     for k in range(count):
         row = []
@@ -239,7 +248,7 @@ def _ply_text(words, at, name, count, properties, order):
     return _ply_columns(table, properties), at
 
 
-def _ply_columns(table, properties):
+def _ply_columns(table: Any, properties: Any) -> dict[str, Any]:
     columns = {}
     for k, (name, _, counted) in enumerate(properties):
         column = [row[k] for row in table]
@@ -247,13 +256,13 @@ def _ply_columns(table, properties):
     return columns
 
 
-def _rectangle(rows):
+def _rectangle(rows: Array) -> tuple[Array, Array]:
     """CSR of loops that all have one length."""
     start = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
     return start, rows.reshape(-1)
 
 
-def _csr(loops):
+def _csr(loops: Any) -> tuple[Array, Array]:
     """CSR of a list of loops."""
     counts = np.fromiter((len(loop) for loop in loops), np.int64, len(loops))
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

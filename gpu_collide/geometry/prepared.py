@@ -7,6 +7,7 @@ share it. `gpu_collide.pipeline.tables` joins it for the meshes of a query.
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,9 +15,18 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.geometry.columns import columns, length
-from gpu_collide.geometry.face_tree import face_tree, node_table
-from gpu_collide.geometry.patches import PATCH_COLUMNS, cut
-from gpu_collide.geometry.solids import make_solids
+from gpu_collide.geometry.face_tree import FaceTree, face_tree, node_table
+from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches, cut
+from gpu_collide.geometry.solids import Solids, make_solids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from gpu_collide._types import Array
+    from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["edge_lengths_of", "measures_of", "nodes_of", "patches_of", "prepare", "screen_of", "solids_of"]
 
@@ -26,26 +36,26 @@ _SOURCES = tuple(PATCH_COLUMNS.index(f"source_{what}") for what in ("vertices", 
 class _Store:
     """Things made of one mesh, by name."""
 
-    def __init__(self):
-        self.made = {}
+    def __init__(self) -> None:
+        self.made: dict[str, Any] = {}
         self.lock = threading.RLock()
 
 
 class _Stores:
     """The store of each mesh that has one."""
 
-    def __init__(self):
-        self._of = WeakKeyDictionary()
+    def __init__(self) -> None:
+        self._of: WeakKeyDictionary[Mesh, _Store] = WeakKeyDictionary()
         self._after_fork()
         renew_after_fork(self)
 
-    def _after_fork(self):
+    def _after_fork(self) -> None:
         # another thread of the parent may have held them; what it was making is not in any store
         self._lock = threading.Lock()
         for store in list(self._of.values()):
             store.lock = threading.RLock()
 
-    def get(self, mesh, name, make):
+    def get(self, mesh: Mesh, name: str, make: Callable[[], Any]) -> Any:
         """What is called `name`, made by ``make()`` if nobody has yet; others who ask meanwhile wait."""
         store = self._of.get(mesh)
         if store is None:
@@ -61,13 +71,13 @@ class _Stores:
 _stores = _Stores()
 
 
-def measures_of(mesh):
+def measures_of(mesh: Mesh) -> NDArray[np.float64]:
     """(9,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, and
     the greatest distance of a face's corner from the mean of its corners."""
     return _stores.get(mesh, "measures", lambda: _measures(mesh))
 
 
-def _measures(mesh):
+def _measures(mesh: Mesh) -> NDArray[np.float64]:
     half = [np.abs(x).max() for x in columns(mesh.vertices - mesh.center)]
     mantissa, exponent = np.frexp(mesh.radius)
     power = np.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)  # scaling by it is exact
@@ -77,38 +87,38 @@ def _measures(mesh):
     return np.array([*mesh.center, mesh.radius, power, *half, length(off).max()])
 
 
-def edge_lengths_of(mesh):
+def edge_lengths_of(mesh: Mesh) -> NDArray[np.float64]:
     """Lengths of all edges, in rising order; (ne,) float64."""
     return _stores.get(mesh, "edge lengths", lambda: np.sort(mesh.edge_lengths))
 
 
-def solids_of(mesh):
+def solids_of(mesh: Mesh) -> Solids:
     """`gpu_collide.geometry.solids.Solids` of a mesh."""
     return _stores.get(mesh, "solids", lambda: make_solids(mesh))
 
 
-def patches_of(mesh):
+def patches_of(mesh: Mesh) -> Patches:
     """`gpu_collide.geometry.patches.Patches` of a mesh, in the order of its tree."""
     return _stores.get(mesh, "patches", lambda: cut(mesh, _tree_of(mesh).order))
 
 
-def _tree_of(mesh):
+def _tree_of(mesh: Mesh) -> FaceTree:
     return _stores.get(mesh, "tree", lambda: face_tree(mesh))
 
 
-def nodes_of(mesh, dtype, told=None):
+def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = None) -> Array:
     """Nodes of the tree of its faces, level by level (see `node_table`); (nodes, GC_NODE_STRIDE)."""
     dtype = np.dtype(dtype)
 
-    def make():
+    def make() -> Array:
         patches = patches_of(mesh)
         points, begins = patches.tables["source_vertices"], patches.begins[:, _SOURCES[0]]
-        return node_table(mesh, _tree_of(mesh), points, begins, dtype, told)
+        return node_table(mesh, _tree_of(mesh), points, begins, dtype, stepped)
 
     return _stores.get(mesh, f"nodes {dtype}", make)
 
 
-def screen_of(mesh, dtype, patches=False):
+def screen_of(mesh: Mesh, dtype: DTypeLike, patches: bool = False) -> Any:
     """What culling reads of the mesh, or of all its patches: vertices and normals, each part as a block of x,
     then y, then z, and one over the length of each edge; three flat arrays."""
     dtype = np.dtype(dtype)
@@ -116,7 +126,7 @@ def screen_of(mesh, dtype, patches=False):
     return _stores.get(mesh, name, lambda: _screen(mesh, dtype, patches))
 
 
-def _screen(mesh, dtype, patches):
+def _screen(mesh: Mesh, dtype: DTypeLike, patches: bool) -> Any:
     vertices, normals = columns(mesh.vertices - mesh.center), columns(mesh.face_planes[:, :3])
     per_length = 1.0 / mesh.edge_lengths
     if not patches:
@@ -130,7 +140,7 @@ def _screen(mesh, dtype, patches):
     )
 
 
-def _blocks(values, sizes, dtype):
+def _blocks(values: Any, sizes: Any, dtype: DTypeLike) -> Array:
     """Three arrays, of parts of the given sizes, as a block of x, then y, then z for each part."""
     begins = np.repeat(np.cumsum(sizes) - sizes, sizes)
     at, step = np.arange(len(begins)) + 2 * begins, np.repeat(sizes, sizes)
@@ -141,7 +151,7 @@ def _blocks(values, sizes, dtype):
     return out
 
 
-def prepare(mesh, near, precision, progress=None):
+def prepare(mesh: Mesh, near: bool | None, precision: str, progress: Any = None) -> None:
     """Make all that queries in `precision` need of a mesh; with `near`, that of queries for near faces too.
 
     `near` None: if the mesh is so large that queries look at near faces by themselves.
@@ -154,7 +164,7 @@ def prepare(mesh, near, precision, progress=None):
         steps += [_tree_of, patches_of, lambda m: screen_of(m, raster, patches=True)]
     done, total = 0, len(steps) + ((len(mesh.face_planes) - 1).bit_length() + 1 if near else 0)
 
-    def tell():
+    def stepped() -> None:
         nonlocal done
         done += 1
         if progress is not None and done < total:
@@ -162,8 +172,8 @@ def prepare(mesh, near, precision, progress=None):
 
     for step in steps:
         step(mesh)
-        tell()
+        stepped()
     if near:
-        nodes_of(mesh, raster, tell)
+        nodes_of(mesh, raster, stepped)
     if progress is not None:
         progress(total, total)

@@ -1,6 +1,14 @@
 """`MeshReport`: what making a mesh found out about the input."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from gpu_collide._validate import first_few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
 
 __all__ = ["MeshReport"]
 
@@ -12,27 +20,27 @@ class MeshReport:
     edges, which are numbered as in ``mesh.edges``.
     """
 
-    def __init__(self, entries=()):
+    def __init__(self, entries: Iterable[tuple[str, int, tuple[int, ...]]] = ()) -> None:
         self._entries = tuple(entries)
 
     @classmethod
-    def build(cls, findings):
+    def build(cls, findings: Iterable[tuple[str, Any]]) -> MeshReport:
         """From ``(what, indices)`` pairs; those without indices are left out."""
         return cls((what, len(idx), tuple(int(i) for i in idx[:8])) for what, idx in findings if len(idx))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[str, int, tuple[int, ...]]]:
         return iter(self._entries)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple[str, int, tuple[int, ...]]:
         return self._entries[index]
 
-    def __contains__(self, text):
-        return any(text in what for what, _, _ in self._entries)
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and any(text in what for what, _, _ in self._entries)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not self._entries:
             return "MeshReport: nothing repaired, dropped or odd"
         lines = [

@@ -3,18 +3,28 @@
 x points forward, y to the left, z up.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide._validate import as_float_array, check_finite, check_positive
 from gpu_collide.geometry.hull import hull_triangles
 from gpu_collide.geometry.mesh import Mesh
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gpu_collide._types import Array, ArrayLike
+
 __all__ = ["box", "car", "torus", "icosphere", "convex_hull", "l_block", "star"]
 
 _BOX_FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
 
 
-def box(size=(1.0, 1.0, 1.0)):
+def box(size: float | Sequence[float] | Array = (1.0, 1.0, 1.0)) -> Mesh:
     """Box with its centre at the origin.
 
     Parameters
@@ -36,7 +46,7 @@ def box(size=(1.0, 1.0, 1.0)):
     return Mesh(corners * size, _BOX_FACES)
 
 
-def car():
+def car() -> Mesh:
     """Simple car: a body with bumpers, hood and trunk, and a narrower cabin with slanted windows.
 
     Non-convex (the edges between hood and windscreen and between trunk and rear window are reflex), closed,
@@ -68,7 +78,7 @@ def car():
     return Mesh(np.concatenate([right, left]), across + sides + mirrored)
 
 
-def torus(major=1.0, minor=0.4, n_major=20, n_minor=15):
+def torus(major: float = 1.0, minor: float = 0.4, n_major: int = 20, n_minor: int = 15) -> Mesh:
     """Torus about the z axis.
 
     Parameters
@@ -102,7 +112,7 @@ def torus(major=1.0, minor=0.4, n_major=20, n_minor=15):
     return Mesh(vertices, faces)
 
 
-def icosphere(subdivisions=2, radius=1.0):
+def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
     """Sphere of nearly equal triangles: an icosahedron whose triangles are cut in four, `subdivisions` times.
 
     Returns
@@ -124,7 +134,7 @@ def icosphere(subdivisions=2, radius=1.0):
     return Mesh(points * (radius / np.linalg.norm(points, axis=1, keepdims=True)), faces)
 
 
-def _subdivide(points, faces):
+def _subdivide(points: Array, faces: Array) -> tuple[Array, Array]:
     """Cut every triangle in four at the middles of its sides."""
     sides = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]], axis=-1).reshape(-1, 2)
     keys, which = np.unique(sides[:, 0] * len(points) + sides[:, 1], return_inverse=True)
@@ -137,7 +147,7 @@ def _subdivide(points, faces):
     return np.concatenate([points, middle]), cut
 
 
-def convex_hull(points):
+def convex_hull(points: ArrayLike) -> Mesh:
     """Convex hull of a set of points, with neighbouring triangles of one plane joined into polygons.
 
     Parameters
@@ -159,7 +169,7 @@ def convex_hull(points):
     return Mesh(points, hull_triangles(points), merge_coplanar=True)
 
 
-def _prism(outline, pieces, height):
+def _prism(outline: Any, pieces: Any, height: float) -> Mesh:
     """Prism over a polygon (k, 2) counter-clockwise in x and y, its ends cut into the convex `pieces`."""
     outline = np.asarray(outline, float)
     k = len(outline)
@@ -170,7 +180,7 @@ def _prism(outline, pieces, height):
     return Mesh(np.concatenate([bottom, bottom + [0, 0, height]]), walls + top + floor)
 
 
-def l_block(size=1.0):
+def l_block(size: float = 1.0) -> Mesh:
     """L-shaped block: a cube of the given size with a quarter cut away, leaving one reflex edge along z.
 
     Not symmetric: its body origin is the middle of the uncut cube.
@@ -186,7 +196,7 @@ def l_block(size=1.0):
     return _prism(outline, [[0, 1, 2, 3], [0, 3, 4, 5]], 2 * half)
 
 
-def star(points=5, outer=1.0, inner=0.45, height=0.5):
+def star(points: int = 5, outer: float = 1.0, inner: float = 0.45, height: float = 0.5) -> Mesh:
     """Star-shaped double pyramid about the z axis: non-convex, reflex edges run from its two apexes.
 
     Every inner corner is a vertex in a hollow (some of its edges are reflex, some convex).

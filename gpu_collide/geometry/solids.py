@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry.columns import columns, dot, length
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["Solids", "make_solids"]
 
@@ -32,7 +39,7 @@ class Solids:
 
     Attributes
     ----------
-    told : (components,) int32
+    witness : (components,) int32
         A vertex of each: the one whose outward direction leads best through all of its faces.
     codes : (nf,) int32
         ``2 * (vertex + 1)`` at the face that tells a component, else 0; plus 1 if its component is closed.
@@ -42,13 +49,13 @@ class Solids:
         Is a component closed.
     """
 
-    told: np.ndarray
+    witness: np.ndarray
     codes: np.ndarray
     insets: np.ndarray
     closed: bool
 
 
-def make_solids(mesh):
+def make_solids(mesh: Mesh) -> Solids:
     """`Solids` of a mesh."""
     label, used = _components(mesh)
     count = int(label.max()) + 1
@@ -65,17 +72,17 @@ def make_solids(mesh):
     outward, least = _outward(mesh, rim, (~closed)[label] & mesh.two_sided)
     # the best vertex of each component, the first of equals
     order = np.lexsort((-np.where(used, least, -np.inf), label))
-    told = order[np.searchsorted(label[order], np.arange(count))]
+    witness = order[np.searchsorted(label[order], np.arange(count))]
     if (volume[closed] < 0).any():
-        outward[_inside_out(mesh, face_label, closed, volume, box, told)[label]] *= -1.0
+        outward[_inside_out(mesh, face_label, closed, volume, box, witness)[label]] *= -1.0
     codes = closed[face_label].astype(np.int64)
-    codes[mesh.vertex_faces[mesh.vertex_face_start[told]]] += 2 * (told + 1)
+    codes[mesh.vertex_faces[mesh.vertex_face_start[witness]]] += 2 * (witness + 1)
     most = SHARE * thickness * np.where(closed, 1.0, -1.0)
     insets = np.column_stack([outward, np.where(used, most[label], 0.0)])
-    return Solids(told.astype(np.int32), codes.astype(np.int32), insets, bool(closed.any()))
+    return Solids(witness.astype(np.int32), codes.astype(np.int32), insets, bool(closed.any()))
 
 
-def _components(mesh):
+def _components(mesh: Mesh) -> Any:
     """Component of each vertex, numbered in the order of their first vertices, and which vertices have faces.
     Those without any count to component 0."""
     label = np.arange(len(mesh.vertices))
@@ -96,7 +103,7 @@ def _components(mesh):
     return number, used
 
 
-def _thickness(mesh, label, face_label, closed):
+def _thickness(mesh: Mesh, label: Array, face_label: Array, closed: Array) -> Any:
     """Thickness of each component, three times its volume over its surface, or of an open one half its box's
     diagonal; the volumes, which have the right sign only; and the boxes."""
     count = len(closed)
@@ -120,7 +127,7 @@ def _thickness(mesh, label, face_label, closed):
     return thickness, volume, (low, high)
 
 
-def _outward(mesh, rim, sideless):
+def _outward(mesh: Mesh, rim: Array, sideless: Array) -> Any:
     """Outward unit vectors (nv, 3), and the least cosine between each and the normals around its vertex.
 
     The sum of the faces' normals; on a rim also away from the faces within the surface, and where faces have
@@ -151,7 +158,7 @@ def _outward(mesh, rim, sideless):
     return total, least
 
 
-def _sharpest(normals, _):
+def _sharpest(normals: Array, _: Any) -> Any:
     """The unit vectors (n, 3) whose least cosine with the normals (n, k, 3) is greatest, and that: each is as
     far from one, two or three of them."""
     best, cosine = np.zeros((len(normals), 3)), np.full(len(normals), -2.0)
@@ -167,7 +174,7 @@ def _sharpest(normals, _):
     return best, cosine
 
 
-def _perceptron(normals, way):
+def _perceptron(normals: Array, way: Array) -> tuple[Array, Array]:
     """Some unit vectors with a positive cosine, by adding the normal with the least one again and again."""
     way = way.copy()
     rows = np.arange(len(way))
@@ -180,7 +187,7 @@ def _perceptron(normals, way):
     return way, np.einsum("vki,vi->vk", normals, way).min(axis=1)
 
 
-def _into_surface(mesh, vertices):
+def _into_surface(mesh: Mesh, vertices: Array) -> Array:
     """Unit vectors from some vertices towards the middles of the faces around them."""
     start = mesh.face_start.astype(np.int64)
     points = (mesh.vertices - mesh.center) / mesh.radius
@@ -192,18 +199,20 @@ def _into_surface(mesh, vertices):
     return _unit(np.add.reduceat(way, np.cumsum(sizes) - sizes, axis=0))
 
 
-def _unit(x):
+def _unit(x: Array) -> Array:
     """Unit vectors; 0 where what is left of a sum is rounding."""
     length = np.linalg.norm(x, axis=-1, keepdims=True)
     return np.where(length > 1e-14, x / np.where(length > 1e-14, length, 1.0), 0.0)
 
 
-def _inside_out(mesh, face_label, closed, volume, box, told):
+def _inside_out(
+    mesh: Mesh, face_label: Array, closed: Array, volume: Array, box: Array, witness: Array
+) -> Array:
     """Which closed components have normals that lead into the solid: those turned inside out that are no
     cavity of another one, and the cavities of such."""
     flip = closed & (volume < 0)
     for c in np.flatnonzero(closed):
-        x = mesh.vertices[told[c]]
+        x = mesh.vertices[witness[c]]
         others = closed & ((box[0] <= x) & (box[1] >= x)).all(axis=1)
         others[c] = False
         if others.any():
@@ -212,7 +221,7 @@ def _inside_out(mesh, face_label, closed, volume, box, told):
     return flip
 
 
-def _winding(mesh, faces, x):
+def _winding(mesh: Mesh, faces: Array, x: Array) -> float:
     """Winding number of some faces of a mesh about a point, by solid angles."""
     start = mesh.face_start.astype(np.int64)
     sizes = np.diff(start)

@@ -7,9 +7,18 @@ outside. Both are checked, and what fails is refused.
 Lengths are relative to the mesh's size (its bounding radius).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide._validate import first_few
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from gpu_collide._types import Array
 
 __all__ = ["triangulate_loops"]
 
@@ -22,7 +31,7 @@ SURELY_CONVEX = 1e-6
 CROSSING = 1e-12
 
 
-def triangulate_loops(start, corners, points, source):
+def triangulate_loops(start: Array, corners: Array, points: Array, source: Any) -> tuple[Array, Array, Array]:
     """Cut every polygon into triangles: quads along their better diagonal, others by clipping ears.
 
     Parameters
@@ -71,13 +80,13 @@ def triangulate_loops(start, corners, points, source):
     return np.arange(len(triangles) + 1, dtype=np.int64) * 3, triangles[order].reshape(-1), origin[order]
 
 
-def _crosses_itself(faces):
+def _crosses_itself(faces: Any) -> NoReturn:
     raise ValueError(
         f"faces: face {first_few(faces)} crosses itself and cannot be cut into triangles; repair its loop"
     )
 
 
-def _cut_quads(quads, points, source):
+def _cut_quads(quads: Array, points: Array, source: Any) -> Array:
     """Two triangles (n, 2, 3) of each quad, along the diagonal that leaves the better worst triangle."""
     p = points[quads]
     whole = np.cross(p[:, 2] - p[:, 0], p[:, 3] - p[:, 1])
@@ -98,7 +107,7 @@ def _cut_quads(quads, points, source):
     return quads[np.arange(len(quads))[:, None, None], ways[best]]
 
 
-def _flatten(p, source):
+def _flatten(p: Array, source: Any) -> Array:
     """Polygons (k, n, 3) seen along their Newell normals, in sizes of their own: (k, n, 2)."""
     p = p - p[:, :1]
     size = np.linalg.norm(p, axis=2).max(axis=1)
@@ -115,11 +124,11 @@ def _flatten(p, source):
     return np.stack([np.einsum("knj,kj->kn", p, axis) for axis in (x_axis, y_axis)], axis=2)
 
 
-def _cross(u, v):
+def _cross(u: Array, v: Array) -> Array:
     return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
 
 
-def _surely_convex(plane):
+def _surely_convex(plane: Array) -> Array:
     """Which polygons (k, n, 2) turn to the left at every corner, and once round in all."""
     side = np.roll(plane, -1, axis=1) - plane
     before = np.roll(side, 1, axis=1)
@@ -128,7 +137,7 @@ def _surely_convex(plane):
     return (turning > SURELY_CONVEX).all(axis=1) & (np.abs(turning.sum(axis=1) - 2 * np.pi) < 1)
 
 
-def _cut_convex(loops, plane):
+def _cut_convex(loops: Array, plane: Array) -> Array:
     """Triangles (k, n - 2, 3) of convex polygons (k, n): the ear nearest to equilateral, again and again."""
     many, count = loops.shape
     triangles = np.empty((many, count - 2, 3), np.int64)
@@ -144,14 +153,14 @@ def _cut_convex(loops, plane):
     return triangles
 
 
-def _quality(corners):
+def _quality(corners: Array) -> Array:
     """Twice the area of triangles (..., 3, 2) over the square of their longest side."""
     a, b, c = (corners[..., k, :] for k in range(3))
     longest = np.maximum.reduce([((u - v) ** 2).sum(axis=-1) for u, v in ((a, b), (b, c), (c, a))])
     return _cross(b - a, c - a) / np.maximum(longest, 1e-300)
 
 
-def _clip_ears(loop, plane, source):
+def _clip_ears(loop: Array, plane: Array, source: Any) -> Array:
     """Triangles (n - 2, 3) of one polygon (n,): the ear nearest to equilateral, so that slivers are not left.
 
     Clipping an ear changes no other corner but its two neighbours; what clearances forbid is looked at again
@@ -162,9 +171,9 @@ def _clip_ears(loop, plane, source):
     place = place.reshape(-1)  # a hole is joined to the border by a side walked twice: those corners are one
     left = list(range(len(loop)))
     quality = {}
-    triangles = []
+    triangles: list[tuple[int, ...]] = []
 
-    def look(k, clearance):
+    def look(k: int, clearance: float) -> None:
         a, b, c = (left[(k + step) % len(left)] for step in (-1, 0, 1))
         quality[b] = _ear_quality(plane, place, np.array(left), (a, b, c), clearance)
 
@@ -191,7 +200,7 @@ def _clip_ears(loop, plane, source):
     return loop[np.array(triangles)]
 
 
-def _ear_quality(plane, place, left, ear, clearance):
+def _ear_quality(plane: Array, place: Any, left: Any, ear: Any, clearance: float) -> float:
     """How good the triangle `ear` is; 0 if it is no ear, or a corner in `left` is in it or near its sides."""
     a, b, c = plane[list(ear)]
     if not _cross(b - a, c - a) > clearance * np.sqrt(((c - a) ** 2).sum()):
@@ -203,7 +212,7 @@ def _ear_quality(plane, place, left, ear, clearance):
     return 0.0 if inside.any() else float(_quality(plane[list(ear)]))
 
 
-def _refuse_crossings(plane, source):
+def _refuse_crossings(plane: Array, source: Any) -> None:
     """Raise ``ValueError`` if two sides of the polygon (n, 2) cross."""
     following = np.roll(plane, -1, axis=0)
     side = following - plane

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 __all__ = ["FIELDS", "Gathered"]
@@ -43,7 +45,7 @@ class Gathered:
         keep = be.kind == "cuda" and len(self.pieces) == 1 and not self.origins
         get = (lambda x: x) if keep else be.to_host
         starts, before = [np.zeros(1, np.int64)], 0
-        fields = {name: [] for name in FIELDS}
+        fields: dict[str, list[Any]] = {name: [] for name in FIELDS}
         status, toi = [], []
         for k, (piece_status, piece_toi, start, total, out) in enumerate(self.pieces):
             self.pieces[k] = None

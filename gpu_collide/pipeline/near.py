@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +43,9 @@ class Items:
         Patches listed in all, 0 where meshes are looked at whole.
     """
 
-    buffer: object
+    buffer: Any
     n: int
-    tables: dict
+    tables: dict[str, Any]
     largest: np.ndarray
     patches: int = 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -42,11 +43,11 @@ class Search:
     tree: BodyTree
     everything: bool
     report: PairReport
-    starts: np.ndarray = None
+    starts: Any = None
     complete: bool = False
     likely: int | None = None
     _bound: dict = field(init=False)  # what all launches have in common
-    _leaf_of: np.ndarray = None
+    _leaf_of: Any = None
 
     @property
     def total(self):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -78,9 +79,10 @@ def _headers(meshes, cuts):
 
     The index tables stand one after another, in each those of the meshes, then those of their patches.
     """
-    counts = [np.array([(len(m.vertices), len(m.edges), len(m.face_planes)) for m in meshes], dtype=np.int64)]
-    counts += [c.counts for c in cuts]
-    counts = np.concatenate(counts)
+    of_meshes = np.array(
+        [(len(m.vertices), len(m.edges), len(m.face_planes)) for m in meshes], dtype=np.int64
+    )
+    counts = np.concatenate([of_meshes, *(c.counts for c in cuts)])
     headers = np.full((len(counts), MESH.stride), -1, np.int32)
     headers[:, [MESH[name] for name in ("nv", "ne", "nf")]] = counts
     headers[:, MESH["vertex0"]] = np.cumsum(counts[:, 0]) - counts[:, 0]
@@ -89,7 +91,8 @@ def _headers(meshes, cuts):
     for name in FLAGS:
         flags = np.array([getattr(m, name) for m in meshes])
         headers[:, MESH[name]] = np.concatenate([flags, np.repeat(flags, patches)] if cuts else [flags])
-    flat, base = [], 0
+    flat: list[Any] = []
+    base = 0
     for name in (*_INDEX_TABLES, *_PATCH_TABLES):
         column = MESH[name]
         if name in _INDEX_TABLES:
@@ -118,8 +121,8 @@ def _raster_tables(meshes, near, counts, raster):
     parts = [prepared.screen_of(m, raster) for m in meshes]
     if near:
         parts += [prepared.screen_of(m, raster, patches=True) for m in meshes]
-    joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    joined = dict(zip(("vertices_in", "normals_in", "inverse_length_in"), joined, strict=True))
+    arrays = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+    joined = dict(zip(("vertices_in", "normals_in", "inverse_length_in"), arrays, strict=True))
     return joined | {"edge0_in": (np.cumsum(counts[:, 1]) - counts[:, 1]).astype(np.int32)}
 
 
@@ -141,12 +144,12 @@ def _trees(meshes, cuts, raster):
 def _solids(meshes, real):
     """``solids_in`` and ``insets_in`` of all meshes, flat (see ``kernels/screw/gc_solid.h``)."""
     parts = [prepared.solids_of(m) for m in meshes]
-    told, codes = np.array([(len(p.told), len(p.codes)) for p in parts]).T
+    witnesses, codes = np.array([(len(p.witness), len(p.codes)) for p in parts]).T
     heads = np.zeros((len(parts), SOLID.stride), np.int64)
-    first = heads.size + _before(told + codes)[:-1]
-    heads[:, SOLID["told"]], heads[:, SOLID["components"]] = first, told
-    heads[:, SOLID["closed"]], heads[:, SOLID["codes"]] = [p.closed for p in parts], first + told
-    flat = [x for p in parts for x in (p.told, p.codes)]
+    first = heads.size + _before(witnesses + codes)[:-1]
+    heads[:, SOLID["witnesses"]], heads[:, SOLID["components"]] = first, witnesses
+    heads[:, SOLID["closed"]], heads[:, SOLID["codes"]] = [p.closed for p in parts], first + witnesses
+    flat = [x for p in parts for x in (p.witness, p.codes)]
     ints = np.concatenate([heads.reshape(-1).astype(np.int32), *flat])
     return ints, np.concatenate([p.insets for p in parts]).astype(real).reshape(-1)
 

@@ -6,6 +6,7 @@ Only `collide` is meant for use; these answer the same question in the classic w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from gpu_collide.backends import get_backend
 from gpu_collide.bodies.poses import Bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import ArrayLike, BackendName, Precision
 
 __all__ = ["BisectionResult", "bisection"]
 
@@ -50,14 +56,14 @@ class BisectionResult:
     tests: int
     info: dict = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("status", "hit", "start_overlap", "time"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.status)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         named = ", ".join(f"{(self.status == s).sum()} {s.name}" for s in Status if (self.status == s).any())
         lines = ["BisectionResult", f"  pairs     {len(self)}: {named or 'none'}"]
         if self.hit.any():
@@ -69,7 +75,16 @@ class BisectionResult:
         return "\n".join([*lines, "  made by   " + ", ".join(made)] if made else lines)
 
 
-def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", backend="auto", max_bytes=None):
+def bisection(
+    bodies: Bodies,
+    pairs: ArrayLike,
+    *,
+    samples: int = 16,
+    iterations: int = 30,
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+    max_bytes: int | None = None,
+) -> BisectionResult:
     """First overlap of each pair by sampling the step and halving: the classic answer, for comparison.
 
     The solids are tested for overlap at the start and at `samples` equally spaced times after it, the last of
@@ -142,12 +157,12 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     """
     if not isinstance(bodies, Bodies):
         raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
-    pairs = check_pairs(pairs, len(bodies))
+    given = check_pairs(pairs, len(bodies))
     samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)
     options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
     engine = engine_on(get_backend(options.backend, options.precision, ("screw", "overlap")), options)
-    status, apart, meet, tests, timings = engine.bisection(bodies, pairs, samples, iterations)
+    status, apart, meet, tests, timings = engine.bisection(bodies, given, samples, iterations)
     hit = meet < np.inf
     return BisectionResult(
         status=status.astype(np.uint8),
@@ -159,7 +174,7 @@ def bisection(bodies, pairs, *, samples=16, iterations=30, precision="mixed", ba
     )
 
 
-def _check_samples(samples):
+def _check_samples(samples: Any) -> int:
     if check_positive(samples, "samples", integer=True) > MOST_SAMPLES:
         raise ValueError(
             f"samples: expected at most {MOST_SAMPLES}, got {samples}, each of which tests all pairs; take "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide._options import Options
@@ -15,34 +17,51 @@ from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import (
+        ArrayLike,
+        BackendName,
+        BroadPhaseName,
+        Candidates,
+        ContactsWanted,
+        Features,
+        Filters,
+        Precision,
+        Progress,
+        Refine,
+    )
+    from gpu_collide.results.contacts import Contacts
+
 __all__ = ["answer", "collide", "refuse_rules", "warn_of_invalid_in"]
 
 
 def collide(
-    bodies,
-    pairs=None,
+    bodies: Bodies,
+    pairs: ArrayLike | None = None,
     *,
-    world=None,
-    group=None,
-    mask=None,
-    ignore=None,
-    still_pairs=False,
-    broad_phase="hierarchy",
-    filters="auto",
-    features="auto",
-    report=False,
-    refine="exact",
-    candidates="auto",
-    resolution=None,
-    pixel_size=None,
-    min_properness=-0.1,
-    contacts="all",
-    check_start=True,
-    precision="mixed",
-    backend="auto",
-    max_bytes=None,
-    progress=None,
-):
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    still_pairs: bool = False,
+    broad_phase: BroadPhaseName = "hierarchy",
+    filters: Filters = "auto",
+    features: Features = "auto",
+    report: bool = False,
+    refine: Refine = "exact",
+    candidates: Candidates = "auto",
+    resolution: float | None = None,
+    pixel_size: float | None = None,
+    min_properness: float = -0.1,
+    contacts: ContactsWanted = "all",
+    check_start: bool = True,
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+    max_bytes: int | None = None,
+    progress: Progress | None = None,
+) -> Contacts:
     """Every contact between the bodies of each pair during a step.
 
     Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between
@@ -75,7 +94,7 @@ def collide(
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
         they cross; vertices against faces are solved. ``pixels`` is the paper's answer, to the pixel: edges
         that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
-        a vertex the one of greatest properness is told, which may be a neighbour of the exact one
+        a vertex the one of greatest properness is reported, which may be a neighbour of the exact one
         (docs/decisions/0015).
     candidates : {"auto", "raster", "pairs"}, optional
         How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. The
@@ -88,8 +107,8 @@ def collide(
         The same as a length; not together with `resolution`.
     min_properness : float, optional
         Contacts below this properness, in [-1, 1], are not reported; -1 leaves out none. It is a filter: what
-        is told at one threshold is what is told at a lower one and reaches it, bit for bit. Of features that
-        meet in one place at once only the contact of greatest properness is told.
+        is reported at one threshold is what is reported at a lower one and reaches it, bit for bit. Of
+        features that meet in one place at once only the contact of greatest properness is reported.
     contacts : {"all", "first"}, optional
         ``first`` keeps the contacts at exactly the earliest time of each pair.
     check_start : bool, optional
@@ -189,7 +208,7 @@ def collide(
     return answer(engine, bodies, pairs, progress)
 
 
-def answer(engine, bodies, pairs, progress=None):
+def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None) -> Contacts:
     """`Contacts` of bodies and pairs that are checked already.
 
     Parameters
@@ -209,7 +228,7 @@ def answer(engine, bodies, pairs, progress=None):
             f"this machine has no memory left ({error}); hand over the pairs a share at a time"
         ) from error
     info = found.info  # of a result that nobody else has yet
-    info.update(options.told())
+    info.update(options.for_info())
     if not isinstance(pairs, np.ndarray):
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:

@@ -14,10 +14,17 @@ An engine is made for one `Options` value, which it has as ``options``, and offe
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._options import Options
+
 __all__ = ["engine_on"]
 
 
-def engine_on(backend, options, resident=None):
+def engine_on(backend: Any, options: Options, resident=None) -> Any:
     """The engine for `options` on `backend`, each imported when it is used; of a scene, if `resident` is what
     it keeps there."""
     if backend.kind == "reference":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,14 @@ from gpu_collide.pipeline.pairs import KeptTree
 from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.report import PairReport
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gpu_collide._types import Array, ArrayLike, BackendName, BroadPhaseName, Precision
+    from gpu_collide.bodies.rules import Rules
 
 __all__ = [
     "BroadPhase",
@@ -42,18 +51,18 @@ _BLOCK = 1 << 24  # pairs filled at a time
 
 
 def find_pairs(
-    bodies,
+    bodies: Bodies,
     *,
-    world=None,
-    group=None,
-    mask=None,
-    ignore=None,
-    still_pairs=False,
-    broad_phase="hierarchy",
-    precision="mixed",
-    backend="auto",
-    max_bytes=None,
-):
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    still_pairs: bool = False,
+    broad_phase: BroadPhaseName = "hierarchy",
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+    max_bytes: int | None = None,
+) -> NDArray[np.int32]:
     """Pairs of bodies that may meet during the step: a superset of those that do.
 
     Parameters
@@ -99,7 +108,7 @@ def find_pairs(
     other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
     two bodies far apart that both turn half round pass through each other's place, seen from one another.
     Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
-    bodies that turn by a quarter and more in a step are hardly told apart.
+    bodies that turn by a quarter and more in a step are hardly ever separated.
     ``gpu_collide.reference.bvh.b04_pairs`` has the bound and its proof.
 
     Examples
@@ -156,18 +165,18 @@ class BroadPhase:
 
     def __init__(
         self,
-        n_bodies,
+        n_bodies: int,
         *,
-        world=None,
-        group=None,
-        mask=None,
-        ignore=None,
-        still_pairs=False,
-        broad_phase="hierarchy",
-        precision="mixed",
-        backend="auto",
-        max_bytes=None,
-    ):
+        world: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        ignore: ArrayLike | None = None,
+        still_pairs: bool = False,
+        broad_phase: BroadPhaseName = "hierarchy",
+        precision: Precision = "mixed",
+        backend: BackendName = "auto",
+        max_bytes: int | None = None,
+    ) -> None:
         if isinstance(n_bodies, (bool, np.bool_)) or not isinstance(n_bodies, (int, np.integer)):
             raise TypeError(f"n_bodies: expected a number of bodies, got {type(n_bodies).__name__}")
         if n_bodies < 0:
@@ -183,10 +192,10 @@ class BroadPhase:
         self._after_fork()
         renew_after_fork(self)
 
-    def _after_fork(self):
+    def _after_fork(self) -> None:
         self._lock = threading.Lock()  # kernels of two steps must not work on one tree
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         made = f"BroadPhase({self.rules.n} bodies, {self._engine.options.broad_phase!r}, {self._engine.kind}"
         report = self.report
         if report is None:
@@ -194,7 +203,7 @@ class BroadPhase:
         tree = ", tree refitted" if report.refitted else ""
         return f"{made}, last step: {report.pairs} of {report.possible} pairs{tree})"
 
-    def find_pairs(self, bodies):
+    def find_pairs(self, bodies: Bodies) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
         if not isinstance(bodies, Bodies):
             raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
@@ -248,7 +257,7 @@ def _refuse(found, n, held, max_bytes):
     )
 
 
-def open_search(engine, bodies, rules, tree=None):
+def open_search(engine: Any, bodies: Bodies, rules: Rules, tree=None) -> Any:
     """The counted pairs of `bodies` for a query that takes them block by block.
 
     Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
@@ -289,14 +298,14 @@ def check_count(n, name):
         )
 
 
-def _no_room_for_tree(n, need, max_bytes):
+def _no_room_for_tree(n: int, need: int, max_bytes: int) -> MemoryLimitError:
     return MemoryLimitError(
         f"max_bytes: expected room for the tree of {n} bodies, which needs {need} bytes, got {max_bytes}; "
         "pass a larger max_bytes"
     )
 
 
-def _gather(found):
+def _gather(found: Any) -> Array:
     """All pairs of a search in one array."""
     if found.total <= _BLOCK:
         return next(iter(found.blocks(_BLOCK)), np.zeros((0, 2), np.int32))
@@ -307,7 +316,9 @@ def _gather(found):
     return pairs
 
 
-def warn_of_invalid(bodies, invalid, fate="are in no pair", stacklevel=4):
+def warn_of_invalid(
+    bodies: Bodies, invalid: Array, fate: str = "are in no pair", stacklevel: int = 4
+) -> None:
     """Warn once of bodies whose poses are none: which, what becomes of them, and why the first one is."""
     if len(invalid):
         first = int(invalid[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,16 @@ from gpu_collide.queries.collide import answer
 from gpu_collide.queries.pairs import open_search
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gpu_collide._types import Array, Progress
+    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.results.contacts import Contacts
+
 __all__ = ["Crew", "Sweep", "check_block", "once_each", "windows"]
 
 #: Bodies in one call of `collide`: enough to keep a GPU busy, few enough that progress is seen.
@@ -25,7 +36,7 @@ _BYTES_PER_BODY = 2000
 _REASONS = ("", "invalid", "teleport", "turn")
 
 
-def check_block(block, n):
+def check_block(block: Any, n: int | None) -> None:
     if not isinstance(block, Poses):
         raise TypeError(f"poses: expected Poses in every block, got {type(block).__name__}")
     if len(block.shape) != 2 or block.shape[1] != (n if n is not None else block.shape[1]):
@@ -33,27 +44,28 @@ def check_block(block, n):
         raise ValueError(f"poses: expected blocks of shape (k, {wanted}), got {block.shape}")
 
 
-def once_each(progress):
-    """`progress`, called only with more steps than it was told before; None stays None."""
+def once_each(progress: Progress | None) -> Any:
+    """`progress`, called only with more steps than the last time; None stays None."""
     if progress is None:
         return None
     last = -1
 
-    def told(done, steps):
+    def once(done: int, steps: int) -> None:
         nonlocal last
         if done > last:
             last = done
             progress(done, steps)
 
-    return told
+    return once
 
 
-def windows(blocks, size, frames, n):
+def windows(blocks: Iterable[Poses], size: int, frames: Any, n: int) -> Iterator[tuple[int, Any]]:
     """Windows of at most `size` steps, (first step, Poses-like arrays); neighbours share one frame.
 
     There is always at least one, perhaps without any step, so that a sweep has a result to show.
     """
-    held, count, first, seen = [], 0, 0, 0
+    held: list[Any] = []
+    count, first, seen = 0, 0, 0
     for block in blocks:
         check_block(block, n)
         seen += len(block)
@@ -75,7 +87,7 @@ def windows(blocks, size, frames, n):
         yield first, _joined(held)
 
 
-def _joined(held):
+def _joined(held: Any) -> Any:
     return held[0] if len(held) == 1 else tuple(np.concatenate(arrays) for arrays in zip(*held, strict=True))
 
 
@@ -85,15 +97,17 @@ class Crew:
 
     movers: Bodies
     static: Bodies | None
-    world: np.ndarray | None
-    group: np.ndarray | None
-    mask: np.ndarray | None
-    ignore: np.ndarray | None
-    meshes: tuple = field(init=False)  # one object for all batches: tables of meshes are kept by it
-    rank: np.ndarray | None = field(init=False)  # worlds numbered from 0, of all bodies
+    world: Array | None
+    group: Array | None
+    mask: Array | None
+    ignore: Array | None
+    meshes: tuple[Mesh, ...] = field(
+        init=False
+    )  # one object for all batches: tables of meshes are kept by it
+    rank: Array | None = field(init=False)  # worlds numbered from 0, of all bodies
     n_worlds: int = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.n = len(self.movers)
         self.n_static = 0 if self.static is None else len(self.static)
         self.meshes = self.movers.meshes + (() if self.static is None else self.static.meshes)
@@ -105,7 +119,7 @@ class Crew:
                 self.rank = np.where(self.world < 0, -1, np.searchsorted(names, self.world))
 
     @property
-    def alone(self):
+    def alone(self) -> bool:
         """Each step needs a call of its own.
 
         Worlds stand for steps, so a body of a batch can be in one world of one step or in all worlds of all
@@ -115,7 +129,7 @@ class Crew:
             return False
         return bool((self.rank[: self.n] < 0).any() or (self.rank[self.n :] >= 0).any())
 
-    def usual_batch(self, max_bytes):
+    def usual_batch(self, max_bytes: int) -> int:
         """Steps of a batch that keep to the memory and to a size that pays."""
         bodies = max(1, self.n)
         ignored = 0 if self.ignore is None else len(self.ignore) * 40
@@ -128,19 +142,19 @@ class Sweep:
     """A call of `collide_trajectories`, checked already; `batch` does the work."""
 
     crew: Crew
-    times: np.ndarray
+    times: NDArray[np.float64]
     max_speed: float | None
     max_turn: float | None
-    progress: object
+    progress: Progress | None
     size: int
     still_pairs: bool
-    engine: object  # kept from batch to batch
+    engine: Any  # kept from batch to batch
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.progress = once_each(self.progress)
         self.doubted = False
 
-    def batch(self, first, window):
+    def batch(self, first: int, window: Any) -> TrajectoryContacts:
         """`TrajectoryContacts` of the steps from frame `first` on."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
         self._doubt_sizes(window[0])
@@ -163,7 +177,7 @@ class Sweep:
         del info["invalid_bodies"]  # none: they are in `skipped`
         return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info)
 
-    def _doubt_sizes(self, position):
+    def _doubt_sizes(self, position: Array) -> None:
         """Warn once, before the work, if bodies cannot be meant to be as large as they are."""
         if self.doubted:
             return
@@ -181,13 +195,14 @@ class Sweep:
         if doubt is not None:
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
 
-    def _progress_within(self, first, steps):
+    def _progress_within(self, first: int, steps: int) -> Any:
         if self.progress is None:
             return None
         total = max(len(self.times) - 1, 0)
-        return lambda done, pairs: self.progress(first + steps * done // max(pairs, 1), total)
+        progress = self.progress
+        return lambda done, pairs: progress(first + steps * done // max(pairs, 1), total)
 
-    def _why_not(self, window, seconds):
+    def _why_not(self, window: Any, seconds: Array) -> Array:
         """Number of the reason why a body is not swept in a step, 0 if it is; (steps, n) uint8."""
         position, _, unit, valid = window
         start, end = slice(None, -1), slice(1, None)
@@ -204,11 +219,11 @@ class Sweep:
         why[~(valid[start] & valid[end])] = _REASONS.index("invalid")
         return why
 
-    def _bodies(self, window, step, body, steps):
+    def _bodies(self, window: Any, step: Array, body: Array, steps: int) -> Any:
         """Bodies of a batch, moving ones step by step and then static ones, and the rules of their pairs."""
         crew, static = self.crew, self.crew.static
         position, quat, _, _ = window
-        ends = [(position[step + k, body], quat[step + k, body]) for k in (0, 1)]
+        ends: list[Any] = [(position[step + k, body], quat[step + k, body]) for k in (0, 1)]
         shape = crew.movers.shape[body]
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
         if static is not None:
@@ -216,16 +231,16 @@ class Sweep:
             ends = [tuple(np.concatenate(both) for both in zip(end, still, strict=True)) for end in ends]
             shape = np.concatenate([shape, static.shape + len(crew.movers.meshes)])
         bodies = Bodies(crew.meshes, shape, *(Poses.from_quat_wxyz(*end) for end in ends))
-        if crew.alone:
+        if crew.rank is not None and crew.alone:
             world = crew.rank[number]
         else:
-            rank = 0 if crew.rank is None else crew.rank[body]
+            rank: Any = 0 if crew.rank is None else crew.rank[body]
             world = np.concatenate([step * crew.n_worlds + rank, np.full(crew.n_static, -1)])
         group, mask = (None if bits is None else bits[number] for bits in (crew.group, crew.mask))
         ignore = self._ignored(step, body, steps)
         return bodies, check_rules(len(bodies), world, group, mask, ignore, self.still_pairs)
 
-    def _ignored(self, step, body, steps):
+    def _ignored(self, step: Array, body: Array, steps: int) -> Array | None:
         """The ignored pairs in the numbers of a batch."""
         crew = self.crew
         if crew.ignore is None:
@@ -236,9 +251,12 @@ class Sweep:
         rows = place[:, crew.ignore].reshape(-1, 2)
         return rows[(rows >= 0).all(axis=1)]
 
-    def _result(self, found, first, step, number, n_moving, t0, t1):
+    def _result(
+        self, found: Contacts, first: int, step: Array, number: Array, n_moving: int, t0: Array, t1: Array
+    ) -> dict[str, Any]:
         """Fields of `TrajectoryContacts` from those of `Contacts` of a batch."""
-        a, b = found.pairs[:, 0], found.pairs[:, 1]
+        asked: Any = found.pairs
+        a, b = asked[:, 0], asked[:, 1]
         moving = a < n_moving  # two static ones are a pair only with still_pairs
         at = step[np.where(moving, a, 0)] if n_moving else np.zeros(len(a), np.int64)
         rows = np.flatnonzero(moving & (found.status != 0))
@@ -271,7 +289,7 @@ class Sweep:
         }
 
 
-def absolute(share, start, end):
+def absolute(share: Array, start: Array, end: Array) -> Array:
     """Times of shares of steps: never past the end of the step by rounding, `inf` where the share is."""
     time = start + share * (end - start)
     return np.where(share <= 1.0, np.minimum(time, end), time)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import fields
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -25,29 +26,84 @@ from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.steps import Crew, Sweep, check_block, windows
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Literal
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from gpu_collide._types import ArrayLike, Progress, QueryOptions
+
 __all__ = ["collide_trajectories"]
 
 
+@overload
 def collide_trajectories(
-    meshes,
-    shape,
-    poses,
-    times,
+    meshes: Mesh | Sequence[Mesh],
+    shape: ArrayLike | None,
+    poses: Poses | Iterable[Poses],
+    times: ArrayLike,
     *,
-    static=None,
-    world=None,
-    group=None,
-    mask=None,
-    ignore=None,
-    still_pairs=False,
-    max_speed=None,
-    max_turn=None,
-    frames_per_batch=None,
-    stream=False,
-    progress=None,
-    report=False,
-    **options,
-):
+    static: Bodies | Mesh | None = None,
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    still_pairs: bool = False,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+    stream: Literal[False] = False,
+    progress: Progress | None = None,
+    report: bool = False,
+    **options: Unpack[QueryOptions],
+) -> TrajectoryContacts: ...
+
+
+@overload
+def collide_trajectories(
+    meshes: Mesh | Sequence[Mesh],
+    shape: ArrayLike | None,
+    poses: Poses | Iterable[Poses],
+    times: ArrayLike,
+    *,
+    static: Bodies | Mesh | None = None,
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    still_pairs: bool = False,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+    stream: Literal[True],
+    progress: Progress | None = None,
+    report: bool = False,
+    **options: Unpack[QueryOptions],
+) -> Iterator[TrajectoryContacts]: ...
+
+
+def collide_trajectories(
+    meshes: Mesh | Sequence[Mesh],
+    shape: ArrayLike | None,
+    poses: Poses | Iterable[Poses],
+    times: ArrayLike,
+    *,
+    static: Bodies | Mesh | None = None,
+    world: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    ignore: ArrayLike | None = None,
+    still_pairs: bool = False,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+    stream: bool = False,
+    progress: Progress | None = None,
+    report: bool = False,
+    **options: Unpack[QueryOptions],
+) -> TrajectoryContacts | Iterator[TrajectoryContacts]:
     """Every contact along trajectories: n bodies whose poses are known at t times.
 
     Step k leads from frame k to frame k + 1, and between the two each pair of bodies moves by the screw
@@ -146,7 +202,7 @@ def collide_trajectories(
     blocks, n, frames = _check_poses(poses)
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
-    static = _check_static(static)
+    still = _check_static(static)
     _check_names(options)
     for name, value in (("stream", stream), ("report", report), ("still_pairs", still_pairs)):
         if not isinstance(value, (bool, np.bool_)):
@@ -155,22 +211,22 @@ def collide_trajectories(
     max_speed = check_positive(max_speed, "max_speed", none_ok=True)
     max_turn = _check_turn(max_turn)
     frames_per_batch = check_positive(frames_per_batch, "frames_per_batch", none_ok=True, integer=True)
-    total = n + (0 if static is None else len(static))
+    total = n + (0 if still is None else len(still))
     worlds = _check_numbers(world, "world", n, total, -1)
-    group = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
-    mask = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
-    ignore = _check_ignore(ignore, total)
-    check_rules(total, worlds, group, mask, ignore, still_pairs)
-    options = Options.checked(**options, report=report)
-    engine = engine_on(get_backend(options.backend, options.precision), options)
-    crew = Crew(movers, static, worlds, group, mask, ignore)
-    size = 1 if crew.alone else frames_per_batch or crew.usual_batch(options.max_bytes)
+    groups = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
+    masks = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
+    left_out = _check_ignore(ignore, total)
+    check_rules(total, worlds, groups, masks, left_out, still_pairs)
+    checked = Options.checked(**options, report=report)
+    engine = engine_on(get_backend(checked.backend, checked.precision), checked)
+    crew = Crew(movers, still, worlds, groups, masks, left_out)
+    size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
     sweep = Sweep(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
     batches = (sweep.batch(first, window) for first, window in windows(blocks, size, len(times), n))
     return batches if stream else TrajectoryContacts.concatenate(batches)
 
 
-def _check_poses(poses):
+def _check_poses(poses: Any) -> Any:
     """Blocks of frames, the number of bodies, and the number of frames (None: not known yet)."""
     if isinstance(poses, Poses):
         if len(poses.shape) != 2:
@@ -188,12 +244,12 @@ def _check_poses(poses):
     return _chain(first, rest), first.shape[1], None
 
 
-def _chain(first, rest):
+def _chain(first: Poses, rest: Iterator[Poses]) -> Iterator[Poses]:
     yield first
     yield from rest
 
 
-def _check_times(times, frames):
+def _check_times(times: Any, frames: int | None) -> NDArray[np.float64]:
     times = check_finite(as_float_array(times, "times", shape=(None,)), "times")
     if frames is not None and len(times) != frames:
         raise ValueError(f"times: expected one time per frame of poses, {frames}, got {len(times)}")
@@ -207,7 +263,7 @@ def _check_times(times, frames):
     return times
 
 
-def _check_names(options):
+def _check_names(options: Mapping[str, Any]) -> None:
     """Raise for what neither this function nor `collide` takes."""
     if "pairs" in options:
         raise TypeError(
@@ -220,7 +276,7 @@ def _check_names(options):
             raise TypeError(f"{name}: collide_trajectories and collide have no such option")
 
 
-def _check_turn(max_turn):
+def _check_turn(max_turn: Any) -> float | None:
     max_turn = check_positive(max_turn, "max_turn", none_ok=True)
     if max_turn is not None and max_turn > math.pi * (1 + 1e-6):  # pi in float32 is a little more than pi
         raise ValueError(
@@ -230,7 +286,7 @@ def _check_turn(max_turn):
     return max_turn
 
 
-def as_static(static):
+def as_static(static: Bodies | Mesh | None) -> Bodies | None:
     """Bodies of what stands still; a Mesh is one body at the world's origin."""
     if static is None or isinstance(static, Bodies):
         return static
@@ -239,7 +295,7 @@ def as_static(static):
     return Bodies(static, None, Poses.identity(1), Poses.identity(1))
 
 
-def _check_static(static):
+def _check_static(static: Any) -> Bodies | None:
     static = as_static(static)
     if static is None:
         return None
@@ -260,7 +316,7 @@ def _check_static(static):
     return static
 
 
-def _check_ignore(ignore, total):
+def _check_ignore(ignore: Any, total: int) -> Any:
     if ignore is None or np.size(ignore) == 0:
         return None
     ignore = as_int_array(ignore, "ignore", shape=(None, 2), low=0, high=total)
@@ -273,7 +329,7 @@ def _check_ignore(ignore, total):
     return ignore
 
 
-def _check_numbers(values, name, n, total, fill):
+def _check_numbers(values: Any, name: str, n: int, total: int, fill: int) -> Any:
     """Integers of the moving bodies or of all, as an array for all or None; `fill` is for the static ones."""
     if values is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,19 @@ from gpu_collide._validate import first_few
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.errors import MissingExtraError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gpu_collide._types import Array, StrPath
+
 __all__ = ["COLUMNS", "ParquetPoses", "open_parquet"]
 
 MOST_GAPS = 1 << 16  # body numbers that need not all have a row
 COLUMNS = ("frame", "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz")
 
 
-def open_parquet(path):
+def open_parquet(path: StrPath) -> tuple[Array, ParquetPoses]:
     """Times of the frames of a parquet file, and the source of its poses."""
     try:
         import pyarrow.parquet as parquet
@@ -39,7 +46,7 @@ def open_parquet(path):
 
 
 @contextlib.contextmanager
-def _told(path):
+def _told(path: StrPath) -> Iterator[None]:
     """What pyarrow raises about a damaged file becomes one ``ValueError`` that names it."""
     try:
         yield
@@ -51,7 +58,7 @@ def _told(path):
         raise ValueError(f"path: cannot read a parquet file from {path!r}: {error}") from error
 
 
-def _frames_of(file, path):
+def _frames_of(file: Any, path: StrPath) -> tuple[Array, int]:
     """Time of every frame of a parquet file, and the number of bodies; reads three columns by pieces."""
     times, n, rows = np.full(0, np.nan), 0, file.metadata.num_rows
     for piece in file.iter_batches(columns=["frame", "time", "body"]):
@@ -87,7 +94,7 @@ def _frames_of(file, path):
     return times, n
 
 
-def _column(table, name, path):
+def _column(table: Any, name: str, path: StrPath) -> Array:
     column = table.column(name)
     values = column.to_numpy(zero_copy_only=False) if hasattr(column, "to_numpy") else np.asarray(column)
     whole = name in ("frame", "body")
@@ -100,10 +107,10 @@ def _column(table, name, path):
 class ParquetPoses:
     """Poses in rows of a parquet file; a slice reads the row groups that hold its frames."""
 
-    def __init__(self, path, n_bodies):
+    def __init__(self, path: StrPath, n_bodies: int) -> None:
         self.path, self.n_bodies = path, n_bodies
 
-    def poses(self, first, stop):
+    def poses(self, first: int, stop: int) -> Poses:
         import pyarrow.parquet as parquet
 
         with _told(self.path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, overload
 
 import numpy as np
 
@@ -17,6 +18,15 @@ from gpu_collide.queries.trajectories import as_static, collide_trajectories
 from gpu_collide.recordings.parquet import open_parquet
 from gpu_collide.results.npz import open_npz
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Literal
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from gpu_collide._types import Array, ArrayLike, Progress, StepOptions, StrPath
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
 
@@ -38,7 +48,14 @@ _NAMES = (
 _BLOCK_POSES = 1 << 18  # poses in a block: some 15 MB
 
 
-def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=False):
+def load_recording(
+    path: StrPath,
+    *,
+    meshes: Mesh | Sequence[Mesh] | None = None,
+    shape: ArrayLike | None = None,
+    static: Bodies | Mesh | None = None,
+    two_sided: bool = False,
+) -> Recording:
     """Read a recording.
 
     Parameters
@@ -87,16 +104,23 @@ def load_recording(path, *, meshes=None, shape=None, static=None, two_sided=Fals
         raise ValueError(f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}")
     if not os.path.exists(path):
         raise FileNotFoundError(f"path: there is no recording {path!r}. {_FORM}")
-    given = {"meshes": meshes, "shape": shape, "static": static}
     parquet = open_parquet(path) if suffix == ".parquet" else None
-    arrays = _read_npz(path) if suffix == ".npz" else _open_zarr(path) if parquet is None else None
+    arrays = {} if parquet is not None else _read_npz(path) if suffix == ".npz" else _open_zarr(path)
     try:
         if parquet is not None:
             times, source = parquet
             return _recording(times, meshes, shape, static, [len(times)], source)
-        return Recording.from_arrays(arrays, two_sided=two_sided, **given)
+        return Recording.from_arrays(arrays, meshes=meshes, shape=shape, static=static, two_sided=two_sided)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{path}: {error}") from error
+
+
+class _Source(Protocol):
+    """Where the poses of a recording come from."""
+
+    n_bodies: int
+
+    def poses(self, first: int, stop: int) -> Poses: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,15 +141,23 @@ class Recording:
         Frames of each race, in order; no step leads from one race to the next.
     """
 
-    times: np.ndarray
-    meshes: tuple
-    shape: np.ndarray | None
+    times: NDArray[np.float64]
+    meshes: tuple[Mesh, ...]
+    shape: NDArray[np.int32] | None
     static: Bodies | None
-    race_lengths: np.ndarray
-    _source: object
+    race_lengths: NDArray[np.int64]
+    _source: _Source
 
     @classmethod
-    def from_arrays(cls, arrays, *, meshes=None, shape=None, static=None, two_sided=False):
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, Any],
+        *,
+        meshes: Mesh | Sequence[Mesh] | None = None,
+        shape: ArrayLike | None = None,
+        static: Bodies | Mesh | None = None,
+        two_sided: bool = False,
+    ) -> Recording:
         """Recording of named arrays.
 
         Parameters
@@ -162,45 +194,61 @@ class Recording:
         return _recording(times, meshes, shape, static, lengths, source)
 
     @property
-    def n_bodies(self):
+    def n_bodies(self) -> int:
         """Number of moving bodies."""
         return self._source.n_bodies
 
     @property
-    def races(self):
+    def races(self) -> list[tuple[int, int]]:
         """First frame of each race and the one after its last: a list of (first, stop)."""
         stops = np.cumsum(self.race_lengths)
         return list(zip((stops - self.race_lengths).tolist(), stops.tolist(), strict=True))
 
     @property
-    def n_steps(self):
+    def n_steps(self) -> int:
         """Number of steps of all races."""
         return int(np.maximum(self.race_lengths - 1, 0).sum())
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """How long the races lasted together."""
         return float(
             sum(self.times[stop - 1] - self.times[first] for first, stop in self.races if stop > first)
         )
 
-    def poses(self, first=0, stop=None):
+    def poses(self, first: int = 0, stop: int | None = None) -> Poses:
         """Poses of shape (k, n) of the frames from `first` up to `stop`."""
         stop = len(self.times) if stop is None else stop
         return self._source.poses(first, stop)
 
-    def blocks(self, first=0, stop=None, frames=None):
+    def blocks(self, first: int = 0, stop: int | None = None, frames: int | None = None) -> Iterator[Poses]:
         """Iterator of Poses of shape (k, n), `frames` frames each; default: about 15 MB each."""
         stop = len(self.times) if stop is None else stop
         frames = frames or max(1, _BLOCK_POSES // max(self.n_bodies, 1))
         for begin in range(first, max(stop, first + 1), frames):
             yield self.poses(begin, min(begin + frames, stop))
 
-    def with_static(self, static):
+    def with_static(self, static: Bodies | Mesh | None) -> Recording:
         """The same motions among other static bodies (Bodies, a Mesh at the world's origin, or None)."""
         return replace(self, static=as_static(static))
 
-    def collide(self, *, stream=False, progress=None, **options):
+    @overload
+    def collide(
+        self,
+        *,
+        stream: Literal[False] = False,
+        progress: Progress | None = None,
+        **options: Unpack[StepOptions],
+    ) -> TrajectoryContacts: ...
+
+    @overload
+    def collide(
+        self, *, stream: Literal[True], progress: Progress | None = None, **options: Unpack[StepOptions]
+    ) -> Iterator[TrajectoryContacts]: ...
+
+    def collide(
+        self, *, stream: bool = False, progress: Progress | None = None, **options: Unpack[StepOptions]
+    ) -> TrajectoryContacts | Iterator[TrajectoryContacts]:
         """`collide_trajectories` of every race; steps are numbered by frames of the whole recording.
 
         Step k leads from frame k to frame k + 1; a step from the last frame of a race to the first one of the
@@ -222,23 +270,31 @@ class Recording:
                     else "give it to load_recording or Recording.from_arrays"
                 )  # fmt: skip
                 raise TypeError(f"{name}: expected no such option, since the recording has its own; {remedy}")
-        told = once_each(progress) if callable(progress) else progress
+        progress = once_each(progress) if callable(progress) else progress
         races = [race for race in self.races if race[1] - race[0] > 1] or self.races[:1] or [(0, 0)]
-        first = self._sweep(races[0], 0, told, options)  # complains about options, of a stream too
-        batches = self._batches(races, first, told, options)
+        first = self._sweep(races[0], 0, progress, options)  # complains about options, of a stream too
+        batches = self._batches(races, first, progress, options)
         return batches if stream else TrajectoryContacts.concatenate(batches)
 
-    def _sweep(self, race, done, progress, options):
+    def _sweep(
+        self, race: tuple[int, int], done: int, progress: Any, options: Any
+    ) -> Iterator[TrajectoryContacts]:
         first, stop = race
-        told, total = progress, self.n_steps
+        of_all, total = progress, self.n_steps
         if callable(progress):
-            told = lambda steps, _: progress(done + steps, total)  # noqa: E731
+            of_all = lambda steps, _: progress(done + steps, total)  # noqa: E731
         return collide_trajectories(
             self.meshes, self.shape, self.blocks(first, stop), self.times[first:stop],
-            static=self.static, stream=True, progress=told, **options,
+            static=self.static, stream=True, progress=of_all, **options,
         )  # fmt: skip
 
-    def _batches(self, races, parts, progress, options):
+    def _batches(
+        self,
+        races: list[tuple[int, int]],
+        parts: Iterator[TrajectoryContacts],
+        progress: Any,
+        options: Any,
+    ) -> Iterator[TrajectoryContacts]:
         done = 0
         for k, (first, stop) in enumerate(races):
             if k:
@@ -247,7 +303,7 @@ class Recording:
                 yield part.shifted(first)
             done += max(stop - first - 1, 0)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         races = len(self.race_lengths)
         parts = [f"{len(self.times)} frames of {self.n_bodies} bodies", f"{self.seconds:.6g} s"]
         parts += [f"{races} races"] if races > 1 else []
@@ -255,7 +311,14 @@ class Recording:
         return f"Recording({', '.join(parts)})"
 
 
-def _recording(times, meshes, shape, static, lengths, source):
+def _recording(
+    times: Any,
+    meshes: Mesh | Sequence[Mesh] | None,
+    shape: ArrayLike | None,
+    static: Bodies | Mesh | None,
+    lengths: Any,
+    source: Any,
+) -> Recording:
     """A `Recording` of parts, checked."""
     check_finite(times, "time")
     lengths = as_int_array(lengths, "race_lengths", shape=(None,), low=0)
@@ -281,23 +344,23 @@ def _recording(times, meshes, shape, static, lengths, source):
     return Recording(times, checked.meshes, checked.shape, as_static(static), lengths, source)
 
 
-def _check_bool(value, name):
+def _check_bool(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
     return bool(value)
 
 
-def _listed(arrays):
+def _listed(arrays: Any) -> str:
     return ", ".join(sorted(map(str, arrays.keys()))) or "none at all"
 
 
-def _whole(arrays, name):
+def _whole(arrays: Any, name: str) -> Array:
     """All of an array, wherever it is stored."""
     array = arrays[name]
     return array[...] if hasattr(array, "shape") and hasattr(array, "dtype") else array
 
 
-def _sliced(arrays, name):
+def _sliced(arrays: Any, name: str) -> Any:
     """An array of numbers that can be sliced; what a store keeps is not read yet."""
     array = arrays[name]
     if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
@@ -308,7 +371,7 @@ def _sliced(arrays, name):
     return array
 
 
-def _mesh_of(arrays, name, two_sided):
+def _mesh_of(arrays: Any, name: str, two_sided: bool) -> Mesh | None:
     """Mesh `name`_vertices, `name`_faces, or None."""
     names = (f"{name}_vertices", f"{name}_faces")
     found = [n for n in names if n in arrays]
@@ -327,7 +390,7 @@ def _mesh_of(arrays, name, two_sided):
 class _Arrays:
     """Poses in arrays that are sliced by frames: of NumPy, or of a store that reads what is asked for."""
 
-    def __init__(self, position, quat, name_of_quat, frames):
+    def __init__(self, position: Any, quat: Any, name_of_quat: str, frames: int) -> None:
         self.position, self.quat, self.name_of_quat = position, quat, name_of_quat
         lead = tuple(position.shape[:-1])
         for name, array, width in (("position", position, 3), (name_of_quat, quat, 4)):
@@ -338,7 +401,7 @@ class _Arrays:
             raise ValueError(f"time: expected one time per frame, {lead[0]}, got {frames}")
         self.n_bodies = 1 if len(lead) == 1 else lead[1]
 
-    def poses(self, first, stop):
+    def poses(self, first: int, stop: int) -> Poses:
         position = as_float_array(self.position[first:stop], "position")
         quat = as_float_array(self.quat[first:stop], self.name_of_quat)
         lead = (len(position), self.n_bodies)
@@ -346,7 +409,7 @@ class _Arrays:
         return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
 
 
-def _read_npz(path):
+def _read_npz(path: StrPath) -> dict[str, Any]:
     with open(path, "rb") as file:
         head = file.read(4)
     if head not in (b"PK\x03\x04", b"PK\x05\x06"):  # NumPy takes anything else for a pickle
@@ -357,7 +420,7 @@ def _read_npz(path):
         return {name: _from_npz(reader, name) if name in _NAMES else None for name in reader.names}
 
 
-def _from_npz(reader, name):
+def _from_npz(reader: Any, name: str) -> Array:
     try:
         return reader.read(name)
     except TypeError as error:
@@ -368,7 +431,7 @@ def _from_npz(reader, name):
         ) from error
 
 
-def _open_zarr(path):
+def _open_zarr(path: StrPath) -> Any:
     try:
         import zarr
     except ImportError as error:
@@ -383,11 +446,11 @@ def _open_zarr(path):
 class _FromZarr:
     """An array of a zarr group, which reads what is asked for and says which array is damaged."""
 
-    def __init__(self, path, name, array):
+    def __init__(self, path: StrPath, name: str, array: Any) -> None:
         self.path, self.name, self._array = path, name, array
         self.shape, self.dtype = tuple(array.shape), array.dtype
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Array:
         try:
             return self._array[index]
         except MemoryError:

@@ -1,41 +1,34 @@
 """`Contacts`: the frozen result of a query."""
 
+from __future__ import annotations
+
 import dataclasses
-import enum
-import json
-import operator
-import os
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.faults import contact_faults, normal_faults
-from gpu_collide.results.npz import read_result, save_name, write_result
-from gpu_collide.results.report import FilterReport
+from gpu_collide.results.faults import contact_faults
+from gpu_collide.results.result import (
+    Field,
+    FileFormat,
+    Kind,
+    Result,
+    Status,
+    counted,
+    overlap_words,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
 
 
-class Status(enum.IntEnum):
-    """Outcome of a pair."""
-
-    MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
-    HIT = 1  #: at least one reported contact
-    INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
-    INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
-    UNRESOLVED = 4  #: a cap was hit, what was found is kept; or a motion beyond all digits, without contacts
-
-
-class Kind(enum.IntEnum):
-    """Which features meet."""
-
-    FV = 0  #: a face of A and a vertex of B
-    VF = 1  #: a vertex of A and a face of B
-    EE = 2  #: an edge of A and an edge of B
-
-
-_PER_PAIR = {"status": np.uint8, "toi": np.float64, "contact_start": np.int64}
-_PER_CONTACT = {
+_PER_PAIR: dict[str, Field] = {"status": (np.uint8, ()), "toi": (np.float64, ())}
+_START: dict[str, Field] = {"contact_start": (np.int64, ())}
+_PER_CONTACT: dict[str, Field] = {
     "pair": (np.int32, ()),
     "kind": (np.uint8, ()),
     "feature_a": (np.int32, ()),
@@ -52,27 +45,17 @@ _PER_CONTACT = {
 }
 CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_CONTACT.items()], align=True)
 
-FILE_VERSION = 3  # 2: pairs; 3: checksums
-FIRST_SUMMED = 3
-
-
-def canonical(name, array, dtype, shape):
-    """Check one field; host arrays are cast and made read-only, device arrays are left where they are."""
-    if not isinstance(array, np.ndarray) and hasattr(array, "__cuda_array_interface__"):
-        if tuple(array.shape) != shape:
-            raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
-        # kernels write bytes that are 0 or 1; as numbers they would index instead of choose
-        return array.view(np.bool_) if dtype is np.bool_ and array.dtype == np.uint8 else array
-    if type(array) is not np.ndarray:
-        array = as_numpy(array, name)
-    if array.shape != shape:
-        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
-    if array.dtype == dtype and array.flags.c_contiguous:
-        array = array.view()  # whoever made it may write to theirs
-    else:
-        array = np.ascontiguousarray(array, dtype=dtype).reshape(shape).view()
-    array.flags.writeable = False
-    return array
+_PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
+FORMAT = FileFormat(
+    version=3,  # 2: pairs; 3: checksums
+    first_with_checksums=3,
+    fields={
+        name: (dtype, (None, *tail))
+        for name, (dtype, tail) in (_PER_PAIR | _START | _PER_CONTACT | _PAIRS).items()
+    },
+    faults=contact_faults,
+    optional=("pairs",),
+)
 
 
 def sealed(fields, info):
@@ -94,7 +77,7 @@ def sealed(fields, info):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Contacts:
+class Contacts(Result):
     """Every contact of every pair: arrays ordered by (pair, time, kind, feature_a, feature_b).
 
     Arrays may live on the device that computed them until `to_numpy` is called. ``len()`` is the number of
@@ -139,61 +122,53 @@ class Contacts:
         timings, notes.
     """
 
-    status: np.ndarray
-    toi: np.ndarray
-    contact_start: np.ndarray
-    pair: np.ndarray
-    kind: np.ndarray
-    feature_a: np.ndarray
-    feature_b: np.ndarray
-    time: np.ndarray
-    position: np.ndarray
-    normal: np.ndarray
-    properness: np.ndarray
-    local_a: np.ndarray
-    local_b: np.ndarray
-    normal_speed: np.ndarray
-    sustained: np.ndarray
-    time_end: np.ndarray
-    pairs: np.ndarray | None = None
-    info: dict = dataclasses.field(default_factory=dict)
+    _format: ClassVar[FileFormat] = FORMAT
 
-    def __post_init__(self):
-        n_pairs, n_contacts = len(self.status), len(self.pair)
-        for name, dtype in _PER_PAIR.items():
-            length = n_pairs + (name == "contact_start")
-            object.__setattr__(self, name, canonical(name, getattr(self, name), dtype, (length,)))
-        for name, (dtype, tail) in _PER_CONTACT.items():
-            array = canonical(name, getattr(self, name), dtype, (n_contacts, *tail))
-            object.__setattr__(self, name, array)
+    status: NDArray[np.uint8]
+    toi: NDArray[np.float64]
+    contact_start: NDArray[np.int64]
+    pair: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    feature_a: NDArray[np.int32]
+    feature_b: NDArray[np.int32]
+    time: NDArray[np.float64]
+    position: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    properness: NDArray[np.float64]
+    local_a: NDArray[np.float64]
+    local_b: NDArray[np.float64]
+    normal_speed: NDArray[np.float64]
+    sustained: NDArray[np.bool_]
+    time_end: NDArray[np.float64]
+    pairs: NDArray[np.int32] | None = None
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_pairs = len(self.status)
+        self._freeze(_PER_PAIR, n_pairs)
+        self._freeze(_START, n_pairs + 1)
+        self._freeze(_PER_CONTACT, len(self.pair))
         if self.pairs is not None:
-            pairs = canonical("pairs", self.pairs, np.int32, (n_pairs, 2))
-            object.__setattr__(self, "pairs", pairs)
+            self._freeze(_PAIRS, n_pairs)
         object.__setattr__(self, "info", dict(self.info))
 
     @property
-    def n_pairs(self):
+    def n_pairs(self) -> int:
         """Number of pairs asked about."""
         return len(self.status)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.pair)
 
-    @property
-    def report(self):
-        """`FilterReport` of the tests and what they cost; None without ``collide(report=True)``."""
-        data = self.info.get("report")
-        return None if data is None else FilterReport.from_dict(data)
-
-    def to_numpy(self):
+    def to_numpy(self) -> Contacts:
         """The same result with every array on the host (itself if it is there already)."""
-        names = [*_PER_PAIR, *_PER_CONTACT]
+        names = [*_PER_PAIR, *_START, *_PER_CONTACT]
         if all(isinstance(getattr(self, name), np.ndarray) for name in names):
             return self
         arrays = {name: as_numpy(getattr(self, name), name) for name in names}
         return Contacts(**arrays, pairs=self.pairs, info=self.info)
 
-    def of_pair(self, index):
+    def of_pair(self, index: int) -> NDArray[np.void]:
         """Contacts of one pair.
 
         Parameters
@@ -214,7 +189,12 @@ class Contacts:
         TypeError
             `index` is no integer.
         """
-        index = _row_number(index)
+        index = whole_number(
+            index,
+            "index",
+            expected="an integer, the row of one pair",
+            hint="; for the bodies a pair is of, see Contacts.pairs",
+        )
         if not -self.n_pairs <= index < self.n_pairs:
             raise IndexError(f"pair {index} is out of range: there are {self.n_pairs} pairs")
         index %= self.n_pairs
@@ -224,75 +204,14 @@ class Contacts:
             records[name] = as_numpy(getattr(self, name)[first:last], name)
         return records
 
-    def save(self, path):
-        """Write everything to a compressed ``.npz`` file.
-
-        Parameters
-        ----------
-        path : str, path-like or binary file
-            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
-
-        Raises
-        ------
-        TypeError
-            Something else than a name or a file.
-        ValueError
-            A name with another suffix, or of a folder.
-        """
-        _check_path(path, "write")
-        path = save_name(path) if isinstance(path, (str, os.PathLike)) else path
-        host = self.to_numpy()
-        arrays = {name: getattr(host, name) for name in [*_PER_PAIR, *_PER_CONTACT]}
-        if host.pairs is not None:
-            arrays["pairs"] = host.pairs
-        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=to_json))
-
-    @classmethod
-    def load(cls, path):
-        """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
-
-        Everything is checked: that no array was damaged or exchanged after it was saved (files of version 3
-        and later carry checksums), dtypes, shapes, and that the values can be a result. Files of all
-        earlier versions are read.
-
-        Parameters
-        ----------
-        path : str, path-like or binary file
-
-        Raises
-        ------
-        OSError
-            There is no such file, or it may not be read.
-        ValueError
-            The file is damaged, no result of this library, or of a newer version of it; the message names the
-            file and the array.
-        """
-        _check_path(path, "read")
-        wanted = f"a .npz file written by {cls.__name__}.save"
-        fields = {name: (dtype, (None,)) for name, dtype in _PER_PAIR.items()}
-        fields |= {name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_CONTACT.items()}
-        fields["pairs"] = (np.int32, (None, 2))
-        arrays, info, reader, version = read_result(
-            path, wanted, fields, FILE_VERSION, FIRST_SUMMED, optional=("pairs",)
-        )
-        try:
-            found = cls(**arrays, info=info)
-        except ValueError as error:  # lengths that do not agree
-            name, _, reason = str(error).partition(": ")
-            raise reader.damaged(name, reason) from error
-        for name, reason in contact_faults(arrays, len(Status), len(Kind)):
-            raise reader.damaged(name, reason)
-        if version < FIRST_SUMMED:
-            for name, reason in normal_faults(arrays):
-                raise reader.damaged(name, reason)
-        return found
-
-    def __repr__(self):
+    def __repr__(self) -> str:
         status = as_numpy(self.status, "status")
         kind = as_numpy(self.kind, "kind")
-        pairs = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any()) or "none"
-        kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
-        lines = ["Contacts", f"  pairs     {self.n_pairs}: {pairs}", f"  contacts  {len(self)}: {kinds}"]
+        lines = [
+            "Contacts",
+            f"  pairs     {self.n_pairs}: {counted(status, Status) or 'none'}",
+            f"  contacts  {len(self)}: {counted(kind, Kind) or 'none'}",
+        ]
         overlapping = int((status == Status.INITIAL_OVERLAP).sum())
         if overlapping:
             lines.insert(2, f"  overlap   {overlap_words(overlapping)}")
@@ -309,39 +228,3 @@ class Contacts:
         if made:
             lines.append("  made by   " + ", ".join(made))
         return "\n".join(lines)
-
-
-def overlap_words(count):
-    """What INITIAL_OVERLAP says of so many pairs, in plain words."""
-    return f"{count:,} {'pair is' if count == 1 else 'pairs are'} in each other already when the step begins"
-
-
-def _row_number(index):
-    """A row of `pairs` as an int: nothing is rounded or read from text."""
-    try:
-        if isinstance(index, bool):
-            raise TypeError
-        return operator.index(index)
-    except TypeError:
-        raise TypeError(
-            f"index: expected an integer, the row of one pair, got {type(index).__name__}; for the bodies a "
-            "pair is of, see Contacts.pairs"
-        ) from None
-
-
-def _check_path(path, verb):
-    """Raise ``TypeError`` unless NumPy can `verb` ("read", "write") at `path`."""
-    if not isinstance(path, (str, os.PathLike)) and not callable(getattr(path, verb, None)):
-        raise TypeError(
-            f"path: expected a str, path-like or binary file, got {type(path).__name__}; pass a file name "
-            "such as 'contacts.npz'"
-        )
-
-
-def to_json(value):
-    """NumPy scalars and arrays in `info` as plain numbers and lists; anything else as text."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return str(value)

@@ -3,9 +3,18 @@
 Each function takes the arrays by name and yields ``(field, what is wrong)``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide._validate import first_few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gpu_collide._types import Array, BoolArray
 
 __all__ = ["contact_faults", "csr_faults", "normal_faults", "trajectory_faults"]
 
@@ -14,20 +23,20 @@ UNIT_TOLERANCE = 1e-3
 SKIP_REASONS = ("invalid", "teleport", "turn")
 
 
-def _rows(name, bad, expected):
+def _rows(name: str, bad: BoolArray, expected: str) -> Iterator[tuple[str, str]]:
     """A fault if any row is bad."""
     if bad.any():
         rows = np.unique(np.argwhere(bad)[:, 0])
         yield name, f"expected {expected}, got other values in {len(rows)} rows, first: {first_few(rows)}"
 
 
-def csr_faults(start, count):
+def csr_faults(start: Array, count: int) -> Iterator[tuple[str, str]]:
     """Faults of ``contact_start`` over `count` contacts."""
     if start[0] != 0 or start[-1] != count or (np.diff(start) < 0).any():
         yield "contact_start", f"expected numbers that rise from 0 to the {count} contacts"
 
 
-def _each_contact_faults(a, n_kinds, share):
+def _each_contact_faults(a: Mapping[str, Array], n_kinds: int, share: str) -> Iterator[tuple[str, str]]:
     """Faults of what a contact is in both kinds of result; `share` names the time in [0, 1]."""
     yield from _rows("kind", a["kind"] >= n_kinds, f"kinds 0 to {n_kinds - 1}")
     for name in ("feature_a", "feature_b"):
@@ -50,13 +59,13 @@ def _each_contact_faults(a, n_kinds, share):
     yield from _rows("time_end", ~lasts, "the time, or a later one where sustained")
 
 
-def normal_faults(a):
+def normal_faults(a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:
     """Faults of normals as directions."""
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1")
 
 
-def _order_faults(name, keys):
+def _order_faults(name: str, keys: Sequence[Array]) -> Iterator[tuple[str, str]]:
     """A fault if rows are not in the lexicographic order of `keys`."""
     behind = np.zeros(max(len(keys[0]) - 1, 0), bool)
     equal = ~behind
@@ -66,14 +75,14 @@ def _order_faults(name, keys):
     yield from _rows(name, np.append(False, behind)[: len(keys[0])], "rows in the order of the result")
 
 
-def _toi_faults(name, toi, time, start):
+def _toi_faults(name: str, toi: Array, time: Array, start: Array) -> Iterator[tuple[str, str]]:
     """Faults of the earliest time of each pair."""
     expected = np.full(len(toi), np.inf)
     np.minimum.at(expected, np.repeat(np.arange(len(toi)), np.diff(start)), time)
     yield from _rows(name, toi != expected, "the time of the pair's earliest contact")
 
 
-def contact_faults(a, n_status, n_kinds):
+def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `Contacts`."""
     start, time = a["contact_start"], a["time"]
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
@@ -91,7 +100,7 @@ def contact_faults(a, n_status, n_kinds):
         )
 
 
-def trajectory_faults(a, n_status, n_kinds):
+def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of a `TrajectoryContacts`."""
     start, pairs, first = a["contact_start"], a["pairs"], int(a["first_step"])
     stop = first + len(a["step_pairs"])

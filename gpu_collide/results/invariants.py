@@ -5,13 +5,23 @@ the result, the meshes and the poses, and nothing else: not the kernels, not the
 docs/promises.md lists what is checked.
 """
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.results.contacts import Kind, Status
 from gpu_collide.results.invariants_motion import Motion, Tables, carry
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, ContactsWanted, Precision, Refine
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.results.contacts import Contacts
 
 __all__ = ["enabled", "ensure", "violations"]
 
@@ -43,12 +53,12 @@ _SLACK = {
 }
 
 
-def enabled():
+def enabled() -> bool:
     """Whether GPU_COLLIDE_CHECK asks for the check of every result."""
     return os.environ.get("GPU_COLLIDE_CHECK", "").strip() not in ("", "0")
 
 
-def ensure(found, bodies, pairs, **options):
+def ensure(found: Contacts, bodies: Bodies, pairs: Array, **options: Any) -> None:
     """Raise AssertionError if the result breaks a promise; arguments as for `violations`."""
     bad = violations(found, bodies, pairs, **options)
     if bad:
@@ -59,8 +69,15 @@ def ensure(found, bodies, pairs, **options):
 
 
 def violations(
-    found, bodies, pairs=None, *, min_properness=-0.1, precision="mixed", refine="exact", contacts="all"
-):
+    found: Contacts,
+    bodies: Bodies,
+    pairs: Array | None = None,
+    *,
+    min_properness: float = -0.1,
+    precision: Precision = "mixed",
+    refine: Refine = "exact",
+    contacts: ContactsWanted = "all",
+) -> list[str]:
     """Sentences about every promise that the result breaks; none if it is sound.
 
     Parameters
@@ -84,7 +101,7 @@ def violations(
     return bad
 
 
-def _tell(found, wrong, what, value=None):
+def _tell(found: Contacts, wrong: Array, what: str, value: Array | None = None) -> list[str]:
     """One sentence about the rows of `wrong`, with the worst or the first of them."""
     rows = np.flatnonzero(wrong)
     if len(rows) == 0:
@@ -97,9 +114,10 @@ def _tell(found, wrong, what, value=None):
     return [text + (f": {value[k]:.3g})" if value is not None else ")")]
 
 
-def _form(found, pairs):
+def _form(found: Contacts, pairs: Array) -> list[str]:
     """Counts, ranges of contacts, order."""
-    bad, n = [], len(found)
+    bad: list[str] = []
+    n = len(found)
     if len(pairs) != found.n_pairs:
         bad.append(f"{found.n_pairs} statuses for {len(pairs)} pairs")
     start = found.contact_start
@@ -119,9 +137,9 @@ def _form(found, pairs):
     return bad + _tell(found, np.append(False, same), "the same contact twice")
 
 
-def _status(found, bodies, pairs, contacts):
+def _status(found: Contacts, bodies: Bodies, pairs: Array, contacts: ContactsWanted) -> list[str]:
     """Status, first times and contacts say the same."""
-    bad = []
+    bad: list[str] = []
     first = np.full(found.n_pairs, np.inf)
     np.minimum.at(first, found.pair, found.time)
     if not np.array_equal(first, found.toi):
@@ -145,9 +163,9 @@ def _status(found, bodies, pairs, contacts):
     return bad
 
 
-def _features(found, bodies, pairs):
+def _features(found: Contacts, bodies: Bodies, pairs: Array) -> list[str]:
     """Feature numbers within their meshes."""
-    bad = []
+    bad: list[str] = []
     count = np.array([(m.n_faces, m.n_vertices, m.n_edges) for m in bodies.meshes])
     for side, name, column in ((0, "feature_a", [0, 1, 2]), (1, "feature_b", [1, 0, 2])):
         number = getattr(found, name)
@@ -156,9 +174,9 @@ def _features(found, bodies, pairs):
     return bad
 
 
-def _numbers(found, min_properness, slack):
+def _numbers(found: Contacts, min_properness: float, slack: _Slack) -> list[str]:
     """Finite values, unit normals, times in the step, properness in its range."""
-    bad = []
+    bad: list[str] = []
     for name in FLOATS:
         value = getattr(found, name).reshape(len(found), -1)
         bad += _tell(found, ~np.isfinite(value).all(axis=1), f"{name} is not finite")
@@ -175,7 +193,7 @@ def _numbers(found, min_properness, slack):
     return bad + _tell(found, proper < min_properness, "properness below the threshold")
 
 
-def _places(found, bodies, pairs, slack):
+def _places(found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack) -> list[str]:
     """Local points lie on their features, meet at the time of the contact, and are where the world says."""
     table = Tables(bodies.meshes)
     a, b = pairs[found.pair].T
@@ -194,7 +212,7 @@ def _places(found, bodies, pairs, slack):
     late = motion.speed / np.maximum(np.abs(found.normal_speed), 1e-300)
     border = soft + np.minimum(slack.grain * unit / sine * (1 + late), slack.doubt * unit)
 
-    bad = []
+    bad: list[str] = []
     shape_a, shape_b = bodies.shape[a], bodies.shape[b]
     off_a = table.off_feature(shape_a, found.kind, found.feature_a, found.local_a, Kind.FV)
     off_b = table.off_feature(shape_b, found.kind, found.feature_b, found.local_b, Kind.VF)

@@ -6,45 +6,43 @@ theta (1 - t) / 2: the chord of an arc. There is no axis point and no radius in 
 a unit vector.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
 from gpu_collide.results.contacts import Kind
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def _dot(a, b):
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.results.contacts import Contacts
+
+
+def _dot(a: Array, b: Array) -> Array:
     return (a * b).sum(axis=-1)
 
 
-def _turn(v, angle, x):
+def _turn(v: Array, angle: Array, x: Array) -> Array:
     """x (n, 3) turned about unit v (n, 3) by angle (n,)."""
     angle = np.asarray(angle)[:, None]
     across = np.cross(v, x)
     return x + np.sin(angle) * across + 2 * np.sin(angle / 2) ** 2 * np.cross(v, across)
 
 
-def _rotate(q, x):
-    twice = 2 * np.cross(q[:, 1:], x)
-    return x + q[:, :1] * twice + np.cross(q[:, 1:], twice)
-
-
-def _multiply(p, q):
-    w = p[:, 0] * q[:, 0] - _dot(p[:, 1:], q[:, 1:])
-    vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])
-    return np.concatenate([w[:, None], vector], axis=1)
-
-
-def _conjugate(q):
-    return q * [1.0, -1.0, -1.0, -1.0]
-
-
 class _Arc:
     """Motions from (p0, q0) to (p1, q1)."""
 
-    def __init__(self, p0, q0, p1, q1):
+    def __init__(self, p0: Array, q0: Array, p1: Array, q1: Array) -> None:
         self.p0, self.chord, self.q0 = p0, p1 - p0, q0
-        turn = _multiply(q1, _conjugate(q0))
+        turn = multiply(q1, conjugate(q0))
         turn = np.where(turn[:, :1] < 0, -turn, turn)
         self.real = turn[:, 0]  # 0: a half turn, which two screws fit
         length = np.sqrt(_dot(turn[:, 1:], turn[:, 1:]))
@@ -52,7 +50,7 @@ class _Arc:
         safe = np.where(length < 1e-15, 1.0, length)[:, None]
         self.v = np.where(length[:, None] < 1e-15, [0.0, 0.0, 1.0], turn[:, 1:] / safe)
 
-    def origin(self, t):
+    def origin(self, t: Array) -> Array:
         """Where p0 is at times t."""
         along = _dot(self.v, self.chord)[:, None] * self.v
         half = self.theta / 2
@@ -61,9 +59,9 @@ class _Arc:
         across = _turn(self.v, half * (t - 1), self.chord - along)
         return self.p0 + along * t[:, None] + share[:, None] * across
 
-    def axes(self, t, x):
+    def axes(self, t: Array, x: Array) -> Array:
         """Directions x of the body at times t."""
-        return _turn(self.v, self.theta * t, _rotate(self.q0, x))
+        return _turn(self.v, self.theta * t, rotate(self.q0, x))
 
 
 @dataclass
@@ -71,7 +69,7 @@ class Motion:
     """Motions of B's centre and axes as seen from A, one for each contact."""
 
     arc: _Arc
-    bodies: object
+    bodies: Bodies
     a: np.ndarray
     b: np.ndarray
     center_a: np.ndarray
@@ -81,26 +79,27 @@ class Motion:
     speed: np.ndarray
 
     @classmethod
-    def of_pairs(cls, bodies, table, a, b):
+    def of_pairs(cls, bodies: Bodies, table: Tables, a: Array, b: Array) -> Motion:
         center_a, center_b = table.center[bodies.shape[a]], table.center[bodies.shape[b]]
         size = np.maximum(table.radius[bodies.shape[a]], table.radius[bodies.shape[b]])
-        placed, spread = [], np.zeros(len(a))
+        placed: list[Array] = []
+        spread = np.zeros(len(a))
         for poses in (bodies.start, bodies.end):
-            back = _conjugate(poses.unit_wxyz[a])
+            back = conjugate(poses.unit_wxyz[a])
             between = poses.position[b] - poses.position[a]
-            q = _multiply(back, poses.unit_wxyz[b])
-            placed += [_rotate(back, between) + _rotate(q, center_b) - center_a, q]
+            q = multiply(back, poses.unit_wxyz[b])
+            placed += [rotate(back, between) + rotate(q, center_b) - center_a, q]
             spread = np.maximum(spread, np.abs(between).max(axis=1))
         arc = _Arc(*placed)
         own = np.abs(center_a).max(axis=1) + np.abs(center_b).max(axis=1)  # offsets of the meshes themselves
         speed = np.sqrt(_dot(arc.chord, arc.chord)) * np.pi / 2 + arc.theta * 2 * size
         return cls(arc, bodies, a, b, center_a, center_b, size, size + spread + own, speed)
 
-    def b_in_a(self, t, local_b):
+    def b_in_a(self, t: Array, local_b: Array) -> Array:
         """Points of B's mesh at times t, in A's mesh coordinates."""
         return self.arc.origin(t) + self.arc.axes(t, local_b - self.center_b) + self.center_a
 
-    def sine(self, table, found):
+    def sine(self, table: Tables, found: Contacts) -> Array:
         """|sin| between the edges of edge-edge contacts at their times, 1 for the others."""
         out = np.ones(len(found))
         k = np.flatnonzero(found.kind == Kind.EE)
@@ -111,7 +110,7 @@ class Motion:
         out[k] = np.sqrt(_dot(across, across))
         return out
 
-    def face_normal(self, table, found):
+    def face_normal(self, table: Tables, found: Contacts) -> Array:
         """Normals of the faces of FV and VF in A's axes at the start; zero for EE."""
         out = np.zeros((len(found), 3))
         k = found.kind == Kind.FV
@@ -122,7 +121,9 @@ class Motion:
         return out
 
 
-def carry(bodies, a, t, local, direction):
+def carry(
+    bodies: Bodies, a: Array, t: Array, local: Array, direction: Array
+) -> tuple[Array, Array, Array, Array]:
     """Points and directions of bodies a in the world at times t, each body moving by its own screw.
 
     Returns
@@ -143,11 +144,11 @@ def carry(bodies, a, t, local, direction):
 class Tables:
     """Features of all meshes in one numbering, looked up by (mesh, feature)."""
 
-    def __init__(self, meshes):
+    def __init__(self, meshes: Sequence[Mesh]) -> None:
         self.center = np.array([m.center for m in meshes])
         self.radius = np.array([m.radius for m in meshes])
 
-        def joined(arrays, raise_by=None):
+        def joined(arrays: Any, raise_by: Any = None) -> tuple[Array, Array]:
             first = np.cumsum([0, *(len(x) for x in arrays)])
             if raise_by is not None:
                 arrays = [x + offset for x, offset in zip(arrays, raise_by, strict=True)]
@@ -161,15 +162,15 @@ class Tables:
         begins = [m.face_start[:-1] + c for m, c in zip(meshes, corner, strict=True)]
         self.face_begin, self.face_count = np.concatenate(begins).astype(int), counts.astype(int)
 
-    def normal(self, mesh, face):
+    def normal(self, mesh: Array, face: Array) -> Array:
         return self.planes[self.first_face[mesh] + face, :3]
 
-    def edge_direction(self, mesh, edge):
+    def edge_direction(self, mesh: Array, edge: Array) -> Array:
         ends = self.points[self.edges[self.first_edge[mesh] + edge]]
         along = ends[:, 1] - ends[:, 0]
         return along / np.sqrt(_dot(along, along))[:, None]
 
-    def off_feature(self, mesh, kind, feature, local, face_kind):
+    def off_feature(self, mesh: Array, kind: Array, feature: Array, local: Array, face_kind: int) -> Array:
         """How far points of mesh coordinates are off the vertex, edge or face that their contact names."""
         x = local - self.center[mesh]
         off = np.zeros(len(x))
@@ -185,7 +186,7 @@ class Tables:
         off[k] = np.sqrt(_dot(gap, gap))
         return off
 
-    def _off_face(self, face, x):
+    def _off_face(self, face: Array, x: Array) -> Array:
         """Off the plane, or outside a side in it, whichever is more."""
         n, d = self.planes[face, :3], self.planes[face, 3]
         off = np.abs(_dot(n, x) + d)

@@ -1,9 +1,11 @@
-"""Reading and writing ``.npz`` files so that damage is told and never loaded.
+"""Reading and writing ``.npz`` files so that damage is noticed and never loaded.
 
 What zipfile, zlib and NumPy raise about a damaged file is one ``ValueError`` here that names the file and the
 array. Every array is read to its end, so that the checksum of the archive is looked at, and a result carries
 checksums of its own, which also notice arrays that were exchanged or replaced after it was saved.
 """
+
+from __future__ import annotations
 
 import contextlib
 import hashlib
@@ -12,15 +14,22 @@ import json
 import math
 import os
 import zipfile
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gpu_collide._types import Array, StrPath
 
 __all__ = ["NpzReader", "checksums", "open_npz", "read_result", "save_name", "write_result"]
 
 _ZIP, _NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"
 
 
-def save_name(path):
+def save_name(path: StrPath) -> str:
     """The file that NumPy writes for the name `path`: ``.npz`` is added to a name without a suffix."""
     name = os.fsdecode(path)
     last = os.path.basename(name)
@@ -44,7 +53,7 @@ class NpzReader:
         Its arrays.
     """
 
-    def __init__(self, path, archive):
+    def __init__(self, path: Any, archive: zipfile.ZipFile) -> None:
         self.path, self._archive = path, archive
         members = archive.namelist()
         self.names = tuple(name.removesuffix(".npy") for name in members)
@@ -52,11 +61,11 @@ class NpzReader:
         if twice:
             raise self.damaged(min(twice), "it is there twice")
 
-    def damaged(self, name, reason):
+    def damaged(self, name: str, reason: object) -> ValueError:
         """The error that says that array `name` cannot be used."""
         return ValueError(f"path: {self.path} is damaged: {name}: {reason}")
 
-    def check_names(self):
+    def check_names(self) -> None:
         """Raise ``ValueError`` if an array has another name in the archive's list than in its own place."""
         for name, member in zip(self.names, self._archive.infolist(), strict=True):
             try:
@@ -64,7 +73,7 @@ class NpzReader:
             except Exception as error:
                 raise self.damaged(name, error) from error
 
-    def read(self, name):
+    def read(self, name: str) -> Array:
         """Array `name`; ``TypeError`` if it holds Python objects, ``ValueError`` if it is damaged."""
         try:
             return _array_of(self._archive.read(name + ".npy"))
@@ -75,13 +84,14 @@ class NpzReader:
             raise self.damaged(name, reason) from error
 
 
-def _array_of(raw):
+def _array_of(raw: bytes) -> Array:
     """The array in the bytes of a ``.npy`` file."""
     file = io.BytesIO(raw)
     version = np.lib.format.read_magic(file)
-    read_header = {
+    readers: dict[tuple[int, ...], Any] = {
         (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(tuple(version))  # fmt: skip
+    }  # fmt: skip
+    read_header = readers.get(tuple(version))
     if read_header is None:
         raise ValueError(f"unknown version {version} of the .npy format")
     try:
@@ -98,7 +108,7 @@ def _array_of(raw):
 
 
 @contextlib.contextmanager
-def open_npz(path, wanted):
+def open_npz(path: Any, wanted: str) -> Iterator[NpzReader]:
     """`NpzReader` of a path or binary file; `wanted` says in messages what was expected.
 
     What the operating system says about the path (``FileNotFoundError``, ``PermissionError``, ...) is left as
@@ -128,28 +138,39 @@ def open_npz(path, wanted):
         yield NpzReader(path, archive)
 
 
-def checksums(arrays):
+def checksums(arrays: Mapping[str, Array]) -> str:
     """Text with a checksum of every array's dtype, shape and bytes, by name."""
     sums = {}
     for name, array in arrays.items():
         array = np.ascontiguousarray(array)
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         digest = hashlib.blake2b(f"{array.dtype.descr} {array.shape}".encode(), digest_size=16)
-        digest.update(array.tobytes() if array.dtype.names else array.reshape(-1).view(np.uint8))
+        digest.update(array.tobytes() if array.dtype.names else array.reshape(-1).view(np.uint8).data)
         sums[name] = digest.hexdigest()
     return json.dumps(sums)
 
 
-def write_result(path, arrays, version, info, kind=None):
+def write_result(
+    path: Any, arrays: Mapping[str, Array], version: int, info: str, kind: str | None = None
+) -> None:
     """Write what `read_result` reads; `path` is a name as `save_name` gives it, or a binary file."""
     head = {"format_version": np.int64(version), "info": np.array(info)}
     if kind is not None:
         head["format_kind"] = np.array(kind)
     arrays = {**head, **arrays}
-    np.savez_compressed(path, checksums=np.array(checksums(arrays)), **arrays)
+    named: dict[str, Any] = {"checksums": np.array(checksums(arrays)), **arrays}
+    np.savez_compressed(path, **named)
 
 
-def read_result(path, wanted, fields, version, first_summed, optional=(), kind=None):
+def read_result(
+    path: Any,
+    wanted: str,
+    fields: Mapping[str, tuple[Any, tuple[int | None, ...]]],
+    version: int,
+    first_summed: int,
+    optional: Sequence[str] = (),
+    kind: str | None = None,
+) -> tuple[dict[str, Array], dict[str, Any], NpzReader, int]:
     """Arrays of a result and its info, with every dtype, shape and checksum as it was saved.
 
     Parameters
@@ -210,7 +231,7 @@ def read_result(path, wanted, fields, version, first_summed, optional=(), kind=N
     return arrays, info, reader, int(found)
 
 
-def _typed(reader, name, dtype, shape):
+def _typed(reader: NpzReader, name: str, dtype: Any, shape: tuple[int | None, ...]) -> Array:
     try:
         array = reader.read(name)
     except TypeError as error:
@@ -226,7 +247,7 @@ def _typed(reader, name, dtype, shape):
     return array[()]
 
 
-def _text(reader, name):
+def _text(reader: NpzReader, name: str) -> str:
     array = reader.read(name)
     if array.dtype.kind != "U" or array.shape != ():
         raise reader.damaged(name, f"expected a text, got {array.dtype} of shape {array.shape}")
@@ -236,7 +257,7 @@ def _text(reader, name):
         raise reader.damaged(name, error) from error
 
 
-def _check_sums(reader, arrays):
+def _check_sums(reader: NpzReader, arrays: Mapping[str, Array]) -> None:
     if "checksums" not in reader.names:
         raise reader.damaged("checksums", "it is missing")
     try:

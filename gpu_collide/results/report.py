@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
 __all__ = ["FilterReport", "FilterRow", "PairReport"]
 
@@ -34,21 +39,21 @@ class FilterRow:
     hits: int | None = None
 
     @property
-    def passed(self):
+    def passed(self) -> int:
         """Pairs left for the next test."""
         return self.got - self.settled
 
     @property
-    def share(self):
+    def share(self) -> float:
         """Share of the pairs that were settled; 0 if none came."""
         return self.settled / self.got if self.got else 0.0
 
     @property
-    def microseconds(self):
+    def microseconds(self) -> float:
         """Average time of a test; 0 if none was made."""
         return 1e6 * self.seconds / self.got if self.got else 0.0
 
-    def __add__(self, other):
+    def __add__(self, other: FilterRow) -> FilterRow:
         hits = None if self.hits is None and other.hits is None else (self.hits or 0) + (other.hits or 0)
         return FilterRow(
             self.name, self.got + other.got, self.settled + other.settled, self.seconds + other.seconds, hits
@@ -72,42 +77,42 @@ class FilterReport:
     1200
     """
 
-    def __init__(self, rows=()):
-        self._rows = {}
+    def __init__(self, rows: Iterable[FilterRow] = ()) -> None:
+        self._rows: dict[str, FilterRow] = {}
         for row in rows:
             if row.name in self._rows:
                 raise ValueError(f"rows: expected each test once, got {row.name!r} twice")
             self._rows[row.name] = row
 
     @property
-    def rows(self):
+    def rows(self) -> tuple[FilterRow, ...]:
         """Tuple of `FilterRow`, in the order run."""
         return tuple(self._rows.values())
 
-    def add(self, name, got, settled, seconds, hits=None):
+    def add(self, name: str, got: int, settled: int, seconds: float, hits: int | None = None) -> None:
         """Add to the row called `name`; a new one goes to the end."""
         hits = None if hits is None else int(hits)
         row = FilterRow(name, int(got), int(settled), float(seconds), hits)
         self._rows[name] = self._rows[name] + row if name in self._rows else row
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> FilterRow:
         return self._rows[name]
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self._rows
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[FilterRow]:
         return iter(self.rows)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._rows)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self.rows == other.rows if isinstance(other, FilterReport) else NotImplemented
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __add__(self, other):
+    def __add__(self, other: FilterReport) -> FilterReport:
         if not isinstance(other, FilterReport):
             return NotImplemented
         names = list(self._rows)
@@ -122,20 +127,20 @@ class FilterReport:
             total._rows[name] = there[0] if len(there) == 1 else there[0] + there[1]
         return total
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> FilterReport:
         return self if other == 0 else NotImplemented  # sum() begins with 0
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Plain dicts and numbers, fit for JSON; `from_dict` reads them."""
         names = ("name", "got", "settled", "seconds", "hits")
         return {"rows": [{name: getattr(row, name) for name in names} for row in self.rows]}
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data: Mapping[str, Any]) -> FilterReport:
         """The report that `to_dict` wrote."""
         return cls(FilterRow(**row) for row in data["rows"])
 
-    def __str__(self):
+    def __str__(self) -> str:
         head = ("test", "pairs got", "definitive answers", "share", "average time")
         lines = [head]
         for row in self.rows:
@@ -154,11 +159,11 @@ class FilterReport:
         text.append(f"in all {total:.3g} s" + (f", {sum(hits):,} pairs with contacts" if hits else ""))
         return "\n".join(text)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<FilterReport: {', '.join(f'{r.name} {r.settled}/{r.got}' for r in self.rows) or 'empty'}>"
 
 
-def _time(row):
+def _time(row: FilterRow) -> str:
     return f"{row.microseconds:.3g} us" if row.got else "-"
 
 
@@ -196,7 +201,7 @@ class PairReport:
     seconds_build: float = 0.0
     seconds_search: float = 0.0
 
-    def filter_row(self):
+    def filter_row(self) -> FilterRow:
         """The first row of the cascade's report."""
         name = "hierarchy" if self.broad_phase == "hierarchy" else "rules"
         seconds = self.seconds_build + self.seconds_search

@@ -1,49 +1,64 @@
-"""`TrajectoryContacts`: the frozen result of a sweep along trajectories."""
+"""`TrajectoryContacts`: the frozen result of a query along trajectories."""
+
+from __future__ import annotations
 
 import dataclasses
-import json
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide.results.contacts import (
-    CONTACT_DTYPE,
+from gpu_collide.results.contacts import CONTACT_DTYPE
+from gpu_collide.results.faults import trajectory_faults
+from gpu_collide.results.result import (
+    Field,
+    FileFormat,
     Kind,
+    Result,
     Status,
-    canonical,
+    counted,
     overlap_words,
-    to_json,
+    whole_number,
 )
-from gpu_collide.results.faults import normal_faults, trajectory_faults
-from gpu_collide.results.npz import read_result, save_name, write_result
-from gpu_collide.results.report import FilterReport
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
 
 PAIR_DTYPE = np.dtype([("step", "i8"), ("body_a", "i4"), ("body_b", "i4"), ("status", "u1"), ("toi", "f8")])
 SKIP_DTYPE = np.dtype([("step", "i8"), ("body", "i4"), ("reason", "U8")])
 
-_PER_CONTACT = {
+_PER_CONTACT: dict[str, Field] = {
     "step": (np.dtype(np.int64), ()),
     "body_a": (np.dtype(np.int32), ()),
     "body_b": (np.dtype(np.int32), ()),
     "share": (np.dtype(np.float64), ()),
     **{
         name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
-        for name in CONTACT_DTYPE.names
+        for name in CONTACT_DTYPE.names or ()
         if name != "pair"
     },
 }
-_OTHERS = ("pairs", "contact_start", "skipped", "step_pairs")
-
-FILE_VERSION = 2  # 2: checksums
-FIRST_SUMMED = 2
-_FILE_KIND = "TrajectoryContacts"
+_PER_PAIR: dict[str, Field] = {"pairs": (PAIR_DTYPE, ())}
+_START: dict[str, Field] = {"contact_start": (np.int64, ())}
+_SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
+_PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ())}
+_FIELDS = _PER_CONTACT | _PER_PAIR | _START | _SKIPPED | _PER_STEP
+FORMAT = FileFormat(
+    version=2,  # 2: checksums
+    first_with_checksums=2,
+    fields={
+        **{name: (dtype, (None, *tail)) for name, (dtype, tail) in _FIELDS.items()},
+        "first_step": (np.int64, ()),
+    },
+    faults=trajectory_faults,
+    kind="TrajectoryContacts",
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class TrajectoryContacts:
+class TrajectoryContacts(Result):
     """Every contact along trajectories, ordered by (step, body_a, body_b, share, kind, features).
 
     Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
@@ -82,63 +97,52 @@ class TrajectoryContacts:
         numbers in `step_pairs` are no steps.
     """
 
-    step: np.ndarray
-    body_a: np.ndarray
-    body_b: np.ndarray
-    share: np.ndarray
-    kind: np.ndarray
-    feature_a: np.ndarray
-    feature_b: np.ndarray
-    time: np.ndarray
-    position: np.ndarray
-    normal: np.ndarray
-    properness: np.ndarray
-    local_a: np.ndarray
-    local_b: np.ndarray
-    normal_speed: np.ndarray
-    sustained: np.ndarray
-    time_end: np.ndarray
-    pairs: np.ndarray
-    contact_start: np.ndarray
-    skipped: np.ndarray
-    step_pairs: np.ndarray
-    first_step: int = 0
-    info: dict = dataclasses.field(default_factory=dict)
+    _format: ClassVar[FileFormat] = FORMAT
 
-    def __post_init__(self):
-        count = len(self.step)
-        for name, (dtype, tail) in _PER_CONTACT.items():
-            array = canonical(name, getattr(self, name), dtype, (count, *tail))
-            object.__setattr__(self, name, array)
-        shapes = {
-            "pairs": (PAIR_DTYPE, len(self.pairs)),
-            "contact_start": (np.int64, len(self.pairs) + 1),
-            "skipped": (SKIP_DTYPE, len(self.skipped)),
-            "step_pairs": (np.int64, len(self.step_pairs)),
-        }
-        for name, (dtype, length) in shapes.items():
-            object.__setattr__(self, name, canonical(name, getattr(self, name), dtype, (length,)))
+    step: NDArray[np.int64]
+    body_a: NDArray[np.int32]
+    body_b: NDArray[np.int32]
+    share: NDArray[np.float64]
+    kind: NDArray[np.uint8]
+    feature_a: NDArray[np.int32]
+    feature_b: NDArray[np.int32]
+    time: NDArray[np.float64]
+    position: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    properness: NDArray[np.float64]
+    local_a: NDArray[np.float64]
+    local_b: NDArray[np.float64]
+    normal_speed: NDArray[np.float64]
+    sustained: NDArray[np.bool_]
+    time_end: NDArray[np.float64]
+    pairs: NDArray[np.void]
+    contact_start: NDArray[np.int64]
+    skipped: NDArray[np.void]
+    step_pairs: NDArray[np.int64]
+    first_step: int = 0
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_PER_CONTACT, len(self.step))
+        self._freeze(_PER_PAIR, len(self.pairs))
+        self._freeze(_START, len(self.pairs) + 1)
+        self._freeze(_SKIPPED, len(self.skipped))
+        self._freeze(_PER_STEP, len(self.step_pairs))
         object.__setattr__(self, "first_step", int(self.first_step))
         object.__setattr__(self, "info", dict(self.info))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.step)
 
     @property
-    def n_steps(self):
+    def n_steps(self) -> int:
         """Number of steps looked at.
 
         Step numbers go up to ``first_step + len(step_pairs) - 1``; those between two races are not counted.
         """
         return len(self.step_pairs) - self.info.get("gap_steps", 0)
 
-    @property
-    def report(self):
-        """`FilterReport` of the tests and what they cost, over all batches; None without ``report=True``."""
-        data = self.info.get("report")
-        return None if data is None else FilterReport.from_dict(data)
-
-    def of_step(self, step):
+    def of_step(self, step: int) -> slice:
         """Contacts of one step.
 
         Parameters
@@ -156,14 +160,14 @@ class TrajectoryContacts:
         IndexError
             There is no such step.
         """
-        step, stop = _whole(step, "step"), self.first_step + len(self.step_pairs)
+        step, stop = whole_number(step, "step"), self.first_step + len(self.step_pairs)
         if not self.first_step <= step < stop:
             there = f"steps are {self.first_step} to {stop - 1}" if len(self.step_pairs) else "there are none"
             raise IndexError(f"step {step} is out of range: {there}")
         return slice(*np.searchsorted(self.step, [step, step + 1]).tolist())
 
     @classmethod
-    def concatenate(cls, parts):
+    def concatenate(cls, parts: Iterable[TrajectoryContacts]) -> TrajectoryContacts:
         """One object of several that follow each other, as ``stream=True`` yields them.
 
         Parameters
@@ -206,7 +210,7 @@ class TrajectoryContacts:
         arrays["step_pairs"] = np.concatenate(counts)
         return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts, sum(gaps)))
 
-    def shifted(self, steps):
+    def shifted(self, steps: int) -> TrajectoryContacts:
         """The same with every step number raised by `steps`; times stay.
 
         Parameters
@@ -214,7 +218,7 @@ class TrajectoryContacts:
         steps : int
             Negative lowers the numbers; the first one cannot go below 0.
         """
-        steps = _whole(steps, "steps")
+        steps = whole_number(steps, "steps")
         if self.first_step + steps < 0:
             raise ValueError(
                 f"steps: expected {-self.first_step} or more, since the first step has number "
@@ -231,72 +235,14 @@ class TrajectoryContacts:
             first_step=self.first_step + steps,
         )
 
-    def save(self, path):
-        """Write everything to a compressed ``.npz`` file.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
-
-        Raises
-        ------
-        TypeError
-            Something else than a name.
-        ValueError
-            A name with another suffix, or of a folder.
-        """
-        path = save_name(_check_path(path))
-        arrays = {name: np.asarray(getattr(self, name)) for name in (*_PER_CONTACT, *_OTHERS)}
-        arrays["first_step"] = np.array(self.first_step, np.int64)
-        write_result(path, arrays, FILE_VERSION, json.dumps(self.info, default=to_json), _FILE_KIND)
-
-    @classmethod
-    def load(cls, path):
-        """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
-
-        Everything is checked, as by `Contacts.load`. Files of all earlier versions are read.
-
-        Raises
-        ------
-        OSError
-            There is no such file, or it may not be read.
-        ValueError
-            The file is damaged, was not written by `save`, or by a newer version of this library; the message
-            names the file and the array.
-        """
-        path = _check_path(path)
-        wanted = f"a .npz file written by {_FILE_KIND}.save"
-        fields = {name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_CONTACT.items()}
-        fields |= {
-            "pairs": (PAIR_DTYPE, (None,)), "contact_start": (np.int64, (None,)),
-            "skipped": (SKIP_DTYPE, (None,)), "step_pairs": (np.int64, (None,)), "first_step": (np.int64, ()),
-        }  # fmt: skip
-        arrays, info, reader, version = read_result(
-            path, wanted, fields, FILE_VERSION, FIRST_SUMMED, kind=_FILE_KIND
-        )
-        try:
-            found = cls(**arrays, info=info)
-        except ValueError as error:  # lengths that do not agree
-            name, _, reason = str(error).partition(": ")
-            raise reader.damaged(name, reason) from error
-        for name, reason in trajectory_faults(arrays, len(Status), len(Kind)):
-            raise reader.damaged(name, reason)
-        if version < FIRST_SUMMED:
-            for name, reason in normal_faults(arrays):
-                raise reader.damaged(name, reason)
-        return found
-
-    def __repr__(self):
+    def __repr__(self) -> str:
         stop = self.first_step + len(self.step_pairs)
         status, kind = self.pairs["status"], self.kind
-        named = ", ".join(f"{(status == s).sum()} {s.name}" for s in Status if (status == s).any())
-        kinds = ", ".join(f"{(kind == k).sum()} {k.name}" for k in Kind if (kind == k).any()) or "none"
         lines = [
             "TrajectoryContacts",
             f"  steps     {self.first_step} to {stop - 1}" if self.n_steps else "  steps     none",
-            f"  pairs     {self.step_pairs.sum()}: {named or 'no contact'}",
-            f"  contacts  {len(self)}: {kinds}",
+            f"  pairs     {self.step_pairs.sum()}: {counted(status, Status) or 'no contact'}",
+            f"  contacts  {len(self)}: {counted(kind, Kind) or 'none'}",
         ]
         overlapping = int((status == Status.INITIAL_OVERLAP).sum())
         if overlapping:
@@ -314,7 +260,7 @@ class TrajectoryContacts:
         return "\n".join(lines)
 
 
-def _gaps(parts):
+def _gaps(parts: Sequence[TrajectoryContacts]) -> list[int]:
     """Steps that no part looked at, before each part (from one race of a file to the next there is one)."""
     gaps, stop = [], parts[0].first_step
     for k, part in enumerate(parts):
@@ -328,25 +274,13 @@ def _gaps(parts):
     return gaps
 
 
-def _whole(value, name):
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}")
-    return int(value)
-
-
-def _check_path(path):
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path: expected the name of a .npz file, got {type(path).__name__}")
-    return os.fspath(path)
-
-
-def _join_info(parts, gap):
+def _join_info(parts: Sequence[TrajectoryContacts], gap: int) -> dict[str, Any]:
     """The first part's info, with the timings and the filter tables of all of them added up."""
-    timings = {}
+    timings: dict[str, float] = {}
     for part in parts:
         for stage, seconds in part.info.get("timings", {}).items():
             timings[stage] = timings.get(stage, 0.0) + seconds
-    sums = {"timings": timings} if timings else {}
+    sums: dict[str, Any] = {"timings": timings} if timings else {}
     gap += sum(part.info.get("gap_steps", 0) for part in parts)
     if gap:
         sums["gap_steps"] = gap

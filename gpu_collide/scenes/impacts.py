@@ -13,12 +13,16 @@ orientations is measured from the meshes (`mean_shadow_area`), and the offsets a
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.scenes.turns import axis_angle, multiply, rotate
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array, FloatArray
 
 __all__ = ["fast_pass", "mean_shadow_area", "random_impacts", "spins", "translations"]
 
@@ -172,7 +176,15 @@ def _mean_shadow(mesh: Mesh) -> tuple[float, float]:
     return area / _SHADOW_DIRECTIONS, girth / _SHADOW_DIRECTIONS
 
 
-def _build(mesh_a, mesh_b, rng, start, end, turn, max_turn) -> tuple[Bodies, np.ndarray]:
+def _build(
+    mesh_a: Mesh,
+    mesh_b: Mesh,
+    rng: np.random.Generator,
+    start: FloatArray,
+    end: FloatArray,
+    turn: FloatArray,
+    max_turn: float,
+) -> tuple[Bodies, np.ndarray]:
     """Bodies from B's centre (n, 3) in A's frame at start and end, and the relative turn (n,), radians."""
     n = len(start)
     q_rel0 = _random_quats(rng, n)
@@ -204,18 +216,19 @@ def _build(mesh_a, mesh_b, rng, start, end, turn, max_turn) -> tuple[Bodies, np.
     return bodies, np.stack([index, index + n], axis=1)
 
 
-def _frames(rng, n):
+def _frames(rng: np.random.Generator, n: int) -> tuple[Array, Array, Array]:
     """Three orthonormal vectors (n, 3) each, of random orientation: ahead, right, up."""
     q = _random_quats(rng, n)
-    return tuple(rotate(q, axis) for axis in np.eye(3))
+    ahead, right, up = (rotate(q, axis) for axis in np.eye(3))
+    return ahead, right, up
 
 
-def _random_units(rng, n):
+def _random_units(rng: np.random.Generator, n: int) -> Array:
     v = rng.normal(size=(n, 3))
     return v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
-def _random_quats(rng, n):
+def _random_quats(rng: np.random.Generator, n: int) -> Array:
     """Uniform on the rotations, (n, 4), w x y z."""
     q = rng.normal(size=(n, 4))
     return q / np.linalg.norm(q, axis=1, keepdims=True)

@@ -6,11 +6,16 @@ scrapes along walls where it swerves too far, and is put back onto the road once
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.geometry.shapes import car
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array
 
 __all__ = ["demo_race", "tiled"]
 
@@ -19,7 +24,9 @@ _WALL = (0.9, 0.4)  # height and thickness
 _UP = np.array([0.0, 0.0, 1.0])
 
 
-def demo_race(seed=1, *, stations=360, seconds=60.0, rate=9.0):
+def demo_race(
+    seed: int = 1, *, stations: int = 360, seconds: float = 60.0, rate: float = 9.0
+) -> dict[str, Array]:
     """Arrays of a recorded race, as `Recording.from_arrays` takes them; z is up, unit metre.
 
     Parameters
@@ -61,7 +68,7 @@ def demo_race(seed=1, *, stations=360, seconds=60.0, rate=9.0):
     }
 
 
-def tiled(mesh, copies):
+def tiled(mesh: Mesh, copies: int) -> Mesh:
     """`copies` copies of a mesh side by side in a square, as one mesh; the first one stays where it is."""
     size = np.ptp(mesh.vertices, axis=0)
     wide, deep = np.sort(np.argsort(size, kind="stable")[1:])  # not along the shortest side, which is up
@@ -81,13 +88,13 @@ def tiled(mesh, copies):
 class _Line:
     """The middle of the road, a closed curve over the angle 0 to 2 pi, and the frame along it."""
 
-    def __init__(self, rng):
+    def __init__(self, rng: np.random.Generator) -> None:
         order = np.arange(2, 6)
         self.order, self.size = order, rng.uniform(0.4, 1.0, 4) * np.array([16.0, 14.0, 8.0, 4.0])
         self.phase = rng.uniform(0, 2 * np.pi, (2, 4))
         self.hill = rng.uniform(0.4, 1.0, 4) * np.array([3.0, 2.0, 1.2, 0.8])
 
-    def at(self, angle):
+    def at(self, angle: Array) -> tuple[Array, Array, Array]:
         """Places (n, 3), and unit vectors along the road and to its left."""
         angle = np.asarray(angle)[:, None]
         radius = 105.0 + (self.size * np.sin(self.order * angle + self.phase[0])).sum(axis=1)
@@ -101,12 +108,12 @@ class _Line:
         left = np.cross(_UP, along)
         return place, _unit(along), _unit(left)
 
-    def length(self):
+    def length(self) -> float:
         place = self.at(np.linspace(0, 2 * np.pi, 2001))[0]
         return np.linalg.norm(np.diff(place, axis=0), axis=1).sum()
 
 
-def _track(line, stations, rng):
+def _track(line: _Line, stations: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Vertices and triangles: strips of quads along cross sections, closed to a ring."""
     place, _, left = line.at(2 * np.pi * np.arange(stations) / stations)
     height, thick = _WALL
@@ -124,7 +131,7 @@ def _track(line, stations, rng):
     return vertices.reshape(-1, 3), faces.astype(np.int32)
 
 
-def _drive(line, time, rng):
+def _drive(line: _Line, time: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Places (t, 3) and matrices (t, 4, 4) of the car."""
     speed = line.length() / 32.0 * (1 + 0.15 * np.sin(0.7 * time + rng.uniform(0, 6)))
     gone = np.concatenate([[0.0], np.cumsum(speed[1:] * np.diff(time))])
@@ -150,5 +157,5 @@ def _drive(line, time, rng):
     return position, matrix
 
 
-def _unit(v):
+def _unit(v: Array) -> Array:
     return v / np.linalg.norm(v, axis=-1, keepdims=True)

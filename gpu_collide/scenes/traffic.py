@@ -7,6 +7,7 @@ the numbers of the worlds keep their cars apart, as in a simulation of many copi
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.geometry import shapes
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.scenes.turns import axis_angle, multiply, rotate
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array, ArrayLike
 
 __all__ = ["GROUND", "ground", "worlds"]
 
@@ -88,7 +92,7 @@ def worlds(
     return Bodies(meshes, shape.astype(np.int32), start, end), world
 
 
-def ground(side: float, rng, bumps: float = 0.01) -> Mesh:
+def ground(side: float, rng: np.random.Generator, bumps: float = 0.01) -> Mesh:
     """A square of triangles about the origin, of about `side`, its corners up or down by about `bumps`."""
     n = math.ceil(side / _TILE)
     at = (np.arange(n + 1) - 0.5 * n) * _TILE
@@ -99,7 +103,9 @@ def ground(side: float, rng, bumps: float = 0.01) -> Mesh:
     return Mesh(vertices, np.concatenate([np.stack([a, b, b + 1], 1), np.stack([a, b + 1, a + 1], 1)]))
 
 
-def _cars(rng, middle, speed, rate):
+def _cars(
+    rng: np.random.Generator, middle: Array, speed: tuple[float, float], rate: float
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """Start and end, each positions (n, 3) and quaternions (n, 4)."""
     n = len(middle)
     heading, turn = rng.uniform(0.0, 2.0 * math.pi, n), rng.normal(0.0, 0.04, n)
@@ -114,7 +120,7 @@ def _cars(rng, middle, speed, rate):
     )
 
 
-def _lean(rng, heading):
+def _lean(rng: np.random.Generator, heading: Array) -> Array:
     """Turned by the heading, after nodding about y and leaning about x by up to about a degree."""
     n = len(heading)
     nod = axis_angle(np.tile([0.0, 1.0, 0.0], (n, 1)), rng.normal(0.0, 0.006, n))
@@ -122,17 +128,17 @@ def _lean(rng, heading):
     return multiply(_yaw(heading), multiply(nod, lean))
 
 
-def _barriers(rng, middle):
+def _barriers(rng: np.random.Generator, middle: Array) -> tuple[Array, Array]:
     place = np.column_stack([middle, np.full(len(middle), 0.5 * _BARRIER[2] + 0.05)])
     return place, _yaw(rng.uniform(0.0, math.pi, len(middle)))
 
 
-def _walls(half):
+def _walls(half: float) -> tuple[Array, Array]:
     """Around a square: right, behind, left and in front of it."""
     turn = _yaw(0.5 * math.pi * np.arange(4.0))
     return rotate(turn, np.array([0.0, -half - 0.25, 0.65])), turn
 
 
-def _yaw(angle):
-    angle = np.asarray(angle)
-    return axis_angle(np.tile(_UP, (len(angle), 1)), angle)
+def _yaw(angle: ArrayLike) -> Array:
+    angles = np.asarray(angle)
+    return axis_angle(np.tile(_UP, (len(angles), 1)), angles)

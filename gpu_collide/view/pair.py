@@ -5,6 +5,9 @@ Both show the motion as A sees it, in A's own coordinates: A stands still, and B
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import TYPE_CHECKING
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
@@ -16,7 +19,18 @@ from mpl_toolkits.mplot3d import proj3d
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
 from gpu_collide.results.contacts import Kind
-from gpu_collide.view.screen import on_screen, rasterize, screw_of
+from gpu_collide.view.screen import Screen, on_screen, rasterize, screw_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+
+    from gpu_collide._types import Array, StrPath
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["plot_contacts", "plot_screen", "save"]
 
@@ -33,7 +47,7 @@ _HALO = [withStroke(linewidth=3, foreground="white")]
 _LIGHT = np.array([0.35, -0.45, 0.82])
 
 
-def save(figure, path, dpi=160):
+def save(figure: Figure, path: StrPath, dpi: float = 160) -> None:
     """Write a figure to a file and close it.
 
     Parameters
@@ -56,7 +70,9 @@ def save(figure, path, dpi=160):
         plt.close(figure)
 
 
-def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
+def plot_screen(
+    bodies: Bodies, pair: Sequence[int], contacts: Any = None, *, resolution: float = 6.0
+) -> Figure:
     """Draw a pair on the collision screen, in the manner of Figure 14 of the paper.
 
     Each edge that faces the other body is drawn as the pixels that it takes in the rows of the screen, joined
@@ -104,7 +120,9 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
     if drawn is not None:
         bar = figure.colorbar(drawn, ax=ax, shrink=0.6, aspect=30, pad=0.01, label="time of contact")
         bar.outline.set_visible(False)
-    keys = [Patch(color=c, label=t) for c, t in zip(_PIXELS, ("A", "B", "A and B"), strict=True)]
+    keys: list[Artist] = [
+        Patch(color=c, label=t) for c, t in zip(_PIXELS, ("A", "B", "A and B"), strict=True)
+    ]
     keys.append(Patch(color=_BAND, label="rows that both reach"))
     if any(len(outlines) for outlines in screen.outlines):
         keys.append(Line2D([], [], color=COLOR_INK, ls=":", lw=1.2, label="where a face turns away"))
@@ -128,7 +146,7 @@ def plot_screen(bodies, pair, contacts=None, *, resolution=6.0):
     return figure
 
 
-def _draw_pixels(ax, screen):
+def _draw_pixels(ax: Any, screen: Screen) -> None:
     """Squares with a little room between them; a band behind the rows that both bodies reach."""
     rows, columns = screen.taken.shape[1:]
     row, column = np.nonzero(screen.taken.any(axis=0))
@@ -136,11 +154,11 @@ def _draw_pixels(ax, screen):
     corner = np.stack([screen.left + screen.height * column, screen.bottom + screen.height * row], axis=1)
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * 0.88 + 0.06
     squares = corner[:, None] + screen.height * square
-    ax.add_collection(PolyCollection(squares, facecolors=[_PIXELS[i] for i in which], zorder=5))
+    ax.add_collection(PolyCollection(list(squares), facecolors=[_PIXELS[i] for i in which], zorder=5))
     ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color=_BAND, zorder=0, lw=0)
 
 
-def plot_contacts(bodies, pair, contacts=None):
+def plot_contacts(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figure:
     """Draw a pair in space: the whole step, and its contacts from nearby.
 
     On the left B stands at the start, at the first contact and at the end of the step; thin curves are the
@@ -196,7 +214,7 @@ def plot_contacts(bodies, pair, contacts=None):
     _add_bodies(near, screw, mesh_a, mesh_b, 0.9, [(first, 0.3)])
     if len(contacts):
         drawn = _add_contacts(near, contacts, normals, length)
-        bar = figure.colorbar(drawn, cax=figure.add_axes([0.935, 0.3, 0.012, 0.45]), label="time of contact")
+        bar = figure.colorbar(drawn, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)), label="time of contact")
         bar.outline.set_visible(False)
         figure.legend(handles=_kind_keys(contacts), loc="lower right", frameon=False, fontsize=9, ncols=3)
     shown = [mesh_a.vertices, place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
@@ -207,28 +225,28 @@ def plot_contacts(bodies, pair, contacts=None):
     return figure
 
 
-def _contacts_of(bodies, pair):
+def _contacts_of(bodies: Bodies, pair: Sequence[int]) -> Array:
     from gpu_collide.queries.collide import collide
 
     return collide(bodies, np.asarray(pair)[None]).to_numpy().of_pair(0)
 
 
-def _title(contacts):
+def _title(contacts: Any) -> str:
     if not len(contacts):
         return "no contact"
     many = "contact" if len(contacts) == 1 else "contacts"
     return f"{len(contacts)} {many}, first at t = {contacts['time'].min():.4f}"
 
 
-def _add_bodies(ax, screw, mesh_a, mesh_b, alpha_a, at_times):
+def _add_bodies(ax: Any, screw: Any, mesh_a: Mesh, mesh_b: Mesh, alpha_a: float, at_times: Any) -> None:
     """A, and B at several times: one collection, so that the faces of all are sorted by depth."""
     parts = [_polygons(mesh_a, mesh_a.vertices, COLOR_A, alpha_a)]
     parts += [_polygons(mesh_b, place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
-    loops, faces, lines = (sum(columns, []) for columns in zip(*parts, strict=True))
+    loops, faces, lines = (list(chain(*columns)) for columns in zip(*parts, strict=True))
     ax.add_collection3d(Poly3DCollection(loops, facecolors=faces, edgecolors=lines, lw=0.7, zorder=10))
 
 
-def _polygons(mesh, points, color, alpha):
+def _polygons(mesh: Mesh, points: Array, color: Any, alpha: float) -> Any:
     """Loops (k, 3), fill colours and line colours (RGBA) of the faces of a body, shaded by their normals."""
     loops = [points[loop] for loop in mesh.faces]
     normals = np.array([np.cross(p[1] - p[0], p[2] - p[1]) for p in loops])
@@ -242,14 +260,14 @@ def _polygons(mesh, points, color, alpha):
     return loops, [(*c, alpha) for c in lit], [(*(0.35 * rgb), line_alpha)] * len(loops)
 
 
-def _add_contacts(ax, contacts, normals, length):
+def _add_contacts(ax: Any, contacts: Any, normals: Array, length: float) -> Any:
     """Contacts on A with their normals, in space."""
     at, width = contacts["local_a"], 1.8 if len(contacts) < 20 else 1.0
     ax.quiver(*at.T, *(length * normals).T, color=COLOR_NORMAL, lw=width, arrow_length_ratio=0.25, zorder=20)
     return _scatter_by_time(ax, contacts, at, depthshade=False)
 
 
-def _scatter_by_time(ax, contacts, places, **options):
+def _scatter_by_time(ax: Any, contacts: Any, places: Array, **options: Any) -> Any:
     """Contacts at places (n, 2) or (n, 3): marker by kind, colour by time; None if there are none."""
     drawn = None
     for kind, marker in MARKERS.items():
@@ -262,7 +280,7 @@ def _scatter_by_time(ax, contacts, places, **options):
     return drawn
 
 
-def _kind_keys(contacts):
+def _kind_keys(contacts: Any) -> list[Any]:
     """Entries of a legend for the kinds that occur."""
     kinds = [kind for kind in MARKERS if (contacts["kind"] == kind).any()]
     return [
@@ -270,7 +288,9 @@ def _kind_keys(contacts):
     ]
 
 
-def _frame(ax, points, camera, area):
+def _frame(
+    ax: Any, points: Array, camera: tuple[float, float], area: tuple[float, float, float, float]
+) -> None:
     """Equal scales, no axes; the points (n, 3) fill the ``area`` (left, bottom, width, height)."""
     low, high = points.min(axis=0), points.max(axis=0)
     middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.02 * (high - low).max())
@@ -295,7 +315,7 @@ def _frame(ax, points, camera, area):
         artist.set_clip_on(False)
 
 
-def _camera(screw, mesh_b, normals):
+def _camera(screw: Any, mesh_b: Mesh, normals: Array) -> tuple[float, float]:
     """Elevation and azimuth, degrees, that show the motion from the side and the contacts from outside."""
     centre = mesh_b.center[None]
     way = place_b(screw, centre, 1.0)[0] - place_b(screw, centre, 0.0)[0]
@@ -313,11 +333,11 @@ def _camera(screw, mesh_b, normals):
     return best
 
 
-def place_b(screw, points, t):
+def place_b(screw: Any, points: Array, t: float) -> Array:
     """Points (..., 3) of B's mesh at time t, in A's mesh coordinates: as A sees them."""
     return screw.to_a(screw.flow(screw.from_b(points), t - 0.5))
 
 
-def seen_by_a(screw, direction, t):
+def seen_by_a(screw: Any, direction: Array, t: float) -> Array:
     """A direction (3,) of the world at time t, in A's axes."""
     return screw.world_direction_of_a(np.eye(3), t) @ direction

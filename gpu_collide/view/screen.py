@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from gpu_collide.reference.screw.s02_facing import (
     side_of,
 )
 from gpu_collide.reference.screw.s03_project import pixel_of, project, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.poses import Bodies
 
 __all__ = ["Screen", "on_screen", "rasterize", "screw_of"]
 
@@ -54,7 +62,7 @@ class Screen:
     outlines: tuple
 
 
-def rasterize(bodies, pair, resolution):
+def rasterize(bodies: Bodies, pair: Sequence[int], resolution: float) -> Screen:
     """Draw the facing edges of a pair on the pixels of the screen.
 
     Parameters
@@ -85,7 +93,7 @@ def rasterize(bodies, pair, resolution):
     boxes = [segment_boxes(screw, p.p0, p.p1) for p in parts]
     # Where no turn of A comes to where B is, it is drawn as it stands.
     turns = list(copies(screw, *boxes)) or [0]
-    height = pixel_of(*tables, resolution, None, "pixels")
+    height = pixel_of(tables[0], tables[1], resolution, None, "pixels")
 
     silhouettes = []
     for side in sides:
@@ -118,7 +126,7 @@ def rasterize(bodies, pair, resolution):
     return Screen(screw, float(left), float(bottom), height, taken, tuple(curves), tuple(outlines))
 
 
-def _check_size(curves, columns, height, resolution):
+def _check_size(curves: Any, columns: Any, height: float, resolution: float) -> None:
     """Raise ``ValueError`` before too large a picture is begun; rows are only where both bodies are."""
     radii = [places[..., 1] for places in curves if len(places)]
     shared = min(r.max() for r in radii) - max(r.min() for r in radii) if len(radii) == 2 else 0.0
@@ -130,12 +138,12 @@ def _check_size(curves, columns, height, resolution):
         )
 
 
-def _turn(screw):
+def _turn(screw: Any) -> float:
     """How far one turn about the axis moves a point of A backwards in h."""
     return screw.g * screw.period / screw.speed if screw.kappa > 0 else 0.0
 
 
-def _curves(screw, p0, p1, turns):
+def _curves(screw: Any, p0: Array, p1: Array, turns: Any) -> Any:
     """Straight pieces with the ends (n, 3) on the screen, once per copy: (n * copies, samples, 2)."""
     u = np.linspace(0.0, 1.0, _SAMPLES)[:, None, None]
     points = p0 + u * (p1 - p0)
@@ -144,7 +152,7 @@ def _curves(screw, p0, p1, turns):
     return np.concatenate([once - [k * _turn(screw), 0.0] for k in turns])
 
 
-def screw_of(bodies, pair):
+def screw_of(bodies: Bodies, pair: Sequence[int]) -> Any:
     """The screw frame of a pair.
 
     Parameters
@@ -173,7 +181,7 @@ def screw_of(bodies, pair):
     return screw_of_pair(*meshes, *poses)
 
 
-def on_screen(screw, points, psi):
+def on_screen(screw: Any, points: Array, psi: Array) -> Array:
     """Places (..., 2) of points (..., 3) of the screw frame with the arcs psi (...): h and r."""
     h = (screw.W * points[..., 1] - screw.g * psi) / screw.speed
     return np.stack([h, screw.cylinder(points)[0]], axis=-1)

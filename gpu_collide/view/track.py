@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,6 +12,17 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from matplotlib.figure import Figure
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.recordings.recording import Recording
+    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __all__ = ["plot_track", "up_axis"]
 
@@ -21,7 +33,7 @@ _MARGIN = 0.06  # around the driven line, in sizes of the picture
 _HALO = [withStroke(linewidth=3, foreground="white")]
 
 
-def up_axis(static, positions):
+def up_axis(static: Bodies | None, positions: Array) -> int:
     """The axis along which the scene is flattest: 0, 1 or 2.
 
     Parameters
@@ -35,7 +47,7 @@ def up_axis(static, positions):
     return int(np.argmin(np.ptp(points, axis=0))) if len(points) else 2
 
 
-def plot_track(recording, found, *, up=None):
+def plot_track(recording: Recording, found: TrajectoryContacts, *, up: int | None = None) -> Figure:
     """Draw a race from above.
 
     Parameters
@@ -76,7 +88,7 @@ def plot_track(recording, found, *, up=None):
 class _Flat:
     """The plane of the picture: which axes, and what part of it is shown."""
 
-    def __init__(self, positions, up, static=None):
+    def __init__(self, positions: Array, up: int, static: Bodies | None = None) -> None:
         points = positions.reshape(-1, 3)
         points = points[np.isfinite(points).all(axis=1)]
         if static is not None and len(static) and (not len(points) or not np.ptp(points, axis=0).any()):
@@ -95,17 +107,17 @@ class _Flat:
         self.window = 0.5 * (low + high) - half, 0.5 * (low + high) + half
         self.heights = points[:, up]
 
-    def __call__(self, points):
+    def __call__(self, points: Array) -> Array:
         """Places (..., 2) in the picture of world points (..., 3)."""
         return np.stack([points @ self.right, points @ self.top], axis=-1)
 
 
-def _world_vertices(static):
+def _world_vertices(static: Bodies) -> Iterator[Array]:
     for i, shape in enumerate(static.shape):
         yield static.start[i : i + 1].apply(static.meshes[shape].vertices)
 
 
-def _draw_ground(ax, static, flat):
+def _draw_ground(ax: Any, static: Bodies, flat: _Flat) -> None:
     """Faces in the window, shaded by height and slope, the lower ones first."""
     low, high = flat.window
     for i, vertices in enumerate(_world_vertices(static)):
@@ -138,10 +150,13 @@ def _draw_ground(ax, static, flat):
         )
 
 
-def _draw_line(ax, recording, positions, found, flat):
+def _draw_line(
+    ax: Any, recording: Recording, positions: Array, found: TrajectoryContacts, flat: _Flat
+) -> None:
     """Driven lines, one for each body and race, with gaps where a step was skipped."""
     skipped = set(zip(found.skipped["step"].tolist(), found.skipped["body"].tolist(), strict=True))
-    good, jumps = [], []
+    good: list[Array] = []
+    jumps: list[Array] = []
     places = flat(positions)
     for first, stop in recording.races:
         for body in range(places.shape[1]):
@@ -163,7 +178,7 @@ def _draw_line(ax, recording, positions, found, flat):
     ax.legend(handles=keys, loc="upper left", frameon=True, framealpha=0.85, edgecolor="none", fontsize=9)
 
 
-def _draw_contacts(figure, ax, found, flat):
+def _draw_contacts(figure: Any, ax: Any, found: TrajectoryContacts, flat: _Flat) -> None:
     """One mark for each pair with contact and step: its fastest contact, by colour."""
     if not len(found):
         return
@@ -182,7 +197,7 @@ def _draw_contacts(figure, ax, found, flat):
     bar.outline.set_visible(False)
 
 
-def _scale_bar(ax, low, high):
+def _scale_bar(ax: Any, low: Array, high: Array) -> None:
     """A bar of a round length, about a fifth of the picture, at the lower left."""
     wanted = 0.2 * (high[0] - low[0])
     power = 10.0 ** math.floor(math.log10(wanted))

@@ -146,7 +146,7 @@ GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f)
 }
 
 /* May f go down a level? Below the patches only while it has few nodes, and far larger ones than the other side: large faces
- * beside small patches are worth being told from their neighbours, but looking at many small faces one by one costs more
+ * beside small patches are worth being separated from their neighbours, but looking at many small faces one by one costs more
  * than the screen takes for them. */
 GC_FN int gc_front_may_descend(const gc_front *f, int n, gc_raster size, gc_raster other)
 {

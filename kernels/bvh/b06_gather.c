@@ -61,7 +61,7 @@ GC_FN void gc_gather_around(
     }
 }
 
-/* Vertices of a patch told from the near frame's origin, and how far they are from there at most, in whole units. */
+/* Vertices of a patch relative to the near frame's origin, and how far they are from there at most, in whole units. */
 GC_FN void gc_gather_vertices(
     GC_GLOBAL const gc_real *vertices,
     GC_GLOBAL const int *source,

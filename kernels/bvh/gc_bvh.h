@@ -26,7 +26,7 @@
 
 /* ---- bodies: what b01 writes, b03 gathers and b04 asks ---- */
 
-/* what b01 is told of a mesh, user units: reals */
+/* what b01 needs of a mesh, user units: reals */
 #define GC_BALL_STRIDE 7
 #define GC_BALL_COLUMNS(ONE, MANY, X) \
     MANY(X, centre, 3) \

@@ -67,7 +67,7 @@ GC_LARGE void gc_screw_near(const gc_screw *k, gc_screw *n)
     n->tb[2] = (ux * k->tb[0] + uz * k->tb[2] + q) * m;
 }
 
-/* The origin of the near frame in the coordinates of a body's centred mesh, user units. Vertices told from there lose no
+/* The origin of the near frame in the coordinates of a body's centred mesh, user units. Vertices measured from there lose no
  * digits to a large mesh; the body's shift is then what is left, nearly nothing. */
 GC_FN gc_vec gc_near_origin(const gc_screw *n, const gc_real *rot, const gc_real *shift)
 {
@@ -140,7 +140,7 @@ GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_near_pair *p)
     gc_raster reach;
     gc_screw_load(screw, &k);
     gc_screw_near(&k, &p->screw);
-    /* nodes are told from the meshes' centres */
+    /* nodes are measured from the meshes' centres */
     reach = (gc_raster)(GC_MAX(
         p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
         p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));

@@ -131,7 +131,7 @@
 #define GC_SORT_BY_HEAP 2048
 /* segments and pixels: halvings of the rows that two edges share, and of what bends within a row; what is left is straight */
 #define GC_ANSWER_DEPTH 64
-/* pixels: sides of a face in one row that are told from its inside; those beyond count as inside */
+/* pixels: sides of a face in one row that are distinguished from its inside; those beyond count as inside */
 #define GC_ANSWER_SIDES 16
 /* properness is culled with this slack (rounding of float32 directions seen: 1.1e-7, of turning them 2.2e-7) */
 #define GC_CULL_PROPERNESS GC_F(1e-5)

@@ -41,7 +41,7 @@
 #define GC_HIT_B_END 16
 #define GC_HIT_BORDER 32                                            /* vertex-face: on the border of the face */
 #define GC_HIT_MARGIN (GC_HIT_A_END | GC_HIT_B_END | GC_HIT_BORDER) /* any of these: it may be one meeting with others */
-/* with refine = pixels: of that edge the end with the higher vertex number; told as it is */
+/* with refine = pixels: of that edge the end with the higher vertex number; reported as it is */
 #define GC_HIT_A_HIGH 64
 #define GC_HIT_B_HIGH 128
 #define GC_HIT_KEPT 256
@@ -150,7 +150,7 @@ GC_RECORD(GC_NODE)
  * component is closed. */
 #define GC_SOLID_STRIDE 4
 #define GC_SOLID_COLUMNS(ONE, MANY, X) \
-    ONE(X, told)       /* where the vertices that tell its components stand */ \
+    ONE(X, witnesses)  /* where the vertices that stand for its components begin */ \
     ONE(X, components) /* how many */ \
     ONE(X, closed)     /* is one closed */ \
     ONE(X, codes)      /* where the codes of its faces stand */

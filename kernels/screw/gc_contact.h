@@ -18,7 +18,7 @@ typedef struct {
     int flags;      /* GC_HIT_* bits */
 } gc_contact;
 
-/* properness as it is compared and told (GC_PROPERNESS_STEPS) */
+/* properness as it is compared and reported (GC_PROPERNESS_STEPS) */
 GC_FN gc_real gc_in_steps(gc_real properness)
 {
     return GC_FLOOR(properness * GC_PROPERNESS_STEPS + GC_R(0.5)) / GC_PROPERNESS_STEPS;

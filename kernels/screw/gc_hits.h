@@ -99,7 +99,7 @@ GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, g
 
 GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
 
-/* Test the pair at s and append it if it is a contact. What lasts no longer than times are told apart does not last, but half
+/* Test the pair at s and append it if it is a contact. What lasts no longer than times can be resolved does not last, but half
  * the step always does, so that a body at rest stays at rest however little it turns. */
 GC_LARGE void gc_hit_test(
     const gc_tables *t,

@@ -1,4 +1,4 @@
-/* gc_meeting.h: which hits of a pair are one meeting told more than once, and which of them is told.
+/* gc_meeting.h: which hits of a pair are one meeting, and which of them is reported.
  * needs: screw/gc_hits.h
  *
  * A vertex on the border of a face, or an edge at its end, meets several features at once (VV, EV, VE): all of them are
@@ -25,7 +25,7 @@ GC_FN gc_hit gc_hit_at(const gc_pair_hits *h, int i) { return gc_hit_load(h->hit
 
 GC_FN gc_hit_reals gc_reals_at(const gc_pair_hits *h, int i) { return gc_reals_load(h->value, i); }
 
-/* the order in which contacts are told */
+/* the order in which contacts are reported */
 GC_FN int gc_hit_before(const gc_pair_hits *h, int a, int b)
 {
     gc_hit x = gc_hit_at(h, a), y = gc_hit_at(h, b);
@@ -172,7 +172,7 @@ GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hi
     return 1;
 }
 
-/* Is the hit at place `at` of the order told by another one? Pixels are only compared with others of the same features here:
+/* Is the hit at place `at` of the order covered by another one? Pixels are only compared with others of the same features here:
  * their places are good to a row, and gc_pixels.h settles the rest. */
 GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
 {

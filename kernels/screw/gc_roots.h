@@ -189,7 +189,7 @@ GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_
 
 /* Two roots nearer to each other than rounding can tell are one touch: a root so flat that its partner lies within the
  * rounding of f goes to the extremum between them, where time, place and approach are those of the touch (a root within
- * rounding is off by its root, 1.5e-8 of a step seen, enough to face the wrong way). Returns 0 if it was told already. */
+ * rounding is off by its root, 1.5e-8 of a step seen, enough to face the wrong way). Returns 0 if it was reported already. */
 GC_LARGE int gc_join_double(const gc_walk *w, const gc_curve *c, gc_real *root)
 {
     gc_real slope = gc_curve_at(c, *root).df, bend = GC_ABS(gc_curve_bend(c, *root)), reach;

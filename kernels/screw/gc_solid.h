@@ -14,8 +14,8 @@ typedef struct {
     const gc_mesh *mesh;
     GC_GLOBAL const int *tree; /* of the mesh's faces, or of none */
     GC_GLOBAL const gc_raster *nodes;
-    GC_GLOBAL const int *told, *codes; /* vertices that tell components; codes of the faces */
-    int components, closed;            /* how many components; is one closed */
+    GC_GLOBAL const int *witnesses, *codes; /* a vertex of each component; codes of the faces */
+    int components, closed;                 /* how many components; is one closed */
     gc_real radius;
     gc_vec extent;  /* half the sides of the box about its centre */
     gc_real rot[9]; /* into the frame of the other body */
@@ -268,7 +268,7 @@ GC_LARGE int gc_angle_winding(const gc_overlap *o, const gc_solid *s, gc_vec x)
     return (int)GC_RINT(sum * GC_R(0.159154943091895336));
 }
 
-/* Is x inside the closed components of s? Nothing is inside a body too small for its places to be told apart. */
+/* Is x inside the closed components of s? Nothing is inside a body too small for its places to be distinguished. */
 GC_LARGE int gc_inside_solid(const gc_overlap *o, const gc_solid *s, gc_vec x)
 {
     int k, number = GC_NO_ANSWER;

@@ -117,7 +117,7 @@ GC_FN void gc_solid_make(
     s->mesh = m;
     s->tree = trees + GC_TREE_STRIDE * mesh;
     s->nodes = nodes;
-    s->told = solids + ints[GC_SOLID_told];
+    s->witnesses = solids + ints[GC_SOLID_witnesses];
     s->components = ints[GC_SOLID_components];
     s->closed = ints[GC_SOLID_closed];
     s->codes = solids + ints[GC_SOLID_codes];
@@ -297,7 +297,7 @@ GC_FN int gc_components_inside(const gc_overlap *o, const gc_solid *s, const gc_
     int i;
     if (!other->closed) return 0;
     for (i = GC_LOCAL_ID; i < s->components; i += GC_GROUP_SIZE)
-        if (gc_component_inside(o, s, other, s->told[i])) return 1;
+        if (gc_component_inside(o, s, other, s->witnesses[i])) return 1;
     return 0;
 }
 

@@ -224,7 +224,7 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     s06_rows(q, &ra, &rb);
 }
 
-/* k becomes the near frame of joined patches, whose vertices are told from its origin */
+/* k becomes the near frame of joined patches, whose vertices are relative to its origin */
 GC_LARGE gc_view gc_near_frame(gc_screw *k, gc_real min_properness, int reach)
 {
     gc_screw n;

@@ -53,7 +53,7 @@ def test_a_corner_on_a_corner_is_one_contact(turn, way, resolution, backend):
 
 def test_an_end_of_an_edge_is_resolved_into_the_best_contact(backend):
     """A ridge whose end comes down on another ridge (EV): of edge on edge and vertex on face the greatest
-    properness is told, once."""
+    properness is reported, once."""
     mesh = gc.shapes.box()
     half = np.pi / 8
     qa, qb = [np.cos(half), np.sin(half), 0, 0], [np.cos(half), 0, np.sin(half), 0]
@@ -157,6 +157,6 @@ def test_edges_through_the_axis_meet_where_their_heights_tell(backend):
         for refine in ("exact", "segments", "pixels"):
             found = gc.collide(gc.Bodies(mesh, None, start, end), [[0, 1]], refine=refine, backend=kind)
             assert found.status[0] == gc.Status.HIT and found.kind[0] == gc.Kind.EE
-            # pixels tell the time of the pixel that holds the axis, 1e-9 sizes from it at least: seen 7e-9
+            # pixels give the time of the pixel that holds the axis, 1e-9 sizes from it at least: seen 7e-9
             off = abs(found.toi[0] - (3 - 2 * np.sqrt(0.5)) / 2)
             assert off < (1e-7 if refine == "pixels" else 1e-9), (kind, refine)

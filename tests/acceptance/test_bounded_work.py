@@ -82,8 +82,8 @@ def test_nearly_parallel_edges_meet_at_the_right_time_on_a_long_way(kind, backen
 
 
 def test_a_graze_that_stays_within_the_touch_is_not_told_in_a_train(backend):
-    """Pieces of the step were cut by a bound a million times too large, and each told its own touch:
-    492 contacts too many in 300 such pairs. They must not be nearer in time than what cannot be told
+    """Pieces of the step were cut by a bound a million times too large, and each reported its own touch:
+    492 contacts too many in 300 such pairs. They must not be nearer in time than what cannot be distinguished
     apart."""
     rng = np.random.default_rng(3)
     n = 200

@@ -68,7 +68,7 @@ def test_properness_of_vertex_and_face_uses_the_faces_own_outward_normal(backend
 
 
 def test_edge_edge_normal_with_tied_signs_is_the_approaching_one(backend):
-    """An edge between two coplanar faces cannot tell above from below: n.omega < 0 decides."""
+    """An edge between two coplanar faces cannot distinguish above from below: n.omega < 0 decides."""
     plate = oracle.RawMesh(
         np.array([[-2, -2, 0], [0, -2, 0], [2, -2, 0], [2, 2, 0], [0, 2, 0], [-2, 2, 0]], float),
         [(0, 1, 4, 5), (1, 2, 3, 4)],

@@ -23,7 +23,7 @@ def pair_of(meshes, start, end):
 
 def test_a_corner_that_touches_a_wall_in_passing(backend):
     """B turns; one of its corners comes up to a wall and goes again, exactly touching or within rounding of
-    it. The kernels told one of two roots within rounding: off by up to 2.9e-8 of the step here, and where
+    it. The kernels reported one of two roots within rounding: off by up to 2.9e-8 of the step here, and where
     that is too much for the facing test a contact was lost. Worst now: 2e-16 of the step."""
     n, rng = 60, np.random.default_rng(11)
     wall = gc.shapes.box((0.5, 6, 6))
@@ -108,7 +108,7 @@ def specks(ratio):
 def test_a_speck_on_the_axis_of_what_turns_about_it(ratio, precision):
     """Near faces and filters see what all features see, however much smaller one body is. At 2e-35 near faces
     lost edges (the frame at the axis took its curvature out of float32), at 1e-20 boxes parted what meets
-    (products of their sides were no numbers any more), at 1e-18 `single` told places 1e17 off."""
+    (products of their sides were no numbers any more), at 1e-18 `single` reported places 1e17 off."""
     n, rng = 48, np.random.default_rng(3)
     unit = 1 / np.sqrt(ratio)
     turns = turn_quat(random_axis(rng, n), rng.choice([2.5e-8, 0.7, 1.55], n))

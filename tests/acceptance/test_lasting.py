@@ -1,7 +1,8 @@
-"""Contacts that last are told once: on cut faces, where corners leave, on twins and on equal shapes.
+"""Contacts that last are reported once: on cut faces, where corners leave, on twins and on equal shapes.
 
-Once a corner that left a face was told as lasting until then and once more at that moment, and two faces cut
-2 x 2 that slid on each other had 61 contacts, 40 of them edges whose vertex lasted as long (here 12).
+A corner that left a face used to be reported as lasting until then and once more at that moment, and two
+faces cut 2 x 2 that slid on each other had 61 contacts (here 12), 40 of them edges whose vertex lasted as
+long.
 """
 
 import itertools
@@ -32,7 +33,7 @@ def sliding(a, b, start, end, yaw=0.0, turn=0.0):
     return gc.Bodies([gc.Mesh(m.vertices, loops(m)) for m in (a, b)], [0, 1], *poses)
 
 
-def told(bodies, backend, **options):
+def reported(bodies, backend, **options):
     c = gc.collide(bodies, [[0, 1]], backend=backend, **options).to_numpy()
     names = ("kind", "feature_a", "feature_b", "sustained", "time", "time_end", "properness")
     return sorted(zip(*(getattr(c, name).tolist() for name in names), strict=True))
@@ -90,7 +91,7 @@ SHAPES = [
 def test_sliding_faces_are_told_once(backend):
     for (start, end), (a, b, yaw) in itertools.product(SLIDES, SHAPES):
         bodies = sliding(a, b, start, end, yaw)
-        mine = told(bodies, backend.kind)
+        mine = reported(bodies, backend.kind)
         assert not told_twice(bodies, mine), (start, end, yaw)
 
 
@@ -103,41 +104,41 @@ REST = [x for x in itertools.product(SLIDES, SHAPES) if x not in FEW]
 def test_sliding_faces_agree_with_the_reference(slide, shapes, backend):
     a, b, yaw = shapes
     bodies = sliding(a, b, *slide, yaw)
-    assert agree(told(bodies, backend.kind), told(bodies, "reference"))
+    assert agree(reported(bodies, backend.kind), reported(bodies, "reference"))
 
 
 def test_faces_cut_two_by_two(backend):
-    """Nine corners slide by half their faces: twelve corners are on a face, each told while it is."""
-    mine = told(sliding(cut_box(), cut_box(), (0, 0), (1, 0)), backend.kind)
+    """Nine corners slide by half their faces: twelve corners are on a face, each reported while it is."""
+    mine = reported(sliding(cut_box(), cut_box(), (0, 0), (1, 0)), backend.kind)
     assert len(mine) == 12 and all(x[0] != 2 for x in mine)
     # off by a tenth, cuts along the way cross cuts across it: those are meetings of their own
-    mine = told(sliding(cut_box(), cut_box(), (0, 0.1), (1, 0.1)), backend.kind)
+    mine = reported(sliding(cut_box(), cut_box(), (0, 0.1), (1, 0.1)), backend.kind)
     assert len(mine) == 16 and sum(x[0] == 2 for x in mine) == 8
 
 
 @pytest.mark.parametrize("yaw, count", [(0.0, 8), (0.3, 11), (np.pi / 4, 16)])
 def test_a_corner_that_leaves_is_told_once(yaw, count, backend):
     bodies = sliding(box(), box((2, 2, 1)), (-1, 0.1), (2, 0.1), yaw)
-    mine = told(bodies, backend.kind)
+    mine = reported(bodies, backend.kind)
     assert len(mine) == count
     for x, y in itertools.permutations(mine, 2):
         assert x[:3] != y[:3] or abs(x[5] - y[4]) > 1e-6
-    assert agree(mine, told(bodies, "reference"))
+    assert agree(mine, reported(bodies, "reference"))
 
 
 @pytest.mark.parametrize("turn", [0.5, -1.0])
 def test_faces_that_slide_and_turn(turn, backend):
     for a, b in ((bolt(), box()), (box((2, 2, 1)), l_block())):
         bodies = sliding(a, b, (-0.5, 0.25), (0.5, 0), 0.0, turn)
-        assert agree(told(bodies, backend.kind), told(bodies, "reference"))
+        assert agree(reported(bodies, backend.kind), reported(bodies, "reference"))
 
 
 def test_corners_that_pass_for_a_moment(backend):
     """Two squares on edge slide past each other in their plane and touch corner on corner for a moment: the
     kernels looked between such moments only."""
     bodies = sliding(box(), box(), (-1, np.sqrt(0.5) + 0.5), (1, np.sqrt(0.5) + 0.5), np.pi / 4)
-    mine = told(bodies, backend.kind)
-    assert len(mine) > 0 and agree(mine, told(bodies, "reference"))
+    mine = reported(bodies, backend.kind)
+    assert len(mine) > 0 and agree(mine, reported(bodies, "reference"))
 
 
 def twins():
@@ -149,18 +150,18 @@ def twins():
 def test_parts_with_corners_at_the_same_place(slide, backend):
     for a, b in ((twins(), box()), (twins(), twins())):
         bodies = sliding(a, b, *slide)
-        assert agree(told(bodies, backend.kind), told(bodies, "reference"))
+        assert agree(reported(bodies, backend.kind), reported(bodies, "reference"))
 
 
 def test_a_corner_on_the_seam_of_two_parts_is_told_once(backend):
-    """It used to be told for each part, whose corners have numbers of their own."""
+    """It used to be reported for each part, whose corners have numbers of their own."""
     tip = structured.octahedron()
     for x in (0.5, 0.25):
         poses = [gc.Poses.from_quat_wxyz([[0, 0, 0], [x, 0.1, z]], [ONE, ONE]) for z in (3, 1)]
         bodies = gc.Bodies([gc.Mesh(m.vertices, loops(m)) for m in (twins(), tip)], [0, 1], *poses)
-        mine = [c for c in told(bodies, backend.kind) if abs(c[4] - 0.75) < 1e-9]
+        mine = [c for c in reported(bodies, backend.kind) if abs(c[4] - 0.75) < 1e-9]
         assert len(mine) == 1
-        assert agree(mine, [c for c in told(bodies, "reference") if abs(c[4] - 0.75) < 1e-9])
+        assert agree(mine, [c for c in reported(bodies, "reference") if abs(c[4] - 0.75) < 1e-9])
 
 
 @pytest.mark.parametrize(
@@ -248,6 +249,6 @@ def test_boxes_that_slide_at_a_small_angle_agree_with_the_reference(yaw, backend
     """The reference took every border of edges below a sine of 1e-5 for rounding, also of edges that never
     become parallel: four of twelve contacts were lost."""
     bodies = sliding(box((2, 2, 1)), box((1, 1, 1)), (-2.3, 0.2), (2.4, 0.31), yaw=yaw)
-    mine = told(bodies, backend.kind)
+    mine = reported(bodies, backend.kind)
     assert len(mine) == 12
-    assert agree(mine, told(bodies, "reference"))
+    assert agree(mine, reported(bodies, "reference"))

@@ -178,9 +178,9 @@ def test_a_touch_on_the_border_of_two_pieces_of_time(size, backend):
     )
     found, expected = (gc.collide(bodies, [[0, 1]], backend=k) for k in (backend.kind, "reference"))
 
-    def told(contacts):
+    def reported(contacts):
         return sorted(zip(contacts.kind, contacts.feature_a, contacts.feature_b, strict=True))
 
-    assert told(found) == told(expected)
+    assert reported(found) == reported(expected)
     grazing = (found.kind == gc.Kind.FV) & (np.abs(found.normal_speed) < 1e-9)
     assert grazing.sum() == 1 and abs(found.time[grazing][0] - 0.5) < 1e-9  # 0 measured

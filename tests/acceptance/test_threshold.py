@@ -1,6 +1,6 @@
 """The threshold is a filter: contacts at a threshold are those of a lower one that reach it, bit for bit.
 
-Once a coincidence was resolved among what the threshold had left: a tip on an edge was told as a vertex
+Once a coincidence was resolved among what the threshold had left: a tip on an edge was reported as a vertex
 contact of -0.09 at -1, and at 0 as two edge contacts of 0.1, so that `collide(-1)` and then
 "properness >= 0" lost a first contact. See docs/decisions/0016.
 """
@@ -22,12 +22,15 @@ def differing(scene, thresholds=THRESHOLDS, **options):
     """Fields in which contacts at a threshold are not those of -1 that reach it; and these."""
     bodies, options = scene.bodies(), {"check_start": False, **options}  # HIT by contacts alone
     lowest = gc.collide(bodies, scene.pairs, min_properness=-1.0, **options)
-    told = np.asarray(lowest.properness)
+    properness = np.asarray(lowest.properness)
     bad = []
     # values that occur are the thresholds at which a comparison can go wrong
-    for threshold in (*thresholds, *np.unique(told)[:: max(1, len(np.unique(told)) // 6)].tolist()):
+    for threshold in (
+        *thresholds,
+        *np.unique(properness)[:: max(1, len(np.unique(properness)) // 6)].tolist(),
+    ):
         found = gc.collide(bodies, scene.pairs, min_properness=threshold, **options)
-        reach = told >= threshold
+        reach = properness >= threshold
         bad += [
             (threshold, name)
             for name in FIELDS
@@ -89,11 +92,13 @@ def test_a_tip_on_an_edge_is_one_contact_at_every_threshold(backend):
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.25, 0, 1.0]], [[1, 0, 0, 0], turn])
     bodies = gc.Bodies([roof, tip], [0, 1], start, end)
     for name in (backend.kind, "reference"):
-        told = [gc.collide(bodies, [[0, 1]], min_properness=x, backend=name) for x in (-1.0, -0.1, 0.0, 0.05)]
-        for contacts in told:
+        found = [
+            gc.collide(bodies, [[0, 1]], min_properness=x, backend=name) for x in (-1.0, -0.1, 0.0, 0.05)
+        ]
+        for contacts in found:
             first = np.asarray(contacts.time) < contacts.toi[0] + 1e-9
-            assert first.sum() == 1 and contacts.toi[0] == told[0].toi[0]
-            assert contacts.properness[0] == told[0].properness[0] > 0.05
+            assert first.sum() == 1 and contacts.toi[0] == found[0].toi[0]
+            assert contacts.properness[0] == found[0].properness[0] > 0.05
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""Trajectories: against one call of `collide` per step, whatever the batches; what is skipped is told."""
+"""Trajectories: against one call of `collide` per step, whatever the batches; what is skipped is listed."""
 
 import dataclasses
 import itertools
@@ -416,9 +416,9 @@ def test_millimetres_beside_metres_are_doubted_before_the_work():
     ground = gc.shapes.box((200, 200, 1))
     with pytest.warns(
         RuntimeWarning, match="12 moving bodies of radius .* one unit, not millimetres"
-    ) as told:
+    ) as warned:
         gc.collide_trajectories(large, None, poses, [0, 1], static=ground, backend="cpu")
-    assert len(told) == 1
+    assert len(warned) == 1
     with pytest.warns(RuntimeWarning, match="a moving body has the radius .* one unit"):
         gc.collide_trajectories(large, None, poses[:, :1], [0, 1], static=ground, backend="cpu")
     with warnings.catch_warnings():

@@ -107,9 +107,9 @@ def test_approximate_modes_only_lose_what_is_false(refine, backend):
 def test_the_reference_makes_the_same_contacts():
     bodies, world = worlds(2, 4, 8, n_barriers=2)
     mine = gc.collide(bodies, world=world, backend="cpu")
-    told = gc.collide(bodies, world=world, backend="reference")
+    expected = gc.collide(bodies, world=world, backend="reference")
     assert len(mine) > 4
-    assert sorted(w.rows_of(mine)) == sorted(w.rows_of(told))
+    assert sorted(w.rows_of(mine)) == sorted(w.rows_of(expected))
 
 
 @pytest.mark.parametrize("rule", ["world", "group", "mask", "ignore", "still_pairs"])
@@ -222,9 +222,9 @@ def test_invalid_poses_are_told_and_disturb_nobody(backend):
     start[3], end[11, 2], end[40] = np.nan, np.inf, -np.inf
     poses = (gc.Poses.from_quat_wxyz(x, p.quat_wxyz) for x, p in ((start, bodies.start), (end, bodies.end)))
     broken = gc.Bodies(bodies.meshes, bodies.shape, *poses)
-    with pytest.warns(RuntimeWarning, match=r"3 bodies have an invalid pose.*3, 11, 40") as told:
+    with pytest.warns(RuntimeWarning, match=r"3 bodies have an invalid pose.*3, 11, 40") as warned:
         found = gc.collide(broken, backend=backend.kind, **rules)
-    assert len(told) == 1
+    assert len(warned) == 1
     assert np.array_equal(found.info["invalid_bodies"], bad)
     assert not np.isin(found.pairs, bad).any() and (found.status != gc.Status.INVALID_INPUT).all()
     with warnings.catch_warnings():

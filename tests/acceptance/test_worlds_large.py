@@ -1,4 +1,4 @@
-"""Worlds of many bodies, crowds and odd sizes: right answers or plain refusals in bounded time and memory."""
+"""Worlds of many bodies, also in one spot, and odd sizes: right answers or plain refusals within bounds."""
 
 import time
 import tracemalloc
@@ -20,8 +20,8 @@ MIB = 1 << 20
 
 def agrees_on(found, bodies, wanted, place, world=None):
     """The contacts of the bodies `wanted` are those of all their partners, one by one; returns how many."""
-    told = gc.collide(bodies, w.partners(len(bodies), wanted, world), backend=place.kind)
-    mine, truth = w.only_of(found, wanted), w.only_of(told, wanted)
+    expected = gc.collide(bodies, w.partners(len(bodies), wanted, world), backend=place.kind)
+    mine, truth = w.only_of(found, wanted), w.only_of(expected, wanted)
     assert all(np.array_equal(x, y) for x, y in zip(mine, truth, strict=True))
     return len(mine[0])
 
@@ -73,7 +73,7 @@ def test_four_thousand_worlds(backend):
             assert np.array_equal(getattr(alone, name), getattr(found, name)[rows])
 
 
-def crowd(n, seed=0):
+def in_one_spot(n, seed=0):
     """All in one spot, each off in its own direction."""
     start = gc.Poses.identity(n)
     away = np.random.default_rng(seed).normal(size=(n, 3))
@@ -81,16 +81,16 @@ def crowd(n, seed=0):
 
 
 def test_a_crowd_in_one_spot_is_everybody_with_everybody(backend):
-    pairs = gc.find_pairs(crowd(120), backend=backend.kind)
+    pairs = gc.find_pairs(in_one_spot(120), backend=backend.kind)
     assert np.array_equal(pairs, np.stack(np.triu_indices(120, 1), axis=1))
 
 
 def test_too_large_a_crowd_is_refused_in_seconds(backend):
     """Two billion pairs in one spot; they are not even counted."""
     n, begun = 65536, time.perf_counter()
-    with pytest.raises(MemoryLimitError) as told:
-        gc.find_pairs(crowd(n), backend=backend.kind, max_bytes=256 * MIB)
-    text = str(told.value)
+    with pytest.raises(MemoryLimitError) as raised:
+        gc.find_pairs(in_one_spot(n), backend=backend.kind, max_bytes=256 * MIB)
+    text = str(raised.value)
     assert text.startswith("max_bytes: expected room for more than") and f"pairs of {n} bodies" in text
     assert "part the bodies by world, group and mask" in text
     counted, likely = (int(text.split(after)[1].split(" ")[0]) for after in ("more than ", "(about "))
@@ -134,21 +134,21 @@ def test_collide_refuses_a_crowd_whose_result_has_no_room(backend, monkeypatch):
     with pytest.raises(
         MemoryLimitError, match=r"at most 254200 pairs.*got more than .* pairs of 3000 bodies"
     ):
-        gc.collide(crowd(3000), backend=backend.kind)
+        gc.collide(in_one_spot(3000), backend=backend.kind)
 
 
 def test_contacts_number_their_pairs_with_32_bits(monkeypatch):
     monkeypatch.setattr("gpu_collide.queries.pairs.host_memory_free", lambda: 1 << 50)
     monkeypatch.setattr("gpu_collide.queries.pairs.MOST_PAIRS", 1000)
     with pytest.raises(MemoryLimitError, match="expected at most 1000 pairs"):
-        gc.collide(crowd(60), backend="cpu")
+        gc.collide(in_one_spot(60), backend="cpu")
 
 
 def test_a_few_crowded_places_are_not_refused(backend):
     """One world where everybody meets, first in the tree, and many empty ones; then also a body that meets
     all and is in every sample. Such pairs say nothing about the rest."""
     n, k = 40000, 200
-    bodies = crowd(n)
+    bodies = in_one_spot(n)
     world = np.where(np.arange(n) < k, 0, np.arange(n))
     for pairs in (k * (k - 1) // 2, k * (k - 1) // 2 + n - k):
         room = Pipeline(backend, Options()).tree_bytes(n) + 17 * pairs
@@ -184,7 +184,7 @@ def test_one_that_is_not_like_the_others(name, backend):
         found = gc.collide(bodies, backend=backend.kind, precision=precision, report=True)
         w.same_contacts(found, truth, unresolved=name == "far outlier")
     others = gc.find_pairs(w.drift(5, 150), backend=backend.kind)
-    assert found.n_pairs <= len(others) + 150, "the others are told apart as before"
+    assert found.n_pairs <= len(others) + 150, "the others are distinguished as before"
     if name.startswith("giant"):
         assert (found.pairs[found.pair] == 150).any()
 
@@ -192,6 +192,15 @@ def test_one_that_is_not_like_the_others(name, backend):
 def nbytes(contacts):
     names = ("status", "toi", "contact_start", "pairs", "pair", *w.FIELDS)
     return sum(getattr(contacts, name).nbytes for name in names)
+
+
+def with_peak(bodies, limit):
+    """What `collide` gives within so many bytes, and the most memory that it had at a time."""
+    tracemalloc.start()
+    try:
+        return gc.collide(bodies, backend="cpu", max_bytes=limit), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_memory_stays_within_the_limit(backend, monkeypatch):
@@ -204,12 +213,7 @@ def test_memory_stays_within_the_limit(backend, monkeypatch):
     plenty = gc.collide(bodies, backend="cpu", max_bytes=1 << 30)
     need = plenty.n_pairs * (8 * int(sources.constants("mixed")["GC_SCREW_STRIDE"]) + 16 * 40)
     assert need > 50 * limit, need / limit
-    tracemalloc.start()
-    try:
-        tight = gc.collide(bodies, backend="cpu", max_bytes=limit)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    tight, peak = with_peak(bodies, limit)
     w.same_contacts(tight, plenty)
     assert np.array_equal(tight.pairs, plenty.pairs) and np.array_equal(tight.status, plenty.status)
     # measured: 18.0 MiB, of which 12.0 are the result
@@ -225,12 +229,7 @@ def test_memory_of_near_faces_stays_within_the_limit(backend, monkeypatch):
     bodies = w.with_terrain(w.drift(1, 800, side=60.0, height=2.0, way=0.5, meshes=w.SHAPES), 64.0)
     limit = 16 * MIB
     plenty = gc.collide(bodies, backend="cpu")
-    tracemalloc.start()
-    try:
-        tight = gc.collide(bodies, backend="cpu", max_bytes=limit)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    tight, peak = with_peak(bodies, limit)
     assert w.same_contacts(tight, plenty) > 100
     # measured: 17.6 MiB; scratch is given nearly all of the limit, beside the buffers of the pairs
     assert peak <= 1.15 * limit + 1.25 * nbytes(tight), peak / MIB

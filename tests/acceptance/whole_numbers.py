@@ -162,7 +162,7 @@ def told_by(group, doubtful, found, expected):
     """Whether one of the doubtful contacts is at the place and time of a coincident group.
 
     The brute force has not found it among the group's members, as it stands on a border; but it is the
-    properest of them if it counts, and of a coincidence the properest is told (edges that slide past each
+    properest of them if it counts, and of a coincidence the properest is reported (edges that slide past each
     other's ends in one plane, where a corner meets a corner).
     """
     slack = 4 * float(expected.tau[group["pair"]]) + 2e-10
@@ -210,15 +210,15 @@ def one_block(job):
     return run_block(family, seed, n, backend, Tally(), **options)
 
 
-def run(family, pairs, backend="cpu", seed=SEED, block=2000, pool=None, told=None, **options):
+def run(family, pairs, backend="cpu", seed=SEED, block=2000, pool=None, progress=None, **options):
     """Tally of a family over blocks of pairs, in this process or in those of a pool."""
     sizes = [min(block, pairs - first) for first in range(0, pairs, block)]
     jobs = [(family, [seed, k] if k else seed, n, backend, options) for k, n in enumerate(sizes)]
     tally, begin = Tally(), time.perf_counter()
     for part in pool.imap(one_block, jobs) if pool else map(one_block, jobs):
         tally.add(part)
-        if told is not None:
-            told(f"{family}: {tally} ({time.perf_counter() - begin:.0f} s)")
+        if progress is not None:
+            progress(f"{family}: {tally} ({time.perf_counter() - begin:.0f} s)")
     return tally
 
 
@@ -237,12 +237,12 @@ def main(argv=None):
     options = parser.parse_args(argv)
     os.environ["GPU_COLLIDE_CHECK"] = "0"  # a bad normal is to be counted, not to end the run
     bad = 0
-    told = None if options.quiet else lambda text: print("  " + text, flush=True)
+    progress = None if options.quiet else lambda text: print("  " + text, flush=True)
     pool = multiprocessing.get_context("spawn").Pool(options.jobs) if options.jobs > 1 else None
     for family in options.family or WHOLE:
         begin = time.perf_counter()
         tally = run(
-            family, options.pairs, options.backend, options.seed, options.block, pool, told, digits=200
+            family, options.pairs, options.backend, options.seed, options.block, pool, progress, digits=200
         )
         print(f"{family}: {tally} ({time.perf_counter() - begin:.0f} s)", flush=True)
         if tally.notes:

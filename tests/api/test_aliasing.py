@@ -88,14 +88,14 @@ def test_pairs_changed_during_the_call(backend, meanwhile, way):
 
 def test_pairs_changed_by_the_progress_callback(backend):
     bodies, pairs = bodies_of(*scene()), all_pairs()
-    expected, told = gc.collide(bodies, pairs.copy(), backend=backend.name), []
+    expected, reported = gc.collide(bodies, pairs.copy(), backend=backend.name), []
 
     def progress(done, total):
-        told.append(done)
+        reported.append(done)
         pairs[:] = WILD
 
     found = gc.collide(bodies, pairs, backend=backend.name, max_bytes=1 << 17, progress=progress)
-    assert len(told) > 1  # several pieces, or it shows nothing
+    assert len(reported) > 1  # several pieces, or it shows nothing
     same(found, expected)
 
 

@@ -120,16 +120,16 @@ def test_flags_are_bools(tmp_path):
 
 
 def test_a_file_cut_short_is_told_as_one(tmp_path):
-    """A truncated STL was told as a missing module, which trimesh asks for to make sense of the text."""
+    """A truncated STL was reported as a missing module, which trimesh asks for to make sense of the text."""
     for suffix, options in (("stl", {}), ("stl", {"file_type": "stl_ascii"}), ("glb", {})):
         path = tmp_path / f"ball.{suffix}"
         as_trimesh(shapes.torus()).export(path, **options)
         raw = path.read_bytes()
         for size in (0, 10, 83, 84, 90, 134, 1000, len(raw) // 2, len(raw) - 30):
             path.write_bytes(raw[:size])
-            with pytest.raises(ValueError, match=f"path: .*ball.{suffix}'") as told:
+            with pytest.raises(ValueError, match=f"path: .*ball.{suffix}'") as raised:
                 load_mesh(path)
-            assert "module" not in str(told.value), size
+            assert "module" not in str(raised.value), size
         if suffix == "stl" and not options:
             path.write_bytes(raw[:-1])
             with pytest.raises(

@@ -303,9 +303,9 @@ def test_bodies_that_cannot_be_used_are_told_with_the_reason():
         for k in range(1, 5):
             fate = "1 bodies have an invalid pose and their pairs are INVALID_INPUT"
             why = rf"first: {k} \(body {k} at its {name}: {said[k]}"
-            with pytest.warns(RuntimeWarning, match=f"{fate}, {why}") as told:
+            with pytest.warns(RuntimeWarning, match=f"{fate}, {why}") as warned:
                 found = gc.collide(bodies, [[0, k], [0, 5]], backend="cpu")
-            assert found.status.tolist()[0] == gc.Status.INVALID_INPUT and told[0].filename == __file__
+            assert found.status.tolist()[0] == gc.Status.INVALID_INPUT and warned[0].filename == __file__
         with pytest.warns(
             RuntimeWarning, match=f"4 bodies .* first: 1, 2, 3, 4 .body 1 at its {name}: {said[1]}"
         ):

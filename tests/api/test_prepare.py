@@ -219,9 +219,9 @@ def test_prepare_makes_all_that_a_query_asks_for(monkeypatch):
 def test_progress(near):
     for mesh in (gc.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]), ball(4)):
         for _ in range(2):  # the second time all is there already
-            told = []
-            mesh.prepare(near=near, progress=lambda *now: told.append(now))  # noqa: B023
-            done, totals = zip(*told, strict=True)
+            calls = []
+            mesh.prepare(near=near, progress=lambda *now: calls.append(now))  # noqa: B023
+            done, totals = zip(*calls, strict=True)
             assert len(set(totals)) == 1 and done[-1] == totals[0] and sorted(set(done)) == list(done)
             assert near is not True or totals[0] >= 7 + (mesh.n_faces - 1).bit_length()
 
@@ -272,7 +272,7 @@ def test_pickles_and_copies_leave_it_out():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_child_forked_while_another_thread_prepares():
-    told = run(
+    printed = run(
         """
 from gpu_collide.geometry import prepared
 begun, cut = threading.Event(), prepared.cut
@@ -290,4 +290,4 @@ thread.join()
 print("parent:", len(collide("cpu", features="near").pairs))
 """
     )
-    assert told == "child: 1\nparent: 1\n"
+    assert printed == "child: 1\nparent: 1\n"

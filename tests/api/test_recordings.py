@@ -36,7 +36,7 @@ def arrays():
 
 
 @pytest.fixture
-def crowd():
+def three_bodies():
     """Positions and quaternions of three bodies in 9 frames, one of them missing in some."""
     rng = np.random.default_rng(9)
     quat = rng.normal(size=(9, 3, 4))
@@ -47,18 +47,18 @@ def crowd():
     }
 
 
-def write_parquet(path, crowd, missing=(), order=None, **change):
+def write_parquet(path, three_bodies, missing=(), order=None, **change):
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     import pyarrow.parquet as pq
 
-    t, n = crowd["position"].shape[:2]
+    t, n = three_bodies["position"].shape[:2]
     frame, body = (a.ravel() for a in np.meshgrid(np.arange(t), np.arange(n), indexing="ij"))
     keep = np.array([(f, b) not in missing for f, b in zip(frame, body, strict=True)], bool)
-    columns = {"frame": frame, "time": crowd["time"][frame], "body": body}
+    columns = {"frame": frame, "time": three_bodies["time"][frame], "body": body}
     for k, name in enumerate("xyz"):
-        columns[name] = crowd["position"][frame, body, k]
+        columns[name] = three_bodies["position"][frame, body, k]
     for k, name in enumerate(("qw", "qx", "qy", "qz")):
-        columns[name] = crowd["quat_wxyz"][frame, body, k]
+        columns[name] = three_bodies["quat_wxyz"][frame, body, k]
     rows = np.flatnonzero(keep)
     rows = rows if order is None else order.permutation(rows)
     columns = {name: column[rows] for name, column in {**columns, **change}.items() if column is not None}
@@ -136,7 +136,7 @@ def test_streams_and_progress(arrays):
 
 
 def test_progress_never_repeats_itself(arrays, monkeypatch):
-    """The end of one race is the beginning of the next: told once."""
+    """The end of one race is the beginning of the next: reported once."""
 
     def sweep(meshes, shape, blocks, times, *, progress, **options):
         for done in range(len(times)):
@@ -149,8 +149,8 @@ def test_progress_never_repeats_itself(arrays, monkeypatch):
     assert seen == [(k, 8) for k in range(9)]
 
 
-def test_blocks_are_the_frames(crowd):
-    recording = gc.Recording.from_arrays(crowd, meshes=BOX)
+def test_blocks_are_the_frames(three_bodies):
+    recording = gc.Recording.from_arrays(three_bodies, meshes=BOX)
     for frames in (1, 2, 4, 9, 100):
         blocks = list(recording.blocks(frames=frames))
         assert [len(b) for b in blocks[:-1]] == [frames] * (len(blocks) - 1)
@@ -161,9 +161,12 @@ def test_blocks_are_the_frames(crowd):
     assert [len(b) for b in recording.blocks(3, 3)] == [0]
 
 
-def test_zarr_is_like_npz(arrays, crowd, tmp_path):
+def test_zarr_is_like_npz(arrays, three_bodies, tmp_path):
     zarr = pytest.importorskip("zarr", reason="needs zarr")
-    for name, given, options in (("a", arrays, {}), ("b", crowd, {"meshes": [BOX], "shape": [0, 0, 0]})):
+    for name, given, options in (
+        ("a", arrays, {}),
+        ("b", three_bodies, {"meshes": [BOX], "shape": [0, 0, 0]}),
+    ):
         zarr.save_group(str(tmp_path / f"{name}.zarr"), **given)
         np.savez(tmp_path / f"{name}.npz", **given)
         from_zarr = gc.load_recording(tmp_path / f"{name}.zarr", **options)
@@ -175,17 +178,17 @@ def test_zarr_is_like_npz(arrays, crowd, tmp_path):
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_parquet_is_like_npz(crowd, tmp_path, shuffled):
+def test_parquet_is_like_npz(three_bodies, tmp_path, shuffled):
     missing = {(3, 1), (8, 0)}
     order = np.random.default_rng(1) if shuffled else None
-    path = write_parquet(tmp_path / "crowd.parquet", crowd, missing, order)
+    path = write_parquet(tmp_path / "three_bodies.parquet", three_bodies, missing, order)
     recording = gc.load_recording(path, meshes=BOX)
-    np.testing.assert_array_equal(recording.times, crowd["time"])
+    np.testing.assert_array_equal(recording.times, three_bodies["time"])
     assert recording.n_bodies == 3 and recording.static is None
-    position = crowd["position"].copy()
+    position = three_bodies["position"].copy()
     for at in missing:
         position[at] = np.nan
-    expected = gc.Recording.from_arrays({**crowd, "position": position}, meshes=BOX)
+    expected = gc.Recording.from_arrays({**three_bodies, "position": position}, meshes=BOX)
     same_poses(recording.poses(), expected.poses())
     same_poses(recording.poses(3, 9), expected.poses(3, 9))
     found = recording.collide(backend="cpu")
@@ -256,11 +259,11 @@ def test_bad_arrays_are_named(change, kind, text, arrays):
         gc.Recording.from_arrays(changed)
 
 
-def test_bad_meshes_are_named(crowd):
+def test_bad_meshes_are_named(three_bodies):
     with pytest.raises(TypeError, match="static: expected Bodies, a Mesh or None"):
-        gc.Recording.from_arrays(crowd, meshes=BOX, static="track")
+        gc.Recording.from_arrays(three_bodies, meshes=BOX, static="track")
     with pytest.raises(ValueError, match="shape: expected one mesh index per pose, 3, got 2"):
-        gc.Recording.from_arrays(crowd, meshes=BOX, shape=[0, 0])
+        gc.Recording.from_arrays(three_bodies, meshes=BOX, shape=[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -274,14 +277,14 @@ def test_bad_meshes_are_named(crowd):
         ({"x": np.array(["a"] * 27)}, "column 'x': expected numbers"),
     ],
 )
-def test_bad_columns_are_named(change, text, crowd, tmp_path):
-    path = write_parquet(tmp_path / "bad.parquet", crowd, **change)
+def test_bad_columns_are_named(change, text, three_bodies, tmp_path):
+    path = write_parquet(tmp_path / "bad.parquet", three_bodies, **change)
     with pytest.raises(ValueError, match=text):
         gc.load_recording(path, meshes=BOX).poses()
 
 
-def test_rows_that_repeat_are_named(crowd, tmp_path):
-    path = write_parquet(tmp_path / "bad.parquet", crowd, body=np.array([0, 1, 1] * 9))
+def test_rows_that_repeat_are_named(three_bodies, tmp_path):
+    path = write_parquet(tmp_path / "bad.parquet", three_bodies, body=np.array([0, 1, 1] * 9))
     with pytest.raises(ValueError, match="one row per frame and body, got 2 for frame 0 and body 1"):
         gc.load_recording(path, meshes=BOX).poses()
     assert len(COLUMNS) == 10

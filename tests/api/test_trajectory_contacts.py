@@ -1,6 +1,7 @@
 """Trajectories: bad arguments, and the result as an object: files, parts, frozen arrays."""
 
 import dataclasses
+import io
 
 import numpy as np
 import pytest
@@ -186,8 +187,17 @@ def test_steps_that_are_not_there():
 def test_names_of_files_are_checked():
     found = gc.collide_trajectories(**GOOD, backend="cpu")
     for call in (found.save, gc.TrajectoryContacts.load):
-        with pytest.raises(TypeError, match="path: expected the name of a .npz file, got NoneType"):
+        with pytest.raises(TypeError, match="path: expected a str, path-like or binary file, got NoneType"):
             call(None)
+
+
+def test_an_open_file_is_as_good_as_a_name():
+    found = gc.collide_trajectories(**GOOD, backend="cpu")
+    file = io.BytesIO()
+    found.save(file)
+    file.seek(0)
+    again = gc.TrajectoryContacts.load(file)
+    assert np.array_equal(again.time, found.time) and np.array_equal(again.pairs, found.pairs)
 
 
 def test_results_never_change():

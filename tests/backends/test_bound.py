@@ -1,4 +1,4 @@
-"""Launches bound to their arguments: what they do is what a launch does, and what cannot be is told alike."""
+"""Launches bound to their arguments: what they do is what a launch does, and what cannot be raises alike."""
 
 import gc
 import os

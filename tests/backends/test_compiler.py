@@ -1,4 +1,4 @@
-"""Compilers that misbehave: each is told, with what to do, and the next backend has its turn."""
+"""Compilers that misbehave: each is reported, with a remedy, and the next backend is tried."""
 
 import errno
 import os
@@ -65,7 +65,7 @@ def python(code, **env):
 
 @posix
 @pytest.mark.parametrize(
-    "text, told",
+    "text, reason",
     [
         ("cat >/dev/null; echo 'int x;' | cc -shared -fPIC -x c - -o \"$out\"", "without the kernels"),
         ('cat >/dev/null; : >"$out"', "without the kernels|cannot be loaded"),
@@ -76,9 +76,9 @@ def python(code, **env):
         ("kill -SEGV $$", "failed"),
     ],
 )
-def test_compiler_that_gives_no_kernels(tmp_path, monkeypatch, text, told):
+def test_compiler_that_gives_no_kernels(tmp_path, monkeypatch, text, reason):
     monkeypatch.setenv("CC", fake_compiler(tmp_path, text))
-    with pytest.raises(BackendUnavailableError, match=f"(?s)cannot build shared libraries.*({told})"):
+    with pytest.raises(BackendUnavailableError, match=f"(?s)cannot build shared libraries.*({reason})"):
         cpu.CpuBackend()
     assert not list(tmp_path.glob("cache/*")) and not list(tmp_path.glob("cache/.*"))
     with warnings.catch_warnings():
@@ -150,20 +150,22 @@ def test_compiler_that_never_says_its_version(tmp_path, monkeypatch):
     assert not processes_with(NAP)
 
 
-@pytest.mark.parametrize("cc, told", [("gcc 'x", "No closing quotation"), ("no-such-cc", "no such command")])
-def test_cc_that_is_no_command(monkeypatch, cc, told):
+@pytest.mark.parametrize(
+    "cc, reason", [("gcc 'x", "No closing quotation"), ("no-such-cc", "no such command")]
+)
+def test_cc_that_is_no_command(monkeypatch, cc, reason):
     monkeypatch.setenv("CC", cc)
-    with pytest.warns(RuntimeWarning, match=rf"that \$CC names.*{told}"):
+    with pytest.warns(RuntimeWarning, match=rf"that \$CC names.*{reason}"):
         assert cpu.find_compiler()[0][0] in ("cc", "gcc", "clang", sys.executable)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(compiler, "_has_ziglang", lambda: False)
-    with warnings.catch_warnings(), pytest.raises(BackendUnavailableError, match=f"no C compiler.*{told}"):
+    with warnings.catch_warnings(), pytest.raises(BackendUnavailableError, match=f"no C compiler.*{reason}"):
         warnings.simplefilter("ignore")
         cpu.find_compiler()
 
 
 @pytest.mark.parametrize(
-    "name, value, told",
+    "name, value, reason",
     [
         ("GPU_COLLIDE_CFLAGS", "-g 'x", "GPU_COLLIDE_CFLAGS cannot be read as flags: No closing quotation"),
         ("GPU_COLLIDE_CFLAGS", "--nonsense=7", "kernels with GPU_COLLIDE_CFLAGS='--nonsense=7'; correct it"),
@@ -171,11 +173,11 @@ def test_cc_that_is_no_command(monkeypatch, cc, told):
         ("GPU_COLLIDE_COMPILE_SECONDS", "-1", "GPU_COLLIDE_COMPILE_SECONDS must be a number of seconds"),
     ],
 )
-def test_nonsense_in_variables(monkeypatch, name, value, told):
+def test_nonsense_in_variables(monkeypatch, name, value, reason):
     monkeypatch.setenv(name, value)
-    with pytest.raises(BackendUnavailableError, match=told):
+    with pytest.raises(BackendUnavailableError, match=reason):
         cpu.CpuBackend()
-    assert told in {d.backend: d.why_not for d in backends.devices()}["cpu"]
+    assert reason in {d.backend: d.why_not for d in backends.devices()}["cpu"]
 
 
 # -- disks ---------------------------------------------------------------------------------------------------
@@ -239,7 +241,7 @@ def test_small_disk_for_real(tmp_path):
 
 @posix
 def test_no_writable_folder_at_all(tmp_path, monkeypatch):
-    """Read-only disks everywhere: the library goes through memory, or the reason is told."""
+    """Read-only disks everywhere: the library goes through memory, or the reason is given."""
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("GPU_COLLIDE_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(tempfile, "gettempdir", lambda: (_ for _ in ()).throw(FileNotFoundError("none")))

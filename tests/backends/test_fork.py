@@ -1,4 +1,4 @@
-"""Children made by fork: ``cpu`` works in them, drivers that do not are told, and nothing waits for ever."""
+"""Children made by fork: ``cpu`` works in them, drivers that do not say so, and nothing waits for ever."""
 
 import multiprocessing
 import os
@@ -29,9 +29,9 @@ def in_child(act, seconds=60):
     if child == 0:
         code = 9
         try:
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
-                print("child:", act(), *[w.message for w in told], flush=True)
+                print("child:", act(), *[w.message for w in warned], flush=True)
             code = 0
         except BackendUnavailableError as error:
             print("child:", error, flush=True)
@@ -123,8 +123,8 @@ collide({name!r})
 """
     lines = run(code).splitlines()
     assert "child hangs" not in lines
-    told = [line for line in lines if "in use before this process was forked" in line]
-    assert len(told) == 9 and all("set_start_method('spawn')" in line for line in told)
+    warnings_seen = [line for line in lines if "in use before this process was forked" in line]
+    assert len(warnings_seen) == 9 and all("set_start_method('spawn')" in line for line in warnings_seen)
 
 
 def test_auto_goes_on_in_the_child(backend):

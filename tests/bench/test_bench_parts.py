@@ -42,7 +42,7 @@ def test_crossing_the_threshold_is_neither_false_nor_missed():
 
 
 def test_a_neighbour_within_three_pixels_is_no_miss_but_false():
-    """``pixels`` tells one contact of those at a vertex: by names, 16 % of cars' were missed."""
+    """``pixels`` reports one contact of those at a vertex: by names, 16 % of cars' were missed."""
     exact = contacts([(0, 2, 1, 1, 0.2), (1, 2, 1, 1, 0.8)])
     found = contacts([(0, 0, 5, 6, 0.22), (1, 2, 9, 9, 0.6)])
     by_name = compare_with_exact(found, (found, exact), exact)

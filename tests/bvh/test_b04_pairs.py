@@ -125,22 +125,22 @@ def test_tree_and_row_by_row_agree(backend, name):
 @pytest.mark.parametrize("far", [0.0, 3e2, 1e6])
 @pytest.mark.parametrize("approach", [0.0, 5.0])
 def test_nodes_pass_what_just_reaches(backend, far, approach):
-    """Along an axis a node's box is no wider than its bodies' reach: two crowds, each in one place, that
+    """Along an axis a node's box is no wider than its bodies' reach: two clusters, each in one place, that
     come just near enough (to 1e-9)."""
     turned = [np.cos(0.25), 0, 0, np.sin(0.25)]
 
-    def crowds(gap):
+    def clusters(gap):
         left = [([far, 0, 0], ONE, [far, 1e-3, 0], turned)] * 4
         return at(*left, *[([far + gap + approach, 0, 0], ONE, [far + gap, 1e-3, 0], ONE)] * 4)
 
     low, high = 0.1, 20.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        meet = len(one_by_one(search(backend, crowds(middle)))) == 28
+        meet = len(one_by_one(search(backend, clusters(middle)))) == 28
         low, high = (middle, high) if meet else (low, middle)
     for gap in (low, low * (1 - 1e-9), low * (1 - 1e-7)):
-        assert len(joined(search(backend, crowds(gap)))) == 28
-    assert len(joined(search(backend, crowds(high)))) < 28
+        assert len(joined(search(backend, clusters(gap)))) == 28
+    assert len(joined(search(backend, clusters(high)))) < 28
 
 
 @pytest.mark.parametrize("name", SCENES)

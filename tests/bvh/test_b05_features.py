@@ -146,7 +146,7 @@ def test_few_others(backend):
 
 @pytest.mark.parametrize("kind", ["impact", "drill"])
 def test_too_little_room(backend, kind):
-    """The need is told, the pair is marked and lists nothing; with that room the list is the same."""
+    """The need is reported, the pair is marked and lists nothing; with that room the list is the same."""
     near = Near(backend, _near.scene(kind, 12))
     whole = near.features()
     room, tries, rows, todo = 2, 0, [], np.arange(near.n)

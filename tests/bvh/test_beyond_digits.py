@@ -1,4 +1,4 @@
-"""Motions too long for the digits there are: told alike with and without the broad phase, and by near faces.
+"""Motions too long for float64: answered alike with and without the broad phase, and by near faces.
 
 Pairs beyond 1e12 sizes were UNRESOLVED with ``broad_phase="off"``, and left out by the tree if their sweeps
 were apart; and contacts were looked for among numbers that meant nothing, found by `all` and not by `near`.
@@ -30,14 +30,14 @@ def far_flung(rng, n, most):
     return gc.Bodies(meshes, np.arange(n), *poses)
 
 
-def told(found):
+def answers(found):
     """Status of every pair that is no MISS."""
     return {tuple(p): int(s) for p, s in zip(np.asarray(found.pairs), found.status, strict=True) if s}
 
 
 def agrees_without_tree(bodies, **options):
     on, off = (gc.collide(bodies, broad_phase=x, **options) for x in ("hierarchy", "off"))
-    assert told(on) == told(off)
+    assert answers(on) == answers(off)
     whole = {tuple(p): int(s) for p, s in zip(np.asarray(off.pairs), off.status, strict=True)}
     for pair, status in zip(np.asarray(on.pairs), on.status, strict=True):
         assert whole[tuple(pair)] == status

@@ -1,4 +1,4 @@
-"""Ctrl-C: obeyed within a second, told in one line, and the library goes on working."""
+"""Ctrl-C: obeyed within a second, reported in one line, and the library goes on working."""
 
 import os
 import random

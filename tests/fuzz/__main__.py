@@ -20,7 +20,7 @@ PROCESSOR = 20.0  # seconds of the processor since its last word: two threads, 1
 
 
 def worker(first, opencl):
-    """Run seeds from `first` on until killed; tells each call before it begins, and what came of it."""
+    """Run seeds from `first` on until killed; prints each call before it begins, and its outcome."""
     from tests.fuzz.calls import run_seed, warm_up
 
     print(json.dumps({"seed": first, "call": WARM}), flush=True)
@@ -28,10 +28,10 @@ def worker(first, opencl):
     seed = first
     while True:
 
-        def told(what, seed=seed):
+        def announce(what, seed=seed):
             print(json.dumps({"seed": seed, "call": what}), flush=True)
 
-        findings, contacts = run_seed(seed, told, opencl)
+        findings, contacts = run_seed(seed, announce, opencl)
         print(json.dumps({"seed": seed, "findings": findings, "contacts": contacts}), flush=True)
         seed += 1
 
@@ -91,7 +91,7 @@ def fuzz(first, seconds, count, opencl, show):
     begin, counts, findings = time.monotonic(), Counter(), []
     seed, watch = first, None
 
-    def tell(seed, what):
+    def print_finding(seed, what):
         findings.append((seed, what))
         show(f"seed {seed}: {what}")
 
@@ -106,17 +106,17 @@ def fuzz(first, seconds, count, opencl, show):
                 counts["calls"] += call not in (WARM, "making the scene")
                 continue
             for what in message["findings"]:
-                tell(seed, what)
+                print_finding(seed, what)
             counts["seeds"] += 1
             counts["contacts"] += message["contacts"]
             counts["with contacts"] += message["contacts"] > 0
             seed += 1
             continue
         if message == "hang":
-            tell(seed, f"HANG in call {call!r}")
+            print_finding(seed, f"HANG in call {call!r}")
         else:
             code = watch.process.wait()
-            tell(seed, f"CRASH in call {call!r}, exit status {code}: {''.join(watch.errors)[-300:]}")
+            print_finding(seed, f"CRASH in call {call!r}, exit status {code}: {''.join(watch.errors)[-300:]}")
         watch.stop()
         watch, seed = None, seed + 1
         counts["seeds"] += 1

@@ -43,10 +43,10 @@ _kept = {}
 
 
 class Calls:
-    """Calls on one scene; `told` hears the name of each before it begins."""
+    """Calls on one scene; `announce` is called with the name of each before it begins."""
 
-    def __init__(self, scene, rng, told=lambda what: None):
-        self.scene, self.rng, self.told, self.findings = scene, rng, told, []
+    def __init__(self, scene, rng, announce=lambda what: None):
+        self.scene, self.rng, self.announce, self.findings = scene, rng, announce, []
 
     def ask(self, what, backend="cpu", *, swap=False, **options):
         """A result checked for invariants; None if it was refused for memory or raised."""
@@ -57,7 +57,7 @@ class Calls:
             given |= scene.rules
         elif swap:
             pairs = pairs[:, ::-1].copy()
-        self.told(what)
+        self.announce(what)
         begin = time.process_time()
         try:
             with warnings.catch_warnings():
@@ -133,9 +133,9 @@ class Calls:
         kept = set(rows.tolist())
         extra = [k for k in range(found.n_pairs) if k not in kept and found.status[k] not in (0, 3)]
         if missing or extra:
-            told = [found.pairs[k].tolist() + [gc.Status(int(found.status[k])).name] for k in extra[:3]]
+            left_out = [found.pairs[k].tolist() + [gc.Status(int(found.status[k])).name] for k in extra[:3]]
             self.findings.append(
-                f"without the tree: pairs left out by the tree {told}, only there {missing[:3]}"
+                f"without the tree: pairs left out by the tree {left_out}, only there {missing[:3]}"
             )
         elif len(found) != len(first) or found.toi[rows].tobytes() != first.toi.tobytes():
             self.findings.append("without the tree: other contacts")
@@ -165,12 +165,12 @@ def warm_up(opencl=False):
             gc.collide(bodies, [[0, 1]], backend=backend, precision=precision, features="near")
 
 
-def run_seed(seed, told=lambda what: None, opencl=False):
+def run_seed(seed, announce=lambda what: None, opencl=False):
     """Findings of one seed and how much was looked at."""
     from tests.fuzz.scenes import make
 
     os.environ["GPU_COLLIDE_CHECK"] = "0"  # checked here, so that a broken result does not end the call
-    told("making the scene")
-    calls = Calls(scene := make(seed), np.random.default_rng([seed, 7]), told)
+    announce("making the scene")
+    calls = Calls(scene := make(seed), np.random.default_rng([seed, 7]), announce)
     contacts = calls.run(opencl)
     return [f"{scene.name} {scene.options}: {line}" for line in calls.findings], contacts

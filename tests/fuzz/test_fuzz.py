@@ -12,7 +12,7 @@ from tests.fuzz import __main__ as command
 from tests.fuzz import calls, scenes
 
 # 2549, 406299: near faces and boxes lost what touches a body 1e-35 or 1e-20 times smaller; 5852: `single`
-# told a place 1e17 off where a speck crosses an edge
+# reported a place 1e17 off where a speck crosses an edge
 FOUND = (2549, 5852, 406299)
 
 

@@ -219,8 +219,8 @@ def judge(
 def sample_inside(items):
     """Times and inside distances of items that slide, dense enough to see every interval longer than 1e-6.
 
-    Time is halved wherever a Lipschitz bound cannot tell inside from outside. Returns items and times,
-    ordered.
+    Time is halved wherever a Lipschitz bound cannot decide between inside and outside. Returns items and
+    times, ordered.
     """
     scene, p = items.scene, items.pair
     theta = scene.m.theta[p]

@@ -141,7 +141,7 @@ def compare(found, expected, *, min_properness=None, structure=True, scene=None)
     Every REQUIRED atom has to be found, with its kind, features and time; of each group of coincident
     NOMINAL atoms
     at least one; every found contact has to be an atom. Nothing is forgiven beyond the bands of judge.py.
-    With `scene` a group may also be told by edges that go on meeting at its place.
+    With `scene` a group may also be represented by edges that go on meeting at its place.
     """
     f = as_arrays(found)
     atoms, thr = expected.atoms, expected.min_properness if min_properness is None else min_properness
@@ -247,7 +247,7 @@ def _groups(f, owner, expected, thr, report, scene):
             ]
             done[group] = True
             members = atoms[mine[group]]
-            # of a meeting the properest is told, vertex or edges: it reaches every threshold that any does
+            # of a meeting the properest is reported, vertex or edges: it reaches each threshold that any does
             best = members[int(np.argmax(members["properness"]))]
             if best["properness"] <= thr + best["properness_band"]:
                 continue
@@ -277,8 +277,8 @@ def _slides_through(held, a, scene, expected):
     """Whether a reported pair of edges that meet for some time meet where and when `a` does.
 
     A corner that comes to the border of a sheet while an edge of its body slides along that border: the edges
-    are told from before (decision 0016), the coincidence at the corner is the end of them. Both edges then go
-    through the point of `a`, each in the frame of its own body; nothing of their motion is needed.
+    are reported from before (decision 0016), the coincidence at the corner is the end of them. Both edges
+    then go through the point of `a`, each in the frame of its own body; nothing of their motion is needed.
     """
     if not held["sustained"] or held["kind"] != EE:
         return False

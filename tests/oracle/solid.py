@@ -145,7 +145,7 @@ class Solid:
     def is_pit(self, vertex, n):
         """Whether the solid at `vertex` lies on the side of -n, all edges there leaving towards +n.
 
-        The edges cross the plane x.n = 1 in a polygon; its signed area tells on which side of it the solid
+        The edges cross the plane x.n = 1 in a polygon; its signed area shows on which side of it the solid
         is.
         Around an open vertex there is no such polygon: there the wedge at the edge nearest to the plane
         decides.

@@ -314,4 +314,4 @@ def test_edges_that_slide_through_a_coincidence_tell_of_it():
 
     assert missing(kept)
     assert not missing(kept, scene=scene)
-    assert missing(lost, scene=scene)  # edges that meet elsewhere then tell nothing
+    assert missing(lost, scene=scene)  # edges that meet elsewhere are no evidence

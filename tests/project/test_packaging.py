@@ -68,6 +68,10 @@ def test_the_wheel_holds_the_kernels(wheel):
         assert path.relative_to(ROOT).as_posix() in names
 
 
+def test_the_wheel_says_that_it_is_typed(wheel):
+    assert "gpu_collide/py.typed" in zipfile.ZipFile(wheel).namelist()
+
+
 def test_the_wheel_holds_nothing_else(wheel):
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"gpu_collide"}

@@ -401,3 +401,16 @@ def sharing(backend):
             "groups are one work-item on this device; cpu runs the same text with threads as work-items"
         )
     return backend
+
+
+def time_errors(hits, atoms):
+    """How far each atom that has a hit is from the nearest of its hits, in shares of the step."""
+    times = {}
+    for row, s in zip(hits.hit.tolist(), hits.value[:, 0] + 0.5, strict=True):
+        times.setdefault((row[0], row[1] & 3, *row[2:]), []).append(s)
+    keys = [tuple(int(a[k]) for k in ("pair", "kind", "feature_a", "feature_b")) for a in atoms]
+    return [
+        min(abs(t - a["time"]) for t in times[key])
+        for a, key in zip(atoms, keys, strict=True)
+        if key in times
+    ]

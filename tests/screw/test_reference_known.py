@@ -69,7 +69,7 @@ def test_closed_forms(b_from, b_to, q_to, first, candidates):
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-10, 1e-8, 1e-3])
 def test_a_box_at_rest_stays_there_however_little_it_turns(angle):
-    """A way shorter than the tolerance of touching cannot tell two times apart, and still lasts."""
+    """A motion shorter than the tolerance of touching has no two distinct times, and still lasts."""
     place = (0.2, 0.1, 1.0)
     found = one_pair(gc.shapes.box((8, 8, 1)), gc.shapes.box(), place, place, q_to=turn([0, 0, 1], angle))
     corners = found.kind == gc.Kind.FV

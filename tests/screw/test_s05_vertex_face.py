@@ -6,7 +6,7 @@ import pytest
 import gpu_collide as gc
 from tests.acceptance import matrix
 from tests.oracle.judge import REQUIRED
-from tests.screw._launch import FV, PAIRS, RASTER, VF, C, Stages, screened, stages_of, uncovered
+from tests.screw._launch import FV, PAIRS, RASTER, VF, C, Stages, screened, stages_of, time_errors, uncovered
 from tests.screw.test_s01_screw import ONE
 
 FAMILIES = {
@@ -131,12 +131,6 @@ def test_screen_answers_are_near_the_exact_ones(family, backend):
     stages = stages_of(backend, family, n)
     for refine in (SEGMENTS, PIXELS):
         hits = stages.s07(stages.screen(RASTER, 24.0, refine=refine), refine)
-        times = {}
-        for row, s in zip(hits.hit.tolist(), hits.value[:, 0] + 0.5, strict=True):
-            times.setdefault((row[0], row[1] & 3, *row[2:]), []).append(s)
-        errors = []
-        for a in atoms:
-            key = tuple(int(a[k]) for k in ("pair", "kind", "feature_a", "feature_b"))
-            errors += [min(abs(t - a["time"]) for t in times[key])] if key in times else []
+        errors = time_errors(hits, atoms)
         assert len(atoms) > 10 and len(errors) > 0.85 * len(atoms)
         assert np.median(errors) < (5e-3 if refine == SEGMENTS else 1e-9)

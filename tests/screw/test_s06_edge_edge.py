@@ -8,7 +8,7 @@ import pytest
 import gpu_collide as gc
 from tests.acceptance import matrix
 from tests.oracle.judge import REQUIRED
-from tests.screw._launch import EE, PAIRS, RASTER, C, Stages, screened, stages_of, uncovered
+from tests.screw._launch import EE, PAIRS, RASTER, C, Stages, screened, stages_of, time_errors, uncovered
 from tests.screw.test_s01_screw import ONE, about
 from tests.screw.test_s05_vertex_face import FAMILIES, PIXELS, SEGMENTS
 
@@ -104,13 +104,7 @@ def test_screen_answers_are_near_the_exact_ones(refine, backend):
     atoms = atoms[(atoms["state"] == REQUIRED) & (atoms["kind"] == EE) & ~atoms["sustained"]]
     stages = stages_of(backend, "random_boxes", n)
     hits = stages.s07(stages.screen(RASTER, 24.0, refine=refine), refine)
-    times = {}
-    for row, s in zip(hits.hit.tolist(), hits.value[:, 0] + 0.5, strict=True):
-        times.setdefault((row[0], row[1] & 3, *row[2:]), []).append(s)
-    errors = []
-    for a in atoms:
-        key = tuple(int(a[k]) for k in ("pair", "kind", "feature_a", "feature_b"))
-        errors += [min(abs(t - a["time"]) for t in times[key])] if key in times else []
+    errors = time_errors(hits, atoms)
     assert len(atoms) > 10 and len(errors) > 0.8 * len(atoms)
     assert np.median(errors) < (2e-3 if refine == SEGMENTS else 2e-2)
 

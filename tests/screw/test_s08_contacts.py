@@ -60,7 +60,7 @@ def test_one_contact_in_full(backend):
     assert np.allclose(got["local_a"], [[0.1, 0.2, 0.5]], atol=1e-15)
     assert np.array_equal(got["local_b"], [[-0.5, -0.5, -0.5]])
     assert got["normal_speed"][0] == pytest.approx(-2, abs=1e-15)
-    # the three edges leave the corner at the same height, 1/sqrt 3 each; told in steps of 2^-40
+    # the three edges leave the corner at the same height, 1/sqrt 3 each; given in steps of 2^-40
     assert got["properness"][0] == np.rint(2.0**40 / np.sqrt(3)) / 2.0**40
     assert not got["sustained"][0] and got["time_end"][0] == got["time"][0]
 
@@ -145,7 +145,7 @@ def tip_on_a_ridge(backend):
 
 def test_a_tip_on_an_edge_is_told_once_and_at_its_properest(backend):
     """The vertex meets both sides of the roof, and each of its edges the ridge: five hits, one meeting. The
-    vertex contacts used to go before the edges, whatever their properness: -0.086 was told, and at a
+    vertex contacts used to go before the edges, whatever their properness: -0.086 was reported, and at a
     threshold of 0 two of the edges."""
     stages, hits, vertex, ridge = tip_on_a_ridge(backend)
     assert np.bincount(hits.hit[:, 1] & 3).tolist() == [2, 0, 3]
@@ -166,12 +166,12 @@ def test_whichever_is_properest_is_told_then_vertices_then_lower_numbers(backend
     for winner in range(5):
         rows[:, 5] = 0.25
         rows[winner, 5] = 0.5
-        told = stages.s08(by_hand(stages, rows[rng.permutation(5)]))
-        assert [x[:3] for x in listed(told)] == [names[winner]]
+        result = stages.s08(by_hand(stages, rows[rng.permutation(5)]))
+        assert [x[:3] for x in listed(result)] == [names[winner]]
         # equal from here on: the first in the order of kinds and numbers
         rows[winner:, 5] = 0.5
-        told = stages.s08(by_hand(stages, rows[rng.permutation(5)]))
-        assert [x[:3] for x in listed(told)] == [names[winner]]
+        result = stages.s08(by_hand(stages, rows[rng.permutation(5)]))
+        assert [x[:3] for x in listed(result)] == [names[winner]]
 
 
 def test_what_is_not_the_same_meeting_stays(backend):

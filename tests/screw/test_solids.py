@@ -243,7 +243,7 @@ def hull(points):
 
 def apart(a, b):
     """Do the insides of two convex solids with whole-number corners (n, 3) not meet? Exact: a plane along a
-    face or along an edge of each divides them, told in integers."""
+    face or along an edge of each separates them, decided in integers."""
     along = np.concatenate([[q - p for p, q in itertools.combinations(x, 2)] for x in (a, b)])
     axes = np.cross(along[:, None], along[None]).reshape(-1, 3)
     pa, pb = a @ axes.T, b @ axes.T
@@ -338,11 +338,11 @@ def test_components_of_kernels_and_reference():
         joined((BOX, (0, 0, 0)), (sized(BOX, 0.5), (0, 0, 0), True), (BOX, (3, 0, 0), True)),
     ):  # fmt: skip
         here, there = solids_of(mesh), tables_of(mesh).components
-        of_told = there.of_vertex[here.told]
-        assert sorted(of_told) == list(range(there.of_vertex.max() + 1))
-        told = here.codes // 2 - 1
-        assert np.array_equal(np.sort(told[told >= 0]), np.sort(here.told))
-        assert all(v in mesh.face(f) for f, v in enumerate(told) if v >= 0)
+        owner = there.of_vertex[here.witness]
+        assert sorted(owner) == list(range(there.of_vertex.max() + 1))
+        named = here.codes // 2 - 1
+        assert np.array_equal(np.sort(named[named >= 0]), np.sort(here.witness))
+        assert all(v in mesh.face(f) for f, v in enumerate(named) if v >= 0)
         assert np.array_equal(here.codes % 2 == 1, there.closed[there.of_face])
         most = 0.01 * there.thickness * np.where(there.closed, 1, -1)
         assert np.allclose(here.insets[:, 3], most[there.of_vertex], rtol=1e-12, atol=0)  # seen: 4e-16

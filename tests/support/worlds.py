@@ -102,9 +102,9 @@ def same_contacts(one, other, unresolved=False):
 
 def outcomes(contacts):
     """Status and first time of each pair that is not simply clear, by the numbers of its bodies."""
-    told = np.flatnonzero(contacts.status != gc.Status.MISS)
+    reported = np.flatnonzero(contacts.status != gc.Status.MISS)
     return {
-        tuple(contacts.pairs[k].tolist()): (int(contacts.status[k]), float(contacts.toi[k])) for k in told
+        tuple(contacts.pairs[k].tolist()): (int(contacts.status[k]), float(contacts.toi[k])) for k in reported
     }
 
 
@@ -134,8 +134,8 @@ def partners(n, wanted, world=None):
 
 def by_pair(contacts, numbers):
     """Contacts of each pair that has some, as records, by the pair's `numbers`."""
-    told = np.flatnonzero(np.diff(contacts.contact_start))
-    return {tuple(numbers[k].tolist()): contacts.of_pair(k) for k in told}
+    reported = np.flatnonzero(np.diff(contacts.contact_start))
+    return {tuple(numbers[k].tolist()): contacts.of_pair(k) for k in reported}
 
 
 def keys(records, swap=False):

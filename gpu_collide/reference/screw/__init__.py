@@ -56,7 +56,7 @@ def collide_reference(bodies, pairs, options, progress=None):
     toi = np.full(len(pairs), np.inf)
     rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
     bounds = None  # what the bodies sweep, if it is asked for
-    told, left, begun = FilterReport() if options.report else None, 0, clock.perf_counter()
+    report, left, begun = FilterReport() if options.report else None, 0, clock.perf_counter()
     for i, (ia, ib) in enumerate(pairs):
         if progress is not None:
             progress(i, len(pairs))
@@ -85,7 +85,7 @@ def collide_reference(bodies, pairs, options, progress=None):
         b = s02_facing.side_of(screw, tables[shape_b], "b")
         if options.check_start and s09_overlap.overlap_at(screw, a, b, -0.5):
             status[i] = Status.INITIAL_OVERLAP
-        if not keeps(options.filters, screw, mesh_a, mesh_b, told):
+        if not keeps(options.filters, screw, mesh_a, mesh_b, report):
             continue
         left += 1
         met = _meetings(screw, a, b, options, timings)
@@ -106,9 +106,9 @@ def collide_reference(bodies, pairs, options, progress=None):
         progress(len(pairs), len(pairs))
     extra = {}
     if options.report:
-        seconds = clock.perf_counter() - begun - sum(row.seconds for row in told)
-        told.add("narrow phase", left, left, seconds, np.isfinite(toi).sum())
-        extra["report"] = told.to_dict()
+        seconds = clock.perf_counter() - begun - sum(row.seconds for row in report)
+        report.add("narrow phase", left, left, seconds, np.isfinite(toi).sum())
+        extra["report"] = report.to_dict()
     return _assemble(
         status,
         toi,

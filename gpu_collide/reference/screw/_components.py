@@ -11,7 +11,7 @@ BLUNT = 0.1
 
 @dataclass(frozen=True)
 class Components:
-    """Components of a mesh, and its features told from its centre in its own frame.
+    """Components of a mesh, and its features relative to its centre in its own frame.
 
     of_vertex (nv,), -1 without faces; of_face (nf,); closed (c,); thickness (c,); outward (nv, 3) unit
     vectors against which vertices move inwards, or 0; faces_out (nf,) 1, or -1 where a face's normal

@@ -2,7 +2,7 @@
 
 A vertex that shares its pixel with an edge is on it: all edges of the vertex meet that edge there, and the
 vertex meets the faces beside it (VE, EV). Of two vertices in one pixel all edges and faces meet (VV). Of the
-contacts that tell of one coincidence the one of greatest properness stays, which may be of edges: a vertex
+contacts of one coincidence the one of greatest properness stays, which may be of edges: a vertex
 near the crossing of two edges is no better a contact than the crossing itself.
 
 Input: `Meetings` whose ``along_a`` and ``along_b`` say what shares a pixel: for edges 0 or the whole length
@@ -15,7 +15,7 @@ from gpu_collide.reference.screw.s07_solve import EE, FV
 
 
 def resolve(screw, a, b, m, min_properness, pixel):
-    """Meetings at or above ``min_properness``, every coincidence told once, in the order of the result."""
+    """Meetings at or above ``min_properness``, one of each coincidence, in the order of the result."""
     m = m.take(np.nonzero(m.properness >= min_properness)[0])
     same_time = max(2.0 * screw.tau, 2.0 * pixel / screw.speed)
     places = [_place(a, b, m, i) for i in range(len(m))]

@@ -5,7 +5,8 @@ Sources: Buss, section 5; docs/conventions.md for reflex edges and pits, where t
 
 import numpy as np
 
-# Properness of the two signs of a normal within this is a tie.
+# Properness of the two signs of an edge-edge normal within this is a tie: rounding of its sums, a few 1e-16,
+# with room to spare. Between this and the kernels' wider tie the two may report opposite normals.
 TIE = 1e-12
 # The same for a vertex on either side of a sheet.
 TIE_OF_SHEETS = 1e-9

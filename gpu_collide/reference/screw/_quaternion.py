@@ -2,6 +2,13 @@
 
 import numpy as np
 
+# Sine of the half angle below which there is no turn.
+NO_TURN = 1e-15
+# Cosine of the half angle up to which a turn is a half turn.
+HALF_TURN = 1e-15
+# Components of a half turn's axis up to this are zero.
+AXIS_COMPONENT = 1e-9
+
 
 def multiply(p, q):
     """Hamilton product ``p q`` of quaternions (..., 4): first turn by ``q``, then by ``p``."""
@@ -49,18 +56,18 @@ def normalised(q):
 def axis_angle(dq):
     """Axis (..., 3) and angle (...) in [0, pi] of relative turns ``dq`` (..., 4).
 
-    Of the two quaternions of a turn the one with w >= 0 is used. A half turn (|w| <= 1e-15) has two axes: the
-    one whose first component larger than 1e-9 is positive. Without a turn the axis is NaN and the angle 0.
+    Of the two quaternions of a turn the one with w >= 0 is used. A half turn has two axes: the one whose
+    first component that is not zero is positive. Without a turn the axis is NaN and the angle 0.
     """
     w, v = dq[..., 0], dq[..., 1:]
-    large = np.abs(v) > 1e-9
+    large = np.abs(v) > AXIS_COMPONENT
     first = np.take_along_axis(v, np.argmax(large, axis=-1)[..., None], axis=-1)[..., 0]
-    half_turn = np.abs(w) <= 1e-15
+    half_turn = np.abs(w) <= HALF_TURN
     negative = np.where(half_turn, large.any(axis=-1) & (first < 0), w < 0)
     sign = np.where(negative, -1.0, 1.0)
     w, v = w * sign, v * sign[..., None]
     length = np.linalg.norm(v, axis=-1)
-    turns = length >= 1e-15
+    turns = length >= NO_TURN
     angle = np.where(turns, 2.0 * np.arctan2(length, np.maximum(w, 0.0)), 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         axis = np.where(turns[..., None], v / length[..., None], np.nan)

@@ -13,9 +13,11 @@ on the third derivative).
 import numpy as np
 
 # Bisection halves the step at most this often: 2^-40 of a step, far below the time tolerance.
+# A piece that is left then is solved as it is, where the kernels make the pair UNRESOLVED.
 MAX_DEPTH = 40
 NEWTON_STEPS = 80
-# Rounding of a value, in units of the sum of the coefficients.
+# Rounding of one value, in units of the sum of the coefficients. It only joins double roots; the kernels
+# also drop pieces of the step by theirs, so that it has to cover a whole piece.
 ROUNDING = 4e-16
 
 
@@ -92,7 +94,7 @@ def find_roots(functions, low, high, tolerance):
 
 
 def _join_double(part, s, touch):
-    """Two roots nearer to each other than rounding can tell are one touch, at the extremum between them."""
+    """Two roots that rounding cannot separate are one touch, at the extremum between them."""
     _, d1, d2 = part(s)
     rounding = ROUNDING * (np.abs(part.p).sum(axis=1) + np.abs(part.q).sum(axis=1))
     double = d1 * d1 <= 8.0 * np.abs(d2) * rounding

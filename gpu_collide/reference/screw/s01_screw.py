@@ -23,9 +23,12 @@ from gpu_collide.reference.screw import _quaternion as quat
 REST = 1e-13
 # In units of the size: beyond this a pair is UNRESOLVED.
 LONGEST_WAY = 1e12
-# A chord nearer to the axis' direction than this has no direction across it: what is left of it is rounding,
-# so a drill's radial and tangential directions are free to choose.
+# A chord nearer to the axis' direction than this, eight roundings, has no direction across it: what is left
+# of it is rounding, so a drill's radial and tangential directions are free to choose.
 AXIAL = 8.0 * np.finfo(np.float64).eps
+# Roots are looked for this far outside the step: a part of the step, and of the time that a size takes.
+TAU_TIME = 1e-9
+TAU_LENGTH = 1e-10
 
 
 class ScrewMotion(NamedTuple):
@@ -150,7 +153,7 @@ class Screw:
     @property
     def tau(self):
         """Tolerance of the time window: roots in [-tau, 1 + tau] count."""
-        return 1e-9 + (1e-10 * self.size / self.speed if self.moves else 0.0)
+        return TAU_TIME + (TAU_LENGTH * self.size / self.speed if self.moves else 0.0)
 
     def from_a(self, x):
         """Points (..., 3) of A's mesh in the screw frame."""

@@ -20,11 +20,11 @@ import numpy as np
 # In units of the speed; the solver accepts 1e-9.
 FACING_PAD = 1e-7
 # In units of the size: how far a position may be off when boxes or records are compared; the solver accepts
-# 1e-11.
+# 1e-11. Wide, since here it costs nothing but time, and whatever the speed.
 POSITION_PAD = 1e-7
 # Pairs of boxes compared at a time, to bound the memory of large meshes.
 BOXES_AT_A_TIME = 4_000_000
-# In units of the size: nearer than this to the axis an azimuth is not trusted.
+# In units of the size: nearer than this to the axis an azimuth is not trusted. Here it is always float64.
 AXIS_PAD = 1e-3
 
 

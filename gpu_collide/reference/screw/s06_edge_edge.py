@@ -3,9 +3,9 @@
 `candidates` gives every pair of edges with records that meet in a row within the step: a superset of the
 exact contacts. `on_screen` gives the answer of ``refine="segments"``: records crossed as straight pieces of
 the (rho, h) screen, times interpolated; edges that both come through the axis meet there at the time that
-their heights tell. `on_pixels` gives that of ``refine="pixels"``: pixel ranges that overlap in a row, one
+their heights give. `on_pixels` gives that of ``refine="pixels"``: pixel ranges that overlap in a row, one
 answer a pair of edges. Neither looks for roots. Edges that slide along each other lie on one curve of the
-screen: segments do not cross there (the vertex contacts of their ends tell of them).
+screen: segments do not cross there (the vertex contacts of their ends stand for them).
 """
 
 import numpy as np

@@ -31,8 +31,10 @@ TOUCH = 1e-11
 # What rounding leaves in doubt of a length, in units of size + speed; and the most of a place that it may.
 PLACE_ROUNDING = 4e-15
 PLACE_DOUBT = 1e-9
-# Properness is told in steps of one over this, so that rounding leaves ties what they are.
+# Properness is given in steps of one over this, so that rounding leaves ties what they are.
 PROPERNESS_STEPS = 2.0**40
+# Slack of the bound by which candidates are dropped before they are solved: the bound is in float64 here.
+PROPERNESS_PAD = 1e-9
 # In units of size + speed: what the arithmetic of a function may leave of an exact zero.
 ROUNDING = 4e-16
 
@@ -69,7 +71,7 @@ class Meetings:
 
 
 def in_steps(properness):
-    """Properness as it is compared and told."""
+    """Properness as it is compared and reported."""
     return np.floor(properness * PROPERNESS_STEPS + 0.5) / PROPERNESS_STEPS
 
 
@@ -137,7 +139,7 @@ def edge_edge_functions(screw, a, b, edges_a, edges_b):
 
 def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_properness=-np.inf):
     """Exact meetings of the vertices of one body with the faces of the other (candidate arrays (m,))."""
-    keep = properness_bound(screw, face_side, vertex_side, faces, vertices) >= min_properness - 1e-9
+    keep = properness_bound(screw, face_side, vertex_side, faces, vertices) >= min_properness - PROPERNESS_PAD
     keep &= vertex_side.facing(
         screw, vertex_side.tables.vertex_faces[vertices], vertex_side.points[vertices][:, None], FACING
     ).any(axis=1)

@@ -1,11 +1,11 @@
-"""Stage 8: tell every meeting once, order, and describe the contacts in the world.
+"""Stage 8: report every meeting once, order, and describe the contacts in the world.
 
 Input: the `Meetings` of one pair. Output: rows of `gpu_collide.Contacts`. A vertex on a border or an edge at
 its end meets several features at once (VV, EV, VE). Of entries that are at the margin of their features, at
-the same time, and at the same place of either body, the one of greatest properness is told; an entry that
-lasts is only told by one that lasts as long and coincides with it all the while. What is clear of every
-border is never left out. Since the one that is told reaches every threshold that the others reach, it makes
-no difference whether a threshold comes before or after.
+the same time, and at the same place of either body, the one of greatest properness is reported; an entry that
+lasts is only covered by one that lasts as long and coincides with it all the while. What is clear of every
+border is never left out. Since the one that is reported reaches every threshold that the others reach, it
+makes no difference whether a threshold comes before or after.
 
 Sources: Buss, end of section 5; docs/decisions/0016.
 """
@@ -32,24 +32,24 @@ def resolve(screw, a, b, meetings, min_properness):
     """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
     # Features that pass each other at their ends while they stay in contact do not last; what holds for half
-    # a step does, even where the whole step is too slow to tell two times apart.
+    # a step does, even where the whole step is too slow to separate two times.
     brief = min(2 * screw.tau, 0.5) if screw.moves else 0.0
     lasts = meetings.sustained & (meetings.s_end - meetings.s > brief)
     begin = np.clip(meetings.s, -0.5, 0.5)
     end = np.where(lasts, np.clip(meetings.s_end, -0.5, 0.5), begin)
     meetings = replace(meetings, sustained=lasts, s=begin, s_end=end)
-    meetings = meetings.take(_told(screw, a, b, meetings))
+    meetings = meetings.take(_reported(screw, a, b, meetings))
     time = meetings.s + 0.5
     return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
 
 
-def _told(screw, a, b, m):
+def _reported(screw, a, b, m):
     """Which meetings are not covered by a better one."""
     slack = 2 * screw.tau
-    # From the best to the least; what is left out may itself tell of others.
+    # From the best to the least; what is left out may itself cover others.
     ranked = m.take(np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness)))
     points = _Points(screw, a, b, ranked)
-    told = np.ones(len(m), dtype=bool)
+    reported = np.ones(len(m), dtype=bool)
     for i in range(1, len(m)):
         better = slice(0, i)
         within = (ranked.s[better] <= ranked.s[i] + slack) & (ranked.s_end[better] >= ranked.s_end[i] - slack)
@@ -58,8 +58,8 @@ def _told(screw, a, b, m):
         same = np.ones(len(rows), dtype=bool)
         for name in ("kind", "feature_a", "feature_b"):
             same &= getattr(ranked, name)[rows] == getattr(ranked, name)[i]
-        told[i] = not (same.any() or any(points.coincide(i, j) for j in rows))
-    return np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness))[told]
+        reported[i] = not (same.any() or any(points.coincide(i, j) for j in rows))
+    return np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness))[reported]
 
 
 class _Points:

@@ -13,12 +13,14 @@ import numpy as np
 
 from gpu_collide.reference.screw._components import windings
 
-# In units of the size.
+# In units of the size: solids overlap if they go deeper than this.
 DEPTH = 1e-7
 # Rounding of places, in units of size and way.
 ROUNDING = 1e-14
-# Share of its thickness by which a component is shrunk at most; in how many roundings it has to be told.
-SHARE, SPECK = 0.01, 16.0
+# Share of its thickness by which a component is shrunk at most.
+SHARE = 0.01
+# How many roundings this has to be, for the component to be shrunk at all.
+SPECK = 16.0
 # Edge-face or point-triangle pairs worked on at a time.
 CHUNK = 200_000
 
@@ -81,7 +83,7 @@ def _enters(shrunk, whole, depth, rough):
 
 
 def _is_inside(shrunk, whole, depth, rough):
-    """Whether a component of one solid lies inside the other, as far as one of its points tells."""
+    """Whether a component of one solid lies inside the other, as far as one of its points shows."""
     parts = shrunk.parts
     if not whole.parts.closed.any() or whole.radius <= SPECK * rough:
         return False

@@ -1,0 +1,39 @@
+"""Arithmetic of quaternions as arrays (..., 4) in the order w, x, y, z."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["conjugate", "multiply", "rotate"]
+
+
+def conjugate(q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inverse of unit quaternions (..., 4)."""
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def multiply(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Hamilton product p q of (..., 4) quaternions: first the turn q, then p."""
+    pw, px, py, pz = (p[..., k] for k in range(4))
+    qw, qx, qy, qz = (q[..., k] for k in range(4))
+    return np.stack(
+        [
+            pw * qw - px * qx - py * qy - pz * qz,
+            pw * qx + px * qw + py * qz - pz * qy,
+            pw * qy - px * qz + py * qw + pz * qx,
+            pw * qz + px * qy - py * qx + pz * qw,
+        ],
+        axis=-1,
+    )
+
+
+def rotate(q: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rotate (..., 3) vectors by unit quaternions (..., 4)."""
+    vector = q[..., 1:]
+    twice = 2 * np.cross(vector, x)
+    return x + q[..., :1] * twice + np.cross(vector, twice)

@@ -1,0 +1,90 @@
+"""A stage has one stem everywhere, in every family of stages alike.
+
+That is: a file of kernels with its entry points, a module of the reference, a file of tests, a row in the
+table of kernels/README.md and a place in the list of ARCHITECTURE.md. A new family adds its row to FAMILIES.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpu_collide.backends import sources
+
+ROOT = Path(__file__).resolve().parents[2]
+FAMILIES = {"bvh": "b", "filters": "f", "screw": "s"}
+"""Folder of a family (in kernels, reference and tests) to the letter that its stems begin with."""
+SHARED_LAUNCHES = {"screen": ("s02", "s03", "s04", "s05", "s06")}
+"""Entry points that run several stages, and those stages, which have no entry point of their own."""
+
+OTHER_LAUNCHES = {"s07_answer": "s07_solve"}
+"""Launches in place of a stage's own, in files of their own: a query without them does not build them."""
+
+each_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def stems(family, folder, pattern):
+    """Stems of the stages that have a file in a folder; {} in `pattern` stands for the stem."""
+    letter = FAMILIES[family]
+    paths = (ROOT / folder / family).glob(pattern.format(f"{letter}[0-9][0-9]_*"))
+    return sorted(path.stem.removeprefix("test_") for path in paths)
+
+
+def kernels(family):
+    """Stems of the stages of a family, by its kernels."""
+    return [stem for stem in stems(family, "kernels", "{}.c") if stem not in OTHER_LAUNCHES]
+
+
+def test_every_family_is_looked_at():
+    folders = {path.parent.name for path in (ROOT / "kernels").glob("*/*.c")}
+    assert folders == set(FAMILIES), "a folder with stages has no row in FAMILIES, or a row no folder"
+
+
+@each_family
+def test_stages_are_numbered_without_a_gap(family):
+    found = kernels(family)
+    assert found
+    assert [stem[:3] for stem in found] == [f"{FAMILIES[family]}{k:02d}" for k in range(1, len(found) + 1)]
+
+
+@each_family
+def test_kernels_reference_and_tests_have_the_same_stages(family):
+    assert stems(family, "gpu_collide/reference", "{}.py") == kernels(family)
+    assert stems(family, "tests", "test_{}.py") == kernels(family)
+
+
+@each_family
+def test_every_entry_point_stands_in_the_file_of_its_stage(family):
+    joined = {stage for stages in SHARED_LAUNCHES.values() for stage in stages}
+    for path in sorted((ROOT / "kernels" / family).glob("*.c")):
+        entries = set(sources.parse(path.read_text(encoding="utf-8")))
+        if path.stem in SHARED_LAUNCHES:
+            assert entries == {path.stem}
+        elif path.stem[:3] in joined:
+            assert path.stem in kernels(family) and not entries
+        else:
+            stage = OTHER_LAUNCHES.get(path.stem, path.stem)
+            assert stage in kernels(family), f"{path.name} is no stage"
+            assert {name[:4] for name in entries} == {f"{path.stem[:3]}_"}, path.name
+
+
+@pytest.mark.parametrize("launch", SHARED_LAUNCHES)
+def test_a_shared_launch_runs_each_of_its_stages(launch):
+    (path,) = (ROOT / "kernels").glob(f"*/{launch}.c")
+    text = sources.strip_comments(path.read_text(encoding="utf-8"))
+    for stage in SHARED_LAUNCHES[launch]:
+        assert re.search(rf"\b{stage}_\w+\(", text), stage
+
+
+@each_family
+def test_the_guide_to_the_kernels_has_a_row_for_each_stage(family):
+    page = (ROOT / "kernels" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(rf"^\| `({FAMILIES[family]}\d\d_\w+)` \|", page, re.M)
+    assert sorted(rows) == stems(family, "kernels", "{}.c")
+    assert f"\n| `{family}/` |" in page, "the table of files"
+
+
+@each_family
+def test_the_map_of_the_code_lists_each_stage(family):
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert re.findall(rf"\*\*({FAMILIES[family]}\d\d_\w+)\*\*", page) == kernels(family)
