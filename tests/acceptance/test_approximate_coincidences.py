@@ -61,7 +61,7 @@ def test_an_end_of_an_edge_is_resolved_into_the_best_contact(backend):
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.1, 0.5, 3]], [qa, qb])
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.1, 0.5, 1]], [qa, qb])
     bodies = gc.Bodies(mesh, None, start, end)
-    found = gc.collide(bodies, [[0, 1]], refine="pixels", resolution=8, backend=backend.kind)
+    found = gc.collide(bodies, [[0, 1]], refine="pixels", resolution=8, backend=backend.kind).to_numpy()
     first = found.time < found.toi[0] + 1e-3
     time = (3 - 2 * np.sqrt(0.5)) / 2
     assert first.sum() == 1 and abs(found.toi[0] - time) < 1e-6
@@ -89,8 +89,8 @@ def test_no_pair_that_meets_is_lost(shape, resolution, backend):
     """What stands for a coincidence is at least as proper as what it stands for."""
     mesh = getattr(gc.shapes, shape)()
     bodies, pairs = random_impacts(mesh, mesh, 1000, seed=8)
-    exact = gc.collide(bodies, pairs, backend=backend.kind)
-    found = gc.collide(bodies, pairs, refine="pixels", resolution=resolution, backend=backend.kind)
+    exact = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
+    found = gc.collide(bodies, pairs, refine="pixels", resolution=resolution, backend=backend.kind).to_numpy()
     hit = exact.status == gc.Status.HIT
     assert hit.sum() > 400 and (found.status[hit] == gc.Status.HIT).all()
 
@@ -138,8 +138,8 @@ def test_edges_that_meet_next_to_the_axis_are_not_lost(aim, off, backend):
 def test_pixels_next_to_the_axis_lose_no_pair(aim, backend):
     """Coincidences stand for each other, so features are not compared."""
     bodies, pairs = aimed(aim, 120, seed=6)
-    exact = gc.collide(bodies, pairs, backend=backend.kind)
-    found = gc.collide(bodies, pairs, refine="pixels", resolution=24, backend=backend.kind)
+    exact = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
+    found = gc.collide(bodies, pairs, refine="pixels", resolution=24, backend=backend.kind).to_numpy()
     hit = exact.status == gc.Status.HIT
     assert hit.sum() > 25 and (found.status[hit] == gc.Status.HIT).all()
 

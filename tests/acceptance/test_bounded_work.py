@@ -31,7 +31,7 @@ def slide(way, turn, offset=(0.0, 0.0, 0.0)):
 
 
 def seconds_of_solving(bodies, backend, pairs=20):
-    found = gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind)
+    found = gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind).to_numpy()
     assert (found.status == gc.Status.HIT).all()
     return min(
         gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind).info["timings"]["s07_solve"]
@@ -73,7 +73,9 @@ def test_nearly_parallel_edges_meet_at_the_right_time_on_a_long_way(kind, backen
             -2.463433873470252e-07,
         ],
     )
-    found = gc.collide(bodies, [[0, 1]], backend=backend.kind if kind == "kernels" else "reference")
+    found = gc.collide(
+        bodies, [[0, 1]], backend=backend.kind if kind == "kernels" else "reference"
+    ).to_numpy()
     k = found.properness > 0.4  # the others meet elsewhere
     assert found.kind[k].tolist() == [gc.Kind.EE]
     # worst error seen: 2.1e-11 of the size
@@ -101,7 +103,7 @@ def test_a_graze_that_stays_within_the_touch_is_not_told_in_a_train(backend):
     pairs = np.stack([np.arange(n), n + np.arange(n)], axis=1)
     found = gc.collide(
         gc.Bodies(gc.shapes.box(), None, *poses), pairs, backend=backend.kind, min_properness=-1.0
-    )
+    ).to_numpy()
     rows = np.stack([found.pair, found.kind, found.feature_a, found.feature_b], axis=1)
     _, counts = np.unique(rows, axis=0, return_counts=True)
     # a feature pair can meet up to 4 times

@@ -18,7 +18,7 @@ BOX = shapes.box()
 def test_pairs_index_bodies_duplicates_allowed_and_a_body_with_itself_raises(backend):
     scene = matrix.make("random_cars", 6)
     bodies = scene.bodies()
-    twice = gc.collide(bodies, np.concatenate((scene.pairs, scene.pairs)), backend=backend.kind)
+    twice = gc.collide(bodies, np.concatenate((scene.pairs, scene.pairs)), backend=backend.kind).to_numpy()
     assert np.array_equal(twice.toi[:6], twice.toi[6:])
     for bad in ([[0, 0]], [[0, 99]], [[-1, 0]]):
         with pytest.raises((ValueError, IndexError), match="pairs"):
@@ -71,7 +71,7 @@ def test_a_bad_pose_is_the_status_of_its_pair_only(what, backend):
             q[3] = {"nan": np.nan, "zero": 0.0}.get(what.split()[0], q[3] * 1.002)
 
     bodies, pairs = invalid(change)
-    found = gc.collide(bodies, pairs, backend=backend.kind)
+    found = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
     assert found.status.tolist() == [gc.Status.HIT, gc.Status.INVALID_INPUT, gc.Status.HIT]
     assert found.toi[1] == np.inf and not (found.pair == 1).any()
     assert np.isfinite(found.position).all() and np.isfinite(found.time).all()
@@ -80,7 +80,7 @@ def test_a_bad_pose_is_the_status_of_its_pair_only(what, backend):
 
 def test_a_quaternion_nearly_of_unit_length_is_normalised(backend):
     bodies, pairs = invalid(lambda p, q: q.__setitem__(3, q[3] * 1.0009))
-    found = gc.collide(bodies, pairs, backend=backend.kind)
+    found = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
     assert (found.status == gc.Status.HIT).all() and np.abs(found.toi - 2 / 3).max() < 1e-12
 
 
@@ -101,7 +101,7 @@ def test_a_matrix_must_be_rigid_within_a_millionth(backend):
         (nearly, gc.Status.HIT),
     ):
         bodies = gc.Bodies(gc.shapes.box(), None, poses([np.eye(4), away]), poses([np.eye(4), bad]))
-        found = gc.collide(bodies, [[0, 1]], backend=backend.kind)
+        found = gc.collide(bodies, [[0, 1]], backend=backend.kind).to_numpy()
         assert found.status[0] == status
 
 
@@ -145,7 +145,7 @@ def test_feature_numbers_are_the_meshs_own_and_lead_back_to_the_input(backend):
     assert str(mesh.report)
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [-3, 0.1, 0.2]], np.tile(ONE, (2, 1)))
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0.1, 0.2]], np.tile(ONE, (2, 1)))
-    found = gc.collide(gc.Bodies(mesh, None, start, end), [[0, 1]], backend=backend.kind)
+    found = gc.collide(gc.Bodies(mesh, None, start, end), [[0, 1]], backend=backend.kind).to_numpy()
     fv = found.kind == gc.Kind.FV
     assert fv.any()
     for f, vertex in zip(found.feature_a[fv], found.feature_b[fv], strict=True):
@@ -197,7 +197,7 @@ def test_a_motion_beyond_all_digits_is_unresolved_and_not_a_miss(precision, far,
     gone = gc.Poses.from_quat_wxyz([[0, 0, 0], [far, 0, 0]], [[1, 0, 0, 0]] * 2)
     found = gc.collide(
         gc.Bodies(gc.shapes.box(), None, still, gone), [[0, 1]], backend=backend.kind, precision=precision
-    )
+    ).to_numpy()
     assert found.status[0] == gc.Status.UNRESOLVED
     assert np.isfinite(found.position).all()
 
@@ -208,8 +208,8 @@ def test_segments_report_a_crossing_on_the_border_of_two_rows_once(backend):
 
     car = gc.shapes.car()
     bodies, pairs = random_impacts(car, car, 400, seed=2)
-    exact = gc.collide(bodies, pairs, backend=backend.kind)
-    found = gc.collide(bodies, pairs, refine="segments", resolution=300, backend=backend.kind)
+    exact = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
+    found = gc.collide(bodies, pairs, refine="segments", resolution=300, backend=backend.kind).to_numpy()
     rows = np.stack([found.pair, found.kind, found.feature_a, found.feature_b], axis=1)
     assert len(np.unique(rows, axis=0)) == len(rows)
     assert abs(len(found) - len(exact)) <= 2

@@ -53,7 +53,7 @@ def drills(angle, orientation=ONE, offset=(0.0, 0.0, 0.0)):
 @pytest.mark.parametrize("angle", ANGLES)
 @pytest.mark.parametrize("orientation", [ONE, np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.8, 0, 0.6, 0])])
 def test_cubes_that_drill_through_each_other_touch(angle, orientation, backend):
-    found = gc.collide(drills(angle, orientation), pairs_of(len(AXES)), backend=backend.kind)
+    found = gc.collide(drills(angle, orientation), pairs_of(len(AXES)), backend=backend.kind).to_numpy()
     assert (found.status == gc.Status.HIT).all()
     # worst error of a normal's length: 4e-16
     assert np.abs(np.linalg.norm(found.normal, axis=1) - 1).max() < 1e-14
@@ -85,7 +85,7 @@ def test_a_drill_of_its_own_carries_contacts_through_the_world(backend):
         still = np.zeros((n, 3)), np.tile(ONE, (n, 1))
         on = 4 * unit, about(AXES, angle)
         bodies = side_by_side((still, on), ((meets, still[1]), (meets + 0.3 * across, still[1])))
-        found = gc.collide(bodies, pairs_of(n), backend=backend.kind)
+        found = gc.collide(bodies, pairs_of(n), backend=backend.kind).to_numpy()
         assert (np.diff(found.contact_start) > 0).mean() > 0.9
         axis, t = unit[found.pair], found.time
         if angle == np.pi:  # either way round is a half-turn: the one whose axis leads with a positive number
@@ -104,8 +104,8 @@ def test_a_drill_of_its_own_carries_contacts_through_the_world(backend):
 def test_a_drill_and_its_mirror_agree(backend):
     """(A, B) and (B, A): the same times, with features and normals exchanged."""
     bodies, pairs = drills(1.1), pairs_of(len(AXES))
-    there = gc.collide(bodies, pairs, backend=backend.kind)
-    back = gc.collide(bodies, pairs[:, ::-1], backend=backend.kind)
+    there = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
+    back = gc.collide(bodies, pairs[:, ::-1], backend=backend.kind).to_numpy()
     assert np.array_equal(there.status, back.status)
     # worst difference of a first time: 3e-16
     assert np.abs(there.toi - back.toi).max() < 1e-13

@@ -42,7 +42,7 @@ def check(few, bodies, pairs, backend, **options):
     """Compare with `collide`; its result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of invalid poses
-        wanted = gc.collide(bodies, pairs, backend=backend.kind, **options)
+        wanted = gc.collide(bodies, pairs, backend=backend.kind, **options).to_numpy()
     fields = few.collide(bodies.start, bodies.end)
     made = gc.Contacts(**fields).to_numpy()
     for name, value in vars(wanted.to_numpy()).items():

@@ -16,7 +16,7 @@ FAMILIES = ("random_cars", "random_nonconvex", "lattice", "planar_driving", "axi
 
 
 def run(scene, backend, **more):
-    return gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, **more)
+    return gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, **more).to_numpy()
 
 
 def pair_of(mesh_a, mesh_b, start_a, end_a, start_b, end_b):
@@ -264,7 +264,7 @@ def test_first_contact_of_bodies_that_were_apart_is_proper(backend):
 
 def test_empty_batch_and_single_pair(backend):
     scene = matrix.make("random_cars", 5)
-    none = gc.collide(scene.bodies(), np.zeros((0, 2), int), backend=backend.kind)
+    none = gc.collide(scene.bodies(), np.zeros((0, 2), int), backend=backend.kind).to_numpy()
     assert len(none) == 0 and len(none.status) == 0 and none.contact_start.tolist() == [0]
     whole = run(scene, backend)
     for p in range(5):

@@ -23,7 +23,7 @@ def family_run(family):
 @functools.cache
 def first_run(family, backend):
     scene, bodies, _ = family_run(family)
-    return gc.collide(bodies, scene.pairs, backend=backend)
+    return gc.collide(bodies, scene.pairs, backend=backend).to_numpy()
 
 
 @pytest.mark.parametrize("family", scenes.FAMILIES)
@@ -47,7 +47,7 @@ def test_sample_against_the_oracle(family, backend):
 @pytest.mark.parametrize("family", scenes.FAMILIES)
 def test_same_bits_whatever_proposes_the_candidates(family, setting, backend):
     scene, bodies, answer = family_run(family)
-    found = gc.collide(bodies, scene.pairs, backend=backend.kind, **setting)
+    found = gc.collide(bodies, scene.pairs, backend=backend.kind, **setting).to_numpy()
     differ = matrix.same_bits(first_run(family, backend.kind), found)
     assert not differ, (differ, str(oracle.check(found, scene, expected=answer)))
 
@@ -67,7 +67,7 @@ def test_reference_against_the_oracle(family):
 def test_every_contact_however_improper(family, backend):
     """With the threshold at -1 nothing is filtered: every contact that facing allows is there."""
     scene = matrix.make(family, 80)
-    found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, min_properness=-1.0)
+    found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, min_properness=-1.0).to_numpy()
     report = oracle.check(found, scene, expected=matrix.expected(family, 80, min_properness=-1.0))
     assert report.ok, report
 

@@ -53,7 +53,7 @@ def differing(backend, make, args, precision="mixed", given=(), **options):
     found = gc.collide(
         scene.bodies(), scene.pairs, features="near", backend=backend.kind, precision=precision,
         **{"filters": "none", **options, **dict(given)},
-    )  # fmt: skip
+    ).to_numpy()  # fmt: skip
     return matrix.same_bits(answer, found), answer
 
 
@@ -131,7 +131,7 @@ def test_pairs_that_are_not_valid_or_not_resolved(backend):
     end = gc.Poses.from_quat_wxyz(position, bodies.end.unit_wxyz)
     bodies = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, end)
     answer, found = (
-        gc.collide(bodies, scene.pairs, features=features, backend=backend.kind)
+        gc.collide(bodies, scene.pairs, features=features, backend=backend.kind).to_numpy()
         for features in ("all", "near")
     )
     assert not matrix.same_bits(answer, found)
@@ -176,9 +176,11 @@ def test_groups_that_share_a_pair(backend):
 def test_a_batch_is_its_pairs(backend):
     """A pair alone has the contacts that it has in a batch, whatever the batch grew its buffers to."""
     scene = many_faces("axis", 24)
-    found = gc.collide(scene.bodies(), scene.pairs, features="near", backend=backend.kind)
+    found = gc.collide(scene.bodies(), scene.pairs, features="near", backend=backend.kind).to_numpy()
     for p in (0, 5, 23):
-        alone = gc.collide(scene.bodies(), scene.pairs[p : p + 1], features="near", backend=backend.kind)
+        alone = gc.collide(
+            scene.bodies(), scene.pairs[p : p + 1], features="near", backend=backend.kind
+        ).to_numpy()
         rows = slice(found.contact_start[p], found.contact_start[p + 1])
         assert alone.time.tobytes() == found.time[rows].tobytes()
         assert alone.position.tobytes() == found.position[rows].tobytes()
@@ -201,7 +203,7 @@ def test_chosen_by_itself(backend):
     scene = large_and_small()
     answer = whole(large_and_small, ())
     for more in ({}, {"candidates": "raster"}, {"filters": "none", "contacts": "all"}):
-        found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, report=True, **more)
+        found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, report=True, **more).to_numpy()
         assert not matrix.same_bits(answer, found)
         names = [row.name for row in found.report]
         assert ("near features" in names) == ("candidates" not in more)
@@ -258,7 +260,7 @@ def test_any_motion(backend, drawn, min_properness):
             gc.collide(
                 scene.bodies(), pairs, features=f, filters="none", min_properness=min_properness,
                 backend=backend.kind,
-            )
+            ).to_numpy()
             for f in ("all", "near")
         )  # fmt: skip
         assert not matrix.same_bits(answer, found)

@@ -62,7 +62,9 @@ def assert_finite(found, unit):
 def test_nothing_but_finite_numbers_comes_out(precision, extreme, backend):
     for seed in (1, 6):  # both gave NaN in single
         bodies, pairs = wild_scene(seed, extreme=extreme)
-        found = gc.collide(bodies, pairs, backend=backend.kind, precision=precision, min_properness=-1.0)
+        found = gc.collide(
+            bodies, pairs, backend=backend.kind, precision=precision, min_properness=-1.0
+        ).to_numpy()
         assert len(found) > 100  # 245 seen at least
         assert_finite(found, UNIT[precision])
 
@@ -87,7 +89,7 @@ def test_sizes_do_not_show_in_single_precision(size, way, backend):
         poses = [gc.Poses.from_quat_wxyz(p * scale, q) for p, q in zip((start, end), quats, strict=True)]
         bodies = gc.Bodies(gc.shapes.box((scale,) * 3), None, *poses)
         pairs = np.stack([np.arange(n), n + np.arange(n)], axis=1)
-        found = gc.collide(bodies, pairs, precision="single", backend=backend.kind)
+        found = gc.collide(bodies, pairs, precision="single", backend=backend.kind).to_numpy()
         assert_finite(found, UNIT["single"])
         counts.append(len(found))
     assert counts[0] > 40 and abs(counts[0] - counts[1]) <= 0.1 * counts[0]  # worst seen: see the scales

@@ -13,7 +13,7 @@ FIELDS = ("pair", "kind", "feature_a", "feature_b", "time", "time_end", "positio
 
 
 def collide(scene, backend, **options):
-    return gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, **options)
+    return gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, **options).to_numpy()
 
 
 def same_bits(x, y):
@@ -78,7 +78,9 @@ def test_contacts_just_outside_the_step_count_as_at_its_end(gap, backend):
     turn = [[1, 0, 0, 0]] * 2
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [1 + gap, 0.1, 0.2]], turn)
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.9 + gap, 0.1, 0.2]], turn)
-    found = gc.collide(gc.Bodies(gc.shapes.box(), None, start, end), [[0, 1]], backend=backend.kind)
+    found = gc.collide(
+        gc.Bodies(gc.shapes.box(), None, start, end), [[0, 1]], backend=backend.kind
+    ).to_numpy()
     assert found.status[0] == gc.Status.HIT and found.toi[0] <= 1e-10
 
 
@@ -139,8 +141,10 @@ def test_long_thin_faces_do_not_flood_the_rows(backend):
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [1.2, 0.1, 0.2]], upright)
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.7, 0.1, 0.2]], leaning)
     bodies = gc.Bodies(mesh, None, start, end)
-    rows = gc.collide(bodies, [[0, 1]], candidates="raster", max_bytes=200 << 20, backend=backend.kind)
-    boxes = gc.collide(bodies, [[0, 1]], candidates="pairs", backend=backend.kind)
+    rows = gc.collide(
+        bodies, [[0, 1]], candidates="raster", max_bytes=200 << 20, backend=backend.kind
+    ).to_numpy()
+    boxes = gc.collide(bodies, [[0, 1]], candidates="pairs", backend=backend.kind).to_numpy()
     assert len(rows) and same_bits(rows, boxes)
 
 

@@ -107,7 +107,9 @@ def test_first_is_the_beginning_of_all(kind, backend):
     bodies = scene.bodies()
     for threshold in (-1.0, 0.0):
         every, first = (
-            gc.collide(bodies, scene.pairs, min_properness=threshold, contacts=x, backend=backend.kind)
+            gc.collide(
+                bodies, scene.pairs, min_properness=threshold, contacts=x, backend=backend.kind
+            ).to_numpy()
             for x in ("all", "first")
         )
         keep = np.asarray(every.time) == np.asarray(every.toi)[np.asarray(every.pair)]

@@ -49,12 +49,14 @@ def test_nothing_left_out_is_a_contact(name, backend):
         assert len(truth) > 10, "the scene has to have contacts"
         for filters in FILTERS:
             for features in ("near", "all"):
-                found = gc.collide(bodies, filters=filters, features=features, backend=backend.kind, **rules)
+                found = gc.collide(
+                    bodies, filters=filters, features=features, backend=backend.kind, **rules
+                ).to_numpy()
                 w.same_contacts(found, truth)
                 assert found.n_pairs < truth.n_pairs
         by_hand = gc.collide(
             bodies, gc.find_pairs(bodies, backend=backend.kind, **rules), backend=backend.kind
-        )
+        ).to_numpy()
         assert np.array_equal(by_hand.pairs, found.pairs)
         w.same_contacts(by_hand, truth)
 
@@ -72,9 +74,9 @@ def test_nothing_left_out_is_a_contact(name, backend):
 def test_nothing_left_out_is_a_contact_at_random(seed, n, turn, way, still, rules, filters, backend):
     bodies = w.drift(seed, n, turn=turn, way=way, still=still)
     rules = w.some_rules(seed, n) if rules else {}
-    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules)
+    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules).to_numpy()
     w.same_contacts(
-        gc.collide(bodies, filters=filters, features="near", backend=backend.kind, **rules), truth
+        gc.collide(bodies, filters=filters, features="near", backend=backend.kind, **rules).to_numpy(), truth
     )
 
 
@@ -85,8 +87,8 @@ def test_nothing_left_out_is_a_contact_at_random(seed, n, turn, way, still, rule
 def test_with_every_other_option(options, backend):
     """The hierarchy and the filters may be used with all that `collide` could do before."""
     bodies, rules = scene("cars", 5)
-    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules, **options)
-    found = gc.collide(bodies, backend=backend.kind, **rules, **options)
+    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules, **options).to_numpy()
+    found = gc.collide(bodies, backend=backend.kind, **rules, **options).to_numpy()
     assert w.same_contacts(found, truth) > 10
 
 
@@ -97,7 +99,7 @@ def test_approximate_modes_only_lose_what_is_false(refine, backend):
     options = {"refine": refine, "backend": backend.kind}
     everything = gc.collide(bodies, **options, **EVERYTHING, **rules)
     found = gc.collide(bodies, **options, **rules)
-    exact = gc.collide(bodies, backend=backend.kind, **rules)
+    exact = gc.collide(bodies, backend=backend.kind, **rules).to_numpy()
     all_of, mine = w.by_pair(everything, everything.pairs), w.by_pair(found, found.pairs)
     assert len(found) > 10 and set(mine) <= set(all_of)
     assert set(w.by_pair(exact, exact.pairs)) & set(all_of) <= set(mine)
@@ -120,8 +122,8 @@ def test_each_rule_alone_keeps_the_contacts_of_its_pairs(rule, backend):
     if rule in ("group", "mask"):  # one means nothing without the other
         rules = {"group": np.arange(60) % 3 + 1, "mask": np.full(60, 2), "still_pairs": rule == "mask"}
     pairs = np.stack(np.triu_indices(60, 1), axis=1)
-    everyone = gc.collide(bodies, pairs, backend=backend.kind)
-    found = gc.collide(bodies, backend=backend.kind, **rules)
+    everyone = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
+    found = gc.collide(bodies, backend=backend.kind, **rules).to_numpy()
     allowed = {tuple(row) for row in w.allowed(bodies, **rules).tolist()}
     kept = [k for k, row in enumerate(everyone.pairs[everyone.pair].tolist()) if tuple(row) in allowed]
     if rule == "still_pairs":
@@ -136,11 +138,11 @@ def test_each_rule_alone_keeps_the_contacts_of_its_pairs(rule, backend):
 def test_worlds_in_one_place_are_as_good_as_alone(backend):
     """Each world's contacts are those that it has when it is computed by itself."""
     bodies, world = worlds(5, 10, 3)
-    together = gc.collide(bodies, world=world, backend=backend.kind)
+    together = gc.collide(bodies, world=world, backend=backend.kind).to_numpy()
     for k in range(5):
         mine = np.flatnonzero((world == k) | (world == -1))
         part = gc.Bodies(bodies.meshes, bodies.shape[mine], bodies.start[mine], bodies.end[mine])
-        alone = gc.collide(part, world=world[mine], backend=backend.kind)
+        alone = gc.collide(part, world=world[mine], backend=backend.kind).to_numpy()
         rows = np.flatnonzero((world[together.pairs[together.pair]] == k).any(axis=1))
         assert np.array_equal(mine[alone.pairs[alone.pair]], together.pairs[together.pair][rows])
         for name in w.FIELDS:
@@ -174,7 +176,7 @@ def test_other_numbers_of_the_bodies_change_nothing_but_the_numbers(name, backen
     number = np.argsort(order)
     moved = {k: number[v] if k == "ignore" else v[order] for k, v in rules.items()}
     here, there = (
-        gc.collide(b, backend=backend.kind, **r)
+        gc.collide(b, backend=backend.kind, **r).to_numpy()
         for b, r in ((bodies, rules), (permuted(bodies, order), moved))
     )
     back = order[there.pairs]
@@ -202,16 +204,16 @@ def test_far_from_the_origin(name, backend):
     """On places that float64 holds exactly, far away too, the screws are the same and so is the answer."""
     bodies, rules = scene(name, 6)
     bodies = w.shifted(bodies, 0.0)
-    here = gc.collide(bodies, backend=backend.kind, **rules)
+    here = gc.collide(bodies, backend=backend.kind, **rules).to_numpy()
     for far in (2.0**10, 2.0**20):
-        there = gc.collide(w.shifted(bodies, far), backend=backend.kind, **rules)
+        there = gc.collide(w.shifted(bodies, far), backend=backend.kind, **rules).to_numpy()
         assert np.array_equal(here.pairs[here.pair], there.pairs[there.pair])
         for field in ("kind", "feature_a", "feature_b", "sustained"):
             assert np.array_equal(getattr(here, field), getattr(there, field))
         # measured: 0 of times, 2e-10 of places at 2^20, whose own rounding is 1e-10
         assert np.abs(here.time - there.time).max() <= 1e-12
         assert np.abs(here.position + [far, -far, far] - there.position).max() <= 1e-15 * far + 1e-12
-        truth = gc.collide(w.shifted(bodies, far), backend=backend.kind, **EVERYTHING, **rules)
+        truth = gc.collide(w.shifted(bodies, far), backend=backend.kind, **EVERYTHING, **rules).to_numpy()
         w.same_contacts(there, truth)
 
 
@@ -223,13 +225,13 @@ def test_invalid_poses_are_told_and_disturb_nobody(backend):
     poses = (gc.Poses.from_quat_wxyz(x, p.quat_wxyz) for x, p in ((start, bodies.start), (end, bodies.end)))
     broken = gc.Bodies(bodies.meshes, bodies.shape, *poses)
     with pytest.warns(RuntimeWarning, match=r"3 bodies have an invalid pose.*3, 11, 40") as warned:
-        found = gc.collide(broken, backend=backend.kind, **rules)
+        found = gc.collide(broken, backend=backend.kind, **rules).to_numpy()
     assert len(warned) == 1
     assert np.array_equal(found.info["invalid_bodies"], bad)
     assert not np.isin(found.pairs, bad).any() and (found.status != gc.Status.INVALID_INPUT).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        whole = gc.collide(bodies, backend=backend.kind, **rules)
+        whole = gc.collide(bodies, backend=backend.kind, **rules).to_numpy()
     assert len(whole.info["invalid_bodies"]) == 0
     others = ~np.isin(whole.pairs[whole.pair], bad).any(axis=1)
     assert np.array_equal(found.time, whole.time[others])
@@ -240,7 +242,7 @@ def test_a_step_in_which_nobody_moves(backend):
     bodies, rules = scene("drift", 9)
     parked = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, bodies.start)
     assert gc.find_pairs(parked, backend=backend.kind).shape == (0, 2)
-    none = gc.collide(parked, backend=backend.kind, report=True)
+    none = gc.collide(parked, backend=backend.kind, report=True).to_numpy()
     assert none.n_pairs == 0 and len(none) == 0 and none.pairs.shape == (0, 2)
     assert str(none.report)
     options = {"check_start": True, "backend": backend.kind}
@@ -256,7 +258,7 @@ def test_hardly_any_bodies(n, backend):
     for kind in ("hierarchy", "off"):
         found = gc.collide(
             bodies, backend=backend.kind, broad_phase=kind, world=np.zeros(n, int), report=True
-        )
+        ).to_numpy()
         assert found.n_pairs <= n * (n - 1) // 2 and found.pairs.dtype == np.int32
         assert gc.find_pairs(bodies, backend=backend.kind, broad_phase=kind).shape == (found.n_pairs, 2)
 
@@ -277,8 +279,8 @@ def test_steps_through_one_tree_are_as_fresh_searches(backend):
             warnings.simplefilter("ignore", RuntimeWarning)
             pairs = phase.find_pairs(bodies)
             assert np.array_equal(pairs, gc.find_pairs(bodies, backend=backend.kind, **rules))
-            truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules)
-        w.same_contacts(gc.collide(bodies, pairs, backend=backend.kind), truth)
+            truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules).to_numpy()
+        w.same_contacts(gc.collide(bodies, pairs, backend=backend.kind).to_numpy(), truth)
         refitted.append(phase.report.refitted)
         poses = after
     assert not refitted[0] and sum(refitted) > 8 and not all(refitted[1:])

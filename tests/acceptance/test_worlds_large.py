@@ -37,7 +37,7 @@ def test_twenty_thousand_bodies(backend):
     n = 20000
     bodies = w.drift(3, n, side=2.4 * n ** (1 / 3))
     begun = time.perf_counter()
-    found = gc.collide(bodies, backend=backend.kind, max_bytes=64 * MIB, report=True)
+    found = gc.collide(bodies, backend=backend.kind, max_bytes=64 * MIB, report=True).to_numpy()
     assert time.perf_counter() - begun < 60  # measured: 2 s on two cores
     assert found.report["hierarchy"].settled > 0.999 * found.report["hierarchy"].got
     wanted = some_of(found, n, 10)
@@ -49,7 +49,7 @@ def test_a_hundred_thousand_bodies(backend):
     n = 100000
     bodies = w.drift(4, n, side=2.2 * n ** (1 / 3), meshes=w.SHAPES)
     begun = time.perf_counter()
-    found = gc.collide(bodies, backend=backend.kind, max_bytes=256 * MIB)
+    found = gc.collide(bodies, backend=backend.kind, max_bytes=256 * MIB).to_numpy()
     assert time.perf_counter() - begun < 300  # measured: 8 s on two cores for small shapes
     wanted = some_of(found, n, 20)
     assert agrees_on(found, bodies, wanted, backend) > 20
@@ -59,13 +59,13 @@ def test_a_hundred_thousand_bodies(backend):
 def test_four_thousand_worlds(backend):
     bodies, world = worlds(4096, 32, 1)
     begun = time.perf_counter()
-    found = gc.collide(bodies, world=world, backend=backend.kind)
+    found = gc.collide(bodies, world=world, backend=backend.kind).to_numpy()
     assert time.perf_counter() - begun < 300  # measured: 10 s on two cores
     assert found.pairs[:, 0].max() < 4096 * 38 and len(found) > 100000
     for k in np.random.default_rng(0).choice(4096, 12, replace=False):
         mine = np.flatnonzero((world == k) | (world == -1))
         part = gc.Bodies(bodies.meshes, bodies.shape[mine], bodies.start[mine], bodies.end[mine])
-        alone = gc.collide(part, world=world[mine], backend=backend.kind, **EVERYTHING)
+        alone = gc.collide(part, world=world[mine], backend=backend.kind, **EVERYTHING).to_numpy()
         rows = np.flatnonzero((world[found.pairs[found.pair]] == k).any(axis=1))
         assert len(rows) > 5
         assert np.array_equal(mine[alone.pairs[alone.pair]], found.pairs[found.pair][rows])
@@ -113,7 +113,8 @@ def test_bodies_that_all_turn_half_round_are_refused(backend):
     few = gc.Bodies(gc.shapes.box(), None, start[:50], end[:50])
     assert len(gc.find_pairs(few, backend=backend.kind)) == 50 * 49 // 2
     w.same_contacts(
-        gc.collide(few, backend=backend.kind), gc.collide(few, backend=backend.kind, **EVERYTHING)
+        gc.collide(few, backend=backend.kind).to_numpy(),
+        gc.collide(few, backend=backend.kind, **EVERYTHING).to_numpy(),
     )
 
 
@@ -179,9 +180,9 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_one_that_is_not_like_the_others(name, backend):
     bodies = add(w.drift(5, 150), *ODD[name])
-    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING)
+    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING).to_numpy()
     for precision in ("mixed", "double"):
-        found = gc.collide(bodies, backend=backend.kind, precision=precision, report=True)
+        found = gc.collide(bodies, backend=backend.kind, precision=precision, report=True).to_numpy()
         w.same_contacts(found, truth, unresolved=name == "far outlier")
     others = gc.find_pairs(w.drift(5, 150), backend=backend.kind)
     assert found.n_pairs <= len(others) + 150, "the others are distinguished as before"

@@ -77,24 +77,24 @@ def meanwhile(monkeypatch):
 @pytest.mark.parametrize("way", WAYS)
 def test_pairs_changed_during_the_call(backend, meanwhile, way):
     bodies, pairs = bodies_of(*scene()), all_pairs()
-    expected = gc.collide(bodies, pairs.copy(), backend=backend.name)
+    expected = gc.collide(bodies, pairs.copy(), backend=backend.name).to_numpy()
     times = bisection.bisection(bodies, pairs.copy(), backend=backend.name).time
     given = WAYS[way](pairs)
     meanwhile.append(lambda: pairs.fill(WILD))
-    same(gc.collide(bodies, given, backend=backend.name), expected)
+    same(gc.collide(bodies, given, backend=backend.name).to_numpy(), expected)
     pairs[:] = expected.pairs
     assert np.array_equal(bisection.bisection(bodies, given, backend=backend.name).time, times)
 
 
 def test_pairs_changed_by_the_progress_callback(backend):
     bodies, pairs = bodies_of(*scene()), all_pairs()
-    expected, reported = gc.collide(bodies, pairs.copy(), backend=backend.name), []
+    expected, reported = gc.collide(bodies, pairs.copy(), backend=backend.name).to_numpy(), []
 
     def progress(done, total):
         reported.append(done)
         pairs[:] = WILD
 
-    found = gc.collide(bodies, pairs, backend=backend.name, max_bytes=1 << 17, progress=progress)
+    found = gc.collide(bodies, pairs, backend=backend.name, max_bytes=1 << 17, progress=progress).to_numpy()
     assert len(reported) > 1  # several pieces, or it shows nothing
     same(found, expected)
 
@@ -105,9 +105,9 @@ def test_rules_changed_during_the_call(backend, meanwhile):
         "world": np.arange(12) % 2, "group": np.full(12, 3, np.uint32), "mask": np.full(12, 1, np.uint32),
         "ignore": np.array([[0, 2], [5, 1]]),
     }  # fmt: skip
-    expected = gc.collide(bodies, **copy.deepcopy(rules), backend=backend.name)
+    expected = gc.collide(bodies, **copy.deepcopy(rules), backend=backend.name).to_numpy()
     meanwhile.append(lambda: [a.fill(WILD) for a in rules.values()])
-    same(gc.collide(bodies, **rules, backend=backend.name), expected)
+    same(gc.collide(bodies, **rules, backend=backend.name).to_numpy(), expected)
 
 
 def test_arrays_changed_after_poses_bodies_and_meshes_are_made(backend):
@@ -115,10 +115,10 @@ def test_arrays_changed_after_poses_bodies_and_meshes_are_made(backend):
     corners, faces = gc.shapes.box().vertices.copy(), np.array([f for f in gc.shapes.box().faces])
     start, end = (gc.Poses.from_quat_wxyz(*both) for both in zip(position, quat, strict=True))
     bodies = gc.Bodies(gc.Mesh(corners, faces), shape, start, end)
-    expected = gc.collide(bodies_of(*scene()), all_pairs(), backend=backend.name)
+    expected = gc.collide(bodies_of(*scene()), all_pairs(), backend=backend.name).to_numpy()
     for array in (position, quat, shape, corners, faces):
         array.fill(WILD)
-    same(gc.collide(bodies, all_pairs(), backend=backend.name), expected)
+    same(gc.collide(bodies, all_pairs(), backend=backend.name).to_numpy(), expected)
 
 
 def frozen_things():
@@ -154,9 +154,9 @@ def test_indices_cannot_be_unlocked(name):
 
 def test_copies_and_pickles_give_the_same_contacts(backend):
     bodies = bodies_of(*scene())
-    expected = gc.collide(bodies, all_pairs(), backend=backend.name)
+    expected = gc.collide(bodies, all_pairs(), backend=backend.name).to_numpy()
     for made in (copy.deepcopy(bodies), pickle.loads(pickle.dumps(bodies))):
-        same(gc.collide(made, all_pairs(), backend=backend.name), expected)
+        same(gc.collide(made, all_pairs(), backend=backend.name).to_numpy(), expected)
 
 
 def test_one_broad_phase_for_many_threads(backend):

@@ -167,7 +167,9 @@ def test_convex_bodies_are_never_found_early_nor_without_a_contact(
     bodies = gc.Bodies(
         HULLS, shape, gc.Poses.from_quat_wxyz(at[:2], turn[:2]), gc.Poses.from_quat_wxyz(at[2:], turn[2:])
     )
-    exact = gc.collide(bodies, [[0, 1]], min_properness=-1.0, check_start=True, backend=backend.kind)
+    exact = gc.collide(
+        bodies, [[0, 1]], min_properness=-1.0, check_start=True, backend=backend.kind
+    ).to_numpy()
     found = gc.baselines.bisection(
         bodies, [[0, 1]], samples=samples, iterations=iterations, backend=backend.kind
     )

@@ -22,7 +22,7 @@ def touched(bodies, backend, precision="mixed"):
     rows = every_pair(len(bodies))
     found = gc.collide(
         bodies, rows, backend=backend.name, min_properness=-1.0, precision=precision, filters="none"
-    )
+    ).to_numpy()
     return set(map(tuple, rows[found.status == gc.Status.HIT].tolist()))
 
 
@@ -289,7 +289,7 @@ def test_more_bytes_than_any_machine_has(backend):
     want = gc.find_pairs(bodies, backend=backend.name)
     for huge in (2**63, 2**80, 2**200):
         assert np.array_equal(gc.find_pairs(bodies, backend=backend.name, max_bytes=huge), want)
-        found = gc.collide(bodies, backend=backend.name, max_bytes=huge, features="near")
+        found = gc.collide(bodies, backend=backend.name, max_bytes=huge, features="near").to_numpy()
         assert np.array_equal(found.pairs, want)
 
 

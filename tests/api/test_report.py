@@ -82,9 +82,9 @@ def moving():
 
 def test_collide_reports(backend):
     bodies, pairs = moving()
-    plain = gc.collide(bodies, pairs, backend=backend.kind)
+    plain = gc.collide(bodies, pairs, backend=backend.kind).to_numpy()
     assert plain.report is None
-    found = gc.collide(bodies, pairs, backend=backend.kind, report=True)
+    found = gc.collide(bodies, pairs, backend=backend.kind, report=True).to_numpy()
     for name in ("time", "toi", "status", "feature_a", "position"):
         assert getattr(found, name).tobytes() == getattr(plain, name).tobytes()
     report = found.report

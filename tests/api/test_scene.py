@@ -115,7 +115,7 @@ def test_poses_as_arrays_and_updates(backend):
             bodies.shape,
             *(gc.Poses(*p) if isinstance(p, tuple) else p for p in (start, end or start)),
         )
-        same(scene.collide(), gc.collide(want, backend=backend.kind, still_pairs=True))
+        same(scene.collide(), gc.collide(want, backend=backend.kind, still_pairs=True).to_numpy())
     scene.step(two)
     assert np.array_equal(scene.bodies.start.position, one[0])
     assert np.array_equal(scene.bodies.end.position, two[0])
@@ -136,7 +136,7 @@ def test_results_outlast_later_steps(backend):
     rng = np.random.default_rng(4)
     scene = scene_of(drift(4, 40), backend.kind)
     found, pairs = scene.collide(), scene.find_pairs()
-    want, want_pairs = gc.collide(scene.bodies, backend=backend.kind), pairs.copy()
+    want, want_pairs = gc.collide(scene.bodies, backend=backend.kind).to_numpy(), pairs.copy()
     for _ in range(3):
         scene.step(moved(rng, scene.bodies.end))
         scene.collide()
@@ -288,7 +288,7 @@ def test_threads_share_a_scene_and_have_their_own(backend):
     """Eight threads, four sets of meshes, a scene each two; each finds what it would find alone."""
     sets = [drift(11 + k, 30, meshes=SHAPES[k : k + 2]) for k in range(4)]
     scenes = [scene_of(bodies, backend.kind) for bodies in sets]
-    want = [gc.collide(bodies, backend=backend.kind) for bodies in sets]
+    want = [gc.collide(bodies, backend=backend.kind).to_numpy() for bodies in sets]
     begin = threading.Barrier(8)
 
     def work(k):
@@ -327,7 +327,7 @@ def test_what_is_interrupted_is_done_anew(backend, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             scene.collide()
         monkeypatch.undo()
-        same(scene.collide(), gc.collide(scene.bodies, backend=backend.kind))
+        same(scene.collide(), gc.collide(scene.bodies, backend=backend.kind).to_numpy())
 
 
 def test_progress_may_not_ask(backend):

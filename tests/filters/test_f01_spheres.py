@@ -102,7 +102,7 @@ def test_numbers_that_overflow_stay(backend):
     poses = gc.Poses.from_quat_wxyz(start, still)
     found = gc.collide(
         gc.Bodies(gc.shapes.box(), None, poses, poses), [[0, 1], [2, 3]], backend=backend.kind, report=True
-    )
+    ).to_numpy()
     assert found.status[1] == gc.Status.MISS and found.report["spheres"].settled <= 1
 
 

@@ -19,7 +19,7 @@ CHOICES = ["auto", ("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "sph
 
 
 def run(of, backend, **options):
-    return gc.collide(of.bodies(), of.pairs, backend=backend, **options)
+    return gc.collide(of.bodies(), of.pairs, backend=backend, **options).to_numpy()
 
 
 @pytest.mark.parametrize("name", ("misses", "swings", "drills", "stills", "axis_through_both", "lattice"))
@@ -82,10 +82,12 @@ def test_invalid_pairs_pass_through(backend):
     bad = gc.Bodies(
         bodies.meshes, bodies.shape, gc.Poses.from_quat_wxyz(position, bodies.start.unit_wxyz), bodies.end
     )
-    plain = gc.collide(bad, of.pairs, filters="none", backend=backend.kind)
+    plain = gc.collide(bad, of.pairs, filters="none", backend=backend.kind).to_numpy()
     assert (plain.status == gc.Status.INVALID_INPUT).sum() == 8
     for filters in CHOICES:
-        assert not matrix.same_bits(plain, gc.collide(bad, of.pairs, filters=filters, backend=backend.kind))
+        assert not matrix.same_bits(
+            plain, gc.collide(bad, of.pairs, filters=filters, backend=backend.kind).to_numpy()
+        )
 
 
 def test_the_rows_of_a_report_hang_together(backend):
@@ -106,7 +108,7 @@ def test_the_farther_apart_the_more_is_settled(backend):
     shares = []
     for touch in (0.4, 0.1, 0.02):
         bodies, pairs = scenes.random_impacts(gc.shapes.car(), n=400, seed=1, touch_share=touch)
-        found = gc.collide(bodies, pairs, report=True, backend=backend.kind)
+        found = gc.collide(bodies, pairs, report=True, backend=backend.kind).to_numpy()
         left = found.report["narrow phase"].got
         shares.append(1 - left / 400)
         assert left <= 2.5 * found.report["narrow phase"].hits + 4
@@ -115,7 +117,7 @@ def test_the_farther_apart_the_more_is_settled(backend):
 
 def test_empty_batches(backend):
     of = _cases.misses(9, 3)
-    found = gc.collide(of.bodies(), np.zeros((0, 2), int), backend=backend.kind, report=True)
+    found = gc.collide(of.bodies(), np.zeros((0, 2), int), backend=backend.kind, report=True).to_numpy()
     assert len(found) == 0 and all(row.got == 0 for row in found.report)
 
 

@@ -18,7 +18,7 @@ def overlaps(meshes, shape, start, backend, end=None, turn=None):
     at = gc.Poses.from_quat_wxyz(start, turn)
     on = at if end is None else gc.Poses.from_quat_wxyz(end, turn)
     pairs = np.arange(len(start)).reshape(-1, 2)
-    found = gc.collide(gc.Bodies(meshes, shape, at, on), pairs, check_start=True, backend=backend)
+    found = gc.collide(gc.Bodies(meshes, shape, at, on), pairs, check_start=True, backend=backend).to_numpy()
     return found.status == OVERLAP
 
 
@@ -172,5 +172,5 @@ def test_a_sharp_tip_that_touches_does_not_overlap(gap, backend):
     pose = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, height]], [[1, 0, 0, 0], turn])
     found = gc.collide(
         gc.Bodies([ground, tip], [0, 1], pose, pose), [[0, 1], [1, 0]], check_start=True, backend=backend.name
-    )
+    ).to_numpy()
     assert (np.asarray(found.status) == gc.Status.INITIAL_OVERLAP).all() == (gap < 0)

@@ -93,7 +93,7 @@ def collide(made, turned, start, end, backend, **options):
     bodies = gc.Bodies(
         meshes, np.arange(len(made)), gc.Poses.from_quat_wxyz(*start), gc.Poses.from_quat_wxyz(*end)
     )
-    return gc.collide(bodies, np.arange(len(made)).reshape(-1, 2), backend=backend, **options)
+    return gc.collide(bodies, np.arange(len(made)).reshape(-1, 2), backend=backend, **options).to_numpy()
 
 
 def assert_same_contacts(one, other):
@@ -172,7 +172,7 @@ def drop(shape, faces, turned, start, end, tilt, backend, other, **options):
         [sheet, other], [0, 1],
         gc.Poses.from_quat_wxyz([[0, 0, 0], start], q), gc.Poses.from_quat_wxyz([[0, 0, 0], end], q),
     )  # fmt: skip
-    return gc.collide(bodies, [[0, 1]], backend=backend, **options)
+    return gc.collide(bodies, [[0, 1]], backend=backend, **options).to_numpy()
 
 
 RIDGE = (
@@ -257,6 +257,6 @@ def judged_sheets():
 
 def test_sheets_agree_with_the_oracle(backend):
     for scene, expected in judged_sheets():
-        found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind)
+        found = gc.collide(scene.bodies(), scene.pairs, backend=backend.kind).to_numpy()
         report = oracle.check(found, scene, expected=expected)
         assert report.ok, report

@@ -351,9 +351,11 @@ def test_components_of_kernels_and_reference():
 
 def test_what_was_found_is_told_in_plain_words(backend):
     still = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.2, 0.1, 0], [5, 0, 0], [5.1, 0, 0]], [STILL] * 4)
-    found = gc.collide(gc.Bodies(BOX, None, still, still), [[0, 1], [0, 2]], backend=backend.kind)
+    found = gc.collide(gc.Bodies(BOX, None, still, still), [[0, 1], [0, 2]], backend=backend.kind).to_numpy()
     assert "1 INITIAL_OVERLAP" in repr(found) and "1 pair is in each other already" in repr(found)
-    found = gc.collide(gc.Bodies(BOX, None, still, still), [[0, 1], [2, 3]], backend=backend.kind)
+    found = gc.collide(gc.Bodies(BOX, None, still, still), [[0, 1], [2, 3]], backend=backend.kind).to_numpy()
     assert "2 pairs are in each other already when the step begins" in repr(found)
-    found = gc.collide(gc.Bodies(BOX, None, still, still), [[0, 1]], backend=backend.kind, check_start=False)
+    found = gc.collide(
+        gc.Bodies(BOX, None, still, still), [[0, 1]], backend=backend.kind, check_start=False
+    ).to_numpy()
     assert "INITIAL_OVERLAP" not in repr(found) and "in each other" not in repr(found)
