@@ -181,7 +181,7 @@ class Backend(ABC):
         """One element as a Python number (`index` counts flat, from the end if negative)."""
         return self.to_host(buf).reshape(-1)[index].item()
 
-    def exclusive_scan(self, counts: Buffer, out=None) -> Buffer:
+    def exclusive_scan(self, counts: Buffer, out: Buffer | None = None) -> Buffer:
         """Sums before each element: int64 buffer of length n + 1, its last element the total; `out`, if one
         of this length is given."""
         host = self.to_host(counts).reshape(-1)
@@ -314,7 +314,7 @@ class Backend(ABC):
             As `launch`.
         """
 
-    def sequence(self, steps) -> Sequence:
+    def sequence(self, steps: Any) -> Sequence:
         """`steps` (`gpu_collide.backends.sequence`), with their buffers and checked now, for many runs."""
         return Sequence(self, steps)
 

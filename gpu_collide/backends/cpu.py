@@ -153,7 +153,7 @@ class _CpuBound(Bound):
         return self._packed
 
     @property
-    def buffers(self):
+    def buffers(self) -> list[Any]:
         """The buffers among the arguments."""
         return [self._args[arg.name] for arg in self._kernel.args if arg.pointer]
 
@@ -171,25 +171,25 @@ class _CpuSequence(Sequence):
     """All steps in one call of C, on this thread alone, unless that took long: then with all threads for some
     runs, step by step."""
 
-    def __init__(self, backend, steps):
+    def __init__(self, backend: Any, steps: Any) -> None:
         super().__init__(backend, steps)
         self._launches = [step.bound for step in self.steps if isinstance(step, Launch)]
         # each library has the same runner, and takes the kernels of all
         library = self._launches[0].kernel.handle.function.library if self._launches else None
         self._by_threads = 0  # runs to come that go step by step
-        self._packed = []  # arguments of the launches, where C reads them and writes their counts
+        self._packed: list[Any] = []  # arguments of the launches, where C reads them and writes their counts
         self._function = library and _sequence_of(library)
         rows = [self._row(step) for step in self.steps]
         self._rows = np.array(rows, np.int64)
         self._address = self._rows.__array_interface__["data"][0]
         self._written = {str(k): array for k, array in enumerate(self._arrays())}
 
-    def _row(self, step):
+    def _row(self, step: Any) -> Any:
         """A step as ``gc_step`` in `gpu_collide.backends.sequence.C_TEXT`."""
         at = self.backend.address
         if isinstance(step, Launch):
             kernel = step.bound.kernel
-            packed = ctypes.create_string_buffer(step.bound.packed)
+            packed = ctypes.create_string_buffer(step.bound.packed)  # type: ignore[attr-defined]
             self._packed.append(packed)
             driver = ctypes.cast(kernel.handle.function, ctypes.c_void_p).value
             each = PART_ITEMS if step.groups is None else 1
@@ -201,16 +201,18 @@ class _CpuSequence(Sequence):
         n, most = self._count(step.n), step.out.size
         return 3, at(step.numbers, False), at(step.flags, False), at(step.out), at(step.n_out), *n, most, 0
 
-    def _count(self, n):
+    def _count(self, n: Any) -> Any:
         return (0, n) if isinstance(n, int) else (self.backend.address(n, False), 0)
 
-    def _arrays(self):
+    def _arrays(self) -> Any:
         """All buffers."""
         for step in self.steps:
-            found = step.bound.buffers if isinstance(step, Launch) else step
+            found: Any = step
+            if isinstance(step, Launch):
+                found = step.bound.buffers  # type: ignore[attr-defined]
             yield from (array for array in found if isinstance(array, np.ndarray))
 
-    def run(self):
+    def run(self) -> bool:
         if self._by_threads or self._function is None:
             self._by_threads -= self._by_threads > 0
             return super().run()
@@ -229,7 +231,7 @@ class _CpuSequence(Sequence):
 _SequenceState = ctypes.c_int * 9
 
 
-def _sequence_of(library):
+def _sequence_of(library: Any) -> Any:
     function = library["gc_run_sequence"]
     function.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
     function.restype = ctypes.c_int
@@ -313,7 +315,7 @@ class CpuBackend(Backend):
     def item(self, buf: Buffer, index: int = -1) -> Any:
         return buf.item(index)
 
-    def exclusive_scan(self, counts: Buffer, out=None) -> Buffer:
+    def exclusive_scan(self, counts: Buffer, out: Buffer | None = None) -> Buffer:
         out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[0] = 0
         np.add.accumulate(counts.reshape(-1), 0, np.int64, out[1:])
@@ -347,10 +349,10 @@ class CpuBackend(Backend):
     def bind(self, kernel: Any, **args: Any) -> Bound:
         return _CpuBound(self, kernel, self._values(kernel, args), args)
 
-    def sequence(self, steps):
+    def sequence(self, steps: Any) -> Any:
         return _CpuSequence(self, steps)
 
-    def address(self, buf, writes=True) -> int:
+    def address(self, buf: Any, writes: bool = True) -> int:
         """Where the contents of a buffer lie, for a kernel that reads it, or writes it as well."""
         if isinstance(buf, np.ndarray) and buf.flags.c_contiguous and (buf.flags.writeable or not writes):
             return buf.__array_interface__["data"][0]

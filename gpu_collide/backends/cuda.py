@@ -22,6 +22,7 @@ from gpu_collide.backends.fork import Driver, LostByFork
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from numpy.typing import DTypeLike
@@ -75,17 +76,17 @@ _NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY
 _driver = Driver("CUDA")
 
 
-def _telling(verb):
+def _translating(verb: Callable[..., Any]) -> Callable[..., Any]:
     """A verb whose CUDA errors become errors of this package."""
 
     @functools.wraps(verb)
-    def told(self, *args, **keywords):
+    def translated(self: Any, *args: Any, **keywords: Any) -> Any:
         try:
             return verb(self, *args, **keywords)
         except self.cuda_errors as error:
-            raise self.told(error, verb.__name__) from error
+            raise self.translated(error, verb.__name__) from error
 
-    return told
+    return translated
 
 
 class _CudaBound(Bound):
@@ -157,7 +158,9 @@ class CudaBackend(Backend):
         self.device = f"{properties['name'].decode()} (sm_{self._arch})"
         self.max_groups = properties["multiProcessorCount"] * 32
         self._resident = properties["multiProcessorCount"] * properties["maxThreadsPerMultiProcessor"]
-        self._stacks = {}  # bytes of a work-item's stack, by handle; and the largest that was launched
+        self._stacks: dict[
+            Any, int
+        ] = {}  # bytes of a work-item's stack, by handle; and the largest that was launched
         self._stack_had = 0
         try:
             self.self_test()
@@ -166,12 +169,12 @@ class CudaBackend(Backend):
         except (BackendUnavailableError, KernelCompileError, DeviceError) as error:
             raise GpuUnusableError(f"{self.device}: {error}") from error
 
-    def told(self, error, doing: str) -> Exception:
+    def translated(self, error: Exception, doing: str) -> Exception:
         """What an error of CUDA is raised as."""
         if isinstance(error, MemoryError) or getattr(error, "status", None) == _NO_MEMORY:
             return DeviceMemoryError(f"{self.device}: {error}")
         return DeviceError(
-            f"{self.device}: {error}, told at {doing}; a launch or copy before it may be the reason. The "
+            f"{self.device}: {error}, reported at {doing}; a launch or copy before it may be the reason. The "
             "device may be of no more use to this process: start a new one"
         )
 
@@ -180,45 +183,45 @@ class CudaBackend(Backend):
         _driver.use()
         return self._made_cupy
 
-    @_telling
+    @_translating
     def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
         array = np.asarray(array)
         return self._cupy.asarray(
             np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
         )
 
-    @_telling
+    @_translating
     def to_host(self, buf: Buffer) -> Array:
         return self._cupy.asnumpy(buf)
 
-    @_telling
+    @_translating
     def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return self._cupy.empty(shape_of(shape), dtype)
 
-    @_telling
+    @_translating
     def fill(self, buf: Buffer, value: Any) -> Buffer:
         buf.fill(value)
         return buf
 
-    @_telling
+    @_translating
     def write(self, buf: Buffer, array: Array) -> Buffer:
-        self._cupy  # noqa: B018  a forked child is told
+        self._cupy  # noqa: B018  raises in a forked child
         buf.set(np.ascontiguousarray(self._must_fit(buf, array), buf.dtype))
         return buf
 
-    @_telling
+    @_translating
     def item(self, buf: Buffer, index: int = -1) -> Any:
         return buf.reshape(-1)[index].item()
 
-    @_telling
-    def exclusive_scan(self, counts: Buffer, out=None) -> Buffer:
+    @_translating
+    def exclusive_scan(self, counts: Buffer, out: Buffer | None = None) -> Buffer:
         out = self.empty(counts.size + 1, np.int64) if out is None else out
         out[:1] = 0
         if counts.size:
             self._cupy.cumsum(counts.reshape(-1), dtype=np.int64, out=out[1:])
         return out
 
-    @_telling
+    @_translating
     def argsort(self, keys: Buffer) -> Buffer:
         # The last row sorts first; between equals the places decide, whatever CuPy's sort does with equals.
         cp, keys = self._cupy, keys.reshape(-1)
@@ -250,7 +253,7 @@ class CudaBackend(Backend):
             except OSError as error:
                 raise BackendUnavailableError(f"{self.device}: no file for the kernels: {error}") from None
             except self.cuda_errors as error:
-                raise self.told(error, "loading the kernels") from error
+                raise self.translated(error, "loading the kernels") from error
 
         return cached(name, lambda: nvrtc.build(text, options, kind, self._major), handles)
 
@@ -275,14 +278,14 @@ class CudaBackend(Backend):
         try:
             kernel.handle((groups,), (size,), typed)
         except self.cuda_errors as error:
-            raise self.told(error, f"launching {kernel.name}") from error
+            raise self.translated(error, f"launching {kernel.name}") from error
         self._stack_had = max(self._stack_had, self._stacks.get(kernel.handle, 0))
 
-    @_telling
+    @_translating
     def synchronize(self) -> None:
         self._cupy.cuda.get_current_stream().synchronize()
 
-    @_telling
+    @_translating
     def memory_free(self) -> int:
         free, _ = self._cupy.cuda.runtime.memGetInfo()
         free += self._cupy.get_default_memory_pool().free_bytes()

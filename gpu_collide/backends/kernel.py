@@ -139,7 +139,7 @@ class Bound(ABC):
         groups, size = self._backend.grid(groups, group_size)
         new = self._kernel.checked(numbers) if numbers else None
         if groups:
-            parts = 1
+            parts: Any = 1
             if self._kernel.counts:
                 parts = new[0] if new and 0 in new else self._values[0]
             self._run(groups, size, parts, new)

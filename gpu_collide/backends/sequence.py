@@ -6,11 +6,14 @@ call of C; elsewhere they are taken one by one, and such numbers are read where 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gpu_collide.backends.kernel import Bound
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 __all__ = ["C_TEXT", "Launch", "Scan", "Select", "Sequence", "Zero"]
 
@@ -73,7 +76,7 @@ class Sequence:
         A buffer of a wrong dtype or size, or a kernel that does not take the number of items first.
     """
 
-    def __init__(self, backend, steps):
+    def __init__(self, backend: Any, steps: Any) -> None:
         self.backend = backend
         self.steps = tuple(steps)
         for step in self.steps:
@@ -98,7 +101,7 @@ class Sequence:
                     _launch(step, n)
         return True
 
-    def _select(self, step, n):
+    def _select(self, step: Any, n: Any) -> None:
         be = self.backend
         numbers, flags = be.to_host(step.numbers)[:n], be.to_host(step.flags)[:n]
         left = numbers[flags != 0]
@@ -108,7 +111,7 @@ class Sequence:
         be.write(step.n_out, np.array([len(left)], np.int32))
 
 
-def _launch(step, n):
+def _launch(step: Any, n: Any) -> None:
     bound = step.bound
     count = {bound.kernel.args[0].name: n}
     if step.groups is None:
@@ -117,11 +120,11 @@ def _launch(step, n):
         bound.launch(min(step.groups, n), **count)
 
 
-def _unknown(step):
+def _unknown(step: Any) -> NoReturn:
     raise TypeError(f"steps: expected Launch, Zero, Scan or Select, got {type(step).__name__}")
 
 
-def _check_launch(step):
+def _check_launch(step: Any) -> None:
     _check_number(step, step.n)
     kernel = step.bound.kernel
     if not kernel.counts or kernel.args[0].dtype != np.int32:
@@ -130,7 +133,7 @@ def _check_launch(step):
         raise ValueError(f"steps: expected groups from 1 up for {kernel.name}, got {step.groups}")
 
 
-def _check_number(step, n):
+def _check_number(step: Any, n: Any) -> None:
     if isinstance(n, int):
         if n < 0:
             raise ValueError(f"steps: expected n from 0 up in {type(step).__name__}, got {n}")
@@ -138,7 +141,7 @@ def _check_number(step, n):
         _check_buffer(step, "n", n, np.int32, 1)
 
 
-def _check_scan(step):
+def _check_scan(step: Any) -> None:
     _check_buffer(step, "counts", step.counts, np.int32, 0)
     _check_buffer(step, "out", step.out, np.int64, step.counts.size + 1)
     if step.out.size != step.counts.size + 1:
@@ -147,7 +150,7 @@ def _check_scan(step):
         )
 
 
-def _check_select(step):
+def _check_select(step: Any) -> None:
     _check_number(step, step.n)
     least = step.n if isinstance(step.n, int) else 0
     _check_buffer(step, "numbers", step.numbers, np.int32, least)
@@ -159,7 +162,7 @@ def _check_select(step):
         raise ValueError(f"steps: expected numbers, flags and out of one size in Select, got {sizes}")
 
 
-def _check_buffer(step, name, buffer, dtype, least):
+def _check_buffer(step: Any, name: str, buffer: Any, dtype: Any, least: int) -> None:
     """Raise unless it is a buffer of so many entries at least."""
     got = getattr(buffer, "dtype", None)
     if got != dtype or buffer.size < least:

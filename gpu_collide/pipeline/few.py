@@ -7,7 +7,7 @@ way of every other query (`gpu_collide.pipeline.screw.collide`), whose bits thes
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -173,7 +173,7 @@ class _Kept:
         self.all_valid = True
         shapes = few.shape[few.pairs]
         self.items = self._given(np.column_stack([np.arange(n), shapes]).reshape(-1), np.int32)
-        self.steps = []
+        self.steps: list[Any] = []
         self._launch("s01_screw", n, n)
         todo, n_todo = self._filter()
         self._screen(todo, n_todo, groups)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class Prepared:
 @dataclass
 class Work:
     """A query at work: what it launches with, what it was asked, what was prepared for it, and what the tests
-    before the narrow phase settled, if that is to be told."""
+    before the narrow phase settled, if that is to be reported."""
 
     run: object
     options: object
@@ -191,7 +192,7 @@ def _block(work, bodies, pairs, found, total, progress):
     shapes = bodies.shape[pairs]
     rows = takes_rows(options, prepared, shapes)
     heights = row_heights(options, prepared, shapes, rows)
-    near = np.cumsum(prepared.near[shapes].any(axis=1)) if prepared.any_near else None
+    near: Any = np.cumsum(prepared.near[shapes].any(axis=1)) if prepared.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))
 
     def some(at, stop):
@@ -200,11 +201,11 @@ def _block(work, bodies, pairs, found, total, progress):
         height = np.zeros(stop - at, run.real) if heights is None else heights[at:stop]
         buffers["row_height_in"] = run.to_device(height, run.real)
         piece = Piece(stop - at, done + at, shapes[at:stop], rows, buffers)
-        told = None if work.report is None else work.report + FilterReport()
+        before = None if work.report is None else work.report + FilterReport()
         try:
             found.add_piece(*_stages(work, piece))
         except BaseException:
-            work.report = told  # what comes again is told again
+            work.report = before  # what comes again is counted again
             raise
 
     def cut(at):
@@ -218,9 +219,9 @@ def _block(work, bodies, pairs, found, total, progress):
             f"{run.room.max_bytes}; {_remedy(options, looks_near)}"
         )
 
-    told = None if progress is None else lambda stop: progress(done + stop, total)
+    passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     size = _piece_size(work, len(pairs), rows)
-    run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, told)
+    run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, passed_on)
 
 
 def takes_rows(options, prepared, shapes):

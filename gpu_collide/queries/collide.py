@@ -18,9 +18,11 @@ from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from gpu_collide._types import (
+        Array,
         ArrayLike,
         BackendName,
         BroadPhaseName,
@@ -239,7 +241,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     return found
 
 
-def refuse_rules(named):
+def refuse_rules(named: Mapping[str, Any]) -> None:
     """Raise if anything was said of which pairs to make (what is not None), though the caller gives them."""
     given = [name for name, value in named.items() if value is not None]
     if given:
@@ -249,7 +251,7 @@ def refuse_rules(named):
         )
 
 
-def warn_of_invalid_in(bodies, pairs):
+def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
     bad = ~(bodies.start.valid & bodies.end.valid)
     if bad.any():

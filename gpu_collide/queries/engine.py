@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["engine_on"]
 
 
-def engine_on(backend: Any, options: Options, resident=None) -> Any:
+def engine_on(backend: Any, options: Options, resident: Any = None) -> Any:
     """The engine for `options` on `backend`, each imported when it is used; of a scene, if `resident` is what
     it keeps there."""
     if backend.kind == "reference":

@@ -216,7 +216,7 @@ class BroadPhase:
         return pairs
 
 
-def all_pairs(engine, bodies, rules, kept, held=0):
+def all_pairs(engine: Any, bodies: Bodies, rules: Rules, kept: Any, held: int = 0) -> Any:
     """Pairs of `bodies`, and the report of the search for them.
 
     Parameters
@@ -245,7 +245,7 @@ def all_pairs(engine, bodies, rules, kept, held=0):
     return pairs, found.report
 
 
-def _refuse(found, n, held, max_bytes):
+def _refuse(found: Any, n: int, held: int, max_bytes: int) -> None:
     more, about = ("", "") if found.complete else ("more than ", f" (about {found.likely} in all)")
     total = found.total if found.complete else max(found.total, found.likely)
     need = held + PAIR_BYTES * (total + min(total, _BLOCK))
@@ -257,7 +257,7 @@ def _refuse(found, n, held, max_bytes):
     )
 
 
-def open_search(engine: Any, bodies: Bodies, rules: Rules, tree=None) -> Any:
+def open_search(engine: Any, bodies: Bodies, rules: Rules, tree: Any = None) -> Any:
     """The counted pairs of `bodies` for a query that takes them block by block.
 
     Refuses more pairs than the machine has memory for a result of, warns of very many and of invalid bodies.
@@ -290,7 +290,7 @@ def open_search(engine: Any, bodies: Bodies, rules: Rules, tree=None) -> Any:
     return found
 
 
-def check_count(n, name):
+def check_count(n: int, name: str) -> None:
     if n > MOST_LEAVES:
         raise ValueError(
             f"{name}: expected at most {MOST_LEAVES} bodies, which is what a tree holds, got {n}; part them, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gpu_collide._options import Options
 from gpu_collide._validate import as_int_array, check_callable, check_pairs
@@ -17,6 +18,29 @@ from gpu_collide.pipeline.resident import scene_too_large
 from gpu_collide.queries.collide import answer, refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from gpu_collide._types import (
+        ArrayLike,
+        BackendName,
+        BroadPhaseName,
+        Candidates,
+        ContactsWanted,
+        Features,
+        Filters,
+        Precision,
+        Progress,
+        Refine,
+    )
+    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.results.contacts import Contacts
 
 __all__ = ["PreparedScene", "Scene"]
 
@@ -116,20 +140,20 @@ class Scene:
 
     def __init__(
         self,
-        meshes,
-        shape,
-        poses=None,
-        end=None,
+        meshes: Mesh | Sequence[Mesh],
+        shape: ArrayLike | None,
+        poses: Poses | Sequence[ArrayLike] | None = None,
+        end: Poses | Sequence[ArrayLike] | None = None,
         *,
-        world=None,
-        group=None,
-        mask=None,
-        ignore=None,
-        still_pairs=False,
-        precision="mixed",
-        backend="auto",
-        max_bytes=None,
-    ):
+        world: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        mask: ArrayLike | None = None,
+        ignore: ArrayLike | None = None,
+        still_pairs: bool = False,
+        precision: Precision = "mixed",
+        backend: BackendName = "auto",
+        max_bytes: int | None = None,
+    ) -> None:
         options = Options.checked(precision=precision, backend=backend, max_bytes=max_bytes)
         if poses is None and end is not None:
             raise ValueError("poses: expected the start poses where end is given, got None; pass both")
@@ -146,21 +170,24 @@ class Scene:
         self.rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
         self._options = options
         self._backend = get_backend(options.backend, options.precision)
-        self._fixed = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
-        self._made, self.bodies, self.report = made, None if poses is None else made, None
+        self._fixed: dict[str, Any] = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
+        self._made: Any = made
+        self.bodies: Bodies | None = None if poses is None else made
+        self.report: Any = None
         engine = engine_on(self._backend, options)
         self._resident = engine.hold(made.meshes, made.shape)
         self._kept = KeptTree() if self._resident is None else self._resident.kept
         self._tree_bytes = engine.tree_bytes(len(made))
         if self._tree_bytes >= options.max_bytes:
             raise scene_too_large(self._tree_bytes, options.max_bytes)
-        self._engines, self._closed = {}, False
+        self._engines: dict[Any, Any] = {}
+        self._closed = False
         self._lock, self._busy = threading.RLock(), False
         renew_after_fork(self)
         if poses is not None and end is None:
             _ = self.prepared  # bodies at rest: for all that may be asked of them
 
-    def _after_fork(self):
+    def _after_fork(self) -> None:
         self._lock = threading.RLock()
         if self._busy:  # another thread of the parent was in the middle of a query
             self._busy, self._engines = False, {}
@@ -169,7 +196,9 @@ class Scene:
                 self._resident.forget()
 
     # -- poses -----------------------------------------------------------------------------------------------
-    def update(self, poses, end=None):
+    def update(
+        self, poses: Poses | Sequence[ArrayLike], end: Poses | Sequence[ArrayLike] | None = None
+    ) -> None:
         """New poses of all bodies: at rest, or at the start and at the end of a step.
 
         Parameters
@@ -189,7 +218,7 @@ class Scene:
             self._check_open()
             self.bodies = self._made = self._made.moved(start, stop)
 
-    def step(self, poses):
+    def step(self, poses: Poses | Sequence[ArrayLike]) -> None:
         """The next step: the end of the last one is its start, and `poses` are its end.
 
         Parameters
@@ -206,7 +235,7 @@ class Scene:
             bodies = self._now()
             self.bodies = self._made = bodies.moved(bodies.end, end)
 
-    def _checked(self, poses, name):
+    def _checked(self, poses: Any, name: str) -> Poses:
         """`poses` of all bodies."""
         poses = _as_poses(poses, name)
         if poses.shape != (len(self),):
@@ -217,7 +246,7 @@ class Scene:
         return poses
 
     # -- questions -------------------------------------------------------------------------------------------
-    def find_pairs(self, *, broad_phase="hierarchy"):
+    def find_pairs(self, *, broad_phase: BroadPhaseName = "hierarchy") -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step, as `gpu_collide.find_pairs` has them.
 
         Parameters
@@ -246,21 +275,21 @@ class Scene:
 
     def collide(
         self,
-        pairs=None,
+        pairs: ArrayLike | None = None,
         *,
-        broad_phase="hierarchy",
-        filters="auto",
-        features="auto",
-        report=False,
-        refine="exact",
-        candidates="auto",
-        resolution=None,
-        pixel_size=None,
-        min_properness=-0.1,
-        contacts="all",
-        check_start=True,
-        progress=None,
-    ):
+        broad_phase: BroadPhaseName = "hierarchy",
+        filters: Filters = "auto",
+        features: Features = "auto",
+        report: bool = False,
+        refine: Refine = "exact",
+        candidates: Candidates = "auto",
+        resolution: float | None = None,
+        pixel_size: float | None = None,
+        min_properness: float = -0.1,
+        contacts: ContactsWanted = "all",
+        check_start: bool = True,
+        progress: Progress | None = None,
+    ) -> Contacts:
         """Every contact between the bodies during the step, as `gpu_collide.collide` has it for `bodies`.
 
         Parameters
@@ -304,7 +333,7 @@ contacts, check_start, progress
                 self.report = found.report
                 return answer(engine, bodies, found, progress)
 
-    def _now(self):
+    def _now(self) -> Bodies:
         """The bodies with their poses, if there are any to ask about."""
         self._check_open()
         if self.bodies is None:
@@ -314,9 +343,9 @@ contacts, check_start, progress
             )
         return self.bodies
 
-    def _engine(self, **options):
+    def _engine(self, **options: Any) -> Any:
         """The engine for these options, kept from call to call."""
-        key = (*options.items(), *map(type, options.values()))  # 1 is not True, though it equals it
+        key: Any = (*options.items(), *map(type, options.values()))  # 1 is not True, though it equals it
         try:
             engine = self._engines.get(key)
         except TypeError:  # a list of filters
@@ -333,7 +362,7 @@ contacts, check_start, progress
         return engine
 
     @contextmanager
-    def _work(self):
+    def _work(self) -> Iterator[None]:
         """A query at work: its buffers are the scene's."""
         if self._busy:
             raise ValueError(
@@ -348,7 +377,7 @@ contacts, check_start, progress
 
     # -- what is kept ----------------------------------------------------------------------------------------
     @property
-    def prepared(self):
+    def prepared(self) -> Any:
         """`PreparedScene`: all that is kept, made where it is not there yet."""
         with self._lock, self._work():
             bodies, kept = self._now(), self._resident
@@ -360,17 +389,17 @@ contacts, check_start, progress
             return PreparedScene(self._backend, self._options.precision, bodies, tables, tree, placed)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes that the scene keeps on its backend: tables of the meshes, trees and buffers."""
         with self._lock:
             return 0 if self._resident is None else self._resident.nbytes
 
-    def _held(self):
+    def _held(self) -> int:
         """`nbytes` without the tree over the bodies."""
         tree = self._kept.tree
         return self.nbytes - (0 if tree is None else tree.nbytes)
 
-    def close(self):
+    def close(self) -> None:
         """Let go of all that is kept. The scene cannot be asked any more; closing it again does nothing."""
         with self._lock:
             if not self._closed:
@@ -379,21 +408,21 @@ contacts, check_start, progress
                     self._engines, self._resident, self._kept = {}, None, KeptTree()
                     self._made = self.bodies = None
 
-    def _check_open(self):
+    def _check_open(self) -> None:
         if self._closed:
             raise ValueError("scene: expected an open Scene, got one that was closed; make a new one")
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._check_open()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.rules.n
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self._closed:
             return f"Scene({len(self)} bodies, {self._backend.kind}, closed)"
         made = f"Scene({len(self)} bodies, {len(self._made.meshes)} meshes, {self._backend.kind}"
@@ -402,7 +431,7 @@ contacts, check_start, progress
         return f"{made}, {state}, {self.nbytes} bytes)"
 
 
-def _as_poses(poses, name):
+def _as_poses(poses: Any, name: str) -> Poses:
     """`Poses` from poses or from positions and quaternions."""
     if isinstance(poses, Poses):
         return poses

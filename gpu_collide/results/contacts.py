@@ -58,7 +58,7 @@ FORMAT = FileFormat(
 )
 
 
-def sealed(fields, info):
+def sealed(fields: dict[str, Any], info: dict[str, Any]) -> Contacts:
     """`Contacts` of arrays that were made for it: nothing is checked and nothing copied.
 
     Parameters
