@@ -392,7 +392,8 @@ contacts, check_start, progress
     def nbytes(self) -> int:
         """Bytes that the scene keeps on its backend: tables of the meshes, trees and buffers."""
         with self._lock:
-            return 0 if self._resident is None else self._resident.nbytes
+            kept = 0 if self._resident is None else self._resident.nbytes
+            return kept + sum(engine.nbytes for engine in self._engines.values())
 
     def _held(self) -> int:
         """`nbytes` without the tree over the bodies."""

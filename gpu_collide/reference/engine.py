@@ -22,6 +22,7 @@ class Reference:
     """
 
     kind = "reference"
+    nbytes = 0
 
     def __init__(self, options):
         self.options = options

@@ -89,6 +89,21 @@ def test_steps_have_the_bits_of_collide(backend, precision):
     assert not refitted[3]
 
 
+def test_the_same_pairs_again_and_again(backend):
+    """What is kept for them has the bits of `collide`, also when other pairs are asked about in between."""
+    rng, scene = np.random.default_rng(21), scene_of(drift(21, 40), backend.kind)
+    some, others, before = scene.find_pairs(), [[3, 1], [1, 3], [3, 1]], []
+    for k in range(8):
+        pairs = others if k == 4 else some
+        same(scene.collide(pairs), gc.collide(scene.bodies, pairs, backend=backend.kind))
+        before.append(scene.nbytes)
+        scene.step(moved(rng, scene.bodies.end))
+    assert before[0] < before[1] == before[3] and before[4] == before[0] and before[6] == before[1]
+    told = []
+    scene.collide(some, progress=lambda done, total: told.append((done, total)))
+    assert told == [(len(some), len(some))]
+
+
 def test_reference_answers_too():
     rng = np.random.default_rng(2)
     bodies = drift(2, 8)
