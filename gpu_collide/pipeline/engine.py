@@ -110,9 +110,9 @@ class Pipeline:
 
     def _kept_for(self, pairs):
         """`FewPairs` for these pairs, if there is one."""
-        if self._few is not None and isinstance(pairs, np.ndarray) and np.array_equal(self._asked, pairs):
-            return self._few
-        return None
+        if self._few is None or self._asked is None or not isinstance(pairs, np.ndarray):
+            return None
+        return self._few if np.array_equal(self._asked, pairs) else None
 
     def _keep_for(self, prepared, bodies, pairs):
         """Make `FewPairs` for the next call, if this one asks about the same pairs as the last one."""
