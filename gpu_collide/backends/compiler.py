@@ -9,10 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from gpu_collide.backends.cache import build_folders, scratch_folder
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
@@ -179,30 +180,51 @@ def run(command: list[str], seconds: float, text: str = "", **options: Any) -> t
     """Exit code, output and errors of a command that reads `text`.
 
     Whatever goes wrong, nothing of it stays behind: it gets a process group of its own, which is ended if the
-    time is over or the user presses Ctrl-C.
+    time is over or the user presses Ctrl-C. It reads and writes files without a name, not pipes: a child that
+    is forked meanwhile has copies of those, and they do not end before the child does.
     """
     if os.name == "posix":
         options |= {"start_new_session": True, "umask": 0o077}
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-        errors="replace", **options,
-    )  # fmt: skip
-    abort = getattr(_mine, "abort", None)
-    try:
-        if abort:
-            abort.begins(process)
-        out, err = process.communicate(text, timeout=seconds)
-    except BaseException:
-        _end(process)
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                pipe.close()  # type: ignore[union-attr]
-        process.wait()
-        raise
-    finally:
-        if abort:
-            abort.ended(process)
-    return process.returncode, out, err
+    with contextlib.ExitStack() as stack:
+        given, out, err = (stack.enter_context(_nameless_file(options.get("cwd"))) for _ in range(3))
+        given.write(text.encode())
+        given.seek(0)
+        with _spawning:
+            process = subprocess.Popen(command, stdin=given, stdout=out, stderr=err, **options)
+        abort = getattr(_mine, "abort", None)
+        try:
+            if abort:
+                abort.begins(process)
+            process.wait(timeout=seconds)
+        except BaseException:
+            _end(process)
+            process.wait()
+            raise
+        finally:
+            if abort:
+                abort.ended(process)
+        return process.returncode, _whole(out), _whole(err)
+
+
+# The pipe through which Popen learns that its command runs must not get into a forked child either, which may
+# wait for what this command builds: while one is there, forks wait.
+_spawning = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_spawning.acquire, after_in_parent=_spawning.release, after_in_child=_spawning.release
+    )
+
+
+def _nameless_file(folder: str | os.PathLike[str] | None) -> BinaryIO:
+    """In memory where the system has that, so that a full disk does not matter; else in `folder`."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("gpu_collide"), "w+b")
+    return cast(BinaryIO, tempfile.TemporaryFile(dir=folder))
+
+
+def _whole(file: BinaryIO) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 def compile_shared(command: list[str], flags: tuple[str, ...], text: str, name: str) -> bytes:

@@ -54,7 +54,7 @@ GC_KERNEL void t02_rows(
     GC_GLOBAL int *visits_out) /* (groups + 1,) zero before */
 {
     int row = GC_GROUP_LO(n_rows);
-    if (GC_LOCAL_ID == 0) {
+    if (GC_GROUP_ID == 0 && GC_LOCAL_ID == 0) {
         visits_out[GC_NUM_GROUPS] = GC_TEST_SERIAL;
     }
     GC_BARRIER();
