@@ -1,12 +1,12 @@
 """What holds of every result: the check sees every fault that is put into a sound result."""
 
 import dataclasses
-import importlib
 
 import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.pipeline.engine import Pipeline
 from gpu_collide.results import invariants
 from tests.acceptance import matrix
 
@@ -144,13 +144,12 @@ def test_the_switch_checks_what_collide_returns(sound, monkeypatch):
     """With GPU_COLLIDE_CHECK=1 a broken result does not leave `collide`; with 0 nothing is looked at."""
     found, bodies = sound
     bent = dataclasses.replace(found, **put("normal", [2.0, 0, 0])(found))
-    module = importlib.import_module("gpu_collide.queries.collide")
-    monkeypatch.setattr(module, "_run_pipeline", lambda *args, **more: bent)
+    monkeypatch.setattr(Pipeline, "collide", lambda *args, **more: bent)
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "1")
     with pytest.raises(AssertionError, match="no unit vector.*"):
-        module.collide(bodies, found.pairs, backend="cpu", min_properness=-1.0)
+        gc.collide(bodies, found.pairs, backend="cpu", min_properness=-1.0)
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")
-    assert len(module.collide(bodies, found.pairs, backend="cpu", min_properness=-1.0)) == len(found)
+    assert len(gc.collide(bodies, found.pairs, backend="cpu", min_properness=-1.0)) == len(found)
 
 
 def test_an_empty_result_is_sound():

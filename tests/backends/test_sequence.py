@@ -174,7 +174,15 @@ def test_a_long_one_gets_threads(monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signals")
-def test_it_can_be_interrupted():
+@pytest.fixture
+def interrupts():
+    """Ctrl-C is heeded, which background processes of a shell do not do by themselves."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_it_can_be_interrupted(interrupts):
     backend = open_cpu(1)
     sequence, out = long_sequence(backend, 64 * 4000, 20_000)  # half a minute
     begun = time.monotonic()
