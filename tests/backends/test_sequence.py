@@ -173,7 +173,6 @@ def test_a_long_one_gets_threads(monkeypatch):
             out[:] = 0
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no such signals")
 @pytest.fixture
 def interrupts():
     """Ctrl-C is heeded, which background processes of a shell do not do by themselves."""
@@ -182,6 +181,7 @@ def interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such signals")
 def test_it_can_be_interrupted(interrupts):
     backend = open_cpu(1)
     sequence, out = long_sequence(backend, 64 * 4000, 20_000)  # half a minute
