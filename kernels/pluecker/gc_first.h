@@ -1,5 +1,5 @@
 /* gc_first.h: the first touch of a mover and the faces of a leaf.
- * needs: common/gc_motion.h pluecker/gc_pluecker.h pluecker/gc_walk.h
+ * needs: common/gc_motion.h pluecker/gc_turning.h pluecker/gc_walk.h
  *
  * All of it in the frame of the obstacle's mesh. The mover's vertices are carried there by one function, whoever asks, so that
  * features which share a vertex see the same numbers; the first ones are kept in scratch.
@@ -42,6 +42,14 @@ GC_FN int gc_first_faces(const gc_walk *w, gc_vec n)
     return w->motion->mode != GC_GOES || gc_dot(n, w->here.way) < GC_R(0.0);
 }
 
+GC_FN gc_pivot gc_first_pivot(const gc_walk *w)
+{
+    gc_pivot p;
+    p.axis = w->here.axis;
+    p.origin = w->here.pivot;
+    return p;
+}
+
 GC_FN int gc_touch_before(const gc_touch *t, gc_real time, int kind, int a, int body, int b)
 {
     if (time != t->time) return time < t->time;
@@ -69,7 +77,7 @@ GC_LARGE void gc_touch_take(const gc_meeting_of *q, gc_touch *t, gc_real time, i
     t->normal = gc_quat_rotate(turn, normal);
 }
 
-/* ---- translation: one pair of features ---- */
+/* ---- one pair of features ---- */
 
 /* does the path of x along v go through a loop of corners? way: 1 if it is seen from its front, else -1 */
 GC_FN int gc_first_within_obstacle(const gc_meeting_of *q, int face, gc_vec x, gc_vec v, gc_real way)
@@ -105,6 +113,38 @@ GC_FN gc_real gc_first_side(int two_sided, gc_vec n, gc_vec x, gc_vec corner)
     return two_sided && gc_dot(n, gc_sub(x, corner)) < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
 }
 
+/* the same of a place to which something turned */
+GC_FN int gc_first_arrives_obstacle(const gc_meeting_of *q, int face, const gc_arrival *arrival, gc_real way)
+{
+    const gc_walk *w = q->walk;
+    const gc_forms *t = &w->world->forms;
+    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner), end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
+    gc_vec last = gc_form_place(t, &w->form, t->ints[w->form.corner + end - 1]);
+    for (; k < end; ++k) {
+        gc_vec next = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
+        if (!(way > GC_R(0.0) ? gc_arrival_within(arrival, last, next, q->lateral)
+                              : gc_arrival_within(arrival, next, last, q->lateral)))
+            return 0;
+        last = next;
+    }
+    return 1;
+}
+
+GC_FN int gc_first_arrives_mover(const gc_meeting_of *q, int face, const gc_arrival *arrival, gc_real way)
+{
+    const gc_forms *s = &q->forms;
+    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner), end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
+    gc_vec last = gc_first_place(q, s->ints[q->form.corner + end - 1]);
+    for (; k < end; ++k) {
+        gc_vec next = gc_first_place(q, s->ints[q->form.corner + k]);
+        if (!(way > GC_R(0.0) ? gc_arrival_within(arrival, last, next, q->lateral)
+                              : gc_arrival_within(arrival, next, last, q->lateral)))
+            return 0;
+        last = next;
+    }
+    return 1;
+}
+
 /* vertex `vertex` of the mover against face i of the obstacle */
 GC_FN void gc_first_vf(const gc_meeting_of *q, gc_touch *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
@@ -112,6 +152,14 @@ GC_FN void gc_first_vf(const gc_meeting_of *q, gc_touch *best, int i, int vertex
     gc_vec x = gc_first_place(q, vertex), v = w->here.way;
     gc_real way = gc_first_side(w->form.two_sided, n, x, corner), f;
     n = gc_scale(n, way);
+    if (w->motion->mode == GC_TURNS) {
+        gc_pivot pivot = gc_first_pivot(w);
+        gc_arrival arrival;
+        if (!gc_vertex_plane_rotation(&pivot, x, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
+        if (!gc_first_arrives_obstacle(q, i, &arrival, way)) return;
+        gc_touch_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], arrival.point, n);
+        return;
+    }
     if (!gc_vertex_plane_translation(x, v, n, corner, q->zone, best->time, &f)) return;
     if (!gc_first_within_obstacle(q, i, x, v, way)) return;
     gc_touch_take(
@@ -125,6 +173,16 @@ GC_FN void gc_first_fv(const gc_meeting_of *q, gc_touch *best, int i, int vertex
     gc_vec y = gc_form_place(&w->world->forms, &w->form, vertex), v = gc_scale(w->here.way, GC_R(-1.0));
     gc_real way = gc_first_side(q->form.two_sided, n, y, corner), f;
     n = gc_scale(n, way);
+    if (w->motion->mode == GC_TURNS) {
+        gc_pivot pivot = gc_first_pivot(w), back = pivot;
+        gc_arrival arrival;
+        back.axis = gc_scale(pivot.axis, GC_R(-1.0));
+        if (!gc_vertex_plane_rotation(&back, y, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
+        if (!gc_first_arrives_mover(q, i, &arrival, way)) return;
+        n = gc_turned_vector(&pivot, gc_scale(n, GC_R(-1.0)), f);
+        gc_touch_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, n);
+        return;
+    }
     if (!gc_vertex_plane_translation(y, v, n, corner, q->zone, best->time, &f)) return;
     if (!gc_first_within_mover(q, i, y, v, way)) return;
     gc_touch_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)));
@@ -141,6 +199,14 @@ GC_FN void gc_first_ee(const gc_meeting_of *q, gc_touch *best, const gc_ridge *p
 {
     gc_vec v = q->walk->here.way, n, u, w, from, across;
     gc_real f, k;
+    if (q->walk->motion->mode == GC_TURNS) {
+        gc_pivot pivot = gc_first_pivot(q->walk);
+        gc_arrival arrival;
+        if (gc_edge_edge_rotation(
+                &pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &arrival))
+            gc_touch_take(q, best, f, GC_TOUCH_EE, p->source, r->source, arrival.point, arrival.normal);
+        return;
+    }
     if (!gc_edge_edge_translation(
             p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &n))
         return;

@@ -1,5 +1,5 @@
 /* gc_mover.h: a mover as others see it, and when it may come to a box.
- * needs: pluecker/gc_form.h
+ * needs: common/gc_constants.h pluecker/gc_form.h
  *
  * A mover goes a straight way (GC_GOES), turns about an axis (GC_TURNS), or stands still (GC_STANDS). A turn is cut into
  * pieces of at most an eighth of pi; in each the mover stays in the box about its two ends, grown by how far an arc leaves its
@@ -57,7 +57,7 @@ GC_LARGE void gc_motion_turn(gc_real s, gc_real c, gc_motion *m)
 {
     gc_real angle = GC_R(2.0) * gc_angle(s, c), d, sd, cd;
     m->mode = GC_TURNS;
-    m->end = s / c;
+    m->end = s < c * GC_TURN_MOST ? s / c : GC_TURN_MOST;
     m->pieces = 1 + (int)(angle * GC_R(2.5464));
     if (m->pieces > GC_TURN_PIECES) m->pieces = GC_TURN_PIECES;
     d = GC_R(0.5) * angle / (gc_real)m->pieces;
