@@ -41,6 +41,39 @@ class World(NamedTuple):
     shift: np.ndarray
 
 
+class _Launch:
+    """Launches for some movers, one part of their motion after the other."""
+
+    def __init__(self, run, n, kept, bound):
+        self.run, self.n, self.kept, self.bound = run, n, kept, bound
+
+    def translate(self, way):
+        """Stage p02."""
+        self.run.launch_each("p02_translate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
+                             way_in=self.run.to_device(way, self.run.real))  # fmt: skip
+
+    def rotate(self, turn, part, movers, shift):
+        """Stage p03, of those that turn."""
+        run = self.run
+        axis = run.to_device(turn.axis[part], run.real)
+        ints = mover_ints(movers, part, turn.turns)
+        run.launch_each(
+            "p03_rotate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
+            about_itself=int(turn.pivot is None), mover_in=run.to_device(ints), axis_in=axis,
+            pivot_in=axis if turn.pivot is None else run.to_device(turn.pivot[part] - shift, run.real),
+            sine_in=run.to_device(turn.half[part], run.real),
+        )  # fmt: skip
+
+
+def mover_ints(movers, part, moves=True):
+    """``mover_in`` of some movers, of which those move that do according to both."""
+    ints = np.empty((part.stop - part.start, MOVER.stride), np.int32)
+    for name, column in (("shape", movers.shape), ("body", movers.body), ("own", movers.own)):
+        ints[:, MOVER[name]] = column[part]
+    ints[:, MOVER["skip"]] = ~(movers.moves & moves)[part]
+    return ints
+
+
 class Pluecker:
     """Launches on one backend; `gpu_collide.reference.pluecker.Reference` has the same verbs.
 
@@ -87,39 +120,45 @@ class Pluecker:
                    "crowds_in": tree.nodes}  # fmt: skip
         return World(buffers, {"n_leaves": tree.n, "top": tree.levels.top, **tree.origin_args()}, tree.shift)
 
-    def trace(self, world, movers, way, turn):
-        """How far movers go: along `way`, then round `turn`, if these are not None.
+    def trace(self, world, movers, way, turns):
+        """How far movers go: along `way`, then through the `turns`, until something stops them.
 
         Parameters
         ----------
         world : World
-        movers : object
-            ``meshes`` (None: points), ``shape``, ``position``, ``quat``, ``zone``, ``body``, ``own``, ``moves``: arrays
-            of all movers, or given pairs.
+        movers : Movers
         way : (n, 3) float64 or None
-        turn : (axis, pivot or None, sine, cosine) or None
-            Unit axis, a point of it (None: the body's origin, where it has come to), and sine and cosine of
-            half the angle, in [0, pi]; arrays of all movers.
+        turns : sequence of Turn
+            One after the other.
 
         Returns
         -------
         dict of str to ndarray
-            ``kind``, ``body``, ``feature_a``, ``feature_b``, ``fraction``, ``part``, ``point``, ``normal``, ``position``,
-            ``quat``.
+            ``kind``, ``body``, ``feature_a``, ``feature_b``, ``point``, ``normal``, ``position``, ``quat``, ``fraction`` (of
+            the last part that was begun), ``turns`` (how many were begun).
         """
         n = len(movers.position)
         found = _results(n)
-        real, fixed = self.run.real.itemsize, self._scratch_bytes(movers)
-        if fixed >= self.run.room.max_bytes:
-            raise MemoryLimitError(
-                f"max_bytes: expected room for the work on one mover, {fixed} bytes, got {self.run.room.max_bytes} beside "
-                "the world; pass a larger max_bytes"
-            )
-        size = min(max(1, self.run.room.fits(64 + 40 * real, held=fixed)), 1 << 20)
         tables, vertices = self._tables(movers)
+        fixed = self._scratch_bytes(vertices)
+        if n and fixed >= self.run.room.max_bytes:
+            raise MemoryLimitError(
+                f"max_bytes: expected room for the work on one mover, {fixed} bytes, got "
+                f"{max(self.run.room.max_bytes, 0)} beside the world; pass a larger max_bytes"
+            )
+        each = 64 + (30 + 8 * len(turns)) * self.run.real.itemsize
+        size = min(max(1, self.run.room.fits(each, held=fixed)), 1 << 20)
 
         def some(at, stop):
-            self._some(world, movers, tables, vertices, way, turn, slice(at, stop), found)
+            part = slice(at, stop)
+            buffers, outputs = self._buffers(world, movers, part), self._outputs(world, movers, part)
+            scratch, kept = self._scratch(stop - at, vertices)
+            launch = _Launch(self.run, stop - at, kept, (buffers, outputs, scratch, tables, world.buffers, world.counts))
+            if way is not None:
+                launch.translate(way[part])
+            for turn in turns:
+                launch.rotate(turn, part, movers, world.shift)
+            self._read(world, outputs, part, found)
 
         self.run.room.pieces(n, size, some)
         return found
@@ -132,13 +171,14 @@ class Pluecker:
             forms = forms_for(movers.meshes, self.backend, self.precision)
         return forms.of_movers(), forms.vertices
 
-    def _scratch_bytes(self, movers):
-        most = 1 if movers.meshes is None else max(len(m.vertices) for m in movers.meshes)
-        each = 3 * min(most, MOST_KEPT) + FOUND.stride * self.backend.group_size
-        return self.backend.max_groups * (each * self.run.real.itemsize + 16 * self.backend.group_size + 4)
+    def _scratch_bytes(self, vertices):
+        """Bytes of what all groups together need for themselves."""
+        be = self.backend
+        each = 3 * min(vertices, MOST_KEPT) + FOUND.stride * be.group_size
+        return be.max_groups * (each * self.run.real.itemsize + 4 * FOUND_INT.stride * be.group_size + 4)
 
     def _scratch(self, n, vertices):
-        """What groups need for themselves."""
+        """Scratch for `n` movers, and how many vertices are kept in it."""
         be, real = self.backend, self.run.real
         groups, size, _ = be.grid_of_groups(n)
         kept = min(vertices, MOST_KEPT)
@@ -149,56 +189,48 @@ class Pluecker:
             "bound_scratch": be.empty(groups, np.int32),
         }, kept
 
-    def _some(self, world, movers, tables, vertices, way, turn, some, found):
-        """`trace` of some movers, into `found`."""
-        run, be = self.run, self.backend
-        n = some.stop - some.start
-        scratch, kept = self._scratch(n, vertices)
-        ints = np.zeros((n, MOVER.stride), np.int32)
-        for name, column in (("shape", movers.shape), ("body", movers.body), ("own", movers.own)):
-            ints[:, MOVER[name]] = column[some]
-        ints[:, MOVER["skip"]] = ~movers.moves[some]
-
-        def real(array):
-            return run.to_device(array, run.real)
-
-        with np.errstate(over="ignore"):
-            buffers = {
-                "mover_in": run.to_device(ints),
-                "start_in": real(movers.position[some] - world.shift),
-                "turned_in": real(movers.quat[some]),
-                "zone_in": real(movers.zone[some]),
-            }
-        outputs = {
-            "hit_out": be.zeros(n * FOUND_INT.stride, np.int32),
-            "fraction_out": be.empty(n, run.real),
-            "point_out": be.empty(3 * n, run.real),
-            "normal_out": be.empty(3 * n, run.real),
-            "reached_out": be.empty(3 * n, run.real),
+    def _buffers(self, world, movers, part):
+        """What is known of some movers."""
+        run = self.run
+        return {
+            "mover_in": run.to_device(mover_ints(movers, part)),
+            "start_in": run.to_device(movers.position[part] - world.shift, run.real),
+            "turned_in": run.to_device(movers.quat[part], run.real),
+            "zone_in": run.to_device(movers.zone[part], run.real),
         }
-        bound = (buffers, scratch, outputs, tables, world.buffers, world.counts)
-        if way is not None:
-            run.launch_each("p02_translate", n, *bound, n_movers=n, n_kept=kept, way_in=real(way[some]))
-        self._read(world, outputs, some, found)
+
+    def _outputs(self, world, movers, part):
+        """What becomes of some movers: at first, nothing."""
+        be, n, real = self.backend, part.stop - part.start, self.run.real
+        return {
+            "hit_out": be.fill(be.empty(n * FOUND_INT.stride, np.int32), 0),
+            "fraction_out": be.zeros(n, real),
+            "point_out": be.zeros(3 * n, real),
+            "normal_out": be.zeros(3 * n, real),
+            "reached_out": be.to_device((movers.position[part] - world.shift).astype(real).reshape(-1)),
+            "turned_out": be.to_device(movers.quat[part].astype(real).reshape(-1)),
+            "parts_out": be.zeros(n, np.int32),
+        }
 
     def _read(self, world, outputs, some, found):
         """Results of some movers to the host."""
         host = {name: self.backend.to_host(buffer) for name, buffer in outputs.items()}
         hit = host["hit_out"].reshape(-1, FOUND_INT.stride)
+        found["turns"][some] = host["parts_out"]
+        found["quat"][some] = host["turned_out"].reshape(-1, 4)
         for name, column in (("kind", "kind"), ("feature_a", "a"), ("body", "body"), ("feature_b", "b")):
             found[name][some] = hit[:, FOUND_INT[column]]
         found["fraction"][some] = host["fraction_out"]
         for name, array in (("point", "point_out"), ("normal", "normal_out"), ("position", "reached_out")):
             found[name][some] = host[array].reshape(-1, 3)
-        shifted = found["kind"][some] > 0
-        found["point"][some][shifted] += world.shift
+        found["point"][some][found["kind"][some] > 0] += world.shift
         found["position"][some] += world.shift
 
 
 def _results(n):
     """Arrays that are filled piece by piece."""
     return {
-        "kind": np.zeros(n, np.uint8), "part": np.zeros(n, np.uint8), "fraction": np.ones(n),
+        "kind": np.zeros(n, np.uint8), "turns": np.zeros(n, np.int32), "fraction": np.ones(n),
         "body": np.full(n, -1, np.int32), "feature_a": np.full(n, -1, np.int32),
         "feature_b": np.full(n, -1, np.int32), "point": np.zeros((n, 3)), "normal": np.zeros((n, 3)),
         "position": np.zeros((n, 3)), "quat": np.zeros((n, 4)),

@@ -13,15 +13,16 @@
 #define GC_STANDS 2
 
 #define GC_TURN_PIECES 8
-/* more than any time */
-#define GC_NEVER GC_R(1e30)
 /* what no way divides by: zero components are taken for this small a part of a length */
 #define GC_NO_WAY GC_R(1e-30)
 /* times at which the pieces of a turn begin are so much earlier, beyond their rounding */
 #if GC_PRECISION == 2
 #define GC_TURN_PAD GC_R(1e-4)
+/* more than any time */
+#define GC_NEVER GC_R(1e35)
 #else
 #define GC_TURN_PAD GC_R(1e-9)
+#define GC_NEVER GC_R(1e305)
 #endif
 
 /* the mover's mesh (centred) in some frame at the start, and its motion there */

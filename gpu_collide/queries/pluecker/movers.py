@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few
 from gpu_collide.backends import sources
+from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.poses import Bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry import prepared
@@ -21,47 +22,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
 
-__all__ = ["Movers", "check_expel", "check_movers", "open_world", "per_mover"]
+__all__ = ["check_expel", "check_movers", "open_world", "per_mover"]
 
 #: Coordinates beyond this leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
-
-
-@dataclass(frozen=True)
-class Movers:
-    """A row for each answer.
-
-    Attributes
-    ----------
-    meshes : tuple of Mesh or None
-        None: points.
-    shape : (n,) int32
-    position : (n, 3) float64
-    quat : (n, 4) float64
-        Unit quaternions.
-    valid : (n,) bool
-        Is the pose one?
-    mover : (n,) int32
-        Row of the caller's movers.
-    body, own : (n,) int32
-        The only body of the world to look at, and the one to leave out; -1: none.
-    moves : (n,) bool
-        Is it moved at all?
-    zone : (n,) float64
-    """
-
-    meshes: tuple[Mesh, ...] | None
-    shape: Array
-    position: Array
-    quat: Array
-    valid: Array
-    mover: Array
-    body: Array
-    own: Array
-    moves: Array
-    zone: Array
 
 
 def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
