@@ -52,6 +52,7 @@ PROGRAMS = {
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),
     "pluecker": ("pluecker/p02_translate.c", "pluecker/p03_rotate.c", "pluecker/p04_contacts.c"),
+    "primitives": ("pluecker/p01_primitives.c",),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 
