@@ -1,4 +1,4 @@
-"""Stage p02: the first touch on a straight way, by hand, against the reference and against the screw method."""
+"""Stage p02: the first touch on a straight way, by hand, against the reference and the screw method."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_whole_numbers_against_the_reference(backend):
 
 
 def test_agrees_with_collide():
-    """Never later than the first contact of the screw method, and earlier by no more than the zone at a corner."""
+    """Never later than the first contact of the screw method, and earlier by no more than the zone."""
     movers, world, way, _ = crowd(11, n=400)
     found = translate(movers, world, way, backend="cpu")
     n, m = len(movers), len(world)
