@@ -224,7 +224,7 @@ def test_a_trace_is_kept(backend, tmp_path):
 
 
 def apart(a, b, poses):
-    """Greatest gap between boxes of sides a and b along 15 axes, of pairs of poses: above 0, they are apart."""
+    """Greatest gap between boxes of sides a and b along 15 axes, of pairs of poses: above 0: apart."""
     (ta, ra), (tb, rb) = ((p.position, p.to_matrix()[:, :3, :3]) for p in poses)
     axes = [ra[:, :, k] for k in range(3)] + [rb[:, :, k] for k in range(3)]
     axes += [np.cross(ra[:, :, j], rb[:, :, k]) for j in range(3) for k in range(3)]
