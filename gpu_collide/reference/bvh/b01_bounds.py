@@ -14,7 +14,7 @@ from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import still_bodies, valid_bodies
 from gpu_collide.reference.screw import _quaternion as quat
 
-C = sources.constants("double", (sources.kernels_dir() / "bvh" / "gc_bvh.h").read_text(encoding="utf-8"))
+C = sources.constants("double", "bvh/gc_bvh.h")
 PIECES = int(C["GC_BVH_PIECES"])
 
 
