@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.wedges import POINT
 from gpu_collide.pipeline.bvh import mesh_bounds
@@ -63,7 +63,7 @@ def point_forms(backend, precision):
 
 def _joined(forms, backend, precision):
     """Tables of forms: wedges, vertices, centre and size, two-sided."""
-    real, raster = sources.dtypes(precision)
+    real, raster = declarations.dtypes(precision)
     heads = np.zeros((len(forms), FORM.stride), np.int64)
     ints, reals, nodes, at_int, at_real, at_node = [], [], [], 0, 0, 0
     for head, (w, places, _, two_sided) in zip(heads, forms, strict=True):
