@@ -38,6 +38,7 @@ PROGRAMS = {
     "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),
+    "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 

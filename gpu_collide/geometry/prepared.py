@@ -14,8 +14,10 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.geometry.columns import columns, length
-from gpu_collide.geometry.face_tree import FaceTree, face_tree, node_table
+from gpu_collide.geometry.columns import blocks, columns, length
+from gpu_collide.geometry.compiled import kernels_for
+from gpu_collide.geometry.face_tree import FaceTree, face_tree
+from gpu_collide.geometry.nodes import node_table
 from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches, cut
 from gpu_collide.geometry.solids import Solids, make_solids
 
@@ -81,10 +83,14 @@ def _measures(mesh: Mesh) -> NDArray[np.float64]:
     half = [np.abs(x).max() for x in columns(mesh.vertices - mesh.center)]
     mantissa, exponent = np.frexp(mesh.radius)
     power = np.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)  # scaling by it is exact
-    corners, begins = [x[mesh.face_vertices] for x in columns(mesh.vertices)], mesh.face_start[:-1]
-    sizes = np.diff(mesh.face_start)
-    off = [x - np.repeat(np.add.reduceat(x, begins) / sizes, sizes) for x in corners]
-    return np.array([*mesh.center, mesh.radius, power, *half, length(off).max()])
+    points, start, reach = columns(mesh.vertices), mesh.face_start, 0.0
+    for some in blocks(len(start) - 1):
+        first, end = start[some.start], start[some.stop]
+        begins, sizes = start[some] - first, np.diff(start[some.start : some.stop + 1])
+        corners = [x[mesh.face_vertices[first:end]] for x in points]
+        off = [x - np.repeat(np.add.reduceat(x, begins) / sizes, sizes) for x in corners]
+        reach = max(reach, length(off).max())
+    return np.array([*mesh.center, mesh.radius, power, *half, reach])
 
 
 def edge_lengths_of(mesh: Mesh) -> NDArray[np.float64]:
@@ -99,7 +105,12 @@ def solids_of(mesh: Mesh) -> Solids:
 
 def patches_of(mesh: Mesh) -> Patches:
     """`gpu_collide.geometry.patches.Patches` of a mesh, in the order of its tree."""
-    return _stores.get(mesh, "patches", lambda: cut(mesh, _tree_of(mesh).order))
+
+    def make() -> Patches:
+        order, kernels = _tree_of(mesh).order, kernels_for(mesh)
+        return cut(mesh, order) if kernels is None else kernels.cut(mesh, order)
+
+    return _stores.get(mesh, "patches", make)
 
 
 def _tree_of(mesh: Mesh) -> FaceTree:
@@ -113,7 +124,10 @@ def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = 
     def make() -> Array:
         patches = patches_of(mesh)
         points, begins = patches.tables["source_vertices"], patches.begins[:, _SOURCES[0]]
-        return node_table(mesh, _tree_of(mesh), points, begins, dtype, stepped)
+        tree, kernels = _tree_of(mesh), kernels_for(mesh, dtype)
+        if kernels is not None:
+            return kernels.node_table(mesh, tree, points, begins, stepped)
+        return node_table(mesh, tree, points, begins, dtype, stepped)
 
     return _stores.get(mesh, f"nodes {dtype}", make)
 
