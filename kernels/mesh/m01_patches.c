@@ -11,11 +11,13 @@
  * matters: a face may have any number of corners.
  */
 
+/* 5/11 of a gap, and 1 at the end, then 0; without a product that an int might not hold */
+GC_FN int gc_next_gap(int gap) { return gap < 3 ? gap - 1 : gap / 11 * 5 + gap % 11 * 5 / 11; }
+
 /* Rising order, by Shell's method with the gaps of Gonnet and Baeza-Yates. */
 GC_FN void gc_sort_ints(GC_GLOBAL int *x, int n)
 {
-    for (int gap = n < 3 ? 1 : (int)(((gc_long)5 * n - 1) / 11); gap > 0;
-         gap = gap == 2 ? 1 : (int)(((gc_long)5 * gap - 1) / 11)) {
+    for (int gap = gc_next_gap(n); gap > 0; gap = gc_next_gap(gap)) {
         for (int i = gap; i < n; ++i) {
             int value = x[i], k = i;
             for (; k >= gap && x[k - gap] > value; k -= gap) x[k] = x[k - gap];
