@@ -19,7 +19,7 @@ from gpu_collide.geometry.columns import columns
 if TYPE_CHECKING:
     from gpu_collide.geometry.mesh import Mesh
 
-__all__ = ["PATCH_LEVEL", "FaceTree", "face_tree"]
+__all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "level_counts"]
 
 _C = sources.constants()
 #: A patch is one node of the tree on this level: 32 faces, so that a mask of them is an int.
@@ -45,8 +45,12 @@ class FaceTree:
     @property
     def counts(self) -> list[int]:
         """Nodes of each level, from the leaves up; list of int."""
-        n = len(self.order)
-        return [-(-n >> level) for level in range((n - 1).bit_length() + 1)]
+        return level_counts(len(self.order))
+
+
+def level_counts(n: int) -> list[int]:
+    """Nodes of each level of a tree of n leaves, from the leaves up."""
+    return [-(-n >> level) for level in range((n - 1).bit_length() + 1)]
 
 
 def face_tree(mesh: Mesh) -> FaceTree:

@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.geometry.mesh import Mesh
 
-__all__ = ["edge_lengths_of", "measures_of", "nodes_of", "patches_of", "prepare", "screen_of", "solids_of"]
+__all__ = [
+    "edge_lengths_of",
+    "kept_with",
+    "measures_of",
+    "nodes_of",
+    "patches_of",
+    "prepare",
+    "screen_of",
+    "solids_of",
+]
 
 _SOURCES = tuple(PATCH_COLUMNS.index(f"source_{what}") for what in ("vertices", "edges", "faces"))
 
@@ -71,6 +80,11 @@ class _Stores:
 
 
 _stores = _Stores()
+
+
+def kept_with(mesh: Mesh, name: str, make: Callable[[], Any]) -> Any:
+    """What others make of a mesh alone, by a name of theirs: made by ``make()`` once, gone with the mesh."""
+    return _stores.get(mesh, name, make)
 
 
 def measures_of(mesh: Mesh) -> NDArray[np.float64]:
@@ -129,14 +143,14 @@ def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = 
             return kernels.node_table(mesh, tree, points, begins, stepped)
         return node_table(mesh, tree, points, begins, dtype, stepped)
 
-    return _stores.get(mesh, f"nodes {dtype}", make)
+    return _stores.get(mesh, f"nodes {dtype.char}", make)
 
 
 def screen_of(mesh: Mesh, dtype: DTypeLike, patches: bool = False) -> Any:
     """What culling reads of the mesh, or of all its patches: vertices and normals, each part as a block of x,
     then y, then z, and one over the length of each edge; three flat arrays."""
     dtype = np.dtype(dtype)
-    name = f"{'patches' if patches else 'screen'} {dtype}"
+    name = f"{'patches' if patches else 'screen'} {dtype.char}"
     return _stores.get(mesh, name, lambda: _screen(mesh, dtype, patches))
 
 

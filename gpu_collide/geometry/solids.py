@@ -108,9 +108,10 @@ def _boxes(mesh: Mesh, label: Array, used: Array, count: int) -> tuple[Array, Ar
     order = some[np.argsort(label[some], kind="stable")] if count > 1 else some
     begins = np.searchsorted(label[order], np.arange(count))
     ordered = [x[order] for x in columns(mesh.vertices)]
-    return tuple(
+    low, high = (
         np.stack([best.reduceat(x, begins) for x in ordered], axis=1) for best in (np.minimum, np.maximum)
     )
+    return low, high
 
 
 def _thickness(mesh: Mesh, label: Array, used: Array, face_label: Array, closed: Array) -> Any:
