@@ -14,7 +14,7 @@ def test_a_program_has_its_own_kernels_only(backend):
     module = backend.module("bvh", "mixed")
     assert set(module) == set(declarations.parse(sources.program("bvh")))
     assert backend.module("bvh", "mixed") is module and backend.module(("bvh",), "mixed") is module
-    with pytest.raises(KeyError, match="no kernel named 's07_solve'; there are b01_faces"):
+    with pytest.raises(KeyError, match="no kernel named 's07_solve'; there are b01_bodies"):
         module.kernel("s07_solve")
     with pytest.raises(KeyError, match="no program named 'solver'"):
         backend.module("solver", "mixed")
