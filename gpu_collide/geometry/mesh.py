@@ -368,7 +368,7 @@ class Mesh(Frozen):
 
         Notes
         -----
-        A mesh of 327,680 faces takes about 1 s of one core, and keeps 130 MB.
+        A mesh of 327,680 faces takes about 0.8 s of processor time, and keeps 130 MB.
 
         Examples
         --------

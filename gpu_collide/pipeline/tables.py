@@ -103,14 +103,15 @@ class _Sets:
             prepared.prepare(mesh, near, precision)  # others need not wait for it
         with self._shelving:
             key = precision, near
-            shelf = self._shelves.pop(key, None) or Shelf(backend, precision, near)
+            shelf = self._shelves.get(key) or Shelf(backend, precision, near)
             try:
                 tables = shelf.tables(meshes, entry)
                 if tables is None:
                     shelf = shelf.renewed(meshes)
                     tables = shelf.tables(meshes, entry)
                 entry.shelf, self._shelves[key] = shelf, shelf
-            except MemoryError:  # a shelf has some to spare
+            except MemoryError:  # a shelf takes more than its meshes need
+                self._shelves.pop(key, None)
                 tables = build_tables(meshes, backend, precision, near)
             entry.tables = tables
             if entry.shelf is not None and entry.shelf.gone:

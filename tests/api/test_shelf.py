@@ -230,10 +230,11 @@ def test_an_interrupt_while_a_mesh_is_put_leaves_nothing_behind(monkeypatch):
             raise KeyboardInterrupt
         return write(*args)
 
+    (here,) = held_by(backend)
     monkeypatch.setattr(backend, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tables.tables_for([ball, box], backend, "mixed", True)
-    assert same([ball, box], backend) and same([ball], backend)
+    assert same([ball, box], backend) and same([ball], backend) and held_by(backend) == [here]
 
 
 def test_a_forked_child_begins_anew():
