@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from gpu_collide.backends import declarations, sources
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.wedges import POINT
 from gpu_collide.pipeline.bvh import mesh_bounds
-from gpu_collide.pipeline.tables import kept_for
+from gpu_collide.pipeline.tables import MeshSets
 
 __all__ = ["FormTables", "build_forms", "forms_for", "point_forms"]
 
@@ -51,9 +50,20 @@ def build_forms(meshes, backend, precision):
     return _joined(forms, backend, precision)
 
 
+class _FormSets(MeshSets):
+    """The last sets of meshes whose forms one backend was asked for."""
+
+    def make(self, entry, meshes, backend, precision, near):
+        entry.tables = forms = build_forms(meshes, backend, precision)
+        return forms
+
+
 def forms_for(meshes, backend, precision):
-    """`build_forms`, kept for the last few sets of meshes."""
-    return kept_for("forms", meshes, backend, (precision,), partial(build_forms, meshes, backend, precision))
+    """`build_forms`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    sets = backend.kept.get("forms")
+    if sets is None:
+        sets = backend.kept.setdefault("forms", _FormSets())
+    return sets.get(meshes, backend, precision, False)
 
 
 def point_forms(backend, precision):
