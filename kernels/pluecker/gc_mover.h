@@ -13,6 +13,8 @@
 #define GC_STANDS 2
 
 #define GC_TURN_PIECES 8
+/* boxes of such sizes hold everything */
+#define GC_WIDE GC_R(1e30)
 /* what no way divides by: zero components are taken for this small a part of a length */
 #define GC_NO_WAY GC_R(1e-30)
 /* times at which the pieces of a turn begin are so much earlier, beyond their rounding */
@@ -102,10 +104,19 @@ GC_FN gc_vec gc_stand_half(const gc_real *m, gc_vec h)
         GC_ABS(m[6]) * h.x + GC_ABS(m[7]) * h.y + GC_ABS(m[8]) * h.z);
 }
 
+/* a vector of the frame along the mover's own axes */
+GC_FN gc_vec gc_turned_back(const gc_real *m, gc_vec v)
+{
+    return gc_make(
+        m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z, m[2] * v.x + m[5] * v.y + m[8] * v.z);
+}
+
 /* a box of the mover in a frame, and what it sweeps in the pieces of a turn */
 typedef struct {
     gc_vec at, sides;
-    gc_vec per_way; /* one over the way */
+    gc_vec per_way;      /* one over the way */
+    gc_vec own, per_own; /* half its own sides, grown, and one over the way, along its own axes */
+    const gc_real *rot;  /* which are the columns of this */
     gc_real box[GC_TURN_PIECES * 6];
 } gc_swept;
 
@@ -128,6 +139,12 @@ GC_LARGE void gc_swept_make(const gc_stand *p, const gc_motion *m, gc_vec x, gc_
     to->at = gc_stand_over(p, x);
     to->sides = gc_add(gc_stand_half(p->rot, h), reach);
     to->per_way = gc_make(gc_per(p->way.x), gc_per(p->way.y), gc_per(p->way.z));
+    if (m->mode == GC_GOES) {
+        gc_vec way = gc_turned_back(p->rot, p->way);
+        to->own = gc_add(h, reach);
+        to->per_own = gc_make(gc_per(way.x), gc_per(way.y), gc_per(way.z));
+        to->rot = p->rot;
+    }
     if (m->mode == GC_TURNS) {
         gc_vec from = gc_sub(to->at, p->pivot), off = gc_sub(from, gc_scale(p->axis, gc_dot(p->axis, from))), c0 = to->at;
         gc_vec h0 = to->sides;
@@ -161,6 +178,19 @@ GC_LARGE void gc_swept_make(const gc_stand *p, const gc_motion *m, gc_vec x, gc_
     }
 }
 
+/* narrow [first, last] down to the times at which a point on its way is between low and high on each axis */
+GC_FN void gc_within_slabs(gc_vec low, gc_vec high, gc_vec per_way, gc_real *first, gc_real *last)
+{
+    gc_real x0 = low.x * per_way.x, x1 = high.x * per_way.x, y0 = low.y * per_way.y, y1 = high.y * per_way.y;
+    gc_real z0 = low.z * per_way.z, z1 = high.z * per_way.z;
+    *first = GC_MAX(*first, GC_MIN(x0, x1));
+    *first = GC_MAX(*first, GC_MIN(y0, y1));
+    *first = GC_MAX(*first, GC_MIN(z0, z1));
+    *last = GC_MIN(*last, GC_MAX(x0, x1));
+    *last = GC_MIN(*last, GC_MAX(y0, y1));
+    *last = GC_MIN(*last, GC_MAX(z0, z1));
+}
+
 /* A time not after which the box may come to the box from `low` to `high`; GC_NEVER if it does not up to `last`. */
 GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, gc_vec high, gc_real last)
 {
@@ -182,15 +212,22 @@ GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, 
                    ? GC_R(0.0)
                    : GC_NEVER;
     {
-        gc_real x0 = low.x * w->per_way.x, x1 = high.x * w->per_way.x, y0 = low.y * w->per_way.y, y1 = high.y * w->per_way.y;
-        gc_real z0 = low.z * w->per_way.z, z1 = high.z * w->per_way.z, first, end;
-        first = GC_MAX(GC_MIN(x0, x1), GC_MIN(y0, y1));
-        first = GC_MAX(first, GC_MIN(z0, z1));
-        first = GC_MAX(first, GC_R(0.0));
-        end = GC_MIN(GC_MAX(x0, x1), GC_MAX(y0, y1));
-        end = GC_MIN(end, GC_MAX(z0, z1));
-        end = GC_MIN(end, last);
-        return first <= end ? first : GC_NEVER;
+        gc_real first = GC_R(0.0);
+        gc_within_slabs(low, high, w->per_way, &first, &last);
+        gc_vec e = gc_sub(gc_scale(gc_sub(high, low), GC_R(0.5)), w->sides);
+        if (first <= last && gc_most(e) < GC_WIDE) {
+            /* the same along the mover's own axes, which bounds one that lies askew more tightly */
+            gc_vec c = gc_scale(gc_add(low, high), GC_R(0.5));
+            const gc_real *r = w->rot;
+            c = gc_turned_back(r, c);
+            e = gc_make(
+                GC_ABS(r[0]) * e.x + GC_ABS(r[3]) * e.y + GC_ABS(r[6]) * e.z,
+                GC_ABS(r[1]) * e.x + GC_ABS(r[4]) * e.y + GC_ABS(r[7]) * e.z,
+                GC_ABS(r[2]) * e.x + GC_ABS(r[5]) * e.y + GC_ABS(r[8]) * e.z);
+            e = gc_add(e, w->own);
+            gc_within_slabs(gc_sub(c, e), gc_add(c, e), w->per_own, &first, &last);
+        }
+        return first <= last ? first : GC_NEVER;
     }
 }
 
