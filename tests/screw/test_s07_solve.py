@@ -281,7 +281,7 @@ def test_resting_lasts_the_whole_step(backend):
 
 
 def with_cap(name, most):
-    kernels = sources.program("solve")
+    kernels = sources.joined("screw/s07_solve.c")
     text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", kernels)
     assert count == 1
     return text
