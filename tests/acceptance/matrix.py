@@ -33,6 +33,16 @@ def expected(family, n, seed=SEED, min_properness=-0.1):
     return kept(make(family, n, seed), min_properness)
 
 
+def part(family, n):
+    """The first `n` pairs of the everyday sample."""
+    return make(family, SAMPLE[family]).take(np.arange(n))
+
+
+def expected_of_part(family, n):
+    """The oracle's answer for `part`, out of that for the sample: no pair is solved twice by brute force."""
+    return expected(family, SAMPLE[family]).first(n)
+
+
 def same_bits(one, two):
     """Names of the fields in which two results differ in any bit."""
     return [

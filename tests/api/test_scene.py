@@ -480,10 +480,9 @@ def test_options_are_those_of_collide():
 
 
 @pytest.mark.slow
+@pytest.mark.backends("cpu")  # the host's part is the same
 def test_a_hundred_thousand_calls(backend):
     """The same bits to the end, and no memory that grows."""
-    if backend.kind != "cpu":
-        pytest.skip("the host's part is the same")
     rng, bodies = np.random.default_rng(20), drift(20, 12)
     scene = scene_of(bodies, "cpu")
     poses = [moved(rng, bodies.end, still=0.0, way=0.1) for _ in range(10)]
