@@ -20,8 +20,8 @@ FULL = dict.fromkeys(scenes.FAMILIES, 1000) | {
     "random_tori": 300,
     "random_small_tori": 500,
 }  # fmt: skip
-SAMPLE = dict.fromkeys(scenes.FAMILIES, 150) | {"random_tori": 4, "random_small_tori": 40, "random_cars": 300}
-SAMPLE |= dict.fromkeys(scenes.WHOLE, 100)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
+SAMPLE = dict.fromkeys(scenes.FAMILIES, 80) | {"random_tori": 4, "random_small_tori": 24, "random_cars": 160}
+SAMPLE |= dict.fromkeys(scenes.WHOLE, 60)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
 
 
 def make(family, n, seed=SEED):
