@@ -242,7 +242,7 @@ GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, 
         }
         return GC_NEVER;
     }
-    if (!(low.x <= high.x)) return GC_NEVER; /* nothing is in it */
+    if (low.x > high.x) return GC_NEVER; /* nothing is in it */
     low = gc_sub(gc_sub(low, w->sides), w->at);
     high = gc_sub(gc_add(high, w->sides), w->at);
     if (m->mode == GC_STANDS)

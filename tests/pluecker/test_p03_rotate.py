@@ -122,7 +122,7 @@ def test_no_turn_touches_nothing(backend):
 
 
 def test_a_sheet_is_met_from_the_side_that_a_turn_comes_to(backend):
-    """A point that goes through the plane of a sheet beside it, and comes back through it where the sheet is."""
+    """A point that goes through the plane of a sheet beside it, and comes back where the sheet is."""
     sheet = gc.Mesh([[2, -1, 1], [4, -1, 1], [4, 1, 1], [2, 1, 1]], [[0, 1, 2, 3]], two_sided=True)
     turn = np.pi - np.arcsin(1 / np.hypot(2.7, 0.9)) - np.arctan(0.9 / 2.7)
     for name in (backend.kind, "reference"):
