@@ -302,13 +302,13 @@ GC_LARGE void s02_edges_box(
     }
 }
 
-/* hull of a list's boxes in fields 0..7, by one work-item; an empty list gives an empty hull. Features without an
+/* hull of a list's boxes in its first `fields`, by one work-item; an empty list gives an empty hull. Features without an
  * azimuth do not count for psi: their boxes hold every copy already. */
-GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *hull_out)
+GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, int fields, GC_GLOBAL gc_raster *hull_out)
 {
     int n = *l->count, i, f;
     if (GC_LOCAL_ID != 0) return;
-    for (f = 0; f < 8; f += 2) {
+    for (f = 0; f < fields; f += 2) {
         GC_GLOBAL const gc_raster *lo = l->box + f * l->room, *hi = lo + l->room;
         gc_raster least = GC_CULL_FAR, most = -GC_CULL_FAR;
         for (i = 0; i < n; ++i) {
@@ -332,8 +332,8 @@ GC_LARGE void s02_hull(const gc_view *w, const gc_list *l, GC_GLOBAL gc_raster *
 }
 
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
- * copies of A shifted by whole turns that come into B's window (Buss, section 8). Rows need all fields, tests of all
- * pairs only the first six. */
+ * copies of A shifted by whole turns that come into B's window (Buss, section 8). Rows need all fields that a list has,
+ * tests of all pairs only the first six. */
 GC_LARGE void s02_select(
     const gc_view *w,
     const gc_list *from,

@@ -53,7 +53,9 @@ GC_LARGE int gc_search_features(
     GC_GLOBAL gc_raster *hulls;
     gc_real shrink = k->shrink;
     const gc_view *w = &q->view;
-    int copies = w->wraps ? GC_MAX_COPIES : 1, fields = rows ? GC_LIST_STRIDE : GC_LIST_p0;
+    int copies = w->wraps ? GC_MAX_COPIES : 1, fields = rows ? GC_LIST_u0 : GC_LIST_p0;
+    /* psi is asked of B's hulls alone, and only where A has copies; what part of an edge is left, of edges */
+    int bounded = w->wraps ? GC_HULL_STRIDE : GC_LIST_p0, of_edges = rows ? GC_LIST_STRIDE : GC_LIST_p0;
     gc_take_body(s, &q->mesh_a, GC_F(-1.0), &q->a);
     gc_take_body(s, &q->mesh_b, GC_F(1.0), &q->b);
     va = gc_take_list(s, q->mesh_a.nv);
@@ -107,21 +109,21 @@ GC_LARGE int gc_search_features(
         q->fb = fb;
         return 1;
     }
-    s02_hull(w, &vb, hulls + 3 * GC_HULL_STRIDE);
-    s02_hull(w, &eb, hulls + 4 * GC_HULL_STRIDE);
-    s02_hull(w, &fb, hulls + 5 * GC_HULL_STRIDE);
+    s02_hull(w, &vb, bounded, hulls + 3 * GC_HULL_STRIDE);
+    s02_hull(w, &eb, bounded, hulls + 4 * GC_HULL_STRIDE);
+    s02_hull(w, &fb, bounded, hulls + 5 * GC_HULL_STRIDE);
     GC_BARRIER();
     /* vertices against faces, edges against edges, faces against vertices */
     s02_select(w, &va, hulls + 5 * GC_HULL_STRIDE, &q->va, 1, fields);
-    s02_select(w, &ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, fields);
+    s02_select(w, &ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, of_edges);
     s02_select(w, &fa, hulls + 3 * GC_HULL_STRIDE, &q->fa, 1, fields);
     GC_BARRIER();
-    s02_hull(w, &q->va, hulls);
-    s02_hull(w, &q->ea, hulls + GC_HULL_STRIDE);
-    s02_hull(w, &q->fa, hulls + 2 * GC_HULL_STRIDE);
+    s02_hull(w, &q->va, GC_LIST_p0, hulls);
+    s02_hull(w, &q->ea, GC_LIST_p0, hulls + GC_HULL_STRIDE);
+    s02_hull(w, &q->fa, GC_LIST_p0, hulls + 2 * GC_HULL_STRIDE);
     GC_BARRIER();
     s02_select(w, &vb, hulls + 2 * GC_HULL_STRIDE, &q->vb, 0, fields);
-    s02_select(w, &eb, hulls + GC_HULL_STRIDE, &q->eb, 0, fields);
+    s02_select(w, &eb, hulls + GC_HULL_STRIDE, &q->eb, 0, of_edges);
     s02_select(w, &fb, hulls, &q->fb, 0, fields);
     GC_BARRIER();
     return 1;
@@ -179,9 +181,9 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *h
     GC_GLOBAL int *counts = gc_take_ints(s, 4);
     gc_long entries, records;
     int tries = 0;
-    s02_hull(w, &q->vb, hulls + 3 * GC_HULL_STRIDE);
-    s02_hull(w, &q->eb, hulls + 4 * GC_HULL_STRIDE);
-    s02_hull(w, &q->fb, hulls + 5 * GC_HULL_STRIDE);
+    s02_hull(w, &q->vb, GC_LIST_p0, hulls + 3 * GC_HULL_STRIDE);
+    s02_hull(w, &q->eb, GC_LIST_p0, hulls + 4 * GC_HULL_STRIDE);
+    s02_hull(w, &q->fb, GC_LIST_p0, hulls + 5 * GC_HULL_STRIDE);
     GC_BARRIER();
     before = *s;
     entries = (gc_long)*q->ea.count + *q->eb.count + *q->fa.count + *q->fb.count;

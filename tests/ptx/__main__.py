@@ -98,7 +98,8 @@ def page(totals, results):
         lines.append(
             f"{size:>5}  {what:<16}  {'well' if not code else f'with {code}':<12}  {seconds:>8.0f} s  {last}"
         )
-    lines += ["", "allowed: " + "; ".join(f"{kind}s in {file}: {why}" for kind, file, _, why in ALLOWED)]
+    allowed = "; ".join(f"{kind}s in {file}: {why}" for kind, file, _, why in ALLOWED)
+    lines += ["", f"allowed: {allowed or 'nothing'}"]
     return "\n".join(lines)
 
 
