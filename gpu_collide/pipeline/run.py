@@ -70,12 +70,27 @@ class Room:
 
     Attributes
     ----------
+    max_bytes : int
+        What there is for buffers.
+    asked : int
+        That, and what a device takes besides.
     guesses : dict of str to float
     """
 
     def __init__(self, max_bytes):
-        self.max_bytes = int(max_bytes)
+        self.limit(int(max_bytes))
         self.guesses = {}
+
+    def limit(self, max_bytes, reserved=0):
+        """Stay within `max_bytes`. In them `reserved` bytes are counted that a device takes beside all
+        buffers, but never as more than half: it takes them once for all calls, and small limits have to
+        remain possible."""
+        self.asked, self._reserved = max_bytes, reserved
+        self.max_bytes = max_bytes - min(reserved, max(max_bytes, 0) // 2)
+
+    def told(self, need):
+        """The limit that would leave `need` bytes for buffers."""
+        return need + min(self._reserved, need)
 
     def fits(self, each, held=0, share=1):
         """How many things of `each` bytes fit beside `held` bytes in one of `share` equal shares, or 0."""
@@ -282,6 +297,12 @@ class Run:
         """
         self._launch(self.backend.launch_items, name, n, bound, args)
 
+    def launch_ahead(self, name, n, /, *bound, **args):
+        """`launch` without waiting for it; what it took is not told."""
+        kernel = self.kernel(name)
+        self._lookup(kernel, bound, args)
+        self.backend.launch_items(kernel, n, **args)
+
     def launch_each(self, name, n, /, *bound, **args):
         """`launch` with a group for each of `n` items."""
         self._launch(self.backend.launch_groups, name, n, bound, args)
@@ -292,6 +313,14 @@ class Run:
 
     def _launch(self, verb, name, n, bound, args):
         kernel = self.kernel(name)
+        self._lookup(kernel, bound, args)
+        begun = time.perf_counter()
+        verb(kernel, n, **args)
+        self.backend.synchronize()
+        self.spent(name, begun)
+
+    def _lookup(self, kernel, bound, args):
+        """Add to `args` those of the kernel's that they lack, from the first of `bound` that has them."""
         if bound:
             for key, *_ in kernel.args:
                 if key not in args:
@@ -299,10 +328,6 @@ class Run:
                         if key in buffers:
                             args[key] = buffers[key]
                             break
-        begun = time.perf_counter()
-        verb(kernel, n, **args)
-        self.backend.synchronize()
-        self.spent(name, begun)
 
     def launch_bound(self, bound, name, n, /):
         """`launch` with arguments that were bound before (`Backend.bind`) to the kernel `name`."""

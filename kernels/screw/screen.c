@@ -241,7 +241,7 @@ GC_LARGE gc_view gc_near_frame(gc_screw *k, gc_real min_properness, int reach)
 
 GC_KERNEL void screen(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers */
+    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers, below 0: none */
     GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */
     GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
@@ -270,13 +270,13 @@ GC_KERNEL void screen(
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int item = todo_in[g];
-            GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * item;
+            GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * GC_MAX(item, 0);
             int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
             gc_screw k;
             gc_search q;
             gc_scratch s;
             GC_GLOBAL gc_raster *hulls;
-            int usable = !state_in[pair], rows; /* s01 may have settled it */
+            int usable = item >= 0 && !state_in[pair], rows; /* s01 may have settled it */
             if (usable) {
                 gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
                 gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
