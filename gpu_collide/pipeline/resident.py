@@ -95,6 +95,7 @@ class Resident:
             return self._placed
         self._bodies = None  # what is interrupted is done anew
         if self._placed is not None and bodies.on_device:
+            self._all_valid = False  # the host does not look at them
             if take_given(Run(self.backend, self.precision, 0), bodies, self._placed) is not None:
                 self._bodies = bodies
                 return self._placed

@@ -162,8 +162,24 @@ def test_a_scene_takes_poses_from_the_device(cuda):
             same(scene.collide(pairs), wanted)
 
 
+def test_a_scene_is_told_of_bodies_without_poses_from_here_and_there(cuda):
+    """Which bodies have poses is written where poses were, from the host and on the device in turn."""
+    position, quat, shape, _ = numbers(4)
+    bad = position.copy()
+    bad[0, 1] = np.nan
+    pairs = np.array([[0, 1], [2, 3]])
+    with gc.Scene(MESHES, shape, backend="cuda") as scene, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for where, given in ((0, position), (1, bad), (0, position), (0, bad), (1, position), (0, bad)):
+            put = cuda.asarray if where else np.asarray
+            scene.update(*((put(p), put(q)) for p, q in zip(given, quat, strict=True)))
+            found = scene.collide(pairs, results="host")
+            invalid = found.status == gc.Status.INVALID_INPUT
+            assert invalid.tolist() == [given is bad, False], where
+
+
 def test_the_same_few_pairs_from_the_host(cuda):
-    """`FewPairs` serves from the third call on; `sustained` is bool on the device too."""
+    """A scene that is asked the same again; `sustained` is bool on the device too."""
     position, quat, shape, pairs = numbers(20)
     still = np.stack([position[0], position[0]])
     turn = np.stack([quat[0], quat[0]])
