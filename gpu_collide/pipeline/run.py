@@ -299,9 +299,7 @@ class Run:
 
     def launch_ahead(self, name, n, /, *bound, **args):
         """`launch` without waiting for it; what it took is not told."""
-        kernel = self.kernel(name)
-        self._lookup(kernel, bound, args)
-        self.backend.launch_items(kernel, n, **args)
+        self._launch(self.backend.launch_items, name, n, bound, args, wait=False)
 
     def launch_each(self, name, n, /, *bound, **args):
         """`launch` with a group for each of `n` items."""
@@ -311,16 +309,8 @@ class Run:
         """`launch` with so many groups, each with scratch of its own."""
         self._launch(self.backend.launch, name, groups, bound, args)
 
-    def _launch(self, verb, name, n, bound, args):
+    def _launch(self, verb, name, n, bound, args, wait=True):
         kernel = self.kernel(name)
-        self._lookup(kernel, bound, args)
-        begun = time.perf_counter()
-        verb(kernel, n, **args)
-        self.backend.synchronize()
-        self.spent(name, begun)
-
-    def _lookup(self, kernel, bound, args):
-        """Add to `args` those of the kernel's that they lack, from the first of `bound` that has them."""
         if bound:
             for key, *_ in kernel.args:
                 if key not in args:
@@ -328,6 +318,12 @@ class Run:
                         if key in buffers:
                             args[key] = buffers[key]
                             break
+        begun = time.perf_counter()
+        verb(kernel, n, **args)
+        if not wait:
+            return
+        self.backend.synchronize()
+        self.spent(name, begun)
 
     def launch_bound(self, bound, name, n, /):
         """`launch` with arguments that were bound before (`Backend.bind`) to the kernel `name`."""
