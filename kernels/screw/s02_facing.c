@@ -369,15 +369,15 @@ GC_LARGE void s02_hulls(
 }
 
 /* Copy into `to` what of `from` meets the hull of the other body's features during the step; `doppel` also adds the
- * copies of A shifted by whole turns that come into B's window (Buss, section 8). Rows need all fields, tests of all
- * pairs only the first six. */
+ * copies of A shifted by whole turns that come into B's window (Buss, section 8). Rows need all fields that a list
+ * has, tests of all pairs only the first six. */
 GC_LARGE void s02_select(
     const gc_view *w,
     const gc_list *from,
     GC_GLOBAL const gc_raster *hull,
     const gc_list *to,
     int doppel,
-    int all_fields)
+    int fields)
 {
     int n = *from->count, i, k;
     gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window;
@@ -417,9 +417,11 @@ GC_LARGE void s02_select(
             out[GC_LIST_h1 * to->room] = h1 + dh;
             out[GC_LIST_l0 * to->room] = l0 + dl;
             out[GC_LIST_l1 * to->room] = l1 + dl;
-            if (all_fields) {
+            if (fields > GC_LIST_p0) {
                 out[GC_LIST_p0 * to->room] = p0 + turn;
                 out[GC_LIST_p1 * to->room] = p1 + turn;
+            }
+            if (fields > GC_LIST_u0) {
                 out[GC_LIST_u0 * to->room] = b[GC_LIST_u0 * from->room];
                 out[GC_LIST_u1 * to->room] = b[GC_LIST_u1 * from->room];
             }

@@ -120,6 +120,9 @@ GC_LARGE void gc_search_features(
 {
     GC_GLOBAL gc_raster *hulls = q->hulls;
     const gc_view *w = &q->view;
+    /* fields that the next step reads: psi only for rows (of B's hulls, and only where A has copies), what part of an edge is
+     * left only of edges */
+    int fields = rows ? GC_LIST_u0 : GC_LIST_p0, of_edges = rows ? GC_LIST_STRIDE : GC_LIST_p0;
     gc_zero_counts(q);
     gc_search_bodies(q, GC_S02_PLACE, vertices_in, normals_in);
     GC_BARRIER();
@@ -144,18 +147,18 @@ GC_LARGE void gc_search_features(
         GC_BARRIER();
         return;
     }
-    s02_hulls(w, &q->all_vb, &q->all_eb, &q->all_fb, 4, q->hull_parts, hulls + 3 * GC_HULL_STRIDE);
+    s02_hulls(w, &q->all_vb, &q->all_eb, &q->all_fb, w->wraps ? 4 : 3, q->hull_parts, hulls + 3 * GC_HULL_STRIDE);
     GC_BARRIER();
     /* vertices against faces, edges against edges, faces against vertices */
-    s02_select(w, &q->all_va, hulls + 5 * GC_HULL_STRIDE, &q->va, 1, rows);
-    s02_select(w, &q->all_ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, rows);
-    s02_select(w, &q->all_fa, hulls + 3 * GC_HULL_STRIDE, &q->fa, 1, rows);
+    s02_select(w, &q->all_va, hulls + 5 * GC_HULL_STRIDE, &q->va, 1, fields);
+    s02_select(w, &q->all_ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, of_edges);
+    s02_select(w, &q->all_fa, hulls + 3 * GC_HULL_STRIDE, &q->fa, 1, fields);
     GC_BARRIER();
-    s02_hulls(w, &q->va, &q->ea, &q->fa, rows ? 4 : 3, q->hull_parts, hulls);
+    s02_hulls(w, &q->va, &q->ea, &q->fa, 3, q->hull_parts, hulls);
     GC_BARRIER();
-    s02_select(w, &q->all_vb, hulls + 2 * GC_HULL_STRIDE, &q->vb, 0, rows);
-    s02_select(w, &q->all_eb, hulls + GC_HULL_STRIDE, &q->eb, 0, rows);
-    s02_select(w, &q->all_fb, hulls, &q->fb, 0, rows);
+    s02_select(w, &q->all_vb, hulls + 2 * GC_HULL_STRIDE, &q->vb, 0, fields);
+    s02_select(w, &q->all_eb, hulls + GC_HULL_STRIDE, &q->eb, 0, of_edges);
+    s02_select(w, &q->all_fb, hulls, &q->fb, 0, fields);
     GC_BARRIER();
 }
 
@@ -200,7 +203,7 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, gc_raster height)
     gc_long entries, records, reals, ints;
     int tries = 0;
     if (GC_FILLS) q->row_counts = gc_take_ints(s, 4);
-    s02_hulls(w, &q->vb, &q->eb, &q->fb, 4, q->hull_parts, q->hulls + 3 * GC_HULL_STRIDE);
+    s02_hulls(w, &q->vb, &q->eb, &q->fb, 3, q->hull_parts, q->hulls + 3 * GC_HULL_STRIDE);
     GC_BARRIER();
     reals = s->reals_used;
     ints = s->ints_used;
@@ -266,7 +269,7 @@ GC_LARGE void gc_near_frame(gc_screw *k, gc_screw *n, gc_real min_properness, in
 
 GC_KERNEL void screen(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers */
+    GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers, below 0: none */
     GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */
     GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
@@ -295,12 +298,12 @@ GC_KERNEL void screen(
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int item = todo_in[g];
-            GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * item;
+            GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * GC_MAX(item, 0);
             int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
             GC_SHARED gc_screw k, near;
             GC_SHARED gc_search q;
             GC_SHARED gc_scratch s;
-            if (!state_in[pair]) { /* s01 may have settled it */
+            if (item >= 0 && !state_in[pair]) { /* s01 may have settled it */
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
                 gc_screw_fill(screw_in + GC_SCREW_STRIDE * pair, &k);
