@@ -351,8 +351,10 @@ GC_LARGE void s02_hulls(
     if (parts > 1) {
         GC_BARRIER();
         for (task = GC_LOCAL_ID; task < GC_HULL_RANGES; task += GC_GROUP_SIZE) {
-            gc_raster least = parts_out[2 * task], most = parts_out[2 * task + 1];
+            gc_raster least, most;
             if ((task & 3) >= ranges) continue;
+            least = parts_out[2 * task];
+            most = parts_out[2 * task + 1];
             for (i = 1; i < parts; ++i) {
                 GC_GLOBAL const gc_raster *other = parts_out + 2 * (GC_HULL_RANGES * i + task);
                 least = GC_MIN(other[0], least);
