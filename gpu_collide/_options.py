@@ -21,6 +21,7 @@ from gpu_collide._types import (
     Filters,
     Precision,
     Refine,
+    ResultsOn,
 )
 from gpu_collide._validate import check_bool, check_bytes, check_choice, check_positive
 
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "Options", "PRECISIONS", "REFINE",
+    "FILTERS", "Options", "PRECISIONS", "REFINE", "RESULTS",
 ]  # fmt: skip
 
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 REFINE: tuple[Refine, ...] = get_args(Refine)
 CANDIDATES: tuple[Candidates, ...] = get_args(Candidates)
+RESULTS: tuple[ResultsOn, ...] = get_args(ResultsOn)
 FEATURES: tuple[Features, ...] = get_args(Features)
 CONTACTS: tuple[ContactsWanted, ...] = get_args(ContactsWanted)
 BROAD_PHASES: tuple[BroadPhaseName, ...] = get_args(BroadPhaseName)
@@ -77,6 +79,7 @@ class Options:
     precision: Precision = "mixed"
     backend: BackendName = "auto"
     max_bytes: int = DEFAULT_BYTES
+    results: ResultsOn = "auto"
 
     @classmethod
     def checked(
@@ -96,6 +99,7 @@ class Options:
         precision: Precision = "mixed",
         backend: BackendName = "auto",
         max_bytes: int | None = None,
+        results: ResultsOn = "auto",
     ) -> Options:
         """Options from a caller's keywords.
 
@@ -112,6 +116,7 @@ class Options:
         check_choice(contacts, "contacts", CONTACTS)
         check_choice(precision, "precision", PRECISIONS)
         check_choice(backend, "backend", BACKENDS)
+        check_choice(results, "results", RESULTS)
         _check_rows(refine, candidates, features)
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
@@ -131,6 +136,7 @@ class Options:
             precision=precision,
             backend=backend,
             max_bytes=max_bytes,
+            results=results,
         )
 
     @property

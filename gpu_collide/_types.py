@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
     "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "IntArray", "Precision", "Progress",
-    "QueryOptions", "Refine", "ShapeLike", "StepOptions", "StrPath", "SupportsCudaArray", "SupportsDLPack",
+    "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions", "StrPath", "SupportsCudaArray",
+    "SupportsDLPack",
 ]  # fmt: skip
 
 
@@ -57,6 +58,7 @@ FilterName: TypeAlias = Literal["spheres", "boxes", "plane"]
 Filters: TypeAlias = Literal["auto", "none"] | Sequence[FilterName]
 Precision: TypeAlias = Literal["mixed", "double", "single"]
 Refine: TypeAlias = Literal["exact", "segments", "pixels"]
+ResultsOn: TypeAlias = Literal["auto", "host", "device"]
 
 
 class QueryOptions(TypedDict, total=False):

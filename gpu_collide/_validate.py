@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Frozen",
     "all_true",
+    "as_device_floats",
     "as_numpy",
     "as_float_array",
     "as_int_array",
@@ -37,12 +38,15 @@ __all__ = [
     "check_choice",
     "check_positive",
     "check_pairs",
+    "device_pairs",
     "first_few",
+    "on_device",
     "owned",
     "read_only",
 ]
 
 _FLOAT64 = np.dtype(np.float64)
+_DLPACK_CUDA = 2  # kDLCUDA
 MOST_BYTES = 1 << 62  # sums with it stay within int64
 
 
@@ -172,6 +176,49 @@ def as_numpy(obj: Any, name: str) -> Array:
     return array
 
 
+def on_device(obj: Any) -> Any:
+    """`obj` as a CuPy array where it lies, if it lies on a GPU and CuPy is there to read it; else None.
+
+    Parameters
+    ----------
+    obj : object
+        A CuPy array, or what has ``__cuda_array_interface__`` or, on a GPU, ``__dlpack__``.
+    """
+    if type(obj) is np.ndarray or isinstance(obj, (list, tuple)):
+        return None
+    try:
+        kind = obj.__dlpack_device__()[0] if hasattr(obj, "__dlpack_device__") else None
+        there = hasattr(obj, "__cuda_array_interface__")
+        if not there and kind != _DLPACK_CUDA:
+            return None
+        import cupy  # what lies on a GPU only a CUDA library can read
+
+        if isinstance(obj, cupy.ndarray):
+            return obj
+        return cupy.asarray(obj) if there else cupy.from_dlpack(obj)
+    except Exception:  # whatever a foreign library raises: `as_numpy` knows other roads, or says why not
+        return None
+
+
+def as_device_floats(array: Any, name: str, shape: tuple[Any, ...]) -> Any:
+    """`as_float_array` for a CuPy array: a float64 copy of our own there, without a look at values."""
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+    _check_shape(array, name, shape)
+    with array.device:
+        return array.astype(np.float64, order="C", copy=True)
+
+
+def device_pairs(pairs: Any) -> Any:
+    """Pairs that lie on a GPU as an int64 CuPy array of their own, (p, 2), whose values nobody has looked at;
+    None for others, and for what `check_pairs` would refuse without a look."""
+    there = on_device(pairs)
+    if there is None or there.dtype.kind not in "iu" or there.ndim != 2 or there.shape[1] != 2:
+        return None
+    with there.device:
+        return there.astype(np.int64, order="C", copy=True)
+
+
 def _matches(shape: tuple[int, ...], wanted: tuple[Any, ...]) -> bool:
     """True if `shape` fits `wanted`: None is any length, a leading Ellipsis any number of leading axes."""
     if wanted and wanted[0] is Ellipsis:
@@ -185,7 +232,7 @@ def _shape_text(wanted: tuple[Any, ...]) -> str:
     return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
 
 
-def _check_shape(array: Array, name: str, shape: tuple[Any, ...] | None) -> None:
+def _check_shape(array: Any, name: str, shape: tuple[Any, ...] | None) -> None:
     if shape is not None and not _matches(array.shape, shape):
         raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {array.shape}")
 

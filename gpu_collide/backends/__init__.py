@@ -30,6 +30,7 @@ __all__ = ["NAMES", "Backend", "Device", "devices", "get_backend"]
 NAMES = ("cuda", "cpu", "opencl", "reference")
 """Names of the backends, in the order in which ``"auto"`` tries them."""
 
+#: By name; ``cuda`` is that of device 0, and ``cuda:1`` that of device 1.
 _open: dict[str, Backend | BackendUnavailableError] = {}
 #: Backends that "auto" passes over for programs in a precision, and why.
 _refused: dict[tuple, Exception] = {}
@@ -43,9 +44,9 @@ class _Child:
     def _after_fork() -> None:
         global _lock
         _lock = threading.RLock()
-        for name in ("opencl", "cuda"):  # opened anew, which says why it cannot be
-            if isinstance(_open.get(name), Backend):
-                del _open[name]
+        for key in list(_open):  # opened anew, which says why it cannot be
+            if key.startswith(("opencl", "cuda")) and isinstance(_open[key], Backend):
+                del _open[key]
 
 
 _child = _Child()
@@ -107,17 +108,31 @@ def _create(name: str) -> Backend:
     return ReferenceBackend()
 
 
+def _key(name: str) -> str:
+    """Under which a backend is kept: there is one of ``cuda`` for each device that was current."""
+    if name == "cuda":
+        from gpu_collide.backends.cuda import current_device
+
+        number = current_device()
+        return name if number == 0 else f"{name}:{number}"
+    return name
+
+
 def _try(name: str) -> Backend | BackendUnavailableError:
-    """The one instance of backend `name` in this process, or why there is none."""
+    """The one instance of backend `name` in this process, on the current device, or why there is none."""
     with _lock:
-        if name not in _open:
+        key = _key(name)
+        if key not in _open:
+            made: Backend | BackendUnavailableError
             try:
-                _open[name] = _create(name)
+                made = _create(name)
             except BackendUnavailableError as error:
-                _open[name] = error
+                made = error
             except KernelCompileError as error:
-                _open[name] = BackendUnavailableError(f"backend {name!r}: {error}")
-        return _open[name]
+                made = BackendUnavailableError(f"backend {name!r}: {error}")
+            key = _key(name)  # CuPy, which knows the device, may be there only now
+            _open[key] = made
+        return _open[key]
 
 
 def get_backend(
@@ -125,7 +140,7 @@ def get_backend(
     precision: str | None = None,
     programs: tuple[str, ...] = ("screw", "screen", "solve"),
 ) -> Backend:
-    """The backend called `name`, opened once per process.
+    """The backend called `name`, opened once per process; for ``cuda`` that of the current device.
 
     Parameters
     ----------
@@ -177,7 +192,9 @@ def _tell(reasons: dict, taken: str) -> None:
     """Say once why a backend is passed over that the caller would have expected: one that the parent process
     may have used, or a GPU that is there and cannot be used."""
     for name, error in reasons.items():
-        gpu = isinstance(error, GpuUnusableError) or (name == "cuda" and isinstance(_open.get(name), Backend))
+        gpu = isinstance(error, GpuUnusableError) or (
+            name == "cuda" and isinstance(_open.get(_key(name)), Backend)
+        )
         if (gpu or isinstance(error, LostByFork)) and name not in _told:
             _told.add(name)
             why = f"the GPU is not used: {error}" if gpu else str(error)
@@ -191,7 +208,7 @@ def _builds(opened: Backend, precision: str | None, programs: tuple[str, ...]) -
         return PrecisionUnavailableError(f"{opened.device} has no float64 (precision='single' would do)")
     if precision is None or isinstance(opened, ReferenceBackend):
         return opened
-    key = opened.name, precision, programs
+    key = opened.name, opened.device, precision, programs
     if key not in _refused:
         try:
             opened.module(programs, precision)

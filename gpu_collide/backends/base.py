@@ -7,6 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,6 +140,20 @@ class Backend(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.device}, {'float64' if self.has_float64 else 'float32 only'}>"
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Bytes that the kernels built so far take of the device beside their buffers, once for all calls."""
+        return 0
+
+    def current(self) -> AbstractContextManager[Any]:
+        """A context in which arrays of `arrays` are made on its device."""
+        return nullcontext()
+
+    @property
+    def arrays(self) -> Any:
+        """The library whose arrays results are that stay where they were computed: NumPy, or CuPy."""
+        return np
 
     # -- buffers ---------------------------------------------------------------------------------------------
     @abstractmethod
@@ -323,9 +338,23 @@ class Backend(ABC):
             As `launch`.
         """
 
-    def sequence(self, steps: Any) -> Sequence:
-        """`steps` (`gpu_collide.backends.sequence`), with their buffers and checked now, for many runs."""
+    def sequence(self, steps: Any, *, looking: bool = True) -> Sequence:
+        """`steps` (`gpu_collide.backends.sequence`), with their buffers and checked now, for many runs.
+
+        Without `looking` nothing is read that a step wrote, where that would mean to wait (``cuda``):
+        launches are made for as many items as there is room for, and all steps run, even if one has more to
+        do than that. Their kernels have to pass over entries below 0; whoever runs it looks at the counts
+        afterwards.
+        """
         return Sequence(self, steps)
+
+    def numbers(self, *buffers: Buffer) -> list[list]:
+        """The contents of some small buffers of numbers, as lists; where that pays, by one copy."""
+        return [self.to_host(buf).reshape(-1).tolist() for buf in buffers]
+
+    def to_hosts(self, buffers: Iterable[Buffer]) -> list[np.ndarray]:
+        """`to_host` of each, waiting once for all."""
+        return [self.to_host(buf) for buf in buffers]
 
     def grid(self, groups: int, group_size: int | None) -> tuple[int, int]:
         """Groups and work-items a group of a launch that says so itself."""

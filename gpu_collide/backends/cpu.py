@@ -381,7 +381,7 @@ class CpuBackend(Backend):
     def bind(self, kernel: Any, **args: Any) -> Bound:
         return _CpuBound(self, kernel, self._values(kernel, args), args)
 
-    def sequence(self, steps: Any) -> Any:
+    def sequence(self, steps: Any, *, looking: bool = True) -> Any:
         return _CpuSequence(self, steps)
 
     def address(self, buf: Any, writes: bool = True) -> int:

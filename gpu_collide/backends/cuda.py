@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide.backends import nvrtc, sources
+from gpu_collide.backends.ahead import Ahead
 from gpu_collide.backends.base import (
     Backend,
     Bound,
@@ -81,13 +84,26 @@ _NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY
 _driver = Driver("CUDA")
 
 
+def current_device() -> int:
+    """Number of the current device; 0 as long as nobody imported CuPy, or if it cannot tell."""
+    cupy = sys.modules.get("cupy")
+    try:
+        return 0 if cupy is None else int(cupy.cuda.runtime.getDevice())
+    except Exception:  # no driver, a forked child, or no CuPy at all under this name
+        return 0
+
+
 def _translating(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """A verb whose CUDA errors become errors of this package."""
+    """A verb that works on the backend's device, whichever is current, and whose CUDA errors become errors of
+    this package."""
 
     @functools.wraps(verb)
     def translated(self: Any, *args: Any, **keywords: Any) -> Any:
         try:
-            return verb(self, *args, **keywords)
+            if current_device() == self.device_id:
+                return verb(self, *args, **keywords)
+            with self.current():
+                return verb(self, *args, **keywords)
         except self.cuda_errors as error:
             raise self.translated(error, verb.__name__) from error
 
@@ -120,7 +136,8 @@ def _typed(kernel: Kernel, values: Any) -> tuple:
 
 
 class CudaBackend(Backend):
-    """The current CUDA device. Work goes to CuPy's current stream, buffers are CuPy arrays.
+    """The CUDA device that is current when it is made. Work goes to CuPy's current stream there, buffers are
+    CuPy arrays.
 
     Raises
     ------
@@ -159,7 +176,7 @@ class CudaBackend(Backend):
         )
         self._major = runtime.runtimeGetVersion() // 1000
         self._arch = device.compute_capability
-        self._id = device.id
+        self.device_id = device.id
         self.device = f"{properties['name'].decode()} (sm_{self._arch})"
         self.max_groups = properties["multiProcessorCount"] * 32
         self._resident = properties["multiProcessorCount"] * properties["maxThreadsPerMultiProcessor"]
@@ -187,6 +204,22 @@ class CudaBackend(Backend):
     def _cupy(self) -> Any:
         _driver.use()
         return self._made_cupy
+
+    def current(self) -> Any:
+        """A context in which its device is the current one."""
+        _driver.use()
+        if current_device() == self.device_id:
+            return contextlib.nullcontext()
+        return self._made_cupy.cuda.Device(self.device_id)
+
+    @property
+    def reserved_bytes(self) -> int:
+        # the driver reserves the largest stack that is launched, for all work-items that can work at once
+        return self._resident * max([*self._stacks.values(), self._stack_had])
+
+    @property
+    def arrays(self) -> Any:
+        return self._cupy
 
     @_translating
     def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
@@ -239,6 +272,36 @@ class CudaBackend(Backend):
         places = cp.arange(keys.size, dtype=keys.dtype)
         return cp.lexsort(cp.stack([places, keys])).astype(np.int32)
 
+    def sequence(self, steps: Any, *, looking: bool = True) -> Any:
+        return super().sequence(steps) if looking else Ahead(self, steps)
+
+    @_translating
+    def numbers(self, *buffers: Buffer) -> list[list]:
+        cp, places, at = self._cupy, [], 0
+        for buf in buffers:
+            places.append((at, at + buf.size))
+            at += buf.size
+        joined = cp.asnumpy(cp.concatenate([buf.reshape(-1).astype(np.int64) for buf in buffers]))
+        return [joined[begin:end].tolist() for begin, end in places]
+
+    @_translating
+    def to_hosts(self, buffers: Any) -> Any:
+        host = [buf.get(blocking=False) for buf in buffers]
+        self._cupy.cuda.get_current_stream().synchronize()
+        return host
+
+    @_translating
+    def mark(self) -> Any:
+        """An event between what was launched and what will be."""
+        event = self._cupy.cuda.Event()
+        event.record()
+        return event
+
+    @_translating
+    def seconds_between(self, before: Any, behind: Any) -> float:
+        """Seconds between two marks, of which all has ended."""
+        return 1e-3 * self._cupy.cuda.get_elapsed_time(before, behind)
+
     def _build(self, text: str, precision: str, signatures: dict[str, Signature]) -> Any:
         arch = self._arch
         archs = nvrtc.supported(self._major)
@@ -255,8 +318,9 @@ class CudaBackend(Backend):
 
         def handles(data: Any) -> Any:
             try:
-                module = self._cupy.RawModule(path=str(private_file(name, data)))
-                found = {kernel: module.get_function(kernel) for kernel in signatures}
+                with self.current():
+                    module = self._cupy.RawModule(path=str(private_file(name, data)))
+                    found = {kernel: module.get_function(kernel) for kernel in signatures}
                 self._stacks |= {f: getattr(f, "local_size_bytes", 0) for f in found.values()}
                 return found
             except OSError as error:
@@ -285,7 +349,8 @@ class CudaBackend(Backend):
         """Launch with arguments as CuPy takes them."""
         _driver.use()
         try:
-            kernel.handle((groups,), (size,), typed)
+            with self.current():
+                kernel.handle((groups,), (size,), typed)
         except self.cuda_errors as error:
             raise self.translated(error, f"launching {kernel.name}") from error
         self._stack_had = max(self._stack_had, self._stacks.get(kernel.handle, 0))
@@ -298,7 +363,5 @@ class CudaBackend(Backend):
     def memory_free(self) -> int:
         free, _ = self._cupy.cuda.runtime.memGetInfo()
         free += self._cupy.get_default_memory_pool().free_bytes()
-        # The driver reserves the largest stack that was launched for every work-item that can be at work at
-        # once: what it will still take for the kernels that are built.
-        stack = max([*self._stacks.values(), self._stack_had])
-        return max(free - self._resident * (stack - self._stack_had), 0)
+        # what the driver will still take for the stacks of kernels that are built
+        return max(free - (self.reserved_bytes - self._resident * self._stack_had), 0)

@@ -1,7 +1,8 @@
 """Steps that follow each other without a look at what the ones before found: `Backend.sequence` runs them.
 
 How much a step has to do may be a number that a step before wrote to a buffer. On ``cpu`` all steps are one
-call of C; elsewhere they are taken one by one, and such numbers are read where they are needed.
+call of C; elsewhere they are taken one by one, and such numbers are read where they are needed. On ``cuda``
+they may also stay unread (`gpu_collide.backends.ahead`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gpu_collide.backends.kernel import Bound
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["C_TEXT", "Count", "Launch", "Scan", "Select", "Sequence", "Zero"]
+__all__ = ["C_TEXT", "Blank", "Count", "Launch", "Scan", "Select", "Sequence", "Zero"]
 
 
 class Count:
@@ -68,6 +69,12 @@ class Zero(NamedTuple):
     buffer: Any
 
 
+class Blank(NamedTuple):
+    """Fill an int32 buffer with -1: what is no entry of the list in it, where nobody reads how long it is."""
+
+    buffer: Any
+
+
 class Scan(NamedTuple):
     """Sums before each of the int32 `counts`, and the total, into the int64 buffer `out`, one longer."""
 
@@ -92,7 +99,8 @@ class Sequence:
     Parameters
     ----------
     backend : Backend
-    steps : sequence of Launch, Zero, Scan, Select
+    steps : sequence of Launch, Zero, Scan, Select, Blank
+        The last are left out where counts are read.
 
     Raises
     ------
@@ -102,9 +110,14 @@ class Sequence:
 
     def __init__(self, backend: Any, steps: Any) -> None:
         self.backend = backend
-        self.steps = tuple(steps)
-        for step in self.steps:
+        steps = tuple(steps)
+        for step in steps:
             _CHECKS.get(type(step), _unknown)(step)
+        self.steps = self._taken(steps)
+
+    def _taken(self, steps: tuple) -> tuple:
+        """Those of the steps that are run."""
+        return tuple(step for step in steps if not isinstance(step, Blank))
 
     def run(self) -> bool:
         """Run all steps in order. False if one had more to do than its buffers have room for: it did not run,
@@ -150,7 +163,7 @@ def _launch(step: Any, n: Any) -> None:
 
 
 def _unknown(step: Any) -> NoReturn:
-    raise TypeError(f"steps: expected Launch, Zero, Scan or Select, got {type(step).__name__}")
+    raise TypeError(f"steps: expected Launch, Zero, Scan, Select or Blank, got {type(step).__name__}")
 
 
 def _check_launch(step: Any) -> None:
@@ -202,7 +215,14 @@ def _check_buffer(step: Any, name: str, buffer: Any, dtype: Any, least: int) -> 
         )
 
 
-_CHECKS = {Launch: _check_launch, Zero: lambda step: None, Scan: _check_scan, Select: _check_select}
+def _check_blank(step: Any) -> None:
+    _check_buffer(step, "buffer", step.buffer, np.int32, 0)
+
+
+_CHECKS = {
+    Launch: _check_launch, Zero: lambda step: None, Scan: _check_scan, Select: _check_select,
+    Blank: _check_blank,
+}  # fmt: skip
 
 
 # state: step, then `job` and `mine` of its driver (drivers.c_entry_points). A run begins with all of it 0 but

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, all_true, as_float_array, as_int_array, owned
+from gpu_collide._validate import (
+    Frozen,
+    all_true,
+    as_device_floats,
+    as_float_array,
+    as_int_array,
+    as_numpy,
+    on_device,
+    owned,
+)
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh import Mesh
 
@@ -106,6 +115,11 @@ def what_is_wrong(poses: Poses, row: int) -> str | None:
     return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
 
 
+def _shapes_differ(position: Any, quat: Any, name: str) -> ValueError:
+    wanted, got = position.shape[:-1], quat.shape[:-1]
+    return ValueError(f"{name}: expected the leading shape of position, {wanted}, got {got}")
+
+
 class Poses(Frozen):
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 
@@ -113,6 +127,9 @@ class Poses(Frozen):
     pose (not finite, quaternion off unit length by more than 1e-3, matrix not rigid within 1e-6) does not
     raise: it is marked in `valid`, and pairs that use it get the status INVALID_INPUT.  Poses never change:
     the caller's arrays are copied, and those below are read-only.
+
+    Positions and quaternions that both lie on a GPU are copied there, and taken from there by the backend
+    ``cuda``; the attributes below are made when somebody asks for them (docs/devices.md).
 
     Attributes
     ----------
@@ -125,25 +142,40 @@ class Poses(Frozen):
     valid : (...) bool
     shape : tuple
         Leading shape, () for a single pose.
+    on_device : bool
+        They lie on a GPU.
     """
 
     position: NDArray[np.float64]
     quat_wxyz: NDArray[np.float64]
     unit_wxyz: NDArray[np.float64]
     valid: NDArray[np.bool_]
+    on_device = False
 
     def __init__(self, position: ArrayLike, quat_wxyz: ArrayLike, valid: ArrayLike | None = None) -> None:
+        if valid is None and self._take(position, quat_wxyz, "quat_wxyz"):
+            return
         position = as_float_array(position, "position", shape=(..., 3))
         quat = as_float_array(quat_wxyz, "quat_wxyz", shape=(..., 4))
         self._fill(position, quat, "quat_wxyz", valid)
 
+    def _take(self, position: Any, quat: Any, name: str) -> bool:
+        """Copy what lies on a GPU there; False if not all does."""
+        there = on_device(position)
+        turn = None if there is None else on_device(quat)
+        if there is None or turn is None or there.device != turn.device:
+            return False
+        there = as_device_floats(there, "position", shape=(..., 3))
+        turn = as_device_floats(turn, name, shape=(..., 4))
+        if there.shape[:-1] != turn.shape[:-1]:
+            raise _shapes_differ(there, turn, name)
+        self.__dict__.update(_there=(there, turn), on_device=True)
+        return True
+
     def _fill(self, position: Array, quat: Array, name: str, valid: ArrayLike | None = None) -> None:
         """Attributes from arrays that nobody else holds."""
         if position.shape[:-1] != quat.shape[:-1]:
-            raise ValueError(
-                f"{name}: expected the leading shape of position, {position.shape[:-1]}, "
-                f"got {quat.shape[:-1]}"
-            )
+            raise _shapes_differ(position, quat, name)
         if valid is None and quat.ndim == 2 and 0 < len(quat) <= FEW:
             unit, good = _units_of_few(position, quat)
         else:
@@ -163,17 +195,24 @@ class Poses(Frozen):
         TypeError, ValueError
             Wrong dtype or shape, or leading shapes that differ.
         """
-        position = as_float_array(position, "position", shape=(..., 3))
-        quat = as_float_array(quat, "quat", shape=(..., 4))
         poses = cls.__new__(cls)
-        poses._fill(position, quat, "quat")
+        if type(position) is np.ndarray or not poses._take(position, quat, "quat"):
+            position = as_float_array(position, "position", shape=(..., 3))
+            poses._fill(position, as_float_array(quat, "quat", shape=(..., 4)), "quat")
         return poses
 
     @classmethod
     def from_quat_xyzw(cls, position: ArrayLike, quat: ArrayLike) -> Poses:
         """Poses from positions (..., 3) and quaternions (..., 4), scalar part last (SciPy, ROS, glTF)."""
-        quat = as_float_array(quat, "quat", shape=(..., 4))
-        return cls.from_quat_wxyz(position, quat[..., [3, 0, 1, 2]])
+        there = on_device(quat)
+        if there is None or on_device(position) is None:
+            turn = as_float_array(quat, "quat", shape=(..., 4))[..., [3, 0, 1, 2]]
+        else:
+            turn = as_device_floats(there, "quat", shape=(..., 4))
+            with turn.device:
+                for to, k in enumerate((3, 0, 1, 2)):
+                    turn[..., to] = there[..., k]
+        return cls.from_quat_wxyz(position, turn)
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Poses:
@@ -265,7 +304,24 @@ class Poses(Frozen):
     @property
     def shape(self) -> tuple[int, ...]:
         """Leading shape."""
-        return self.valid.shape
+        return self.__dict__["_there"][1].shape[:-1] if self.on_device else self.valid.shape
+
+    def given_on(self, device: int) -> Any:
+        """Positions and quaternions as given, if they are CuPy arrays on this device; else None."""
+        there = self.__dict__.get("_there")
+        return there if there is not None and there[0].device.id == device else None
+
+    def __getattr__(self, name: str) -> Any:
+        # of what lies on a GPU, what the host asks for
+        there = self.__dict__.get("_there")
+        if there is None or name not in Poses.__annotations__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        position, quat = (np.ascontiguousarray(as_numpy(array, name)) for array in there)
+        self._fill(position, quat, "quat_wxyz")
+        return self.__dict__[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Poses.__annotations__}
 
     def to_matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
@@ -320,6 +376,8 @@ class Bodies(Frozen):
     meshes : tuple of Mesh
     shape : (n,) int32
     start, end : Poses
+    on_device : bool
+        All poses lie on a GPU.
 
     Raises
     ------
@@ -379,6 +437,10 @@ class Bodies(Frozen):
         other = Bodies.__new__(Bodies)
         other.__dict__.update(meshes=self.meshes, shape=self.shape, start=start, end=end)
         return other
+
+    @property
+    def on_device(self) -> bool:
+        return self.start.on_device and self.end.on_device
 
     def __len__(self) -> int:
         return len(self.shape)

@@ -55,6 +55,7 @@ def bisection(run, bodies, pairs, samples, iterations):
     def some(at, stop):
         parts.append(_piece(run, tables, bound.buffers, bound.pairs[at:stop], samples, iterations))
 
+    run.room.limit(run.room.asked, run.backend.reserved_bytes)
     run.room.pieces(len(pairs), _piece_size(run), some)
     state, tests, apart, meet = (np.concatenate(column) for column in zip(*parts, strict=True))
     return _status(state, meet, run.c), apart, meet, tests
@@ -74,8 +75,8 @@ def _piece_size(run):
     most = run.room.fits(per_pair)
     if not most:
         raise MemoryLimitError(
-            f"max_bytes: expected room for one pair, which needs at least {per_pair} bytes, got "
-            f"{run.room.max_bytes}; pass a larger max_bytes"
+            f"max_bytes: expected room for one pair, which needs at least {run.room.told(per_pair)} bytes, "
+            f"got {run.room.asked}; pass a larger max_bytes"
         )
     return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import bisection, screw
+from gpu_collide.pipeline import bisection, screw, staying
 from gpu_collide.pipeline import pairs as broad_phase
-from gpu_collide.pipeline.bvh import BodyTree
+from gpu_collide.pipeline.bvh import BodyTree, mesh_bounds
 from gpu_collide.pipeline.few import KEPT_SHARE, MOST_PAIRS, FewPairs
+from gpu_collide.pipeline.poses import take_given
 from gpu_collide.pipeline.resident import Resident, scene_too_large
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts, sealed
@@ -43,6 +45,11 @@ class Pipeline:
     resident : Resident, optional
         What a scene keeps here: bodies are then those that were placed in it.
 
+    Attributes
+    ----------
+    invalid : int or None
+        Pairs of the last `collide` with a body without poses, where somebody counted them.
+
     Raises
     ------
     PrecisionUnavailableError
@@ -54,6 +61,7 @@ class Pipeline:
         self.kind = backend.kind
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
+        self.invalid = None
         self._prepared: Any = None  # of a scene
         self._asked: Any = None  # pairs of the call before that were given
         self._any: Any = None  # what is kept for any few pairs
@@ -74,25 +82,44 @@ class Pipeline:
     def search(self, bodies, rules, tree=None, most=None):
         """The pairs that may meet, counted; see `gpu_collide.pipeline.pairs.search`."""
         everything = self.options.broad_phase == "off"
-        placed = None if self.resident is None else self.resident.place(bodies)
+        placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
             self.run, bodies, rules, everything=everything, tree=tree, most=most, placed=placed
         )
+
+    def _given(self, bodies):
+        """What the tree reads of bodies whose poses are on the device already; None of others."""
+        run = self.run
+        placed = take_given(run, bodies) if bodies.on_device else None
+        if placed is not None:
+            placed["shape_in"] = run.to_device(bodies.shape, np.int32)
+            placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
+        return placed
 
     def hold(self, meshes, shape):
         """What a scene of bodies with these shapes keeps on the backend, for engines of this precision."""
         return Resident(self.backend, self.options.precision, meshes, shape)
 
     def collide(self, bodies, pairs, progress=None):
-        """`Contacts` of pairs, (p, 2) int32, or of a search, whose blocks are taken one after the other.
+        """`Contacts` of pairs, (p, 2) int32 or `Given`, or of a search, whose blocks are taken one after the
+        other.
 
         Pairs that a scene asks about are those of an array that nobody can write to.
         """
-        run, prepared = self.run, self._prepared
+        if self.kind != "cuda":
+            return self._collide(bodies, pairs, progress)
+        with self.backend.current():
+            return self._collide(bodies, pairs, progress)
+
+    def _collide(self, bodies, pairs, progress):
+        run, prepared, self.invalid = self.run, self._prepared, None
+        stay = self._stays(bodies, pairs)
         if self.resident is None:
             prepared = screw.prepare(run, bodies.meshes, self.options)
+            run.room.limit(self.options.max_bytes, self.backend.reserved_bytes)
         else:
-            few, pairs = self._few_for(bodies, pairs)
+            # on a GPU all pairs go through a chain (`gpu_collide.pipeline.staying`)
+            few, pairs = (None, pairs) if self.kind == "cuda" else self._few_for(bodies, pairs)
             fields = None if few is None else few.collide(bodies, pairs)
             if fields is not None:
                 if progress is not None and len(pairs):
@@ -100,11 +127,21 @@ class Pipeline:
                 return sealed(fields, self._info())
             prepared = self._placed(bodies)
             self._leave_room()
-        fields, report = screw.collide(run, self.options, prepared, bodies, pairs, progress)
-        info = self._info()
-        if report is not None:
-            info["report"] = report.to_dict()
+        if isinstance(pairs, staying.Given) and not staying.serves(
+            self.backend, self.options, bodies, prepared.any_near
+        ):
+            pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
+        fields, work = screw.collide(run, self.options, prepared, bodies, pairs, progress, stay)
+        info, self.invalid = self._info(), work.invalid
+        if work.report is not None:
+            info["report"] = work.report.to_dict()
         return Contacts(**fields, info=info)
+
+    def _stays(self, bodies, pairs):
+        """Do the arrays of the result stay on the device?"""
+        if self.kind != "cuda" or self.options.results == "host":
+            return False
+        return self.options.results == "device" or (bodies.on_device and not isinstance(pairs, np.ndarray))
 
     def _info(self):
         """What results tell of this engine and of its launches since the last one."""
@@ -161,9 +198,10 @@ class Pipeline:
         if self.resident.set_bytes > limit // KEPT_SHARE:
             for few in self.resident.sets:
                 few.let_go()
-        self.run.room.max_bytes = self.resident.left(limit)
-        if self.run.room.max_bytes <= 0:
+        left = self.resident.left(limit)
+        if left <= 0:
             raise scene_too_large(self.resident.nbytes, limit)
+        self.run.room.limit(left, self.backend.reserved_bytes)
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""

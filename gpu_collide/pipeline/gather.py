@@ -36,42 +36,43 @@ class Gathered:
         contacts, and their fields."""
         self.pieces.append((status, toi, start, total, out))
 
-    def fields(self, run):
-        """Whole arrays, on the host; those of a single piece on a GPU stay there.
+    def fields(self, run, stay=False):
+        """Whole arrays: all on the host, or, to `stay`, all where they were computed.
 
         What is joined is let go at once: the result is large, and should not be there twice.
         """
         be = run.backend
-        keep = be.kind == "cuda" and len(self.pieces) == 1 and not self.origins
-        get = (lambda x: x) if keep else be.to_host
-        starts, before = [np.zeros(1, np.int64)], 0
+        xp, get = (be.arrays, lambda x: x) if stay else (np, be.to_host)
+        starts, before = [xp.zeros(1, np.int64)], 0
         fields: dict[str, list[Any]] = {name: [] for name in FIELDS}
         status, toi = [], []
         for k, (piece_status, piece_toi, start, total, out) in enumerate(self.pieces):
             self.pieces[k] = None
-            status.append(be.to_host(piece_status))
-            toi.append(be.to_host(piece_toi).astype(np.float64, copy=False))
-            starts.append(be.to_host(start)[1:] + before)
+            status.append(get(piece_status))
+            toi.append(get(piece_toi).astype(np.float64, copy=False))
+            starts.append(get(start)[1:] + before)
             before += total
             for name, (_, width) in FIELDS.items():
                 flat = get(out[name])[: total * width]
                 fields[name].append(flat.reshape(total, width) if width > 1 else flat)
-        result = {name: _join(fields.pop(name), *FIELDS[name], run.real) for name in FIELDS}
-        result["status"] = _join(status, "u1", 1)
-        result["contact_start"] = _join(starts, "i8", 1)
-        result["pairs"] = _join(self.blocks, "i4", 2)
-        times = _join(toi, "f8", 1)
-        result["toi"] = np.where(times > 1.5, np.inf, times)
-        if not keep:
-            result["sustained"] = result["sustained"].astype(bool)
+        result = {name: _join(xp, fields.pop(name), *FIELDS[name], run.real) for name in FIELDS}
+        result["status"] = _join(xp, status, "u1", 1)
+        result["contact_start"] = _join(xp, starts, "i8", 1)
+        blocks, self.blocks = self.blocks, []
+        blocks = [xp.asarray(block if isinstance(block, np.ndarray) else get(block)) for block in blocks]
+        result["pairs"] = _join(xp, blocks, "i4", 2)
+        times = _join(xp, toi, "f8", 1)
+        result["toi"] = xp.where(times > 1.5, np.inf, times)
+        result["sustained"] = result["sustained"].view(np.bool_)
         if self.origins and len(result["pair"]):
-            result["position"] = result["position"] + np.concatenate(self.origins)[result["pair"]]
+            origins = xp.asarray(np.concatenate(self.origins))
+            result["position"] = result["position"] + origins[result["pair"]]
         return result
 
 
-def _join(parts, dtype, width, real=None):
+def _join(xp, parts, dtype, width, real=None):
     """One array of the parts, whose list is empty afterwards."""
-    empty = np.zeros((0, width) if width > 1 else 0, np.dtype(dtype) if dtype else real)
-    whole = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
+    empty = xp.zeros((0, width) if width > 1 else 0, np.dtype(dtype) if dtype else real)
+    whole = parts[0] if len(parts) == 1 else xp.concatenate(parts) if parts else empty
     parts.clear()
     return whole

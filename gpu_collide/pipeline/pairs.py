@@ -103,8 +103,9 @@ class Search:
         self.report.seconds_search += time.perf_counter() - begun
         return self
 
-    def blocks(self, limit):
-        """Yield the pairs in lexicographic order, as (p, 2) int32 arrays of at most `limit` rows."""
+    def blocks(self, limit, stay=False):
+        """Yield the pairs in lexicographic order, as (p, 2) int32 arrays of at most `limit` rows; to `stay`,
+        as arrays where they were found, unless a body has very many."""
         at, n = 0, self.tree.n_bodies
         while self.starts[at] < self.total:
             at = (
@@ -113,7 +114,7 @@ class Search:
             stop = int(np.searchsorted(self.starts, self.starts[at] + limit, "right")) - 1
             begun = time.perf_counter()
             if stop > at:
-                block = self._fill(at, min(stop, n))
+                block = self._fill(at, min(stop, n), stay)
                 self.report.seconds_search += time.perf_counter() - begun
                 yield block
             else:
@@ -124,7 +125,7 @@ class Search:
                 stop = at + 1
             at = stop
 
-    def _fill(self, first, end):
+    def _fill(self, first, end, stay=False):
         """Pairs of bodies first to end."""
         t, run, be = self.tree, self.tree.run, self.tree.run.backend
         base, total = int(self.starts[first]), int(self.starts[end] - self.starts[first])
@@ -134,8 +135,11 @@ class Search:
         askers = np.arange(t.n, dtype=np.int32)[inside]
         run.launch("b04_fill", len(askers), self._bound, n_askers=len(askers), longest=LONGEST, base=base,
                    askers_in=run.to_device(askers), pairs_out=pairs)  # fmt: skip
+        long = first + np.flatnonzero(np.diff(self.starts[first : end + 1]) > LONGEST)
+        if stay and not len(long):
+            return pairs.reshape(-1, 2)
         pairs = be.to_host(pairs).reshape(-1, 2)
-        for body in first + np.flatnonzero(np.diff(self.starts[first : end + 1]) > LONGEST):
+        for body in long:
             pairs[self.starts[body] - base : self.starts[body + 1] - base] = self.row(int(body))
         return pairs
 

@@ -7,7 +7,7 @@ looks at near faces only. Where a mesh lies in the tables is a matter of its `Pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,6 +90,8 @@ class MeshTables:
         Two-sided, closed.
     nbytes : int
         Of the buffers that are of these meshes alone.
+    made : dict
+        What others make for these meshes on their backend, by names of their own.
     """
 
     buffers: dict[str, Any]
@@ -99,6 +101,7 @@ class MeshTables:
     part_sizes: np.ndarray
     part_flags: np.ndarray
     nbytes: int
+    made: dict[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

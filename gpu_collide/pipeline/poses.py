@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide._validate import all_true
+from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
-__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays"]
+__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "take_given"]
 
 
 #: Of positions and turns, as kernels call them.
@@ -45,6 +46,28 @@ def pose_arrays(bodies):
     return dict(zip(NAMES, (*position, start.unit_wxyz, end.unit_wxyz), strict=True)) | {
         "shape_in": bodies.shape, "valid_in": valid.view(np.uint8),
     }  # fmt: skip
+
+
+def take_given(run, bodies, into=None):
+    """Buffers with the poses of `bodies` and ``valid_in``, as the kernels read them, from the device on which
+    they were given; None if they were not given on that of `run`.
+
+    `into`, if it is given, are the buffers of an earlier call, which are filled again.
+    """
+    be, n = run.backend, len(bodies)
+    if be.kind != "cuda" or run.real == np.float32:
+        return None
+    start, end = (poses.given_on(be.device_id) for poses in (bodies.start, bodies.end))
+    if start is None or end is None:
+        return None
+    given = dict(zip(NAMES, (start[0], end[0], start[1], end[1]), strict=True))
+    buffers = into or {name: be.empty(array.size, run.real) for name, array in given.items()}
+    if into is None:
+        buffers["valid_in"] = be.empty(n, np.uint8)
+    named = {f"{name.removesuffix('_in')}_given": array for name, array in given.items()}
+    made = {f"{name.removesuffix('_in')}_out": buffers[name] for name in (*NAMES, "valid_in")}
+    run.launch_ahead("g01_poses", n, n=n, tolerance=UNIT_TOLERANCE, **named, **made)
+    return buffers
 
 
 def bind_poses(run, bodies, pairs, placed=None):

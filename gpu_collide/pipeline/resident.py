@@ -15,7 +15,7 @@ from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
 from gpu_collide.pipeline.forms import build_forms
 from gpu_collide.pipeline.pairs import KeptTree, fitted
-from gpu_collide.pipeline.poses import NAMES, pose_arrays
+from gpu_collide.pipeline.poses import NAMES, pose_arrays, take_given
 from gpu_collide.pipeline.run import Run
 from gpu_collide.pipeline.tables import build_tables
 
@@ -126,6 +126,11 @@ class Resident:
         if self.real == np.float32 or self._bodies is bodies:
             return self._placed
         self._bodies = None  # what is interrupted is done anew
+        if self._placed is not None and bodies.on_device:
+            self._all_valid = False  # the host does not look at them
+            if take_given(Run(self.backend, self.precision, 0), bodies, self._placed) is not None:
+                self._bodies = bodies
+                return self._placed
         arrays = pose_arrays(bodies)
         all_valid = all_true(arrays["valid_in"])
         if self._placed is None:

@@ -70,12 +70,27 @@ class Room:
 
     Attributes
     ----------
+    max_bytes : int
+        What there is for buffers.
+    asked : int
+        That, and what a device takes besides.
     guesses : dict of str to float
     """
 
     def __init__(self, max_bytes):
-        self.max_bytes = int(max_bytes)
+        self.limit(int(max_bytes))
         self.guesses = {}
+
+    def limit(self, max_bytes, reserved=0):
+        """Stay within `max_bytes`. In them `reserved` bytes are counted that a device takes beside all
+        buffers, but never as more than half: it takes them once for all calls, and small limits have to
+        remain possible."""
+        self.asked, self._reserved = max_bytes, reserved
+        self.max_bytes = max_bytes - min(reserved, max(max_bytes, 0) // 2)
+
+    def told(self, need):
+        """The limit that would leave `need` bytes for buffers."""
+        return need + min(self._reserved, need)
 
     def fits(self, each, held=0, share=1):
         """How many things of `each` bytes fit beside `held` bytes in one of `share` equal shares, or 0."""
@@ -282,6 +297,10 @@ class Run:
         """
         self._launch(self.backend.launch_items, name, n, bound, args)
 
+    def launch_ahead(self, name, n, /, *bound, **args):
+        """`launch` without waiting for it; what it took is not told."""
+        self._launch(self.backend.launch_items, name, n, bound, args, wait=False)
+
     def launch_each(self, name, n, /, *bound, **args):
         """`launch` with a group for each of `n` items."""
         self._launch(self.backend.launch_groups, name, n, bound, args)
@@ -290,7 +309,7 @@ class Run:
         """`launch` with so many groups, each with scratch of its own."""
         self._launch(self.backend.launch, name, groups, bound, args)
 
-    def _launch(self, verb, name, n, bound, args):
+    def _launch(self, verb, name, n, bound, args, wait=True):
         kernel = self.kernel(name)
         if bound:
             for key, *_ in kernel.args:
@@ -301,6 +320,8 @@ class Run:
                             break
         begun = time.perf_counter()
         verb(kernel, n, **args)
+        if not wait:
+            return
         self.backend.synchronize()
         self.spent(name, begun)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import filters, overlap
+from gpu_collide.pipeline import filters, overlap, staying
 from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, takes_near
 from gpu_collide.pipeline.parts import MeshTables
@@ -91,6 +91,7 @@ class Work:
     prepared: Prepared
     report: FilterReport | None = None
     narrow: int = 0  # pairs that came to the narrow phase
+    invalid: int | None = None  # pairs with a body without poses, where somebody counted them
 
 
 @dataclass
@@ -151,7 +152,7 @@ def programs(options, near):
     return names
 
 
-def collide(run, options, prepared, bodies, pairs, progress=None):
+def collide(run, options, prepared, bodies, pairs, progress=None, stay=False):
     """The whole query.
 
     Parameters
@@ -161,28 +162,57 @@ def collide(run, options, prepared, bodies, pairs, progress=None):
     prepared : Prepared
         Of the meshes of `bodies`.
     bodies : Bodies
-    pairs : (p, 2) int32 ndarray, or a Search of the broad phase, whose blocks are taken one after the other
+    pairs : (p, 2) int32 ndarray, or a Search of the broad phase, whose blocks are taken one after the other,
+        or a Given, if `gpu_collide.pipeline.staying.serves` says yes
     progress : callable, optional
+    stay : bool
+        All fields stay where they were computed, as arrays of `Backend.arrays`; else all are on the host.
 
     Returns
     -------
     dict
         Fields of `Contacts`.
-    FilterReport or None
+    Work
     """
     work = Work(run, options, prepared, FilterReport() if options.report else None)
     found, total = Gathered(), len(pairs)
-    blocks = [pairs]
-    if not isinstance(pairs, np.ndarray):
-        blocks = pairs.blocks(max(1, min(BLOCK, run.room.fits(BLOCK_BYTES))))
+    blocks, stays = [pairs], staying.serves(run.backend, options, bodies, prepared.any_near)
+    if not isinstance(pairs, (np.ndarray, staying.Given)):
+        limit = max(1, min(BLOCK, run.room.fits(BLOCK_BYTES)))
+        blocks = pairs.blocks(limit, True) if stays else pairs.blocks(limit)
     for block in blocks:
-        _block(work, bodies, block, found, total, progress)
+        if stays:
+            _staying(work, bodies, block, found, total, stay, progress)
+        else:
+            _block(work, bodies, block, found, total, progress)
     begun = time.perf_counter()
-    fields = found.fields(run)
+    fields = found.fields(run, stay)
     run.spent("assemble", begun)
     if work.report is not None:
-        filters.narrow_phase(work, np.isfinite(fields["toi"]).sum())
-    return fields, work.report
+        filters.narrow_phase(work, int((fields["toi"] < np.inf).sum()))
+    return fields, work
+
+
+def _staying(work, bodies, pairs, found, total, stay, progress):
+    """`gpu_collide.pipeline.staying.block`."""
+    options, prepared, m = work.options, work.prepared, len(bodies.meshes)
+    every = np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1)
+    rows = takes_rows(options, prepared, every)
+    heights = (lambda: row_heights(options, prepared, every, rows)) if rows else None
+
+    def refusal(pair, need):
+        return _refusal(work, pair, need, False)
+
+    invalid = staying.block(work, bodies, pairs, found, total, stay, heights, refusal, progress)
+    work.invalid = (work.invalid or 0) + invalid
+
+
+def _refusal(work, pair, need, looks_near):
+    room = work.run.room
+    return (
+        f"max_bytes: expected room for pair {pair}, which needs at least {room.told(need)} bytes, got "
+        f"{room.asked}; {_remedy(work.options, looks_near)}"
+    )
 
 
 def _block(work, bodies, pairs, found, total, progress):
@@ -215,10 +245,7 @@ def _block(work, bodies, pairs, found, total, progress):
 
     def refusal(at, need):
         looks_near = near is not None and near[at] > (near[at - 1] if at else 0)
-        return (
-            f"max_bytes: expected room for pair {done + at}, which needs at least {need} bytes, got "
-            f"{run.room.max_bytes}; {_remedy(options, looks_near)}"
-        )
+        return _refusal(work, done + at, need, looks_near)
 
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     size = _piece_size(work, len(pairs), rows)

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide._validate import all_true, check_callable, check_pairs
+from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.poses import Bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.staying import Given
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
+from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,10 +35,11 @@ if TYPE_CHECKING:
         Precision,
         Progress,
         Refine,
+        ResultsOn,
     )
     from gpu_collide.results.contacts import Contacts
 
-__all__ = ["answer", "collide", "refuse_rules", "warn_of_invalid_in"]
+__all__ = ["answer", "answer_pairs", "check_given", "collide", "refuse_rules"]
 
 
 def collide(
@@ -62,6 +65,7 @@ def collide(
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
+    results: ResultsOn = "auto",
     progress: Progress | None = None,
 ) -> Contacts:
     """Every contact between the bodies of each pair during a step.
@@ -128,6 +132,11 @@ def collide(
     max_bytes : int, optional
         Working memory to stay within; the batch is cut into pieces that fit, with the same result. The result
         is not part of it. Default 2 GiB.
+    results : {"auto", "host", "device"}, optional
+        Where the arrays of the result are, all of them. ``host``: NumPy arrays. ``device``: on ``cuda`` CuPy
+        arrays on the GPU, of which nothing is copied; other backends compute in the host's memory, and give
+        NumPy arrays. ``auto`` is ``device`` if the backend is ``cuda`` and all poses, and `pairs` if given,
+        came as arrays on the GPU; else ``host`` (docs/devices.md). `Contacts.to_numpy` copies to the host.
     progress : callable, optional
         Called as ``progress(pairs_done, pairs)``.
 
@@ -193,6 +202,7 @@ def collide(
         broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
         candidates=candidates, resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
         contacts=contacts, check_start=check_start, precision=precision, backend=backend, max_bytes=max_bytes,
+        results=results,
     )  # fmt: skip
     check_callable(progress, "progress")
     if pairs is not None:
@@ -201,13 +211,36 @@ def collide(
             "still_pairs": rules.still_pairs or None,
             "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
         })  # fmt: skip
-        pairs = check_pairs(pairs, len(bodies))
+        pairs = check_given(pairs, len(bodies))
     engine = engine_on(get_backend(options.backend, options.precision), options)
     if pairs is None:
-        pairs = open_search(engine, bodies, rules)
-    else:
+        return answer(engine, bodies, open_search(engine, bodies, rules), progress)
+    return answer_pairs(engine, bodies, pairs, progress)
+
+
+def check_given(pairs: ArrayLike, n: int) -> Any:
+    """`check_pairs`, but of pairs that lie on a GPU only a copy there."""
+    there = None if type(pairs) is np.ndarray else device_pairs(pairs)
+    return check_pairs(pairs, n) if there is None else there
+
+
+def answer_pairs(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None) -> Contacts:
+    """`answer` of pairs that went through `check_given`, with a warning of bodies whose poses are none:
+    before the work, or behind it where they lie on a device and nobody has looked at them."""
+    if not isinstance(pairs, np.ndarray):
+        here = engine.kind == "cuda" and pairs.device.id == engine.backend.device_id
+        pairs = Given(pairs) if here else check_pairs(pairs, len(bodies))
+    late = isinstance(pairs, Given) or bodies.on_device
+    if not late:
         warn_of_invalid_in(bodies, pairs)
-    return answer(engine, bodies, pairs, progress)
+    found = answer(engine, bodies, pairs, progress)
+    if late:
+        invalid = engine.invalid
+        if invalid is None:
+            invalid = bool((found.status == Status.INVALID_INPUT).any())
+        if invalid:
+            warn_of_invalid_in(bodies, as_numpy(found.pairs, "pairs"))
+    return found
 
 
 def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = None) -> Contacts:
@@ -217,7 +250,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     ----------
     engine : Pipeline or Reference
     bodies : Bodies
-    pairs : (p, 2) int32 ndarray, or the search of `open_search`
+    pairs : (p, 2) int32 ndarray, Given, or the search of `open_search`
     progress : callable, optional
     """
     options = engine.options
@@ -231,13 +264,14 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
         ) from error
     info = found.info  # of a result that nobody else has yet
     info.update(options.for_info())
-    if not isinstance(pairs, np.ndarray):
+    if not isinstance(pairs, (np.ndarray, Given)):
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
     if invariants.enabled():
         asked = {name: getattr(options, name) for name in ("min_properness", "precision", "refine")}
-        invariants.ensure(found, bodies, found.pairs, contacts=options.contacts, **asked)
+        here = found.to_numpy()
+        invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)
     return found
 
 
@@ -256,4 +290,4 @@ def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     valid = bodies.start.valid & bodies.end.valid
     if not all_true(valid):
         invalid = np.unique(pairs[~valid[pairs]])
-        warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=4)
+        warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=5)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu_collide._options import Options
-from gpu_collide._validate import as_int_array, check_callable
+from gpu_collide._validate import as_int_array, check_callable, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.pairs import KeptTree
 from gpu_collide.pipeline.resident import scene_too_large
-from gpu_collide.queries.collide import answer, refuse_rules, warn_of_invalid_in
+from gpu_collide.queries.collide import answer, answer_pairs, refuse_rules
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
 from gpu_collide.queries.repeated import CheckedPairs, Engines, Turn
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Precision,
         Progress,
         Refine,
+        ResultsOn,
     )
     from gpu_collide.geometry.mesh import Mesh
     from gpu_collide.results.contacts import Contacts
@@ -288,6 +289,7 @@ class Scene:
         min_properness: float = -0.1,
         contacts: ContactsWanted = "all",
         check_start: bool = True,
+        results: ResultsOn = "auto",
         progress: Progress | None = None,
     ) -> Contacts:
         """Every contact between the bodies during the step, as `gpu_collide.collide` has it for `bodies`.
@@ -297,7 +299,7 @@ class Scene:
         pairs : (p, 2) array_like of int, optional
             Bodies to look at; the rules of the scene do not apply to them. Default: those of the broad phase.
         broad_phase, filters, features, report, refine, candidates, resolution, pixel_size, min_properness, \
-contacts, check_start, progress
+contacts, check_start, results, progress
             As in `gpu_collide.collide`. `progress` may not ask the scene.
 
         Returns
@@ -318,16 +320,16 @@ contacts, check_start, progress
             engine = self._engines.of(
                 broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
                 candidates=candidates, resolution=resolution, pixel_size=pixel_size,
-                min_properness=min_properness, contacts=contacts, check_start=check_start,
+                min_properness=min_properness, contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
             check_callable(progress, "progress")
             if pairs is not None:
                 if broad_phase != "hierarchy":
                     refuse_rules({"broad_phase": broad_phase})
-                asked = self._pairs.of(pairs)
-                warn_of_invalid_in(bodies, asked)
+                there = device_pairs(pairs)
+                asked = self._pairs.of(pairs) if there is None else there
                 with self._work:
-                    return answer(engine, bodies, asked, progress)
+                    return answer_pairs(engine, bodies, asked, progress)
             with self._work:
                 found = open_search(engine, bodies, self.rules, self._kept.take())
                 self._kept.keep(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -217,7 +217,7 @@ def collide_trajectories(
     masks = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
     left_out = _check_ignore(ignore, total)
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
-    checked = Options.checked(**options, report=report)
+    checked = _on_host(Options.checked(**options, report=report))
     engine = engine_on(get_backend(checked.backend, checked.precision), checked)
     crew = Crew(movers, still, worlds, groups, masks, left_out)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
@@ -274,6 +274,16 @@ def _check_names(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise TypeError(f"{name}: collide_trajectories and collide have no such option")
+
+
+def _on_host(options: Options) -> Options:
+    """The options with results on the host, where those of many steps are put together."""
+    if options.results == "device":
+        raise ValueError(
+            "results: expected 'auto' or 'host' in collide_trajectories, which puts the results of many "
+            "steps together on the host, got 'device'"
+        )
+    return replace(options, results="host")
 
 
 def _check_turn(max_turn: Any) -> float | None:

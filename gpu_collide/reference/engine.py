@@ -22,6 +22,7 @@ class Reference:
     """
 
     kind = "reference"
+    invalid = None
 
     def __init__(self, options):
         self.options = options

@@ -80,8 +80,8 @@ def sealed(fields: dict[str, Any], info: dict[str, Any]) -> Contacts:
 class Contacts(Result):
     """Every contact of every pair: arrays ordered by (pair, time, kind, feature_a, feature_b).
 
-    Arrays may live on the device that computed them until `to_numpy` is called. ``len()`` is the number of
-    contacts.
+    All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
+    query decides (docs/devices.md). ``len()`` is the number of contacts.
 
     Attributes
     ----------
@@ -162,11 +162,11 @@ class Contacts(Result):
 
     def to_numpy(self) -> Contacts:
         """The same result with every array on the host (itself if it is there already)."""
-        names = [*_PER_PAIR, *_START, *_PER_CONTACT]
+        names = [*_PER_PAIR, *_START, *_PER_CONTACT, *(_PAIRS if self.pairs is not None else ())]
         if all(isinstance(getattr(self, name), np.ndarray) for name in names):
             return self
         arrays = {name: as_numpy(getattr(self, name), name) for name in names}
-        return Contacts(**arrays, pairs=self.pairs, info=self.info)
+        return Contacts(**arrays, info=self.info)
 
     def of_pair(self, index: int) -> NDArray[np.void]:
         """Contacts of one pair.

@@ -54,7 +54,7 @@ GC_FN int f01_balls_meet(const gc_view *w, const gc_screw *k)
 
 GC_KERNEL void f01_spheres(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers, below 0: none */
     GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL const int *state_in,     /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL gc_uchar *keep_out)      /* (n_todo,) */
@@ -63,8 +63,8 @@ GC_KERNEL void f01_spheres(
         int pair = todo_in[i];
         gc_screw k;
         gc_view w;
-        keep_out[i] = 1;
-        if (state_in[pair]) continue;
+        keep_out[i] = pair >= 0;
+        if (pair < 0 || state_in[pair]) continue;
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         w = gc_view_make(&k, GC_R(-1.0));
         w.pad += GC_FILTER_FLAT;

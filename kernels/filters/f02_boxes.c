@@ -140,7 +140,7 @@ GC_LARGE int f02_boxes_meet(const gc_view *w, const gc_bent_box *a, const gc_ben
 
 GC_KERNEL void f02_boxes(
     int n_todo,
-    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers, below 0: none */
     GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) */
     GC_GLOBAL const int *shape_in,          /* (bodies,) mesh of each body */
     GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
@@ -149,13 +149,15 @@ GC_KERNEL void f02_boxes(
     GC_GLOBAL gc_uchar *keep_out)           /* (n_todo,) */
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
-        int pair = todo_in[i], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]];
+        int pair = todo_in[i], ma, mb;
         gc_screw k;
         gc_view w;
         gc_bent_box a, b;
         gc_real until;
-        keep_out[i] = 1;
-        if (state_in[pair]) continue;
+        keep_out[i] = pair >= 0;
+        if (pair < 0 || state_in[pair]) continue;
+        ma = shape_in[pairs_in[2 * pair]];
+        mb = shape_in[pairs_in[2 * pair + 1]];
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         w = gc_view_make(&k, GC_R(-1.0));
         w.pad += GC_FILTER_FLAT;

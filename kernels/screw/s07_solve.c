@@ -9,7 +9,7 @@
 
 GC_KERNEL void s07_solve(
     int n_candidates,
-    GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE) */
+    GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE), a pair below 0: none */
     GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, GC_BRACKET_STRIDE) */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
@@ -30,8 +30,10 @@ GC_KERNEL void s07_solve(
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
     for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
-        gc_candidate c = gc_candidate_load(candidates_in, brackets_in, i);
+        gc_candidate c;
         gc_pair p;
+        if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
+        c = gc_candidate_load(candidates_in, brackets_in, i);
         gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
         if (!gc_solve_exact(&t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last))
             GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);

@@ -11,14 +11,14 @@
 
 GC_KERNEL void s08_place(
     int n_hits,
-    GC_GLOBAL const int *hit_in,           /* (n_hits, GC_HIT_STRIDE) */
+    GC_GLOBAL const int *hit_in,           /* (n_hits, GC_HIT_STRIDE), a pair below 0: none */
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL int *cursor,                 /* (n_pairs,) zero before */
     GC_GLOBAL int *order_out)              /* (n_hits,) hit numbers by pair */
 {
     for (int i = GC_ITEM_LO(n_hits); i < GC_ITEM_HI(n_hits); i += GC_ITEM_STEP(n_hits)) {
         int pair = gc_hit_load(hit_in, i).pair;
-        order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
+        if (pair >= 0) order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
     }
 }
 

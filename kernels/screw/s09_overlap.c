@@ -72,7 +72,7 @@ GC_FN gc_real gc_overlap_depth(const gc_screw *k)
 
 GC_KERNEL void s09_near(
     int n_todo,
-    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, below 0: none */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
@@ -83,12 +83,13 @@ GC_KERNEL void s09_near(
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
         int pair = todo_in[i], j;
-        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair]];
-        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair + 1]];
+        GC_GLOBAL const gc_real *ma, *mb;
         gc_screw k;
         gc_real r[9], shift[3], half_a[3], half_b[3], reach;
         near_out[i] = 0;
-        if (state_in[pair] || when_in[pair] > GC_R(0.5)) continue;
+        if (pair < 0 || state_in[pair] || when_in[pair] > GC_R(0.5)) continue;
+        ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair]];
+        mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair + 1]];
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
         gc_relative_at(&k, when_in[pair], r, shift);
         reach = k.radius_a + k.radius_b;
@@ -303,7 +304,7 @@ GC_FN int gc_components_inside(const gc_overlap *o, const gc_solid *s, const gc_
 
 GC_KERNEL void s09_overlap(
     int n_todo,
-    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, each once */
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, each once, below 0: none */
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
     GC_GLOBAL const gc_real *screw_in,
@@ -323,10 +324,13 @@ GC_KERNEL void s09_overlap(
     o.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     o.insets = insets_in;
     for (int i = GC_GROUP_LO(n_todo); i < GC_GROUP_HI(n_todo); i += GC_GROUP_STEP(n_todo)) {
-        int pair = todo_in[i], mesh_a = shape_in[pairs_in[2 * pair]], mesh_b = shape_in[pairs_in[2 * pair + 1]], j, l;
+        int pair = todo_in[i], mesh_a, mesh_b, j, l;
         gc_pair p;
         gc_solid a, b;
         gc_real shift[3];
+        if (pair < 0) continue;
+        mesh_a = shape_in[pairs_in[2 * pair]];
+        mesh_b = shape_in[pairs_in[2 * pair + 1]];
         gc_pair_load(pairs_in, shape_in, screw_in, &o.t, pair, &p);
         o.shrink = p.screw.shrink;
         o.depth = gc_overlap_depth(&p.screw);

@@ -24,6 +24,7 @@ CHOICES = {
     "contacts": "'all', 'first'",
     "precision": "'mixed', 'double', 'single'",
     "backend": "'auto', 'cpu', 'opencl', 'cuda', 'reference'",
+    "results": "'auto', 'host', 'device'",
 }
 BAD = [
     *((ValueError, {k: "no"}, f"{k}: expected one of {what}, got 'no'") for k, what in CHOICES.items()),

@@ -48,6 +48,7 @@ def stand_in(compute_capability="90", devices=1):
     runtime = types.SimpleNamespace(
         CUDARuntimeError=CudaError,
         getDeviceCount=count,
+        getDevice=lambda: 0,
         getDeviceProperties=lambda i: {
             "name": b"Stand-in",
             "multiProcessorCount": 4,

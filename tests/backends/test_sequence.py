@@ -11,7 +11,7 @@ import pytest
 from gpu_collide.backends import cpu as cpu_module
 from gpu_collide.backends import pool, sources
 from gpu_collide.backends.cpu import CpuBackend
-from gpu_collide.backends.sequence import Count, Launch, Scan, Select, Sequence, Zero
+from gpu_collide.backends.sequence import Blank, Count, Launch, Scan, Select, Sequence, Zero
 from gpu_collide.errors import BackendUnavailableError
 
 TEXT = (
@@ -140,7 +140,7 @@ def test_bad_steps(backend):
     no_number = be.bind(module["s00_no_number"], y_out=ints)
     for step in (
         "step", Launch(no_number, 1, 4), Launch(bound, longs, 4), Scan(longs, longs), Scan(ints, ints),
-        Select(ints, ints, 4, ints, ints), Select(ints, be.zeros(4, "u1"), 5, ints, ints),
+        Select(ints, ints, 4, ints, ints), Select(ints, be.zeros(4, "u1"), 5, ints, ints), Blank(longs),
     ):  # fmt: skip
         with pytest.raises(TypeError, match=r"^steps: expected .*, got "):
             be.sequence([step])
@@ -150,6 +150,14 @@ def test_bad_steps(backend):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"^steps: expected .*, got "):
             be.sequence([step])
+
+
+def test_what_is_for_unread_counts_is_left_out_where_they_are_read(backend):
+    """A list is not filled where every launch knows how long it is."""
+    rows = backend.to_device(np.arange(4, dtype=np.int32))
+    sequence = backend.sequence([Blank(rows)])
+    assert sequence.steps == () and sequence.run()
+    assert backend.to_host(rows).tolist() == [0, 1, 2, 3]
 
 
 def test_a_scan_into_a_buffer(backend):

@@ -22,16 +22,23 @@ from tests.ptx.device import ALLOWED
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = (32, 64, 256)
 SAMPLE = {  # by group size: tests that run with it; each stage is in one of them
-    32: ["tests/screw/test_s04_sort.py", "tests/bvh/test_b02_keys.py", "tests/bvh/test_b03_tree.py"],
+    32: [
+        "tests/screw/test_s04_sort.py",
+        "tests/bvh/test_b02_keys.py",
+        "tests/bvh/test_b03_tree.py",
+        "tests/given/test_g01_poses.py",
+    ],
     64: [
         "tests/backends/test_verbs.py",
         "tests/screw/test_s01_screw.py",
         "tests/filters/test_f01_spheres.py",
+        "tests/given/test_g02_pairs.py",
     ],
     256: [
         "tests/bvh/test_b06_gather.py",
         "tests/dialect/test_every_macro.py",
         "tests/filters/test_f02_boxes.py",
+        "tests/given/test_g03_select.py",
     ],
 }
 
@@ -98,7 +105,8 @@ def page(totals, results):
         lines.append(
             f"{size:>5}  {what:<16}  {'well' if not code else f'with {code}':<12}  {seconds:>8.0f} s  {last}"
         )
-    lines += ["", "allowed: " + "; ".join(f"{kind}s in {file}: {why}" for kind, file, _, why in ALLOWED)]
+    allowed = "; ".join(f"{kind}s in {file}: {why}" for kind, file, _, why in ALLOWED)
+    lines += ["", f"allowed: {allowed or 'nothing'}"]
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ from cupy._array import (
     ndarray,
     ones,
     stack,
+    where,
     zeros,
 )
 from cupy._module import RawModule, get_default_memory_pool
@@ -30,5 +31,5 @@ __version__ = "14.0.0+ptx"
 __all__ = [
     "RawModule", "arange", "array", "array_equal", "asarray", "ascontiguousarray", "asnumpy", "concatenate",
     "cuda", "cumsum", "empty", "full", "get_array_module", "get_default_memory_pool", "lexsort", "ndarray",
-    "ones", "stack", "zeros",
+    "ones", "stack", "where", "zeros",
 ]  # fmt: skip

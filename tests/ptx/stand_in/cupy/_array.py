@@ -63,8 +63,13 @@ class ndarray:  # noqa: N801  CuPy's name
 
     def get(self, stream=None, order="C", out=None, blocking=True):
         cuda.check_pending()
-        with stream or cuda.get_current_stream():
+        stream = stream or cuda.get_current_stream()
+        with stream:
             cuda.use_on_stream([self.buffer])
+        cuda.moved.update({"down": 1, "bytes down": self.nbytes})
+        if blocking:
+            cuda.moved["waits"] += 1
+            stream.read = stream.clock
         if out is None:
             return self.view_.copy(order=order)
         out[...] = self.view_
@@ -72,6 +77,8 @@ class ndarray:  # noqa: N801  CuPy's name
 
     def item(self, *index):
         cuda.check_pending()
+        cuda.moved.update({"down": 1, "bytes down": self.itemsize, "waits": 1})
+        cuda.get_current_stream().read = cuda.get_current_stream().clock
         return self.view_.item(*index)
 
     def tolist(self):
@@ -130,6 +137,7 @@ class ndarray:  # noqa: N801  CuPy's name
             raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
         if array.dtype != self.dtype or array.shape != self.shape:
             raise TypeError(f"{array.dtype} of {array.shape} cannot be set to {self.dtype} of {self.shape}")
+        cuda.moved.update({"up": 1, "bytes up": array.nbytes})
         self.view_[...] = array
         with stream or cuda.get_current_stream():
             self._was_written(self.view_)
@@ -302,6 +310,7 @@ def array(obj, dtype=None, copy=True, order="K"):
     values = np.asarray(obj, dtype)
     if values.dtype.kind not in "biufc":
         raise ValueError(f"Unsupported dtype {values.dtype}")
+    cuda.moved.update({"up": 1, "bytes up": values.nbytes})
     return _new(values)
 
 
@@ -354,6 +363,11 @@ def _joined(how, arrays, axis):
         if not isinstance(a, ndarray):
             raise TypeError(f"Only cupy arrays can be joined, got {type(a)}")
     return _new(how([_plain(a) for a in arrays], axis))
+
+
+def where(condition, x, y):
+    _no_mix([condition, x, y])
+    return _new(np.where(*map(_plain, (condition, x, y))))
 
 
 def lexsort(keys):

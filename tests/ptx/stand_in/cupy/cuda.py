@@ -1,13 +1,21 @@
 """Devices, streams and the runtime's errors."""
 
 import threading
+import time
+from collections import Counter
 
 from cupy import _memory as memory
 from tests.ptx import device as simulated
 
-__all__ = ["Device", "Event", "Stream", "driver", "get_current_stream", "memory", "runtime"]
+__all__ = [
+    "Device", "Event", "Stream", "driver", "get_current_stream", "get_elapsed_time",
+    "memory", "moved", "runtime",
+]  # fmt: skip
 
 _here = threading.local()
+moved: Counter = Counter()
+"""Not CuPy's: copies "up" and "down" between host and device, "bytes up", "bytes down", and how often the
+host "waits" for a stream."""
 
 
 class CUDARuntimeError(RuntimeError):
@@ -95,6 +103,7 @@ class Device:
         _here.device = self.id
 
     def synchronize(self):
+        moved["waits"] += 1
         check_pending()
         for stream in _streams.values():
             stream.seen = stream.clock
@@ -122,6 +131,7 @@ class Stream:
         self.ptr = 0 if null else len(_streams) + 1
         self.non_blocking = non_blocking
         self.clock = self.seen = 0
+        self.read = 0  # up to where a copy to the host waited; no program should count on it for order
         self.waited = {}
         self._before = []
         self.device_id = Device().id
@@ -139,6 +149,7 @@ class Stream:
         _here.stream = self._before.pop()
 
     def synchronize(self):
+        moved["waits"] += 1
         check_pending()
         self.seen = self.clock
 
@@ -161,17 +172,29 @@ class Stream:
 class Event:
     def __init__(self, block=False, disable_timing=False, interprocess=False):
         self.at = (Stream.null, 0)
+        self.time = None
 
     def record(self, stream=None):
         (stream or get_current_stream()).record(self)
+        self.time = time.perf_counter()
 
     def synchronize(self):
+        moved["waits"] += 1
         check_pending()
         stream, clock = self.at
         stream.seen = max(stream.seen, clock)
 
 
 Stream.null = Stream(null=True)
+
+
+def get_elapsed_time(start, end):
+    """Milliseconds between two events, both over."""
+    for event in (start, end):
+        stream, clock = event.at
+        if clock > max(stream.seen, stream.read):
+            raise CUDARuntimeError("cudaErrorNotReady: device not ready", 600)
+    return 1e3 * (end.time - start.time)
 
 
 def get_current_stream(device_id=None):

@@ -1,0 +1,11 @@
+"""Of a list of numbers those with a flag, in their order, and -1 behind them."""
+
+import numpy as np
+
+__all__ = ["selected"]
+
+
+def selected(numbers, flags):
+    """The list (n,), and how many have a flag."""
+    left = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+    return np.array(left + [-1] * (len(numbers) - len(left)), np.int32), len(left)
