@@ -39,6 +39,7 @@ PROGRAMS = {
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c"),
+    "primitives": ("pluecker/p01_primitives.c",),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 
