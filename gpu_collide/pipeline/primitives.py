@@ -113,8 +113,8 @@ class Primitives:
         return [("polygon_in", polygon, 2), ("plane_in", None, 2)]
 
     def _planes(self, polygons, n, corners):
-        """Normal and outermost corner of polygons, as a buffer (n, 6)."""
-        planes = self.backend.empty(6 * n, self.real)
+        """Areas along the normals, their lengths and outermost corners of polygons, as a buffer (n, 8)."""
+        planes = self.backend.empty(8 * n, self.real)
         self.backend.launch_items(self.module["p01_planes"], n, n=n, corners=corners, polygons_in=polygons,
                                   planes_out=planes)  # fmt: skip
         return planes

@@ -2,8 +2,8 @@
  * needs: pluecker/gc_turning.h
  *
  * in:  points, vectors, polygons and edges; any unit, all in one frame, best of a size about one
- * out: p01_lines: the six coordinates of lines; p01_sides: of two lines; p01_planes: normals of polygons and their
- *      outermost corners; the others: the share of the motion after which the one must stop before the other, infinity
+ * out: p01_lines: the six coordinates of lines; p01_sides: of two lines; p01_planes: areas of polygons along their
+ *      normals and outermost corners; the others: the share of the motion after which the one must stop before the other, infinity
  *      if it need not
  *
  * One work-item per test. Test i is of row first_row + i / columns and of column i % columns; an input has a stride for rows
@@ -75,20 +75,23 @@ GC_KERNEL void p01_planes(
     int n,
     int corners,
     GC_GLOBAL const gc_real *polygons_in, /* (n, corners, 3) counter-clockwise seen from the front */
-    GC_GLOBAL gc_real *planes_out)        /* (n, 6) unit normal, zero without area; outermost corner */
+    GC_GLOBAL gc_real *planes_out)        /* (n, 8) twice the area along the normal; its length; outermost corner; 0 */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL const gc_real *polygon = polygons_in + 3 * corners * (gc_long)i;
-        gc_vec c = gc_load_vec(polygon, 0), normal = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), outermost = c;
-        gc_two_vec area = gc_two_vec_of(normal);
+        gc_vec c = gc_load_vec(polygon, 0), normal, outermost = c;
+        gc_two_vec area = gc_two_vec_of(gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
+        GC_GLOBAL gc_real *plane = planes_out + 8 * (gc_long)i;
         for (int k = 2; k < corners; ++k) {
             gc_two_vec before = gc_two_from_to(c, gc_load_vec(polygon, k - 1));
             area = gc_two_vec_sum(area, gc_two_cross(before, gc_two_from_to(c, gc_load_vec(polygon, k))));
         }
-        normal = gc_direction(gc_two_rounded(area), normal);
+        normal = gc_two_rounded(area);
         for (int k = 1; k < corners; ++k) outermost = gc_outermost(normal, outermost, gc_load_vec(polygon, k));
-        gc_store_vec(planes_out, 2 * (gc_long)i, normal);
-        gc_store_vec(planes_out, 2 * (gc_long)i + 1, outermost);
+        gc_store_vec(plane, 0, normal);
+        plane[3] = gc_length(normal);
+        gc_store_vec(plane + 4, 0, outermost);
+        plane[7] = GC_R(0.0);
     }
 }
 
@@ -108,18 +111,19 @@ GC_KERNEL void p01_vertex_translation(
     GC_GLOBAL const gc_real *vertex_in,  /* (.., 3) */
     GC_GLOBAL const gc_real *vector_in,  /* (.., 3) */
     GC_GLOBAL const gc_real *polygon_in, /* (.., corners, 3) */
-    GC_GLOBAL const gc_real *plane_in,   /* (.., 6) of p01_planes, as the polygons */
+    GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         int down = i / columns, column = i - down * columns, row = first_row + down;
         gc_long which = GC_PLACE(row, column, polygon);
-        GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which;
+        GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
         gc_vec x = gc_load_vec(vertex_in, GC_PLACE(row, column, vertex));
         gc_vec v = gc_load_vec(vector_in, GC_PLACE(row, column, vector)), c;
         gc_real fraction;
+        /* distances come times the area, and so does the zone: whole numbers stay what they are */
         int within = gc_vertex_plane_translation(
-            x, v, gc_load_vec(plane_in, 2 * which), gc_load_vec(plane_in, 2 * which + 1), expel, GC_R(1.0), &fraction);
+            x, v, gc_load_vec(plane, 0), gc_load_vec(plane + 4, 0), expel * plane[3], GC_R(1.0), &fraction);
         if (within) {
             c = gc_load_vec(polygon, corners - 1);
             for (int k = 0; within && k < corners; ++k) {
@@ -163,20 +167,21 @@ GC_KERNEL void p01_vertex_rotation(
     GC_GLOBAL const gc_real *axis_in,    /* (.., 3) any length */
     GC_GLOBAL const gc_real *origin_in,  /* (.., 3) a point on the axis */
     GC_GLOBAL const gc_real *polygon_in, /* (.., corners, 3) */
-    GC_GLOBAL const gc_real *plane_in,   /* (.., 6) of p01_planes, as the polygons */
+    GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         int down = i / columns, column = i - down * columns, row = first_row + down;
         gc_long which = GC_PLACE(row, column, polygon), turn = GC_PLACE(row, column, turn);
-        GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which;
+        GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
         gc_vec x = gc_load_vec(vertex_in, GC_PLACE(row, column, vertex)), c;
         gc_real most, r;
         gc_pivot pivot = gc_load_pivot(axis_in + 3 * turn, origin_in + 3 * turn, angle_in + turn, &most);
         gc_arrival arrival;
-        int within = gc_vertex_plane_rotation(
-            &pivot, x, gc_load_vec(plane_in, 2 * which), gc_load_vec(plane_in, 2 * which + 1), expel, lateral, most, &r,
-            &arrival);
+        int within = most > GC_R(0.0)
+                     && gc_vertex_area_rotation(
+                         &pivot, x, gc_load_vec(plane, 0), plane[3], gc_load_vec(plane + 4, 0), expel, lateral, most, &r,
+                         &arrival);
         if (within) {
             c = gc_load_vec(polygon, corners - 1);
             for (int k = 0; within && k < corners; ++k) {
@@ -266,9 +271,11 @@ GC_KERNEL void p01_edge_rotation(
         gc_real most, r;
         gc_pivot pivot = gc_load_pivot(axis_in + 3 * turn, origin_in + 3 * turn, angle_in + turn, &most);
         gc_arrival arrival;
-        int hit = gc_edge_edge_rotation(
-            &pivot, gc_load_vec(edge_in, 2 * edge), gc_load_vec(edge_in, 2 * edge + 1), gc_load_vec(still_in, 2 * still),
-            gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, expel, lateral, most, &r, &arrival);
+        int hit = most > GC_R(0.0)
+                  && gc_edge_edge_rotation(
+                      &pivot, gc_load_vec(edge_in, 2 * edge), gc_load_vec(edge_in, 2 * edge + 1),
+                      gc_load_vec(still_in, 2 * still), gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, expel,
+                      lateral, most, &r, &arrival);
         fraction_out[(gc_long)row * columns + column] = hit ? gc_turn_fraction(r, GC_ABS(angle_in[turn])) : gc_infinity();
     }
 }

@@ -452,15 +452,16 @@ def _turn(angle: Any, axis: Any, origin: Any) -> tuple[Array, Array, Array]:
     angles = check_finite(as_float_array(angle, "angle", shape=(...,)), "angle")
     if (np.abs(angles) > np.pi).any():
         raise ValueError(
-            f"angle: expected radians from -pi to pi, got {angles.flat[np.argmax(np.abs(angles))]}; split the turn in two"
+            f"angle: expected radians from -pi to pi, got {angles.flat[np.argmax(np.abs(angles))]}; split "
+            "the turn in two"
         )
     axes, origins = _directions(axis, "axis"), _rows(origin, "origin", 3)
     try:
         shape = np.broadcast_shapes(angles.shape, axes.shape[:-1], origins.shape[:-1])
     except ValueError:
         raise ValueError(
-            "angle, axis, origin: expected shapes (...,), (..., 3), (..., 3) that broadcast against each other, got "
-            f"{angles.shape}, {axes.shape}, {origins.shape}"
+            "angle, axis, origin: expected shapes (...,), (..., 3), (..., 3) that broadcast against each "
+            f"other, got {angles.shape}, {axes.shape}, {origins.shape}"
         ) from None
     return (
         np.broadcast_to(angles, shape),
