@@ -94,7 +94,8 @@ GC_FN int gc_vertex_plane_translation(
     gc_real *fraction)
 {
     gc_real k = -gc_dot(n, v), distance = gc_dot(n, gc_sub(x, corner)), left = distance - expel;
-    if (!(k > GC_R(0.0)) || !(distance >= -expel)) return 0;
+    /* one branch for all, which most vertices take: the last is the quotient's, with room for its rounding */
+    if (!((k > GC_R(0.0)) & (distance >= -expel) & (left <= k * most * GC_R(1.000001)))) return 0;
     *fraction = left > GC_R(0.0) ? left / k : GC_R(0.0);
     return *fraction <= most;
 }

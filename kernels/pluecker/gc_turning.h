@@ -154,6 +154,15 @@ GC_FN int gc_swing_stop(gc_swing real, gc_swing outer, gc_real behind, gc_real n
     return gc_swing_order(real, outer, behind, near, leaves, falls, stop, met);
 }
 
+/* a bound, with room for its rounding, on how far s falls below its start until half-angle tangent `most` */
+GC_FN gc_real gc_swing_drop(gc_swing s, gc_real most)
+{
+    gc_real sine, versine, zero = GC_R(0.0);
+    gc_turn_parts(most, &sine, &versine);
+    if (most > GC_R(1.0)) sine = GC_R(1.0);
+    return (GC_MAX(-s.slope, zero) * sine + GC_MAX(s.cosine, zero) * versine) * GC_R(1.000001);
+}
+
 GC_FN gc_swing gc_swing_less(gc_swing s, gc_real level)
 {
     s.start -= level;
@@ -226,6 +235,7 @@ GC_FN int gc_vertex_area_rotation(
 {
     gc_swing real = gc_vertex_swing(pivot, x, n, corner);
     gc_real met, zone = expel * length;
+    if (real.start - zone > gc_swing_drop(real, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, zone), zone, lateral * length, r, &met) || !(*r <= most)) return 0;
     *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), gc_scale(n, GC_R(1.0) / length), lateral);
     return 1;
@@ -420,6 +430,7 @@ GC_FN int gc_edge_pair_turn(
     gc_two_swing plain, sure;
     int twice, falls, leaves;
     /* against the thickest zone there may be: few edges come so near; then whether they do within their ends */
+    if (real.start - thick > gc_swing_drop(real, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, thick), thick, thick, &stop, &met) || !(stop <= most)) return 0;
     if (!gc_edge_pair_may_meet(pivot, e, real, sign, lateral, met, &twice)) return 0;
     if (twice) {
