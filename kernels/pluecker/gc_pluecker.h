@@ -130,7 +130,8 @@ GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc
 
 /* The faces at an edge from its first end to its second: first has its corners in this order (the face is to the left, seen
  * from its front), second in the other. faces: 2; 1, a border: first alone; 0, none: the edge is a line, hit from all
- * around. For an edge with more faces, each wedge of free space between two is a wedge of its own. */
+ * around. For an edge with more faces, each wedge of free space between two is a wedge of its own. The normals are those of the
+ * faces, the very same at each edge of a face: then one sign decides at which of its borders an edge is met that lies along it. */
 typedef struct {
     gc_vec first, second;
     int faces;

@@ -411,7 +411,7 @@ GC_FN int gc_edge_pair_may_meet(
         return 1;
     }
     return gc_edge_pair_meet(
-        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_FACING_ROUNDING + GC_R(4.0) * e->doubt / rate, met,
+        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate), met,
         &length, &arrival);
 }
 
@@ -445,7 +445,7 @@ GC_FN int gc_edge_pair_turn(
     } else {
         falls = gc_swing_falls(real, &stop);
     }
-    how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_FACING_ROUNDING, met, &length, arrival);
+    how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, met, &length, arrival);
     if (!how) return 0;
     if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
     /* the zone ends at the still line, moved outwards along the normal of the meeting */

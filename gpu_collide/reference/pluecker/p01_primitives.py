@@ -15,7 +15,8 @@ __all__ = [
 ]  # fmt: skip
 
 FULL = 2 * np.pi
-# an edge may go with either side of a face's plane within this sine, which the rounding of normals is below
+# an edge may go with either side of a face's plane within this sine, which the rounding of normals is below;
+# after a turn within four times it
 FACING = 2e-15
 # rods that touch at the start have not passed each other: within this share of lengths and ways
 TOUCH = 1e-13
@@ -147,9 +148,9 @@ def _edge(ends, normals):
     return ends[..., 0, :], ends[..., 1, :] - ends[..., 0, :], normals
 
 
-def _leads_out(sign, other, normals):
+def _leads_out(sign, other, normals, turns=1):
     """Does `sign` times u x w lead away from the faces of an edge that `other` crosses?"""
-    slack = FACING * np.abs(other).max(axis=-1)
+    slack = turns * FACING * np.abs(other).max(axis=-1)
     good = True
     for k in range(normals.shape[-2]):
         along = sign * _dot(other, normals[..., k, :])
@@ -253,8 +254,8 @@ def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
     out = np.cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
-    hit = (length > expel / 8 * longer) & _leads_out(sign, u, n) & _leads_out(sign, w, m)
-    both = _leads_out(-sign, u, n) & _leads_out(-sign, w, m)
+    hit = (length > expel / 8 * longer) & _leads_out(sign, u, n, 4) & _leads_out(sign, w, m, 4)
+    both = _leads_out(-sign, u, n, 4) & _leads_out(-sign, w, m, 4)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.where(length[..., None] > 0, out / length[..., None], 0)
         s, t = _dot(np.cross(c - a, w), out), _dot(np.cross(c - a, u), out)
