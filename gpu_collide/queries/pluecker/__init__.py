@@ -6,8 +6,8 @@ parameterization of polyhedral features".
 
 from __future__ import annotations
 
+from gpu_collide.queries.pluecker.features import default_expel
 from gpu_collide.queries.pluecker.primitives import (
-    default_expel,
     edge_edge_rotation,
     edge_edge_translation,
     line,
