@@ -6,10 +6,10 @@ ZERO = 200  # what is below this many of its own counts as zero
 
 class Event:
     """`time` (of the motion's own parameter), `kind` 1 corner of the mover, 2 of the still body, 3 edges;
-    the features, and the whole direction that is normal to both (in the mover's or the still body's axes)."""
+    `one` and `two` the features, the corner first."""
 
-    def __init__(self, time, kind, one, two, normal):
-        self.time, self.kind, self.one, self.two, self.normal = time, kind, one, two, normal
+    def __init__(self, time, kind, one, two):
+        self.time, self.kind, self.one, self.two = time, kind, one, two
 
     def __repr__(self):
         return f"Event({float(self.time)!r}, kind {self.kind}, {self.one}, {self.two})"

@@ -24,7 +24,31 @@ from tests.oracle.exact_turning import turning_events
 mpmath.mp.dps = 60
 
 
-class Translation:
+class Motion:
+    """What both kinds of motion have; `couple` holds the bodies at the start."""
+
+    def place_of(self, event):
+        """Place and unit normal of an event, float64, in the axes of the world; the place about that of the
+        still body's first corner."""
+        a, b = self.at(event.time)
+        couple = Couple(a, b)
+        if event.kind == 3:
+            p, q = couple.fa[couple.ta.edges[event.one]]
+            c, d = couple.fb[couple.tb.edges[event.two]]
+            u, v = q - p, d - c
+            n = np.cross(u, v)
+            x = p + np.cross(c - p, v) @ n / (n @ n) * u
+        else:
+            own, other, t = (couple.fa, couple.fb, couple.tb)
+            if event.kind == 2:
+                own, other, t = (couple.fb, couple.fa, couple.ta)
+            x = own[event.one]
+            c = other[t.triangles[event.two]]
+            n = np.cross(c[1] - c[0], c[2] - c[0])
+        return x, n / np.linalg.norm(n)
+
+
+class Translation(Motion):
     """`mover` carried by `vector` (float64) past `still`; time is the share of the vector, 0 to 1."""
 
     end = Fraction(1)
@@ -35,6 +59,7 @@ class Translation:
         self.v = times(self.couple.scale >> shift, tuple(numbers))
         self.fv = np.asarray(vector, float)
         self.size = self.couple.size + np.abs(self.fv).max()
+        self.length = float(np.linalg.norm(self.fv))
 
     def at(self, time):
         """The mover and the still body at a moment."""
@@ -42,6 +67,13 @@ class Translation:
 
     def fraction(self, time):
         return time
+
+    def time(self, share):
+        return Fraction(share)
+
+    def velocity(self, _):
+        """Of the mover at a place, for each whole motion."""
+        return self.fv
 
     def events(self):
         c, found = self.couple, []
@@ -52,13 +84,13 @@ class Translation:
             whole_v = times(v, self.v)
             for i, j in self._corners(one, two, v * self.fv):
                 t = [two[2][k] for k in two[0][j]]
-                for time, normal in corner_in_triangle(one[2][one[0][i]], whole_v, t):
-                    found.append(Event(time, kind, int(one[0][i]), int(j), normal))
+                for time in corner_in_triangle(one[2][one[0][i]], whole_v, t):
+                    found.append(Event(time, kind, int(one[0][i]), int(j)))
         for i, j in self._edges():
             p, q = (c.a.points[k] for k in c.ta.edges[i])
             a, b = (c.b.points[k] for k in c.tb.edges[j])
-            for time, normal in edges_cross(p, q, self.v, a, b):
-                found.append(Event(time, 3, int(i), int(j), normal))
+            for time in edges_cross(p, q, self.v, a, b):
+                found.append(Event(time, 3, int(i), int(j)))
         return sorted(found, key=lambda e: e.time)
 
     def _corners(self, one, two, v):
@@ -105,17 +137,17 @@ class Translation:
 
 
 def corner_in_triangle(x, v, t):
-    """Moments in [0, 1] at which x + time v begins or ends to be in the closed triangle, with its normal."""
+    """Moments in [0, 1] at which x + time v begins or ends to be in the closed triangle."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     d, k = dot(n, sub(x, t[0])), -dot(n, v)
     if k == 0:
-        return [(time, n) for time in _along_plane(x, v, t, n)] if d == 0 else []
+        return _along_plane(x, v, t, n) if d == 0 else []
     if k < 0:
         d, k = -d, -k
     if not 0 <= d <= k:
         return []
     place = add(times(k, x), times(d, v))
-    return [(Fraction(d, k), n)] if point_in_triangle(place, k, t, n) else []
+    return [Fraction(d, k)] if point_in_triangle(place, k, t, n) else []
 
 
 def _along_plane(x, v, t, n):
@@ -135,7 +167,7 @@ def _along_plane(x, v, t, n):
 
 
 def edges_cross(p, q, v, a, b):
-    """The moment in [0, 1] at which the segment p q, moved by v, meets the still a b, with their normal.
+    """The moment in [0, 1] at which the segment p q, moved by v, meets the still a b.
 
     Parallel segments, and those that stay in one plane, first meet with an end: no event of theirs.
     """
@@ -151,14 +183,14 @@ def edges_cross(p, q, v, a, b):
     square = k * dot(n, n)
     r = sub(times(k, a), add(times(k, p), times(d, v)))  # from the moved p to a, times k
     along, other = dot(cross(r, u), n), dot(cross(r, w), n)
-    return [(Fraction(d, k), n)] if 0 <= along <= square and 0 <= other <= square else []
+    return [Fraction(d, k)] if 0 <= along <= square and 0 <= other <= square else []
 
 
 def first(motion):
     """The first event, None if the surfaces never touch; a motion that starts touching has it at 0."""
     a, b = motion.at(Fraction(0))
     if touching(a, b):
-        return Event(Fraction(0), 0, None, None, None)
+        return Event(Fraction(0), 0, None, None)
     events = motion.events()
     return events[0] if events else None
 
@@ -185,7 +217,7 @@ def _between(a, b):
     return Fraction(int((a + b) / 2 * (1 << places)), 1 << places)
 
 
-class Rotation:
+class Rotation(Motion):
     """`mover` turned by `angle` (float64, in -pi to pi, right-handed) about the line through `origin` along
     `axis`, past `still`; time is s = tan(angle / 2) / |axis|."""
 
@@ -197,27 +229,31 @@ class Rotation:
         g = math.gcd(*numbers)
         self.u = tuple(x // g for x in numbers)
         self.square = dot(self.u, self.u)
-        self.length = mpmath.sqrt(mpmath.mpf(self.square))
+        self.norm = mpmath.sqrt(mpmath.mpf(self.square))
         place, shift = exact.whole(origin)
         self.couple = Couple(mover, still, also=1 << shift)
         self.o = times(self.couple.scale >> shift, tuple(place))
         self.end = self.time(1)
-        self.fu = np.array([float(x / self.length) for x in self.u])
+        self.fu = np.array([float(x / self.norm) for x in self.u])
         c = self.couple
         centre = c.b.points[c.tb.vertices[0]]
         self.fo = exact.floats([self.o], c.scale, centre)[0]
         self.size = c.size + np.abs(c.fa - self.fo).max()
+        self.length = abs(angle) * float(np.linalg.norm(c.fa - self.fo, axis=1).max())
+
+    def velocity(self, place):
+        return float(self.angle) * np.cross(self.fu, place - self.fo)
 
     def time(self, share):
         """s of a share of the angle, to 400 binary places."""
         share = mpmath.mpf(share.numerator) / share.denominator if isinstance(share, Fraction) else share
-        s = mpmath.tan(self.angle * share / 2) / self.length
+        s = mpmath.tan(self.angle * share / 2) / self.norm
         return Fraction(int(mpmath.floor(mpmath.ldexp(s, PLACES))), 1 << PLACES)
 
     def fraction(self, time):
         """The share of the angle at s, an mpf."""
         s = mpmath.mpf(time.numerator) / time.denominator
-        return 2 * mpmath.atan(s * self.length) / self.angle
+        return 2 * mpmath.atan(s * self.norm) / self.angle
 
     def at(self, time):
         return self.couple.a.turned(self.u, self.o, time), self.couple.b

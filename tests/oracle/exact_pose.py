@@ -237,24 +237,38 @@ def distance2(a, b, known_apart=False):
     couple = a if isinstance(a, Couple) else Couple(a, b)
     if not known_apart and touching(couple, None):
         return Fraction(0)
-    a, b = couple.a, couple.b
     best = None
-    for bound, kind, i, j in sorted(_near_features(couple)):
+    for bound, *feature in sorted(_near_features(couple)):
         if best is not None and bound > best[0]:
             break
-        if kind == 2:
-            exact = segment_segment2(*(a.points[k] for k in i), *(b.points[k] for k in j))
-        else:
-            one, two = (a, b) if kind == 0 else (b, a)
-            exact = point_triangle2(one.points[i], [two.points[k] for k in j])
-        exact /= couple.scale**2
+        exact = feature_distance2(couple, feature)
         if best is None or exact < best[1]:
             best = (np.sqrt(float(exact)), exact)
     return best[1]
 
 
-def _near_features(couple):
-    """Pairs of features that may be the nearest: (lower bound of their distance, kind, feature, feature)."""
+def feature_distance2(couple, feature):
+    """Squared distance, a fraction, of a pair of features (kind, feature, feature)."""
+    kind, i, j = feature
+    a, b = couple.a, couple.b
+    if kind == 2:
+        exact = segment_segment2(*(a.points[k] for k in i), *(b.points[k] for k in j))
+    else:
+        one, two = (a, b) if kind == 0 else (b, a)
+        exact = point_triangle2(one.points[i], [two.points[k] for k in j])
+    return exact / couple.scale**2
+
+
+def features_within(couple, reach):
+    """Pairs of features (kind, feature, feature) at most `reach` apart."""
+    square = Fraction(reach) ** 2
+    near = [feature for _, *feature in _near_features(couple, reach)]
+    return [x for x in near if feature_distance2(couple, x) <= square]
+
+
+def _near_features(couple, reach=None):
+    """Pairs of features that may be the nearest, or within reach: (lower bound of their distance, kind,
+    feature, feature)."""
     a, b = couple.ta, couple.tb
     jobs = [(0, a.vertices, b.triangles), (1, b.vertices, a.triangles), (2, a.edges, b.edges)]
     jobs = [job for job in jobs if len(job[1]) and len(job[2])]
@@ -270,6 +284,7 @@ def _near_features(couple):
         doubt = np.broadcast_to(doubt * couple.size, d.shape)
         least = min(least, (d + doubt).min())
         found.append((kind, one, two, d - doubt))
+    least = least if reach is None else reach
     return [
         (low[i, j], kind, tuple(one[i]) if kind == 2 else int(one[i]), tuple(two[j]))
         for kind, one, two, low in found

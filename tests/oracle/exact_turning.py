@@ -31,13 +31,13 @@ def turning_events(motion):
     ):
         for i, j in _corner_candidates(motion, one, two, way):
             t = [two[2][k] for k in two[0][j]]
-            for s, normal in _corner(motion, one[2][one[0][i]], t, way):
-                found.append(Event(s, kind, int(one[0][i]), int(j), normal))
+            for s in _corner(motion, one[2][one[0][i]], t, way):
+                found.append(Event(s, kind, int(one[0][i]), int(j)))
     for i, j in _edge_candidates(motion):
         p, q = (c.a.points[k] for k in c.ta.edges[i])
         a, b = (c.b.points[k] for k in c.tb.edges[j])
-        for s, normal in _edges(motion, p, q, a, b):
-            found.append(Event(s, 3, int(i), int(j), normal))
+        for s in _edges(motion, p, q, a, b):
+            found.append(Event(s, 3, int(i), int(j)))
     return sorted(found, key=lambda e: e.time)
 
 
@@ -48,14 +48,14 @@ def _corner(motion, x, t, way):
     coefficients = motion.quadratic([(n, y)], dot(n, sub(motion.o, t[0])), way)
     if any(coefficients):
         moments = motion.roots(coefficients)
-        return [(s, n) for s in moments if _within(motion, x, s * way, t, n, range(3))]
+        return [s for s in moments if _within(motion, x, s * way, t, n, range(3))]
     found = []  # the corner stays in the triangle's plane: it comes in over a side
     for k in range(3):
         m = cross(n, sub(t[(k + 1) % 3], t[k]))
         coefficients = motion.quadratic([(m, y)], dot(m, sub(motion.o, t[k])), way)
         if any(coefficients):
             others = [i for i in range(3) if i != k]
-            found += [(s, n) for s in motion.roots(coefficients) if _within(motion, x, s * way, t, n, others)]
+            found += [s for s in motion.roots(coefficients) if _within(motion, x, s * way, t, n, others)]
     return found
 
 
@@ -92,7 +92,7 @@ def _edges(motion, p, q, a, b):
         most = norm1(n) * (norm1(p1) + scale * norm1(a)) * norm1(w1)
         if below(across, most) or below(square * scale - across, most):
             continue
-        found.append((s, n))
+        found.append(s)
     return found
 
 

@@ -137,10 +137,10 @@ def whole_rotation(seed, n):
     move = whole_translation(seed, n)
     axis = rng.integers(-1, 2, (n, 3)).astype(float)
     axis[~axis.any(1)] = [0, 0, 1]
-    angle = np.where(
-        rng.uniform(size=n) < 0.5, rng.choice([0.25, 0.5, 1.0], n) * np.pi, rng.uniform(0.1, np.pi, n)
-    )
-    shape, position, quat = move.mover
+    parts = rng.choice([0.25, 0.5, 1.0], n) * np.pi
+    angle = np.where(rng.uniform(size=n) < 0.5, parts, rng.uniform(0.1, np.pi, n))
+    shape, _, quat = move.mover
+    position = half_numbers(rng, n, 0.5) + rng.choice([2, 2.5], (n, 1)) * np.eye(3)[rng.integers(0, 3, n)]
     return Passages(
         "whole_turn", move.meshes, (shape, position, quat), move.still, angle=angle * rng.choice([-1, 1], n),
         axis=axis, origin=half_numbers(rng, n, 2), start="any",
@@ -158,9 +158,7 @@ def grazing(seed, n):
     for i in range(n):
         v = apply(rotation_matrix(quat[i]), meshes[one[i]].vertices)
         lowest[i] = v[np.argmin(v[:, 2])]
-    gap = rng.choice(
-        [0, 2.0**-52, -(2.0**-52), 2.0**-50, 1e-14, 1e-12, 1e-9, 5e-7, 1e-6, 2e-6, -1e-12, -1e-9], n
-    )
+    gap = rng.choice(GAPS, n)
     aim = rng.uniform(-1, 1, (n, 3))
     which = rng.integers(0, 3, n)
     aim[which >= 1, 0] = 1
@@ -214,7 +212,7 @@ def on_axis_turn(seed, n):
         v = apply(rotation_matrix(quat[i]), meshes[one[i]].vertices)
         origin[i] += v[rng.integers(0, len(v))]  # through a corner of the mover
     nudge = rng.choice([0, 0, 0, 1e-16, 1e-12, 1e-8], (n, 1))
-    angle = rng.uniform(0.2, np.pi, n)
+    angle = rng.uniform(1, np.pi, n)
     return Passages(
         "on_axis_turn", meshes, (one, position, quat), resting_at(two), angle=angle, axis=axis,
         origin=origin + nudge * rng.normal(size=(n, 3)), start="any",
