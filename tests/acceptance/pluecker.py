@@ -133,10 +133,7 @@ def _late(out, answer, i, best):
     if over < 0 or (over == 0 and event is None):  # one that began in touch may go on until it goes in
         return
     when = float(answer.fraction[i]) - float(motion.fraction(time))
-    speed = motion.length
-    if event is not None and event.kind:
-        place, normal = motion.place_of(event)
-        speed = abs(normal @ motion.velocity(place))
+    speed = motion.pace(event) if event is not None and event.kind else motion.length
     out.late = max(when * speed, 1e-300)
     out.missed = not answer.hit[i]
 

@@ -24,6 +24,9 @@ from tests.oracle.exact_turning import turning_events
 mpmath.mp.dps = 60
 
 
+TOGETHER = Fraction(1, 1 << ZERO)  # events that are nearer are at one moment
+
+
 class Motion:
     """What both kinds of motion have; `couple` holds the bodies at the start."""
 
@@ -46,6 +49,13 @@ class Motion:
             c = other[t.triangles[event.two]]
             n = np.cross(c[1] - c[0], c[2] - c[0])
         return x, n / np.linalg.norm(n)
+
+    def pace(self, event):
+        """How fast the bodies come together at an event, along its normal, for each whole motion."""
+        if event.kind == 0:
+            return 0.0
+        place, normal = self.place_of(event)
+        return abs(float(normal @ self.velocity(place)))
 
 
 class Translation(Motion):
@@ -187,12 +197,16 @@ def edges_cross(p, q, v, a, b):
 
 
 def first(motion):
-    """The first event, None if the surfaces never touch; a motion that starts touching has it at 0."""
+    """The first event, None if the surfaces never touch; a motion that starts touching has it at 0.
+
+    Of several at once it is one that is met most squarely.
+    """
     a, b = motion.at(Fraction(0))
     if touching(a, b):
         return Event(Fraction(0), 0, None, None)
     events = motion.events()
-    return events[0] if events else None
+    together = [e for e in events if e.time - events[0].time <= TOGETHER]
+    return max(together, key=motion.pace) if len(together) > 1 else (events or [None])[0]
 
 
 def first_through(motion, events=None):
