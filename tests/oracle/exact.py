@@ -78,7 +78,8 @@ class Topology:
             if len(loop) < 3:
                 continue  # a point
             fan = [(loop[0], loop[k], loop[k + 1]) for k in range(1, len(loop) - 1)]
-            triangles += fan
+            # a polygon may have corners within a straight side: of three such no triangle is made
+            triangles += [t for t in fan if any(_normal(self.points, t))]
             for a, b in zip(loop, loop[1:] + loop[:1], strict=True):
                 key = (min(a, b), max(a, b))
                 edges.setdefault(key, []).append(a < b)

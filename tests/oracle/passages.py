@@ -40,7 +40,22 @@ class Passages:
         return self.angle is not None
 
     def bodies_near(self, i):
-        return [i] if self.each else range(len(self.still[0]))
+        """Still bodies that mover i may come near; at least the nearest."""
+        if self.each:
+            return [i]
+        reach, (shape, position, _) = self._reach(), self.still
+        start = self.mover[1][i]
+        if self.turns:
+            gap = np.linalg.norm(position - self.origin[i], axis=1) - np.linalg.norm(start - self.origin[i])
+        else:
+            v = self.vector[i]
+            along = np.clip((position - start) @ v / max(v @ v, 1e-300), 0, 1)
+            gap = np.linalg.norm(position - start - along[:, None] * v, axis=1)
+        gap = gap - reach[shape] - reach[self.mover[0][i]]
+        return np.flatnonzero(gap <= max(gap.min(), 0.0) + 0.05 * reach.max())
+
+    def _reach(self):
+        return np.array([np.linalg.norm(m.vertices, axis=1).max() for m in self.meshes])
 
     def topology(self, k):
         if k not in self._made:
