@@ -89,6 +89,8 @@ class Topology:
         self.triangles = np.array(triangles, int).reshape(-1, 3)
         self.edges = np.array(sorted(edges), int).reshape(-1, 2)
         self.closed = bool(triangles) and all(sorted(walk) == [False, True] for walk in edges.values())
+        six = sum(dot(self.points[a], cross(self.points[b], self.points[c])) for a, b, c in triangles)
+        self.solid = self.closed and six > 0  # a closed one with its winding reversed is a room
         used = sorted({i for t in triangles for i in t})
         self.vertices = np.array(used or range(len(mesh.vertices)), int)  # of a point: the point itself
         self.pieces = None

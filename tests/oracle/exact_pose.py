@@ -191,7 +191,7 @@ def penetrating(a, b):
     if _edge_triangle(couple, False, strictly_through) or _edge_triangle(couple, True, strictly_through):
         return True
     for one, two in ((a, b), (b, a)):
-        if two.topology.closed and any(inside(one.points[i], two) for i in one.topology.vertices[:1]):
+        if two.topology.solid and any(inside(one.points[i], two) for i in one.topology.vertices[:1]):
             return True
     return False
 

@@ -46,7 +46,8 @@ class Passages:
         reach, (shape, position, _) = self._reach(), self.still
         start = self.mover[1][i]
         if self.turns:
-            gap = np.linalg.norm(position - self.origin[i], axis=1) - np.linalg.norm(start - self.origin[i])
+            away = np.linalg.norm(position - self.origin[i], axis=1)
+            gap = np.abs(away - np.linalg.norm(start - self.origin[i]))
         else:
             v = self.vector[i]
             along = np.clip((position - start) @ v / max(v @ v, 1e-300), 0, 1)
