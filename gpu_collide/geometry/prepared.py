@@ -18,6 +18,7 @@ from gpu_collide.geometry.columns import columns, length
 from gpu_collide.geometry.face_tree import FaceTree, face_tree, node_table
 from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches, cut
 from gpu_collide.geometry.solids import Solids, make_solids
+from gpu_collide.geometry.wedges import Wedges, make_wedges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.geometry.mesh import Mesh
 
-__all__ = ["edge_lengths_of", "measures_of", "nodes_of", "patches_of", "prepare", "screen_of", "solids_of"]
+__all__ = [
+    "edge_lengths_of", "measures_of", "nodes_of", "patches_of", "prepare", "screen_of", "solids_of",
+    "wedges_of",
+]  # fmt: skip
 
 _SOURCES = tuple(PATCH_COLUMNS.index(f"source_{what}") for what in ("vertices", "edges", "faces"))
 
@@ -104,6 +108,11 @@ def patches_of(mesh: Mesh) -> Patches:
 
 def _tree_of(mesh: Mesh) -> FaceTree:
     return _stores.get(mesh, "tree", lambda: face_tree(mesh))
+
+
+def wedges_of(mesh: Mesh) -> Wedges:
+    """`gpu_collide.geometry.wedges.Wedges` of a mesh, in the order of its tree."""
+    return _stores.get(mesh, "wedges", lambda: make_wedges(mesh, _tree_of(mesh)))
 
 
 def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = None) -> Array:

@@ -10,6 +10,7 @@ from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
+from gpu_collide.pipeline.forms import build_forms
 from gpu_collide.pipeline.pairs import KeptTree, fitted
 from gpu_collide.pipeline.poses import NAMES, pose_arrays
 from gpu_collide.pipeline.run import Run
@@ -53,12 +54,15 @@ class Resident:
         self.kept = KeptTree()
         self._tables, self._prepared = {}, {}
         self._placed, self._bodies = None, None
+        self._forms, self._shifted = None, (None, None, {})
 
     @property
     def nbytes(self):
         """Bytes that it holds."""
         tables = sum(tables.nbytes for tables in self._tables.values())
         placed = 0 if self._placed is None else sum(x.nbytes for x in self._placed.values())
+        tables += 0 if self._forms is None else self._forms.nbytes
+        placed += sum(x.nbytes for x in self._shifted[2].values())
         return tables + placed + (0 if self.kept.tree is None else self.kept.tree.nbytes)
 
     def forget(self):
@@ -71,6 +75,31 @@ class Resident:
             # not those of `tables_for`: here they are let go of when the scene says so
             self._tables[trees] = build_tables(self.meshes, self.backend, self.precision, trees)
         return self._tables[trees]
+
+    @property
+    def forms(self):
+        """`FormTables` of the meshes, made when first asked for."""
+        if self._forms is None:
+            self._forms = build_forms(self.meshes, self.backend, self.precision)
+        return self._forms
+
+    def stands(self, bodies, tree):
+        """Where the bodies of a still world stand, as the kernels for movers read it: ``position_in``,
+        ``quat_in``, ``shape_in``, positions counted from the `shift` of `tree`, which stands over `bodies`."""
+        placed = self.place(bodies)
+        if placed is not None:
+            names = {"position_in": "start_position_in", "quat_in": "start_quat_in", "shape_in": "shape_in"}
+            return {name: placed[own] for name, own in names.items()}
+        if self._shifted[0] is not bodies or not np.array_equal(self._shifted[1], tree.shift):
+            arrays, to_device = pose_arrays(bodies), self.backend.to_device
+            position = (arrays["start_position_in"] - tree.shift).astype(self.real)
+            made = {
+                "position_in": to_device(position.reshape(-1), copy=False),
+                "quat_in": to_device(arrays["start_quat_in"].astype(self.real).reshape(-1), copy=False),
+                "shape_in": to_device(arrays["shape_in"]),
+            }
+            self._shifted = bodies, tree.shift, made
+        return self._shifted[2]
 
     def place(self, bodies):
         """Buffers with the poses of all bodies, by the names of kernel arguments, and ``mesh_bounds_in``.

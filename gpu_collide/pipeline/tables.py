@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.patches import PATCH_COLUMNS
 
-__all__ = ["FLAGS", "MeshTables", "SIZES", "build_tables", "short_edges", "tables_for"]
+__all__ = ["FLAGS", "MeshTables", "SIZES", "build_tables", "kept_for", "short_edges", "tables_for"]
 
 #: Sets of meshes whose tables are kept on a backend, and the bytes beyond which only a few are.
 MOST_SETS, FEW_SETS, MOST_BYTES = 32, 4, 1 << 28
@@ -235,8 +236,8 @@ class _Sets:
         for entry in self._sets.values():
             entry.lock = threading.Lock()
 
-    def get(self, meshes, backend, precision, near):
-        key = (tuple(map(id, meshes)), precision, near)
+    def get(self, meshes, what, build):
+        key = (tuple(map(id, meshes)), *what)
         with self._lock:
             entry = self._sets.pop(key, None)
             if entry is None or not entry.holds(meshes):
@@ -246,7 +247,7 @@ class _Sets:
             # the caller holds the meshes, so nothing drops the tables meanwhile
             if entry.tables is not None:
                 return entry.tables
-            tables = entry.tables = build_tables(meshes, backend, precision, near)
+            tables = entry.tables = build()
         with self._lock:
             self._trim()
         return tables
@@ -280,10 +281,27 @@ def tables_for(meshes, backend, precision, near=False):
     -------
     MeshTables
     """
-    sets = backend.kept.get("tables")
+    build = partial(build_tables, meshes, backend, precision, near)
+    return kept_for("tables", meshes, backend, (precision, near), build)
+
+
+def kept_for(kind, meshes, backend, what, build):
+    """What ``build()`` makes of some meshes, kept as `tables_for` keeps tables, which are one `kind` of it.
+
+    Parameters
+    ----------
+    kind : str
+    meshes : sequence of Mesh
+    backend : Backend
+    what : tuple
+        What else it depends on.
+    build : callable
+        Its result has ``nbytes``.
+    """
+    sets = backend.kept.get(kind)
     if sets is None:
-        sets = backend.kept.setdefault("tables", _Sets())
-    return sets.get(meshes, backend, precision, near)
+        sets = backend.kept.setdefault(kind, _Sets())
+    return sets.get(meshes, what, build)
 
 
 def short_edges(meshes, shape_a, shape_b):

@@ -388,6 +388,35 @@ contacts, check_start, progress
                 raise scene_too_large(kept.nbytes, self._options.max_bytes)
             return PreparedScene(self._backend, self._options.precision, bodies, tables, tree, placed)
 
+    @contextmanager
+    def still(self) -> Iterator[tuple[Bodies, Any, Any]]:
+        """The scene as a world that stands still, for a method of its own, while nobody else asks it anything:
+        the bodies, the rules, and what is kept on the backend (`Resident`; None on ``reference``).
+
+        Raises
+        ------
+        ValueError
+            The scene has no poses yet, moves, or is closed.
+        """
+        with self._lock:
+            bodies = self._now()
+            if bodies.start is not bodies.end:
+                raise ValueError(
+                    "world: expected a Scene at rest, got one that moves; call its update(poses) without an end"
+                )
+            with self._work():
+                yield bodies, self.rules, self._resident
+
+    @property
+    def backend(self) -> Any:
+        """Where the scene is kept."""
+        return self._backend
+
+    @property
+    def options(self) -> Options:
+        """Precision, backend and memory that it was made with."""
+        return self._options
+
     @property
     def nbytes(self) -> int:
         """Bytes that the scene keeps on its backend: tables of the meshes, trees and buffers."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, BoolArray
 
-__all__ = ["contact_faults", "csr_faults", "normal_faults", "trajectory_faults"]
+__all__ = ["contact_faults", "csr_faults", "normal_faults", "touch_faults", "trace_faults", "trajectory_faults"]
 
 # Lengths of normals and properness in files: float32 leaves 2e-7, and no result is meant to be off by more.
 UNIT_TOLERANCE = 1e-3
@@ -123,3 +123,37 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
     keys = [owner, *(a[n] for n in ("share", "kind", "feature_a", "feature_b"))]
     yield from _order_faults("share", keys)
+
+
+def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Trace`, whose kinds have one more for none."""
+    hit = a["kind"] > 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from _rows("status", (a["status"] == 1) != hit, "HIT where something is touched, and nowhere else")
+    yield from _rows("kind", a["kind"] > n_kinds, f"kinds 0 to {n_kinds}")
+    yield from _rows("fraction", ~((a["fraction"] >= 0) & (a["fraction"] <= 1)), "shares in [0, 1]")
+    yield from _rows("part", a["part"] > 1, "0 or 1")
+    for name in ("body", "feature_a", "feature_b"):
+        yield from _rows(name, np.where(hit, a[name] < 0, a[name] != -1), "numbers where something is touched, else -1")
+    for name in ("point", "normal", "expel"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+
+
+def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `TouchPoints`."""
+    start = a["point_start"]
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    if start[0] != 0 or start[-1] != len(a["mover"]) or (np.diff(start) < 0).any():
+        yield "point_start", f"expected numbers that rise from 0 to the {len(a['mover'])} points"
+    else:
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        yield from _rows("mover", a["mover"] != owner, "the movers that point_start says")
+    yield from _rows("kind", (a["kind"] < 1) | (a["kind"] > n_kinds), f"kinds 1 to {n_kinds}")
+    for name in ("body", "feature_a", "feature_b"):
+        yield from _rows(name, a[name] < 0, "numbers from 0 up")
+    for name in ("point", "normal", "distance"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    yield from normal_faults(a)
+    yield from _order_faults("kind", [a[n] for n in ("mover", "kind", "feature_a", "body", "feature_b")])

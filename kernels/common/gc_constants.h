@@ -64,6 +64,14 @@
 #define GC_TOL_QUATERNION GC_R(1e-3)
 /* segments and pixels: nearer to the axis than this a point is on it, and its azimuth is rounding */
 #define GC_ANSWER_AXIS GC_R(1e-9)
+/* Pluecker: the unit of rounding, twice the error of one operation */
+#define GC_ROUNDING GC_R(2.220446049250313e-16)
+/* Pluecker: bound on the error of a side, in products of the largest coordinates of its three differences (docs/pluecker.md) */
+#define GC_SIDE_ROUNDING GC_R(5.4e-15)
+/* Pluecker: the same for a side as edges turn, in products of the lengths of both edges and of their ways to the axis */
+#define GC_SWING_ROUNDING GC_R(8e-15)
+/* Pluecker: an edge within this angle of a face's plane may go with either side of it (rounding of normals: 4e-16) */
+#define GC_FACING_ROUNDING GC_R(2e-15)
 #else
 /* single precision: the same rules with float32 rounding (6e-8) */
 #define GC_TOL_INSIDE GC_R(1e-5)
@@ -90,7 +98,26 @@
 #define GC_RAY_ROUNDING GC_R(1e-6)
 #define GC_TOL_QUATERNION GC_R(1e-3)
 #define GC_ANSWER_AXIS GC_R(1e-4)
+#define GC_ROUNDING GC_R(1.1920929e-7)
+#define GC_SIDE_ROUNDING GC_R(2.9e-6)
+#define GC_SWING_ROUNDING GC_R(4.3e-6)
+#define GC_FACING_ROUNDING GC_R(1e-6)
 #endif
+
+/* Pluecker: half-angle tangent of a half turn */
+#if GC_PRECISION == 2
+#define GC_TURN_MOST GC_R(1e30)
+#else
+#define GC_TURN_MOST GC_R(1e300)
+#endif
+/* Pluecker: the default zone, in roundings of the largest coordinate involved; thinner is not accepted (docs/pluecker.md) */
+#define GC_ZONE_DEFAULT GC_R(256.0)
+/* Pluecker: share of the zone by which a hit may lie beside a border; it is as near as a mover comes beside one */
+#define GC_ZONE_LATERAL GC_R(0.25)
+/* Pluecker: share of the zone that the error of a distance must stay below, or it is computed in twice the digits */
+#define GC_ZONE_SURE GC_R(0.0625)
+/* Pluecker: edges that part by less than this share of the zone over their length are parallel */
+#define GC_ZONE_PARALLEL GC_R(0.125)
 
 /* boxes of a tree's nodes are widened by this, in radii of the body, when solids are looked at: they are float32 */
 #define GC_OVERLAP_NODE GC_R(1e-6)

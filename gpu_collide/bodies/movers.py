@@ -1,0 +1,69 @@
+"""`Movers`: bodies or points that are moved one by one through a world, and `Turn`: how they turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array
+    from gpu_collide.geometry.mesh import Mesh
+
+__all__ = ["Movers", "Turn"]
+
+
+@dataclass(frozen=True)
+class Movers:
+    """A row for each answer.
+
+    Attributes
+    ----------
+    meshes : tuple of Mesh or None
+        None: points.
+    shape : (n,) int32
+    position : (n, 3) float64
+    quat : (n, 4) float64
+        Unit quaternions.
+    valid : (n,) bool
+        Is the pose one?
+    mover : (n,) int32
+        Row of the caller's movers.
+    body, own : (n,) int32
+        The only body of the world to look at, and the one to leave out; -1: none.
+    moves : (n,) bool
+        Is it moved at all?
+    zone : (n,) float64
+    """
+
+    meshes: tuple[Mesh, ...] | None
+    shape: Array
+    position: Array
+    quat: Array
+    valid: Array
+    mover: Array
+    body: Array
+    own: Array
+    moves: Array
+    zone: Array
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn of each mover by at most pi, right-handed.
+
+    Attributes
+    ----------
+    axis : (n, 3) float64
+        Unit vectors.
+    pivot : (n, 3) float64 or None
+        A point of each axis; None: the body's origin, wherever it has come to.
+    half : (n, 2) float64
+        Sine and cosine of half the angle.
+    turns : (n,) bool
+        Is there a turn at all?
+    """
+
+    axis: Array
+    pivot: Array | None
+    half: Array
+    turns: Array

@@ -1,0 +1,237 @@
+"""Movers in a still world (stages p02 to p04): what is launched, and with which buffers.
+
+A work-group has a mover, or a pair of a mover and a body, and finds its own way through the trees. All parts of
+a motion are launched one after the other; nothing comes to the host in between.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_collide.backends import sources
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.forms import forms_for, point_forms
+from gpu_collide.pipeline.resident import Resident
+from gpu_collide.pipeline.run import Run
+
+__all__ = ["Pluecker", "World"]
+
+FOUND, FOUND_INT, MOVER = (sources.record(name) for name in ("found", "found_int", "mover"))
+#: Vertices of a mover that a group keeps as the obstacle sees them; others are carried there each time.
+MOST_KEPT = 1024
+
+
+class World(NamedTuple):
+    """A still world on a backend.
+
+    Attributes
+    ----------
+    buffers : dict
+        By the names of kernel arguments.
+    counts : dict
+        Numbers that go with them.
+    shift : (3,) float64
+        What positions count from.
+    """
+
+    buffers: dict
+    counts: dict
+    shift: np.ndarray
+
+
+class _Launch:
+    """Launches for some movers, one part of their motion after the other."""
+
+    def __init__(self, run, n, kept, bound):
+        self.run, self.n, self.kept, self.bound = run, n, kept, bound
+
+    def translate(self, way):
+        """Stage p02."""
+        self.run.launch_each("p02_translate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
+                             way_in=self.run.to_device(way, self.run.real))  # fmt: skip
+
+    def rotate(self, turn, part, movers, shift):
+        """Stage p03, of those that turn."""
+        run = self.run
+        axis = run.to_device(turn.axis[part], run.real)
+        ints = mover_ints(movers, part, turn.turns)
+        run.launch_each(
+            "p03_rotate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
+            about_itself=int(turn.pivot is None), mover_in=run.to_device(ints), axis_in=axis,
+            pivot_in=axis if turn.pivot is None else run.to_device(turn.pivot[part] - shift, run.real),
+            sine_in=run.to_device(turn.half[part], run.real),
+        )  # fmt: skip
+
+
+def mover_ints(movers, part, moves=True):
+    """``mover_in`` of some movers, of which those move that do according to both."""
+    ints = np.empty((part.stop - part.start, MOVER.stride), np.int32)
+    for name, column in (("shape", movers.shape), ("body", movers.body), ("own", movers.own)):
+        ints[:, MOVER[name]] = column[part]
+    ints[:, MOVER["skip"]] = ~(movers.moves & moves)[part]
+    return ints
+
+
+class Pluecker:
+    """Launches on one backend; `gpu_collide.reference.pluecker.Reference` has the same verbs.
+
+    Parameters
+    ----------
+    backend : Backend
+        One with kernels.
+    precision : str
+    max_bytes : int
+    """
+
+    def __init__(self, backend, precision, max_bytes):
+        self.run = Run(backend, precision, max_bytes)
+        self.backend, self.precision = backend, precision
+        self.max_bytes = max_bytes
+
+    def about(self):
+        """Backend, device, precision and seconds by stage, as ``info`` tells them."""
+        return {
+            "backend": self.backend.name,
+            "device": self.backend.device,
+            "precision": self.precision,
+            "timings": {"compile": 0.0, **self.run.take_timings()},
+        }
+
+    def world(self, bodies, rules, resident=None):
+        """`World` of bodies at their start; of a scene, if `resident` is what it keeps."""
+        run = self.run
+        run.build("bvh", "pluecker")
+        own = resident is None
+        if own:
+            resident = Resident(self.backend, self.precision, bodies.meshes, bodies.shape)
+        tree = resident.tree(bodies, rules)
+        forms = forms_for(bodies.meshes, self.backend, self.precision) if own else resident.forms
+        stands = resident.stands(bodies, tree)
+        held = resident.nbytes + (forms.nbytes if own else 0)
+        if held >= self.max_bytes:
+            raise MemoryLimitError(
+                f"max_bytes: expected room for the world, {held} bytes, and to work in, got {self.max_bytes}; pass "
+                "a larger max_bytes"
+            )
+        run.room.max_bytes = self.max_bytes - held
+        buffers = {**forms.buffers, **stands, "leaves_in": tree.leaves, "leaf_ints_in": tree.leaf_ints,
+                   "crowds_in": tree.nodes}  # fmt: skip
+        return World(buffers, {"n_leaves": tree.n, "top": tree.levels.top, **tree.origin_args()}, tree.shift)
+
+    def trace(self, world, movers, way, turns):
+        """How far movers go: along `way`, then through the `turns`, until something stops them.
+
+        Parameters
+        ----------
+        world : World
+        movers : Movers
+        way : (n, 3) float64 or None
+        turns : sequence of Turn
+            One after the other.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``kind``, ``body``, ``feature_a``, ``feature_b``, ``point``, ``normal``, ``position``, ``quat``, ``fraction`` (of
+            the last part that was begun), ``turns`` (how many were begun).
+        """
+        n = len(movers.position)
+        found = _results(n)
+        tables, vertices = self._tables(movers)
+        fixed = self._scratch_bytes(vertices)
+        if n and fixed >= self.run.room.max_bytes:
+            raise MemoryLimitError(
+                f"max_bytes: expected room for the work on one mover, {fixed} bytes, got "
+                f"{max(self.run.room.max_bytes, 0)} beside the world; pass a larger max_bytes"
+            )
+        each = 64 + (30 + 8 * len(turns)) * self.run.real.itemsize
+        size = min(max(1, self.run.room.fits(each, held=fixed)), 1 << 20)
+
+        def some(at, stop):
+            part = slice(at, stop)
+            buffers, outputs = self._buffers(world, movers, part), self._outputs(world, movers, part)
+            scratch, kept = self._scratch(stop - at, vertices)
+            launch = _Launch(self.run, stop - at, kept, (buffers, outputs, scratch, tables, world.buffers, world.counts))
+            if way is not None:
+                launch.translate(way[part])
+            for turn in turns:
+                launch.rotate(turn, part, movers, world.shift)
+            self._read(world, outputs, part, found)
+
+        self.run.room.pieces(n, size, some)
+        return found
+
+    def _tables(self, movers):
+        """Buffers of the movers' meshes, and the most vertices of one."""
+        if movers.meshes is None:
+            forms = point_forms(self.backend, self.precision)
+        else:
+            forms = forms_for(movers.meshes, self.backend, self.precision)
+        return forms.of_movers(), forms.vertices
+
+    def _scratch_bytes(self, vertices):
+        """Bytes of what all groups together need for themselves."""
+        be = self.backend
+        each = 3 * min(vertices, MOST_KEPT) + FOUND.stride * be.group_size
+        return be.max_groups * (each * self.run.real.itemsize + 4 * FOUND_INT.stride * be.group_size + 4)
+
+    def _scratch(self, n, vertices):
+        """Scratch for `n` movers, and how many vertices are kept in it."""
+        be, real = self.backend, self.run.real
+        groups, size, _ = be.grid_of_groups(n)
+        kept = min(vertices, MOST_KEPT)
+        return {
+            "kept_scratch": be.empty(groups * kept * 3, real),
+            "found_scratch": be.empty(groups * size * FOUND.stride, real),
+            "found_ints_scratch": be.empty(groups * size * FOUND_INT.stride, np.int32),
+            "bound_scratch": be.empty(groups, np.int32),
+        }, kept
+
+    def _buffers(self, world, movers, part):
+        """What is known of some movers."""
+        run = self.run
+        return {
+            "mover_in": run.to_device(mover_ints(movers, part)),
+            "start_in": run.to_device(movers.position[part] - world.shift, run.real),
+            "turned_in": run.to_device(movers.quat[part], run.real),
+            "zone_in": run.to_device(movers.zone[part], run.real),
+        }
+
+    def _outputs(self, world, movers, part):
+        """What becomes of some movers: at first, nothing."""
+        be, n, real = self.backend, part.stop - part.start, self.run.real
+        return {
+            "hit_out": be.fill(be.empty(n * FOUND_INT.stride, np.int32), 0),
+            "fraction_out": be.zeros(n, real),
+            "point_out": be.zeros(3 * n, real),
+            "normal_out": be.zeros(3 * n, real),
+            "reached_out": be.to_device((movers.position[part] - world.shift).astype(real).reshape(-1)),
+            "turned_out": be.to_device(movers.quat[part].astype(real).reshape(-1)),
+            "parts_out": be.zeros(n, np.int32),
+        }
+
+    def _read(self, world, outputs, some, found):
+        """Results of some movers to the host."""
+        host = {name: self.backend.to_host(buffer) for name, buffer in outputs.items()}
+        hit = host["hit_out"].reshape(-1, FOUND_INT.stride)
+        found["turns"][some] = host["parts_out"]
+        found["quat"][some] = host["turned_out"].reshape(-1, 4)
+        for name, column in (("kind", "kind"), ("feature_a", "a"), ("body", "body"), ("feature_b", "b")):
+            found[name][some] = hit[:, FOUND_INT[column]]
+        found["fraction"][some] = host["fraction_out"]
+        for name, array in (("point", "point_out"), ("normal", "normal_out"), ("position", "reached_out")):
+            found[name][some] = host[array].reshape(-1, 3)
+        found["point"][some][found["kind"][some] > 0] += world.shift
+        found["position"][some] += world.shift
+
+
+def _results(n):
+    """Arrays that are filled piece by piece."""
+    return {
+        "kind": np.zeros(n, np.uint8), "turns": np.zeros(n, np.int32), "fraction": np.ones(n),
+        "body": np.full(n, -1, np.int32), "feature_a": np.full(n, -1, np.int32),
+        "feature_b": np.full(n, -1, np.int32), "point": np.zeros((n, 3)), "normal": np.zeros((n, 3)),
+        "position": np.zeros((n, 3)), "quat": np.zeros((n, 4)),
+    }  # fmt: skip

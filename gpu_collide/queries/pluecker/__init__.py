@@ -1,0 +1,12 @@
+"""Movers in a still world: how far they may go, what they touch, and that they never go into anything.
+
+J. M. P. van Waveren, "Robust continuous collision detection between arbitrary polyhedra using trajectory
+parameterization of polyhedral features".
+"""
+
+from __future__ import annotations
+
+from gpu_collide.queries.pluecker.moves import contacts, move, rotate, translate
+from gpu_collide.results.trace import Touch, TouchPoints, Trace
+
+__all__ = ["Touch", "TouchPoints", "Trace", "contacts", "move", "rotate", "translate"]

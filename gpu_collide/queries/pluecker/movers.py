@@ -1,0 +1,143 @@
+"""What movers and worlds are: arguments of the queries checked, and made into arrays of one row for each answer."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few
+from gpu_collide.backends import sources
+from gpu_collide.bodies.movers import Movers
+from gpu_collide.bodies.poses import Bodies
+from gpu_collide.bodies.rules import check_rules
+from gpu_collide.geometry import prepared
+from gpu_collide.queries.pairs import warn_of_invalid
+from gpu_collide.queries.scene import Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gpu_collide._types import Array
+
+__all__ = ["check_expel", "check_movers", "open_world", "per_mover"]
+
+#: Coordinates beyond this leave no room for the products of the kernels.
+MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
+
+
+def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
+    """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
+    if isinstance(movers, Bodies):
+        poses = movers.start
+        n, meshes, shape = len(movers), movers.meshes, movers.shape
+        position = np.where(poses.valid[:, None], poses.position, 0.0)
+        quat, valid = poses.unit_wxyz, poses.valid
+    else:
+        position = _points(movers)
+        n, meshes, shape = len(position), None, np.zeros(len(position), np.int32)
+        valid = np.isfinite(position).all(axis=1)
+        position = np.where(valid[:, None], position, 0.0)
+        quat = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
+    rows, body, leave = np.arange(n, dtype=np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    if own is not None:
+        leave = as_int_array(
+            own, "own", shape=(n,), low=-1, high=len(bodies), dtype=np.int32,
+            expected=f"bodies of the world from 0 to {len(bodies) - 1}, or -1",
+        )  # fmt: skip
+    if pairs is not None:
+        if own is not None:
+            raise ValueError(
+                "own: expected nothing when pairs are given, since they say which bodies a mover meets; leave own "
+                "out, or pairs"
+            )
+        rows, body = _checked_pairs(pairs, n, len(bodies)).T
+        standing = bodies.start.valid[body]
+        leave, valid = leave[rows], valid[rows] & standing
+        shape, position, quat = shape[rows], position[rows], quat[rows]
+    return Movers(meshes, shape, position, quat, valid, rows, body, leave, valid, np.zeros(len(rows)))
+
+
+def _points(movers: Any) -> Array:
+    """Points that a caller gave as movers."""
+    if isinstance(movers, Scene):
+        raise TypeError("movers: expected gpu_collide.Bodies or points (n, 3), got Scene; pass scene.bodies")
+    try:
+        return as_float_array(movers, "movers", shape=(None, 3))
+    except TypeError as error:
+        got = type(movers).__name__
+        raise TypeError(f"movers: expected gpu_collide.Bodies or points (n, 3), got {got} ({error})") from None
+
+
+def _checked_pairs(pairs: Any, n_movers: int, n_bodies: int) -> Array:
+    """Rows (mover, body of the world)."""
+    array = as_numpy(pairs, "pairs")
+    if array.shape == (0, 2) or (array.shape == (0,) and not isinstance(pairs, np.ndarray)):
+        return np.zeros((0, 2), np.int32)
+    array = as_int_array(array, "pairs", shape=(None, 2), dtype=np.int64)
+    for column, (what, n) in enumerate((("movers", n_movers), ("bodies of the world", n_bodies))):
+        bad = np.flatnonzero((array[:, column] < 0) | (array[:, column] >= n))
+        if bad.size:
+            raise ValueError(
+                f"pairs: expected {what} from 0 to {n - 1} in column {column}, got {array[bad[0], column]} "
+                f"({bad.size} rows out of range, first: {first_few(bad)})"
+            )
+    return array.astype(np.int32)
+
+
+def per_mover(value: Any, name: str, movers: Movers, n: int, width: int | None = 3) -> Array:
+    """A vector (or with `width` None a number) for each answer, from one for all or one for each of n movers."""
+    tail = () if width is None else (width,)
+    array = as_float_array(value, name)
+    if array.shape not in (tail, (n, *tail)):
+        raise ValueError(f"{name}: expected shape {tail} or {(n, *tail)}, got {array.shape}")
+    return np.broadcast_to(array, (n, *tail))[movers.mover]
+
+
+def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies, precision: str) -> Movers:
+    """The movers with the thickness of their zones.
+
+    Parameters
+    ----------
+    expel : float, (n,) array_like or None
+    reach : (k,) float64
+        Greatest coordinate of each way, from where positions count, and how far it goes.
+    """
+    c = sources.constants("mixed" if precision == "reference" else precision)
+    size = [0.0, 0.0]
+    for k, meshes in enumerate((movers.meshes or (), bodies.meshes)):
+        size[k] = max((prepared.wedges_of(m).reach for m in meshes), default=0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = reach + np.sqrt(3.0) * (size[0] + 2.0 * size[1])
+        least = c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * largest
+    inside = np.isfinite(largest) & (largest <= MOST["mixed" if precision == "reference" else precision])
+    least = np.where(inside, least, 0.0)
+    zone = least
+    if expel is not None:
+        zone = per_mover(expel, "expel", movers, n, None).copy()
+        thin = np.flatnonzero(~(zone >= least) & movers.moves)
+        if thin.size or not np.isfinite(zone).all():
+            row = int(thin[0]) if thin.size else int(np.flatnonzero(~np.isfinite(zone))[0])
+            raise ValueError(
+                f"expel: expected a finite length of at least {least[row]:.3g} for mover {movers.mover[row]}, which is "
+                f"the bound on the error of its numbers, got {zone[row]:.3g}; pass a thicker zone, or None"
+            )
+        zone = np.where(inside, zone, 0.0)
+    return replace(movers, zone=zone, moves=movers.moves & inside)
+
+
+@contextmanager
+def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
+    """The bodies of a world at their start, their rules, and what a `Scene` keeps of them (else None)."""
+    if isinstance(world, Scene):
+        with world.still() as held:
+            yield held
+        return
+    if not isinstance(world, Bodies):
+        raise TypeError(f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}")
+    bodies = world if world.start is world.end else world.moved(world.start, world.start)
+    warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), "are not there", stacklevel=6)
+    yield bodies, check_rules(len(bodies)), None

@@ -1,0 +1,353 @@
+"""`translate`, `rotate`, `move` and `contacts`: movers against a world that stands still."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpu_collide._validate import first_few
+from gpu_collide.bodies.movers import Turn
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.quaternion import conjugate, multiply
+from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world, per_mover
+from gpu_collide.results.result import Status
+from gpu_collide.results.trace import Trace
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
+    from gpu_collide.queries.scene import Scene
+
+__all__ = ["contacts", "move", "rotate", "translate"]
+
+
+def translate(
+    movers: Bodies | ArrayLike,
+    world: Scene | Bodies,
+    vector: ArrayLike,
+    *,
+    expel: ArrayLike | None = None,
+    own: ArrayLike | None = None,
+    pairs: ArrayLike | None = None,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> Trace:
+    """How far each mover may go along a straight way before it touches something, and what that is.
+
+    Movers do not see each other: each goes through the world alone.
+
+    Parameters
+    ----------
+    movers : Bodies, or (n, 3) array_like
+        Bodies, whose end poses are not looked at; or points, whose ways are rays.
+    world : Scene or Bodies
+        What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start poses
+        count. Rules of a scene do not apply to movers.
+    vector : (n, 3) or (3,) array_like
+        The way of each mover, or of all.
+    expel : float or (n,) array_like, optional
+        Thickness of the zone around obstacles that no mover enters; one that is in it may only go away.
+        Default: the bound on the error of the numbers at hand; it may not be less. See Notes.
+    own : (n,) array_like of int, optional
+        Body of the world that each mover is itself, and does not meet; -1: none.
+    pairs : (p, 2) array_like of int, optional
+        Rows (mover, body of the world): then there is an answer for each of them, about this body alone.
+    precision, backend, max_bytes
+        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given then.
+
+    Returns
+    -------
+    Trace
+        A row for each mover, or each of `pairs`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed.
+    MemoryLimitError
+        The world, or the work on one mover, does not fit `max_bytes`.
+    BackendUnavailableError
+        The backend asked for is not there.
+
+    Warns
+    -----
+    RuntimeWarning
+        Bodies of the world with invalid poses; they are not there.
+
+    Notes
+    -----
+    A mover stops `expel` before the first thing that it would touch, measured along the normal, and never goes
+    beyond, so that moves can follow each other for ever without anything sinking into anything. Faces are
+    touched from their front only, unless the mesh is ``two_sided``: a mover that starts inside an obstacle may
+    leave it. The default of `expel` is some 256 roundings of the largest coordinate involved (position, way, sizes).
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> box = gc.shapes.box()
+    >>> at = gc.Poses.from_quat_wxyz([[0, 0, 2]], [[1, 0, 0, 0]])
+    >>> ground = gc.Poses.identity(1)
+    >>> found = gc.pluecker.translate(gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground), [0, 0, -4])
+    >>> round(float(found.fraction[0]), 9), found.poses.position.round(9)
+    (0.25, array([[0., 0., 1.]]))
+    """
+
+
+    def motion(rows, n):
+        return _Motion(per_mover(vector, "vector", rows, n), (), None, None)
+
+    return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+
+
+def rotate(
+    movers: Bodies | ArrayLike,
+    world: Scene | Bodies,
+    angle: ArrayLike,
+    axis: ArrayLike,
+    origin: ArrayLike,
+    *,
+    expel: ArrayLike | None = None,
+    own: ArrayLike | None = None,
+    pairs: ArrayLike | None = None,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> Trace:
+    """How far each mover may turn about an axis before it touches something, and what that is.
+
+    Parameters
+    ----------
+    movers, world
+        As in `translate`.
+    angle : (n,) array_like or float
+        Radians, right-handed about `axis`, of either sign, at most 2 pi: more than a half turn is made as two
+        turns of half the angle.
+    axis : (n, 3) or (3,) array_like
+        Direction in the world, of any length but zero.
+    origin : (n, 3) or (3,) array_like
+        A point of the axis, in the world.
+    expel, own, pairs, precision, backend, max_bytes
+        As in `translate`.
+
+    Returns
+    -------
+    Trace
+        A row for each mover, or each of `pairs`; ``fraction`` is that of the angle.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As `translate`; `angle` beyond 2 pi.
+
+    Examples
+    --------
+    A plank that swings about its left end comes to rest on a box.
+
+    >>> import numpy as np
+    >>> import gpu_collide as gc
+    >>> plank, box = gc.shapes.box((2, 0.1, 0.1)), gc.shapes.box((1, 1, 1))
+    >>> at = gc.Poses.from_quat_wxyz([[1.0, 0, 1.05]], [[1, 0, 0, 0]])
+    >>> block = gc.Poses.from_quat_wxyz([[1.5, 0, 0]], [[1, 0, 0, 0]])
+    >>> found = gc.pluecker.rotate(
+    ...     gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block), np.pi / 2, [0, 1, 0], [0, 0, 1.05])
+    >>> round(float(found.fraction[0] * 90), 6), gc.pluecker.Touch(found.kind[0]).name
+    (25.463345, 'EE')
+    """
+
+    def motion(rows, n):
+        turn = per_mover(angle, "angle", rows, n, None)
+        far = np.flatnonzero(np.abs(turn) > 2.0 * np.pi)
+        if far.size:
+            raise ValueError(
+                f"angle: expected radians of at most 2 pi, got {turn[far[0]]:.6g} ({far.size} rows, first: "
+                f"{first_few(far)}); pass the rest as a second turn"
+            )
+        return _turned(rows, turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
+
+    return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+
+
+def move(
+    movers: Bodies,
+    world: Scene | Bodies,
+    end: Poses | None = None,
+    *,
+    expel: ArrayLike | None = None,
+    own: ArrayLike | None = None,
+    pairs: ArrayLike | None = None,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> Trace:
+    """Each mover on its way to another pose: first it is shifted there, then turned about its own origin; it
+    stays where it first touches something.
+
+    Parameters
+    ----------
+    movers : Bodies
+        Where they start; where they go to, too, if `end` is not given.
+    world : Scene or Bodies
+        As in `translate`.
+    end : Poses of shape (n,), optional
+        Where they go to. The turn is the shorter one.
+    expel, own, pairs, precision, backend, max_bytes
+        As in `translate`.
+
+    Returns
+    -------
+    Trace
+        A row for each mover, or each of `pairs`. ``part`` says in which part it ended, ``fraction`` how much of
+        that is done; ``poses`` are where the movers are now.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As `translate`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> start = gc.Poses.from_quat_wxyz([[0, 0, 0.5]], [[1, 0, 0, 0]])
+    >>> end = gc.Poses.from_screw([0, 0, 1], [0, 0, 0], 1.2, 0.0, start)  # a turn on the spot
+    >>> wall = gc.Poses.from_quat_wxyz([[0, 1.1, 0]], [[1, 0, 0, 0]])
+    >>> box = gc.shapes.box()
+    >>> found = gc.pluecker.move(gc.Bodies(box, None, start, end), gc.Bodies(box, None, wall, wall))
+    >>> found.part, (found.fraction * 1.2).round(6)
+    (array([1], dtype=uint8), array([0.237941]))
+    """
+    if not isinstance(movers, Bodies):
+        raise TypeError(f"movers: expected gpu_collide.Bodies, got {type(movers).__name__}; points have no pose")
+    if end is not None:
+        movers = movers.moved(movers.start, _checked_end(end, len(movers)))
+
+    def motion(rows, n):
+        first, last = movers.start, movers.end
+        goes = (first.valid & last.valid)[rows.mover]
+        way = np.where(goes[:, None], last.position[rows.mover], np.nan) - rows.position
+        relative = multiply(last.unit_wxyz[rows.mover], conjugate(rows.quat))
+        relative = np.where(relative[:, :1] < 0.0, -relative, relative)
+        sine = _norm3(relative[:, 1:])
+        turn = Turn(
+            np.where(sine[:, None] > 0.0, relative[:, 1:] / np.where(sine > 0.0, sine, 1.0)[:, None], [1.0, 0.0, 0.0]),
+            None, np.column_stack([sine, relative[:, 0]]), sine > 0.0,
+        )  # fmt: skip
+        return _Motion(way, (turn,), None, last[rows.mover])
+
+    return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+
+
+class _Motion(NamedTuple):
+    """What is asked of movers.
+
+    Attributes
+    ----------
+    way : (n, 3) float64 or None
+    turns : tuple of Turn
+    split : (n,) bool or None
+        Which turns are made in two halves.
+    end : Poses or None
+        Where movers come to that nothing stops; None: where the numbers lead.
+    """
+
+    way: Array | None
+    turns: tuple[Turn, ...]
+    split: Array | None
+    end: Poses | None
+
+    def reach(self, rows):
+        """How far each mover goes, and from where turns count, (n, 3); not finite if it is no motion."""
+        far = np.zeros((len(rows.position), 3)) if self.way is None else np.abs(self.way)
+        for turn in self.turns:
+            if turn.pivot is not None:
+                far = np.maximum(far, 2.0 * np.abs(rows.position - turn.pivot))
+            far = np.where(np.isfinite(turn.half).all(axis=1)[:, None], far, np.nan)
+        return far
+
+
+def _turned(rows, angle, axis, origin) -> _Motion:
+    """The motion of a turn by `angle`, (n,), about `axis` at `origin`, (n, 3)."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        axis = axis / np.abs(axis).max(axis=1, initial=0.0)[:, None]  # no axis: no numbers
+        axis = axis / _norm3(axis)[:, None] * np.where(angle < 0.0, -1.0, 1.0)[:, None]
+        split = np.abs(angle) > np.pi
+        half = np.abs(angle) * np.where(split, 0.25, 0.5)
+        bad = ~(np.isfinite(axis).all(axis=1) & np.isfinite(origin).all(axis=1) & np.isfinite(angle))
+        half = np.where(bad[:, None], np.nan, np.column_stack([np.sin(half), np.cos(half)]))
+    axis = np.where(bad[:, None], [1.0, 0.0, 0.0], axis)
+    first = Turn(axis, np.where(bad[:, None], 0.0, origin), half, angle != 0.0)
+    turns = (first, replace(first, turns=split)) if split.any() else (first,)
+    return _Motion(None, turns, split, None)
+
+
+def _norm3(v):
+    """Lengths of (n, 3); sums in a fixed order."""
+    return np.sqrt((v[:, 0] * v[:, 0] + v[:, 1] * v[:, 1]) + v[:, 2] * v[:, 2])
+
+
+def _checked_end(end: Any, n: int) -> Poses:
+    if not isinstance(end, Poses):
+        raise TypeError(f"end: expected gpu_collide.Poses, got {type(end).__name__}")
+    if end.shape != (n,):
+        raise ValueError(f"end: expected poses of the {n} movers, shape ({n},), got {end.shape}")
+    return end
+
+
+def contacts(*args: Any, **kw: Any) -> Any:
+    raise NotImplementedError
+
+
+def _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes) -> Trace:
+    """`Trace` of movers; ``motion(rows, n)`` is the `_Motion` of the rows made of `n` movers."""
+    engine = engine_for(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, rules, resident):
+        rows = check_movers(movers, own, pairs, bodies)
+        n = len(movers)
+        asked = motion(rows, n)
+        with np.errstate(invalid="ignore", over="ignore"):
+            reach = asked.reach(rows)
+        finite = np.isfinite(reach).all(axis=1)
+        rows = replace(rows, moves=rows.moves & finite)
+        made = engine.world(bodies, rules, resident)
+        with np.errstate(invalid="ignore", over="ignore"):
+            far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
+            far = far + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
+        rows = check_expel(expel, rows, n, far, bodies, engine.precision)
+        still = ~rows.moves[:, None]
+        way = None if asked.way is None else np.where(still, 0.0, asked.way)
+        turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
+        found = engine.trace(made, rows, way, turns)
+    return _result(rows, finite, asked._replace(way=way), found, engine)
+
+
+def _result(rows, finite, asked, found, engine) -> Trace:
+    """`Trace` of what an engine found."""
+    moved = rows.moves
+    hit = moved & (found["kind"] > 0)
+    status = np.where(hit, Status.HIT, Status.MISS).astype(np.uint8)
+    status[~moved] = Status.UNRESOLVED
+    status[~(rows.valid & finite)] = Status.INVALID_INPUT
+    fraction = np.where(hit, found["fraction"], np.where(moved, 1.0, 0.0))
+    if asked.split is not None:
+        halves = hit & asked.split
+        fraction[halves] = 0.5 * (fraction[halves] + (found["turns"][halves] - 1))
+    turned = found["turns"] > 0
+    if asked.way is None:
+        position = np.where(turned[:, None], found["position"], rows.position)
+    else:
+        position = rows.position + asked.way * np.where(turned, 1.0, fraction)[:, None]
+    quat = np.where(turned[:, None], found["quat"], rows.quat)
+    if asked.end is not None:
+        free, there = moved & ~hit, moved & (turned | ~hit)
+        position[there] = asked.end.position[there]
+        quat[free] = asked.end.unit_wxyz[free]
+    part = (turned if asked.way is not None else moved & bool(asked.turns)).astype(np.uint8)
+    return Trace(
+        status=status, fraction=fraction, part=part, kind=found["kind"], body=found["body"],
+        feature_a=found["feature_a"], feature_b=found["feature_b"], point=found["point"],
+        normal=found["normal"], position=position, quat_wxyz=quat, expel=rows.zone, info=engine.about(),
+    )  # fmt: skip

@@ -1,0 +1,202 @@
+"""`Trace`: how far movers may go, and what stops them."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gpu_collide.bodies.poses import Poses
+from gpu_collide.results.faults import touch_faults, trace_faults
+from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Touch", "TouchPoints", "Trace"]
+
+
+class Touch(enum.IntEnum):
+    """Which features touch, the mover's first."""
+
+    NONE = 0  #: nothing is touched
+    VF = 1  #: a vertex of the mover and a face of the obstacle
+    FV = 2  #: a face of the mover and a vertex of the obstacle
+    EE = 3  #: an edge of each
+
+
+_PER_MOVER: dict[str, Field] = {
+    "status": (np.uint8, ()),
+    "fraction": (np.float64, ()),
+    "part": (np.uint8, ()),
+    "kind": (np.uint8, ()),
+    "body": (np.int32, ()),
+    "feature_a": (np.int32, ()),
+    "feature_b": (np.int32, ()),
+    "point": (np.float64, (3,)),
+    "normal": (np.float64, (3,)),
+    "position": (np.float64, (3,)),
+    "quat_wxyz": (np.float64, (4,)),
+    "expel": (np.float64, ()),
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Trace(Result):
+    """What became of each mover: a row for each, or for each given pair.
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status`: MISS, nothing is in the way; HIT, something is; INVALID_INPUT, a pose or a motion that is not
+        finite, or too long for the precision: the mover stays where it is.
+    fraction : (n,) float64
+        How much of the motion is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which it
+        ended.
+    part : (n,) uint8
+        0 if the motion ended in a translation, 1 if in a rotation.
+    kind : (n,) uint8
+        `Touch`: which features touch first. If several do at once, the least by kind, feature of the mover, body
+        and feature of the obstacle.
+    body : (n,) int32
+        Body of the world that is touched; -1 for none, as for the features.
+    feature_a, feature_b : (n,) int32
+        Numbers of the face, vertex or edge in the mover's and in the obstacle's `Mesh`.
+    point : (n, 3) float64
+        Where they touch, in the world: the vertex, or the place on the obstacle's edge next to the mover's.
+        Zero where nothing is touched, as `normal`.
+    normal : (n, 3) float64
+        Unit, from the obstacle to the mover.
+    position : (n, 3) float64
+        Where the mover ends: of its own origin, in the world.
+    quat_wxyz : (n, 4) float64
+    expel : (n,) float64
+        Thickness of the zone around obstacles that no mover enters.
+    info : dict
+        Backend, device, precision, timings.
+    """
+
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=1,
+        first_with_checksums=1,
+        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_MOVER.items()},
+        faults=trace_faults,
+        kind="Trace",
+    )
+
+    status: NDArray[np.uint8]
+    fraction: NDArray[np.float64]
+    part: NDArray[np.uint8]
+    kind: NDArray[np.uint8]
+    body: NDArray[np.int32]
+    feature_a: NDArray[np.int32]
+    feature_b: NDArray[np.int32]
+    point: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    position: NDArray[np.float64]
+    quat_wxyz: NDArray[np.float64]
+    expel: NDArray[np.float64]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_PER_MOVER, len(self.status))
+        object.__setattr__(self, "info", dict(self.info))
+
+    @property
+    def poses(self) -> Poses:
+        """Where the movers end, to go on from; `Poses` of shape (n,)."""
+        return Poses.from_quat_wxyz(self.position, self.quat_wxyz)
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __repr__(self) -> str:
+        lines = [
+            "Trace",
+            f"  movers    {len(self)}: {counted(self.status, Status) or 'none'}",
+        ]
+        stopped = self.status == Status.HIT
+        if stopped.any():
+            lines.append(f"  touched   {counted(self.kind[stopped], Touch)}")
+            lines.append(f"  fraction  {self.fraction[stopped].min():.6g} to {self.fraction[stopped].max():.6g}")
+        return "\n".join([*lines, *_made_by(self.info)])
+
+
+_POINT_FIELDS: dict[str, Field] = {
+    "mover": (np.int32, ()),
+    "kind": (np.uint8, ()),
+    "body": (np.int32, ()),
+    "feature_a": (np.int32, ()),
+    "feature_b": (np.int32, ()),
+    "point": (np.float64, (3,)),
+    "normal": (np.float64, (3,)),
+    "distance": (np.float64, ()),
+}
+_STATUS: dict[str, Field] = {"status": (np.uint8, ())}
+_START: dict[str, Field] = {"point_start": (np.int64, ())}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class TouchPoints(Result):
+    """All places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body, feature_b).
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status` of each mover: MISS, HIT or INVALID_INPUT.
+    point_start : (n + 1,) int64
+        Points ``point_start[i]:point_start[i + 1]`` are those of mover i.
+    mover : (c,) int32
+    kind, body, feature_a, feature_b, point, normal
+        As in `Trace`, for each point.
+    distance : (c,) float64
+        Along the normal.
+    info : dict
+    """
+
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=1,
+        first_with_checksums=1,
+        fields={
+            name: (dtype, (None, *tail))
+            for name, (dtype, tail) in (_STATUS | _START | _POINT_FIELDS).items()
+        },
+        faults=touch_faults,
+        kind="TouchPoints",
+    )
+
+    status: NDArray[np.uint8]
+    point_start: NDArray[np.int64]
+    mover: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    body: NDArray[np.int32]
+    feature_a: NDArray[np.int32]
+    feature_b: NDArray[np.int32]
+    point: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_STATUS, len(self.status))
+        self._freeze(_START, len(self.status) + 1)
+        self._freeze(_POINT_FIELDS, len(self.mover))
+        object.__setattr__(self, "info", dict(self.info))
+
+    def __len__(self) -> int:
+        return len(self.mover)
+
+    def __repr__(self) -> str:
+        lines = [
+            "TouchPoints",
+            f"  movers    {len(self.status)}: {counted(self.status, Status) or 'none'}",
+            f"  points    {len(self)}: {counted(self.kind, Touch) or 'none'}",
+        ]
+        return "\n".join([*lines, *_made_by(self.info)])
+
+
+def _made_by(info: dict[str, Any]) -> list[str]:
+    made = [str(info[key]) for key in ("backend", "device", "precision") if info.get(key)]
+    return ["  made by   " + ", ".join(made)] if made else []

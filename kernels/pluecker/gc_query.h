@@ -1,0 +1,255 @@
+/* gc_query.h: one mover through the world, by the work-items of a group.
+ * needs: pluecker/gc_first.h
+ *
+ * All items walk the trees alike; the pairs of features of a leaf are shared between them. After each leaf they agree on
+ * the best time so far, rounded up, beyond which nothing is looked at. At the end the least of what they found is the answer.
+ */
+#ifndef GC_QUERY_H
+#define GC_QUERY_H
+
+/* what an item of a group leaves in scratch */
+#define GC_FOUND_STRIDE 7
+#define GC_FOUND_COLUMNS(ONE, MANY, X) \
+    ONE(X, time) \
+    MANY(X, point, 3) \
+    MANY(X, normal, 3)
+GC_RECORD(GC_FOUND)
+#define GC_FOUND_INT_STRIDE 4
+#define GC_FOUND_INT_COLUMNS(ONE, MANY, X) \
+    ONE(X, kind) \
+    ONE(X, a) \
+    ONE(X, body) \
+    ONE(X, b)
+GC_RECORD(GC_FOUND_INT)
+/* a kind behind all others: nothing was found */
+#define GC_TOUCH_LAST 127
+/* boxes are grown by so many zones */
+#define GC_ZONE_REACH GC_R(4.0)
+
+/* scratch of a group */
+typedef struct {
+    GC_GLOBAL gc_real *kept; /* (n_kept, 3) vertices of the mover as the body sees them */
+    GC_GLOBAL gc_real *reals; /* (items, GC_FOUND_STRIDE) */
+    GC_GLOBAL int *ints;      /* (items, GC_FOUND_INT_STRIDE) */
+    GC_GLOBAL int *bound;     /* how much earlier than never, GC_BOUND_STEPS for at once */
+    int n_kept;
+} gc_desk;
+
+#define GC_BOUND_STEPS 1073741824
+
+/* times from 0 to never as steps that rise with them, rounded down; and a time not before all of a step */
+GC_FN int gc_bound_step(gc_real time) { return (int)(time / (GC_R(1.0) + time) * GC_R(1073741824.0)); }
+
+GC_FN gc_real gc_bound_time(int step)
+{
+    gc_real f = ((gc_real)step + GC_R(256.0)) / GC_R(1073741824.0);
+    return f < GC_R(0.9999) ? f / (GC_R(1.0) - f) : GC_NEVER;
+}
+
+GC_FN void gc_found_store(const gc_touch *t, GC_GLOBAL gc_real *reals, GC_GLOBAL int *ints)
+{
+    reals[GC_FOUND_time] = t->time;
+    gc_store_vec(reals + GC_FOUND_point, 0, t->point);
+    gc_store_vec(reals + GC_FOUND_normal, 0, t->normal);
+    ints[GC_FOUND_INT_kind] = t->kind;
+    ints[GC_FOUND_INT_a] = t->a;
+    ints[GC_FOUND_INT_body] = t->body;
+    ints[GC_FOUND_INT_b] = t->b;
+}
+
+GC_FN void gc_found_least(gc_touch *t, GC_GLOBAL const gc_real *reals, GC_GLOBAL const int *ints)
+{
+    if (!gc_touch_before(
+            t, reals[GC_FOUND_time], ints[GC_FOUND_INT_kind], ints[GC_FOUND_INT_a], ints[GC_FOUND_INT_body], ints[GC_FOUND_INT_b]))
+        return;
+    t->time = reals[GC_FOUND_time];
+    t->point = gc_load_vec(reals + GC_FOUND_point, 0);
+    t->normal = gc_load_vec(reals + GC_FOUND_normal, 0);
+    t->kind = ints[GC_FOUND_INT_kind];
+    t->a = ints[GC_FOUND_INT_a];
+    t->body = ints[GC_FOUND_INT_body];
+    t->b = ints[GC_FOUND_INT_b];
+}
+
+/* the pieces of the mover that may come to the leaf, each against it; a small mover is one piece */
+GC_FN void gc_query_leaf(gc_meeting_of *q, gc_touch *best, gc_real last)
+{
+    const gc_walk *w = q->walk;
+    int whole = q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF, node = 1, pieces = 1;
+    gc_vec low, high;
+    if (whole) {
+        gc_first_leaf(q, best, 0, q->form.faces);
+        return;
+    }
+    pieces = 1 << (q->form.height - (GC_FORM_PIECE - GC_FORM_LEAF));
+    {
+        GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node
+                                         + GC_BOX_STRIDE * ((w->first >> GC_FORM_LEAF) + (1 << w->form.height));
+        low = gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]);
+        high = gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]);
+    }
+    /* a walk without a stack: behind a node comes its neighbour to the right, or that of the first ancestor that has one */
+    do {
+        GC_GLOBAL const gc_raster *box = q->forms.nodes + q->form.node + GC_BOX_STRIDE * node;
+        int comes = 0;
+        if (box[0] <= box[3]) {
+            gc_swept part;
+            gc_vec at = gc_make(
+                GC_R(0.5) * ((gc_real)box[0] + (gc_real)box[3]), GC_R(0.5) * ((gc_real)box[1] + (gc_real)box[4]),
+                GC_R(0.5) * ((gc_real)box[2] + (gc_real)box[5]));
+            gc_vec sides = gc_make((gc_real)box[3] - at.x, (gc_real)box[4] - at.y, (gc_real)box[5] - at.z);
+            gc_swept_make(&w->here, w->motion, at, sides, w->grown, &part);
+            comes = gc_swept_comes(&part, w->motion, low, high, last) < GC_NEVER;
+        }
+        if (comes && node < pieces) {
+            node = 2 * node;
+            continue;
+        }
+        if (comes) {
+            int first = (node - pieces) << GC_FORM_PIECE;
+            gc_first_leaf(q, best, first, GC_MIN(first + (1 << GC_FORM_PIECE), q->form.faces));
+        }
+        while (node & 1 && node > 1) node >>= 1;
+        node = node > 1 ? node + 1 : 0;
+    } while (node > 0);
+}
+
+/* The first touch of a mover up to the end of its motion; all items of the group return the same. `w` has its pose, motion and
+ * what to look at. */
+GC_LARGE void gc_query_first(gc_walk *w, gc_meeting_of *q, const gc_desk *desk, gc_touch *best)
+{
+    gc_real last = w->motion->end;
+    int step;
+    best->time = last;
+    best->kind = GC_TOUCH_LAST;
+    best->a = best->body = best->b = 0;
+    best->point = best->normal = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    q->walk = w;
+    q->kept = desk->kept;
+    if (GC_GROUP_SIZE > 1) {
+        if (GC_LOCAL_ID == 0) *desk->bound = 0;
+        GC_BARRIER();
+    }
+    gc_walk_begin(w);
+    do {
+        step = gc_walk_next(w, last);
+        if (step == GC_WALK_BODY) {
+            int n = GC_MIN(q->form.vertices, desk->n_kept);
+            q->n_kept = 0;
+            for (int k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) gc_store_vec(desk->kept, k, gc_first_place(q, k));
+            q->n_kept = n;
+        } else if (step == GC_WALK_LEAF) gc_query_leaf(q, best, last);
+        if (GC_GROUP_SIZE > 1) {
+            if (step == GC_WALK_LEAF && best->kind != GC_TOUCH_LAST)
+                GC_ATOMIC_MAX(desk->bound, GC_BOUND_STEPS - gc_bound_step(best->time));
+            GC_BARRIER();
+            if (*desk->bound > 0) last = GC_MIN(w->motion->end, gc_bound_time(GC_BOUND_STEPS - *desk->bound));
+            GC_BARRIER();
+        } else last = best->time;
+    } while (step != GC_WALK_END);
+    if (GC_GROUP_SIZE > 1) {
+        gc_found_store(
+            best, desk->reals + GC_FOUND_STRIDE * GC_LOCAL_ID, desk->ints + GC_FOUND_INT_STRIDE * GC_LOCAL_ID);
+        GC_BARRIER();
+        for (int k = 0; k < GC_GROUP_SIZE; ++k)
+            gc_found_least(best, desk->reals + GC_FOUND_STRIDE * k, desk->ints + GC_FOUND_INT_STRIDE * k);
+        GC_BARRIER();
+    }
+}
+
+/* ints of a mover */
+#define GC_MOVER_STRIDE 4
+#define GC_MOVER_COLUMNS(ONE, MANY, X) \
+    ONE(X, shape) \
+    ONE(X, body) /* of the world, the only one to look at; -1: all */ \
+    ONE(X, own)  /* ... that it passes through; -1: none */ \
+    ONE(X, skip) /* 1: it does not move */
+GC_RECORD(GC_MOVER)
+
+GC_FN void gc_world_of(
+    gc_world *s,
+    GC_GLOBAL const gc_real *leaves,
+    GC_GLOBAL const int *leaf_ints,
+    GC_GLOBAL const gc_raster *crowds,
+    GC_GLOBAL const gc_real *position,
+    GC_GLOBAL const gc_real *quat,
+    GC_GLOBAL const int *shape,
+    gc_real x,
+    gc_real y,
+    gc_real z,
+    int n,
+    int top)
+{
+    s->leaves = leaves;
+    s->leaf_ints = leaf_ints;
+    s->crowds = crowds;
+    s->position = position;
+    s->quat = quat;
+    s->shape = shape;
+    s->origin[0] = x;
+    s->origin[1] = y;
+    s->origin[2] = z;
+    s->n = n;
+    s->top = top;
+}
+
+GC_FN void gc_desk_of(
+    gc_desk *d,
+    GC_GLOBAL gc_real *kept,
+    GC_GLOBAL gc_real *reals,
+    GC_GLOBAL int *ints,
+    GC_GLOBAL int *bound,
+    int n_kept)
+{
+    d->kept = kept + 3 * (gc_long)n_kept * GC_GROUP_ID;
+    d->reals = reals + GC_FOUND_STRIDE * (gc_long)GC_GROUP_SIZE * GC_GROUP_ID;
+    d->ints = ints + GC_FOUND_INT_STRIDE * (gc_long)GC_GROUP_SIZE * GC_GROUP_ID;
+    d->bound = bound + GC_GROUP_ID;
+    d->n_kept = n_kept;
+}
+
+/* mover i at its pose, without a motion */
+GC_FN void gc_mover_load(
+    gc_meeting_of *q,
+    gc_walk *w,
+    GC_GLOBAL const int *movers,
+    GC_GLOBAL const gc_real *position,
+    GC_GLOBAL const gc_real *quat,
+    GC_GLOBAL const gc_real *zone,
+    int i)
+{
+    GC_GLOBAL const int *ints = movers + GC_MOVER_STRIDE * i;
+    GC_GLOBAL const gc_real *size;
+    gc_form_load(&q->forms, ints[GC_MOVER_shape], &q->form);
+    size = gc_form_size(&q->forms, &q->form);
+    q->zone = zone[i];
+    q->lateral = GC_ZONE_LATERAL * q->zone;
+    q->n_kept = 0;
+    w->position = gc_load_vec(position, i);
+    w->quat = gc_load_quat(quat, i);
+    w->centre = gc_load_vec(size + GC_FORM_SIZE_centre, 0);
+    w->sides = gc_load_vec(size + GC_FORM_SIZE_sides, 0);
+    w->grown = GC_ZONE_REACH * q->zone;
+    w->body = ints[GC_MOVER_body];
+    w->own = ints[GC_MOVER_own];
+    w->skip = ints[GC_MOVER_skip];
+}
+
+GC_FN void gc_touch_write(
+    const gc_touch *t,
+    int i,
+    GC_GLOBAL int *hit,
+    GC_GLOBAL gc_real *point,
+    GC_GLOBAL gc_real *normal)
+{
+    int none = t->kind == GC_TOUCH_LAST;
+    GC_GLOBAL int *to = hit + GC_FOUND_INT_STRIDE * i;
+    to[GC_FOUND_INT_kind] = none ? GC_TOUCH_NONE : t->kind;
+    to[GC_FOUND_INT_a] = none ? -1 : t->a;
+    to[GC_FOUND_INT_body] = none ? -1 : t->body;
+    to[GC_FOUND_INT_b] = none ? -1 : t->b;
+    gc_store_vec(point, i, t->point);
+    gc_store_vec(normal, i, t->normal);
+}
+
+#endif

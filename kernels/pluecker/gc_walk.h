@@ -1,0 +1,234 @@
+/* gc_walk.h: the faces of a world that a mover may come to, nearest first.
+ * needs: bvh/gc_bvh.h pluecker/gc_mover.h
+ *
+ * Two trees, one above the other: over the bodies of the world, and in each over the faces of its mesh. Both are walked
+ * with a stack, the child that may be met earlier first, and what cannot be met before the best hit so far is left out:
+ * only if it is later, so that ties are never lost and no order shows in a result.
+ *
+ *   gc_walk_begin(...);
+ *   do {
+ *       step = gc_walk_next(&w, bound);
+ *       GC_WALK_BODY: the mover in the frame of another body is w.here; GC_WALK_LEAF: faces w.first to w.last of it
+ *   } while (step != GC_WALK_END);
+ */
+#ifndef GC_WALK_H
+#define GC_WALK_H
+
+#define GC_WALK_END 0
+#define GC_WALK_BODY 1
+#define GC_WALK_LEAF 2
+
+/* deeper than any tree: a level leaves one node behind */
+#define GC_WALK_STACK 32
+/* a node of the tree over the bodies: its level above this bit */
+#define GC_WALK_LEVEL 26
+
+/* what a mover is in; all of it global, or of the launch */
+typedef struct {
+    gc_forms forms;
+    GC_GLOBAL const gc_real *leaves; /* (n, GC_LEAF_STRIDE) */
+    GC_GLOBAL const int *leaf_ints;  /* (n, GC_LEAF_INT_STRIDE) */
+    GC_GLOBAL const gc_raster *crowds;
+    GC_GLOBAL const gc_real *position; /* of the bodies */
+    GC_GLOBAL const gc_real *quat;
+    GC_GLOBAL const int *shape;
+    gc_real origin[3]; /* of the nodes' coordinates */
+    int n;             /* leaves */
+    int top;           /* level of the root */
+} gc_world;
+
+/* one mover */
+typedef struct {
+    const gc_world *world;
+    const gc_motion *motion;
+    gc_vec position;
+    gc_quat quat;
+    gc_vec centre, sides; /* of its mesh's box, in the mesh's frame */
+    gc_vec way, axis, pivot; /* in the world */
+    gc_real grown;           /* boxes are grown by it */
+    int body;                /* the one to look at, or -1: all */
+    int own;                 /* the one to leave out, or -1 */
+    int skip;                /* there is nothing to look at */
+    gc_swept swept;          /* in the world */
+    int crowd[GC_WALK_STACK];
+    gc_real crowd_time[GC_WALK_STACK];
+    int crowds; /* on the stack */
+    int leaf, leaf_end; /* bodies of the node that was taken last */
+    int now;  /* body */
+    gc_form form; /* its mesh */
+    gc_stand here; /* the mover in its frame */
+    gc_swept seen;
+    int node[GC_WALK_STACK];
+    gc_real time[GC_WALK_STACK];
+    int nodes;
+    int first, last; /* faces of the leaf */
+} gc_walk;
+
+GC_FN void gc_quat_matrix(gc_quat q, gc_real *r)
+{
+    for (int j = 0; j < 3; ++j) {
+        gc_vec x = gc_quat_rotate(
+            q, gc_make(j == 0 ? GC_R(1.0) : GC_R(0.0), j == 1 ? GC_R(1.0) : GC_R(0.0), j == 2 ? GC_R(1.0) : GC_R(0.0)));
+        r[j] = x.x;
+        r[3 + j] = x.y;
+        r[6 + j] = x.z;
+    }
+}
+
+/* the mover in the frame of a mesh (centred on it) of a body at this place */
+GC_LARGE void gc_stand_make(const gc_walk *w, gc_vec position, gc_quat quat, gc_vec centre, gc_stand *to)
+{
+    gc_quat back = gc_quat_conj(quat);
+    gc_vec turned = gc_quat_rotate(w->quat, w->centre);
+    gc_quat_matrix(gc_quat_unit(gc_quat_mul(back, w->quat)), to->rot);
+    to->shift = gc_sub(gc_quat_rotate(back, gc_add(gc_sub(w->position, position), turned)), centre);
+    to->way = gc_quat_rotate(back, w->way);
+    to->axis = gc_quat_rotate(back, w->axis);
+    to->pivot = gc_sub(gc_quat_rotate(back, gc_sub(w->pivot, position)), centre);
+}
+
+GC_FN gc_real gc_walk_crowd(const gc_walk *w, int level, int at, gc_real last)
+{
+    GC_GLOBAL const gc_raster *box = w->world->crowds + GC_CROWD_STRIDE * (gc_long)at + GC_CROWD_still;
+    (void)level;
+    return gc_swept_comes(
+        &w->swept, w->motion, gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]),
+        gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]), last);
+}
+
+/* where the nodes of a level begin in the table */
+GC_FN int gc_walk_start(int n, int level)
+{
+    int start = 0;
+    for (int k = GC_BVH_LOW; k < level; ++k) start += gc_level_nodes(n, k);
+    return start;
+}
+
+GC_LARGE void gc_walk_begin(gc_walk *w)
+{
+    gc_stand stand;
+    w->nodes = w->crowds = 0;
+    w->leaf = w->leaf_end = 0;
+    w->now = -1;
+    if (w->body >= 0 || w->skip) return;
+    gc_stand_make(
+        w, gc_make(w->world->origin[0], w->world->origin[1], w->world->origin[2]),
+        gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), &stand);
+    gc_swept_make(&stand, w->motion, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), w->sides, w->grown, &w->swept);
+    if (w->world->n > 0) {
+        w->crowd[0] = w->world->top << GC_WALK_LEVEL;
+        w->crowd_time[0] = GC_R(0.0);
+        w->crowds = 1;
+    }
+}
+
+/* two children onto a stack, the earlier one on top */
+GC_FN int gc_walk_push(int *stack, gc_real *times, int n, int a, gc_real at_a, int b, gc_real at_b)
+{
+    if (at_b < at_a) {
+        int other = a;
+        gc_real time = at_a;
+        a = b;
+        at_a = at_b;
+        b = other;
+        at_b = time;
+    }
+    if (at_b < GC_NEVER) {
+        stack[n] = b;
+        times[n++] = at_b;
+    }
+    if (at_a < GC_NEVER) {
+        stack[n] = a;
+        times[n++] = at_a;
+    }
+    return n;
+}
+
+/* the next body of the world that may be met up to `last`, or -1 */
+GC_FN int gc_walk_body(gc_walk *w, gc_real last)
+{
+    const gc_world *s = w->world;
+    if (w->skip) return -1;
+    if (w->body >= 0) return w->now < 0 ? w->body : -1;
+    for (;;) {
+        int node, level, start;
+        while (w->leaf < w->leaf_end) {
+            int leaf = w->leaf++, body = s->leaf_ints[GC_LEAF_INT_STRIDE * leaf + GC_LEAF_INT_body];
+            GC_GLOBAL const gc_real *box = s->leaves + GC_LEAF_STRIDE * (gc_long)leaf + GC_LEAF_low;
+            if (body == w->own) continue;
+            if (gc_swept_comes(
+                    &w->swept, w->motion, gc_make(box[0] - s->origin[0], box[1] - s->origin[1], box[2] - s->origin[2]),
+                    gc_make(box[3] - s->origin[0], box[4] - s->origin[1], box[5] - s->origin[2]), last)
+                < GC_NEVER)
+                return body;
+        }
+        if (w->crowds == 0) return -1;
+        w->crowds -= 1;
+        if (w->crowd_time[w->crowds] > last) continue;
+        node = w->crowd[w->crowds] & ((1 << GC_WALK_LEVEL) - 1);
+        level = w->crowd[w->crowds] >> GC_WALK_LEVEL;
+        if (level <= GC_BVH_LOW) {
+            w->leaf = node << level;
+            w->leaf_end = GC_MIN((node + 1) << level, s->n);
+            continue;
+        }
+        level -= 1;
+        node <<= 1;
+        start = gc_walk_start(s->n, level);
+        {
+            gc_real a = gc_walk_crowd(w, level, start + node, last), b = GC_NEVER;
+            if (node + 1 < gc_level_nodes(s->n, level)) b = gc_walk_crowd(w, level, start + node + 1, last);
+            w->crowds = gc_walk_push(
+                w->crowd, w->crowd_time, w->crowds, node | level << GC_WALK_LEVEL, a, (node + 1) | level << GC_WALK_LEVEL, b);
+        }
+    }
+}
+
+GC_FN gc_real gc_walk_node(const gc_walk *w, int node, gc_real last)
+{
+    GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node + GC_BOX_STRIDE * node;
+    return gc_swept_comes(
+        &w->seen, w->motion, gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]),
+        gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]), last);
+}
+
+/* the next of the steps; `last`: the best time so far. Whatever happens in between, the same for all items of a group. */
+GC_LARGE int gc_walk_next(gc_walk *w, gc_real last)
+{
+    while (w->nodes > 0) {
+        int node;
+        w->nodes -= 1;
+        if (w->time[w->nodes] > last) continue;
+        node = w->node[w->nodes];
+        if (node >> w->form.height) {
+            node -= 1 << w->form.height;
+            w->first = node << GC_FORM_LEAF;
+            w->last = GC_MIN((node + 1) << GC_FORM_LEAF, w->form.faces);
+            return GC_WALK_LEAF;
+        }
+        w->nodes = gc_walk_push(
+            w->node, w->time, w->nodes, 2 * node, gc_walk_node(w, 2 * node, last), 2 * node + 1,
+            gc_walk_node(w, 2 * node + 1, last));
+    }
+    {
+        int body = gc_walk_body(w, last);
+        GC_GLOBAL const gc_real *size;
+        gc_real time;
+        if (body < 0) return GC_WALK_END;
+        w->now = body;
+        gc_form_load(&w->world->forms, w->world->shape[body], &w->form);
+        size = gc_form_size(&w->world->forms, &w->form);
+        gc_stand_make(
+            w, gc_load_vec(w->world->position, body), gc_load_quat(w->world->quat, body), gc_load_vec(size, 0), &w->here);
+        gc_swept_make(&w->here, w->motion, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), w->sides, w->grown, &w->seen);
+        time = gc_walk_node(w, 1, last);
+        if (time < GC_NEVER) {
+            w->node[0] = 1;
+            w->time[0] = time;
+            w->nodes = 1;
+        }
+    }
+    return GC_WALK_BODY;
+}
+
+#endif
