@@ -1,10 +1,9 @@
 """What may touch first: the colliding vertices and edges of a mesh, in the order of the tree of its faces.
 
 An edge at which the surface folds inwards, or does not fold at all, can never touch another body before
-something else does, and neither can a vertex all of whose edges are so (J. M. P. van Waveren, "Robust continuous
-collision detection between arbitrary polyhedra using trajectory parameterization of polyhedral features",
-section 4). They remain borders of faces. Each vertex and each edge belongs to one face, the first of its faces
-in the tree, so that a walk over the tree sees it once.
+something else does, and neither can a vertex all of whose edges are so (van Waveren, "Robust continuous
+collision detection", section 4). They remain borders of faces. Each vertex and each edge belongs to one face,
+the first of its faces in the tree, so that a walk over the tree sees it once.
 """
 
 from __future__ import annotations
@@ -125,8 +124,8 @@ def _loops(mesh: Mesh, points: Array, order: Array) -> tuple[Array, Array, Array
 
 
 def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array, Array]:
-    """Of each edge its ends, the normals of the faces to the left and to the right of it from the first end to
-    the second, how many of these there are, and whether it is internal."""
+    """Of each edge its ends, the normals of the faces to the left and to the right of it from the first end
+    to the second, how many of these there are, and whether it is internal."""
     begin, count = mesh.edge_face_start[:-1].astype(np.int64), np.diff(mesh.edge_face_start)
     one = mesh.edge_faces[begin]
     two = np.where(count == 2, mesh.edge_faces[np.minimum(begin + 1, len(mesh.edge_faces) - 1)], one)
@@ -156,8 +155,8 @@ def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array
 
 
 def _heights(mesh: Mesh, points: Array, face: Array, other: Array) -> tuple[Array, Array]:
-    """How far the corners of `other` reach above the plane of `face` that goes through the edge (n,), most and
-    least."""
+    """How far the corners of `other` reach above the plane of `face` that goes through the edge (n,), most
+    and least."""
     start = mesh.face_start.astype(np.int64)
     sizes = np.diff(start)[other]
     ends = np.cumsum(sizes)

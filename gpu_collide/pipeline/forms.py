@@ -1,4 +1,5 @@
-"""Form tables: what of each mesh may touch, as the kernels for movers read it (``kernels/pluecker/gc_form.h``)."""
+"""Form tables: what of each mesh may touch, as the kernels for movers read it
+(``kernels/pluecker/gc_form.h``)."""
 
 from __future__ import annotations
 
@@ -68,7 +69,13 @@ def _joined(forms, backend, precision):
     for head, (w, places, _, two_sided) in zip(heads, forms, strict=True):
         head[FORM["faces"]], head[FORM["height"]] = len(w.source), w.height
         head[FORM["vertices"]], head[FORM["two_sided"]] = len(places), two_sided
-        tables = {"face": w.faces, "source": w.source, "corner": w.corners, "edge": w.edges, "vertex": w.vertices}
+        tables = {
+            "face": w.faces,
+            "source": w.source,
+            "corner": w.corners,
+            "edge": w.edges,
+            "vertex": w.vertices,
+        }
         for name, array in tables.items():
             head[FORM[name]], at_int = at_int, at_int + array.size
             ints.append(array.reshape(-1))
@@ -78,7 +85,9 @@ def _joined(forms, backend, precision):
         head[FORM["node"]], at_node = at_node, at_node + w.nodes.size
         nodes.append(_outwards(w.nodes, raster).reshape(-1))
     if max(at_int, at_real, at_node) >= 2**31:
-        raise ValueError(f"meshes: expected tables below 2**31 entries in all, got {max(at_int, at_real, at_node)}")
+        raise ValueError(
+            f"meshes: expected tables below 2**31 entries in all, got {max(at_int, at_real, at_node)}"
+        )
     host = {
         "forms_in": heads.astype(np.int32),
         "sizes_in": np.array([f[2] for f in forms], real),

@@ -1,7 +1,7 @@
 """Movers in a still world (stages p02 to p04): what is launched, and with which buffers.
 
-A work-group has a mover, or a pair of a mover and a body, and finds its own way through the trees. All parts of
-a motion are launched one after the other; nothing comes to the host in between.
+A work-group has a mover, or a pair of a mover and a body, and finds its own way through the trees. All parts
+of a motion are launched one after the other; nothing comes to the host in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from gpu_collide.pipeline.run import Run
 
 __all__ = ["Pluecker", "World"]
 
-FOUND, FOUND_INT, MOVER = (sources.record(name) for name in ("found", "found_int", "mover"))
+FOUND, FOUND_INT, MOVER, POINT, POINT_REAL = (
+    sources.record(name) for name in ("found", "found_int", "mover", "point", "point_real")
+)
 #: Vertices of a mover that a group keeps as the obstacle sees them; others are carried there each time.
 MOST_KEPT = 1024
 
@@ -112,8 +114,8 @@ class Pluecker:
         held = resident.nbytes + (forms.nbytes if own else 0)
         if held >= self.max_bytes:
             raise MemoryLimitError(
-                f"max_bytes: expected room for the world, {held} bytes, and to work in, got {self.max_bytes}; pass "
-                "a larger max_bytes"
+                f"max_bytes: expected room for the world, {held} bytes, and to work in, got "
+                f"{self.max_bytes}; pass a larger max_bytes"
             )
         run.room.max_bytes = self.max_bytes - held
         buffers = {**forms.buffers, **stands, "leaves_in": tree.leaves, "leaf_ints_in": tree.leaf_ints,
@@ -134,18 +136,13 @@ class Pluecker:
         Returns
         -------
         dict of str to ndarray
-            ``kind``, ``body``, ``feature_a``, ``feature_b``, ``point``, ``normal``, ``position``, ``quat``, ``fraction`` (of
-            the last part that was begun), ``turns`` (how many were begun).
+            ``kind``, ``body``, ``feature_a``, ``feature_b``, ``point``, ``normal``, ``position``, ``quat``,
+            ``fraction`` (of the last part that was begun), ``turns`` (how many were begun).
         """
         n = len(movers.position)
         found = _results(n)
         tables, vertices = self._tables(movers)
-        fixed = self._scratch_bytes(vertices)
-        if n and fixed >= self.run.room.max_bytes:
-            raise MemoryLimitError(
-                f"max_bytes: expected room for the work on one mover, {fixed} bytes, got "
-                f"{max(self.run.room.max_bytes, 0)} beside the world; pass a larger max_bytes"
-            )
+        fixed = self._checked_scratch(n, vertices)
         each = 64 + (30 + 8 * len(turns)) * self.run.real.itemsize
         size = min(max(1, self.run.room.fits(each, held=fixed)), 1 << 20)
 
@@ -153,7 +150,9 @@ class Pluecker:
             part = slice(at, stop)
             buffers, outputs = self._buffers(world, movers, part), self._outputs(world, movers, part)
             scratch, kept = self._scratch(stop - at, vertices)
-            launch = _Launch(self.run, stop - at, kept, (buffers, outputs, scratch, tables, world.buffers, world.counts))
+            launch = _Launch(
+                self.run, stop - at, kept, (buffers, outputs, scratch, tables, world.buffers, world.counts)
+            )
             if way is not None:
                 launch.translate(way[part])
             for turn in turns:
@@ -162,6 +161,63 @@ class Pluecker:
 
         self.run.room.pieces(n, size, some)
         return found
+
+    def contacts(self, world, movers, distance):
+        """All places where movers at rest are within `distance`, (n,), of the zone of something.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``mover``, ``kind``, ``feature_a``, ``body``, ``feature_b``, ``point``, ``normal``, ``distance``,
+            in the order of the first five.
+        """
+        n, found = len(movers.position), []
+        tables, vertices = self._tables(movers)
+        fixed = self._checked_scratch(n, vertices)
+        size = min(max(1, self.run.room.fits(64 + 10 * self.run.real.itemsize, held=fixed, share=2)), 1 << 18)
+
+        def some(at, stop):
+            part = slice(at, stop)
+            scratch, kept = self._scratch(stop - at, vertices)
+            bound = (self._buffers(world, movers, part), scratch, tables, world.buffers, world.counts)
+            found.append(self._points(bound, stop - at, kept, distance[part], at))
+
+        self.run.room.pieces(n, size, some)
+        return _in_order(found, world.shift)
+
+    def _points(self, bound, n, kept, distance, first):
+        """Stage p04 for `n` movers, of which the first one is number `first`: ints and reals of all
+        points."""
+        run, be = self.run, self.backend
+        near = run.to_device(distance, run.real)
+
+        def fill(capacity):
+            ints, reals = (
+                be.empty(capacity * POINT.stride, np.int32),
+                be.empty(capacity * POINT_REAL.stride, run.real),
+            )
+            count = be.zeros(1, np.int32)
+            run.launch_each("p04_contacts", n, *bound, n_movers=n, n_kept=kept, capacity=capacity,
+                            distance_in=near, points_out=ints, places_out=reals, count_out=count)  # fmt: skip
+            return int(be.to_host(count)[0]), (ints, reals)
+
+        each = POINT.stride * 4 + POINT_REAL.stride * run.real.itemsize
+        count, (ints, reals) = run.room.filled(
+            "points", n, fill, each=each, first=8.0, least=256, width=POINT_REAL.stride
+        )
+        ints = be.to_host(ints).reshape(-1, POINT.stride)[:count].copy()
+        ints[:, POINT["mover"]] += first
+        return ints, be.to_host(reals).reshape(-1, POINT_REAL.stride)[:count].astype(np.float64)
+
+    def _checked_scratch(self, n, vertices):
+        """Bytes of scratch, if there is room for it."""
+        fixed, room = self._scratch_bytes(vertices), self.run.room.max_bytes
+        if n and fixed >= room:
+            raise MemoryLimitError(
+                f"max_bytes: expected room for the work on one mover, {fixed} bytes, got {max(room, 0)} "
+                "beside the world; pass a larger max_bytes"
+            )
+        return fixed
 
     def _tables(self, movers):
         """Buffers of the movers' meshes, and the most vertices of one."""
@@ -235,3 +291,16 @@ def _results(n):
         "feature_b": np.full(n, -1, np.int32), "point": np.zeros((n, 3)), "normal": np.zeros((n, 3)),
         "position": np.zeros((n, 3)), "quat": np.zeros((n, 4)),
     }  # fmt: skip
+
+
+def _in_order(found, shift):
+    """Points of all pieces by mover, kind and features."""
+    ints = np.concatenate([np.zeros((0, POINT.stride), np.int32), *(piece[0] for piece in found)])
+    reals = np.concatenate([np.zeros((0, POINT_REAL.stride)), *(piece[1] for piece in found)])
+    names = {"mover": "mover", "kind": "kind", "feature_a": "a", "body": "body", "feature_b": "b"}
+    columns = {name: ints[:, POINT[column]] for name, column in names.items()}
+    order = np.lexsort(tuple(columns.values())[::-1])
+    fields = {name: column[order] for name, column in columns.items()}
+    fields |= {name: reals[order, POINT_REAL[name]] for name in ("point", "normal", "distance")}
+    fields["point"] = fields["point"] + shift
+    return fields

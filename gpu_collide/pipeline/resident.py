@@ -85,7 +85,8 @@ class Resident:
 
     def stands(self, bodies, tree):
         """Where the bodies of a still world stand, as the kernels for movers read it: ``position_in``,
-        ``quat_in``, ``shape_in``, positions counted from the `shift` of `tree`, which stands over `bodies`."""
+        ``quat_in``, ``shape_in``, positions counted from the `shift` of `tree`, which stands over
+        `bodies`."""
         placed = self.place(bodies)
         if placed is not None:
             names = {"position_in": "start_position_in", "quat_in": "start_quat_in", "shape_in": "shape_in"}

@@ -390,8 +390,8 @@ contacts, check_start, progress
 
     @contextmanager
     def still(self) -> Iterator[tuple[Bodies, Any, Any]]:
-        """The scene as a world that stands still, for a method of its own, while nobody else asks it anything:
-        the bodies, the rules, and what is kept on the backend (`Resident`; None on ``reference``).
+        """The scene as a world that stands still, for a method of its own, while nobody else asks it
+        anything: the bodies, the rules, and what is kept on the backend (`Resident`; None on ``reference``).
 
         Raises
         ------
@@ -402,7 +402,7 @@ contacts, check_start, progress
             bodies = self._now()
             if bodies.start is not bodies.end:
                 raise ValueError(
-                    "world: expected a Scene at rest, got one that moves; call its update(poses) without an end"
+                    "world: expected a Scene at rest, got one that moves; call its update(poses) without end"
                 )
             with self._work():
                 yield bodies, self.rules, self._resident

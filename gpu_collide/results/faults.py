@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, BoolArray
 
-__all__ = ["contact_faults", "csr_faults", "normal_faults", "touch_faults", "trace_faults", "trajectory_faults"]
+__all__ = [
+    "contact_faults",
+    "csr_faults",
+    "normal_faults",
+    "touch_faults",
+    "trace_faults",
+    "trajectory_faults",
+]
 
 # Lengths of normals and properness in files: float32 leaves 2e-7, and no result is meant to be off by more.
 UNIT_TOLERANCE = 1e-3
@@ -134,7 +141,9 @@ def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
     yield from _rows("fraction", ~((a["fraction"] >= 0) & (a["fraction"] <= 1)), "shares in [0, 1]")
     yield from _rows("part", a["part"] > 1, "0 or 1")
     for name in ("body", "feature_a", "feature_b"):
-        yield from _rows(name, np.where(hit, a[name] < 0, a[name] != -1), "numbers where something is touched, else -1")
+        yield from _rows(
+            name, np.where(hit, a[name] < 0, a[name] != -1), "numbers where something is touched, else -1"
+        )
     for name in ("point", "normal", "expel"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE

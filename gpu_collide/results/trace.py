@@ -50,16 +50,16 @@ class Trace(Result):
     Attributes
     ----------
     status : (n,) uint8
-        `Status`: MISS, nothing is in the way; HIT, something is; INVALID_INPUT, a pose or a motion that is not
-        finite, or too long for the precision: the mover stays where it is.
+        `Status`: MISS, nothing is in the way; HIT, something is; INVALID_INPUT, a pose or a motion that is
+        not finite, or too long for the precision: the mover stays where it is.
     fraction : (n,) float64
         How much of the motion is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which it
         ended.
     part : (n,) uint8
         0 if the motion ended in a translation, 1 if in a rotation.
     kind : (n,) uint8
-        `Touch`: which features touch first. If several do at once, the least by kind, feature of the mover, body
-        and feature of the obstacle.
+        `Touch`: which features touch first. If several do at once, the least by kind, feature of the mover,
+        body and feature of the obstacle.
     body : (n,) int32
         Body of the world that is touched; -1 for none, as for the features.
     feature_a, feature_b : (n,) int32
@@ -120,7 +120,9 @@ class Trace(Result):
         stopped = self.status == Status.HIT
         if stopped.any():
             lines.append(f"  touched   {counted(self.kind[stopped], Touch)}")
-            lines.append(f"  fraction  {self.fraction[stopped].min():.6g} to {self.fraction[stopped].max():.6g}")
+            lines.append(
+                f"  fraction  {self.fraction[stopped].min():.6g} to {self.fraction[stopped].max():.6g}"
+            )
         return "\n".join([*lines, *_made_by(self.info)])
 
 
@@ -140,7 +142,8 @@ _START: dict[str, Field] = {"point_start": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class TouchPoints(Result):
-    """All places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body, feature_b).
+    """All places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body,
+    feature_b).
 
     Attributes
     ----------
@@ -160,8 +163,7 @@ class TouchPoints(Result):
         version=1,
         first_with_checksums=1,
         fields={
-            name: (dtype, (None, *tail))
-            for name, (dtype, tail) in (_STATUS | _START | _POINT_FIELDS).items()
+            name: (dtype, (None, *tail)) for name, (dtype, tail) in (_STATUS | _START | _POINT_FIELDS).items()
         },
         faults=touch_faults,
         kind="TouchPoints",

@@ -1,5 +1,5 @@
 /* gc_first.h: the first touch of a mover and the faces of a leaf.
- * needs: common/gc_motion.h pluecker/gc_turning.h pluecker/gc_walk.h
+ * needs: common/gc_motion.h pluecker/gc_turning.h pluecker/gc_trip.h
  *
  * All of it in the frame of the obstacle's mesh. The mover's vertices are carried there by one function, whoever asks, so that
  * features which share a vertex see the same numbers; the first ones are kept in scratch.
@@ -18,31 +18,54 @@ typedef struct {
     gc_real time;
     int kind, a, body, b;
     gc_vec point, normal; /* in the world */
-} gc_touch;
+} gc_found;
+
+/* what bodies at rest touch: a list of all of it, in any order */
+#define GC_POINT_STRIDE 5
+#define GC_POINT_COLUMNS(ONE, MANY, X) \
+    ONE(X, mover) \
+    ONE(X, kind) \
+    ONE(X, a) \
+    ONE(X, body) \
+    ONE(X, b)
+GC_RECORD(GC_POINT)
+#define GC_POINT_REAL_STRIDE 7
+#define GC_POINT_REAL_COLUMNS(ONE, MANY, X) \
+    MANY(X, point, 3) \
+    MANY(X, normal, 3) \
+    ONE(X, distance)
+GC_RECORD(GC_POINT_REAL)
+typedef struct {
+    GC_GLOBAL int *ints, *count;
+    GC_GLOBAL gc_real *reals;
+    int capacity, mover;
+    gc_real distance; /* beyond the zone, that still counts */
+} gc_points;
 
 /* a mover and a mesh that it may touch */
 typedef struct {
-    const gc_walk *walk;
-    gc_forms forms; /* of the movers */
+    const gc_trip *walk;
+    const gc_points *points; /* of a mover that stands */
+    gc_forms forms;          /* of the movers */
     gc_form form;
-    gc_real zone, lateral; /* its thickness; how far beside a border a touch still counts */
+    gc_real zone, lateral;   /* its thickness; how far beside a border a touch still counts */
     GC_GLOBAL gc_real *kept; /* (n_kept, 3) its first vertices in the obstacle's frame */
     int n_kept;
-} gc_meeting_of;
+} gc_mover_at;
 
-GC_FN gc_vec gc_first_place(const gc_meeting_of *q, int vertex)
+GC_FN gc_vec gc_first_place(const gc_mover_at *q, int vertex)
 {
     if (vertex < q->n_kept) return gc_make(q->kept[3 * vertex], q->kept[3 * vertex + 1], q->kept[3 * vertex + 2]);
     return gc_stand_over(&q->walk->here, gc_form_place(&q->forms, &q->form, vertex));
 }
 
 /* may a face with this outward normal be touched from its front? */
-GC_FN int gc_first_faces(const gc_walk *w, gc_vec n)
+GC_FN int gc_first_faces(const gc_trip *w, gc_vec n)
 {
     return w->motion->mode != GC_GOES || gc_dot(n, w->here.way) < GC_R(0.0);
 }
 
-GC_FN gc_pivot gc_first_pivot(const gc_walk *w)
+GC_FN gc_pivot gc_first_pivot(const gc_trip *w)
 {
     gc_pivot p;
     p.axis = w->here.axis;
@@ -50,7 +73,7 @@ GC_FN gc_pivot gc_first_pivot(const gc_walk *w)
     return p;
 }
 
-GC_FN int gc_touch_before(const gc_touch *t, gc_real time, int kind, int a, int body, int b)
+GC_FN int gc_found_before(const gc_found *t, gc_real time, int kind, int a, int body, int b)
 {
     if (time != t->time) return time < t->time;
     if (kind != t->kind) return kind < t->kind;
@@ -59,32 +82,73 @@ GC_FN int gc_touch_before(const gc_touch *t, gc_real time, int kind, int a, int 
     return b < t->b;
 }
 
-/* a touch at a point of the obstacle's frame with a normal there */
-GC_LARGE void gc_touch_take(const gc_meeting_of *q, gc_touch *t, gc_real time, int kind, int a, int b, gc_vec point, gc_vec normal)
+GC_FN gc_vec gc_found_point(const gc_trip *w, gc_quat turn, gc_vec x)
 {
-    const gc_walk *w = q->walk;
+    gc_vec centre = gc_load_vec(gc_form_size(&w->world->forms, &w->form) + GC_FORM_SIZE_centre, 0);
+    return gc_add(gc_quat_rotate(turn, gc_add(x, centre)), gc_load_vec(w->world->position, w->now));
+}
+
+/* a touch at a point of the obstacle's frame with a normal there */
+GC_LARGE void gc_found_take(
+    const gc_mover_at *q,
+    gc_found *t,
+    gc_real time,
+    int kind,
+    int a,
+    int b,
+    gc_vec point,
+    gc_vec normal)
+{
+    const gc_trip *w = q->walk;
     gc_quat turn;
-    GC_GLOBAL const gc_real *size;
-    if (!gc_touch_before(t, time, kind, a, w->now, b)) return;
+    if (!gc_found_before(t, time, kind, a, w->now, b)) return;
     turn = gc_load_quat(w->world->quat, w->now);
-    size = gc_form_size(&w->world->forms, &w->form);
     t->time = time;
     t->kind = kind;
     t->a = a;
     t->body = w->now;
     t->b = b;
-    t->point = gc_add(gc_quat_rotate(turn, gc_add(point, gc_load_vec(size, 0))), gc_load_vec(w->world->position, w->now));
+    t->point = gc_found_point(w, turn, point);
     t->normal = gc_quat_rotate(turn, normal);
+}
+
+/* one point more of a mover that stands */
+GC_LARGE void gc_point_add(const gc_mover_at *q, int kind, int a, int b, gc_vec point, gc_vec normal, gc_real distance)
+{
+    const gc_points *p = q->points;
+    const gc_trip *w = q->walk;
+    int at = GC_ATOMIC_ADD(p->count, 1);
+    GC_GLOBAL int *ints = p->ints + GC_POINT_STRIDE * (gc_long)at;
+    GC_GLOBAL gc_real *reals = p->reals + GC_POINT_REAL_STRIDE * (gc_long)at;
+    gc_quat turn = gc_load_quat(w->world->quat, w->now);
+    if (at < 0 || at >= p->capacity) return;
+    ints[GC_POINT_mover] = p->mover;
+    ints[GC_POINT_kind] = kind;
+    ints[GC_POINT_a] = a;
+    ints[GC_POINT_body] = w->now;
+    ints[GC_POINT_b] = b;
+    gc_store_vec(reals + GC_POINT_REAL_point, 0, gc_found_point(w, turn, point));
+    gc_store_vec(reals + GC_POINT_REAL_normal, 0, gc_quat_rotate(turn, normal));
+    reals[GC_POINT_REAL_distance] = distance;
+}
+
+/* A mover that stands is looked at as if it went this far against a normal; of that, `most` counts. */
+GC_FN gc_real gc_points_way(const gc_mover_at *q, gc_real *most)
+{
+    gc_real way = q->points->distance + q->zone;
+    *most = q->points->distance / way;
+    return way;
 }
 
 /* ---- one pair of features ---- */
 
 /* does the path of x along v go through a loop of corners? way: 1 if it is seen from its front, else -1 */
-GC_FN int gc_first_within_obstacle(const gc_meeting_of *q, int face, gc_vec x, gc_vec v, gc_real way)
+GC_FN int gc_first_within_obstacle(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_real way)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
-    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner), end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
+    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner),
+        end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
     gc_vec last = gc_form_place(t, &w->form, t->ints[w->form.corner + end - 1]);
     for (; k < end; ++k) {
         gc_vec next = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
@@ -94,10 +158,11 @@ GC_FN int gc_first_within_obstacle(const gc_meeting_of *q, int face, gc_vec x, g
     return 1;
 }
 
-GC_FN int gc_first_within_mover(const gc_meeting_of *q, int face, gc_vec x, gc_vec v, gc_real way)
+GC_FN int gc_first_within_mover(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_real way)
 {
     const gc_forms *s = &q->forms;
-    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner), end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
+    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner),
+        end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
     gc_vec last = gc_first_place(q, s->ints[q->form.corner + end - 1]);
     for (; k < end; ++k) {
         gc_vec next = gc_first_place(q, s->ints[q->form.corner + k]);
@@ -114,11 +179,12 @@ GC_FN gc_real gc_first_side(int two_sided, gc_vec n, gc_vec x, gc_vec corner)
 }
 
 /* the same of a place to which something turned */
-GC_FN int gc_first_arrives_obstacle(const gc_meeting_of *q, int face, const gc_arrival *arrival, gc_real way)
+GC_FN int gc_first_arrives_obstacle(const gc_mover_at *q, int face, const gc_arrival *arrival, gc_real way)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
-    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner), end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
+    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner),
+        end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
     gc_vec last = gc_form_place(t, &w->form, t->ints[w->form.corner + end - 1]);
     for (; k < end; ++k) {
         gc_vec next = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
@@ -130,10 +196,11 @@ GC_FN int gc_first_arrives_obstacle(const gc_meeting_of *q, int face, const gc_a
     return 1;
 }
 
-GC_FN int gc_first_arrives_mover(const gc_meeting_of *q, int face, const gc_arrival *arrival, gc_real way)
+GC_FN int gc_first_arrives_mover(const gc_mover_at *q, int face, const gc_arrival *arrival, gc_real way)
 {
     const gc_forms *s = &q->forms;
-    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner), end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
+    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner),
+        end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
     gc_vec last = gc_first_place(q, s->ints[q->form.corner + end - 1]);
     for (; k < end; ++k) {
         gc_vec next = gc_first_place(q, s->ints[q->form.corner + k]);
@@ -146,9 +213,9 @@ GC_FN int gc_first_arrives_mover(const gc_meeting_of *q, int face, const gc_arri
 }
 
 /* vertex `vertex` of the mover against face i of the obstacle */
-GC_FN void gc_first_vf(const gc_meeting_of *q, gc_touch *best, int i, int vertex, gc_vec n, gc_vec corner)
+GC_FN void gc_first_vf(const gc_mover_at *q, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     gc_vec x = gc_first_place(q, vertex), v = w->here.way;
     gc_real way = gc_first_side(w->form.two_sided, n, x, corner), f;
     n = gc_scale(n, way);
@@ -157,19 +224,26 @@ GC_FN void gc_first_vf(const gc_meeting_of *q, gc_touch *best, int i, int vertex
         gc_arrival arrival;
         if (!gc_vertex_plane_rotation(&pivot, x, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
         if (!gc_first_arrives_obstacle(q, i, &arrival, way)) return;
-        gc_touch_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], arrival.point, n);
+        gc_found_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], arrival.point, n);
+        return;
+    }
+    if (w->motion->mode == GC_STANDS) {
+        gc_real most, far = gc_points_way(q, &most);
+        v = gc_scale(n, -far);
+        if (gc_vertex_plane_translation(x, v, n, corner, q->zone, most, &f) && gc_first_within_obstacle(q, i, x, v, way))
+            gc_point_add(
+                q, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], x, n, gc_dot(n, gc_sub(x, corner)));
         return;
     }
     if (!gc_vertex_plane_translation(x, v, n, corner, q->zone, best->time, &f)) return;
     if (!gc_first_within_obstacle(q, i, x, v, way)) return;
-    gc_touch_take(
-        q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], gc_add(x, gc_scale(v, f)), n);
+    gc_found_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], gc_add(x, gc_scale(v, f)), n);
 }
 
 /* a vertex of the obstacle against face i of the mover */
-GC_FN void gc_first_fv(const gc_meeting_of *q, gc_touch *best, int i, int vertex, gc_vec n, gc_vec corner)
+GC_FN void gc_first_fv(const gc_mover_at *q, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     gc_vec y = gc_form_place(&w->world->forms, &w->form, vertex), v = gc_scale(w->here.way, GC_R(-1.0));
     gc_real way = gc_first_side(q->form.two_sided, n, y, corner), f;
     n = gc_scale(n, way);
@@ -180,12 +254,21 @@ GC_FN void gc_first_fv(const gc_meeting_of *q, gc_touch *best, int i, int vertex
         if (!gc_vertex_plane_rotation(&back, y, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
         if (!gc_first_arrives_mover(q, i, &arrival, way)) return;
         n = gc_turned_vector(&pivot, gc_scale(n, GC_R(-1.0)), f);
-        gc_touch_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, n);
+        gc_found_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, n);
+        return;
+    }
+    if (w->motion->mode == GC_STANDS) {
+        gc_real most, far = gc_points_way(q, &most);
+        v = gc_scale(n, -far);
+        if (gc_vertex_plane_translation(y, v, n, corner, q->zone, most, &f) && gc_first_within_mover(q, i, y, v, way))
+            gc_point_add(
+                q, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)),
+                gc_dot(n, gc_sub(y, corner)));
         return;
     }
     if (!gc_vertex_plane_translation(y, v, n, corner, q->zone, best->time, &f)) return;
     if (!gc_first_within_mover(q, i, y, v, way)) return;
-    gc_touch_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)));
+    gc_found_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)));
 }
 
 /* an edge of a body in the obstacle's frame */
@@ -195,36 +278,55 @@ typedef struct {
     int source;
 } gc_ridge;
 
-GC_FN void gc_first_ee(const gc_meeting_of *q, gc_touch *best, const gc_ridge *p, const gc_ridge *r)
+/* the place on the obstacle's edge next to the mover's, which has gone by v, n being the normal of both */
+GC_FN gc_vec gc_ridge_next(const gc_ridge *p, const gc_ridge *r, gc_vec v, gc_vec n)
 {
-    gc_vec v = q->walk->here.way, n, u, w, from, across;
-    gc_real f, k;
-    if (q->walk->motion->mode == GC_TURNS) {
+    gc_vec w = gc_sub(r->b, r->a), across = gc_cross(gc_sub(p->b, p->a), n);
+    gc_real k = gc_dot(across, gc_sub(gc_add(p->a, v), r->a)) / gc_dot(across, w);
+    k = GC_MIN(GC_MAX(k, GC_R(0.0)), GC_R(1.0));
+    return gc_add(r->a, gc_scale(w, k));
+}
+
+GC_LARGE void gc_first_ee_near(const gc_mover_at *q, const gc_ridge *p, const gc_ridge *r)
+{
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)),
+           n = gc_unit(gc_cross(gc_sub(p->b, p->a), gc_sub(r->b, r->a)), none);
+    gc_real most, far = gc_points_way(q, &most), f, gap = gc_dot(n, gc_sub(p->a, r->a));
+    if (!(GC_ABS(gap) <= far + far)) return;
+    for (int side = 0; side < 2; ++side) {
+        gc_vec normal, v = gc_scale(n, side ? far : -far);
+        if (!gc_edge_edge_translation(
+                p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, most, &f, &normal))
+            continue;
+        gc_point_add(
+            q, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, none, normal), normal,
+            gc_dot(normal, gc_sub(p->a, r->a)));
+        return;
+    }
+}
+
+GC_FN void gc_first_ee(const gc_mover_at *q, gc_found *best, const gc_ridge *p, const gc_ridge *r)
+{
+    gc_vec v = q->walk->here.way, n;
+    gc_real f;
+    if (q->walk->motion->mode == GC_STANDS) {
+        gc_first_ee_near(q, p, r);
+    } else if (q->walk->motion->mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(q->walk);
         gc_arrival arrival;
         if (gc_edge_edge_rotation(
                 &pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &arrival))
-            gc_touch_take(q, best, f, GC_TOUCH_EE, p->source, r->source, arrival.point, arrival.normal);
-        return;
-    }
-    if (!gc_edge_edge_translation(
-            p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &n))
-        return;
-    /* on the obstacle's edge, next to the mover's */
-    u = gc_sub(p->b, p->a);
-    w = gc_sub(r->b, r->a);
-    from = gc_sub(gc_add(p->a, gc_scale(v, f)), r->a);
-    across = gc_cross(u, n);
-    k = gc_dot(across, from) / gc_dot(across, w);
-    k = GC_MIN(GC_MAX(k, GC_R(0.0)), GC_R(1.0));
-    gc_touch_take(q, best, f, GC_TOUCH_EE, p->source, r->source, gc_add(r->a, gc_scale(w, k)), n);
+            gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, arrival.point, arrival.normal);
+    } else if (gc_edge_edge_translation(
+                   p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &n))
+        gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, gc_scale(v, f), n), n);
 }
 
 /* ---- all features of some faces of the mover against those of a leaf ---- */
 
-GC_FN void gc_ridge_of_obstacle(const gc_meeting_of *q, int i, gc_ridge *to)
+GC_FN void gc_ridge_of_obstacle(const gc_mover_at *q, int i, gc_ridge *to)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
     GC_GLOBAL const int *edge = t->ints + w->form.edge + GC_FORM_EDGE_STRIDE * i;
     GC_GLOBAL const gc_real *wedge = t->reals + w->form.wedge + 6 * i;
@@ -236,7 +338,7 @@ GC_FN void gc_ridge_of_obstacle(const gc_meeting_of *q, int i, gc_ridge *to)
     to->source = edge[GC_FORM_EDGE_source];
 }
 
-GC_FN void gc_ridge_of_mover(const gc_meeting_of *q, int i, gc_ridge *to)
+GC_FN void gc_ridge_of_mover(const gc_mover_at *q, int i, gc_ridge *to)
 {
     const gc_forms *s = &q->forms;
     GC_GLOBAL const int *edge = s->ints + q->form.edge + GC_FORM_EDGE_STRIDE * i;
@@ -274,9 +376,9 @@ GC_FN int gc_pairs_settle(gc_pairs_of *p)
 }
 
 /* mover's vertices [v0, v1) of its list against the faces of the leaf */
-GC_LARGE void gc_first_vertices(const gc_meeting_of *q, gc_touch *best, int v0, int v1)
+GC_LARGE void gc_first_vertices(const gc_mover_at *q, gc_found *best, int v0, int v1)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
     gc_pairs_of p = gc_pairs_begin(w->first, w->last, v1 - v0);
     gc_vec n, corner;
@@ -295,9 +397,9 @@ GC_LARGE void gc_first_vertices(const gc_meeting_of *q, gc_touch *best, int v0, 
 }
 
 /* faces [first, last) of the mover against the vertices of the leaf */
-GC_LARGE void gc_first_polygons(const gc_meeting_of *q, gc_touch *best, int first, int last)
+GC_LARGE void gc_first_polygons(const gc_mover_at *q, gc_found *best, int first, int last)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms, *s = &q->forms;
     int v0 = gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_vertex);
     int v1 = gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_vertex), was = -1, live = 0;
@@ -320,9 +422,9 @@ GC_LARGE void gc_first_polygons(const gc_meeting_of *q, gc_touch *best, int firs
 }
 
 /* the mover's edges [e0, e1) against those of the leaf */
-GC_LARGE void gc_first_edges(const gc_meeting_of *q, gc_touch *best, int e0, int e1)
+GC_LARGE void gc_first_edges(const gc_mover_at *q, gc_found *best, int e0, int e1)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
     int was = -1;
     gc_pairs_of p = gc_pairs_begin(
@@ -340,11 +442,12 @@ GC_LARGE void gc_first_edges(const gc_meeting_of *q, gc_touch *best, int e0, int
     }
 }
 
-GC_FN void gc_first_leaf(const gc_meeting_of *q, gc_touch *best, int first, int last)
+GC_FN void gc_first_leaf(const gc_mover_at *q, gc_found *best, int first, int last)
 {
     const gc_forms *s = &q->forms;
     gc_first_vertices(
-        q, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex), gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex));
+        q, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
+        gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex));
     gc_first_polygons(q, best, first, last);
     gc_first_edges(
         q, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_edge), gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge));

@@ -14,16 +14,16 @@
 /* Ints of a mesh: places count from the start of the ints, reals or nodes of all meshes. */
 #define GC_FORM_STRIDE 13
 #define GC_FORM_COLUMNS(ONE, MANY, X) \
-    ONE(X, faces)   /* how many */ \
-    ONE(X, face)    /* ints: (faces + 1, GC_FORM_FACE_STRIDE) */ \
-    ONE(X, source)  /* ints: (faces,) number in the mesh */ \
-    ONE(X, corner)  /* ints: vertices of the loops, each from the corner on that stands out most */ \
-    ONE(X, edge)    /* ints: (edges, GC_FORM_EDGE_STRIDE) */ \
-    ONE(X, vertex)  /* ints: those that may touch */ \
-    ONE(X, plane)   /* reals: (faces, 3) outward normals */ \
-    ONE(X, wedge)   /* reals: (edges, 6) outward normals of the faces to the left and to the right */ \
-    ONE(X, place)   /* reals: (vertices, 3) centred */ \
-    ONE(X, node)    /* nodes: (2^(height + 1), GC_BOX_STRIDE) */ \
+    ONE(X, faces)  /* how many */ \
+    ONE(X, face)   /* ints: (faces + 1, GC_FORM_FACE_STRIDE) */ \
+    ONE(X, source) /* ints: (faces,) number in the mesh */ \
+    ONE(X, corner) /* ints: vertices of the loops, each from the corner on that stands out most */ \
+    ONE(X, edge)   /* ints: (edges, GC_FORM_EDGE_STRIDE) */ \
+    ONE(X, vertex) /* ints: those that may touch */ \
+    ONE(X, plane)  /* reals: (faces, 3) outward normals */ \
+    ONE(X, wedge)  /* reals: (edges, 6) outward normals of the faces to the left and to the right */ \
+    ONE(X, place)  /* reals: (vertices, 3) centred */ \
+    ONE(X, node)   /* nodes: (2^(height + 1), GC_BOX_STRIDE) */ \
     ONE(X, height) \
     ONE(X, vertices) /* how many there are, those that may not touch among them */ \
     ONE(X, two_sided)
@@ -54,7 +54,7 @@ GC_RECORD(GC_FORM_SIZE)
 
 /* the tables of some meshes */
 typedef struct {
-    GC_GLOBAL const int *heads; /* (meshes, GC_FORM_STRIDE) */
+    GC_GLOBAL const int *heads;     /* (meshes, GC_FORM_STRIDE) */
     GC_GLOBAL const gc_real *sizes; /* (meshes, GC_FORM_SIZE_STRIDE) */
     GC_GLOBAL const int *ints;
     GC_GLOBAL const gc_real *reals;

@@ -1,5 +1,5 @@
 /* gc_mover.h: a mover as others see it, and when it may come to a box.
- * needs: common/gc_constants.h pluecker/gc_form.h
+ * needs: common/gc_constants.h common/gc_math.h
  *
  * A mover goes a straight way (GC_GOES), turns about an axis (GC_TURNS), or stands still (GC_STANDS). A turn is cut into
  * pieces of at most an eighth of pi; in each the mover stays in the box about its two ends, grown by how far an arc leaves its
@@ -37,10 +37,10 @@ typedef struct {
 typedef struct {
     int mode;
     int pieces;
-    gc_real end;                                                /* last time: 1, or the tangent of half the angle */
+    gc_real end;                                                  /* last time: 1, or the tangent of half the angle */
     gc_real cosine[GC_TURN_PIECES + 1], sine[GC_TURN_PIECES + 1]; /* of the angle where each piece begins */
-    gc_real begin[GC_TURN_PIECES + 1];                          /* its time, a little less */
-    gc_real bow;                                                /* arc from chord within a piece, per unit of radius */
+    gc_real begin[GC_TURN_PIECES + 1];                            /* its time, a little less */
+    gc_real bow;                                                  /* arc from chord within a piece, per unit of radius */
 } gc_motion;
 
 GC_FN gc_motion gc_motion_straight(int mode)
@@ -97,7 +97,8 @@ GC_FN gc_vec gc_stand_over(const gc_stand *p, gc_vec x)
 GC_FN gc_vec gc_stand_half(const gc_real *m, gc_vec h)
 {
     return gc_make(
-        GC_ABS(m[0]) * h.x + GC_ABS(m[1]) * h.y + GC_ABS(m[2]) * h.z, GC_ABS(m[3]) * h.x + GC_ABS(m[4]) * h.y + GC_ABS(m[5]) * h.z,
+        GC_ABS(m[0]) * h.x + GC_ABS(m[1]) * h.y + GC_ABS(m[2]) * h.z,
+        GC_ABS(m[3]) * h.x + GC_ABS(m[4]) * h.y + GC_ABS(m[5]) * h.z,
         GC_ABS(m[6]) * h.x + GC_ABS(m[7]) * h.y + GC_ABS(m[8]) * h.z);
 }
 
@@ -110,7 +111,7 @@ typedef struct {
 
 GC_FN gc_real gc_per(gc_real x) { return GC_R(1.0) / (GC_ABS(x) > GC_NO_WAY ? x : GC_NO_WAY); }
 
-GC_FN void gc_span(gc_real *box, gc_vec c, gc_vec h)
+GC_FN void gc_hold_box(gc_real *box, gc_vec c, gc_vec h)
 {
     box[0] = GC_MIN(box[0], c.x - h.x);
     box[1] = GC_MIN(box[1], c.y - h.y);
@@ -136,8 +137,8 @@ GC_LARGE void gc_swept_make(const gc_stand *p, const gc_motion *m, gc_vec x, gc_
             gc_vec c1 = gc_add(p->pivot, gc_spun(from, p->axis, m->cosine[k + 1], m->sine[k + 1])), h1;
             gc_real *box = to->box + 6 * k;
             for (int j = 0; j < 3; ++j) {
-                gc_vec side =
-                    gc_spun(gc_make(p->rot[j], p->rot[3 + j], p->rot[6 + j]), p->axis, m->cosine[k + 1], m->sine[k + 1]);
+                gc_vec side = gc_spun(
+                    gc_make(p->rot[j], p->rot[3 + j], p->rot[6 + j]), p->axis, m->cosine[k + 1], m->sine[k + 1]);
                 r[j] = side.x;
                 r[3 + j] = side.y;
                 r[6 + j] = side.z;
@@ -149,7 +150,7 @@ GC_LARGE void gc_swept_make(const gc_stand *p, const gc_motion *m, gc_vec x, gc_
             box[3] = c0.x + h0.x;
             box[4] = c0.y + h0.y;
             box[5] = c0.z + h0.z;
-            gc_span(box, c1, h1);
+            gc_hold_box(box, c1, h1);
             for (int j = 0; j < 3; ++j) {
                 box[j] -= stray;
                 box[3 + j] += stray;
@@ -166,7 +167,8 @@ GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, 
     if (m->mode == GC_TURNS) {
         for (int k = 0; k < m->pieces && m->begin[k] <= last; ++k) {
             const gc_real *box = w->box + 6 * k;
-            if (box[0] <= high.x && box[3] >= low.x && box[1] <= high.y && box[4] >= low.y && box[2] <= high.z && box[5] >= low.z)
+            if (box[0] <= high.x && box[3] >= low.x && box[1] <= high.y && box[4] >= low.y && box[2] <= high.z
+                && box[5] >= low.z)
                 return m->begin[k];
         }
         return GC_NEVER;

@@ -20,6 +20,9 @@
 #ifndef GC_PLUECKER_H
 #define GC_PLUECKER_H
 
+/* in the place of a fraction: infinity */
+GC_FN gc_real gc_infinity(void) { return GC_TURN_MOST * GC_TURN_MOST; }
+
 /* ---- lines, as the source has them ---------------------------------------------------------------------------- */
 
 typedef struct {

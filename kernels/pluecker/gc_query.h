@@ -28,7 +28,7 @@ GC_RECORD(GC_FOUND_INT)
 
 /* scratch of a group */
 typedef struct {
-    GC_GLOBAL gc_real *kept; /* (n_kept, 3) vertices of the mover as the body sees them */
+    GC_GLOBAL gc_real *kept;  /* (n_kept, 3) vertices of the mover as the body sees them */
     GC_GLOBAL gc_real *reals; /* (items, GC_FOUND_STRIDE) */
     GC_GLOBAL int *ints;      /* (items, GC_FOUND_INT_STRIDE) */
     GC_GLOBAL int *bound;     /* how much earlier than never, GC_BOUND_STEPS for at once */
@@ -46,7 +46,7 @@ GC_FN gc_real gc_bound_time(int step)
     return f < GC_R(0.9999) ? f / (GC_R(1.0) - f) : GC_NEVER;
 }
 
-GC_FN void gc_found_store(const gc_touch *t, GC_GLOBAL gc_real *reals, GC_GLOBAL int *ints)
+GC_FN void gc_found_store(const gc_found *t, GC_GLOBAL gc_real *reals, GC_GLOBAL int *ints)
 {
     reals[GC_FOUND_time] = t->time;
     gc_store_vec(reals + GC_FOUND_point, 0, t->point);
@@ -57,10 +57,11 @@ GC_FN void gc_found_store(const gc_touch *t, GC_GLOBAL gc_real *reals, GC_GLOBAL
     ints[GC_FOUND_INT_b] = t->b;
 }
 
-GC_FN void gc_found_least(gc_touch *t, GC_GLOBAL const gc_real *reals, GC_GLOBAL const int *ints)
+GC_FN void gc_found_least(gc_found *t, GC_GLOBAL const gc_real *reals, GC_GLOBAL const int *ints)
 {
-    if (!gc_touch_before(
-            t, reals[GC_FOUND_time], ints[GC_FOUND_INT_kind], ints[GC_FOUND_INT_a], ints[GC_FOUND_INT_body], ints[GC_FOUND_INT_b]))
+    if (!gc_found_before(
+            t, reals[GC_FOUND_time], ints[GC_FOUND_INT_kind], ints[GC_FOUND_INT_a], ints[GC_FOUND_INT_body],
+            ints[GC_FOUND_INT_b]))
         return;
     t->time = reals[GC_FOUND_time];
     t->point = gc_load_vec(reals + GC_FOUND_point, 0);
@@ -72,9 +73,9 @@ GC_FN void gc_found_least(gc_touch *t, GC_GLOBAL const gc_real *reals, GC_GLOBAL
 }
 
 /* the pieces of the mover that may come to the leaf, each against it; a small mover is one piece */
-GC_FN void gc_query_leaf(gc_meeting_of *q, gc_touch *best, gc_real last)
+GC_FN void gc_query_leaf(gc_mover_at *q, gc_found *best, gc_real last)
 {
-    const gc_walk *w = q->walk;
+    const gc_trip *w = q->walk;
     int whole = q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF, node = 1, pieces = 1;
     gc_vec low, high;
     if (whole) {
@@ -116,7 +117,7 @@ GC_FN void gc_query_leaf(gc_meeting_of *q, gc_touch *best, gc_real last)
 
 /* The first touch of a mover up to the end of its motion; all items of the group return the same. `w` has its pose, motion and
  * what to look at. */
-GC_LARGE void gc_query_first(gc_walk *w, gc_meeting_of *q, const gc_desk *desk, gc_touch *best)
+GC_LARGE void gc_query_first(gc_trip *w, gc_mover_at *q, const gc_desk *desk, gc_found *best)
 {
     gc_real last = w->motion->end;
     int step;
@@ -130,26 +131,25 @@ GC_LARGE void gc_query_first(gc_walk *w, gc_meeting_of *q, const gc_desk *desk, 
         if (GC_LOCAL_ID == 0) *desk->bound = 0;
         GC_BARRIER();
     }
-    gc_walk_begin(w);
+    gc_trip_begin(w);
     do {
-        step = gc_walk_next(w, last);
-        if (step == GC_WALK_BODY) {
+        step = gc_trip_next(w, last);
+        if (step == GC_TRIP_BODY) {
             int n = GC_MIN(q->form.vertices, desk->n_kept);
             q->n_kept = 0;
             for (int k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) gc_store_vec(desk->kept, k, gc_first_place(q, k));
             q->n_kept = n;
-        } else if (step == GC_WALK_LEAF) gc_query_leaf(q, best, last);
+        } else if (step == GC_TRIP_LEAF) gc_query_leaf(q, best, last);
         if (GC_GROUP_SIZE > 1) {
-            if (step == GC_WALK_LEAF && best->kind != GC_TOUCH_LAST)
+            if (step == GC_TRIP_LEAF && best->kind != GC_TOUCH_LAST)
                 GC_ATOMIC_MAX(desk->bound, GC_BOUND_STEPS - gc_bound_step(best->time));
             GC_BARRIER();
             if (*desk->bound > 0) last = GC_MIN(w->motion->end, gc_bound_time(GC_BOUND_STEPS - *desk->bound));
             GC_BARRIER();
         } else last = best->time;
-    } while (step != GC_WALK_END);
+    } while (step != GC_TRIP_END);
     if (GC_GROUP_SIZE > 1) {
-        gc_found_store(
-            best, desk->reals + GC_FOUND_STRIDE * GC_LOCAL_ID, desk->ints + GC_FOUND_INT_STRIDE * GC_LOCAL_ID);
+        gc_found_store(best, desk->reals + GC_FOUND_STRIDE * GC_LOCAL_ID, desk->ints + GC_FOUND_INT_STRIDE * GC_LOCAL_ID);
         GC_BARRIER();
         for (int k = 0; k < GC_GROUP_SIZE; ++k)
             gc_found_least(best, desk->reals + GC_FOUND_STRIDE * k, desk->ints + GC_FOUND_INT_STRIDE * k);
@@ -166,8 +166,8 @@ GC_LARGE void gc_query_first(gc_walk *w, gc_meeting_of *q, const gc_desk *desk, 
     ONE(X, skip) /* 1: it does not move */
 GC_RECORD(GC_MOVER)
 
-GC_FN void gc_world_of(
-    gc_world *s,
+GC_FN void gc_still_world_of(
+    gc_still_world *s,
     GC_GLOBAL const gc_real *leaves,
     GC_GLOBAL const int *leaf_ints,
     GC_GLOBAL const gc_raster *crowds,
@@ -210,8 +210,8 @@ GC_FN void gc_desk_of(
 
 /* mover i at its pose, without a motion */
 GC_FN void gc_mover_load(
-    gc_meeting_of *q,
-    gc_walk *w,
+    gc_mover_at *q,
+    gc_trip *w,
     GC_GLOBAL const int *movers,
     GC_GLOBAL const gc_real *position,
     GC_GLOBAL const gc_real *quat,
@@ -235,12 +235,7 @@ GC_FN void gc_mover_load(
     w->skip = ints[GC_MOVER_skip];
 }
 
-GC_FN void gc_touch_write(
-    const gc_touch *t,
-    int i,
-    GC_GLOBAL int *hit,
-    GC_GLOBAL gc_real *point,
-    GC_GLOBAL gc_real *normal)
+GC_FN void gc_found_write(const gc_found *t, int i, GC_GLOBAL int *hit, GC_GLOBAL gc_real *point, GC_GLOBAL gc_real *normal)
 {
     int none = t->kind == GC_TOUCH_LAST;
     GC_GLOBAL int *to = hit + GC_FOUND_INT_STRIDE * i;

@@ -49,13 +49,13 @@ GC_FN void gc_turn_parts(gc_real r, gc_real *sine, gc_real *versine)
     }
 }
 
-/* a vector after the turn */
+/* a vector after the turn; one along the axis stays as it is */
 GC_FN gc_vec gc_turned_vector(const gc_pivot *pivot, gc_vec v, gc_real r)
 {
+    gc_vec ahead = gc_cross(pivot->axis, v);
     gc_real sine, versine;
-    gc_vec across = gc_sub(v, gc_scale(pivot->axis, gc_dot(pivot->axis, v)));
     gc_turn_parts(r, &sine, &versine);
-    return gc_add(gc_sub(v, gc_scale(across, versine)), gc_scale(gc_cross(pivot->axis, v), sine));
+    return gc_sub(gc_add(v, gc_scale(ahead, sine)), gc_scale(gc_cross(ahead, pivot->axis), versine));
 }
 
 /* a point after the turn */
@@ -188,16 +188,36 @@ GC_FN int gc_arrival_within(const gc_arrival *m, gc_vec c, gc_vec d, gc_real lat
 /* the distance of x from the plane through `corner` with the unit normal n, as x turns */
 GC_FN gc_swing gc_vertex_swing(const gc_pivot *pivot, gc_vec x, gc_vec n, gc_vec corner)
 {
-    gc_vec from = gc_sub(x, pivot->origin);
+    gc_vec ahead = gc_cross(pivot->axis, gc_sub(x, pivot->origin));
     gc_swing s;
     s.start = gc_dot(n, gc_sub(x, corner));
-    s.slope = gc_dot(n, gc_cross(pivot->axis, from));
-    s.cosine = gc_dot(n, gc_sub(from, gc_scale(pivot->axis, gc_dot(pivot->axis, from))));
+    s.slope = gc_dot(n, ahead);
+    s.cosine = gc_dot(n, gc_cross(ahead, pivot->axis));
     return s;
 }
 
-/* The vertex x, turned about the pivot, and a plane: 1, the half-angle tangent r at which it must stop, and how it meets the
- * plane; 0 if that is not within `most`. */
+/* The vertex x, turned about the pivot, and the plane through `corner` across n, which is `length` long: 1, the half-angle
+ * tangent r at which it must stop, and how it meets the plane; 0 if that is not within `most`. */
+GC_FN int gc_vertex_area_rotation(
+    const gc_pivot *pivot,
+    gc_vec x,
+    gc_vec n,
+    gc_real length,
+    gc_vec corner,
+    gc_real expel,
+    gc_real lateral,
+    gc_real most,
+    gc_real *r,
+    gc_arrival *arrival)
+{
+    gc_swing real = gc_vertex_swing(pivot, x, n, corner);
+    gc_real met, zone = expel * length;
+    if (!gc_swing_stop(real, gc_swing_less(real, zone), zone, lateral * length, r, &met) || !(*r <= most)) return 0;
+    *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), gc_scale(n, GC_R(1.0) / length), lateral);
+    return 1;
+}
+
+/* the same with a unit normal */
 GC_FN int gc_vertex_plane_rotation(
     const gc_pivot *pivot,
     gc_vec x,
@@ -209,11 +229,7 @@ GC_FN int gc_vertex_plane_rotation(
     gc_real *r,
     gc_arrival *arrival)
 {
-    gc_swing real = gc_vertex_swing(pivot, x, n, corner);
-    gc_real met;
-    if (!gc_swing_stop(real, gc_swing_less(real, expel), expel, lateral, r, &met) || !(*r <= most)) return 0;
-    *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), n, lateral);
-    return 1;
+    return gc_vertex_area_rotation(pivot, x, n, GC_R(1.0), corner, expel, lateral, most, r, arrival);
 }
 
 /* ---- an edge and an edge -------------------------------------------------------------------------------------- */

@@ -117,6 +117,11 @@ GC_FN gc_two_vec gc_two_scale(gc_two_vec a, gc_two f)
     return gc_two_vec_make(gc_two_mul(a.x, f), gc_two_mul(a.y, f), gc_two_mul(a.z, f));
 }
 
+GC_FN gc_two_vec gc_two_vec_sum(gc_two_vec a, gc_two_vec b)
+{
+    return gc_two_vec_make(gc_two_add(a.x, b.x), gc_two_add(a.y, b.y), gc_two_add(a.z, b.z));
+}
+
 /* a of about unit length, made a unit: one step of Newton's for 1/|a| */
 GC_FN gc_two_vec gc_two_unit(gc_vec a)
 {

@@ -14,9 +14,9 @@ GC_KERNEL void p02_translate(
     gc_real origin_x, /* what the nodes of that tree count from */
     gc_real origin_y,
     gc_real origin_z,
-    GC_GLOBAL const int *mover_forms_in,      /* (meshes, GC_FORM_STRIDE) */
-    GC_GLOBAL const gc_real *mover_sizes_in,  /* (meshes, GC_FORM_SIZE_STRIDE) */
-    GC_GLOBAL const int *mover_ints_in,       /* what the forms lead to */
+    GC_GLOBAL const int *mover_forms_in,     /* (meshes, GC_FORM_STRIDE) */
+    GC_GLOBAL const gc_real *mover_sizes_in, /* (meshes, GC_FORM_SIZE_STRIDE) */
+    GC_GLOBAL const int *mover_ints_in,      /* what the forms lead to */
     GC_GLOBAL const gc_real *mover_reals_in,
     GC_GLOBAL const gc_raster *mover_nodes_in,
     GC_GLOBAL const int *forms_in, /* the same of the world */
@@ -45,20 +45,22 @@ GC_KERNEL void p02_translate(
     GC_GLOBAL gc_real *normal_out,        /* (n_movers, 3) */
     GC_GLOBAL gc_real *reached_out)       /* (n_movers, 3) */
 {
-    gc_world world;
+    gc_still_world world;
     gc_desk desk;
-    gc_meeting_of q;
+    gc_mover_at q;
     gc_motion motion = gc_motion_straight(GC_GOES);
-    gc_walk w;
+    gc_trip w;
     int i = GC_GROUP_LO(n_movers);
     world.forms = gc_forms_of(forms_in, sizes_in, ints_in, reals_in, form_nodes_in);
-    gc_world_of(
-        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves, top);
+    gc_still_world_of(
+        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves,
+        top);
     gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept);
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in);
+    q.points = 0;
     if (i >= GC_GROUP_HI(n_movers)) return;
     do {
-        gc_touch best;
+        gc_found best;
         gc_mover_load(&q, &w, mover_in, start_in, turned_in, zone_in, i);
         w.world = &world;
         w.motion = &motion;
@@ -66,7 +68,7 @@ GC_KERNEL void p02_translate(
         w.axis = w.pivot = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
         gc_query_first(&w, &q, &desk, &best);
         if (GC_LOCAL_ID == 0) {
-            gc_touch_write(&best, i, hit_out, point_out, normal_out);
+            gc_found_write(&best, i, hit_out, point_out, normal_out);
             fraction_out[i] = best.time;
             gc_store_vec(reached_out, i, gc_add(w.position, gc_scale(w.way, best.time)));
         }

@@ -41,28 +41,30 @@ GC_KERNEL void p03_rotate(
     GC_GLOBAL gc_real *found_scratch,
     GC_GLOBAL int *found_ints_scratch,
     GC_GLOBAL int *bound_scratch,
-    GC_GLOBAL int *hit_out,           /* (n_movers, GC_FOUND_INT_STRIDE) of what came before; kind 0: nothing is touched */
-    GC_GLOBAL gc_real *fraction_out,  /* (n_movers,) */
-    GC_GLOBAL gc_real *point_out,     /* (n_movers, 3) */
-    GC_GLOBAL gc_real *normal_out,    /* (n_movers, 3) */
-    GC_GLOBAL gc_real *reached_out,   /* (n_movers, 3) where each is, then where it comes to */
-    GC_GLOBAL gc_real *turned_out,    /* (n_movers, 4) */
-    GC_GLOBAL int *parts_out)         /* (n_movers,) counts the parts of the motion that were begun */
+    GC_GLOBAL int *hit_out,          /* (n_movers, GC_FOUND_INT_STRIDE) of what came before; kind 0: nothing is touched */
+    GC_GLOBAL gc_real *fraction_out, /* (n_movers,) */
+    GC_GLOBAL gc_real *point_out,    /* (n_movers, 3) */
+    GC_GLOBAL gc_real *normal_out,   /* (n_movers, 3) */
+    GC_GLOBAL gc_real *reached_out,  /* (n_movers, 3) where each is, then where it comes to */
+    GC_GLOBAL gc_real *turned_out,   /* (n_movers, 4) */
+    GC_GLOBAL int *parts_out)        /* (n_movers,) counts the parts of the motion that were begun */
 {
-    gc_world world;
+    gc_still_world world;
     gc_desk desk;
-    gc_meeting_of q;
+    gc_mover_at q;
     gc_motion motion;
-    gc_walk w;
+    gc_trip w;
     int i = GC_GROUP_LO(n_movers);
     world.forms = gc_forms_of(forms_in, sizes_in, ints_in, reals_in, form_nodes_in);
-    gc_world_of(
-        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves, top);
+    gc_still_world_of(
+        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves,
+        top);
     gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept);
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in);
+    q.points = 0;
     if (i >= GC_GROUP_HI(n_movers)) return;
     do {
-        gc_touch best;
+        gc_found best;
         /* written at the end of this item's turn only, behind the group's last barrier */
         int stopped = hit_out[GC_FOUND_INT_STRIDE * i + GC_FOUND_INT_kind] != GC_TOUCH_NONE;
         gc_real s = sine_in[2 * i], c = sine_in[2 * i + 1];
@@ -76,10 +78,7 @@ GC_KERNEL void p03_rotate(
         gc_motion_turn(s, c, &motion);
         gc_query_first(&w, &q, &desk, &best);
         if (GC_LOCAL_ID == 0 && !w.skip) {
-            gc_pivot pivot;
-            pivot.axis = w.axis;
-            pivot.origin = w.pivot;
-            gc_touch_write(&best, i, hit_out, point_out, normal_out);
+            gc_found_write(&best, i, hit_out, point_out, normal_out);
             parts_out[i] += 1;
             if (best.kind == GC_TOUCH_LAST) {
                 fraction_out[i] = GC_R(1.0);

@@ -20,8 +20,8 @@ def engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any:
         for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
             if value is not None:
                 raise ValueError(
-                    f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; pass it to "
-                    "the Scene"
+                    f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; pass "
+                    "it to the Scene"
                 )
         options, where = world.options, world.backend
     else:

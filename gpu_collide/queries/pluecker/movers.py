@@ -1,4 +1,5 @@
-"""What movers and worlds are: arguments of the queries checked, and made into arrays of one row for each answer."""
+"""What movers and worlds are: arguments of the queries checked, and made into arrays of one row for each
+answer."""
 
 from __future__ import annotations
 
@@ -51,8 +52,8 @@ def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
     if pairs is not None:
         if own is not None:
             raise ValueError(
-                "own: expected nothing when pairs are given, since they say which bodies a mover meets; leave own "
-                "out, or pairs"
+                "own: expected nothing when pairs are given, since they say which bodies a mover meets; "
+                "leave own out, or pairs"
             )
         rows, body = _checked_pairs(pairs, n, len(bodies)).T
         standing = bodies.start.valid[body]
@@ -69,7 +70,9 @@ def _points(movers: Any) -> Array:
         return as_float_array(movers, "movers", shape=(None, 3))
     except TypeError as error:
         got = type(movers).__name__
-        raise TypeError(f"movers: expected gpu_collide.Bodies or points (n, 3), got {got} ({error})") from None
+        raise TypeError(
+            f"movers: expected gpu_collide.Bodies or points (n, 3), got {got} ({error})"
+        ) from None
 
 
 def _checked_pairs(pairs: Any, n_movers: int, n_bodies: int) -> Array:
@@ -89,7 +92,8 @@ def _checked_pairs(pairs: Any, n_movers: int, n_bodies: int) -> Array:
 
 
 def per_mover(value: Any, name: str, movers: Movers, n: int, width: int | None = 3) -> Array:
-    """A vector (or with `width` None a number) for each answer, from one for all or one for each of n movers."""
+    """A vector (or with `width` None a number) for each answer, from one for all or one for each of n
+    movers."""
     tail = () if width is None else (width,)
     array = as_float_array(value, name)
     if array.shape not in (tail, (n, *tail)):
@@ -122,8 +126,9 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
         if thin.size or not np.isfinite(zone).all():
             row = int(thin[0]) if thin.size else int(np.flatnonzero(~np.isfinite(zone))[0])
             raise ValueError(
-                f"expel: expected a finite length of at least {least[row]:.3g} for mover {movers.mover[row]}, which is "
-                f"the bound on the error of its numbers, got {zone[row]:.3g}; pass a thicker zone, or None"
+                f"expel: expected a finite length of at least {least[row]:.3g} for mover "
+                f"{movers.mover[row]}, which is the bound on the error of its numbers, got {zone[row]:.3g}; "
+                "pass a thicker zone, or None"
             )
         zone = np.where(inside, zone, 0.0)
     return replace(movers, zone=zone, moves=movers.moves & inside)
@@ -137,7 +142,9 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
             yield held
         return
     if not isinstance(world, Bodies):
-        raise TypeError(f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}")
+        raise TypeError(
+            f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
+        )
     bodies = world if world.start is world.end else world.moved(world.start, world.start)
     warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), "are not there", stacklevel=6)
     yield bodies, check_rules(len(bodies)), None

@@ -14,7 +14,7 @@ from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world, per_mover
 from gpu_collide.results.result import Status
-from gpu_collide.results.trace import Trace
+from gpu_collide.results.trace import TouchPoints, Trace
 
 if TYPE_CHECKING:
     from typing import Any
@@ -46,8 +46,8 @@ def translate(
     movers : Bodies, or (n, 3) array_like
         Bodies, whose end poses are not looked at; or points, whose ways are rays.
     world : Scene or Bodies
-        What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start poses
-        count. Rules of a scene do not apply to movers.
+        What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start
+        poses count. Rules of a scene do not apply to movers.
     vector : (n, 3) or (3,) array_like
         The way of each mover, or of all.
     expel : float or (n,) array_like, optional
@@ -58,7 +58,8 @@ def translate(
     pairs : (p, 2) array_like of int, optional
         Rows (mover, body of the world): then there is an answer for each of them, about this body alone.
     precision, backend, max_bytes
-        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given then.
+        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given
+        then.
 
     Returns
     -------
@@ -81,10 +82,11 @@ def translate(
 
     Notes
     -----
-    A mover stops `expel` before the first thing that it would touch, measured along the normal, and never goes
-    beyond, so that moves can follow each other for ever without anything sinking into anything. Faces are
-    touched from their front only, unless the mesh is ``two_sided``: a mover that starts inside an obstacle may
-    leave it. The default of `expel` is some 256 roundings of the largest coordinate involved (position, way, sizes).
+    A mover stops `expel` before the first thing that it would touch, measured along the normal, and never
+    goes beyond, so that moves can follow each other for ever without anything sinking into anything. Faces
+    are touched from their front only, unless the mesh is ``two_sided``: a mover that starts inside an
+    obstacle may leave it. The default of `expel` is some 256 roundings of the largest coordinate involved
+    (position, way, sizes).
 
     Examples
     --------
@@ -92,11 +94,11 @@ def translate(
     >>> box = gc.shapes.box()
     >>> at = gc.Poses.from_quat_wxyz([[0, 0, 2]], [[1, 0, 0, 0]])
     >>> ground = gc.Poses.identity(1)
-    >>> found = gc.pluecker.translate(gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground), [0, 0, -4])
+    >>> movers, world = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
+    >>> found = gc.pluecker.translate(movers, world, [0, 0, -4])
     >>> round(float(found.fraction[0]), 9), found.poses.position.round(9)
     (0.25, array([[0., 0., 1.]]))
     """
-
 
     def motion(rows, n):
         return _Motion(per_mover(vector, "vector", rows, n), (), None, None)
@@ -154,8 +156,8 @@ def rotate(
     >>> at = gc.Poses.from_quat_wxyz([[1.0, 0, 1.05]], [[1, 0, 0, 0]])
     >>> block = gc.Poses.from_quat_wxyz([[1.5, 0, 0]], [[1, 0, 0, 0]])
     >>> found = gc.pluecker.rotate(
-    ...     gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block), np.pi / 2, [0, 1, 0], [0, 0, 1.05])
-    >>> round(float(found.fraction[0] * 90), 6), gc.pluecker.Touch(found.kind[0]).name
+    ...     gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block), np.pi / 2, [0, 1, 0], [0, 0,
+    1.05]) >>> round(float(found.fraction[0] * 90), 6), gc.pluecker.Touch(found.kind[0]).name
     (25.463345, 'EE')
     """
 
@@ -201,8 +203,8 @@ def move(
     Returns
     -------
     Trace
-        A row for each mover, or each of `pairs`. ``part`` says in which part it ended, ``fraction`` how much of
-        that is done; ``poses`` are where the movers are now.
+        A row for each mover, or each of `pairs`. ``part`` says in which part it ended, ``fraction`` how much
+        of that is done; ``poses`` are where the movers are now.
 
     Raises
     ------
@@ -221,7 +223,9 @@ def move(
     (array([1], dtype=uint8), array([0.237941]))
     """
     if not isinstance(movers, Bodies):
-        raise TypeError(f"movers: expected gpu_collide.Bodies, got {type(movers).__name__}; points have no pose")
+        raise TypeError(
+            f"movers: expected gpu_collide.Bodies, got {type(movers).__name__}; points have no pose"
+        )
     if end is not None:
         movers = movers.moved(movers.start, _checked_end(end, len(movers)))
 
@@ -233,12 +237,82 @@ def move(
         relative = np.where(relative[:, :1] < 0.0, -relative, relative)
         sine = _norm3(relative[:, 1:])
         turn = Turn(
-            np.where(sine[:, None] > 0.0, relative[:, 1:] / np.where(sine > 0.0, sine, 1.0)[:, None], [1.0, 0.0, 0.0]),
-            None, np.column_stack([sine, relative[:, 0]]), sine > 0.0,
+            np.where(sine[:, None] > 0.0, relative[:, 1:] / np.where(sine > 0.0, sine, 1.0)[:, None], [1.0,
+            0.0, 0.0]), None, np.column_stack([sine, relative[:, 0]]), sine > 0.0,
         )  # fmt: skip
         return _Motion(way, (turn,), None, last[rows.mover])
 
     return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+
+
+def contacts(
+    movers: Bodies | ArrayLike,
+    world: Scene | Bodies,
+    distance: ArrayLike = 0.0,
+    *,
+    expel: ArrayLike | None = None,
+    own: ArrayLike | None = None,
+    pairs: ArrayLike | None = None,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> TouchPoints:
+    """All places where movers at rest touch something, or nearly do, from all around.
+
+    Parameters
+    ----------
+    movers, world
+        As in `translate`.
+    distance : (n,) array_like or float, optional
+        How far from the zone around an obstacle still counts, along the normal of both features. What
+        stopped at the zone is listed with 0.
+    expel, own, pairs, precision, backend, max_bytes
+        As in `translate`.
+
+    Returns
+    -------
+    TouchPoints
+        ``distance`` there is measured from the obstacle, not from its zone. With `pairs`, a mover is a row
+        of them.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As `translate`; a distance below zero.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> box = gc.shapes.box()
+    >>> at = gc.Poses.from_quat_wxyz([[0.2, 0.3, 1.001]], [[1, 0, 0, 0]])
+    >>> ground = gc.Poses.identity(1)
+    >>> movers, world = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
+    >>> found = gc.pluecker.contacts(movers, world, 0.01)
+    >>> [gc.pluecker.Touch(kind).name for kind in found.kind], found.distance.round(6)
+    (['VF', 'FV', 'EE', 'EE'], array([0.001, 0.001, 0.001, 0.001]))
+    """
+    engine = engine_for(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, rules, resident):
+        rows = check_movers(movers, own, pairs, bodies)
+        near = per_mover(distance, "distance", rows, len(movers), None)
+        if (near < 0.0).any():
+            row = int(np.flatnonzero(near < 0.0)[0])
+            raise ValueError(f"distance: expected lengths from 0 up, got {near[row]} in row {row}")
+        finite = np.isfinite(near)
+        rows = replace(rows, moves=rows.moves & finite)
+        near = np.where(finite, near, 0.0)
+        made = engine.world(bodies, rules, resident)
+        with np.errstate(invalid="ignore", over="ignore"):
+            far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0) + near
+        rows = check_expel(expel, rows, len(movers), far, bodies, engine.precision)
+        found = engine.contacts(made, rows, np.where(rows.moves, near, 0.0))
+    counts = np.bincount(found["mover"], minlength=len(near))
+    status = np.where(counts > 0, Status.HIT, np.where(rows.moves, Status.MISS, Status.UNRESOLVED)).astype(
+        np.uint8
+    )
+    status[~(rows.valid & finite)] = Status.INVALID_INPUT
+    start = np.concatenate([[0], np.cumsum(counts)])
+    return TouchPoints(status=status, point_start=start, **found, info=engine.about())
 
 
 class _Motion(NamedTuple):
@@ -295,10 +369,6 @@ def _checked_end(end: Any, n: int) -> Poses:
     if end.shape != (n,):
         raise ValueError(f"end: expected poses of the {n} movers, shape ({n},), got {end.shape}")
     return end
-
-
-def contacts(*args: Any, **kw: Any) -> Any:
-    raise NotImplementedError
 
 
 def _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes) -> Trace:

@@ -1,27 +1,27 @@
-/* gc_walk.h: the faces of a world that a mover may come to, nearest first.
- * needs: bvh/gc_bvh.h pluecker/gc_mover.h
+/* gc_trip.h: the faces of a world that a mover may come to, nearest first.
+ * needs: bvh/gc_bvh.h pluecker/gc_form.h pluecker/gc_mover.h
  *
  * Two trees, one above the other: over the bodies of the world, and in each over the faces of its mesh. Both are walked
  * with a stack, the child that may be met earlier first, and what cannot be met before the best hit so far is left out:
  * only if it is later, so that ties are never lost and no order shows in a result.
  *
- *   gc_walk_begin(...);
+ *   gc_trip_begin(...);
  *   do {
- *       step = gc_walk_next(&w, bound);
- *       GC_WALK_BODY: the mover in the frame of another body is w.here; GC_WALK_LEAF: faces w.first to w.last of it
- *   } while (step != GC_WALK_END);
+ *       step = gc_trip_next(&w, bound);
+ *       GC_TRIP_BODY: the mover in the frame of another body is w.here; GC_TRIP_LEAF: faces w.first to w.last of it
+ *   } while (step != GC_TRIP_END);
  */
-#ifndef GC_WALK_H
-#define GC_WALK_H
+#ifndef GC_TRIP_H
+#define GC_TRIP_H
 
-#define GC_WALK_END 0
-#define GC_WALK_BODY 1
-#define GC_WALK_LEAF 2
+#define GC_TRIP_END 0
+#define GC_TRIP_BODY 1
+#define GC_TRIP_LEAF 2
 
 /* deeper than any tree: a level leaves one node behind */
-#define GC_WALK_STACK 32
+#define GC_TRIP_STACK 32
 /* a node of the tree over the bodies: its level above this bit */
-#define GC_WALK_LEVEL 26
+#define GC_TRIP_LEVEL 26
 
 /* what a mover is in; all of it global, or of the launch */
 typedef struct {
@@ -35,34 +35,34 @@ typedef struct {
     gc_real origin[3]; /* of the nodes' coordinates */
     int n;             /* leaves */
     int top;           /* level of the root */
-} gc_world;
+} gc_still_world;
 
 /* one mover */
 typedef struct {
-    const gc_world *world;
+    const gc_still_world *world;
     const gc_motion *motion;
     gc_vec position;
     gc_quat quat;
-    gc_vec centre, sides; /* of its mesh's box, in the mesh's frame */
+    gc_vec centre, sides;    /* of its mesh's box, in the mesh's frame */
     gc_vec way, axis, pivot; /* in the world */
     gc_real grown;           /* boxes are grown by it */
     int body;                /* the one to look at, or -1: all */
     int own;                 /* the one to leave out, or -1 */
     int skip;                /* there is nothing to look at */
     gc_swept swept;          /* in the world */
-    int crowd[GC_WALK_STACK];
-    gc_real crowd_time[GC_WALK_STACK];
-    int crowds; /* on the stack */
+    int crowd[GC_TRIP_STACK];
+    gc_real crowd_time[GC_TRIP_STACK];
+    int crowds;         /* on the stack */
     int leaf, leaf_end; /* bodies of the node that was taken last */
-    int now;  /* body */
-    gc_form form; /* its mesh */
-    gc_stand here; /* the mover in its frame */
+    int now;            /* body */
+    gc_form form;       /* its mesh */
+    gc_stand here;      /* the mover in its frame */
     gc_swept seen;
-    int node[GC_WALK_STACK];
-    gc_real time[GC_WALK_STACK];
+    int node[GC_TRIP_STACK];
+    gc_real time[GC_TRIP_STACK];
     int nodes;
     int first, last; /* faces of the leaf */
-} gc_walk;
+} gc_trip;
 
 GC_FN void gc_quat_matrix(gc_quat q, gc_real *r)
 {
@@ -76,7 +76,7 @@ GC_FN void gc_quat_matrix(gc_quat q, gc_real *r)
 }
 
 /* the mover in the frame of a mesh (centred on it) of a body at this place */
-GC_LARGE void gc_stand_make(const gc_walk *w, gc_vec position, gc_quat quat, gc_vec centre, gc_stand *to)
+GC_LARGE void gc_stand_make(const gc_trip *w, gc_vec position, gc_quat quat, gc_vec centre, gc_stand *to)
 {
     gc_quat back = gc_quat_conj(quat);
     gc_vec turned = gc_quat_rotate(w->quat, w->centre);
@@ -87,7 +87,7 @@ GC_LARGE void gc_stand_make(const gc_walk *w, gc_vec position, gc_quat quat, gc_
     to->pivot = gc_sub(gc_quat_rotate(back, gc_sub(w->pivot, position)), centre);
 }
 
-GC_FN gc_real gc_walk_crowd(const gc_walk *w, int level, int at, gc_real last)
+GC_FN gc_real gc_trip_crowd(const gc_trip *w, int level, int at, gc_real last)
 {
     GC_GLOBAL const gc_raster *box = w->world->crowds + GC_CROWD_STRIDE * (gc_long)at + GC_CROWD_still;
     (void)level;
@@ -97,14 +97,14 @@ GC_FN gc_real gc_walk_crowd(const gc_walk *w, int level, int at, gc_real last)
 }
 
 /* where the nodes of a level begin in the table */
-GC_FN int gc_walk_start(int n, int level)
+GC_FN int gc_trip_start(int n, int level)
 {
     int start = 0;
     for (int k = GC_BVH_LOW; k < level; ++k) start += gc_level_nodes(n, k);
     return start;
 }
 
-GC_LARGE void gc_walk_begin(gc_walk *w)
+GC_LARGE void gc_trip_begin(gc_trip *w)
 {
     gc_stand stand;
     w->nodes = w->crowds = 0;
@@ -116,14 +116,14 @@ GC_LARGE void gc_walk_begin(gc_walk *w)
         gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), &stand);
     gc_swept_make(&stand, w->motion, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), w->sides, w->grown, &w->swept);
     if (w->world->n > 0) {
-        w->crowd[0] = w->world->top << GC_WALK_LEVEL;
+        w->crowd[0] = w->world->top << GC_TRIP_LEVEL;
         w->crowd_time[0] = GC_R(0.0);
         w->crowds = 1;
     }
 }
 
 /* two children onto a stack, the earlier one on top */
-GC_FN int gc_walk_push(int *stack, gc_real *times, int n, int a, gc_real at_a, int b, gc_real at_b)
+GC_FN int gc_trip_push(int *stack, gc_real *times, int n, int a, gc_real at_a, int b, gc_real at_b)
 {
     if (at_b < at_a) {
         int other = a;
@@ -145,9 +145,9 @@ GC_FN int gc_walk_push(int *stack, gc_real *times, int n, int a, gc_real at_a, i
 }
 
 /* the next body of the world that may be met up to `last`, or -1 */
-GC_FN int gc_walk_body(gc_walk *w, gc_real last)
+GC_FN int gc_trip_body(gc_trip *w, gc_real last)
 {
-    const gc_world *s = w->world;
+    const gc_still_world *s = w->world;
     if (w->skip) return -1;
     if (w->body >= 0) return w->now < 0 ? w->body : -1;
     for (;;) {
@@ -165,8 +165,8 @@ GC_FN int gc_walk_body(gc_walk *w, gc_real last)
         if (w->crowds == 0) return -1;
         w->crowds -= 1;
         if (w->crowd_time[w->crowds] > last) continue;
-        node = w->crowd[w->crowds] & ((1 << GC_WALK_LEVEL) - 1);
-        level = w->crowd[w->crowds] >> GC_WALK_LEVEL;
+        node = w->crowd[w->crowds] & ((1 << GC_TRIP_LEVEL) - 1);
+        level = w->crowd[w->crowds] >> GC_TRIP_LEVEL;
         if (level <= GC_BVH_LOW) {
             w->leaf = node << level;
             w->leaf_end = GC_MIN((node + 1) << level, s->n);
@@ -174,17 +174,18 @@ GC_FN int gc_walk_body(gc_walk *w, gc_real last)
         }
         level -= 1;
         node <<= 1;
-        start = gc_walk_start(s->n, level);
+        start = gc_trip_start(s->n, level);
         {
-            gc_real a = gc_walk_crowd(w, level, start + node, last), b = GC_NEVER;
-            if (node + 1 < gc_level_nodes(s->n, level)) b = gc_walk_crowd(w, level, start + node + 1, last);
-            w->crowds = gc_walk_push(
-                w->crowd, w->crowd_time, w->crowds, node | level << GC_WALK_LEVEL, a, (node + 1) | level << GC_WALK_LEVEL, b);
+            gc_real a = gc_trip_crowd(w, level, start + node, last), b = GC_NEVER;
+            if (node + 1 < gc_level_nodes(s->n, level)) b = gc_trip_crowd(w, level, start + node + 1, last);
+            w->crowds = gc_trip_push(
+                w->crowd, w->crowd_time, w->crowds, node | level << GC_TRIP_LEVEL, a, (node + 1) | level << GC_TRIP_LEVEL,
+                b);
         }
     }
 }
 
-GC_FN gc_real gc_walk_node(const gc_walk *w, int node, gc_real last)
+GC_FN gc_real gc_trip_node(const gc_trip *w, int node, gc_real last)
 {
     GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node + GC_BOX_STRIDE * node;
     return gc_swept_comes(
@@ -193,7 +194,7 @@ GC_FN gc_real gc_walk_node(const gc_walk *w, int node, gc_real last)
 }
 
 /* the next of the steps; `last`: the best time so far. Whatever happens in between, the same for all items of a group. */
-GC_LARGE int gc_walk_next(gc_walk *w, gc_real last)
+GC_LARGE int gc_trip_next(gc_trip *w, gc_real last)
 {
     while (w->nodes > 0) {
         int node;
@@ -204,31 +205,31 @@ GC_LARGE int gc_walk_next(gc_walk *w, gc_real last)
             node -= 1 << w->form.height;
             w->first = node << GC_FORM_LEAF;
             w->last = GC_MIN((node + 1) << GC_FORM_LEAF, w->form.faces);
-            return GC_WALK_LEAF;
+            return GC_TRIP_LEAF;
         }
-        w->nodes = gc_walk_push(
-            w->node, w->time, w->nodes, 2 * node, gc_walk_node(w, 2 * node, last), 2 * node + 1,
-            gc_walk_node(w, 2 * node + 1, last));
+        w->nodes = gc_trip_push(
+            w->node, w->time, w->nodes, 2 * node, gc_trip_node(w, 2 * node, last), 2 * node + 1,
+            gc_trip_node(w, 2 * node + 1, last));
     }
     {
-        int body = gc_walk_body(w, last);
+        int body = gc_trip_body(w, last);
         GC_GLOBAL const gc_real *size;
         gc_real time;
-        if (body < 0) return GC_WALK_END;
+        if (body < 0) return GC_TRIP_END;
         w->now = body;
         gc_form_load(&w->world->forms, w->world->shape[body], &w->form);
         size = gc_form_size(&w->world->forms, &w->form);
         gc_stand_make(
             w, gc_load_vec(w->world->position, body), gc_load_quat(w->world->quat, body), gc_load_vec(size, 0), &w->here);
         gc_swept_make(&w->here, w->motion, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), w->sides, w->grown, &w->seen);
-        time = gc_walk_node(w, 1, last);
+        time = gc_trip_node(w, 1, last);
         if (time < GC_NEVER) {
             w->node[0] = 1;
             w->time[0] = time;
             w->nodes = 1;
         }
     }
-    return GC_WALK_BODY;
+    return GC_TRIP_BODY;
 }
 
 #endif

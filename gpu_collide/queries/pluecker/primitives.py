@@ -1,0 +1,537 @@
+"""The tests that the queries are made of, on arrays: sides of lines, vertices and polygons, edges and edges.
+
+Arrays in, arrays out, on any backend, to check a device with, to build on, or to see what a query sees.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._options import Options
+from gpu_collide._validate import as_float_array, check_finite, first_few
+from gpu_collide.backends import get_backend, sources
+from gpu_collide.pipeline.primitives import PROGRAM, Primitives
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, ArrayLike, BackendName, FloatArray, Precision
+
+__all__ = [
+    "default_expel", "edge_edge_rotation", "edge_edge_translation", "line", "side",
+    "vertex_polygon_rotation", "vertex_polygon_translation",
+]  # fmt: skip
+
+
+def line(
+    a: ArrayLike, b: ArrayLike, *, precision: Precision = "mixed", backend: BackendName = "auto"
+) -> FloatArray:
+    """Pluecker coordinates of the directed lines through pairs of points.
+
+    Parameters
+    ----------
+    a, b : (..., 3) array_like
+        First and second point of each line, in any unit; broadcast against each other.
+    precision : {"mixed", "double", "single"}, optional
+    backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
+        As in `gpu_collide.collide`.
+
+    Returns
+    -------
+    (..., 6) float64 ndarray
+        ``(ax by - bx ay, ax bz - bx az, ax - bx, ay bz - by az, az - bz, by - ay)``: three products (unit
+        squared) and the direction, its components mixed and of two signs. All zero if a is b.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else than finite numbers, or shapes that do not broadcast.
+
+    Notes
+    -----
+    [1]_, section 2.1. A point `a` that moves by `v` has the line through `a` and ``a + v``.
+
+    References
+    ----------
+    .. [1] J. M. P. van Waveren, "Robust continuous collision detection between arbitrary polyhedra using
+       trajectory parameterization of polyhedral features".
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> gc.pluecker.line([0, 0, 1], [1, 0, 1]).tolist()
+    [0.0, -1.0, -1.0, 0.0, 0.0, 0.0]
+    """
+    options = Options.checked(precision=precision, backend=backend)
+    points = {"a": _rows(a, "a", 3), "b": _rows(b, "b", 3)}
+    _check_broadcast(points)
+    return _engine(options).line(points["a"], points["b"])
+
+
+def side(
+    p: ArrayLike, q: ArrayLike, *, precision: Precision = "mixed", backend: BackendName = "auto"
+) -> FloatArray:
+    """On which side of each other directed lines pass.
+
+    Parameters
+    ----------
+    p, q : (..., 6) array_like
+        Lines as `line` makes them, broadcast against each other.
+    precision, backend
+        As in `line`.
+
+    Returns
+    -------
+    (...,) float64 ndarray
+        ``p0 q4 + p1 q5 + p2 q3 + p4 q0 + p5 q1 + p3 q2``: six times the volume of the tetrahedron of the
+        lines' points with its sign, that is their distance times the sine of their angle times the distances
+        of their points. 0 if they meet or are parallel. Reversed lines have exactly the negative.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `line`.
+
+    Notes
+    -----
+    [1]_, section 2.1; it equals the determinant of the four points with a column of ones. From lines far from
+    the origin it has few digits; the other tests take differences of points first.
+
+    References
+    ----------
+    .. [1] J. M. P. van Waveren, see `line`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> p, q = gc.pluecker.line([[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 1, 1]])
+    >>> float(gc.pluecker.side(p, q))
+    1.0
+    """
+    options = Options.checked(precision=precision, backend=backend)
+    lines = {"p": _rows(p, "p", 6), "q": _rows(q, "q", 6)}
+    _check_broadcast(lines)
+    return _engine(options).side(lines["p"], lines["q"])
+
+
+def default_expel(size: Any, precision: Precision = "mixed") -> Any:
+    """The thickness of the expel zone that rounding asks for at a size.
+
+    Parameters
+    ----------
+    size : float or array_like
+        The largest coordinate without sign that takes part: of positions, features, ways and the axis, in the
+        frame in which they are given.
+    precision : {"mixed", "double", "single"}, optional
+
+    Returns
+    -------
+    float or ndarray
+        256 roundings of `size`: 5.7e-14 of it, in single 3.1e-5.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> round(gc.pluecker.default_expel(1000.0) * 1e12)
+    57
+    """
+    options = Options.checked(precision=precision)
+    c = sources.constants(options.precision)
+    most = check_finite(np.abs(as_float_array(size, "size", shape=(...,))), "size")
+    zone = most * (float(c["GC_ZONE_DEFAULT"]) * float(c["GC_ROUNDING"]))
+    return zone if zone.ndim else float(zone)
+
+
+def vertex_polygon_translation(
+    vertex: ArrayLike,
+    vector: ArrayLike,
+    polygon: ArrayLike,
+    *,
+    expel: float | None = 0.0,
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+) -> FloatArray:
+    """How far vertices may be moved by vectors before still polygons stop them.
+
+    Parameters
+    ----------
+    vertex, vector : (..., 3) array_like
+        Where each vertex starts and by what it is moved; same frame and unit.
+    polygon : (..., corners, 3) array_like
+        Corners of convex planar polygons, counter-clockwise seen from the front, which alone stops anything.
+        Axes before the last one (`vertex`, `vector`) or two (`polygon`) are broadcast against each other.
+    expel : float, optional
+        Thickness of the zone in front of a polygon that is not entered; in it, only what leads out is
+        allowed. A quarter of it beside a polygon's border still belongs to the polygon. None:
+        `default_expel` of the largest coordinate given. Default 0: the exact test.
+    precision, backend
+        As in `line`.
+
+    Returns
+    -------
+    (...,) float64 ndarray
+        The fraction of the vector done when the vertex is `expel` before the polygon, 0 to 1; ``inf`` if it
+        is not stopped: it misses the polygon, does not reach it, leaves it, moves along it, or starts behind
+        it by more than `expel`. Polygons without area stop nothing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else than finite numbers, shapes that do not broadcast, fewer than three corners, or a
+        negative `expel`.
+
+    Notes
+    -----
+    [1]_, sections 2.2 and 3.1, with a lower bound on the distance, closed borders, and signs that rounding
+    leaves in doubt computed in twice the digits: a vertex that meets the edge between two polygons meets at
+    least one of them, with any `expel`. ``docs/pluecker.md`` has the formulas.
+
+    References
+    ----------
+    .. [1] J. M. P. van Waveren, see `line`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> square = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
+    >>> vertices = [[0, 0, 2], [3, 0, 2], [1, 1, 2], [0, 0, -2]]
+    >>> gc.pluecker.vertex_polygon_translation(vertices, [0, 0, -4], square).tolist()
+    [0.5, inf, 0.5, inf]
+    """
+    options = Options.checked(precision=precision, backend=backend)
+    given = {"vertex": _rows(vertex, "vertex", 3), "vector": _rows(vector, "vector", 3),
+             "polygon": _polygons(polygon)}  # fmt: skip
+    zone = _zone(given, expel, options)
+    _check_broadcast(given)
+    return _engine(options).vertex_polygon_translation(
+        given["vertex"], given["vector"], given["polygon"], *zone
+    )
+
+
+def vertex_polygon_rotation(
+    vertex: ArrayLike,
+    angle: ArrayLike,
+    axis: ArrayLike,
+    origin: ArrayLike,
+    polygon: ArrayLike,
+    *,
+    expel: float | None = 0.0,
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+) -> FloatArray:
+    """How far vertices may be turned before still polygons stop them.
+
+    Parameters
+    ----------
+    vertex : (..., 3) array_like
+        Where each vertex starts.
+    angle : (...,) array_like
+        Radians, right-handed about the axis, from -pi to pi.
+    axis : (..., 3) array_like
+        Direction of the axis, of any length but zero.
+    origin : (..., 3) array_like
+        A point on the axis.
+    polygon : (..., corners, 3) array_like
+        As in `vertex_polygon_translation`. Axes before those named are broadcast against each other.
+    expel, precision, backend
+        As in `vertex_polygon_translation`.
+
+    Returns
+    -------
+    (...,) float64 ndarray
+        The fraction of the angle done when the vertex must stop; ``inf`` if it need not. In the zone it may
+        move out and come back to its surface; if it never comes out, up to where it is furthest away. A path
+        that comes nearer to the polygon's plane than a quarter of the zone counts as meeting it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `vertex_polygon_translation`; an axis of no length; an angle beyond half a turn.
+
+    Notes
+    -----
+    [1]_, sections 2.4 and 3.3. Of the two angles at which a circle meets a plane only the one counts at which
+    it goes from the front to behind. ``docs/pluecker.md`` has the formulas.
+
+    References
+    ----------
+    .. [1] J. M. P. van Waveren, see `line`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> wall = [[0, 0, -1], [0, 2, -1], [0, 2, 1], [0, 0, 1]]
+    >>> f = gc.pluecker.vertex_polygon_rotation([1, 0, 0], [3.0, -3.0], [0, 0, 1], [0, 0, 0], wall)
+    >>> [round(float(x) * 3, 6) for x in f]
+    [1.570796, inf]
+    """
+    options = Options.checked(precision=precision, backend=backend)
+    given = {"vertex": _rows(vertex, "vertex", 3), "polygon": _polygons(polygon)}
+    turn = _turn(angle, axis, origin)
+    given["origin"] = turn[2]
+    zone = _zone(given, expel, options)
+    _check_broadcast({**given, "angle": turn[0][..., None]})
+    return _engine(options).vertex_polygon_rotation(
+        given["vertex"], (turn[0], turn[1], given["origin"]), given["polygon"],
+        *zone,
+    )  # fmt: skip
+
+
+def edge_edge_translation(
+    edge: ArrayLike,
+    vector: ArrayLike,
+    still: ArrayLike,
+    *,
+    edge_normals: ArrayLike | None = None,
+    still_normals: ArrayLike | None = None,
+    expel: float | None = 0.0,
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+) -> FloatArray:
+    """How far edges may be moved by vectors before still edges stop them.
+
+    Parameters
+    ----------
+    edge, still : (..., 2, 3) array_like
+        Both ends of the moving edges and of the still ones; same frame and unit.
+    vector : (..., 3) array_like
+        By what each edge is moved.
+    edge_normals, still_normals : (..., faces, 3) array_like, optional
+        Outward normals of the faces at each edge, one (a border) or two: first that of the face whose corners
+        go from the first end to the second, counter-clockwise seen from its front. They say which side of the
+        edge is free. None: the edge is a thin rod, stopped from all around.
+    expel, precision, backend
+        As in `vertex_polygon_translation`. The zone is measured along the normal of both edges.
+
+    Returns
+    -------
+    (...,) float64 ndarray
+        The fraction of the vector done when the lines of both edges are `expel` apart; ``inf`` if nothing
+        stops the edge. Parallel edges do not stop each other: what they hit, their ends hit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `vertex_polygon_translation`; a normal of no length; more than two of an edge.
+
+    Notes
+    -----
+    [1]_, sections 2.3 and 3.2. The normal stays the same during a translation, so that the zone is exactly as
+    thick as said. Nearly parallel edges are computed in twice the digits.
+
+    References
+    ----------
+    .. [1] J. M. P. van Waveren, see `line`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> x, y = [[-1, 0, 0], [1, 0, 0]], [[0, -1, 2], [0, 1, 2]]
+    >>> gc.pluecker.edge_edge_translation(y, [[0, 0, -4], [0, 0, 4]], x).tolist()
+    [0.5, inf]
+    """
+    options = Options.checked(precision=precision, backend=backend)
+    given = {"edge": _rows(edge, "edge", 2, 3), "vector": _rows(vector, "vector", 3),
+             "still": _rows(still, "still", 2, 3)}  # fmt: skip
+    normals = [_normals(edge_normals, "edge_normals"), _normals(still_normals, "still_normals")]
+    zone = _zone(given, expel, options)
+    _check_broadcast(given)
+    return _engine(options).edge_edge_translation(
+        _with_normals(given, "edge", normals[0]), given["vector"], _with_normals(given, "still", normals[1]),
+        *zone,
+    )  # fmt: skip
+
+
+def edge_edge_rotation(
+    edge: ArrayLike,
+    angle: ArrayLike,
+    axis: ArrayLike,
+    origin: ArrayLike,
+    still: ArrayLike,
+    *,
+    edge_normals: ArrayLike | None = None,
+    still_normals: ArrayLike | None = None,
+    expel: float | None = 0.0,
+    precision: Precision = "mixed",
+    backend: BackendName = "auto",
+) -> FloatArray:
+    """How far edges may be turned before still edges stop them.
+
+    Parameters
+    ----------
+    edge, still, edge_normals, still_normals
+        As in `edge_edge_translation`; the normals of `edge` are those at the start.
+    angle, axis, origin
+        As in `vertex_polygon_rotation`.
+    expel, precision, backend
+        As in `vertex_polygon_translation`. The zone ends at the still edge, moved outwards by `expel` along
+        the normal that both edges have where they would meet.
+
+    Returns
+    -------
+    (...,) float64 ndarray
+        The fraction of the angle done when the edge must stop; ``inf`` if it need not.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `edge_edge_translation` and `vertex_polygon_rotation`.
+
+    Notes
+    -----
+    [1]_, sections 2.5 and 3.4, with the root that goes from outside to inside only. If both lines meet the
+    axis in one point, or lie in one plane across it, or are parallel to it, they have no crossing of their
+    own: what they hit, their ends hit.
+
+    References
+    ----------
+    .. [1] J. M. P. van Waveren, see `line`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> hand, post = [[0, 0, 1], [2, 0, 1]], [[0, 1, 0], [0, 1, 2]]
+    >>> f = gc.pluecker.edge_edge_rotation(hand, [3.0, -1.0], [0, 0, 1], [0, 0, 0], post)
+    >>> [round(float(x) * 3, 6) for x in f]
+    [1.570796, inf]
+    """
+    options = Options.checked(precision=precision, backend=backend)
+    given = {"edge": _rows(edge, "edge", 2, 3), "still": _rows(still, "still", 2, 3)}
+    turn = _turn(angle, axis, origin)
+    given["origin"] = turn[2]
+    normals = [_normals(edge_normals, "edge_normals"), _normals(still_normals, "still_normals")]
+    zone = _zone(given, expel, options)
+    _check_broadcast({**given, "angle": turn[0][..., None]})
+    return _engine(options).edge_edge_rotation(
+        _with_normals(given, "edge", normals[0]), (turn[0], turn[1], given["origin"]),
+        _with_normals(given, "still", normals[1]), *zone,
+    )  # fmt: skip
+
+
+def _engine(options: Options) -> Any:
+    """Who computes: launches on a backend, or the reference's functions."""
+    backend = get_backend(options.backend, options.precision, (PROGRAM,))
+    if backend.kind == "reference":
+        from gpu_collide.reference.pluecker import p01_primitives
+
+        return p01_primitives
+    return Primitives(backend, options.precision)
+
+
+def _rows(obj: Any, name: str, *tail: int) -> Array:
+    return check_finite(as_float_array(obj, name, shape=(..., *tail)), name)
+
+
+def _polygons(obj: Any) -> Array:
+    polygon = check_finite(as_float_array(obj, "polygon", shape=(..., None, 3)), "polygon")
+    if polygon.shape[-2] < 3:
+        raise ValueError(
+            f"polygon: expected shape (..., corners, 3) with at least 3 corners, got {polygon.shape}"
+        )
+    return polygon
+
+
+def _check_broadcast(given: dict[str, Array]) -> None:
+    """Shapes fit each other, without the axes that belong to one element."""
+    leads = {
+        name: array.shape[: -(1 + (name in ("polygon", "edge", "still")))] for name, array in given.items()
+    }
+    try:
+        np.broadcast_shapes(*leads.values())
+    except ValueError:
+        raise ValueError(
+            f"{', '.join(given)}: expected shapes that broadcast against each other, got "
+            + ", ".join(str(given[name].shape) for name in given)
+        ) from None
+
+
+def _turn(angle: Any, axis: Any, origin: Any) -> tuple[Array, Array, Array]:
+    """Angles, unit axes and origins, of one shape."""
+    angles = check_finite(as_float_array(angle, "angle", shape=(...,)), "angle")
+    if (np.abs(angles) > np.pi).any():
+        raise ValueError(
+            f"angle: expected radians from -pi to pi, got {angles.flat[np.argmax(np.abs(angles))]}; split "
+            "the turn in two"
+        )
+    axes, origins = _directions(axis, "axis"), _rows(origin, "origin", 3)
+    try:
+        shape = np.broadcast_shapes(angles.shape, axes.shape[:-1], origins.shape[:-1])
+    except ValueError:
+        raise ValueError(
+            "angle, axis, origin: expected shapes (...,), (..., 3), (..., 3) that broadcast against each "
+            f"other, got {angles.shape}, {axes.shape}, {origins.shape}"
+        ) from None
+    return (
+        np.broadcast_to(angles, shape),
+        np.broadcast_to(axes, (*shape, 3)),
+        np.array(np.broadcast_to(origins, (*shape, 3))),
+    )
+
+
+def _directions(obj: Any, name: str, *tail: Any) -> Array:
+    """Unit vectors along those given."""
+    rows = check_finite(as_float_array(obj, name, shape=(..., *tail, 3)), name)
+    most = np.abs(rows).max(axis=-1, initial=0.0, keepdims=True)
+    none = np.flatnonzero(most == 0)
+    if none.size:
+        raise ValueError(
+            f"{name}: expected vectors with a length, got zero in {none.size} rows, first: {first_few(none)}"
+        )
+    rows = rows / most  # neither too large nor too small to be squared
+    return rows / np.sqrt(np.sum(rows * rows, axis=-1, keepdims=True))
+
+
+def _normals(obj: Any, name: str) -> Array:
+    if obj is None:
+        return np.zeros((0, 3))
+    normals = _directions(obj, name, None)
+    if not 1 <= normals.shape[-2] <= 2:
+        raise ValueError(f"{name}: expected shape (..., faces, 3) with 1 or 2 faces, got {normals.shape}")
+    return normals
+
+
+def _with_normals(given: dict[str, Array], name: str, normals: Array) -> tuple[Array, Array]:
+    """Ends and normals of edges, of one shape."""
+    ends = given[name]
+    try:
+        shape = np.broadcast_shapes(ends.shape[:-2], normals.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"{name}_normals: expected a shape that broadcasts against that of {name}, {ends.shape}, got "
+            f"{normals.shape}"
+        ) from None
+    return np.broadcast_to(ends, (*shape, 2, 3)), np.broadcast_to(normals, (*shape, *normals.shape[-2:]))
+
+
+def _zone(given: dict[str, Array], expel: Any, options: Options) -> tuple[float, float]:
+    """Thickness of the zone and what counts beside a border; brings all lengths in `given` near one.
+
+    Multiplied by a power of two, which changes no digit: the kernels multiply three of them.
+    """
+    most = max(float(np.abs(array).max(initial=0.0)) for array in given.values())
+    if expel is None:
+        zone = float(default_expel(most, options.precision))
+    else:
+        zone = _length(expel)
+    power = int(np.frexp(most)[1]) if most else 0
+    if abs(power) > (2 if options.precision == "single" else 30):
+        for name, array in given.items():
+            given[name] = np.ldexp(array, -power)
+        zone = float(np.ldexp(zone, -power))
+    c = sources.constants(options.precision)
+    real = np.float32 if options.precision == "single" else np.float64
+    with np.errstate(over="ignore"):
+        zones = real(zone), real(zone * float(c["GC_ZONE_LATERAL"]))
+    if not np.isfinite(zones[0]):
+        raise ValueError(f"expel: expected a length comparable to those of the features, got {expel}")
+    return float(zones[0]), float(zones[1])
+
+
+def _length(expel: Any) -> float:
+    if isinstance(expel, (bool, np.bool_)) or not isinstance(expel, (int, float, np.integer, np.floating)):
+        raise TypeError(f"expel: expected a number or None, got {type(expel).__name__}")
+    if not (expel >= 0 and np.isfinite(expel)):
+        raise ValueError(f"expel: expected a finite length, zero or more, got {expel}")
+    return float(expel)

@@ -1,0 +1,265 @@
+"""Stage p01: lines, sides, and how far features may go, once more and in another way.
+
+The kernels work with sides of lines, twice the digits and half-angle tangents. Here a translation is a linear
+system, a rotation is turned until its axis is z, as in the source, and solved by angles; nothing has more
+than float64. All functions broadcast, and take what `gpu_collide.pipeline.primitives.Primitives` takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = [
+    "edge_edge_rotation", "edge_edge_translation", "line", "side", "vertex_polygon_rotation",
+    "vertex_polygon_translation",
+]  # fmt: skip
+
+FULL = 2 * np.pi
+# an edge may go with either side of a face's plane within this sine, which the rounding of normals is below
+FACING = 2e-15
+
+
+def line(a, b):
+    """Lines (.., 6) through points (.., 3)."""
+    a, b = np.broadcast_arrays(a, b)
+    (ax, ay, az), (bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    return np.stack(
+        [ax * by - bx * ay, ax * bz - bx * az, ax - bx, ay * bz - by * az, az - bz, by - ay], axis=-1
+    )
+
+
+def side(p, q):
+    """Sides of lines (.., 6): the permuted inner product."""
+    return np.sum(p * q[..., [4, 5, 3, 2, 0, 1]], axis=-1)
+
+
+def vertex_polygon_translation(vertex, vector, polygon, expel, lateral):
+    """Where the ray meets the plane, and whether its line goes through the polygon."""
+    normal, corner = _plane(polygon)
+    distance = _dot(normal, vertex - corner)
+    approach = -_dot(normal, vector)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fraction = np.maximum((distance - expel) / approach, 0)
+    hit = (approach > 0) & (distance >= -expel) & (fraction <= 1)
+    # seen from the vertex, so that its own line goes through the origin
+    c = polygon - vertex[..., None, :]
+    d = np.roll(c, -1, axis=-2)
+    path = line(np.zeros_like(vector), vector)[..., None, :]
+    width = np.linalg.norm(np.cross(vector[..., None, :], d - c), axis=-1)
+    hit = hit & np.all(side(path, line(c, d)) + lateral * width >= 0, axis=-1)
+    return np.where(hit, fraction, np.inf)
+
+
+def edge_edge_translation(edge, vector, still, expel, lateral):
+    """a + s u + f v = c + t w, for s, t and f."""
+    (a, u, m), (c, w, n) = _edge(*edge), _edge(*still)
+    out = np.cross(u, w)
+    length = np.linalg.norm(out, axis=-1)
+    longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
+    rate, gap = _dot(out, vector), _dot(out, c - a)
+    best = np.inf
+    for sign in (1.0, -1.0):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            approach, distance = -sign * rate, -sign * gap
+            fraction = np.maximum((distance - expel * length) / approach, 0)
+            s = _dot(c - a, np.cross(vector, w)) / -rate
+            t = _dot(c - a, np.cross(vector, u)) / -rate
+            over_s = lateral * np.linalg.norm(np.cross(vector, w), axis=-1) / approach
+            over_t = lateral * np.linalg.norm(np.cross(vector, u), axis=-1) / approach
+        hit = _leads_out(sign, u, n) & _leads_out(sign, w, m) & (length > expel / 8 * longer)
+        hit = hit & (approach > 0) & (distance >= -expel * length) & (fraction <= 1)
+        hit = hit & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
+        best = np.minimum(best, np.where(hit, fraction, np.inf))
+    return best
+
+
+def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral):
+    """The angles at which a circle meets a plane, and whether that is inside the polygon."""
+    angle, turned = _about_z(turn)
+    x, polygon = turned(vertex), turned(polygon, 1)
+    normal, corner = _plane(polygon)
+    still = normal[..., 2] * x[..., 2] - _dot(normal, corner)
+    sine = normal[..., 1] * x[..., 0] - normal[..., 0] * x[..., 1]
+    cosine = normal[..., 0] * x[..., 0] + normal[..., 1] * x[..., 1]
+    stop, met = _stop(still, sine, cosine, still - expel, sine, cosine, expel, lateral)
+    point = _turned_by(x, met)
+    motion = _moving(point)
+    approach = np.maximum(np.abs(_dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
+    hit = stop <= angle
+    for k in range(polygon.shape[-2]):
+        c = polygon[..., k, :]
+        w = polygon[..., (k + 1) % polygon.shape[-2], :] - c
+        inward = np.cross(normal, w)
+        hit = hit & (_dot(inward, point - c) >= -_slack(motion, inward, approach, lateral))
+    return np.where(hit, _part(stop, angle), np.inf)
+
+
+def edge_edge_rotation(edge, turn, still, expel, lateral):
+    """The angles at which two lines meet, and whether that is within both edges."""
+    angle, turned = _about_z(turn)
+    (a, u, m), (c, w, n) = _edge(*edge), _edge(*still)
+    a, b, c, d = turned(a), turned(a + u), turned(c), turned(c + w)
+    m, n = turned(m, 1, free=True), turned(n, 1, free=True)
+    swing = _swing_of_lines(line(a, b), line(c, d))
+    wide = np.linalg.norm(b - a, axis=-1) * np.linalg.norm(d - c, axis=-1)
+    best = np.inf
+    for sign in (1.0, -1.0):
+        real = [-sign * part for part in swing]
+        # where they meet at all, from the thickest zone that they may have
+        thick = expel * wide
+        _, met = _stop(*real, real[0] - thick, real[1], real[2], thick, thick)
+        length, arrival, hit = _crossing(sign, a, b - a, m, c, d - c, n, met, expel, lateral)
+        least = real[0] - np.hypot(real[1], real[2])
+        hit = hit & (least <= lateral * length)
+        # the still line, moved outwards by the zone
+        outer = _swing_of_lines(line(a, b), line(c + expel * arrival, d + expel * arrival))
+        stop, _ = _stop(*real, *(-sign * part for part in outer), expel * length, thick)
+        best = np.minimum(best, np.where(hit & (stop <= angle), _part(stop, angle), np.inf))
+    return best
+
+
+# ---- parts -----------------------------------------------------------------------------------------------
+
+
+def _dot(a, b):
+    return np.sum(a * b, axis=-1)
+
+
+def _plane(polygon):
+    """Unit normals and outermost corners of polygons; zero normals without area."""
+    first = polygon[..., :1, :]
+    spokes = polygon - first
+    area = np.sum(np.cross(spokes[..., 1:-1, :], spokes[..., 2:, :]), axis=-2)
+    length = np.linalg.norm(area, axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        normal = np.where(length > 0, area / length, 0)
+    highest = np.argmax(_dot(normal[..., None, :], spokes), axis=-1)
+    return normal, np.take_along_axis(polygon, highest[..., None, None], axis=-2)[..., 0, :]
+
+
+def _edge(ends, normals):
+    """First end, direction and normals of edges."""
+    return ends[..., 0, :], ends[..., 1, :] - ends[..., 0, :], normals
+
+
+def _leads_out(sign, other, normals):
+    """Does `sign` times u x w lead away from the faces of an edge that `other` crosses?"""
+    slack = FACING * np.abs(other).max(axis=-1)
+    good = True
+    for k in range(normals.shape[-2]):
+        along = sign * _dot(other, normals[..., k, :])
+        good = good & (along <= slack if k == 0 else along >= -slack)
+    return good
+
+
+def _about_z(turn):
+    """Angles without sign, and a function that turns points until the axes are z through the origin."""
+    angle, axis, origin = turn
+    z = axis * np.where(angle < 0, -1.0, 1.0)[..., None]
+    z = z / np.linalg.norm(z, axis=-1, keepdims=True)
+    least = np.argmin(np.abs(z), axis=-1)
+    x = np.cross(z, np.eye(3)[least])
+    x = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    frame = np.stack([x, np.cross(z, x), z], axis=-2)
+
+    def turned(points, more=0, free=False):
+        """Points with `more` axes before their last; `free`: vectors, which have no place."""
+        spread = (..., *(None,) * more)
+        at = 0 if free else origin[(*spread, slice(None))]
+        return np.einsum("...ij,...j->...i", frame[(*spread, slice(None), slice(None))], points - at)
+
+    return np.abs(angle), turned
+
+
+def _turned_by(x, angle):
+    """Points or vectors, turned about z by the right-hand rule."""
+    sine, cosine = np.sin(angle), np.cos(angle)
+    return np.stack(
+        [x[..., 0] * cosine - x[..., 1] * sine, x[..., 1] * cosine + x[..., 0] * sine, x[..., 2] + 0 * angle],
+        axis=-1,
+    )
+
+
+def _moving(point):
+    """How points move per radian about z."""
+    return np.stack([-point[..., 1], point[..., 0], 0 * point[..., 2]], axis=-1)
+
+
+def _swing_of_lines(p, q):
+    """Constant part, sine and cosine of the side of p, as it turns about z, and q. Section 2.5 turns clockwise."""
+    still = q[..., 0] * p[..., 4] + q[..., 4] * p[..., 0]
+    sine = q[..., 1] * p[..., 2] - q[..., 2] * p[..., 1] + q[..., 5] * p[..., 3] - q[..., 3] * p[..., 5]
+    cosine = q[..., 1] * p[..., 5] + q[..., 2] * p[..., 3] + q[..., 5] * p[..., 1] + q[..., 3] * p[..., 2]
+    return still, -sine, cosine
+
+
+def _falls(still, sine, cosine):
+    """The angle in [0, 2 pi) at which it goes from above zero to below; NaN if it never does."""
+    reach = np.hypot(sine, cosine)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        angle = np.mod(np.arctan2(sine, cosine) + np.arccos(-still / reach), FULL)
+    # it falls at once, but for rounding
+    soon = (still + cosine >= 0) & (sine < 0) & (angle > FULL - 1e-6)
+    return np.where(soon, 0.0, angle)
+
+
+def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, near):
+    """Angle at which a turn must stop (inf: never), and the one at which what stops it is met."""
+    reach = np.hypot(sine, cosine)
+    top = np.mod(np.arctan2(sine, cosine), FULL)
+    start = still + cosine
+    in_zone = outer_still + outer_cosine <= 0
+    sinks = (sine < 0) | ((sine == 0) & (cosine > 0))
+    falls, leaves = _falls(still, sine, cosine), _falls(outer_still, outer_sine, outer_cosine)
+    met = np.where(np.isnan(falls), np.mod(top + np.pi, FULL), falls)
+    is_met = ~np.isnan(falls) | (still - reach <= near)
+    # out of the zone: to its surface; within: out of it and back, or as far out as it goes
+    stays = np.isnan(leaves) | ((leaves > np.pi) & (falls <= np.pi))
+    stop = np.where(in_zone & stays, top, leaves)
+    never_through = in_zone & (still + reach < 0)
+    stop, met = np.where(never_through, top, stop), np.where(never_through, top, met)
+    is_met = np.where(never_through, start >= -behind, is_met)
+    deeper = in_zone & sinks
+    stop = np.where(deeper, 0.0, stop)
+    met = np.where(
+        deeper, np.where(start < 0, 0.0, np.where(np.isnan(falls), np.mod(top + np.pi, FULL), falls)), met
+    )
+    is_met = np.where(
+        deeper, np.where(start < 0, start >= -behind, ~np.isnan(falls) | (still - reach <= near)), is_met
+    )
+    is_met = is_met & ~(in_zone & ~deeper & (sine == 0))
+    with np.errstate(invalid="ignore"):
+        good = is_met & (stop <= np.pi)
+    return np.where(good, stop, np.inf), np.where(good, met, 0.0)
+
+
+def _slack(motion, inward, approach, lateral):
+    """How far beside a border still counts, in the plane of contact and times the border's length."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        over = np.where(approach > 0, _dot(motion, inward) / approach, 0)
+    return lateral * np.sqrt(over * over + _dot(inward, inward))
+
+
+def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
+    """Sine (times both lengths), outward normal, and whether both edges take part, as they meet."""
+    a, u = _turned_by(a, met), _turned_by(u, met)
+    m = _turned_by(m, np.asarray(met)[..., None])
+    out = np.cross(u, w)
+    length = np.linalg.norm(out, axis=-1)
+    longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
+    hit = (length > expel / 8 * longer) & _leads_out(sign, u, n) & _leads_out(sign, w, m)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = np.where(length[..., None] > 0, out / length[..., None], 0)
+        s, t = _dot(np.cross(c - a, w), out), _dot(np.cross(c - a, u), out)
+        point = a + u * np.clip(np.where(length > 0, s / length, 0), 0, 1)[..., None]
+    motion = _moving(point)
+    approach = np.maximum(np.abs(_dot(motion, out)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
+    over_s = _slack(motion, np.cross(out, w), approach, lateral)
+    over_t = _slack(motion, np.cross(out, u), approach, lateral)
+    hit = hit & (s >= -over_s) & (s <= length + over_s) & (t >= -over_t) & (t <= length + over_t)
+    return length, sign * out, hit
+
+
+def _part(stop, angle):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(angle > 0, np.minimum(stop / angle, 1), np.inf)
