@@ -45,6 +45,9 @@ class Verdict:
     late: float = 0.0  # how deep the mover is in the other body at its stop, along the normal of contact
     missed: bool = False
     invented: bool = False
+    inside: bool = False  # it began in a body: nothing more is said
+    early: float | None = None  # what was still free along the normal of contact
+    ahead: float | None = None  # distance of the nearest place ahead, where nothing is ever touched
     stuck: bool = False  # stopped, although nothing near comes nearer
     overlap: bool = False  # the returned pose touches, or goes into, a body
     gap: float | None = None
@@ -100,31 +103,72 @@ def judge(passages, i, answer, farthest=FARTHEST):
     if not (np.isfinite(share) and 0 <= share <= 1 and np.isfinite(expel)):
         out.bad.append(f"fraction {share}, expel {expel}")
         return out
-    if passages.start == "inside":
-        return out
     couples = [(k, motion) for k, motion in passages.motions(i)]
-    began = any(touching(*motion.at(Fraction(0))) for _, motion in couples)
+    starts = [motion.at(Fraction(0)) for _, motion in couples]
+    out.inside = any(penetrating(a, b) for a, b in starts)
+    if out.inside:
+        return out
+    began = any(touching(a, b) for a, b in starts)
     best, sure = true_touch(passages, i, through=began)
     if best is not None:
         out.touch = float(best[1].fraction(best[0]))
         _late(out, answer, i, best)
-    elif share < 1 and not answer.hit[i]:
+    if share < 1 and not answer.hit[i]:
         out.bad.append("stops without a contact")
     share = share_of(answer, i)
     gaps = [0.0 if out.late else _gap(*motion.at(motion.time(share))) for _, motion in couples]
     out.gap = min(gaps)
-    if answer.hit[i] and out.gap > farthest * expel:
-        out.invented = True
-    if answer.hit[i] and not out.late and not out.invented:
-        out.stuck = not any(
-            approaches(motion, share, farthest * expel)
-            for (_, motion), g in zip(couples, gaps, strict=True)
-            if g <= farthest * expel
-        )  # fmt: skip
-    _pose(out, passages, i, answer, couples, began, sure)
-    if not sure:
-        out.late, out.missed, out.overlap, out.stuck = 0.0, False, False, False
+    if answer.hit[i] and not out.late:
+        _early(out, answer, i, best, couples, farthest * expel)
+        out.stuck = not out.invented and not any(
+            approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
+        )
+    _pose(out, passages, i, answer, couples, began)
+    if not sure:  # nobody says what an open one-sided mesh stops
+        out.late, out.missed, out.overlap, out.stuck, out.invented = 0.0, False, False, False, False
     return out
+
+
+def _early(out, answer, i, best, couples, most):
+    """How far the mover would still have gone along the normal of its contact, and whether there is one."""
+    share = float(answer.fraction[i])
+    if out.gap <= most:
+        out.early = out.gap
+        return
+    if best is None:
+        when, out.ahead = min((nearest_ahead(motion, share) for _, motion in couples), key=lambda x: x[1])
+        motion = couples[0][1]
+    else:
+        when, out.ahead, motion = out.touch, 0.0, best[1]
+    normal, place = answer.normal, answer.point
+    if normal is None:
+        out.invented = True
+        return
+    speed = motion.velocity(motion.local(place[i])) @ normal[i]
+    out.early = abs(when - share) * abs(speed)
+    out.invented = out.ahead > most or out.early > most
+
+
+def nearest_ahead(motion, share):
+    """(share, distance) where the bodies are nearest from a share on: by sampling, then cutting in three."""
+    left = 1.0 - share
+    samples = np.unique([share, *(share + left * 0.5**k for k in range(50)), *np.linspace(share, 1, 33)])
+
+    def gap(x):
+        return _gap(*motion.at(motion.time(Fraction(float(x)))))
+
+    found = [gap(x) for x in samples]
+    k = int(np.argmin(found))
+    low, high = samples[max(k - 1, 0)], samples[min(k + 1, len(samples) - 1)]
+    best = samples[k], found[k]
+    for _ in range(50):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        at_a, at_b = gap(a), gap(b)
+        best = min(best, (a, at_a), (b, at_b), key=lambda x: x[1])
+        low, high = (low, b) if at_a <= at_b else (a, high)
+        if not low < high:
+            break
+    return best
 
 
 def _late(out, answer, i, best):
@@ -159,7 +203,7 @@ def approaches(motion, share, reach):
     return on and penetrating(there, None)
 
 
-def _pose(out, passages, i, answer, couples, began, sure):
+def _pose(out, passages, i, answer, couples, began):
     """The pose that is returned: clear of every body, if the start was; and where the fraction says it is."""
     if answer.pose is None:
         return

@@ -34,6 +34,8 @@ class Tally:
     invented: int = 0
     widest: float = 0.0  # gap at a stop, in zones
     narrowest: float = np.inf  # gap at a stop that began clear of the zone, in zones
+    inside: int = 0  # begun in a body: not judged
+    early: float = 0.0  # along the normal of contact, in zones
     stuck: int = 0
     bad: int = 0
     rows: list = field(default_factory=list)  # what was wrong: (move, what, verdict)
@@ -48,6 +50,7 @@ class Tally:
         self.moves += 1
         self.touch += verdict.touch is not None
         self.hits += bool(answer.hit[i])
+        self.inside += verdict.inside
         what = [name for name in self.WRONG if getattr(verdict, name)]
         for name in what:
             setattr(self, name, getattr(self, name) + 1)
@@ -55,15 +58,18 @@ class Tally:
         if answer.hit[i] and verdict.gap is not None and not what:
             zones = verdict.gap / float(answer.expel[i]) if answer.expel[i] > 0 else np.nan
             self.widest = max(self.widest, zones)
+            if verdict.early is not None:
+                self.early = max(self.early, verdict.early / float(answer.expel[i]))
             if answer.fraction[i] > 0:
                 self.narrowest = min(self.narrowest, zones)
         if what:
             self.rows.append((i, what, verdict))
 
     def merge(self, other, shift=0):
-        for name in ("moves", "touch", "hits", *self.WRONG):
+        for name in ("moves", "touch", "hits", "inside", *self.WRONG):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.deepest, self.widest = max(self.deepest, other.deepest), max(self.widest, other.widest)
+        for name in ("deepest", "widest", "early"):
+            setattr(self, name, max(getattr(self, name), getattr(other, name)))
         self.narrowest = min(self.narrowest, other.narrowest)
         self.rows += [(i + shift, what, v) for i, what, v in other.rows]
 
@@ -71,14 +77,14 @@ class Tally:
         near = "" if np.isinf(self.narrowest) else f"{self.narrowest:.3g}"
         deep = f"{self.deepest:.1e}" if self.late else ""
         return (
-            self.moves, self.touch, self.hits, self.missed, self.late, deep, self.overlap, self.invented,
-            f"{self.widest:.3g}", near, self.stuck, self.bad,
+            self.moves, self.inside, self.touch, self.hits, self.missed, self.late, deep, self.overlap,
+            self.invented, f"{self.early:.3g}", f"{self.widest:.3g}", near, self.stuck, self.bad,
         )  # fmt: skip
 
 
 HEAD = (
-    "family", "backend", "moves", "touch", "hits", "missed", "late", "deepest / size", "overlap", "invented",
-    "widest gap / e", "narrowest", "stuck", "bad",
+    "family", "backend", "moves", "inside", "touch", "hits", "missed", "late", "deepest / size", "overlap",
+    "invented", "early / e", "gap / e", "least", "stuck", "bad",
 )  # fmt: skip
 
 

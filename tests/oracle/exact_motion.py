@@ -50,6 +50,11 @@ class Motion:
             n = np.cross(c[1] - c[0], c[2] - c[0])
         return x, n / np.linalg.norm(n)
 
+    def local(self, place):
+        """A place of the world, about the still body's first corner."""
+        corner = self.couple.b.points[self.couple.tb.vertices[0]]
+        return np.asarray(place, float) - [x / self.couple.scale for x in corner]
+
     def pace(self, event):
         """How fast the bodies come together at an event, along its normal, for each whole motion."""
         if event.kind == 0:

@@ -311,12 +311,15 @@ def _near_start(name, seed, n, turns):
     quat = np.where(flat[:, None], spin, random_quat(rng, n))
     start = rng.uniform(-0.9, 0.9, (n, 3))
     share = rng.choice([0, 0.25, 0.5, 1 - 1e-9, 1, 1 + 1e-9, 2], n)
+    plain = share == 0  # exactly on it
+    quat[plain] = IDENTITY
+    one[plain & (one == 3)] = 1
     for i in range(n):
         v = apply(rotation_matrix(quat[i]), meshes[one[i]].vertices)
         start[i, 2] = 1 + share[i] * ZONE - v[:, 2].min()
     turned = random_quat(rng, n)
-    turned[rng.uniform(size=n) < 0.5] = IDENTITY
-    place = np.where((rng.uniform(size=n) < 0.5)[:, None], 0.0, rng.normal(size=(n, 3)) * 3)
+    turned[plain | (rng.uniform(size=n) < 0.5)] = IDENTITY
+    place = np.where((plain | (rng.uniform(size=n) < 0.5))[:, None], 0.0, rng.normal(size=(n, 3)) * 3)
     way = random_axis(rng, n) * rng.uniform(0.1, 2, (n, 1))
     what = rng.integers(0, 3, n)
     way[:, 2] = np.where(what == 0, -np.abs(way[:, 2]), np.where(what == 1, 0, np.abs(way[:, 2])))
