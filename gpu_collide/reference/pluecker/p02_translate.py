@@ -1,0 +1,75 @@
+"""Stage p02: the first touch on a straight way, of all pairs of features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_collide.backends import sources
+from gpu_collide.reference.pluecker.p01_primitives import edge_edge_translation, vertex_polygon_translation
+
+__all__ = ["LATERAL", "first_on_the_way", "from_the_front", "next_on_edge"]
+
+#: Share of the zone by which a touch may lie beside a border.
+LATERAL = float(sources.constants()["GC_ZONE_LATERAL"])
+VF, FV, EE = 1, 2, 3
+
+
+def first_on_the_way(mover, obstacle, way, expel):
+    """Touches of a mover that goes `way` and a still obstacle, the least of each kind.
+
+    Parameters
+    ----------
+    mover, obstacle : Features
+        In one frame, at the start.
+    way : (3,) float64
+    expel : float
+
+    Yields
+    ------
+    fraction, kind, feature of the mover, feature of the obstacle, point, normal
+    """
+    lateral = LATERAL * expel
+    for kind, points, faces, vector in ((VF, mover, obstacle, way), (FV, obstacle, mover, -way)):
+        x = points.places[points.vertices]
+        for numbers, corners in faces.polygons.values():
+            seen, normals = from_the_front(x, corners, faces.two_sided)
+            when = vertex_polygon_translation(x[:, None], vector, seen, expel, lateral)
+            for f, v, k in _least(when):
+                normal = normals[v, k] if kind == VF else -normals[v, k]
+                point = x[v] + f * way if kind == VF else x[v]
+                vertex, face = int(points.vertices[v]), int(numbers[k])
+                yield f, kind, *((vertex, face) if kind == VF else (face, vertex)), point, normal
+    for mine, ends, normals in mover.edges.values():
+        for theirs, still, others in obstacle.edges.values():
+            when = edge_edge_translation(
+                (ends[:, None], normals[:, None]), way, (still[None], others[None]), expel, lateral
+            )
+            for f, a, b in _least(when):
+                yield f, EE, int(mine[a]), int(theirs[b]), *next_on_edge(ends[a] + f * way, still[b], -way)
+
+
+def _least(when):
+    """The least of a table and its place, if there is one; of equal ones the first."""
+    if when.size and np.isfinite(when.min()):
+        place = np.unravel_index(np.argmin(when), when.shape)
+        yield float(when[place]), *place
+
+
+def from_the_front(x, corners, two_sided):
+    """Polygons (v, k, n, 3) as each vertex sees them, and their normals (v, k, 3)."""
+    first = corners[:, :1]
+    area = np.cross(corners[:, 1:-1] - first, corners[:, 2:] - first).sum(axis=1)
+    normal = area / np.linalg.norm(area, axis=1, keepdims=True)
+    back = two_sided & (np.einsum("vkj,kj->vk", x[:, None] - first[None, :, 0], normal) < 0)
+    seen = np.where(back[..., None, None], corners[None, :, ::-1], corners[None])
+    return seen, np.where(back[..., None], -normal, normal)
+
+
+def next_on_edge(ends, still, towards):
+    """The place on a still edge next to another one, and the normal of both, which leads `towards` something."""
+    u, w = ends[1] - ends[0], still[1] - still[0]
+    normal = np.cross(u, w)
+    normal = normal / np.linalg.norm(normal)
+    across = np.cross(u, normal)
+    k = np.clip(across @ (ends[0] - still[0]) / (across @ w), 0, 1)
+    return still[0] + k * w, normal if normal @ towards >= 0 else -normal

@@ -1,0 +1,63 @@
+"""Stage p03: the first touch in a turn, of all pairs of features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_collide.bodies.quaternion import rotate
+from gpu_collide.reference.pluecker.p01_primitives import edge_edge_rotation, vertex_polygon_rotation
+from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, from_the_front, next_on_edge
+
+__all__ = ["first_in_the_turn"]
+
+
+def first_in_the_turn(mover, obstacle, turn, expel):
+    """Touches of a mover that turns and a still obstacle, the least of each kind; as `first_on_the_way`.
+
+    Parameters
+    ----------
+    mover, obstacle : Features
+    turn : (angle in [0, pi], axis, origin)
+    expel : float
+    """
+    angle, axis, origin = turn
+    lateral, back = LATERAL * expel, (-angle, axis, origin)
+    for kind, points, faces, way in ((VF, mover, obstacle, turn), (FV, obstacle, mover, back)):
+        x = points.places[points.vertices]
+        turns = tuple(np.broadcast_to(part, (len(x), 1, *np.shape(part))) for part in way)
+        for numbers, corners in faces.polygons.values():
+            seen, normals = from_the_front(x, corners, faces.two_sided)
+            when = vertex_polygon_rotation(x[:, None], turns, seen, expel, lateral)
+            for f, v, k in _least(when):
+                vertex, face = int(points.vertices[v]), int(numbers[k])
+                if kind == VF:
+                    yield f, VF, vertex, face, _turned(x[v], turn, f), normals[v, k]
+                else:
+                    yield f, FV, face, vertex, x[v], -_turned(normals[v, k], (angle, axis, 0.0), f)
+    for mine, ends, normals in mover.edges.values():
+        for theirs, still, others in obstacle.edges.values():
+            turns = tuple(np.broadcast_to(part, (len(mine), len(theirs), *np.shape(part))) for part in turn)
+            when = edge_edge_rotation(
+                (ends[:, None], normals[:, None]), turns, (still[None], others[None]), expel, lateral
+            )
+            for f, a, b in _least(when):
+                there = _turned(ends[a], turn, f)
+                middle = there.mean(axis=0) - still[b].mean(axis=0)
+                motion = np.cross(axis, there - origin).mean(axis=0)
+                point, normal = next_on_edge(there, still[b], -motion if np.any(motion) else middle)
+                motion = np.cross(axis, point - origin)  # where they meet
+                yield f, EE, int(mine[a]), int(theirs[b]), point, normal if normal @ motion <= 0 else -normal
+
+
+def _least(when):
+    if when.size and np.isfinite(when.min()):
+        place = np.unravel_index(np.argmin(when), when.shape)
+        yield float(when[place]), *place
+
+
+def _turned(x, turn, share):
+    """Points after a share of a turn."""
+    angle, axis, origin = turn
+    half = 0.5 * angle * share
+    q = np.array([np.cos(half), *(np.sin(half) * axis)])
+    return rotate(np.broadcast_to(q, (*np.shape(x)[:-1], 4)), x - origin) + origin
