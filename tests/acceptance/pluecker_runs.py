@@ -27,8 +27,11 @@ def run(passages, **options):
     """The `Answer` of `gpu_collide.pluecker` to the moves."""
     import gpu_collide as gc
 
-    meshes = [library_mesh(m) for m in passages.meshes]
-    movers, still = (library_bodies(meshes, x) for x in (passages.mover, passages.still))
+    points = len(passages.meshes[0].vertices) == 1  # then all movers are points
+    meshes = [library_mesh(m) for m in passages.meshes[points:]]
+    shape, *place = passages.still
+    still = library_bodies(meshes, (shape - points, *place))
+    movers = passages.mover[1] if points else library_bodies(meshes, passages.mover)
     n = len(passages)
     options.setdefault("expel", passages.expel)
     if passages.each:

@@ -23,6 +23,7 @@ from tests.oracle.exact_motion import Translation, first
 from tests.oracle.exact_pose import Couple, distance2, penetrating, touching
 from tests.oracle.scenes_base import random_axis, random_quat
 from tests.oracle.shapes import prism
+from tests.oracle.solid import apply, rotation_matrix
 
 HALL = np.array([[0, 0], [8, 0], [8, 4], [4, 4], [4, 8], [0, 8.0]])
 HEIGHT = 3.0
@@ -108,6 +109,7 @@ class Walk:
         self.meshes = [*self.meshes, *own]
         self.topology = [Topology(m) for m in self.meshes]
         self.radius = np.array([np.linalg.norm(m.vertices, axis=1).max() for m in self.meshes])
+        self.corner = np.array([m.vertices[0] for m in self.meshes])
         self.placed = [Placed.at(self.topology[k], x, q) for k, x, q in zip(*self.still, strict=True)]
         self.library = [library_mesh(m) for m in self.meshes]
         self.world = library_bodies(self.library, self.still)
@@ -161,7 +163,8 @@ class Walk:
         position, quat = trace.poses.position, trace.poses.quat_wxyz
         lost = ~(np.isfinite(position).all(1) & np.isfinite(quat).all(1))
         self.tally.lost += int(lost.sum())
-        self.tally.outside += int((~in_hall(position[~lost])).sum())
+        corner = apply(rotation_matrix(quat), self.corner[self.shape]) + position
+        self.tally.outside += int((~in_hall(corner[~lost])).sum())
         self.tally.moves += len(position)
         self.tally.stops += int((trace.kind != 0).sum())
         self.position, self.quat = np.array(position), np.array(quat)

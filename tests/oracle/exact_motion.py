@@ -271,6 +271,8 @@ class Rotation(Motion):
 
     def fraction(self, time):
         """The share of the angle at s, an mpf."""
+        if not self.angle:
+            return mpmath.mpf(0)
         s = mpmath.mpf(time.numerator) / time.denominator
         return 2 * mpmath.atan(s * self.norm) / self.angle
 

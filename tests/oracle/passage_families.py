@@ -22,7 +22,7 @@ from tests.oracle.passages import (
 from tests.oracle.scenes_base import IDENTITY, random_axis, random_quat, turn_quat
 from tests.oracle.scenes_whole import half_numbers, whole_turn
 from tests.oracle.shapes import half_box, sheet
-from tests.oracle.solid import apply, quat_mul, rotation_matrix
+from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
 
 ZONE = 1e-6  # the thickness that families about the zone ask for
 GAPS = [0, 2.0**-52, -(2.0**-52), 2.0**-50, 1e-14, 1e-12, 1e-9, 5e-7, 1e-6, 2e-6, -1e-12, -1e-9]
@@ -372,6 +372,54 @@ def room_turn(seed, n):
     return Passages("room_turn", move.meshes, move.mover, move.still, angle=angle, axis=axis, origin=origin)
 
 
+def plates(rng):
+    """Single polygons, one-sided and two-sided, and solids."""
+    square = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
+    angle = np.arange(5) * 2 * np.pi / 5
+    five = np.column_stack((np.cos(angle), np.sin(angle), 0 * angle))
+    sides = [(0, 1, 2, 3)], [(0, 1, 2, 3, 4)], [(0, 1, 2)]
+    outlines, both = (square, five, five[:3]), (False, True, True)
+    flat = [RawMesh(*x) for x in zip(outlines, sides, both, strict=True)]
+    return [*flat, box(), hull(rng, 7), sheet(two_sided=True)]
+
+
+def points(seed, n):
+    """Points on their way to corners, edges and faces, at them and beside them by ulps: rays."""
+    rng = generator("points", seed)
+    targets = [*common(rng), *plates(rng), ridge(rng=rng), fan(6, 0.0)]
+    meshes = [RawMesh([[0.0, 0, 0]], [(0,)]), *targets]
+    two = rng.integers(1, len(meshes), n)
+    still = (two, np.zeros((n, 3)), np.where(rng.uniform(size=(n, 1)) < 0.5, IDENTITY, random_quat(rng, n)))
+    aim = np.empty((n, 3))
+    for i in range(n):
+        mesh = meshes[two[i]]
+        f = rng.integers(0, len(mesh.face_start) - 1)
+        v = mesh.vertices[mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]]
+        shares = rng.dirichlet(np.ones(len(v))) if rng.uniform() < 0.3 else np.eye(len(v))[0]
+        if rng.uniform() < 0.4:
+            shares = 0.5 * (np.eye(len(v))[0] + np.eye(len(v))[1])
+        aim[i] = rotation_matrix(still[2][i]) @ (shares @ v)
+    aim += rng.choice([0, 2.0**-53, 2.0**-52, 2.0**-50, 1e-12, 0.1], (n, 1)) * rng.normal(size=(n, 3))
+    way = random_axis(rng, n)
+    way[rng.uniform(size=n) < 0.2] = [0, 0, -1]
+    mover = (np.zeros(n, int), aim - way * 4, np.tile(IDENTITY, (n, 1)))
+    return Passages("points", meshes, mover, still, vector=way * rng.uniform(3, 6, (n, 1)))
+
+
+def points_turn(seed, n):
+    """The same on circles."""
+    rng = generator("points_turn", seed)
+    move = points(seed, n)
+    aim = move.mover[1] + move.vector * 4 / np.linalg.norm(move.vector, axis=1)[:, None]
+    axis = random_axis(rng, n)
+    origin = aim + np.cross(axis, random_axis(rng, n)) * rng.uniform(1, 4, (n, 1))
+    back = rng.uniform(0.8, 1.5, n)
+    start = origin + apply(rotation_matrix(turn_quat(axis, -back)), aim - origin)
+    mover = (move.mover[0], start, move.mover[2])
+    angle = back * rng.uniform(0.9, 1.5, n)
+    return Passages("points_turn", move.meshes, mover, move.still, angle=angle, axis=axis, origin=origin)
+
+
 FAMILIES = {
     f.__name__: f
     for f in (
@@ -386,7 +434,8 @@ FAMILIES = {
         shaped("open_mover", open_ones, False, mover=((3, 4), (0, 1, 2, 3, 4))),
         shaped("open_mover_turn", open_ones, True, mover=((3, 4), (0, 1, 2, 3, 4))),
         grazing, grazing_turn, on_axis_turn, half_turn, shared_corner, edge_over_corner, seams, zone,
-        zone_turn, inside, room, room_turn,
+        zone_turn, inside, room, room_turn, points, points_turn,
+        shaped("plates", plates, False), shaped("plates_turn", plates, True),
     )
 }  # fmt: skip
 FAMILIES |= {"whole": whole_translation, "whole_turn": whole_rotation}
