@@ -123,7 +123,8 @@ def judge(passages, i, answer, farthest=FARTHEST):
         out.stuck = not (out.invented or _against(answer, i, couples[0][1])) and not any(
             approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
         )
-    _pose(out, passages, i, answer, couples, began)
+    if began or min(_gap(a, b) for a, b in starts) > 1e-3 * expel:  # else it is touching but for rounding
+        _pose(out, passages, i, answer, couples, began)
     if not sure:  # nobody says what an open one-sided mesh stops
         out.late, out.missed, out.overlap, out.stuck, out.invented = 0.0, False, False, False, False
     return out
@@ -141,20 +142,17 @@ def _against(answer, i, motion):
 def _early(out, answer, i, best, couples, most):
     """How far the mover would still have gone along the normal of its contact, and whether there is one."""
     share = float(answer.fraction[i])
-    if out.gap <= most:
-        out.early = out.gap
+    normal, place = answer.normal, answer.point
+    if normal is None or (best is None and out.gap <= most):
+        out.early, out.invented = out.gap, out.gap > most
         return
     if best is None:
         when, out.ahead = min((nearest_ahead(motion, share) for _, motion in couples), key=lambda x: x[1])
         motion = couples[0][1]
     else:
         when, out.ahead, motion = out.touch, 0.0, best[1]
-    normal, place = answer.normal, answer.point
-    if normal is None:
-        out.invented = True
-        return
     speed = motion.velocity(motion.local(place[i])) @ normal[i]
-    out.early = abs(when - share) * abs(speed)
+    out.early = min(out.gap, abs(when - share) * abs(speed))
     out.invented = out.ahead > most or out.early > most
 
 

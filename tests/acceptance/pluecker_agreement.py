@@ -155,12 +155,8 @@ def main(argv=None):
                 n = min(options.block, options.pairs - k)
                 tally.add(compare(family, n, turn, options.seed + k, backend=options.backend))
             name = f"{family} {'turned' if turn else 'carried'}"
-            print(
-                f"{name}: {tally} ({time.perf_counter() - begin:.0f} s)",
-                *tally.notes[:3],
-                sep="\n  ",
-                flush=True,
-            )
+            print(f"{name}: {tally} ({time.perf_counter() - begin:.0f} s)", flush=True)
+            print("".join(f"  {note}\n" for note in tally.notes[:3]), end="", flush=True)
             wrong += tally.wrong
     return 1 if wrong else 0
 

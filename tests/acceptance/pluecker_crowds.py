@@ -49,7 +49,7 @@ class Tally:
     slipped: int = 0  # through, or with a part of them below the surface
     deepest: float = np.inf  # the lowest place of a stopped mover over the hill, in zones
     highest: float = 0.0
-    early: float = 0.0  # how far along the normal they would still have gone, in zones
+    early: float = 0.0  # how far carried points would still have gone along the normal, in zones
 
 
 def aims(rng, mesh, n):
@@ -104,7 +104,7 @@ def crowd(n, seed=SEED, turn=False, tips=False, sides=7, **options):
     zones = (above / trace.expel)[stopped].astype(float)
     if len(zones):
         tally.deepest, tally.highest = zones.min(), zones.max()
-    if not turn:
+    if not (turn or tips):
         speed = np.abs((trace.normal * motion[0]).sum(1))
         early = (1 / 1.3 - trace.fraction) * speed / trace.expel
         tally.early = early[stopped].max(initial=0.0)

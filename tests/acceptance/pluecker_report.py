@@ -136,6 +136,7 @@ def main(argv=None):
     add("--moves", type=int, default=500, help="moves of each family")
     add("--backend", action="append", help="default: cpu, opencl and reference")
     add("--precision", choices=("mixed", "single", "double"), default="mixed")
+    add("--expel", type=float, help="default: that of the family, mostly the library's own")
     add("--seed", type=int, default=SEED)
     add("--jobs", type=int, default=1)
     add("--show", type=int, default=3, help="wrong moves to print of each family")
@@ -146,9 +147,10 @@ def main(argv=None):
     print("| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD))
     wrong, notes, begin = 0, [], time.perf_counter()
     for family in options.family or FAMILIES:
-        tallies = run_family(
-            family, options.moves, backends, options.seed, pool=pool, precision=options.precision
-        )
+        how = {"precision": options.precision}
+        if options.expel is not None:
+            how["expel"] = options.expel
+        tallies = run_family(family, options.moves, backends, options.seed, pool=pool, **how)
         for name, tally in tallies.items():
             print("| " + " | ".join(map(str, (family, name, *tally.cells()))) + " |", flush=True)
             wrong += tally.wrong

@@ -1,0 +1,65 @@
+"""Single moves that once gave a wrong answer, each with its story."""
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+
+PLATE = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
+
+
+def at(*places, quat=(1.0, 0, 0, 0)):
+    places = np.array(places, float)
+    return gc.Poses.from_quat_wxyz(places, np.tile(quat, (len(places), 1)))
+
+
+def bodies(mesh, poses):
+    return gc.Bodies(mesh, None, poses, poses)
+
+
+@pytest.fixture
+def kinds(backend):
+    """The backend, and the reference beside one of them."""
+    return [backend.kind, "reference"] if backend.kind == "cpu" else [backend.kind]
+
+
+def test_a_far_face_in_whose_plane_a_mover_goes_does_not_hold_it(kinds):
+    """The mover's top lies in the plane of a corner of the box, 19 units away, and goes along it but for one
+    rounding. It was held at once: the corner was in the zone of the plane, and the sides of a path that lies
+    in the plane say nothing about the inside of the face."""
+    s = 2**-0.5
+    corners = [[0, 0, 0], [1, 0, 1], [-0.5, 1, 1], [-0.5, -1, 1]]
+    tip = gc.Mesh(corners, [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]])
+    turned = (0.9238795325112867, 0, 0.27059805007309845, 0.27059805007309845)
+    mover, still = at([20, 2, -7], quat=(s, s, 0, 0)), at([0, 0, 0], quat=turned)
+    world = bodies(gc.shapes.box((2, 1, 1)), still)
+    for kind in kinds:
+        found = gc.pluecker.translate(bodies(tip, mover), world, [-23, 0, 6.0], backend=kind)
+        # the bodies' spheres, of radii 1.5 and 1.3, are apart until 20 - 23 f < 2.8
+        assert found.fraction[0] > 0.7
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_the_second_crossing_of_a_plane_counts(kinds, two_sided):
+    """A point rises through the plane of a wall beside it, and falls through it where the wall is. Of a wall
+    with two sides only the first crossing was looked at."""
+    wall = gc.Mesh([[2, -1, 1], [4, -1, 1], [4, 1, 1], [2, 1, 1]], [[0, 1, 2, 3]], two_sided=two_sided)
+    point, world = np.array([[-2.7, 0, 0.9]]), bodies(wall, at([0, 0, 0]))
+    turn = np.pi - np.arcsin(1 / np.hypot(2.7, 0.9)) - np.arctan(0.9 / 2.7)
+    for kind in kinds:
+        found = gc.pluecker.rotate(point, world, 3.1, [0, 1, 0], [0, 0, 0], backend=kind)
+        assert found.kind[0] == gc.pluecker.Touch.VF
+        assert found.fraction[0] * 3.1 == pytest.approx(turn, abs=1e-9) and found.fraction[0] * 3.1 < turn
+
+
+@pytest.mark.parametrize("lift", [0.0, 1e-13])
+@pytest.mark.parametrize("angle", [0.0, 0.6])
+def test_sheets_in_one_plane_meet_at_their_borders(kinds, lift, angle):
+    """Two plates in one plane slid into each other: no corner crosses the other's plane."""
+    plate = gc.Mesh(PLATE, [[0, 1, 2, 3]], two_sided=True)
+    mover = bodies(plate, at([5, 0.25, lift], quat=(np.cos(angle / 2), 0, 0, np.sin(angle / 2))))
+    reach = np.cos(angle) + np.sin(angle)  # of the turned square, towards the other
+    for kind in kinds:
+        found = gc.pluecker.translate(mover, bodies(plate, at([0, 0, 0])), [-10, 0, 0.0], backend=kind)
+        assert found.fraction[0] == pytest.approx((4 - reach) / 10, abs=1e-9)
+        assert found.fraction[0] <= (4 - reach) / 10
