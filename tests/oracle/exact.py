@@ -88,7 +88,7 @@ class Topology:
                     edges[min(loop[0], loop[k]), max(loop[0], loop[k])] = [True, False]
         self.triangles = np.array(triangles, int).reshape(-1, 3)
         self.edges = np.array(sorted(edges), int).reshape(-1, 2)
-        self.closed = bool(triangles) and all(sorted(walk) == [False, True] for walk in edges.values())
+        self.closed = bool(triangles) and all(2 * sum(walk) == len(walk) for walk in edges.values())
         six = sum(dot(self.points[a], cross(self.points[b], self.points[c])) for a, b, c in triangles)
         self.solid = self.closed and six > 0  # a closed one with its winding reversed is a room
         used = sorted({i for t in triangles for i in t})

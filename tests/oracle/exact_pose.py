@@ -275,7 +275,17 @@ def _near_features(couple, reach=None):
     if not jobs:  # two points
         return [(0.0, 2, (a.vertices[0],) * 2, (b.vertices[0],) * 2)]
     found, least = [], np.inf
+    flat = couple.fa[a.vertices], couple.fb[b.vertices]
+    if reach is None:  # no farther than two corners are
+        most = np.sqrt(np.min([((flat[1] - x) ** 2).sum(1).min() for x in flat[0]]))
+    else:
+        most = reach
+    most += 4e-6 * couple.size
     for kind, one, two in jobs:
+        one = one[_in_reach((couple.fb if kind == 1 else couple.fa)[one], flat[kind != 1], most)]
+        two = two[_in_reach((couple.fa if kind == 1 else couple.fb)[two], flat[kind == 1], most)]
+        if len(one) == 0 or len(two) == 0:
+            continue
         if kind == 2:
             d, doubt = segment_distances(couple.fa[one], couple.fb[two])
         else:
@@ -290,6 +300,13 @@ def _near_features(couple, reach=None):
         for kind, one, two, low in found
         for i, j in zip(*np.nonzero(low <= least), strict=True)
     ]
+
+
+def _in_reach(features, others, most):
+    """Which features (m, corners, 3), or points (m, 3), have a box that is near that of the other corners."""
+    low, high = (features, features) if features.ndim == 2 else (features.min(1), features.max(1))
+    gap = np.maximum(low - others.max(0), others.min(0) - high).clip(0)
+    return (gap * gap).sum(1) <= most * most
 
 
 def point_distances(x, t):

@@ -123,6 +123,10 @@ def _corner_candidates(motion, one, two, way):
         return []
     u, size = motion.fu * way, motion.size
     y, t = one[1][one[0]] - motion.fo, two[1][two[0]] - motion.fo
+    of_one, of_two = _near_rings(y[:, None], t, u, size)
+    y, t = y[of_one], t[of_two]
+    if len(y) == 0 or len(t) == 0:
+        return []
     n = np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0])
     length = np.sqrt((n * n).sum(1))
     err = (10 * SLACK + SLACK * size**2 / np.maximum(length, 1e-300)) * size
@@ -147,7 +151,29 @@ def _corner_candidates(motion, one, two, way):
                 inward /= np.sqrt((inward * inward).sum(1))[:, None]
                 within &= ~(((x - start) * inward).sum(1) < -3 * ROUGH * size)
         maybe[ok[within]] = True
-    return zip(rows[maybe], columns[maybe], strict=True)
+    return zip(of_one[rows[maybe]], of_two[columns[maybe]], strict=True)
+
+
+def _near_rings(one, two, u, size):
+    """Rows of the features (m, corners, 3) of both that come as near to the axis u, and as high along it, as
+    some of the other do: no others can meet."""
+
+    def rings(x):
+        middle = x.mean(1)
+        spread = np.sqrt(((x - middle[:, None]) ** 2).sum(-1).max(1)) + ROUGH * size
+        height = middle @ u
+        away = np.sqrt(((middle - np.outer(height, u)) ** 2).sum(1))
+        return np.stack((height - spread, away - spread)), np.stack((height + spread, away + spread))
+
+    def near(these, those):
+        low, high = those[0].min(1)[:, None], those[1].max(1)[:, None]
+        return np.flatnonzero(((these[0] <= high) & (these[1] >= low)).all(0))
+
+    ring_one, ring_two = rings(one), rings(two)
+    of_two = near(ring_two, ring_one)
+    if len(of_two) == 0:
+        return of_two, of_two
+    return near(ring_one, [x[:, of_two] for x in ring_two]), of_two
 
 
 def _edge_candidates(motion):
@@ -155,6 +181,10 @@ def _edge_candidates(motion):
     if len(c.ta.edges) == 0 or len(c.tb.edges) == 0:
         return []
     p, a = c.fa[c.ta.edges] - motion.fo, c.fb[c.tb.edges] - motion.fo
+    of_one, of_two = _near_rings(p, a, u, size)
+    p, a = p[of_one], a[of_two]
+    if len(p) == 0 or len(a) == 0:
+        return []
     rows, columns = (x.ravel() for x in np.indices((len(p), len(a))))
     p0, a0 = p[rows, 0], a[columns, 0]
     w, d = p[rows, 1] - p0, a[columns, 1] - a0
@@ -179,4 +209,4 @@ def _edge_candidates(motion):
         edge = 3 * ROUGH * size / np.maximum(np.sqrt(square), 1e-300)
         out = (along < -edge) | (along > w_len[ok] + edge) | (across < -edge) | (across > d_len[ok] + edge)
         maybe[ok[~(out & (square > 1e-6))]] = True
-    return zip(rows[maybe], columns[maybe], strict=True)
+    return zip(of_one[rows[maybe]], of_two[columns[maybe]], strict=True)

@@ -3,6 +3,8 @@
 Names that end in `_turn` are rotations, the others translations.
 """
 
+import itertools
+
 import numpy as np
 
 from tests.oracle.passages import (
@@ -21,7 +23,7 @@ from tests.oracle.passages import (
 )
 from tests.oracle.scenes_base import IDENTITY, random_axis, random_quat, turn_quat
 from tests.oracle.scenes_whole import half_numbers, whole_turn
-from tests.oracle.shapes import half_box, sheet
+from tests.oracle.shapes import half_box, pit, sheet, torus
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
 
 ZONE = 1e-6  # the thickness that families about the zone ask for
@@ -420,6 +422,95 @@ def points_turn(seed, n):
     return Passages("points_turn", move.meshes, mover, move.still, angle=angle, axis=axis, origin=origin)
 
 
+def terrain(rng, n=14):
+    """A closed block under a height field of 2 n^2 triangles."""
+    k = n + 1
+    grid = np.array([[x, y] for x in np.linspace(-2, 2, k) for y in np.linspace(-2, 2, k)])
+    high = 0.4 * np.sin(2 * grid[:, 0]) * np.cos(3 * grid[:, 1]) + rng.uniform(-0.1, 0.1, len(grid))
+    v = np.concatenate((np.column_stack((grid, high)), np.column_stack((grid, np.full(len(grid), -1.0)))))
+    faces = []
+    for x in range(n):
+        for y in range(n):
+            a, b, c, d = x * k + y, (x + 1) * k + y, (x + 1) * k + y + 1, x * k + y + 1
+            faces += [(a, b, c), (a, c, d)] if (x + y) % 2 else [(a, b, d), (b, c, d)]
+    low, border = k * k, [x * k for x in range(k)] + [n * k + y for y in range(1, k)]
+    border += [x * k + n for x in reversed(range(n))] + list(reversed(range(1, n)))
+    faces += [(low + a, low + b, b, a) for a, b in itertools.pairwise([*border, 0])]
+    faces.append([low + a for a in reversed(border)])
+    used = sorted({i for face in faces for i in face})
+    return RawMesh(v[used], [[used.index(i) for i in face] for face in faces])
+
+
+def rough(rng):
+    small = scaled(torus(n_major=9, n_minor=6), 0.4), scaled(star(rng), 0.4)
+    return [terrain(rng), box((0.3, 0.3, 0.3)), tip(0.3, 0.5), *small, torus(n_major=14, n_minor=9)]
+
+
+def forest(name, turns):
+    """A world of 300 bodies: movers go past many of them to the first that is in the way."""
+
+    def make(seed, n):
+        rng = generator(name, seed)
+        meshes = [box(), box((0.4, 0.4, 2)), hull(rng, 7), tip(1, 1), l_block(), star(rng), wedge(12)]
+        count = 300
+        place = rng.uniform(-14, 14, (count, 3)) * [1, 1, 0.3]
+        quat = np.where(rng.uniform(size=(count, 1)) < 0.3, IDENTITY, random_quat(rng, count))
+        still = (rng.integers(0, len(meshes), count), place, quat)
+        start = rng.uniform(-14, 14, (n, 3)) * [1, 1, 0.4]
+        mover = (rng.integers(0, len(meshes), n), start, random_quat(rng, n))
+        if turns:
+            origin = start + rng.normal(size=(n, 3)) * 4
+            turn = {"angle": rng.uniform(-1, 1, n), "axis": random_axis(rng, n), "origin": origin}
+            return Passages(name, meshes, mover, still, **turn, start="any", each=False)
+        vector = random_axis(rng, n) * rng.uniform(1, 8, (n, 1))
+        return Passages(name, meshes, mover, still, vector=vector, start="any", each=False)
+
+    make.__name__ = name
+    return make
+
+
+def odd(rng):
+    """Meshes far off their own origin, edges of four faces, a pit, boxes joined at an edge."""
+    off = box()
+    off.vertices = off.vertices + [1000, -500, 250]
+    first, second = box(), box()
+    faces = [first.face_vertices[4 * i : 4 * i + 4] for i in range(6)]
+    weld = {0: 3, 4: 7}  # the second box has the first one's edge from corner 3 to 7 for its own
+    corners = np.concatenate((first.vertices, second.vertices + [0, 1, 1]))
+    faces += [[weld[k] if k in weld else k + 8 for k in face] for face in faces]
+    used = sorted({k for face in faces for k in face})
+    joined = RawMesh(corners[used], [[used.index(k) for k in face] for face in faces])
+    return [joined, pit(), torus(n_major=7, n_minor=5), box(), hull(rng, 7), off]
+
+
+def off_origin(name, turns):
+    """`odd` meshes; those that are off their origin are put back into the scene by their poses."""
+    make_plain = shaped(name, odd, turns)
+
+    def make(seed, n):
+        move = make_plain(seed, n)
+        for shape, position, quat in (move.mover, move.still):
+            rows = shape == 5
+            position[rows] -= apply(rotation_matrix(quat[rows]), np.array([1000.0, -500, 250]))
+        return move
+
+    make.__name__ = name
+    return make
+
+
+def far_axis_turn(seed, n):
+    """Turns by tiny angles about axes that are far away: nearly translations."""
+    move = FAMILIES["random"](seed, n)
+    rng = generator("far_axis_turn", seed)
+    length = np.linalg.norm(move.vector, axis=1)
+    side = np.cross(move.vector, random_axis(rng, n))
+    side /= np.linalg.norm(side, axis=1)[:, None]
+    away = 10.0 ** rng.uniform(2, 6, n)
+    axis = np.cross(side, move.vector)
+    turn = {"angle": length / away, "axis": axis, "origin": move.mover[1] - side * away[:, None]}
+    return Passages("far_axis_turn", move.meshes, move.mover, move.still, **turn, start="any")
+
+
 FAMILIES = {
     f.__name__: f
     for f in (
@@ -435,6 +526,11 @@ FAMILIES = {
         shaped("open_mover_turn", open_ones, True, mover=((3, 4), (0, 1, 2, 3, 4))),
         grazing, grazing_turn, on_axis_turn, half_turn, shared_corner, edge_over_corner, seams, zone,
         zone_turn, inside, room, room_turn, points, points_turn,
+        shaped("terrain", rough, False, mover=((1, 2, 3, 4, 5), (0,))),
+        shaped("terrain_turn", rough, True, mover=((1, 2, 3, 4, 5), (0,))),
+        shaped("terrain_mover", rough, False, mover=((0, 5), (1, 2, 3, 4))),
+        forest("forest", False), forest("forest_turn", True),
+        off_origin("odd", False), off_origin("odd_turn", True), far_axis_turn,
         shaped("plates", plates, False), shaped("plates_turn", plates, True),
     )
 }  # fmt: skip
