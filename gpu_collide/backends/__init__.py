@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations
 from gpu_collide.backends.base import Backend, GpuUnusableError
 from gpu_collide.backends.fork import LostByFork, renew_after_fork
 from gpu_collide.errors import (
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Array, Buffer, ShapeLike
-    from gpu_collide.backends.sources import Signature
+    from gpu_collide.backends.declarations import Signature
 
 __all__ = ["NAMES", "Backend", "Device", "devices", "get_backend"]
 
@@ -295,7 +295,7 @@ def _record(name: str, opened: Backend | BackendUnavailableError, device: str = 
         return Device(name, device, False, (), str(opened))
     if name == "reference":
         return Device(name, opened.device, True, ("double",), "")
-    precision = tuple(sources.PRECISIONS) if opened.has_float64 else ("single",)
+    precision = tuple(declarations.PRECISIONS) if opened.has_float64 else ("single",)
     return Device(name, opened.device, True, precision, "")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.builds import Builds
+from gpu_collide.backends.declarations import PRECISIONS, parse
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.backends.host import host_memory_free, thread_count
 from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
@@ -243,8 +244,8 @@ class Backend(ABC):
 
     def check_precision(self, precision: str) -> None:
         """Raise what `module` raises for a precision that it cannot build."""
-        if precision not in sources.PRECISIONS:
-            raise ValueError(f"precision must be one of {', '.join(sources.PRECISIONS)}, got {precision!r}")
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         if not self.has_float64 and precision != "single":
             raise PrecisionUnavailableError(
                 f"{self.name} device {self.device} has no float64, which precision={precision!r} needs; "
@@ -252,7 +253,7 @@ class Backend(ABC):
             )
 
     def _compile(self, text: str, precision: str) -> Module:
-        signatures = sources.parse(text)
+        signatures = parse(text)
         handles = self._build(text, precision, signatures)
         kernels = {}
         for name, sig in signatures.items():

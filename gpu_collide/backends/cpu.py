@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.backends import pool, sources
+from gpu_collide.backends import declarations, drivers, pool
 from gpu_collide.backends.base import PART_ITEMS, Backend, Bound, Kernel, KernelArg, shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Array, Buffer, ShapeLike
-    from gpu_collide.backends.sources import Signature
+    from gpu_collide.backends.declarations import Signature
 
 __all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
 
@@ -67,7 +67,7 @@ def build_library(
     """What ``use(library)`` makes of the shared library of `text`, compiled unless this machine has done so
     before."""
     command, version = find_compiler()
-    flags = (*FLAGS, *flags, *extra_flags(), f"-DGC_PRECISION={sources.PRECISIONS[precision]}")
+    flags = (*FLAGS, *flags, *extra_flags(), f"-DGC_PRECISION={declarations.PRECISIONS[precision]}")
     name = digest(text, " ".join(flags), " ".join(command), version, _processor())
     name += ".dll" if os.name == "nt" else ".so"
     by_path = any(flag.startswith(("-g", "-fsanitize")) for flag in flags)  # for those who look at it
@@ -129,7 +129,7 @@ class _Handle:
 
     __slots__ = ("function", "pace", "pack")
 
-    def __init__(self, function: Any, signature: sources.Signature, precision: str) -> None:
+    def __init__(self, function: Any, signature: Signature, precision: str) -> None:
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         function.restype = ctypes.c_int
         self.function = function
@@ -333,8 +333,8 @@ class CpuBackend(Backend):
                 function.library = library
             return {s.name: _Handle(named[s.name], s, precision) for s in signatures.values()}
 
-        drivers = sources.c_entry_points(signatures) + C_TEXT
-        return build_library(text + drivers, precision, self._flags, handles)
+        text += drivers.c_entry_points(signatures) + C_TEXT
+        return build_library(text, precision, self._flags, handles)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value: Any) -> Any:
         """Its address."""

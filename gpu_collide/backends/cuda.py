@@ -18,6 +18,7 @@ from gpu_collide.backends.base import (
     shape_of,
 )  # fmt: skip
 from gpu_collide.backends.cache import cached, digest, private_file
+from gpu_collide.backends.declarations import PRECISIONS
 from gpu_collide.backends.fork import Driver, LostByFork
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Array, Buffer, ShapeLike
-    from gpu_collide.backends.sources import Signature
+    from gpu_collide.backends.declarations import Signature
 
 __all__ = ["INSTALL_HINT", "CudaBackend", "compile_only"]
 
@@ -69,7 +70,11 @@ def compile_only(
 def _options(arch: str, precision: str, kind: str = "cubin") -> list[str]:
     # A virtual architecture (compute_) stops at PTX, which takes a third of the time of a cubin.
     target = "sm" if kind == "cubin" else "compute"
-    return [f"--gpu-architecture={target}_{arch}", f"-DGC_PRECISION={sources.PRECISIONS[precision]}", *FLAGS]
+    return [
+        f"--gpu-architecture={target}_{arch}",
+        f"-DGC_PRECISION={PRECISIONS[precision]}",
+        *FLAGS,
+    ]
 
 
 _NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations
 from gpu_collide.backends.base import Backend, Bound, DeviceMemoryError, Kernel, KernelArg, shape_of
 from gpu_collide.backends.cache import cache_dir, safe_by_name
 from gpu_collide.backends.fork import Driver
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Array, Buffer, ShapeLike
-    from gpu_collide.backends.sources import Signature
+    from gpu_collide.backends.declarations import Signature
 
 __all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
 
@@ -318,7 +318,7 @@ class OpenclBackend(Backend):
 
     def build_options(self, precision: str) -> list[str]:
         """Options for the driver's compiler."""
-        options = ["-cl-std=CL1.2", f"-DGC_PRECISION={sources.PRECISIONS[precision]}"]
+        options = ["-cl-std=CL1.2", f"-DGC_PRECISION={declarations.PRECISIONS[precision]}"]
         if self.serial_groups:
             options.append("-DGC_SERIAL_GROUPS")
         if self._device.single_fp_config & self._cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:

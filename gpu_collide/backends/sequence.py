@@ -176,7 +176,7 @@ def _check_buffer(step: Any, name: str, buffer: Any, dtype: Any, least: int) -> 
 _CHECKS = {Launch: _check_launch, Zero: lambda step: None, Scan: _check_scan, Select: _check_select}
 
 
-# state: step, then `job` and `mine` of its driver (sources.c_entry_points). A run begins with all of it 0 but
+# state: step, then `job` and `mine` of its driver (drivers.c_entry_points). A run begins with all of it 0 but
 # the last: the microseconds after which a call comes back, to go on in the next one.
 C_TEXT = """#line 1 "gc_sequence"
 typedef struct {

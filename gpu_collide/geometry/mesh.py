@@ -16,7 +16,7 @@ from gpu_collide._validate import (
     check_positive,
     owned,
 )
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import loops, prepared
 from gpu_collide.geometry.places import normalise, planes, same_places
@@ -375,7 +375,7 @@ class Mesh(Frozen):
         """
         if near is not None:
             near = check_bool(near, "near")
-        check_choice(precision, "precision", tuple(sources.PRECISIONS))
+        check_choice(precision, "precision", tuple(declarations.PRECISIONS))
         if progress is not None and not callable(progress):
             raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
         prepared.prepare(self, near, precision, progress)

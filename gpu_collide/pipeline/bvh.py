@@ -7,7 +7,6 @@ over them, is in ``kernels/bvh/gc_bvh.h``.
 from __future__ import annotations
 
 import weakref
-from functools import lru_cache
 
 import numpy as np
 
@@ -155,11 +154,9 @@ def _raise_levels(launch, at, nodes):
                child_start=at.starts[k - 1], nodes_out=nodes)  # fmt: skip
 
 
-@lru_cache(maxsize=4)
 def tree_constants(precision):
     """The numbers that ``gc_bvh.h`` defines."""
-    text = (sources.kernels_dir() / "bvh" / "gc_bvh.h").read_text(encoding="utf-8")
-    return sources.constants(precision, text)
+    return sources.constants(precision, "bvh/gc_bvh.h")
 
 
 _mesh_bounds: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

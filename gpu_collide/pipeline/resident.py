@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
@@ -50,7 +50,7 @@ class Resident:
     def __init__(self, backend, precision, meshes, shape):
         self.backend, self.precision = backend, precision
         self.meshes, self.shape = meshes, shape
-        self.real, self.raster = sources.dtypes(precision)
+        self.real, self.raster = declarations.dtypes(precision)
         self.kept = KeptTree()
         self._tables, self._prepared = {}, {}
         self._placed, self._bodies = None, None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from gpu_collide.errors import MemoryLimitError
 
 __all__ = ["Room", "Run", "Scratch", "TooLarge"]
@@ -243,7 +243,7 @@ class Run:
         self.backend, self.precision = backend, precision
         backend.check_precision(precision)
         self._kernels = {}
-        self.real, self.raster = sources.dtypes(precision)
+        self.real, self.raster = declarations.dtypes(precision)
         self.c = sources.constants(precision)
         self.room = Room(max_bytes)
         self.timings = {}

@@ -11,12 +11,19 @@ import numpy as np
 
 from gpu_collide._validate import as_float_array, as_int_array, check_finite
 from gpu_collide.bodies.poses import Bodies, Poses
-from gpu_collide.errors import MissingExtraError
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.steps import once_each
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
+from gpu_collide.recordings.arrays import (
+    FORM,
+    PosesOfArrays,
+    listed,
+    open_zarr,
+    read_npz,
+    sliced,
+    whole,
+)
 from gpu_collide.recordings.parquet import open_parquet
-from gpu_collide.results.npz import open_npz
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -26,25 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from gpu_collide._types import Array, ArrayLike, Progress, StepOptions, StrPath
+    from gpu_collide._types import ArrayLike, Progress, StepOptions, StrPath
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
 
 RECORDING_SUFFIXES = (".npz", ".zarr", ".parquet")
 
-_FORM = """Expected arrays:
-  time (t,)                                   seconds
-  position (t, 3) or (t, n, 3)                places of one body or of n
-  quat_wxyz or quaternion_xyzw, (..., 4)      orientations, of the same leading shape
-and, if there are any,
-  race_lengths (races,)                       how many of the t frames belong to each race, in order
-  car_vertices (k, 3), car_faces (m, 3)       the mesh of the moving bodies, in their own frame
-  track_vertices (k, 3), track_faces (m, 3)   a mesh that stands still, in the world"""
-
-_NAMES = (
-    "time", "position", "quat_wxyz", "quaternion_xyzw", "race_lengths",
-    "car_vertices", "car_faces", "track_vertices", "track_faces",
-)  # fmt: skip
 _BLOCK_POSES = 1 << 18  # poses in a block: some 15 MB
 
 
@@ -103,9 +97,9 @@ def load_recording(
     if suffix not in RECORDING_SUFFIXES:
         raise ValueError(f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}")
     if not os.path.exists(path):
-        raise FileNotFoundError(f"path: there is no recording {path!r}. {_FORM}")
+        raise FileNotFoundError(f"path: there is no recording {path!r}. {FORM}")
     parquet = open_parquet(path) if suffix == ".parquet" else None
-    arrays = {} if parquet is not None else _read_npz(path) if suffix == ".npz" else _open_zarr(path)
+    arrays = {} if parquet is not None else read_npz(path) if suffix == ".npz" else open_zarr(path)
     try:
         if parquet is not None:
             times, source = parquet
@@ -174,7 +168,7 @@ class Recording:
         two_sided = _check_bool(two_sided, "two_sided")
         if not all(hasattr(arrays, name) for name in ("keys", "__getitem__", "__contains__")):
             kind = type(arrays).__name__
-            raise TypeError(f"arrays: expected a mapping of names to arrays, got {kind}. {_FORM}")
+            raise TypeError(f"arrays: expected a mapping of names to arrays, got {kind}. {FORM}")
         if "quat_wxyz" in arrays and "quaternion_xyzw" in arrays:
             raise ValueError(
                 "quaternion_xyzw: expected one array of orientations, got quat_wxyz as well; remove the one "
@@ -183,10 +177,10 @@ class Recording:
         quat = "quaternion_xyzw" if "quaternion_xyzw" in arrays else "quat_wxyz"
         missing = [name for name in ("time", "position", quat) if name not in arrays]
         if missing:
-            raise ValueError(f"no array {missing[0]!r}; it has {_listed(arrays)}. {_FORM}")
-        times = as_float_array(_whole(arrays, "time"), "time", shape=(None,))
-        source = _Arrays(_sliced(arrays, "position"), _sliced(arrays, quat), quat, len(times))
-        lengths = _whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
+            raise ValueError(f"no array {missing[0]!r}; it has {listed(arrays)}. {FORM}")
+        times = as_float_array(whole(arrays, "time"), "time", shape=(None,))
+        source = PosesOfArrays(sliced(arrays, "position"), sliced(arrays, quat), quat, len(times))
+        lengths = whole(arrays, "race_lengths") if "race_lengths" in arrays else [len(times)]
         if meshes is None:
             meshes = _mesh_of(arrays, "car", two_sided)
         if static is None:
@@ -350,27 +344,6 @@ def _check_bool(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def _listed(arrays: Any) -> str:
-    return ", ".join(sorted(map(str, arrays.keys()))) or "none at all"
-
-
-def _whole(arrays: Any, name: str) -> Array:
-    """All of an array, wherever it is stored."""
-    array = arrays[name]
-    return array[...] if hasattr(array, "shape") and hasattr(array, "dtype") else array
-
-
-def _sliced(arrays: Any, name: str) -> Any:
-    """An array of numbers that can be sliced; what a store keeps is not read yet."""
-    array = arrays[name]
-    if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
-        return as_float_array(array, name)
-    kind = getattr(array.dtype, "kind", "f")  # another library's dtype is looked at when it is read
-    if kind not in "fiu":
-        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
-    return array
-
-
 def _mesh_of(arrays: Any, name: str, two_sided: bool) -> Mesh | None:
     """Mesh `name`_vertices, `name`_faces, or None."""
     names = (f"{name}_vertices", f"{name}_faces")
@@ -380,80 +353,8 @@ def _mesh_of(arrays: Any, name: str, two_sided: bool) -> Mesh | None:
     if len(found) == 1:
         raise ValueError(f"no array {(set(names) - set(found)).pop()!r} beside {found[0]!r}")
     try:
-        return Mesh(*(_whole(arrays, n) for n in names), two_sided=two_sided)
+        return Mesh(*(whole(arrays, n) for n in names), two_sided=two_sided)
     except (TypeError, ValueError) as error:  # of vertices or faces: say whose
         text = re.sub(r"^(vertices|faces)\b", rf"{name}_\1", str(error))
         text = text if text.startswith(name) else f"{names[0]}, {names[1]}: {text}"
         raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error
-
-
-class _Arrays:
-    """Poses in arrays that are sliced by frames: of NumPy, or of a store that reads what is asked for."""
-
-    def __init__(self, position: Any, quat: Any, name_of_quat: str, frames: int) -> None:
-        self.position, self.quat, self.name_of_quat = position, quat, name_of_quat
-        lead = tuple(position.shape[:-1])
-        for name, array, width in (("position", position, 3), (name_of_quat, quat, 4)):
-            if tuple(array.shape) != (*lead, width) or len(lead) not in (1, 2):
-                wanted = f"(t, {width}) or (t, n, {width})" if name == "position" else (*lead, 4)
-                raise ValueError(f"{name}: expected shape {wanted}, got {tuple(array.shape)}")
-        if lead[0] != frames:
-            raise ValueError(f"time: expected one time per frame, {lead[0]}, got {frames}")
-        self.n_bodies = 1 if len(lead) == 1 else lead[1]
-
-    def poses(self, first: int, stop: int) -> Poses:
-        position = as_float_array(self.position[first:stop], "position")
-        quat = as_float_array(self.quat[first:stop], self.name_of_quat)
-        lead = (len(position), self.n_bodies)
-        make = Poses.from_quat_wxyz if self.name_of_quat == "quat_wxyz" else Poses.from_quat_xyzw
-        return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
-
-
-def _read_npz(path: StrPath) -> dict[str, Any]:
-    with open(path, "rb") as file:
-        head = file.read(4)
-    if head not in (b"PK\x03\x04", b"PK\x05\x06"):  # NumPy takes anything else for a pickle
-        raise ValueError(f"path: {path} is not a readable .npz file. {_FORM}")
-    with open_npz(path, "a readable .npz file of a recording") as reader:
-        reader.check_names()
-        # Names of others are kept for messages, not what they hold.
-        return {name: _from_npz(reader, name) if name in _NAMES else None for name in reader.names}
-
-
-def _from_npz(reader: Any, name: str) -> Array:
-    try:
-        return reader.read(name)
-    except TypeError as error:
-        dtype = "int" if name.endswith(("faces", "lengths")) else "float"
-        raise TypeError(
-            f"{reader.path}: {name}: expected an array of numbers, got one of Python objects; save it with "
-            f"rows of equal length, as np.asarray({name}, dtype={dtype})"
-        ) from error
-
-
-def _open_zarr(path: StrPath) -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise MissingExtraError("reading .zarr recordings", "zarr", "data") from error
-    try:
-        group = zarr.open_group(path, mode="r")
-        return {name: _FromZarr(path, name, group[name]) for name in group.array_keys()}
-    except Exception as error:
-        raise ValueError(f"path: cannot read a zarr group from {path!r}: {error}") from error
-
-
-class _FromZarr:
-    """An array of a zarr group, which reads what is asked for and says which array is damaged."""
-
-    def __init__(self, path: StrPath, name: str, array: Any) -> None:
-        self.path, self.name, self._array = path, name, array
-        self.shape, self.dtype = tuple(array.shape), array.dtype
-
-    def __getitem__(self, index: Any) -> Array:
-        try:
-            return self._array[index]
-        except MemoryError:
-            raise
-        except Exception as error:  # codecs raise whatever they trip over
-            raise ValueError(f"path: {self.path} is damaged: {self.name}: {error}") from error

@@ -30,12 +30,13 @@ def bisection_reference(bodies, pairs, samples, iterations):
         screw = s01_screw.screw_of_pair(
             mesh_a, mesh_b, (p0[a], q0[a]), (p1[a], q1[a]), (p0[b], q0[b]), (p1[b], q1[b])
         )
-        sides = [s02_facing.side_of(screw, tables[bodies.shape[k]], x) for k, x in ((a, "a"), (b, "b"))]
-        asked = []
+        side_a = s02_facing.side_of(screw, tables[bodies.shape[a]], "a")
+        side_b = s02_facing.side_of(screw, tables[bodies.shape[b]], "b")
+        asked: list[float] = []
 
-        def overlap(t, screw=screw, sides=sides, asked=asked):
+        def overlap(t, screw=screw, a=side_a, b=side_b, asked=asked):
             asked.append(t)
-            return s09_overlap.overlap_at(screw, *sides, t - 0.5)
+            return s09_overlap.overlap_at(screw, a, b, t - 0.5)
 
         first = next((k for k in range(samples + 1) if overlap(k / samples)), None)
         if first == 0:

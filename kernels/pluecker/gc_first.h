@@ -60,9 +60,9 @@ GC_FN gc_vec gc_first_place(const gc_mover_at *q, int vertex)
 }
 
 /* may a face with this outward normal be touched from its front? */
-GC_FN int gc_first_faces(const gc_trip *w, gc_vec n)
+GC_FN int gc_first_faces(const gc_trip *w, int mode, gc_vec n)
 {
-    return w->motion->mode != GC_GOES || gc_dot(n, w->here.way) < GC_R(0.0);
+    return mode != GC_GOES || gc_dot(n, w->here.way) < GC_R(0.0);
 }
 
 GC_FN gc_pivot gc_first_pivot(const gc_trip *w)
@@ -213,13 +213,13 @@ GC_FN int gc_first_arrives_mover(const gc_mover_at *q, int face, const gc_arriva
 }
 
 /* vertex `vertex` of the mover against face i of the obstacle */
-GC_FN void gc_first_vf(const gc_mover_at *q, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
+GC_FN void gc_first_vf(const gc_mover_at *q, int mode, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
     const gc_trip *w = q->walk;
     gc_vec x = gc_first_place(q, vertex), v = w->here.way;
     gc_real way = gc_first_side(w->form.two_sided, n, x, corner), f;
     n = gc_scale(n, way);
-    if (w->motion->mode == GC_TURNS) {
+    if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(w);
         gc_arrival arrival;
         if (!gc_vertex_plane_rotation(&pivot, x, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
@@ -227,7 +227,7 @@ GC_FN void gc_first_vf(const gc_mover_at *q, gc_found *best, int i, int vertex, 
         gc_found_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], arrival.point, n);
         return;
     }
-    if (w->motion->mode == GC_STANDS) {
+    if (mode == GC_STANDS) {
         gc_real most, far = gc_points_way(q, &most);
         v = gc_scale(n, -far);
         if (gc_vertex_plane_translation(x, v, n, corner, q->zone, most, &f) && gc_first_within_obstacle(q, i, x, v, way))
@@ -241,13 +241,13 @@ GC_FN void gc_first_vf(const gc_mover_at *q, gc_found *best, int i, int vertex, 
 }
 
 /* a vertex of the obstacle against face i of the mover */
-GC_FN void gc_first_fv(const gc_mover_at *q, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
+GC_FN void gc_first_fv(const gc_mover_at *q, int mode, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
     const gc_trip *w = q->walk;
     gc_vec y = gc_form_place(&w->world->forms, &w->form, vertex), v = gc_scale(w->here.way, GC_R(-1.0));
     gc_real way = gc_first_side(q->form.two_sided, n, y, corner), f;
     n = gc_scale(n, way);
-    if (w->motion->mode == GC_TURNS) {
+    if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(w), back = pivot;
         gc_arrival arrival;
         back.axis = gc_scale(pivot.axis, GC_R(-1.0));
@@ -257,7 +257,7 @@ GC_FN void gc_first_fv(const gc_mover_at *q, gc_found *best, int i, int vertex, 
         gc_found_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, n);
         return;
     }
-    if (w->motion->mode == GC_STANDS) {
+    if (mode == GC_STANDS) {
         gc_real most, far = gc_points_way(q, &most);
         v = gc_scale(n, -far);
         if (gc_vertex_plane_translation(y, v, n, corner, q->zone, most, &f) && gc_first_within_mover(q, i, y, v, way))
@@ -305,13 +305,13 @@ GC_LARGE void gc_first_ee_near(const gc_mover_at *q, const gc_ridge *p, const gc
     }
 }
 
-GC_FN void gc_first_ee(const gc_mover_at *q, gc_found *best, const gc_ridge *p, const gc_ridge *r)
+GC_FN void gc_first_ee(const gc_mover_at *q, int mode, gc_found *best, const gc_ridge *p, const gc_ridge *r)
 {
     gc_vec v = q->walk->here.way, n;
     gc_real f;
-    if (q->walk->motion->mode == GC_STANDS) {
+    if (mode == GC_STANDS) {
         gc_first_ee_near(q, p, r);
-    } else if (q->walk->motion->mode == GC_TURNS) {
+    } else if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(q->walk);
         gc_arrival arrival;
         if (gc_edge_edge_rotation(
@@ -376,7 +376,7 @@ GC_FN int gc_pairs_settle(gc_pairs_of *p)
 }
 
 /* mover's vertices [v0, v1) of its list against the faces of the leaf */
-GC_LARGE void gc_first_vertices(const gc_mover_at *q, gc_found *best, int v0, int v1)
+GC_LARGE void gc_first_vertices(const gc_mover_at *q, int mode, gc_found *best, int v0, int v1)
 {
     const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
@@ -390,14 +390,14 @@ GC_LARGE void gc_first_vertices(const gc_mover_at *q, gc_found *best, int v0, in
             was = p.at;
             n = gc_load_vec(t->reals + w->form.plane, p.at);
             corner = gc_form_place(t, &w->form, t->ints[w->form.corner + begin]);
-            live = w->form.two_sided || gc_first_faces(w, n);
+            live = w->form.two_sided || gc_first_faces(w, mode, n);
         }
-        if (live) gc_first_vf(q, best, p.at, q->forms.ints[q->form.vertex + v0 + p.in], n, corner);
+        if (live) gc_first_vf(q, mode, best, p.at, q->forms.ints[q->form.vertex + v0 + p.in], n, corner);
     }
 }
 
 /* faces [first, last) of the mover against the vertices of the leaf */
-GC_LARGE void gc_first_polygons(const gc_mover_at *q, gc_found *best, int first, int last)
+GC_LARGE void gc_first_polygons(const gc_mover_at *q, int mode, gc_found *best, int first, int last)
 {
     const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms, *s = &q->forms;
@@ -414,15 +414,15 @@ GC_LARGE void gc_first_polygons(const gc_mover_at *q, gc_found *best, int first,
             if (live) {
                 n = gc_rotate(w->here.rot, gc_load_vec(s->reals + q->form.plane, p.at));
                 corner = gc_first_place(q, s->ints[q->form.corner + begin]);
-                live = q->form.two_sided || gc_first_faces(w, gc_scale(n, GC_R(-1.0)));
+                live = q->form.two_sided || gc_first_faces(w, mode, gc_scale(n, GC_R(-1.0)));
             }
         }
-        if (live) gc_first_fv(q, best, p.at, t->ints[w->form.vertex + v0 + p.in], n, corner);
+        if (live) gc_first_fv(q, mode, best, p.at, t->ints[w->form.vertex + v0 + p.in], n, corner);
     }
 }
 
 /* the mover's edges [e0, e1) against those of the leaf */
-GC_LARGE void gc_first_edges(const gc_mover_at *q, gc_found *best, int e0, int e1)
+GC_LARGE void gc_first_edges(const gc_mover_at *q, int mode, gc_found *best, int e0, int e1)
 {
     const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
@@ -438,19 +438,20 @@ GC_LARGE void gc_first_edges(const gc_mover_at *q, gc_found *best, int e0, int e
             gc_ridge_of_obstacle(q, p.at, &theirs);
         }
         gc_ridge_of_mover(q, e0 + p.in, &mine);
-        gc_first_ee(q, best, &mine, &theirs);
+        gc_first_ee(q, mode, best, &mine, &theirs);
     }
 }
 
-GC_FN void gc_first_leaf(const gc_mover_at *q, gc_found *best, int first, int last)
+GC_FN void gc_first_leaf(const gc_mover_at *q, int mode, gc_found *best, int first, int last)
 {
     const gc_forms *s = &q->forms;
     gc_first_vertices(
-        q, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
+        q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
         gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex));
-    gc_first_polygons(q, best, first, last);
+    gc_first_polygons(q, mode, best, first, last);
     gc_first_edges(
-        q, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_edge), gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge));
+        q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_edge),
+        gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge));
 }
 
 #endif

@@ -94,7 +94,8 @@ GC_FN int gc_vertex_plane_translation(
     gc_real *fraction)
 {
     gc_real k = -gc_dot(n, v), distance = gc_dot(n, gc_sub(x, corner)), left = distance - expel;
-    if (!(k > GC_R(0.0)) || !(distance >= -expel)) return 0;
+    /* one branch for all, which most vertices take: the last is the quotient's, with room for its rounding */
+    if (!((k > GC_R(0.0)) & (distance >= -expel) & (left <= k * most * GC_R(1.000001)))) return 0;
     *fraction = left > GC_R(0.0) ? left / k : GC_R(0.0);
     return *fraction <= most;
 }
@@ -136,11 +137,11 @@ typedef struct {
 } gc_wedge;
 
 /* signs, as bits 1 (plus) and 2 (minus), with which the normal u x w leads away from the wedge of an edge, `other` being the
- * direction of the edge that crosses it */
-GC_FN int gc_wedge_signs(const gc_wedge *wedge, gc_vec other)
+ * direction of the edge that crosses it; within the angle `slack` of a face both do */
+GC_FN int gc_wedge_signs_within(const gc_wedge *wedge, gc_vec other, gc_real slack)
 {
-    gc_real slack = GC_FACING_ROUNDING * gc_most(other);
     int signs = 3;
+    slack *= gc_most(other);
     if (wedge->faces > 0) {
         gc_real rise = gc_dot(other, wedge->first);
         signs &= (rise <= slack ? 1 : 0) | (rise >= -slack ? 2 : 0);
@@ -150,6 +151,11 @@ GC_FN int gc_wedge_signs(const gc_wedge *wedge, gc_vec other)
         signs &= (rise >= -slack ? 1 : 0) | (rise <= slack ? 2 : 0);
     }
     return signs;
+}
+
+GC_FN int gc_wedge_signs(const gc_wedge *wedge, gc_vec other)
+{
+    return gc_wedge_signs_within(wedge, other, GC_FACING_ROUNDING);
 }
 
 /* What two crossing edges are to each other, along u and w: n = u x w, side of the mover's and the still edge's line, and how

@@ -73,13 +73,13 @@ GC_FN void gc_found_least(gc_found *t, GC_GLOBAL const gc_real *reals, GC_GLOBAL
 }
 
 /* the pieces of the mover that may come to the leaf, each against it; a small mover is one piece */
-GC_FN void gc_query_leaf(gc_mover_at *q, gc_found *best, gc_real last)
+GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
 {
     const gc_trip *w = q->walk;
     int whole = q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF, node = 1, pieces = 1;
     gc_vec low, high;
     if (whole) {
-        gc_first_leaf(q, best, 0, q->form.faces);
+        gc_first_leaf(q, mode, best, 0, q->form.faces);
         return;
     }
     pieces = 1 << (q->form.height - (GC_FORM_PIECE - GC_FORM_LEAF));
@@ -108,7 +108,7 @@ GC_FN void gc_query_leaf(gc_mover_at *q, gc_found *best, gc_real last)
         }
         if (comes) {
             int first = (node - pieces) << GC_FORM_PIECE;
-            gc_first_leaf(q, best, first, GC_MIN(first + (1 << GC_FORM_PIECE), q->form.faces));
+            gc_first_leaf(q, mode, best, first, GC_MIN(first + (1 << GC_FORM_PIECE), q->form.faces));
         }
         while (node & 1 && node > 1) node >>= 1;
         node = node > 1 ? node + 1 : 0;
@@ -117,7 +117,7 @@ GC_FN void gc_query_leaf(gc_mover_at *q, gc_found *best, gc_real last)
 
 /* The first touch of a mover up to the end of its motion; all items of the group return the same. `w` has its pose, motion and
  * what to look at. */
-GC_LARGE void gc_query_first(gc_trip *w, gc_mover_at *q, const gc_desk *desk, gc_found *best)
+GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_desk *desk, gc_found *best)
 {
     gc_real last = w->motion->end;
     int step;
@@ -139,7 +139,7 @@ GC_LARGE void gc_query_first(gc_trip *w, gc_mover_at *q, const gc_desk *desk, gc
             q->n_kept = 0;
             for (int k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) gc_store_vec(desk->kept, k, gc_first_place(q, k));
             q->n_kept = n;
-        } else if (step == GC_TRIP_LEAF) gc_query_leaf(q, best, last);
+        } else if (step == GC_TRIP_LEAF) gc_query_leaf(q, mode, best, last);
         if (GC_GROUP_SIZE > 1) {
             if (step == GC_TRIP_LEAF && best->kind != GC_TOUCH_LAST)
                 GC_ATOMIC_MAX(desk->bound, GC_BOUND_STEPS - gc_bound_step(best->time));

@@ -111,33 +111,56 @@ GC_FN int gc_swing_sinks(gc_swing s)
  * the zone, `behind` the most that the start may be behind, `near` a distance that counts as met although it is not zero.
  * stop: where `outer` falls to zero; at once, if it starts below and the distance sinks; the top, if it rises and never comes
  * out of the zone. met: where `real` then falls to zero, or else is least; below zero if that is beyond half a turn. 0 if
- * nothing is met, or nothing stops within half a turn. */
-GC_FN int gc_swing_stop(gc_swing real, gc_swing outer, gc_real behind, gc_real near, gc_real *stop, gc_real *met)
+ * nothing is met, or nothing stops within half a turn.
+ *
+ * gc_swing_order takes in stop and met where both fall, if they do (leaves and falls); gc_swing_stop solves for that. */
+GC_FN int gc_swing_order(
+    gc_swing real,
+    gc_swing outer,
+    gc_real behind,
+    gc_real near,
+    int leaves,
+    int falls,
+    gc_real *stop,
+    gc_real *met)
 {
     gc_real reach = gc_swing_amplitude(real), middle = real.start - real.cosine;
-    int sinks = gc_swing_sinks(real), falls = gc_swing_falls(real, met), leaves;
-    if (outer.start <= GC_R(0.0) && sinks > 0) { /* in the zone, or behind it, and going deeper */
+    int sinks = gc_swing_sinks(real), in_zone = outer.start <= GC_R(0.0);
+    if (in_zone && sinks > 0) { /* or behind it, and going deeper */
         *stop = GC_R(0.0);
         if (real.start < GC_R(0.0)) {
             *met = GC_R(0.0);
             return real.start >= -behind;
         }
-    } else if (outer.start <= GC_R(0.0) && (sinks < 0 || real.slope == GC_R(0.0))) {
-        return 0;                                                        /* stays as it is, or is at its lowest */
-    } else if (outer.start <= GC_R(0.0) && middle + reach < GC_R(0.0)) { /* comes nearer to the front, never through it */
+    } else if (in_zone && (sinks < 0 || real.slope == GC_R(0.0))) {
+        return 0;                                       /* stays as it is, or is at its lowest */
+    } else if (in_zone && middle + reach < GC_R(0.0)) { /* comes nearer to the front, never through it */
         *stop = gc_swing_top(real);
         *met = *stop;
         return real.start >= -behind;
     } else {
-        leaves = gc_swing_falls(outer, stop);
-        if (outer.start <= GC_R(0.0) && (!leaves || (*stop < GC_R(0.0) && falls && *met >= GC_R(0.0))))
-            *stop = gc_swing_top(real);
+        if (in_zone && (!leaves || (*stop < GC_R(0.0) && falls && *met >= GC_R(0.0)))) *stop = gc_swing_top(real);
         else if (!leaves) return 0;
         if (!(*stop >= GC_R(0.0))) return 0;
     }
     if (falls) return 1;
     *met = gc_swing_low(real);
     return middle - reach <= near;
+}
+
+GC_FN int gc_swing_stop(gc_swing real, gc_swing outer, gc_real behind, gc_real near, gc_real *stop, gc_real *met)
+{
+    int falls = gc_swing_falls(real, met), leaves = gc_swing_falls(outer, stop);
+    return gc_swing_order(real, outer, behind, near, leaves, falls, stop, met);
+}
+
+/* a bound, with room for its rounding, on how far s falls below its start until half-angle tangent `most` */
+GC_FN gc_real gc_swing_drop(gc_swing s, gc_real most)
+{
+    gc_real sine, versine, zero = GC_R(0.0);
+    gc_turn_parts(most, &sine, &versine);
+    if (most > GC_R(1.0)) sine = GC_R(1.0);
+    return (GC_MAX(-s.slope, zero) * sine + GC_MAX(s.cosine, zero) * versine) * GC_R(1.000001);
 }
 
 GC_FN gc_swing gc_swing_less(gc_swing s, gc_real level)
@@ -212,6 +235,7 @@ GC_FN int gc_vertex_area_rotation(
 {
     gc_swing real = gc_vertex_swing(pivot, x, n, corner);
     gc_real met, zone = expel * length;
+    if (real.start - zone > gc_swing_drop(real, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, zone), zone, lateral * length, r, &met) || !(*r <= most)) return 0;
     *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), gc_scale(n, GC_R(1.0) / length), lateral);
     return 1;
@@ -300,22 +324,29 @@ GC_FN gc_swing gc_swing_rounded(const gc_two_swing *t)
     return s;
 }
 
-/* a root of sign * t - less, improved by one step of Newton's */
-GC_LARGE gc_real gc_swing_root_twofold(const gc_two_swing *t, gc_real sign, gc_swing less, gc_real r)
+/* sign * t - less */
+GC_FN gc_two_swing gc_two_swing_less(const gc_two_swing *t, gc_real sign, gc_swing less)
 {
-    gc_real slope, step;
-    gc_two x = gc_two_of(r), a, b, c, value, way = gc_two_of(sign);
-    if (!(GC_ABS(r) < GC_R(1e6)) || r == GC_R(0.0)) return r;
-    c = gc_two_add(gc_two_mul(t->start, way), gc_two_of(-less.start));
-    b = gc_two_add(gc_two_mul(t->slope, way), gc_two_of(-less.slope));
-    a = gc_two_add(gc_two_mul(t->cosine, way), gc_two_of(-less.cosine));
-    a = gc_two_add(c, gc_two_mul(a, gc_two_of(GC_R(-2.0))));
-    b = gc_two_mul(b, gc_two_of(GC_R(2.0)));
-    value = gc_two_add(gc_two_mul(gc_two_add(gc_two_mul(a, x), b), x), c);
-    slope = GC_R(2.0) * a.hi * r + b.hi;
-    if (!(GC_ABS(slope) > GC_R(0.0))) return r;
-    step = value.hi / slope;
-    return GC_ABS(step) < GC_R(1e-3) * GC_ABS(r) ? r - step : r;
+    gc_two way = gc_two_of(sign);
+    gc_two_swing s;
+    s.start = gc_two_add(gc_two_mul(t->start, way), gc_two_of(-less.start));
+    s.slope = gc_two_add(gc_two_mul(t->slope, way), gc_two_of(-less.slope));
+    s.cosine = gc_two_add(gc_two_mul(t->cosine, way), gc_two_of(-less.cosine));
+    return s;
+}
+
+/* gc_swing_falls in twice the digits */
+GC_LARGE int gc_swing_falls_twofold(const gc_two_swing *s, gc_real *r)
+{
+    gc_two a = gc_two_add(s->start, gc_two_mul(s->cosine, gc_two_of(GC_R(-2.0)))), b = s->slope, c = s->start;
+    gc_two square = gc_two_sub(gc_two_mul(b, b), gc_two_mul(a, c)), root;
+    if (!(square.hi >= GC_R(0.0))) return 0;
+    root = gc_two_root(square);
+    if (b.hi > GC_R(0.0)) *r = a.hi != GC_R(0.0) ? -gc_two_ratio(gc_two_add(b, root), a) : GC_TURN_MOST;
+    else if (root.hi - b.hi > GC_R(0.0)) *r = gc_two_ratio(c, gc_two_sub(root, b));
+    else if (a.hi < GC_R(0.0)) *r = GC_R(0.0);
+    else return 0;
+    return 1;
 }
 
 /* two edges that may turn towards each other, and what a look at them needs */
@@ -329,32 +360,59 @@ typedef struct {
     gc_real expel;
 } gc_edge_pair;
 
-/* How they meet at r, outwards being sign times the normal: 1 if that leads away from both wedges there, and the crossing is
- * within both edges or beyond their ends by no more than `lateral`. length: the sine between them, times `wide`. */
+/* How they meet at r, outwards being sign times the normal: 1 if that leads away from both wedges there, within `slack`, and
+ * the crossing is within both edges or beyond their ends by no more than `lateral`. length: the sine between them, times
+ * `wide`. */
 GC_FN int gc_edge_pair_meet(
     const gc_pivot *pivot,
     const gc_edge_pair *e,
     gc_real sign,
     gc_real lateral,
+    gc_real slack,
     gc_real r,
     gc_real *length,
     gc_arrival *arrival)
 {
     gc_vec u = gc_turned_vector(pivot, e->u, r), back = gc_turned_vector(pivot, e->w, -r), n = gc_cross(u, e->w), from;
-    gc_real along, reach, slack;
+    gc_real along, reach, over;
+    int signs = gc_wedge_signs_within(&e->of_still, u, slack) & gc_wedge_signs_within(&e->of_mover, back, slack);
     *length = gc_norm(n);
     if (!(*length > GC_ZONE_PARALLEL * e->expel * GC_MAX(gc_most(u), gc_most(e->w)))) return 0;
-    if (!(gc_wedge_signs(&e->of_still, u) & gc_wedge_signs(&e->of_mover, back) & (sign > GC_R(0.0) ? 1 : 2))) return 0;
+    if (!(signs & (sign > GC_R(0.0) ? 1 : 2))) return 0;
     n = gc_scale(n, GC_R(1.0) / *length);
     from = gc_sub(e->c, gc_turned(pivot, e->a, r));
     along = gc_dot(gc_cross(from, e->w), n);
     reach = GC_MIN(GC_MAX(along / *length, GC_R(0.0)), GC_R(1.0));
     *arrival = gc_arrival_at(pivot, gc_add(gc_sub(e->c, from), gc_scale(u, reach)), gc_scale(n, sign), lateral);
-    slack = gc_arrival_slack(arrival, e->w, lateral);
-    if (!(along >= -slack && along - *length <= slack)) return 0;
-    slack = gc_arrival_slack(arrival, u, lateral);
+    over = gc_arrival_slack(arrival, e->w, lateral);
+    if (!(along >= -over && along - *length <= over)) return 0;
+    over = gc_arrival_slack(arrival, u, lateral);
     along = gc_dot(gc_cross(from, u), n);
-    return along >= -slack && along - *length <= slack;
+    return along >= -over && along - *length <= over;
+}
+
+/* Does a first look, with the errors of the plain swing allowed for, leave it possible that they meet about `met`? And are
+ * twice the digits wanted (twice)? */
+GC_FN int gc_edge_pair_may_meet(
+    const gc_pivot *pivot,
+    const gc_edge_pair *e,
+    gc_swing real,
+    gc_real sign,
+    gc_real lateral,
+    gc_real met,
+    int *twice)
+{
+    gc_real length = gc_norm(gc_cross(gc_turned_vector(pivot, e->u, met), e->w)), middle = real.start - real.cosine;
+    gc_real reach = gc_swing_amplitude(real), rate = GC_SQRT(GC_MAX((reach - middle) * (reach + middle), GC_R(0.0)));
+    gc_arrival arrival;
+    *twice = !(e->doubt <= GC_ZONE_SURE * e->expel * length);
+    if (!(rate * length > GC_R(8.0) * e->doubt * e->wide)) { /* the angle itself is in doubt */
+        *twice = 1;
+        return 1;
+    }
+    return gc_edge_pair_meet(
+        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_FACING_ROUNDING + GC_R(4.0) * e->doubt / rate, met,
+        &length, &arrival);
 }
 
 /* One of the two ways round: the mover's edge comes against sign times the normal. */
@@ -368,29 +426,36 @@ GC_FN int gc_edge_pair_turn(
     gc_arrival *arrival)
 {
     gc_swing real = gc_swing_times(e->side, -sign), zone = gc_swing_times(real, GC_R(0.0)), outer;
-    gc_real thick = e->expel * e->wide + e->doubt, doubt = e->doubt, met, length, stop, root;
-    gc_two_swing sure;
-    int twice;
+    gc_real thick = e->expel * e->wide + e->doubt, doubt = e->doubt, met, length, stop;
+    gc_two_swing plain, sure;
+    int twice, falls, leaves;
     /* against the thickest zone there may be: few edges come so near; then whether they do within their ends */
+    if (real.start - thick > gc_swing_drop(real, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, thick), thick, thick, &stop, &met) || !(stop <= most)) return 0;
-    length = gc_norm(gc_cross(gc_turned_vector(pivot, e->u, met), e->w));
-    if (!(length > GC_R(0.0)) || !gc_edge_pair_meet(pivot, e, sign, lateral + doubt / length, met, &length, arrival))
-        return 0;
-    twice = !(doubt <= GC_ZONE_SURE * e->expel * length);
+    if (!gc_edge_pair_may_meet(pivot, e, real, sign, lateral, met, &twice)) return 0;
     if (twice) {
         doubt = GC_R(0.0);
-        sure = gc_edge_swing_twofold(pivot, e->a, e->b, e->c, e->d);
-        real = gc_swing_times(gc_swing_rounded(&sure), -sign);
-        if (!gc_swing_stop(real, gc_swing_less(real, thick), thick, thick, &stop, &met)) return 0;
-        if (gc_swing_falls(real, &root) && root == met) met = gc_swing_root_twofold(&sure, -sign, zone, met);
-        if (!gc_edge_pair_meet(pivot, e, sign, lateral, met, &length, arrival)) return 0;
+        plain = gc_edge_swing_twofold(pivot, e->a, e->b, e->c, e->d);
+        sure = gc_two_swing_less(&plain, -sign, zone);
+        real = gc_swing_rounded(&sure);
+        outer = gc_swing_less(real, thick);
+        leaves = gc_swing_falls(outer, &stop);
+        falls = gc_swing_falls_twofold(&sure, &met);
+        if (!gc_swing_order(real, outer, thick, thick, leaves, falls, &stop, &met)) return 0;
+    } else {
+        falls = gc_swing_falls(real, &stop);
     }
-    if (real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
+    if (!gc_edge_pair_meet(pivot, e, sign, lateral, GC_FACING_ROUNDING, met, &length, arrival)) return 0;
+    if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
     /* the zone ends at the still line, moved outwards along the normal of the meeting */
     zone = gc_swing_times(gc_direction_swing(pivot, e->u, gc_cross(e->w, arrival->normal)), sign * e->expel);
     outer = gc_swing_minus(real, zone);
-    if (!gc_swing_stop(real, outer, e->expel * length + doubt, thick, r, &met)) return 0;
-    if (twice && gc_swing_falls(outer, &root) && root == *r) *r = gc_swing_root_twofold(&sure, -sign, zone, *r);
+    leaves = gc_swing_falls(outer, r);
+    if (twice) {
+        sure = gc_two_swing_less(&plain, -sign, zone);
+        leaves = gc_swing_falls_twofold(&sure, r);
+    }
+    if (!gc_swing_order(real, outer, e->expel * length + doubt, thick, leaves, falls, r, &met)) return 0;
     return *r >= GC_R(0.0) && *r <= most;
 }
 

@@ -83,6 +83,22 @@ GC_FN gc_two gc_two_mul(gc_two a, gc_two b)
     return gc_two_tidy(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
 }
 
+/* a / b, rounded */
+GC_FN gc_real gc_two_ratio(gc_two a, gc_two b)
+{
+    gc_real q = a.hi / b.hi;
+    gc_two rest = gc_two_sub(a, gc_two_mul(b, gc_two_of(q)));
+    return q + rest.hi / b.hi;
+}
+
+/* the root of a >= 0: one step of Newton's */
+GC_FN gc_two gc_two_root(gc_two a)
+{
+    gc_real r = GC_SQRT(a.hi);
+    gc_two rest = gc_two_sub(a, gc_two_product(r, r));
+    return r > GC_R(0.0) ? gc_two_tidy(r, GC_R(0.5) * rest.hi / r) : gc_two_of(r);
+}
+
 GC_FN gc_two_vec gc_two_vec_make(gc_two x, gc_two y, gc_two z)
 {
     gc_two_vec r;

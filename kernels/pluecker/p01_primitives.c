@@ -13,6 +13,27 @@
 
 #define GC_PLACE(row, column, name) ((gc_long)(row) * name##_row + (gc_long)(column) * name##_column)
 
+/* row and column of a test, and of the one so many further: a division only where a row ends */
+typedef struct {
+    int row, column;
+} gc_place;
+
+GC_FN gc_place gc_place_of(int i, int first_row, int columns)
+{
+    gc_place at;
+    at.row = first_row + i / columns;
+    at.column = i % columns;
+    return at;
+}
+
+GC_FN void gc_place_move(gc_place *at, int step, int columns)
+{
+    at->column += step;
+    if (at->column < columns) return;
+    at->row += at->column / columns;
+    at->column %= columns;
+}
+
 GC_KERNEL void p01_lines(
     int n,
     int first_row,
@@ -25,8 +46,9 @@ GC_KERNEL void p01_lines(
     GC_GLOBAL const gc_real *b_in, /* (.., 3) */
     GC_GLOBAL gc_real *lines_out)  /* (rows * columns, 6) */
 {
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int down = i / columns, column = i - down * columns, row = first_row + down;
+    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+        int row = at.row, column = at.column;
         GC_GLOBAL gc_real *out = lines_out + 6 * ((gc_long)row * columns + column);
         gc_line p = gc_line_through(
             gc_load_vec(a_in, GC_PLACE(row, column, a)), gc_load_vec(b_in, GC_PLACE(row, column, b)));
@@ -63,8 +85,9 @@ GC_KERNEL void p01_sides(
     GC_GLOBAL const gc_real *q_in, /* (.., 6) */
     GC_GLOBAL gc_real *side_out)   /* (rows * columns,) */
 {
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int down = i / columns, column = i - down * columns, row = first_row + down;
+    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+        int row = at.row, column = at.column;
         gc_line p = gc_load_line(p_in + 6 * GC_PLACE(row, column, p));
         gc_line q = gc_load_line(q_in + 6 * GC_PLACE(row, column, q));
         side_out[(gc_long)row * columns + column] = gc_line_side(p, q);
@@ -114,8 +137,9 @@ GC_KERNEL void p01_vertex_translation(
     GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int down = i / columns, column = i - down * columns, row = first_row + down;
+    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+        int row = at.row, column = at.column;
         gc_long which = GC_PLACE(row, column, polygon);
         GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
         gc_vec x = gc_load_vec(vertex_in, GC_PLACE(row, column, vertex));
@@ -170,8 +194,9 @@ GC_KERNEL void p01_vertex_rotation(
     GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int down = i / columns, column = i - down * columns, row = first_row + down;
+    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+        int row = at.row, column = at.column;
         gc_long which = GC_PLACE(row, column, polygon), turn = GC_PLACE(row, column, turn);
         GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
         gc_vec x = gc_load_vec(vertex_in, GC_PLACE(row, column, vertex)), c;
@@ -224,8 +249,9 @@ GC_KERNEL void p01_edge_translation(
     GC_GLOBAL const gc_real *still_normal_in, /* (.., still_faces, 3) */
     GC_GLOBAL gc_real *fraction_out)          /* (rows * columns,) */
 {
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int down = i / columns, column = i - down * columns, row = first_row + down;
+    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+        int row = at.row, column = at.column;
         gc_long edge = GC_PLACE(row, column, edge), still = GC_PLACE(row, column, still);
         gc_wedge of_mover = gc_load_wedge(edge_faces, edge_normal_in, edge);
         gc_wedge of_still = gc_load_wedge(still_faces, still_normal_in, still);
@@ -262,8 +288,9 @@ GC_KERNEL void p01_edge_rotation(
     GC_GLOBAL const gc_real *still_normal_in,
     GC_GLOBAL gc_real *fraction_out) /* (rows * columns,) */
 {
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int down = i / columns, column = i - down * columns, row = first_row + down;
+    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+        int row = at.row, column = at.column;
         gc_long edge = GC_PLACE(row, column, edge), still = GC_PLACE(row, column, still);
         gc_long turn = GC_PLACE(row, column, turn);
         gc_wedge of_mover = gc_load_wedge(edge_faces, edge_normal_in, edge);

@@ -66,7 +66,7 @@ GC_KERNEL void p02_translate(
         w.motion = &motion;
         w.way = gc_load_vec(way_in, i);
         w.axis = w.pivot = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-        gc_query_first(&w, &q, &desk, &best);
+        gc_query_first(&w, GC_GOES, &q, &desk, &best);
         if (GC_LOCAL_ID == 0) {
             gc_found_write(&best, i, hit_out, point_out, normal_out);
             fraction_out[i] = best.time;

@@ -76,7 +76,7 @@ GC_KERNEL void p03_rotate(
         w.pivot = about_itself ? w.position : gc_load_vec(pivot_in, i);
         w.skip |= stopped;
         gc_motion_turn(s, c, &motion);
-        gc_query_first(&w, &q, &desk, &best);
+        gc_query_first(&w, GC_TURNS, &q, &desk, &best);
         if (GC_LOCAL_ID == 0 && !w.skip) {
             gc_found_write(&best, i, hit_out, point_out, normal_out);
             parts_out[i] += 1;

@@ -72,7 +72,7 @@ GC_KERNEL void p04_contacts(
         w.motion = &motion;
         w.way = w.axis = w.pivot = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
         w.grown += points.distance;
-        gc_query_first(&w, &q, &desk, &best);
+        gc_query_first(&w, GC_STANDS, &q, &desk, &best);
         i += GC_GROUP_STEP(n_movers);
     } while (i < GC_GROUP_HI(n_movers));
 }

@@ -5,14 +5,14 @@ import threading
 import numpy as np
 import pytest
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from gpu_collide.backends.builds import Builds
 from gpu_collide.errors import KernelCompileError
 
 
 def test_a_program_has_its_own_kernels_only(backend):
     module = backend.module("bvh", "mixed")
-    assert set(module) == set(sources.parse(sources.program("bvh")))
+    assert set(module) == set(declarations.parse(sources.program("bvh")))
     assert backend.module("bvh", "mixed") is module and backend.module(("bvh",), "mixed") is module
     with pytest.raises(KeyError, match="no kernel named 's07_solve'; there are b01_faces"):
         module.kernel("s07_solve")
@@ -34,7 +34,7 @@ def test_records_lie_in_c_where_python_has_them(backend):
     """Every column of every record, by a kernel that writes down its places."""
     places = [
         (f"GC_{name.upper()}_{column}", offset)
-        for name, record in sources.records(sources.source()).items()
+        for name, record in declarations.records(sources.source()).items()
         for column, offset in record.offsets.items()
     ]
     files = sources.resolve((*sources.PROGRAMS["near"], *sources.PROGRAMS["screen"]), sources.known())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import cuda, nvrtc, sources
+from gpu_collide.backends import cuda, declarations, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ EVERYDAY = {("single", 70), ("double", 80), ("mixed", 90), ("mixed", 100)}
 def matrix():
     """The test kernel everywhere; the programs once for each architecture and precision."""
     for arch in ARCHITECTURES:
-        for precision in sources.PRECISIONS:
+        for precision in declarations.PRECISIONS:
             yield pytest.param(MACROS, precision, arch, id=f"every_macro-{precision}-{arch}")
             marks = () if (precision, arch) in EVERYDAY else pytest.mark.slow
             for name in sources.PROGRAMS:
@@ -49,7 +49,7 @@ def matrix():
 def test_ptx(text, precision, arch):
     ptx = cuda.compile_only(arch, precision, text=text, kind="ptx", major=12).decode()
     assert f".target sm_{arch}" in ptx
-    for name in sources.parse(text):
+    for name in declarations.parse(text):
         assert f".entry {name}(" in ptx
     code = "\n".join(
         line for line in ptx.splitlines() if not line.lstrip().startswith(("//", ".loc", ".file"))

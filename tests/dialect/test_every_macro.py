@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 
 HERE = Path(__file__).parent
 TEXT = sources.joined("common/gc_platform.h") + sources.join([HERE / "every_macro.c"])
 
 
 def test_every_macro_is_used():
-    header = sources.strip_comments((sources.kernels_dir() / "common" / "gc_platform.h").read_text())
+    header = declarations.strip_comments((sources.kernels_dir() / "common" / "gc_platform.h").read_text())
     macros = set(re.findall(r"#define (GC_\w+)", header))
     helpers = {m for m in macros if m.endswith(("_FN", "_FLOAT", "_DOUBLE"))} - {"GC_FN"} | {"GC_PLATFORM_H"}
     used = (HERE / "every_macro.c").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, drivers, sources
 
 HERE = Path(__file__).parent
 FILES = [*sources.kernel_files(), HERE / "every_macro.c"]
@@ -29,7 +29,7 @@ BANNED = {
 
 
 def code_of(path):
-    return sources.strip_comments(path.read_text(encoding="utf-8"))
+    return declarations.strip_comments(path.read_text(encoding="utf-8"))
 
 
 def places(path, code, pattern):
@@ -100,10 +100,10 @@ def test_single_has_no_double():
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
-@pytest.mark.parametrize("precision", sources.PRECISIONS)
+@pytest.mark.parametrize("precision", declarations.PRECISIONS)
 def test_no_warnings(precision, tmp_path):
     text = sources.join(FILES)
-    text += sources.c_entry_points(sources.parse(text))
+    text += drivers.c_entry_points(declarations.parse(text))
     command = [
         "gcc",
         "-std=c11",
@@ -114,7 +114,7 @@ def test_no_warnings(precision, tmp_path):
         "-Wno-unknown-pragmas",
         "-Wno-unused-function",
     ]
-    command += ["-Werror", "-ffp-contract=off", f"-DGC_PRECISION={sources.PRECISIONS[precision]}"]
+    command += ["-Werror", "-ffp-contract=off", f"-DGC_PRECISION={declarations.PRECISIONS[precision]}"]
     done = subprocess.run(
         [*command, "-x", "c", "-c", "-o", str(tmp_path / "k.o"), "-"],
         input=text,

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 
 FOLDER = sources.kernels_dir()
 KNOWN = sources.known()
-CODE = {name: sources.strip_comments((FOLDER / name).read_text(encoding="utf-8")) for name in KNOWN}
+CODE = {name: declarations.strip_comments((FOLDER / name).read_text(encoding="utf-8")) for name in KNOWN}
 DEFINED = re.compile(
     r"^#define\s+(GC_\w+)|^\}\s*(gc_\w+);|^typedef\s+(?!struct)[\w ]+?(gc_\w+);"
     r"|^(?:GC_FN|GC_LARGE|GC_INLINE)\s+(?:const\s+)?(?:GC_GLOBAL\s+)?\w+\s+\*?(\w+)\(",
@@ -19,7 +19,7 @@ DEFINED = re.compile(
 def defined(code):
     """Macros, types, functions and places of records that a file defines."""
     names = {name for groups in DEFINED.findall(code) for name in groups if name}
-    lists = sources.records(sources.source())
+    lists = declarations.records(sources.source())
     for record in re.findall(r"^GC_RECORD\(GC_(\w+)\)", code, re.M):
         names |= {f"GC_{record}_{column}" for column in lists[record.lower()].offsets}
     return names
@@ -56,7 +56,7 @@ def test_only_a_launch_of_several_stages_needs_stages():
     for name, needed in KNOWN.items():
         stages = [need for need in needed if need.endswith(".c")]
         assert name == "screw/screen.c" or not stages, f"{name} needs {stages}"
-        assert not any(sources.parse(CODE[stage]) for stage in stages)
+        assert not any(declarations.parse(CODE[stage]) for stage in stages)
 
 
 def test_no_name_is_defined_twice():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from tests.dialect import sanitized
 
 TESTS = Path(__file__).parents[1]
@@ -72,7 +72,7 @@ def test_the_sanitizer_of_threads_would_see_it(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("tests", ["dialect/test_every_macro.py", "screw", "bvh", "test_near.py"])
 def test_everyday_tests_under_sanitizers(gcc, tests):
-    if tests == "screw" and not sources.parse(sources.source()):
+    if tests == "screw" and not declarations.parse(sources.source()):
         pytest.skip("no kernels in this checkout")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(TESTS / tests)]
     done = subprocess.run(command, env=gcc, capture_output=True, text=True, cwd=TESTS.parent)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gpu_collide as gc
 from gpu_collide import scenes
 from gpu_collide._options import AUTO_FILTERS
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from gpu_collide.pipeline.filters import FILTERS
 from tests.acceptance import matrix
 from tests.filters import _cases
@@ -133,4 +133,4 @@ def test_the_reference_gives_the_same_with_its_own_filters():
 def test_each_filter_is_a_stage_with_an_entry_point():
     stages = sorted(path.stem for path in (sources.kernels_dir() / "filters").glob("f[0-9][0-9]_*.c"))
     assert list(FILTERS.values()) == stages and set(AUTO_FILTERS) <= set(FILTERS)
-    assert set(stages) <= set(sources.parse(sources.source()))
+    assert set(stages) <= set(declarations.parse(sources.source()))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {"bvh": "b", "filters": "f", "screw": "s"}
@@ -57,7 +57,7 @@ def test_kernels_reference_and_tests_have_the_same_stages(family):
 def test_every_entry_point_stands_in_the_file_of_its_stage(family):
     joined = {stage for stages in SHARED_LAUNCHES.values() for stage in stages}
     for path in sorted((ROOT / "kernels" / family).glob("*.c")):
-        entries = set(sources.parse(path.read_text(encoding="utf-8")))
+        entries = set(declarations.parse(path.read_text(encoding="utf-8")))
         if path.stem in SHARED_LAUNCHES:
             assert entries == {path.stem}
         elif path.stem[:3] in joined:
@@ -71,7 +71,7 @@ def test_every_entry_point_stands_in_the_file_of_its_stage(family):
 @pytest.mark.parametrize("launch", SHARED_LAUNCHES)
 def test_a_shared_launch_runs_each_of_its_stages(launch):
     (path,) = (ROOT / "kernels").glob(f"*/{launch}.c")
-    text = sources.strip_comments(path.read_text(encoding="utf-8"))
+    text = declarations.strip_comments(path.read_text(encoding="utf-8"))
     for stage in SHARED_LAUNCHES[launch]:
         assert re.search(rf"\b{stage}_\w+\(", text), stage
 

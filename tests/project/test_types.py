@@ -9,13 +9,13 @@ from typing import get_args
 import pytest
 
 from gpu_collide import _types
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_names_of_precisions_are_those_of_the_kernels():
-    assert get_args(_types.Precision) == tuple(sources.PRECISIONS)
+    assert get_args(_types.Precision) == tuple(declarations.PRECISIONS)
 
 
 @pytest.mark.slow

@@ -3,7 +3,9 @@
     parse.py      PTX to statements, each with the source line it comes from
     opcodes.py    what each opcode computes, as C; what is not in the table is an error
     translate.py  a PTX module to one C file
-    runtime.h     work-items as fibres, shadow memory, what counts as a failure
+    shadow.h      shadow memory, what counts as a failure
+    runtime.h     work-items as fibres, a launch
+    arithmetic.h  what C has no operator for
     build.py      that C file built and kept
     device.py     memory, its shadow, launches and their failures
     stand_in/     a package called cupy, as strict as CuPy

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from tests.ptx import install
 from tests.ptx.device import ALLOWED
 
@@ -91,7 +91,7 @@ def page(totals, results):
     for kernel in kernels:
         lines.append(f"{kernel:<16}" + "".join(f"{totals[kernel, c]:>16,}" for c in columns))
     lines.append(f"{'all':<16}" + "".join(f"{sum(totals[k, c] for k in kernels):>16,}" for c in columns))
-    silent = sorted(set(sources.parse(sources.source())) - set(kernels))
+    silent = sorted(set(declarations.parse(sources.source())) - set(kernels))
     lines += ["", f"never launched: {', '.join(silent) or 'none'}"]
     lines += ["", "group  what              ended          processor  result"]
     for size, what, code, seconds, last in results:

@@ -58,12 +58,12 @@ _POINTERS = ("base", "size", "state", "words", "bytes", "shared", "shared_size",
 CELL = 20  # bytes of a record
 
 
-class _Struct(ctypes.Structure):  # struct device of runtime.h
+class _Struct(ctypes.Structure):  # struct device of shadow.h
     _fields_ = [(name, ctypes.c_uint64) for name in _POINTERS]
     _fields_ += [("allowed", ctypes.c_void_p), ("epoch", ctypes.c_uint32), ("pad", ctypes.c_uint32)]
 
 
-class _Report(ctypes.Structure):  # struct report of runtime.h
+class _Report(ctypes.Structure):  # struct report of shadow.h
     _fields_ = [
         (name, ctypes.c_int32) for name in ("kind", "site", "item", "group", "other_item", "other_site")
     ]

@@ -1,4 +1,4 @@
-"""A PTX module to one C file, which runtime.h completes.
+"""A PTX module to one C file, which the files of `RUNTIME` complete.
 
 A PTX function becomes a C function, a register a variable, an opcode the expression that `opcodes` has for
 it. Each access to memory and each barrier carries the number of its source line, its site; site 0 is unknown.
@@ -14,6 +14,7 @@ from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, 
 
 __all__ = ["argument_sizes", "needed", "stack_bytes", "translate"]
 
+RUNTIME = ("shadow.h", "runtime.h", "arithmetic.h")  # before the functions of a module, in this order
 _REGISTER_TYPES = {"pred": "int", "b16": "uint16_t", "b32": "uint32_t", "b64": "uint64_t"}
 _REGISTER_TYPES |= {"f32": "float", "f64": "double"}
 _ATOMICS = {
@@ -123,7 +124,7 @@ class _Translator:
         waits = self._waiting()
         head = [f"#define N_SHARED {sum(-(-a.size // 16) * 16 for a in arrays if a.space == 'shared')}"]
         head.append(f"#define N_BLOCKS {len(self.blocks)}")
-        head.append((Path(__file__).parent / "runtime.h").read_text(encoding="utf-8"))
+        head += [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in RUNTIME]
         head += _declared(arrays)
         head += [_signature(f) + ";" for f in functions]
         tail = [_entry(f, f.name in waits) for f in functions if f.entry]

@@ -5,7 +5,7 @@ What OpenCL and CUDA do on a device, without a driver in between: work-items tha
 
 from unittest.mock import patch
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import drivers
 from gpu_collide.backends.cpu import CpuBackend
 
 SIZE = 8
@@ -99,7 +99,7 @@ def text_with_lanes(text):
 def _drivers(signatures):
     parts = []
     for sig in signatures.values():
-        part = _DRIVER.replace("PASSED", sources.passed_arguments(sig)).replace("NAME", sig.name)
+        part = _DRIVER.replace("PASSED", drivers.passed_arguments(sig)).replace("NAME", sig.name)
         parts.append(part.replace("LANES", str(SIZE)))
     return "".join(parts)
 
@@ -116,5 +116,5 @@ class LanesBackend(CpuBackend):
     def _build(self, text, precision, signatures):
         if "gc_probe" in signatures:  # the self test, which has no other files behind the platform's
             return super()._build(text, precision, signatures)
-        with patch.object(sources, "c_entry_points", _drivers):
+        with patch.object(drivers, "c_entry_points", _drivers):
             return super()._build(text_with_lanes(text), precision, signatures)

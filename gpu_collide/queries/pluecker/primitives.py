@@ -271,7 +271,7 @@ def vertex_polygon_rotation(
     given = {"vertex": _rows(vertex, "vertex", 3), "polygon": _polygons(polygon)}
     turn = _turn(angle, axis, origin)
     given["origin"] = turn[2]
-    zone = _zone(given, expel, options)
+    zone = _zone(given, expel, options, turns=True)
     _check_broadcast({**given, "angle": turn[0][..., None]})
     return _engine(options).vertex_polygon_rotation(
         given["vertex"], (turn[0], turn[1], given["origin"]), given["polygon"],
@@ -402,7 +402,7 @@ def edge_edge_rotation(
     turn = _turn(angle, axis, origin)
     given["origin"] = turn[2]
     normals = [_normals(edge_normals, "edge_normals"), _normals(still_normals, "still_normals")]
-    zone = _zone(given, expel, options)
+    zone = _zone(given, expel, options, turns=True)
     _check_broadcast({**given, "angle": turn[0][..., None]})
     return _engine(options).edge_edge_rotation(
         _with_normals(given, "edge", normals[0]), (turn[0], turn[1], given["origin"]),
@@ -505,25 +505,25 @@ def _with_normals(given: dict[str, Array], name: str, normals: Array) -> tuple[A
     return np.broadcast_to(ends, (*shape, 2, 3)), np.broadcast_to(normals, (*shape, *normals.shape[-2:]))
 
 
-def _zone(given: dict[str, Array], expel: Any, options: Options) -> tuple[float, float]:
+def _zone(given: dict[str, Array], expel: Any, options: Options, turns: bool = False) -> tuple[float, float]:
     """Thickness of the zone and what counts beside a border; brings all lengths in `given` near one.
 
-    Multiplied by a power of two, which changes no digit: the kernels multiply three of them.
+    Multiplied by a power of two, which changes no digit: the kernels multiply three of them. Where a turn
+    meets a border is known up to rounding, which counts beside it whatever the zone is.
     """
-    most = max(float(np.abs(array).max(initial=0.0)) for array in given.values())
-    if expel is None:
-        zone = float(default_expel(most, options.precision))
-    else:
-        zone = _length(expel)
+    most = max(float(max(a.max(initial=0.0), -a.min(initial=0.0))) for a in given.values())
+    least = float(default_expel(most, options.precision))
+    zone = least if expel is None else _length(expel)
     power = int(np.frexp(most)[1]) if most else 0
     if abs(power) > (2 if options.precision == "single" else 30):
         for name, array in given.items():
             given[name] = np.ldexp(array, -power)
-        zone = float(np.ldexp(zone, -power))
+        zone, least = float(np.ldexp(zone, -power)), float(np.ldexp(least, -power))
     c = sources.constants(options.precision)
     real = np.float32 if options.precision == "single" else np.float64
     with np.errstate(over="ignore"):
-        zones = real(zone), real(zone * float(c["GC_ZONE_LATERAL"]))
+        beside = max(zone, least) if turns else zone
+        zones = real(zone), real(beside * float(c["GC_ZONE_LATERAL"]))
     if not np.isfinite(zones[0]):
         raise ValueError(f"expel: expected a length comparable to those of the features, got {expel}")
     return float(zones[0]), float(zones[1])

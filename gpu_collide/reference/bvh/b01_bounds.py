@@ -14,7 +14,7 @@ from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import still_bodies, valid_bodies
 from gpu_collide.reference.screw import _quaternion as quat
 
-C = sources.constants("double", (sources.kernels_dir() / "bvh" / "gc_bvh.h").read_text(encoding="utf-8"))
+C = sources.constants("double", "bvh/gc_bvh.h")
 PIECES = int(C["GC_BVH_PIECES"])
 
 
@@ -85,20 +85,20 @@ def _swept(c0, c1, q0, q1, turn, axis, angle, radius, half):
     sine = np.sin(0.5 * angle)
     arc = np.where(straight, 0.0, 0.5 * np.linalg.norm(across, axis=1) / np.where(straight, 1.0, sine))
     strays = np.where(straight, 0.0, 2 * np.sin(0.25 * angle / pieces) ** 2)
-    centres, halves = [c0, c1], [_turned(q0, half), _turned(q1, half)]
+    places, sizes = [c0, c1], [_turned(q0, half), _turned(q1, half)]
     for k in range(1, PIECES):
         t = np.minimum(k / pieces, 1.0)
         inside = (~straight & (k < pieces))[:, None]
         share = np.sin(0.5 * angle * t) / np.where(straight, 1.0, sine)
         back = quat.from_axis_angle(axis, 0.5 * angle * (t - 1.0))
         place = c0 + t[:, None] * along + share[:, None] * quat.rotate(back, across)
-        centres.append(np.where(inside, place, c0))
-        halves.append(
+        places.append(np.where(inside, place, c0))
+        sizes.append(
             np.where(
-                inside, _turned(quat.multiply(quat.from_axis_angle(axis, angle * t), q0), half), halves[0]
+                inside, _turned(quat.multiply(quat.from_axis_angle(axis, angle * t), q0), half), sizes[0]
             )
         )
-    centres, halves = np.array(centres), np.array(halves)
+    centres, halves = np.array(places), np.array(sizes)
     ball = radius + strays * arc
     corner = strays * (arc + np.linalg.norm(half, axis=1))
     low = np.maximum(centres.min(axis=0) - ball[:, None], (centres - halves).min(axis=0) - corner[:, None])

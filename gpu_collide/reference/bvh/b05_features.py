@@ -154,7 +154,7 @@ def patch_masks(order, near, size=32):
     dict of int to int
         Patch number to bits, for patches that have any.
     """
-    masks = {}
+    masks: dict[int, int] = {}
     for place, face in enumerate(order):
         if near[face]:
             patch = place // size

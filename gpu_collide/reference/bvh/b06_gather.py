@@ -32,19 +32,18 @@ def joined(mesh, order, listed, masks=None, size=32):
     """
     order = [int(f) for f in order]
     home = {f: place // size for place, f in enumerate(order)}
-    parts = [_Patch(mesh, order[size * p : size * (p + 1)]) for p in listed]
+    parts = [_Patch(mesh, p, order[size * p : size * (p + 1)]) for p in listed]
     before = np.cumsum([[0, 0, 0]] + [[len(p.vertices), len(p.edges), len(p.faces)] for p in parts], axis=0)
-    for part, number, (v, e, f) in zip(parts, listed, before.tolist(), strict=False):
-        part.number = number
+    for part, (v, e, f) in zip(parts, before.tolist(), strict=False):
         part.vertex = {x: v + k for k, x in enumerate(part.vertices)}
         part.edge = {x: e + k for k, x in enumerate(part.edges)}
         part.face = {x: f + k for k, x in enumerate(part.faces)}
     whole = _Whole(mesh, home, {p.number: p for p in parts})
-    out = {name: [] for name in _CSR + _FLAT}
-    out |= {start: [0] for start in _STARTS}
+    lists: dict[str, list] = {name: [] for name in _CSR + _FLAT}
+    lists |= {start: [0] for start in _STARTS}
     for k, part in enumerate(parts):
-        _append(whole, part, -1 if masks is None else int(masks[k]), out)
-    out = {name: np.array(values, np.int64).reshape(-1) for name, values in out.items()}
+        _append(whole, part, -1 if masks is None else int(masks[k]), lists)
+    out = {name: np.array(values, np.int64).reshape(-1) for name, values in lists.items()}
     out["vertices"] = mesh.vertices[out["source_vertices"]] - mesh.center
     out["normals"] = mesh.face_planes[out["source_faces"], :3]
     ends = mesh.vertices[mesh.edges[out["source_edges"]]]
@@ -62,9 +61,13 @@ _FLAT = (
 class _Patch:
     """The features of one patch, and where each is in the joined mesh."""
 
-    def __init__(self, mesh, faces):
+    def __init__(self, mesh, number, faces):
         start = mesh.face_start
+        self.number = number
         self.faces = faces
+        self.vertex: dict[int, int] = {}
+        self.edge: dict[int, int] = {}
+        self.face: dict[int, int] = {}
         self.corners = {f: mesh.face_vertices[start[f] : start[f + 1]].tolist() for f in faces}
         self.borders = {f: mesh.face_edges[start[f] : start[f + 1]].tolist() for f in faces}
         self.vertices = sorted({v for f in faces for v in self.corners[f]})

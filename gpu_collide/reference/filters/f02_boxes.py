@@ -25,8 +25,8 @@ def may_meet(screw, mesh_a, mesh_b):
         turned = np.stack([screw.turn(side, s) for side in sides_b], axis=1)
         still = np.broadcast_to(sides_a, turned.shape)
         both = np.concatenate([still, turned], axis=1)  # (m, 6, 3)
-        normals = [np.cross(both[:, i], both[:, j]) for i, j in itertools.combinations(range(6), 2)]
-        normals = np.stack(normals, axis=1)
+        axes = [np.cross(both[:, i], both[:, j]) for i, j in itertools.combinations(range(6), 2)]
+        normals = np.stack(axes, axis=1)
         length = np.linalg.norm(normals, axis=-1, keepdims=True)
         normals = normals / np.where(length > 1e-12 * screw.size**2, length, np.inf)
         apart = np.abs(np.einsum("mnk,mk->mn", normals, screw.flow(b, s) - a))

@@ -1,7 +1,7 @@
-"""All features of a mesh in some frame: vertices, edges with their faces, polygons by their number of corners.
+"""All features of a mesh in some frame: vertices, edges with their faces, polygons by number of corners.
 
-Which may touch is told from the mesh itself, in another way than `gpu_collide.geometry.wedges` does it: by the
-angle between the faces.
+Which may touch is told from the mesh itself, in another way than `gpu_collide.geometry.wedges` does it: by
+the angle between the faces.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verbs of `gpu_collide.pipeline.pluecker.Pluecker`: every mover against every body, one after the other."""
+"""The verbs of `gpu_collide.pipeline.pluecker.Pluecker`: every mover against every body, in turn."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Reference:
         }  # fmt: skip
         for i in np.flatnonzero(movers.moves):
             if way is not None:
-                hit = self._first(world, movers, i, found, lambda m, o, e, i=i: first_on_the_way(m, o, way[i], e))
+                hit = self._first(
+                    world, movers, i, found, lambda m, o, e, i=i: first_on_the_way(m, o, way[i], e)
+                )
                 found["position"][i] += way[i] * _write(found, i, hit)
             for turn in turns:
                 if turn.turns[i] and not found["kind"][i]:
@@ -84,7 +86,9 @@ class Reference:
             mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
             mover = features_of(mesh, np.zeros(3), movers.quat[i])
             for body, obstacle in _obstacles(world.bodies, movers, i, here):
-                for kind, a, b, point, normal, gap in near_points(mover, obstacle, distance[i], movers.zone[i]):
+                for kind, a, b, point, normal, gap in near_points(
+                    mover, obstacle, distance[i], movers.zone[i]
+                ):
                     rows.append((i, kind, a, body, b, point + here, normal, gap))
         rows.sort(key=lambda row: row[:5])
         names = ("mover", "kind", "feature_a", "body", "feature_b", "point", "normal", "distance")

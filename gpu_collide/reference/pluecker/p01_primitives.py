@@ -186,7 +186,7 @@ def _moving(point):
 
 
 def _swing_of_lines(p, q):
-    """Constant part, sine and cosine of the side of p, as it turns about z, and q. Section 2.5 turns clockwise."""
+    """Constant part, sine and cosine of the side of p, as it turns about z, and q. 2.5 is clockwise."""
     still = q[..., 0] * p[..., 4] + q[..., 4] * p[..., 0]
     sine = q[..., 1] * p[..., 2] - q[..., 2] * p[..., 1] + q[..., 5] * p[..., 3] - q[..., 3] * p[..., 5]
     cosine = q[..., 1] * p[..., 5] + q[..., 2] * p[..., 3] + q[..., 5] * p[..., 1] + q[..., 3] * p[..., 2]

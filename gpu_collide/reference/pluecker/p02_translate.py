@@ -66,7 +66,7 @@ def from_the_front(x, corners, two_sided):
 
 
 def next_on_edge(ends, still, towards):
-    """The place on a still edge next to another one, and the normal of both, which leads `towards` something."""
+    """The place on a still edge next to another one, and the normal of both on the side of `towards`."""
     u, w = ends[1] - ends[0], still[1] - still[0]
     normal = np.cross(u, w)
     normal = normal / np.linalg.norm(normal)

@@ -34,35 +34,42 @@ def near_points(mover, obstacle, distance, expel):
                     yield FV, *pair[::-1], x[v], -normals[v, k], float(gap[v, k])
     for mine, ends, normals in mover.edges.values():
         for theirs, still, others in obstacle.edges.values():
-            for a in range(len(mine)):
-                for b in range(len(theirs)):
-                    yield from _edges(
-                        int(mine[a]), ends[a], normals[a], int(theirs[b]), still[b], others[b], distance, expel
-                    )
+            for a, b, normal, gap in _edges(ends[:, None], normals, still[None], others, distance, expel):
+                point = next_on_edge(ends[a], still[b], normal)[0]
+                yield EE, int(mine[a]), int(theirs[b]), point, normal, gap
 
 
-def _edges(a, ends, normals, b, still, others, distance, expel):
-    """One edge and another."""
-    u, w = ends[1] - ends[0], still[1] - still[0]
+def _edges(ends, normals, still, others, distance, expel):
+    """Edges that are near each other, of all of one body and all of the other: numbers, normal, distance."""
+    u, w = ends[..., 1, :] - ends[..., 0, :], still[..., 1, :] - still[..., 0, :]
     out = np.cross(u, w)
-    length = np.linalg.norm(out)
-    if not length > expel / 8 * max(np.abs(u).max(), np.abs(w).max()):
-        return
-    out = out / length
-    from_ = ends[0] - still[0]
-    # from_ + s u = t w + gap out
-    t, s = np.cross(u, out) @ from_ / (np.cross(u, out) @ w), -(np.cross(w, out) @ from_) / (np.cross(w, out) @ u)
-    over = LATERAL * expel / length * np.linalg.norm(w), LATERAL * expel / length * np.linalg.norm(u)
-    if not (-over[0] <= s <= 1 + over[0] and -over[1] <= t <= 1 + over[1]):
-        return
-    for sign in (1.0, -1.0):
-        gap = sign * (out @ from_)
-        if -expel <= gap <= distance + expel and _leads(sign, u, others) and _leads(sign, w, normals):
-            yield EE, a, b, next_on_edge(ends, still, sign * out)[0], sign * out, float(gap)
-            return
+    length = np.linalg.norm(out, axis=-1)
+    crossing = length > expel / 8 * np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
+    from_ = ends[..., 0, :] - still[..., 0, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = out / length[..., None]
+        # from_ + s u = t w + gap out, as areas over the one that u and w span
+        s, t = _dot(np.cross(w, from_), out) / length, _dot(np.cross(u, from_), out) / length
+        over_s, over_t = (LATERAL * expel * np.linalg.norm(x, axis=-1) / length for x in (w, u))
+        within = crossing & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
+        taken = np.zeros(within.shape, bool)
+        for sign in (1.0, -1.0):
+            gap = sign * _dot(out, from_)
+            near = within & (gap >= -expel) & (gap <= distance + expel) & ~taken
+            near &= _leads(sign, u, others[None]) & _leads(sign, w, normals[:, None])
+            taken |= near
+            for a, b in np.argwhere(near):
+                yield a, b, sign * out[a, b], float(gap[a, b])
+
+
+def _dot(a, b):
+    return np.sum(a * b, axis=-1)
 
 
 def _leads(sign, other, normals):
     """Does `sign` times the normal of two edges lead away from the faces of one, which `other` crosses?"""
-    slack = 1e-9 * np.abs(other).max()
-    return all(sign * (other @ n) * (1 if k == 0 else -1) <= slack for k, n in enumerate(normals))
+    slack, good = 1e-9 * np.abs(other).max(axis=-1), True
+    for k in range(normals.shape[-2]):
+        along = sign * _dot(other, normals[..., k, :])
+        good = good & (along <= slack if k == 0 else along >= -slack)
+    return good

@@ -54,7 +54,8 @@ def collide_reference(bodies, pairs, options, progress=None):
     valid = ok0 & ok1
     status = np.zeros(len(pairs), dtype=np.uint8)
     toi = np.full(len(pairs), np.inf)
-    rows, counts, timings = [], np.zeros(len(pairs), dtype=np.int64), {}
+    rows, counts = [], np.zeros(len(pairs), dtype=np.int64)
+    timings: dict[str, float] = {}
     bounds = None  # what the bodies sweep, if it is asked for
     report, left, begun = FilterReport() if options.report else None, 0, clock.perf_counter()
     for i, (ia, ib) in enumerate(pairs):
@@ -105,7 +106,7 @@ def collide_reference(bodies, pairs, options, progress=None):
     if progress is not None:
         progress(len(pairs), len(pairs))
     extra = {}
-    if options.report:
+    if report is not None:
         seconds = clock.perf_counter() - begun - sum(row.seconds for row in report)
         report.add("narrow phase", left, left, seconds, np.isfinite(toi).sum())
         extra["report"] = report.to_dict()

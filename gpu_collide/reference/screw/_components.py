@@ -58,7 +58,7 @@ def components_of(tables):
 def _flood(tables, loops):
     """Component of every vertex, by walking along edges from one vertex after the other."""
     of_vertex = np.full(len(tables.vertices), -1)
-    neighbours = [[] for _ in of_vertex]
+    neighbours: list[list[int]] = [[] for _ in of_vertex]
     for a, b in tables.edges:
         neighbours[a].append(b)
         neighbours[b].append(a)
@@ -124,7 +124,8 @@ def _outward(tables, points, loops, closed, of_vertex, balanced):
         if rim[v]:
             total[v] = _unit(total[v] - _unit(_unit(middles[faces] - points[v]).sum(axis=0)))
         if sided and (around @ total[v]).min() < BLUNT:
-            total[v] = max([total[v], *_corners(around)], key=lambda way, n=around: (n @ way).min())
+            ways = [total[v], *_corners(around)]
+            total[v] = ways[np.argmax([(around @ way).min() for way in ways])]
     return total
 
 
@@ -133,9 +134,9 @@ def _corners(normals):
     normals = normals[:8]
     ways = [*normals, *(a + b for a, b in combinations(normals, 2))]
     for three in combinations(normals, 3):
-        three = np.array(three)
-        if abs(np.linalg.det(three)) > 1e-14:
-            ways.append(np.linalg.solve(three, np.ones(3)))
+        rows = np.array(three)
+        if abs(np.linalg.det(rows)) > 1e-14:
+            ways.append(np.linalg.solve(rows, np.ones(3)))
     return [_unit(way) for way in ways]
 
 

@@ -83,7 +83,7 @@ def _spans(smooth, margins, slack, moves, sine=None):
     if not moves:
         inside = bool(np.all(margins(np.zeros(1), slack) >= 0.0))
         return np.array([[-0.5, 0.5]]) if inside else np.zeros((0, 2))
-    cuts = [-0.5, 0.5]
+    borders = [-0.5, 0.5]
     for series in smooth(0.5 * NODES, slack) @ TO_SERIES.T:
         size = np.abs(series)
         if size[0] > size[1:].sum():
@@ -94,8 +94,8 @@ def _spans(smooth, margins, slack, moves, sine=None):
             roots = chebyshev.chebroots(series)
             # A double zero may leave the real line by the square root of the rounding.
             real = roots.real[(np.abs(roots.imag) < 1e-6) & (np.abs(roots.real) <= 1.0 + 1e-12)]
-            cuts.extend(_polish(series, real) * 0.5)
-    cuts = np.unique(np.clip(cuts, -0.5, 0.5))
+            borders.extend(_polish(series, real) * 0.5)
+    cuts = np.unique(np.clip(borders, -0.5, 0.5))
     # Rounding finds one border more than once.
     cuts = cuts[np.concatenate([[True], np.diff(cuts) > 1e-13])]
     cuts[-1] = 0.5
@@ -116,17 +116,17 @@ def _spans(smooth, margins, slack, moves, sine=None):
         # Being parallel for a moment does not end a contact that goes on afterwards.
         gap = np.nonzero(sine(middle[1:-1]) < PARALLEL)[0] + 1
         inside_after[gap] |= inside_after[gap - 1] & inside_after[gap + 1]
-    spans = []
+    found = []
     for j in range(len(cuts)):
         before = j > 0 and inside_after[j - 1]
         after = j < len(inside_after) and inside_after[j]
         if after and not before:
-            spans.append([cuts[j], cuts[j]])
+            found.append([cuts[j], cuts[j]])
         elif inside_at[j] and not before:
-            spans.append([cuts[j], cuts[j]])
+            found.append([cuts[j], cuts[j]])
         if before and not after:
-            spans[-1][1] = max(cuts[j], spans[-1][0])
-    spans = np.array(spans).reshape(-1, 2)
+            found[-1][1] = max(cuts[j], found[-1][0])
+    spans = np.array(found).reshape(-1, 2)
     for span in spans:
         if span[1] > span[0]:
             begin, end = (_without_slack(margins, slack, x) for x in span)

@@ -20,7 +20,7 @@ def resolve(screw, a, b, m, min_properness, pixel):
     same_time = max(2.0 * screw.tau, 2.0 * pixel / screw.speed)
     places = [_place(a, b, m, i) for i in range(len(m))]
     best_first = np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, -m.properness))
-    kept = []
+    kept: list[int] = []
     for i in best_first:
         near = [j for j in kept if abs(m.s[i] - m.s[j]) <= same_time]
         if not any(_twice(m, i, j) or _one_coincidence(places[i], places[j]) for j in near):

@@ -81,7 +81,8 @@ def find_roots(functions, low, high, tolerance):
     for index, cutter in ((np.nonzero(~curved)[0], _cut_closed), (np.nonzero(curved)[0], _cut_bisect)):
         if len(index):
             part = functions.take(index)
-            item, s, touch = _solve_pieces(part, *cutter(part, low, high, tolerance[index]), tolerance[index])
+            piece, start, end = cutter(part, low, high, tolerance[index])
+            item, s, touch = _solve_pieces(part, piece, start, end, tolerance[index])
             s, touch = _join_double(part.take(item), s, touch)
             found.append((index[item], s, touch))
     item, s, touch = (np.concatenate(columns) for columns in zip(*found, strict=True))

@@ -1,6 +1,7 @@
 """The collision screen of one pair: rows, records of both bodies, and what stages 5 and 6 find on it."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,15 @@ def box_candidates(screw, a, b):
     return face_vertex, vertex_face, np.unique(edge_edge, axis=0)
 
 
+class Sorted(NamedTuple):
+    """What a body puts on the rows, in their order: records or spans, and where each row begins."""
+
+    edges: tuple[s03_project.Records, np.ndarray]
+    regions: list[s03_project.Records]  # of each face's facing part
+    spans: tuple[s03_project.Spans, np.ndarray]
+    dots: tuple[s03_project.Dots, np.ndarray]
+
+
 class Raster:
     """Rows and sorted records of a pair. ``pad`` > 0 makes supersets, 0 the records of the approximate
     answers."""
@@ -55,7 +65,7 @@ class Raster:
         if self.rows is None:
             return
         self.shifts = self._copies(a, b)
-        self.sides = [self._project(body, pad) for body in (a, b)]
+        self.sides: tuple[Sorted, Sorted] = (self._project(a, pad), self._project(b, pad))
 
     def _copies(self, a, b):
         found = [s02_facing.copies(self.screw, x, y) for x in a.boxes for y in b.boxes]
@@ -72,9 +82,12 @@ class Raster:
         )
         dots = s03_project.dots_of(screw, rows, body.vertices, side.points[body.vertices], pad)
         regions = [s04_sort.by_row(x, rows.count)[0] for x in regions]
-        return [s04_sort.by_row(edges, rows.count), regions] + [
-            s04_sort.by_row(x, rows.count) for x in (spans, dots)
-        ]
+        return Sorted(
+            s04_sort.by_row(edges, rows.count),
+            regions,
+            s04_sort.by_row(spans, rows.count),
+            s04_sort.by_row(dots, rows.count),
+        )
 
     def candidates(self):
         """The same three lists as `box_candidates`, from the rows."""

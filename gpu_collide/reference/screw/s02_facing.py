@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_collide.reference.screw._tables import Tables
+
 # In units of the speed; the solver accepts 1e-9.
 FACING_PAD = 1e-7
 # In units of the size: how far a position may be off when boxes or records are compared; the solver accepts
@@ -36,7 +38,7 @@ class Side:
     points (nv, 3), centre (3,), normals (nf, 3), unit (ne, 3) edge directions, inward (nf, k, 3).
     """
 
-    tables: object
+    tables: Tables
     sign: float
     points: np.ndarray
     centre: np.ndarray
@@ -253,7 +255,8 @@ def face_boxes(screw, side, boundary):
         pierced = ((least > 0) | (most < 0)) & np.isfinite(least)
         full |= pierced
         box[0][pierced, 0] = -1.0 / k
-    return Boxes(*box, full)
+    rho, psi, y = box
+    return Boxes(rho, psi, y, full)
 
 
 def point_boxes(screw, x):

@@ -206,7 +206,7 @@ def project(screw, rows, segments, reference, pad, bend=None):
         index, row, p0, d, rim, base, q = (x[piece] for x in (index, row, p0, d, rim, base, q))
         alpha, beta, rising = alpha[piece], beta[piece], rising[piece]
     (rho0, h0, t0), (rho1, h1, t1) = at(u0), at(u1)
-    h, t = [h0, h1], [t0, t1]
+    heights, times = [h0, h1], [t0, t1]
     if k > 0:
         slope = (1.0 + k * p0[:, 2]) * d[:, 0] - k * p0[:, 0] * d[:, 2]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -218,9 +218,9 @@ def project(screw, rows, segments, reference, pad, bend=None):
                 u = fraction_at((alpha, beta), q, (squared - 1.0) / k, rising)
                 u = np.where(np.isfinite(u) & (squared > 0), u, u0)
                 _, h_at, t_at = at(np.clip(u, u0, u1))
-                h.append(h_at)
-                t.append(t_at)
-    h, t = np.stack(h), np.stack(t)
+                heights.append(h_at)
+                times.append(t_at)
+    h, t = np.stack(heights), np.stack(times)
     m_low = 1.0 + k * np.minimum(rho0, rho1)
     full = m_low < AXIS_PAD * screw.size * k
     pad_h, pad_t = pads(screw, rows, row, m_low, pad)

@@ -42,7 +42,7 @@ def on_pixels(screw, rows, regions, dots, functions, shifts, faces_are_a):
     -------
     faces, vertices (m,) int, s (m,) f8 times - 1/2, border (m,) bool: in a pixel of a side of the face
     """
-    found = [np.zeros((0, 5))]
+    parts = [np.zeros((0, 5))]
     for records in regions:
         by_row = np.searchsorted(records.row, np.arange(rows.count + 1))
         # Vertices on the axis have no place on the screen.
@@ -57,8 +57,8 @@ def on_pixels(screw, rows, regions, dots, functions, shifts, faces_are_a):
                 faces, early, late, border = _pixels(rows, records, here, df, h)
                 s = (early - t + dt, late - t + dt) if faces_are_a else (t + dt - late, t + dt - early)
                 vertex = np.full(len(faces), dots.vertex[i])
-                found.append(np.stack([faces, vertex, *s, border], axis=-1))
-    found = np.concatenate(found)
+                parts.append(np.stack([faces, vertex, *s, border], axis=-1))
+    found = np.concatenate(parts)
     faces, vertices, border = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64), found[:, 4] > 0
     s, settled = _newton(functions(faces, vertices), 0.5 * (found[:, 2] + found[:, 3]), NEWTON_STEPS)
     s = np.where(border, np.clip(s, found[:, 2], found[:, 3]), s)

@@ -1,0 +1,128 @@
+"""The arrays of a recording, from ``.npz`` files, ``.zarr`` groups or memory, and the poses in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpu_collide._validate import as_float_array
+from gpu_collide.bodies.poses import Poses
+from gpu_collide.errors import MissingExtraError
+from gpu_collide.results.npz import open_npz
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, StrPath
+
+__all__ = ["FORM", "PosesOfArrays", "listed", "open_zarr", "read_npz", "sliced", "whole"]
+
+FORM = """Expected arrays:
+  time (t,)                                   seconds
+  position (t, 3) or (t, n, 3)                places of one body or of n
+  quat_wxyz or quaternion_xyzw, (..., 4)      orientations, of the same leading shape
+and, if there are any,
+  race_lengths (races,)                       how many of the t frames belong to each race, in order
+  car_vertices (k, 3), car_faces (m, 3)       the mesh of the moving bodies, in their own frame
+  track_vertices (k, 3), track_faces (m, 3)   a mesh that stands still, in the world"""
+"""What a recording has to hold, for messages."""
+
+_NAMES = (
+    "time", "position", "quat_wxyz", "quaternion_xyzw", "race_lengths",
+    "car_vertices", "car_faces", "track_vertices", "track_faces",
+)  # fmt: skip
+
+
+class PosesOfArrays:
+    """Poses in arrays that are sliced by frames: of NumPy, or of a store that reads what is asked for."""
+
+    def __init__(self, position: Any, quat: Any, name_of_quat: str, frames: int) -> None:
+        self.position, self.quat, self.name_of_quat = position, quat, name_of_quat
+        lead = tuple(position.shape[:-1])
+        for name, array, width in (("position", position, 3), (name_of_quat, quat, 4)):
+            if tuple(array.shape) != (*lead, width) or len(lead) not in (1, 2):
+                wanted = f"(t, {width}) or (t, n, {width})" if name == "position" else (*lead, 4)
+                raise ValueError(f"{name}: expected shape {wanted}, got {tuple(array.shape)}")
+        if lead[0] != frames:
+            raise ValueError(f"time: expected one time per frame, {lead[0]}, got {frames}")
+        self.n_bodies = 1 if len(lead) == 1 else lead[1]
+
+    def poses(self, first: int, stop: int) -> Poses:
+        position = as_float_array(self.position[first:stop], "position")
+        quat = as_float_array(self.quat[first:stop], self.name_of_quat)
+        lead = (len(position), self.n_bodies)
+        make = Poses.from_quat_wxyz if self.name_of_quat == "quat_wxyz" else Poses.from_quat_xyzw
+        return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
+
+
+def read_npz(path: StrPath) -> dict[str, Any]:
+    """Arrays of an ``.npz`` file by name, in memory; None for names that no recording has."""
+    with open(path, "rb") as file:
+        head = file.read(4)
+    if head not in (b"PK\x03\x04", b"PK\x05\x06"):  # NumPy takes anything else for a pickle
+        raise ValueError(f"path: {path} is not a readable .npz file. {FORM}")
+    with open_npz(path, "a readable .npz file of a recording") as reader:
+        reader.check_names()
+        # Names of others are kept for messages, not what they hold.
+        return {name: _from_npz(reader, name) if name in _NAMES else None for name in reader.names}
+
+
+def _from_npz(reader: Any, name: str) -> Array:
+    try:
+        return reader.read(name)
+    except TypeError as error:
+        dtype = "int" if name.endswith(("faces", "lengths")) else "float"
+        raise TypeError(
+            f"{reader.path}: {name}: expected an array of numbers, got one of Python objects; save it with "
+            f"rows of equal length, as np.asarray({name}, dtype={dtype})"
+        ) from error
+
+
+def open_zarr(path: StrPath) -> dict[str, Any]:
+    """Arrays of a ``.zarr`` group by name, read when they are sliced."""
+    try:
+        import zarr
+    except ImportError as error:
+        raise MissingExtraError("reading .zarr recordings", "zarr", "data") from error
+    try:
+        group = zarr.open_group(path, mode="r")
+        return {name: _FromZarr(path, name, group[name]) for name in group.array_keys()}
+    except Exception as error:
+        raise ValueError(f"path: cannot read a zarr group from {path!r}: {error}") from error
+
+
+class _FromZarr:
+    """An array of a zarr group, which reads what is asked for and says which array is damaged."""
+
+    def __init__(self, path: StrPath, name: str, array: Any) -> None:
+        self.path, self.name, self._array = path, name, array
+        self.shape, self.dtype = tuple(array.shape), array.dtype
+
+    def __getitem__(self, index: Any) -> Array:
+        try:
+            return self._array[index]
+        except MemoryError:
+            raise
+        except Exception as error:  # codecs raise whatever they trip over
+            raise ValueError(f"path: {self.path} is damaged: {self.name}: {error}") from error
+
+
+def listed(arrays: Any) -> str:
+    """Names of arrays, for messages."""
+    return ", ".join(sorted(map(str, arrays.keys()))) or "none at all"
+
+
+def whole(arrays: Any, name: str) -> Array:
+    """All of an array, wherever it is stored."""
+    array = arrays[name]
+    return array[...] if hasattr(array, "shape") and hasattr(array, "dtype") else array
+
+
+def sliced(arrays: Any, name: str) -> Any:
+    """An array of numbers that can be sliced; what a store keeps is not read yet."""
+    array = arrays[name]
+    if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
+        return as_float_array(array, name)
+    kind = getattr(array.dtype, "kind", "f")  # another library's dtype is looked at when it is read
+    if kind not in "fiu":
+        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+    return array
