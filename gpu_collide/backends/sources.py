@@ -38,8 +38,8 @@ PROGRAMS = {
     "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),
-    "pluecker": ("pluecker/p02_translate.c", "pluecker/p03_rotate.c", "pluecker/p04_contacts.c"),
     "primitives": ("pluecker/p01_primitives.c",),
+    "pluecker": ("pluecker/p02_translate.c", "pluecker/p03_rotate.c", "pluecker/p04_contacts.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 

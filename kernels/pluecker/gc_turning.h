@@ -477,7 +477,9 @@ GC_FN int gc_edge_edge_rotation(
     gc_arrival *arrival)
 {
     gc_edge_pair e;
+    gc_swing near;
     gc_arrival other;
+    gc_vec from, to;
     gc_real later;
     int hit;
     e.a = a;
@@ -490,8 +492,13 @@ GC_FN int gc_edge_edge_rotation(
     e.of_still = *of_still;
     e.expel = expel;
     e.side = gc_edge_swing(pivot, a, e.u, c, e.w);
-    e.wide = gc_norm(e.u) * gc_norm(e.w);
-    e.doubt = GC_SWING_ROUNDING * (gc_norm(gc_sub(a, pivot->origin)) + gc_norm(gc_sub(c, pivot->origin))) * e.wide;
+    from = gc_sub(a, pivot->origin);
+    to = gc_sub(c, pivot->origin);
+    e.wide = GC_SQRT(gc_dot(e.u, e.u) * gc_dot(e.w, e.w));
+    e.doubt = GC_SWING_ROUNDING * GC_SQRT(GC_R(2.0) * (gc_dot(from, from) + gc_dot(to, to))) * e.wide;
+    /* most stay far from each other, on either side */
+    near = gc_swing_times(e.side, e.side.start < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0));
+    if (near.start - expel * e.wide - e.doubt > gc_swing_drop(near, most)) return 0;
     hit = gc_edge_pair_turn(pivot, &e, GC_R(1.0), lateral, most, r, arrival);
     if (!gc_edge_pair_turn(pivot, &e, GC_R(-1.0), lateral, hit ? *r : most, &later, &other)) return hit;
     *r = later;

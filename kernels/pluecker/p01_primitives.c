@@ -11,22 +11,22 @@
  * Degenerate: a polygon without area, parallel edges, no motion: never stopped. Source: seed 2.1 to 2.5, 3.1 to 3.4.
  */
 
-#define GC_PLACE(row, column, name) ((gc_long)(row) * name##_row + (gc_long)(column) * name##_column)
+#define GC_PAIRING(row, column, name) ((gc_long)(row) * name##_row + (gc_long)(column) * name##_column)
 
 /* row and column of a test, and of the one so many further: a division only where a row ends */
 typedef struct {
     int row, column;
-} gc_place;
+} gc_pairing;
 
-GC_FN gc_place gc_place_of(int i, int first_row, int columns)
+GC_FN gc_pairing gc_pairing_of(int i, int first_row, int columns)
 {
-    gc_place at;
+    gc_pairing at;
     at.row = first_row + i / columns;
     at.column = i % columns;
     return at;
 }
 
-GC_FN void gc_place_move(gc_place *at, int step, int columns)
+GC_FN void gc_pairing_move(gc_pairing *at, int step, int columns)
 {
     at->column += step;
     if (at->column < columns) return;
@@ -46,12 +46,12 @@ GC_KERNEL void p01_lines(
     GC_GLOBAL const gc_real *b_in, /* (.., 3) */
     GC_GLOBAL gc_real *lines_out)  /* (rows * columns, 6) */
 {
-    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+    gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
         int row = at.row, column = at.column;
         GC_GLOBAL gc_real *out = lines_out + 6 * ((gc_long)row * columns + column);
         gc_line p = gc_line_through(
-            gc_load_vec(a_in, GC_PLACE(row, column, a)), gc_load_vec(b_in, GC_PLACE(row, column, b)));
+            gc_load_vec(a_in, GC_PAIRING(row, column, a)), gc_load_vec(b_in, GC_PAIRING(row, column, b)));
         out[0] = p.p0;
         out[1] = p.p1;
         out[2] = p.p2;
@@ -85,11 +85,11 @@ GC_KERNEL void p01_sides(
     GC_GLOBAL const gc_real *q_in, /* (.., 6) */
     GC_GLOBAL gc_real *side_out)   /* (rows * columns,) */
 {
-    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+    gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
         int row = at.row, column = at.column;
-        gc_line p = gc_load_line(p_in + 6 * GC_PLACE(row, column, p));
-        gc_line q = gc_load_line(q_in + 6 * GC_PLACE(row, column, q));
+        gc_line p = gc_load_line(p_in + 6 * GC_PAIRING(row, column, p));
+        gc_line q = gc_load_line(q_in + 6 * GC_PAIRING(row, column, q));
         side_out[(gc_long)row * columns + column] = gc_line_side(p, q);
     }
 }
@@ -137,13 +137,13 @@ GC_KERNEL void p01_vertex_translation(
     GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
-    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+    gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
         int row = at.row, column = at.column;
-        gc_long which = GC_PLACE(row, column, polygon);
+        gc_long which = GC_PAIRING(row, column, polygon);
         GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
-        gc_vec x = gc_load_vec(vertex_in, GC_PLACE(row, column, vertex));
-        gc_vec v = gc_load_vec(vector_in, GC_PLACE(row, column, vector)), c;
+        gc_vec x = gc_load_vec(vertex_in, GC_PAIRING(row, column, vertex));
+        gc_vec v = gc_load_vec(vector_in, GC_PAIRING(row, column, vector)), c;
         gc_real fraction;
         /* distances come times the area, and so does the zone: whole numbers stay what they are */
         int within = gc_vertex_plane_translation(
@@ -194,12 +194,12 @@ GC_KERNEL void p01_vertex_rotation(
     GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
-    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+    gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
         int row = at.row, column = at.column;
-        gc_long which = GC_PLACE(row, column, polygon), turn = GC_PLACE(row, column, turn);
+        gc_long which = GC_PAIRING(row, column, polygon), turn = GC_PAIRING(row, column, turn);
         GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
-        gc_vec x = gc_load_vec(vertex_in, GC_PLACE(row, column, vertex)), c;
+        gc_vec x = gc_load_vec(vertex_in, GC_PAIRING(row, column, vertex)), c;
         gc_real most, r;
         gc_pivot pivot = gc_load_pivot(axis_in + 3 * turn, origin_in + 3 * turn, angle_in + turn, &most);
         gc_arrival arrival;
@@ -249,17 +249,17 @@ GC_KERNEL void p01_edge_translation(
     GC_GLOBAL const gc_real *still_normal_in, /* (.., still_faces, 3) */
     GC_GLOBAL gc_real *fraction_out)          /* (rows * columns,) */
 {
-    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+    gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
         int row = at.row, column = at.column;
-        gc_long edge = GC_PLACE(row, column, edge), still = GC_PLACE(row, column, still);
+        gc_long edge = GC_PAIRING(row, column, edge), still = GC_PAIRING(row, column, still);
         gc_wedge of_mover = gc_load_wedge(edge_faces, edge_normal_in, edge);
         gc_wedge of_still = gc_load_wedge(still_faces, still_normal_in, still);
         gc_real fraction;
         gc_vec normal;
         int hit = gc_edge_edge_translation(
             gc_load_vec(edge_in, 2 * edge), gc_load_vec(edge_in, 2 * edge + 1),
-            gc_load_vec(vector_in, GC_PLACE(row, column, vector)), gc_load_vec(still_in, 2 * still),
+            gc_load_vec(vector_in, GC_PAIRING(row, column, vector)), gc_load_vec(still_in, 2 * still),
             gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, expel, lateral, GC_R(1.0), &fraction, &normal);
         fraction_out[(gc_long)row * columns + column] = hit ? fraction : gc_infinity();
     }
@@ -288,11 +288,11 @@ GC_KERNEL void p01_edge_rotation(
     GC_GLOBAL const gc_real *still_normal_in,
     GC_GLOBAL gc_real *fraction_out) /* (rows * columns,) */
 {
-    gc_place at = gc_place_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_place_move(&at, GC_ITEM_STEP(n), columns)) {
+    gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
         int row = at.row, column = at.column;
-        gc_long edge = GC_PLACE(row, column, edge), still = GC_PLACE(row, column, still);
-        gc_long turn = GC_PLACE(row, column, turn);
+        gc_long edge = GC_PAIRING(row, column, edge), still = GC_PAIRING(row, column, still);
+        gc_long turn = GC_PAIRING(row, column, turn);
         gc_wedge of_mover = gc_load_wedge(edge_faces, edge_normal_in, edge);
         gc_wedge of_still = gc_load_wedge(still_faces, still_normal_in, still);
         gc_real most, r;

@@ -54,6 +54,11 @@ def test_rows_tell_an_exponent(capsys):
     assert "exponent" in capsys.readouterr().out
 
 
+def test_primitives_tell_a_rate(capsys):
+    assert run.main(["primitives", "--quick", "--repeat", "1", "--no-save"]) == 0
+    assert "million_per_s" in capsys.readouterr().out
+
+
 def test_resolution_draws_its_figure(tmp_path, capsys):
     figure = tmp_path / "resolution.png"
     words = ["resolution", "--pairs", "6", "--resolution", "6", "--resolution", "12"]

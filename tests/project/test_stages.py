@@ -12,7 +12,7 @@ import pytest
 from gpu_collide.backends import declarations
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = {"bvh": "b", "filters": "f", "screw": "s"}
+FAMILIES = {"bvh": "b", "filters": "f", "pluecker": "p", "screw": "s"}
 """Folder of a family (in kernels, reference and tests) to the letter that its stems begin with."""
 SHARED_LAUNCHES = {"screen": ("s02", "s03", "s04", "s05", "s06")}
 """Entry points that run several stages, and those stages, which have no entry point of their own."""
