@@ -153,7 +153,10 @@ def _early(out, answer, i, best, couples, most):
         when, out.ahead, motion = out.touch, 0.0, best[1]
     speed = motion.velocity(motion.local(place[i])) @ normal[i]
     out.early = min(out.gap, abs(when - share) * abs(speed))
-    out.invented = out.ahead > most or out.early > most
+    # nearly along a face the zone is entered long before the face is met: a stop that is beside it by more
+    # than that is none
+    far = 10 * (float(answer.expel[i]) * motion.size) ** 0.5
+    out.invented = out.ahead > most or out.early > most or out.gap > far
 
 
 def nearest_ahead(motion, share):
