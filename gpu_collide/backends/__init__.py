@@ -79,8 +79,9 @@ class ReferenceBackend(Backend):
     def _buffer_arg(self, kernel: Any, arg: Any, value: Any) -> Any:
         return value
 
-    def write(self, buf: Buffer, array: Array) -> Buffer:
-        buf[...] = self._must_fit(buf, array)
+    def write(self, buf: Buffer, array: Array, at: int | None = None) -> Buffer:
+        array = self._must_fit(buf, array, at)
+        buf[... if at is None else slice(at, at + array.size)] = array
         return buf
 
     def bind(self, kernel: Any, **args: Any) -> NoReturn:

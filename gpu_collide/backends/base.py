@@ -163,19 +163,24 @@ class Backend(ABC):
         """Set every element to `value`; returns `buf`."""
 
     @abstractmethod
-    def write(self, buf: Buffer, array: np.ndarray) -> Buffer:
+    def write(self, buf: Buffer, array: np.ndarray, at: int | None = None) -> Buffer:
         """Put the contents of `array`, of the same shape and dtype, into `buf`; returns `buf`.
 
-        What was launched before works with the old contents; `array` may change as soon as this returns.
+        With `at` `array` takes the elements of `buf`, one axis, from this one on, and leaves the others. What
+        was launched before works with the old contents; `array` may change as soon as this returns.
         """
 
-    def _must_fit(self, buf: Buffer, array: Any) -> np.ndarray:
+    def _must_fit(self, buf: Buffer, array: Any, at: int | None) -> np.ndarray:
         """`array` as an array that `write` can put into `buf`."""
         array = np.asarray(array)
         if array.dtype != buf.dtype:
             raise TypeError(f"array must be of dtype {buf.dtype}, as the buffer is, got {array.dtype}")
-        if array.shape != buf.shape:
+        if at is None and array.shape != buf.shape:
             raise ValueError(f"array must have the buffer's shape {buf.shape}, got {array.shape}")
+        if at is not None and not (array.ndim == len(buf.shape) == 1 and 0 <= at <= buf.size - array.size):
+            raise ValueError(
+                f"array must have one axis and lie within the buffer's {buf.shape}, got {array.shape} at {at}"
+            )
         return array
 
     def item(self, buf: Buffer, index: int = -1) -> Any:

@@ -304,12 +304,12 @@ class CpuBackend(Backend):
         buf.fill(value)
         return buf
 
-    def write(self, buf: Buffer, array: Array) -> Buffer:
-        array = self._must_fit(buf, array)
+    def write(self, buf: Buffer, array: Array, at: int | None = None) -> Buffer:
+        array = self._must_fit(buf, array, at)
         if not buf.flags.writeable:
             raise ValueError("buf must be a buffer that may be written, got one made with copy=False")
         pool.settle(None, {"buf": buf})
-        buf[...] = array
+        buf[... if at is None else slice(at, at + array.size)] = array
         return buf
 
     def item(self, buf: Buffer, index: int = -1) -> Any:

@@ -209,9 +209,13 @@ class CudaBackend(Backend):
         return buf
 
     @_translating
-    def write(self, buf: Buffer, array: Array) -> Buffer:
+    def write(self, buf: Buffer, array: Array, at: int | None = None) -> Buffer:
         self._cupy  # noqa: B018  raises in a forked child
-        buf.set(np.ascontiguousarray(self._must_fit(buf, array), buf.dtype))
+        array = np.ascontiguousarray(self._must_fit(buf, array, at), buf.dtype)
+        if at is None:
+            buf.set(array)
+        elif array.size:
+            buf[at : at + array.size].set(array)
         return buf
 
     @_translating

@@ -300,9 +300,12 @@ class OpenclBackend(Backend):
             self._cl.enqueue_fill_buffer(self._queue, buf.data, pattern, 0, buf.nbytes)
         return buf
 
-    def write(self, buf: Buffer, array: Array) -> Buffer:
-        array = np.ascontiguousarray(self._must_fit(buf, array), buf.dtype)
-        if 16 <= array.nbytes <= _SMALL:  # on its way in a buffer, it need not be waited for
+    def write(self, buf: Buffer, array: Array, at: int | None = None) -> Buffer:
+        array = np.ascontiguousarray(self._must_fit(buf, array, at), buf.dtype)
+        if at is not None:
+            if array.size:
+                self._cl.enqueue_copy(self._queue, buf.data, array, dst_offset=at * array.itemsize)
+        elif 16 <= array.nbytes <= _SMALL:  # on its way in a buffer, it need not be waited for
             array = self._new(buf.shape, buf.dtype, array).data
             self._cl.enqueue_copy(self._queue, buf.data, array, byte_count=buf.nbytes)
         elif buf.nbytes:

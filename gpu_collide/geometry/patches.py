@@ -9,6 +9,9 @@ entries may lead to other patches. The other copies are places only.
 That is enough to find every candidate: a contact lies on all faces around the feature it is on, so all of
 them are near, the owner's among them. Solving and reporting use the whole mesh, so neither frame nor
 tolerance nor properness knows of patches.
+
+`cut` is NumPy alone; `gpu_collide.geometry.compiled` has the same of large meshes from the kernels of
+``m01_patches``, in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.backends import sources
 from gpu_collide.geometry.adjacency import next_corner
 from gpu_collide.geometry.face_tree import PATCH_LEVEL
 
@@ -30,12 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["PATCH_COLUMNS", "Patches", "cut", "entries"]
 
 #: Tables of a patch, in the order of the header (gc_mesh in gc_types.h).
-PATCH_COLUMNS = (
-    "face_start", "face_vertices", "face_edges", "edges", "edge_face_start", "edge_faces",
-    "vertex_edge_start", "vertex_edges", "vertex_face_start", "vertex_faces", "edge_flags", "vertex_flags",
-    "source_vertices", "source_edges", "source_faces", "edge_faces_away", "vertex_edges_away",
-    "vertex_faces_away",
-)  # fmt: skip
+PATCH_COLUMNS = tuple(sources.record("cut").offsets)
 
 
 @dataclass(frozen=True)

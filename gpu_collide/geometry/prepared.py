@@ -14,8 +14,10 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.geometry.columns import columns, length
-from gpu_collide.geometry.face_tree import FaceTree, face_tree, node_table
+from gpu_collide.geometry.columns import blocks, columns, length
+from gpu_collide.geometry.compiled import kernels_for
+from gpu_collide.geometry.face_tree import FaceTree, face_tree
+from gpu_collide.geometry.nodes import node_table
 from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches, cut
 from gpu_collide.geometry.solids import Solids, make_solids
 from gpu_collide.geometry.wedges import Wedges, make_wedges
@@ -30,9 +32,16 @@ if TYPE_CHECKING:
     from gpu_collide.geometry.mesh import Mesh
 
 __all__ = [
-    "edge_lengths_of", "measures_of", "nodes_of", "patches_of", "prepare", "screen_of", "solids_of",
+    "edge_lengths_of",
+    "kept_with",
+    "measures_of",
+    "nodes_of",
+    "patches_of",
+    "prepare",
+    "screen_of",
+    "solids_of",
     "wedges_of",
-]  # fmt: skip
+]
 
 _SOURCES = tuple(PATCH_COLUMNS.index(f"source_{what}") for what in ("vertices", "edges", "faces"))
 
@@ -75,6 +84,11 @@ class _Stores:
 _stores = _Stores()
 
 
+def kept_with(mesh: Mesh, name: str, make: Callable[[], Any]) -> Any:
+    """What others make of a mesh alone, by a name of theirs: made by ``make()`` once, gone with the mesh."""
+    return _stores.get(mesh, name, make)
+
+
 def measures_of(mesh: Mesh) -> NDArray[np.float64]:
     """(9,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, and
     the greatest distance of a face's corner from the mean of its corners."""
@@ -85,10 +99,14 @@ def _measures(mesh: Mesh) -> NDArray[np.float64]:
     half = [np.abs(x).max() for x in columns(mesh.vertices - mesh.center)]
     mantissa, exponent = np.frexp(mesh.radius)
     power = np.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)  # scaling by it is exact
-    corners, begins = [x[mesh.face_vertices] for x in columns(mesh.vertices)], mesh.face_start[:-1]
-    sizes = np.diff(mesh.face_start)
-    off = [x - np.repeat(np.add.reduceat(x, begins) / sizes, sizes) for x in corners]
-    return np.array([*mesh.center, mesh.radius, power, *half, length(off).max()])
+    points, start, reach = columns(mesh.vertices), mesh.face_start, 0.0
+    for some in blocks(len(start) - 1):
+        first, end = start[some.start], start[some.stop]
+        begins, sizes = start[some] - first, np.diff(start[some.start : some.stop + 1])
+        corners = [x[mesh.face_vertices[first:end]] for x in points]
+        off = [x - np.repeat(np.add.reduceat(x, begins) / sizes, sizes) for x in corners]
+        reach = max(reach, length(off).max())
+    return np.array([*mesh.center, mesh.radius, power, *half, reach])
 
 
 def edge_lengths_of(mesh: Mesh) -> NDArray[np.float64]:
@@ -103,7 +121,12 @@ def solids_of(mesh: Mesh) -> Solids:
 
 def patches_of(mesh: Mesh) -> Patches:
     """`gpu_collide.geometry.patches.Patches` of a mesh, in the order of its tree."""
-    return _stores.get(mesh, "patches", lambda: cut(mesh, _tree_of(mesh).order))
+
+    def make() -> Patches:
+        order, kernels = _tree_of(mesh).order, kernels_for(mesh)
+        return cut(mesh, order) if kernels is None else kernels.cut(mesh, order)
+
+    return _stores.get(mesh, "patches", make)
 
 
 def _tree_of(mesh: Mesh) -> FaceTree:
@@ -122,16 +145,19 @@ def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = 
     def make() -> Array:
         patches = patches_of(mesh)
         points, begins = patches.tables["source_vertices"], patches.begins[:, _SOURCES[0]]
-        return node_table(mesh, _tree_of(mesh), points, begins, dtype, stepped)
+        tree, kernels = _tree_of(mesh), kernels_for(mesh, dtype)
+        if kernels is not None:
+            return kernels.node_table(mesh, tree, points, begins, stepped)
+        return node_table(mesh, tree, points, begins, dtype, stepped)
 
-    return _stores.get(mesh, f"nodes {dtype}", make)
+    return _stores.get(mesh, f"nodes {dtype.char}", make)
 
 
 def screen_of(mesh: Mesh, dtype: DTypeLike, patches: bool = False) -> Any:
     """What culling reads of the mesh, or of all its patches: vertices and normals, each part as a block of x,
     then y, then z, and one over the length of each edge; three flat arrays."""
     dtype = np.dtype(dtype)
-    name = f"{'patches' if patches else 'screen'} {dtype}"
+    name = f"{'patches' if patches else 'screen'} {dtype.char}"
     return _stores.get(mesh, name, lambda: _screen(mesh, dtype, patches))
 
 

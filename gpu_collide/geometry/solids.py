@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry import adjacency as adj
-from gpu_collide.geometry.columns import columns, dot, length
+from gpu_collide.geometry.columns import blocks, columns, dot, length
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,19 +60,19 @@ def make_solids(mesh: Mesh) -> Solids:
     label, used = _components(mesh)
     count = int(label.max()) + 1
     face_label = label[mesh.face_vertices[mesh.face_start[:-1]]]
-    sizes = np.diff(mesh.edge_face_start)
-    of_edge = np.repeat(np.arange(len(sizes)), sizes)
-    right = np.bincount(of_edge, mesh.edge_faces & 1, len(sizes))
-    border = 2 * right != sizes
+    right = np.add.reduceat(mesh.edge_faces & 1, mesh.edge_face_start[:-1])
+    border = 2 * right != np.diff(mesh.edge_face_start)
     closed = np.ones(count, bool)
     closed[label[mesh.edges[border, 0]]] = False
-    thickness, volume, box = _thickness(mesh, label, face_label, closed)
+    thickness, volume, box = _thickness(mesh, label, used, face_label, closed)
     rim = np.zeros(len(mesh.vertices), bool)
     rim[mesh.edges[border].reshape(-1)] = True
     outward, least = _outward(mesh, rim, (~closed)[label] & mesh.two_sided)
     # the best vertex of each component, the first of equals
-    order = np.lexsort((-np.where(used, least, -np.inf), label))
-    witness = order[np.searchsorted(label[order], np.arange(count))]
+    top, merit = np.full(count, -np.inf), np.where(used, least, -np.inf)
+    np.maximum.at(top, label, merit)
+    best, witness = np.flatnonzero(merit == top[label]), np.full(count, len(label))
+    np.minimum.at(witness, label[best], best)
     if (volume[closed] < 0).any():
         outward[_inside_out(mesh, face_label, closed, volume, box, witness)[label]] *= -1.0
     codes = closed[face_label].astype(np.int64)
@@ -86,42 +86,54 @@ def _components(mesh: Mesh) -> Any:
     """Component of each vertex, numbered in the order of their first vertices, and which vertices have faces.
     Those without any count to component 0."""
     label = np.arange(len(mesh.vertices))
-    low, high = mesh.edges.astype(np.int64).T
-    with_edges = np.flatnonzero(np.diff(mesh.vertex_edge_start))
-    begins, around = mesh.vertex_edge_start[with_edges], mesh.vertex_edges >> 1
-    while True:
-        joined, near = label.copy(), np.minimum(label[low], label[high])
-        np.minimum.at(joined, label[with_edges], np.minimum.reduceat(near[around], begins))
-        while (joined != joined[joined]).any():
-            joined = joined[joined]
-        if (joined == label).all():
+    low, high = columns(mesh.edges, 2)
+    while True:  # each component so far is joined to the lowest that it touches
+        ends = label[low], label[high]
+        apart = np.flatnonzero(ends[0] != ends[1])
+        if not len(apart):
             break
-        label = joined
+        low, high = low[apart], high[apart]
+        a, b = (x[apart] for x in ends)
+        np.minimum.at(label, np.maximum(a, b), np.minimum(a, b))
+        while not np.array_equal(root := label[label], label):
+            label = root
     used = np.diff(mesh.vertex_face_start) > 0
-    number = np.zeros(len(label), np.int64)
-    number[used] = np.unique(label[used], return_inverse=True)[1].reshape(-1)
-    return number, used
+    number = np.cumsum(used & (label == np.arange(len(label)))) - 1
+    return np.where(used, number[label], 0), used
 
 
-def _thickness(mesh: Mesh, label: Array, face_label: Array, closed: Array) -> Any:
+def _boxes(mesh: Mesh, label: Array, used: Array, count: int) -> tuple[Array, Array]:
+    """Least and greatest coordinates of each component, (count, 3) each."""
+    some = np.flatnonzero(used)
+    order = some[np.argsort(label[some], kind="stable")] if count > 1 else some
+    begins = np.searchsorted(label[order], np.arange(count))
+    ordered = [x[order] for x in columns(mesh.vertices)]
+    low, high = (
+        np.stack([best.reduceat(x, begins) for x in ordered], axis=1) for best in (np.minimum, np.maximum)
+    )
+    return low, high
+
+
+def _thickness(mesh: Mesh, label: Array, used: Array, face_label: Array, closed: Array) -> Any:
     """Thickness of each component, three times its volume over its surface, or of an open one half its box's
     diagonal; the volumes, which have the right sign only; and the boxes."""
     count = len(closed)
     start = mesh.face_start.astype(np.int64)
-    corners = [x[mesh.face_vertices] for x in columns(mesh.vertices)]
-    owner = np.repeat(face_label, np.diff(start))
-    order = np.argsort(owner, kind="stable")
-    begins = np.searchsorted(owner[order], np.arange(count))
-    sorted_corners = [x[order] for x in corners]
-    low = np.stack([np.minimum.reduceat(x, begins) for x in sorted_corners], axis=1)
-    high = np.stack([np.maximum.reduceat(x, begins) for x in sorted_corners], axis=1)
+    low, high = _boxes(mesh, label, used, count)
     size = high - low
     scale = size.max(axis=1)  # lengths in units of the component, so that cubes neither over- nor underflow
-    points = [(x - low[owner, k]) / scale[owner] for k, x in enumerate(corners)]
-    areas = adj.newell_columns(points, start)
-    along = dot(areas, [x[start[:-1]] for x in points])
+    vertices, corner = columns(mesh.vertices), columns(low)
+    along, area = np.empty(len(face_label)), np.empty(len(face_label))
+    for some in blocks(len(face_label)):
+        first, end = start[some.start], start[some.stop]
+        begins = start[some.start : some.stop + 1] - first
+        owner, at = np.repeat(face_label[some], np.diff(begins)), mesh.face_vertices[first:end]
+        points = [(x[at] - c[owner]) / scale[owner] for x, c in zip(vertices, corner, strict=True)]
+        areas = adj.newell_columns(points, begins)
+        along[some] = dot(areas, [x[begins[:-1]] for x in points])
+        area[some] = length(areas)
     volume = np.bincount(face_label, along, count) / 3.0
-    surface = np.bincount(face_label, length(areas), count)
+    surface = np.bincount(face_label, area, count)
     solid = 3.0 * np.abs(volume) / np.where(surface > 0, surface, 1.0)
     thickness = np.where(closed, solid, 0.5 * np.linalg.norm(size / scale[:, None], axis=1)) * scale
     return thickness, volume, (low, high)
@@ -134,28 +146,41 @@ def _outward(mesh: Mesh, rim: Array, sideless: Array) -> Any:
     no side, `sideless`, only that. At a sharp tip, where the sum leads in through a face or nearly so, the
     direction that is farthest from doing that.
     """
-    sizes = np.diff(mesh.vertex_face_start)
-    total, least = np.zeros((len(mesh.vertices), 3)), np.full(len(mesh.vertices), -1.0)
+    start = mesh.vertex_face_start.astype(np.int64)
+    sizes, normals = np.diff(start), columns(mesh.face_planes[:, :3])
+    total, least = np.zeros((len(sizes), 3)), np.full(len(sizes), -1.0)
     used = np.flatnonzero(sizes)
-    normals = mesh.face_planes[mesh.vertex_faces, :3]
-    around = columns(normals)
-    total[used] = _unit(np.stack([np.add.reduceat(x, mesh.vertex_face_start[used]) for x in around], axis=1))
+    for some in blocks(len(used)):
+        v = used[some]
+        around, begins = _around(mesh, start, v, normals)
+        total[v] = _unit(np.stack([np.add.reduceat(x, begins) for x in around], axis=1))
     total[sideless] = 0.0
     on = np.flatnonzero(rim)
     if len(on):
         total[on] = _unit(total[on] - _into_surface(mesh, on))
     sided = used[~sideless[used]]
-    for size in np.unique(sizes[sided]):
-        v = sided[sizes[sided] == size]
-        around = normals[mesh.vertex_face_start[v][:, None] + np.arange(size)]
-        least[v] = np.einsum("vki,vi->vk", around, total[v]).min(axis=1)
-        sharp = least[v] < BLUNT
-        if sharp.any():
-            search = _sharpest if size <= FEW_FACES else _perceptron
-            found, cosine = search(around[sharp], total[v[sharp]])
-            better = cosine > least[v[sharp]]
-            total[v[sharp][better]], least[v[sharp][better]] = found[better], cosine[better]
+    for some in blocks(len(sided)):
+        v = sided[some]
+        around, begins = _around(mesh, start, v, normals)
+        cosine = dot(around, [np.repeat(x, sizes[v]) for x in columns(total[v])])
+        least[v] = np.minimum.reduceat(cosine, begins)
+    sharp = sided[least[sided] < BLUNT]
+    for size in np.unique(sizes[sharp]):
+        v = sharp[sizes[sharp] == size]
+        faces = mesh.vertex_faces[start[v][:, None] + np.arange(size)]
+        search = _sharpest if size <= FEW_FACES else _perceptron
+        found, cosine = search(mesh.face_planes[faces, :3], total[v])
+        better = cosine > least[v]
+        total[v[better]], least[v[better]] = found[better], cosine[better]
     return total, least
+
+
+def _around(mesh: Mesh, start: Array, vertices: Array, normals: Any) -> Any:
+    """Normals of the faces around some vertices, as three arrays, and where those of each vertex begin."""
+    sizes = start[vertices + 1] - start[vertices]
+    begins = np.cumsum(sizes) - sizes
+    faces = mesh.vertex_faces[np.repeat(start[vertices] - begins, sizes) + np.arange(int(sizes.sum()))]
+    return [x[faces] for x in normals], begins
 
 
 def _sharpest(normals: Array, _: Any) -> Any:

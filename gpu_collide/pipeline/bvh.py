@@ -1,7 +1,6 @@
 """The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the nodes).
 
-`Tree` stands over plain boxes, `BodyTree` over moving bodies. The layout of the nodes, and how kernels walk
-over them, is in ``kernels/bvh/gc_bvh.h``.
+The layout of the nodes, and how kernels walk over them, is in ``kernels/bvh/gc_bvh.h``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from gpu_collide.bodies.rules import still_bodies, valid_bodies
 from gpu_collide.geometry import morton
 from gpu_collide.pipeline.poses import NAMES, pose_arrays
 
-__all__ = ["BodyTree", "Levels", "Tree", "leaf_order", "mesh_bounds", "tree_constants"]
+__all__ = ["BodyTree", "Levels", "leaf_order", "mesh_bounds", "tree_constants"]
 
 MOST_LEAVES = 1 << 26  # the kernels index 18 numbers a leaf with an int
 
@@ -77,81 +76,6 @@ def _cube(backend, module, boxes, n, bits, real):
     centres = backend.empty(3 * k, real)
     backend.launch_items(module["b02_sample"], k, n_sample=k, n=n, boxes_in=boxes, centres_out=centres)
     return morton.cube(backend.to_host(centres).reshape(k, 3).astype(np.float64), bits, real)
-
-
-class Tree:
-    """An implicit binary tree over boxes; made by `build`.
-
-    Attributes
-    ----------
-    n : int
-        Leaves.
-    order : buffer of int32, (n,)
-        Box of each leaf.
-    order_host : (n,) int32
-        The same on the host.
-    nodes : buffer of gc_real, (levels.total * 6,)
-        Boxes of all nodes, level 0 (the leaves) first.
-    levels : Levels
-        Where each level begins.
-    """
-
-    def __init__(self, backend, module, order, n):
-        self.backend, self.module, self.n = backend, module, n
-        self.order, self.levels = order, Levels(n)
-        self._order_host = None
-        self.real = next(a.dtype for a in module["b03_leaves"].args if a.name == "nodes_out")
-        self.nodes = backend.empty(max(self.levels.total, 1) * 6, self.real)
-
-    @classmethod
-    def build(cls, backend, module, boxes, ranks=None, n_ranks=1):
-        """Tree over `boxes`.
-
-        Parameters
-        ----------
-        backend : Backend
-        module : Module
-            Kernels of `backend` in the wanted precision.
-        boxes : buffer of gc_real, (n, 6) or flat
-            Least x, y, z and greatest x, y, z of each box.
-        ranks : buffer of int32, (n,), optional
-            Segments ``0 .. n_ranks - 1`` (worlds), each of which becomes a range of neighbouring leaves.
-
-        Returns
-        -------
-        Tree
-        """
-        n = boxes.size // 6
-        Levels(n)  # refuses what is too large before anything is sorted
-        order = backend.empty(0, np.int32)
-        if n:
-            order, _ = leaf_order(backend, module, boxes, n, ranks, n_ranks)
-        return cls(backend, module, order, n).refit(boxes)
-
-    @property
-    def order_host(self):
-        if self._order_host is None:
-            self._order_host = self.backend.to_host(self.order)
-        return self._order_host
-
-    def refit(self, boxes):
-        """New boxes in the same numbers, without sorting again; returns the tree."""
-        if boxes.size != 6 * self.n:
-            raise ValueError(f"boxes: expected {self.n} boxes, as the tree has, got {boxes.size // 6}")
-        be, at = self.backend, self.levels
-        if self.n:
-            be.launch_items(self.module["b03_leaves"], self.n, n=self.n, order_in=self.order, boxes_in=boxes,
-                            nodes_out=self.nodes)  # fmt: skip
-        kernel = self.module["b03_level"]
-        _raise_levels(lambda n, **args: be.launch_items(kernel, n, **args), at, self.nodes)
-        return self
-
-
-def _raise_levels(launch, at, nodes):
-    """Nodes of all levels above the lowest from their children."""
-    for k in range(1, len(at.counts)):
-        launch(at.counts[k], n_nodes=at.counts[k], n_children=at.counts[k - 1], start=at.starts[k],
-               child_start=at.starts[k - 1], nodes_out=nodes)  # fmt: skip
 
 
 def tree_constants(precision):
@@ -329,8 +253,12 @@ class BodyTree:
         )  # fmt: skip
         if self._levels_of is not self.nodes:  # they are many, and short
             self._levels, self._levels_of, kernel = [], self.nodes, run.kernel("b03_body_level")
-            bind = run.backend.bind
-            _raise_levels(lambda n, **args: self._levels.append((bind(kernel, **args), n)), at, self.nodes)
+            for k in range(1, len(at.counts)):
+                bound = run.backend.bind(
+                    kernel, n_nodes=at.counts[k], n_children=at.counts[k - 1], start=at.starts[k],
+                    child_start=at.starts[k - 1], nodes_out=self.nodes,
+                )  # fmt: skip
+                self._levels.append((bound, at.counts[k]))
         for bound, count in self._levels:
             run.launch_bound(bound, "b03_body_level", count)
 

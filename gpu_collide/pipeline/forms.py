@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from gpu_collide.backends import sources
+from gpu_collide.backends import declarations, sources
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.wedges import POINT
 from gpu_collide.pipeline.bvh import mesh_bounds
-from gpu_collide.pipeline.tables import kept_for
+from gpu_collide.pipeline.tables import MeshSets
 
 __all__ = ["FormTables", "build_forms", "forms_for", "point_forms"]
 
@@ -51,9 +50,20 @@ def build_forms(meshes, backend, precision):
     return _joined(forms, backend, precision)
 
 
+class _FormSets(MeshSets):
+    """The last sets of meshes whose forms one backend was asked for."""
+
+    def make(self, entry, meshes, backend, precision, near):
+        entry.tables = forms = build_forms(meshes, backend, precision)
+        return forms
+
+
 def forms_for(meshes, backend, precision):
-    """`build_forms`, kept for the last few sets of meshes."""
-    return kept_for("forms", meshes, backend, (precision,), partial(build_forms, meshes, backend, precision))
+    """`build_forms`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    sets = backend.kept.get("forms")
+    if sets is None:
+        sets = backend.kept.setdefault("forms", _FormSets())
+    return sets.get(meshes, backend, precision, False)
 
 
 def point_forms(backend, precision):
@@ -63,7 +73,7 @@ def point_forms(backend, precision):
 
 def _joined(forms, backend, precision):
     """Tables of forms: wedges, vertices, centre and size, two-sided."""
-    real, raster = sources.dtypes(precision)
+    real, raster = declarations.dtypes(precision)
     heads = np.zeros((len(forms), FORM.stride), np.int64)
     ints, reals, nodes, at_int, at_real, at_node = [], [], [], 0, 0, 0
     for head, (w, places, _, two_sided) in zip(heads, forms, strict=True):

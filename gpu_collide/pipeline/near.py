@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.pipeline.parts import FLAGS, SIZES
 from gpu_collide.pipeline.run import MOST_INDEX, Scratch, TooLarge
-from gpu_collide.pipeline.tables import FLAGS, SIZES
 
 __all__ = ["Items", "find_items", "takes_near"]
 

@@ -17,9 +17,10 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline import filters, overlap
 from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, takes_near
+from gpu_collide.pipeline.parts import MeshTables
 from gpu_collide.pipeline.poses import bind_poses
 from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
-from gpu_collide.pipeline.tables import MeshTables, short_edges, tables_for
+from gpu_collide.pipeline.tables import short_edges, tables_for
 from gpu_collide.results.report import FilterReport
 
 __all__ = [

@@ -1,41 +1,12 @@
 /* b01_bounds: where the things may be that the tree is to find.
- * needs: common/gc_motion.h bvh/gc_path.h
+ * needs: bvh/gc_path.h
  *
- * b01_faces: box of each face of a mesh, in its centred frame, user units. One work-item per face.
  * b01_bodies: poses and meshes of the bodies -> centres, radius and turn of each, and the world box of all that it sweeps by
  * its own screw motion; world frame, user units. One work-item per body. The box holds the arcs of the mesh's ball and of the
  * corners of its box: chords over at most GC_BVH_PIECES pieces, and how far an arc strays from its chord.
  * Degenerate: near half a turn the motion may go round either side, and the box holds both; a body whose pose is not valid
  * has an empty box; one with coordinates beyond GC_BVH_WILD has the box that holds everything.
  */
-
-GC_KERNEL void b01_faces(
-    int n_faces,                     /* of the mesh */
-    int mesh,                        /* which of the meshes in the tables */
-    GC_GLOBAL const int *headers_in, /* (meshes, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) */
-    GC_GLOBAL gc_real *boxes_out)         /* (n_faces, GC_BOX_STRIDE) */
-{
-    gc_mesh m;
-    gc_mesh_load(headers_in + GC_MESH_STRIDE * mesh, &m);
-    for (int f = GC_ITEM_LO(n_faces); f < GC_ITEM_HI(n_faces); f += GC_ITEM_STEP(n_faces)) {
-        int corner = topology_in[m.face_start + f], last = topology_in[m.face_start + f + 1];
-        gc_real box[GC_BOX_STRIDE];
-        for (int k = 0; k < 3; ++k) {
-            box[k] = GC_BVH_FAR;
-            box[3 + k] = -GC_BVH_FAR;
-        }
-        for (; corner < last; ++corner) {
-            GC_GLOBAL const gc_real *v = vertices_in + 4 * (m.vertex0 + topology_in[m.face_vertices + corner]);
-            for (int k = 0; k < 3; ++k) {
-                box[k] = GC_MIN(box[k], v[k]);
-                box[3 + k] = GC_MAX(box[3 + k], v[k]);
-            }
-        }
-        for (int k = 0; k < GC_BOX_STRIDE; ++k) boxes_out[GC_BOX_STRIDE * f + k] = box[k];
-    }
-}
 
 /* greatest coordinate without sign; GC_BVH_FAR if one is no number */
 GC_FN gc_real gc_largest(gc_vec v)

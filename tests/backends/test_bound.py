@@ -211,10 +211,17 @@ def test_write(backend):
     array[:] = -1
     assert backend.to_host(out).tolist() == [0, 1, 2, 3] and backend.to_host(x).tolist() == [9] * 4
     assert backend.write(backend.zeros(0, "i4"), np.zeros(0, "i4")).size == 0
+    for size in (5, 100_000):
+        buf, array = backend.fill(backend.empty(size + 7, "i4"), -1), np.arange(size, dtype="i4")
+        assert backend.write(buf, array, 4) is buf and backend.write(buf, array[:0], size + 7) is buf
+        assert backend.to_host(buf).tolist() == [-1] * 4 + array.tolist() + [-1] * 3
     with pytest.raises(TypeError, match="array must be of dtype float64, as the buffer is, got float32"):
         backend.write(x, np.zeros(4, "f4"))
     with pytest.raises(ValueError, match=r"array must have the buffer's shape \(4,\), got \(2, 2\)"):
         backend.write(x, np.zeros((2, 2)))
+    for array, at in ((np.zeros(3), 2), (np.zeros(3), -1), (np.zeros((2, 1)), 0)):
+        with pytest.raises(ValueError, match=r"one axis and lie within the buffer's \(4,\), got .* at -?\d"):
+            backend.write(x, array, at)
 
 
 def test_callers_memory_is_not_written(backend):

@@ -14,7 +14,7 @@ def test_a_program_has_its_own_kernels_only(backend):
     module = backend.module("bvh", "mixed")
     assert set(module) == set(declarations.parse(sources.program("bvh")))
     assert backend.module("bvh", "mixed") is module and backend.module(("bvh",), "mixed") is module
-    with pytest.raises(KeyError, match="no kernel named 's07_solve'; there are b01_faces"):
+    with pytest.raises(KeyError, match="no kernel named 's07_solve'; there are b01_bodies"):
         module.kernel("s07_solve")
     with pytest.raises(KeyError, match="no program named 'solver'"):
         backend.module("solver", "mixed")
@@ -37,7 +37,8 @@ def test_records_lie_in_c_where_python_has_them(backend):
         for name, record in declarations.records(sources.source()).items()
         for column, offset in record.offsets.items()
     ]
-    files = sources.resolve((*sources.PROGRAMS["near"], *sources.PROGRAMS["screen"]), sources.known())
+    programs = [name for program in ("near", "screen", "mesh") for name in sources.PROGRAMS[program]]
+    files = sources.resolve(programs, sources.known())
     headers = [name for name in files if name.endswith(".h")]
     body = "".join(f"    out[{k}] = {place};\n" for k, (place, _) in enumerate(places))
     text = sources.joined(*headers, "bvh/gc_bvh.h")

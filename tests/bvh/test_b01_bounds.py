@@ -1,4 +1,4 @@
-"""b01_bounds: the box of what a body sweeps by its own screw, and the boxes of faces."""
+"""b01_bounds: the box of what a body sweeps by its own screw."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from gpu_collide.backends import sources
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.bvh import BodyTree
 from gpu_collide.pipeline.run import Run
-from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.bvh import b01_bounds as reference
 from tests.bvh._scenes import MESHES, at, moving, unit
 
@@ -155,20 +154,3 @@ def test_invalid_and_wild_bodies(backend):
         assert np.isfinite(box[0]).all() and (box[0, 3:] - box[0, :3] < 4).all()
         assert (box[1:3, :3] > box[1:3, 3:]).all()
         assert (box[3:, :3] < -1e37).all() and (box[3:, 3:] > 1e37).all()
-
-
-def test_faces(backend):
-    """Face boxes of several meshes in one set of tables, exactly."""
-    meshes = [gc.shapes.box(), gc.shapes.torus(n_major=8, n_minor=6), MESHES[1]]
-    for precision in ("mixed", "single"):
-        module, t = backend.module("bvh", precision), build_tables(meshes, backend, precision)
-        for k, mesh in enumerate(meshes):
-            nf = mesh.n_faces
-            out = backend.fill(backend.empty(6 * nf, t.buffers["vertices_in"].dtype), np.nan)
-            tables = {name: t.buffers[name] for name in ("headers_in", "topology_in", "vertices_in")}
-            backend.launch_items(module["b01_faces"], nf, n_faces=nf, mesh=k, boxes_out=out, **tables)
-            got = backend.to_host(out).reshape(nf, 6)
-            points = (mesh.vertices - mesh.center).astype(got.dtype)
-            for f in range(nf):
-                corners = points[mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]]
-                assert np.array_equal(got[f], [*corners.min(axis=0), *corners.max(axis=0)])

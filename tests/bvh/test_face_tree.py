@@ -7,40 +7,14 @@ import gpu_collide as gc
 from gpu_collide.backends import sources
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.face_tree import face_tree
-from gpu_collide.pipeline.bvh import Tree
+from gpu_collide.pipeline.bvh import leaf_order
 from gpu_collide.pipeline.tables import build_tables, short_edges
-from tests.api._meshes import grid
 from tests.bvh._near import block
+from tests.mesh._meshes import meshes, prism, soup
 from tests.support.slow_tables import slow_tables
 
 STRIDE = int(sources.constants()["GC_MESH_STRIDE"])
 WIDTH = int(sources.constants()["GC_NODE_STRIDE"])
-
-
-def soup():
-    """Triangles between random points: edges and vertices of many faces, parts anywhere."""
-    rng = np.random.default_rng(5)
-    return gc.Mesh(rng.normal(size=(40, 3)), [rng.choice(40, 3, replace=False) for _ in range(110)])
-
-
-def fan():
-    """Forty faces around one edge."""
-    points = np.random.default_rng(6).normal(size=(42, 3))
-    return gc.Mesh(points, [[0, 1, k] for k in range(2, 42)] + [[0, k, 1] for k in range(2, 20)])
-
-
-def prism(n=50):
-    """Two large polygons and many quads; a vertex of no face."""
-    turn = 2 * np.pi * np.arange(n) / n
-    ring = np.column_stack([np.cos(turn), np.sin(turn), 0 * turn])
-    sides = [[k, (k + 1) % n, n + (k + 1) % n, n + k] for k in range(n)]
-    faces = [list(range(n))[::-1], list(range(n, 2 * n)), *sides]
-    return gc.Mesh(np.concatenate([ring, ring + [0, 0, 1], [[0, 0, 3]]]), faces)
-
-
-def meshes():
-    wavy = gc.Mesh(*grid(9, lambda x, y: np.sin(x) + 0.3 * y), two_sided=True)
-    return [gc.shapes.box(), soup(), gc.shapes.icosphere(2), fan(), wavy, prism(), gc.shapes.car()]
 
 
 def on_host(tables, backend):
@@ -102,20 +76,13 @@ def test_nodes_hold_their_faces():
 
 
 @pytest.mark.parametrize("make", [soup, prism, lambda: block(7), gc.shapes.car])
-def test_order_and_boxes_are_those_of_the_kernels(backend, make):
-    """The same leaves as a tree that the backend builds over the boxes of the faces."""
+def test_the_order_is_that_of_the_kernels(backend, make):
+    """The leaves are in the order in which a backend puts the boxes of the faces."""
     mesh = make()
-    module, tables = backend.module("bvh", "mixed"), build_tables([mesh], backend, "mixed").buffers
-    boxes = backend.empty(6 * mesh.n_faces, np.float64)
-    names = ("headers_in", "topology_in", "vertices_in")
-    backend.launch_items(
-        module["b01_faces"], mesh.n_faces, n_faces=mesh.n_faces, mesh=0, boxes_out=boxes,
-        **{name: tables[name] for name in names},
-    )  # fmt: skip
-    built, tree = Tree.build(backend, module, boxes), face_tree(mesh)
-    assert np.array_equal(tree.order, built.order_host)
-    nodes = backend.to_host(built.nodes).reshape(-1, 6)
-    assert np.array_equal(prepared.nodes_of(mesh, np.float64)[:, :6], nodes)
+    tree, boxes = face_tree(mesh), np.empty((mesh.n_faces, 6))
+    boxes[tree.order] = tree.boxes
+    order, _ = leaf_order(backend, backend.module("bvh", "mixed"), backend.to_device(boxes), mesh.n_faces)
+    assert np.array_equal(tree.order, backend.to_host(order))
 
 
 def test_short_edges_are_the_percentile_of_both_meshes():

@@ -48,6 +48,20 @@ def environment(cache, kind="address"):
     }
 
 
+def _prepare():
+    """The kernels of preparation, on small meshes: by themselves large ones alone take them."""
+    from gpu_collide.backends import get_backend
+    from gpu_collide.geometry import compiled, prepared
+    from tests.mesh._meshes import meshes
+
+    compiled.FEW_FACES = 0
+    for precision, dtype in (("mixed", "f4"), ("double", "f8")):
+        get_backend("cpu").module("mesh", precision)
+        for mesh in meshes():
+            prepared.patches_of(mesh)
+            prepared.nodes_of(mesh, dtype)
+
+
 def sample(size, precisions):
     """Every stage in each precision: exact by pairs and by rows, the other modes, trees, overlap, halving."""
     import gpu_collide as gc
@@ -78,6 +92,7 @@ def sample(size, precisions):
         gc.find_pairs(bodies, backend="cpu", precision=precision)
         calls += 7
     gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend="cpu")
+    _prepare()
     print(f"{calls} calls, {contacts} contacts, {', '.join(precisions)}", flush=True)
 
 

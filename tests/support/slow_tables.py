@@ -104,11 +104,18 @@ def slow_tables(meshes, orders, real, raster, stride):
         headers[row, 3] = sum(other["counts"][0] for other in parts[:row])
         headers[row, 4] = sum(other["counts"][2] for other in parts[:row])
         headers[row, 17:19] = meshes[k].two_sided, meshes[k].closed
-    for column, name in COLUMNS.items():
-        for row, part in enumerate(parts):
-            if name in part:
-                headers[row, column] = len(topology)
-                topology += part[name]
+    rows = [[k] for k in range(len(meshes))]
+    rows += [
+        [row for row, mesh in enumerate(owner) if row >= len(meshes) and mesh == k]
+        for k in range(len(meshes))
+    ]
+    for k in range(len(meshes)):  # all of a mesh, then all of its patches, then the next mesh
+        for some in (rows[k], rows[len(meshes) + k]):
+            for column, name in COLUMNS.items():
+                for row in some:
+                    if name in parts[row]:
+                        headers[row, column] = len(topology)
+                        topology += parts[row][name]
     corners = [mesh.vertices for mesh in meshes]
     centred = np.concatenate([mesh.vertices - mesh.center for mesh in meshes])
     blocks = {name: np.concatenate([p[name].T.reshape(-1) for p in parts]) for name in ("points", "normals")}

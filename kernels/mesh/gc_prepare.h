@@ -1,0 +1,47 @@
+/* gc_prepare.h: records of the preparation of a mesh.
+ * needs: common/gc_types.h
+ */
+#ifndef GC_PREPARE_H
+#define GC_PREPARE_H
+
+/* where a patch begins in each of its tables, in the flat array that holds them all: ints */
+#define GC_CUT_STRIDE 18
+#define GC_CUT_COLUMNS(ONE, MANY, X) \
+    ONE(X, face_start) \
+    ONE(X, face_vertices) \
+    ONE(X, face_edges) \
+    ONE(X, edges) \
+    ONE(X, edge_face_start) \
+    ONE(X, edge_faces) \
+    ONE(X, vertex_edge_start) \
+    ONE(X, vertex_edges) \
+    ONE(X, vertex_face_start) \
+    ONE(X, vertex_faces) \
+    ONE(X, edge_flags) \
+    ONE(X, vertex_flags) \
+    ONE(X, source_vertices) \
+    ONE(X, source_edges) \
+    ONE(X, source_faces) \
+    ONE(X, edge_faces_away) \
+    ONE(X, vertex_edges_away) \
+    ONE(X, vertex_faces_away)
+GC_RECORD(GC_CUT)
+
+/* what is counted of a patch: ints */
+#define GC_PART_STRIDE 5
+#define GC_PART_COLUMNS(ONE, MANY, X) \
+    ONE(X, vertices) \
+    ONE(X, edges) \
+    ONE(X, edge_faces)   /* entries around the edges that it owns */ \
+    ONE(X, vertex_edges) /* around the vertices that it owns */ \
+    ONE(X, vertex_faces)
+GC_RECORD(GC_PART)
+
+/* what goes up from level to level of a tree: reals */
+#define GC_RISE_STRIDE 9
+#define GC_RISE_COLUMNS(ONE, MANY, X) \
+    GC_BOX_COLUMNS(ONE, MANY, X) \
+    MANY(X, normal, 3) /* sum over the faces */
+GC_RECORD(GC_RISE)
+
+#endif
