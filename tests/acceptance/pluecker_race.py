@@ -2,8 +2,8 @@
 `python -m tests.acceptance.pluecker_race race_snowmountain.npz --karts 100 --moves 300`.
 
 The file holds `track_vertices`, `track_faces`, `car_vertices`, `position` and `quaternion_xyzw` of a race.
-Karts begin above the track along the race; half of them go after its next recorded poses, the others at random. The
-track is two-sided, so that no box may ever touch a triangle of it.
+Karts begin above the track along the race; half of them go after its next recorded poses, the others at
+random. The track is two-sided, so that no box may ever touch a triangle of it.
 """
 
 import argparse
