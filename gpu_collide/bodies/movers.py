@@ -18,6 +18,8 @@ class Movers:
 
     Attributes
     ----------
+    count : int
+        How many movers the caller has.
     meshes : tuple of Mesh or None
         None: points.
     shape : (n,) int32
@@ -35,6 +37,7 @@ class Movers:
     zone : (n,) float64
     """
 
+    count: int
     meshes: tuple[Mesh, ...] | None
     shape: Array
     position: Array

@@ -40,7 +40,7 @@ def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
     else:
         position = _points(movers)
         n, meshes, shape = len(position), None, np.zeros(len(position), np.int32)
-        valid = np.isfinite(position).all(axis=1)
+        valid = np.asarray(np.isfinite(position).all(axis=1))
         position = np.where(valid[:, None], position, 0.0)
         quat = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
     rows, body, leave = np.arange(n, dtype=np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
@@ -59,7 +59,7 @@ def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
         standing = bodies.start.valid[body]
         leave, valid = leave[rows], valid[rows] & standing
         shape, position, quat = shape[rows], position[rows], quat[rows]
-    return Movers(meshes, shape, position, quat, valid, rows, body, leave, valid, np.zeros(len(rows)))
+    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, valid, np.zeros(len(rows)))
 
 
 def _points(movers: Any) -> Array:

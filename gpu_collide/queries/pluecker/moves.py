@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,15 +12,16 @@ from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Bodies, Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.motions import Motion, checked_end, norm3, trace, turned
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world, per_mover
 from gpu_collide.results.result import Status
-from gpu_collide.results.trace import TouchPoints, Trace
+from gpu_collide.results.trace import TouchPoints
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
+    from gpu_collide._types import ArrayLike, BackendName, Precision
+    from gpu_collide.bodies.movers import Movers
     from gpu_collide.queries.scene import Scene
+    from gpu_collide.results.trace import Trace
 
 __all__ = ["contacts", "move", "rotate", "translate"]
 
@@ -100,10 +101,10 @@ def translate(
     (0.25, array([[0., 0., 1.]]))
     """
 
-    def motion(rows, n):
-        return _Motion(per_mover(vector, "vector", rows, n), (), None, None)
+    def motion(rows: Movers, n: int) -> Motion:
+        return Motion(per_mover(vector, "vector", rows, n), (), None, None)
 
-    return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
 
 
 def rotate(
@@ -161,7 +162,7 @@ def rotate(
     (25.463345, 'EE')
     """
 
-    def motion(rows, n):
+    def motion(rows: Movers, n: int) -> Motion:
         turn = per_mover(angle, "angle", rows, n, None)
         far = np.flatnonzero(np.abs(turn) > 2.0 * np.pi)
         if far.size:
@@ -169,9 +170,9 @@ def rotate(
                 f"angle: expected radians of at most 2 pi, got {turn[far[0]]:.6g} ({far.size} rows, first: "
                 f"{first_few(far)}); pass the rest as a second turn"
             )
-        return _turned(rows, turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
+        return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
-    return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
 
 
 def move(
@@ -227,22 +228,22 @@ def move(
             f"movers: expected gpu_collide.Bodies, got {type(movers).__name__}; points have no pose"
         )
     if end is not None:
-        movers = movers.moved(movers.start, _checked_end(end, len(movers)))
+        movers = movers.moved(movers.start, checked_end(end, len(movers)))
 
-    def motion(rows, n):
+    def motion(rows: Movers, n: int) -> Motion:
         first, last = movers.start, movers.end
         goes = (first.valid & last.valid)[rows.mover]
         way = np.where(goes[:, None], last.position[rows.mover], np.nan) - rows.position
         relative = multiply(last.unit_wxyz[rows.mover], conjugate(rows.quat))
         relative = np.where(relative[:, :1] < 0.0, -relative, relative)
-        sine = _norm3(relative[:, 1:])
+        sine = norm3(relative[:, 1:])
         turn = Turn(
             np.where(sine[:, None] > 0.0, relative[:, 1:] / np.where(sine > 0.0, sine, 1.0)[:, None], [1.0,
             0.0, 0.0]), None, np.column_stack([sine, relative[:, 0]]), sine > 0.0,
         )  # fmt: skip
-        return _Motion(way, (turn,), None, last[rows.mover])
+        return Motion(way, (turn,), None, last[rows.mover])
 
-    return _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
 
 
 def contacts(
@@ -294,7 +295,7 @@ def contacts(
     engine = engine_for(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, rules, resident):
         rows = check_movers(movers, own, pairs, bodies)
-        near = per_mover(distance, "distance", rows, len(movers), None)
+        near = per_mover(distance, "distance", rows, rows.count, None)
         if (near < 0.0).any():
             row = int(np.flatnonzero(near < 0.0)[0])
             raise ValueError(f"distance: expected lengths from 0 up, got {near[row]} in row {row}")
@@ -304,7 +305,7 @@ def contacts(
         made = engine.world(bodies, rules, resident)
         with np.errstate(invalid="ignore", over="ignore"):
             far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0) + near
-        rows = check_expel(expel, rows, len(movers), far, bodies, engine.precision)
+        rows = check_expel(expel, rows, rows.count, far, bodies, engine.precision)
         found = engine.contacts(made, rows, np.where(rows.moves, near, 0.0))
     counts = np.bincount(found["mover"], minlength=len(near))
     status = np.where(counts > 0, Status.HIT, np.where(rows.moves, Status.MISS, Status.UNRESOLVED)).astype(
@@ -313,111 +314,3 @@ def contacts(
     status[~(rows.valid & finite)] = Status.INVALID_INPUT
     start = np.concatenate([[0], np.cumsum(counts)])
     return TouchPoints(status=status, point_start=start, **found, info=engine.about())
-
-
-class _Motion(NamedTuple):
-    """What is asked of movers.
-
-    Attributes
-    ----------
-    way : (n, 3) float64 or None
-    turns : tuple of Turn
-    split : (n,) bool or None
-        Which turns are made in two halves.
-    end : Poses or None
-        Where movers come to that nothing stops; None: where the numbers lead.
-    """
-
-    way: Array | None
-    turns: tuple[Turn, ...]
-    split: Array | None
-    end: Poses | None
-
-    def reach(self, rows):
-        """How far each mover goes, and from where turns count, (n, 3); not finite if it is no motion."""
-        far = np.zeros((len(rows.position), 3)) if self.way is None else np.abs(self.way)
-        for turn in self.turns:
-            if turn.pivot is not None:
-                far = np.maximum(far, 2.0 * np.abs(rows.position - turn.pivot))
-            far = np.where(np.isfinite(turn.half).all(axis=1)[:, None], far, np.nan)
-        return far
-
-
-def _turned(rows, angle, axis, origin) -> _Motion:
-    """The motion of a turn by `angle`, (n,), about `axis` at `origin`, (n, 3)."""
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        axis = axis / np.abs(axis).max(axis=1, initial=0.0)[:, None]  # no axis: no numbers
-        axis = axis / _norm3(axis)[:, None] * np.where(angle < 0.0, -1.0, 1.0)[:, None]
-        split = np.abs(angle) > np.pi
-        half = np.abs(angle) * np.where(split, 0.25, 0.5)
-        bad = ~(np.isfinite(axis).all(axis=1) & np.isfinite(origin).all(axis=1) & np.isfinite(angle))
-        half = np.where(bad[:, None], np.nan, np.column_stack([np.sin(half), np.cos(half)]))
-    axis = np.where(bad[:, None], [1.0, 0.0, 0.0], axis)
-    first = Turn(axis, np.where(bad[:, None], 0.0, origin), half, angle != 0.0)
-    turns = (first, replace(first, turns=split)) if split.any() else (first,)
-    return _Motion(None, turns, split, None)
-
-
-def _norm3(v):
-    """Lengths of (n, 3); sums in a fixed order."""
-    return np.sqrt((v[:, 0] * v[:, 0] + v[:, 1] * v[:, 1]) + v[:, 2] * v[:, 2])
-
-
-def _checked_end(end: Any, n: int) -> Poses:
-    if not isinstance(end, Poses):
-        raise TypeError(f"end: expected gpu_collide.Poses, got {type(end).__name__}")
-    if end.shape != (n,):
-        raise ValueError(f"end: expected poses of the {n} movers, shape ({n},), got {end.shape}")
-    return end
-
-
-def _trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes) -> Trace:
-    """`Trace` of movers; ``motion(rows, n)`` is the `_Motion` of the rows made of `n` movers."""
-    engine = engine_for(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, rules, resident):
-        rows = check_movers(movers, own, pairs, bodies)
-        n = len(movers)
-        asked = motion(rows, n)
-        with np.errstate(invalid="ignore", over="ignore"):
-            reach = asked.reach(rows)
-        finite = np.isfinite(reach).all(axis=1)
-        rows = replace(rows, moves=rows.moves & finite)
-        made = engine.world(bodies, rules, resident)
-        with np.errstate(invalid="ignore", over="ignore"):
-            far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
-            far = far + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        rows = check_expel(expel, rows, n, far, bodies, engine.precision)
-        still = ~rows.moves[:, None]
-        way = None if asked.way is None else np.where(still, 0.0, asked.way)
-        turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
-        found = engine.trace(made, rows, way, turns)
-    return _result(rows, finite, asked._replace(way=way), found, engine)
-
-
-def _result(rows, finite, asked, found, engine) -> Trace:
-    """`Trace` of what an engine found."""
-    moved = rows.moves
-    hit = moved & (found["kind"] > 0)
-    status = np.where(hit, Status.HIT, Status.MISS).astype(np.uint8)
-    status[~moved] = Status.UNRESOLVED
-    status[~(rows.valid & finite)] = Status.INVALID_INPUT
-    fraction = np.where(hit, found["fraction"], np.where(moved, 1.0, 0.0))
-    if asked.split is not None:
-        halves = hit & asked.split
-        fraction[halves] = 0.5 * (fraction[halves] + (found["turns"][halves] - 1))
-    turned = found["turns"] > 0
-    if asked.way is None:
-        position = np.where(turned[:, None], found["position"], rows.position)
-    else:
-        position = rows.position + asked.way * np.where(turned, 1.0, fraction)[:, None]
-    quat = np.where(turned[:, None], found["quat"], rows.quat)
-    if asked.end is not None:
-        free, there = moved & ~hit, moved & (turned | ~hit)
-        position[there] = asked.end.position[there]
-        quat[free] = asked.end.unit_wxyz[free]
-    part = (turned if asked.way is not None else moved & bool(asked.turns)).astype(np.uint8)
-    return Trace(
-        status=status, fraction=fraction, part=part, kind=found["kind"], body=found["body"],
-        feature_a=found["feature_a"], feature_b=found["feature_b"], point=found["point"],
-        normal=found["normal"], position=position, quat_wxyz=quat, expel=rows.zone, info=engine.about(),
-    )  # fmt: skip

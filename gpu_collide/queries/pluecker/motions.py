@@ -1,0 +1,142 @@
+"""Motions of movers, and the `Trace` of what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpu_collide.bodies.movers import Turn
+from gpu_collide.bodies.poses import Poses
+from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
+from gpu_collide.results.result import Status
+from gpu_collide.results.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.movers import Movers
+
+__all__ = ["Motion", "checked_end", "norm3", "trace", "turned"]
+
+
+class Motion(NamedTuple):
+    """What is asked of movers.
+
+    Attributes
+    ----------
+    way : (n, 3) float64 or None
+    turns : tuple of Turn
+    split : (n,) bool or None
+        Which turns are made in two halves.
+    end : Poses or None
+        Where movers come to that nothing stops; None: where the numbers lead.
+    """
+
+    way: Array | None
+    turns: tuple[Turn, ...]
+    split: Array | None
+    end: Poses | None
+
+    def reach(self, rows: Movers) -> Array:
+        """How far each mover goes, and from where turns count, (n, 3); not finite if it is no motion."""
+        far = np.zeros((len(rows.position), 3)) if self.way is None else np.abs(self.way)
+        for turn in self.turns:
+            if turn.pivot is not None:
+                far = np.maximum(far, 2.0 * np.abs(rows.position - turn.pivot))
+            far = np.where(np.isfinite(turn.half).all(axis=1, keepdims=True), far, np.nan)
+        return far
+
+
+def turned(angle: Array, axis: Array, origin: Array) -> Motion:
+    """The motion of a turn by `angle`, (n,), about `axis` at `origin`, (n, 3)."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        axis = axis / np.abs(axis).max(axis=1, initial=0.0)[:, None]  # no axis: no numbers
+        axis = axis / norm3(axis)[:, None] * np.where(angle < 0.0, -1.0, 1.0)[:, None]
+        split = np.abs(angle) > np.pi
+        half = np.abs(angle) * np.where(split, 0.25, 0.5)
+        bad = ~(np.isfinite(axis).all(axis=1) & np.isfinite(origin).all(axis=1) & np.isfinite(angle))
+        half = np.where(bad[:, None], np.nan, np.column_stack([np.sin(half), np.cos(half)]))
+    axis = np.where(bad[:, None], [1.0, 0.0, 0.0], axis)
+    first = Turn(axis, np.where(bad[:, None], 0.0, origin), half, angle != 0.0)
+    turns = (first, replace(first, turns=split)) if split.any() else (first,)
+    return Motion(None, turns, split, None)
+
+
+def norm3(v: Array) -> Array:
+    """Lengths of (n, 3); sums in a fixed order."""
+    return np.sqrt((v[:, 0] * v[:, 0] + v[:, 1] * v[:, 1]) + v[:, 2] * v[:, 2])
+
+
+def checked_end(end: Any, n: int) -> Poses:
+    if not isinstance(end, Poses):
+        raise TypeError(f"end: expected gpu_collide.Poses, got {type(end).__name__}")
+    if end.shape != (n,):
+        raise ValueError(f"end: expected poses of the {n} movers, shape ({n},), got {end.shape}")
+    return end
+
+
+def trace(
+    movers: Any,
+    world: Any,
+    motion: Callable[[Movers, int], Motion],
+    expel: Any,
+    own: Any,
+    pairs: Any,
+    precision: Any,
+    backend: Any,
+    max_bytes: Any,
+) -> Trace:
+    """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
+    engine = engine_for(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, rules, resident):
+        rows = check_movers(movers, own, pairs, bodies)
+        n = rows.count
+        asked = motion(rows, n)
+        with np.errstate(invalid="ignore", over="ignore"):
+            reach = asked.reach(rows)
+        finite = np.asarray(np.isfinite(reach).all(axis=1))
+        rows = replace(rows, moves=rows.moves & finite)
+        made = engine.world(bodies, rules, resident)
+        with np.errstate(invalid="ignore", over="ignore"):
+            far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
+            far = far + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
+        rows = check_expel(expel, rows, n, far, bodies, engine.precision)
+        still = ~rows.moves[:, None]
+        way = None if asked.way is None else np.where(still, 0.0, asked.way)
+        turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
+        found = engine.trace(made, rows, way, turns)
+    return _result(rows, finite, asked._replace(way=way), found, engine)
+
+
+def _result(rows: Movers, finite: Array, asked: Motion, found: Any, engine: Any) -> Trace:
+    """`Trace` of what an engine found."""
+    moved = rows.moves
+    hit = moved & (found["kind"] > 0)
+    status = np.where(hit, Status.HIT, Status.MISS).astype(np.uint8)
+    status[~moved] = Status.UNRESOLVED
+    status[~(rows.valid & finite)] = Status.INVALID_INPUT
+    fraction = np.where(hit, found["fraction"], np.where(moved, 1.0, 0.0))
+    if asked.split is not None:
+        halves = hit & asked.split
+        fraction[halves] = 0.5 * (fraction[halves] + (found["turns"][halves] - 1))
+    turned = found["turns"] > 0
+    if asked.way is None:
+        position = np.where(turned[:, None], found["position"], rows.position)
+    else:
+        position = rows.position + asked.way * np.where(turned, 1.0, fraction)[:, None]
+    quat = np.where(turned[:, None], found["quat"], rows.quat)
+    if asked.end is not None:
+        free, there = moved & ~hit, moved & (turned | ~hit)
+        position[there] = asked.end.position[there]
+        quat[free] = asked.end.unit_wxyz[free]
+    part = (turned if asked.way is not None else moved & bool(asked.turns)).astype(np.uint8)
+    return Trace(
+        status=status, fraction=fraction, part=part, kind=found["kind"], body=found["body"],
+        feature_a=found["feature_a"], feature_b=found["feature_b"], point=found["point"],
+        normal=found["normal"], position=position, quat_wxyz=quat, expel=rows.zone, info=engine.about(),
+    )  # fmt: skip
