@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 #: In the order of ``python -m bench all``.
-NAMES = ("cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives")
+NAMES = ("cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves")
 
 
 def load(name: str):
