@@ -1,9 +1,9 @@
 """A toy world without forces: ``python examples/pile.py [BOXES] [ROUNDS] [PICTURE]``.
 
-Boxes fall into a tray and come to rest on each other: in each round every box tries some ways and some turns
+Boxes fall into a tray and come to rest on each other: in each round every box tries some ways, and some turns
 about the places where it touches something, all in one call each, and takes the one that brings it lowest.
-Then all are pushed to a side. Nothing but `gc.pluecker` keeps them out of each other: no impulses, no springs, no
-corrections afterwards. Whether it does is measured in another way, by gaps along separating axes.
+Then all are pushed to a side. Nothing but `gc.pluecker` keeps them out of each other: no impulses, no springs,
+no corrections. Whether it does is measured in another way, by gaps along separating axes.
 """
 
 import sys

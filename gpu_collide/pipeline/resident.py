@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,8 @@ class Resident:
         self.kept = KeptTree()
         self._tables, self._prepared = {}, {}
         self._placed, self._bodies = None, None
-        self._forms, self._shifted = None, (None, None, {})
+        self._forms: Any = None
+        self._shifted: Any = None, None, {}
 
     @property
     def nbytes(self):

@@ -49,6 +49,7 @@ typedef struct {
     int body;                /* the one to look at, or -1: all */
     int own;                 /* the one to leave out, or -1 */
     int skip;                /* there is nothing to look at */
+    gc_stand there;          /* in the world, its nodes' origin taken for the middle */
     gc_swept swept;          /* in the world */
     int crowd[GC_TRIP_STACK];
     gc_real crowd_time[GC_TRIP_STACK];
@@ -106,15 +107,14 @@ GC_FN int gc_trip_start(int n, int level)
 
 GC_LARGE void gc_trip_begin(gc_trip *w)
 {
-    gc_stand stand;
     w->nodes = w->crowds = 0;
     w->leaf = w->leaf_end = 0;
     w->now = -1;
     if (w->body >= 0 || w->skip) return;
     gc_stand_make(
         w, gc_make(w->world->origin[0], w->world->origin[1], w->world->origin[2]),
-        gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), &stand);
-    gc_swept_make(&stand, w->motion, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), w->sides, w->grown, &w->swept);
+        gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), &w->there);
+    gc_swept_make(&w->there, w->motion, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), w->sides, w->grown, &w->swept);
     if (w->world->n > 0) {
         w->crowd[0] = w->world->top << GC_TRIP_LEVEL;
         w->crowd_time[0] = GC_R(0.0);
