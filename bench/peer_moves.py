@@ -3,8 +3,8 @@
 What python-fcl is given, from the best of what was tried: on whole meshes its conservative advancement
 crashes, and its sampling of poses (`FclTrack.sampled`) is only as good as they are close. Right answers come
 from convex parts: the mover's prisms against each triangle whose box meets the box of the way (found by a k-d
-tree), as prisms a thousandth thick (`FclTrack.first_contacts`). A move is two calls: the translation, and if it
-is free the turn.
+tree), as prisms a thousandth thick (`FclTrack.first_contacts`). A move is two calls: the translation, and if
+it is free the turn.
 """
 
 from __future__ import annotations

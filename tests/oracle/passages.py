@@ -7,8 +7,8 @@ import numpy as np
 from tests.oracle import shapes
 from tests.oracle.exact import Placed, Topology
 from tests.oracle.exact_motion import Rotation, Translation
-from tests.oracle.scenes_base import IDENTITY
-from tests.oracle.solid import RawMesh
+from tests.oracle.scenes_base import IDENTITY, turn_quat
+from tests.oracle.solid import RawMesh, apply, rotation_matrix
 
 
 @dataclass
@@ -46,8 +46,11 @@ class Passages:
         reach, (shape, position, _) = self._reach(), self.still
         start = self.mover[1][i]
         if self.turns:
-            away = np.linalg.norm(position - self.origin[i], axis=1)
-            gap = np.abs(away - np.linalg.norm(start - self.origin[i]))
+            axis = self.axis[i] / np.linalg.norm(self.axis[i])
+            turns = turn_quat(np.tile(axis, (33, 1)), np.linspace(0, self.angle[i], 33))
+            path = apply(rotation_matrix(turns), start - self.origin[i]) + self.origin[i]
+            gap = np.sqrt(((position[:, None] - path) ** 2).sum(-1).min(1))
+            gap -= np.linalg.norm(path[1] - path[0])  # it may be nearer between two of them
         else:
             v = self.vector[i]
             along = np.clip((position - start) @ v / max(v @ v, 1e-300), 0, 1)
