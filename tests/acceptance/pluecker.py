@@ -110,6 +110,8 @@ def judge(passages, i, answer, farthest=FARTHEST):
         return out
     began = any(touching(a, b) for a, b in starts)
     best, sure = true_touch(passages, i, through=began)
+    if began and not all(passages.topology(passages.still[0][k]).solid for k, _ in couples):
+        return out  # what stands in an open surface is on both sides of it
     if best is not None:
         out.touch = float(best[1].fraction(best[0]))
         _late(out, answer, i, best)

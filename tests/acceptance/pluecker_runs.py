@@ -33,7 +33,8 @@ def run(passages, **options):
     still = library_bodies(meshes, (shape - points, *place))
     movers = passages.mover[1] if points else library_bodies(meshes, passages.mover)
     n = len(passages)
-    options.setdefault("expel", passages.expel)
+    if options.get("precision") != "single":  # its own zone is thicker than what families ask for
+        options.setdefault("expel", passages.expel)
     if passages.each:
         options["pairs"] = np.column_stack((np.arange(n), np.arange(n))).astype(np.int32)
     if passages.turns:

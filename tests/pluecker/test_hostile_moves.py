@@ -63,3 +63,18 @@ def test_sheets_in_one_plane_meet_at_their_borders(kinds, lift, angle):
         found = gc.pluecker.translate(mover, bodies(plate, at([0, 0, 0])), [-10, 0, 0.0], backend=kind)
         assert found.fraction[0] == pytest.approx((4 - reach) / 10, abs=1e-9)
         assert found.fraction[0] <= (4 - reach) / 10
+
+
+@pytest.mark.parametrize("way", [(0.5, 0, 0), (0.5, 0.3, 0), (0, 0, 0.5), (0.3, 0.2, 0.5), (-0.2, 0, 0.4)])
+@pytest.mark.parametrize("share", [0.0, 0.125, 0.25, 0.5, 1.0])
+def test_an_aligned_stack_slides_and_leaves(kinds, share, way):
+    """A box stands on another of the same size, its corners over the other's corners, 0 to 1 zones above it.
+    Its corners were held by the side faces, in whose planes they stand, when they moved over the top."""
+    expel = 1e-9
+    box, world = gc.shapes.box(), bodies(gc.shapes.box(), at([0, 0, 0]))
+    for kind in kinds:
+        mover = bodies(box, at([0, 0, 1 + share * expel]))
+        found = gc.pluecker.translate(mover, world, way, expel=expel, backend=kind)
+        assert found.fraction[0] == 1
+    down = gc.pluecker.translate(mover, world, (0.5, 0, -0.1), expel=expel, backend=kinds[0])
+    assert down.fraction[0] < 1e-6 and down.kind[0] != 0
