@@ -2,8 +2,8 @@
 
 Boxes fall into a tray and come to rest on each other: in each round every box tries some ways, and some turns
 about the places where it touches something, all in one call each, and takes the one that brings it lowest.
-Then all are pushed to a side. Nothing but `gc.pluecker` keeps them out of each other: no impulses, no springs,
-no corrections. Whether it does is measured in another way, by gaps along separating axes.
+Then all are pushed to a side. Only `gc.pluecker` keeps them out of each other: no impulses, no springs, no
+corrections. Whether it does is measured in another way, by gaps along separating axes.
 """
 
 import sys

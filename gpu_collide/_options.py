@@ -6,6 +6,7 @@ The words and defaults of the public functions stand here, and nowhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -139,9 +140,13 @@ class Options:
 
     def for_info(self) -> dict[str, Any]:
         """What ``Contacts.info`` says of the options."""
+        return {**self._told, "filters": list(self.filters)}
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
         names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
                  "contacts", "features")  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {"filters": list(self.filters)}
+        return {name: getattr(self, name) for name in names}
 
 
 def _check_filters(filters: Any) -> tuple[FilterName, ...]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Frozen",
+    "all_true",
     "as_numpy",
     "as_float_array",
     "as_int_array",
@@ -63,6 +64,11 @@ def owned(array: Any) -> Array:
     """A copy of `array` that nobody can write to, not even by asking NumPy for leave."""
     array = np.asarray(array)
     return np.ndarray(array.shape, array.dtype, array.tobytes())
+
+
+def all_true(mask: Array) -> bool:
+    """``mask.all()`` of an array of bool; in a tenth of the time for a few."""
+    return b"\0" not in mask.tobytes()
 
 
 class Frozen:

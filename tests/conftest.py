@@ -52,10 +52,16 @@ def _names(variable):
 
 
 def pytest_generate_tests(metafunc):
+    """A test that takes `backend` is one for each that is chosen; marked with ``backends``, of those."""
     if "backend" in metafunc.fixturenames:
-        metafunc.parametrize(
-            "backend", _names("GPU_COLLIDE_TEST_BACKENDS") or BACKENDS, indirect=True, scope="session"
-        )
+        names = _names("GPU_COLLIDE_TEST_BACKENDS") or BACKENDS
+        if mark := metafunc.definition.get_closest_marker("backends"):
+            if not mark.args or set(mark.args) - set(BACKENDS):
+                raise pytest.UsageError(
+                    f"{metafunc.definition.nodeid}: backends{mark.args} must name some of {BACKENDS}"
+                )
+            names = [name for name in names if name in mark.args]
+        metafunc.parametrize("backend", names, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -110,6 +110,8 @@ class Backend(ABC):
         What others keep on this backend, by their own names; it goes with it.
     parallel_builds : bool
         Programs compile side by side.
+    quick_sequences : bool
+        A sequence costs less than its launches one by one.
     """
 
     name = kind = "none"
@@ -121,6 +123,7 @@ class Backend(ABC):
     serial_groups = False
     max_buffer = 2**62
     parallel_builds = False
+    quick_sequences = False
 
     def __init__(self) -> None:
         self.kept: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from gpu_collide.backends.base import PART_ITEMS, Backend, Bound, Kernel, Kernel
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
 from gpu_collide.backends.host import thread_count
-from gpu_collide.backends.sequence import C_TEXT, Launch, Scan, Sequence, Zero
+from gpu_collide.backends.sequence import C_TEXT, Count, Launch, Scan, Sequence, Zero
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ FLAGS = (
 )  # fmt: skip
 _NATIVE = ("-march=native",)
 _ALIGN = 64
-#: Seconds of work beyond which a sequence is worth threads, and how many of its next runs then have them.
+#: Seconds of work beyond which a sequence is worth threads, and after how many runs that is looked at again.
 LONG_RUN, RUNS_BY_THREADS = 2e-3, 15
 
 
@@ -168,8 +168,8 @@ class _CpuBound(Bound):
 
 
 class _CpuSequence(Sequence):
-    """All steps in one call of C, on this thread alone, unless that took long: then with all threads for some
-    runs, step by step."""
+    """All steps in one call of C, on this thread alone, unless that takes long: then step by step, with all
+    threads."""
 
     def __init__(self, backend: Any, steps: Any) -> None:
         super().__init__(backend, steps)
@@ -177,6 +177,9 @@ class _CpuSequence(Sequence):
         # each library has the same runner, and takes the kernels of all
         library = self._launches[0].kernel.handle.function.library if self._launches else None
         self._by_threads = 0  # runs to come that go step by step
+        self._clock: Callable[[], float] = time.perf_counter
+        self._alone = self._together = 0.0  # seconds of the last run in C, and of the one behind it
+        self._renewed = 0  # how often it was found since then that runs are long
         self._packed: list[Any] = []  # arguments of the launches, where C reads them and writes their counts
         self._function = library and _sequence_of(library)
         rows = [self._row(step) for step in self.steps]
@@ -202,7 +205,9 @@ class _CpuSequence(Sequence):
         return 3, at(step.numbers, False), at(step.flags, False), at(step.out), at(step.n_out), *n, most, 0
 
     def _count(self, n: Any) -> Any:
-        return (0, n) if isinstance(n, int) else (self.backend.address(n, False), 0)
+        if isinstance(n, int):
+            return 0, n
+        return self.backend.address(n.array if isinstance(n, Count) else n, False), 0
 
     def _arrays(self) -> Any:
         """All buffers."""
@@ -214,18 +219,41 @@ class _CpuSequence(Sequence):
 
     def run(self) -> bool:
         if self._by_threads or self._function is None:
-            self._by_threads -= self._by_threads > 0
-            return super().run()
-        pool.settle(None, self._written)
-        begun = time.thread_time()  # of this thread alone: others on the machine make nothing long
+            return self._run_by_threads()
+        if pool.dropped():
+            pool.settle(None, self._written)
+        begun = self._clock()
         state = _SequenceState()
         state[8] = pool.TURN
         code = pool.PAUSED
         while code == pool.PAUSED:  # back in Python now and then, where signals are heeded
             code = self._function(self._address, len(self._rows), state)
-        if time.thread_time() - begun > LONG_RUN and self.backend.threads > 1:
+        took = self._clock() - begun
+        if took > LONG_RUN and self._clock is time.thread_time and self.backend.threads > 1:
+            self._alone, self._together, self._renewed = took, 0.0, 0
             self._by_threads = RUNS_BY_THREADS
+        # what seems long is looked at by this thread's own time, as others on the machine make nothing long
+        self._clock = time.thread_time if took > LONG_RUN else time.perf_counter
         return code == pool.FINISHED
+
+    def _run_by_threads(self) -> bool:
+        """Step by step."""
+        begun = time.perf_counter()
+        done = super().run()
+        took = time.perf_counter() - begun
+        self._together = self._together or took
+        self._by_threads = max(self._by_threads - 1, 0)
+        if self._by_threads == 0 and self._function is not None and self._is_long(took):
+            self._by_threads = RUNS_BY_THREADS
+        return done
+
+    def _is_long(self, took: float) -> bool:
+        """Would a run that took so long by threads take long alone? It would take as much longer as the last
+        one that was alone did than the one behind it. Where that is mostly the steps' own time, it is tried
+        now and then."""
+        self._renewed += 1
+        tried = took < LONG_RUN / 4 and self._renewed > RUNS_BY_THREADS
+        return not tried and took * self._alone > LONG_RUN * self._together
 
 
 _SequenceState = ctypes.c_int * 9
@@ -255,7 +283,7 @@ class CpuBackend(Backend):
     """
 
     name = kind = "cpu"
-    serial_groups = parallel_builds = True
+    serial_groups = parallel_builds = quick_sequences = True
 
     def __init__(self, threads: int | None = None, flags: tuple[str, ...] | None = None) -> None:
         super().__init__()
@@ -300,15 +328,19 @@ class CpuBackend(Backend):
         return empty_aligned(shape, dtype, np.zeros, self._align)
 
     def fill(self, buf: Buffer, value: Any) -> Buffer:
-        pool.settle(None, {"buf": buf})
+        if pool.dropped():
+            pool.settle(None, {"buf": buf})
         buf.fill(value)
         return buf
 
     def write(self, buf: Buffer, array: Array, at: int | None = None) -> Buffer:
-        array = self._must_fit(buf, array, at)
+        fits = at is None and type(array) is np.ndarray and array.dtype == buf.dtype
+        if not fits or array.shape != buf.shape:
+            array = self._must_fit(buf, array, at)
         if not buf.flags.writeable:
             raise ValueError("buf must be a buffer that may be written, got one made with copy=False")
-        pool.settle(None, {"buf": buf})
+        if pool.dropped():
+            pool.settle(None, {"buf": buf})
         buf[... if at is None else slice(at, at + array.size)] = array
         return buf
 

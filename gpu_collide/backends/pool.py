@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Job", "run", "settle"]
+__all__ = ["Job", "dropped", "run", "settle"]
 
 TURN = 50_000  # microseconds, after which a thread that may pause comes back from C
 ALONE = 30  # microseconds that a launch which is likely to be short has before helpers are woken
@@ -160,15 +160,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_pool)  # threads do not survive a fork
 
 
+def dropped() -> list[Job]:
+    """Launches that were left by Ctrl-C, and in which there may be helpers yet."""
+    return _pool.dropped
+
+
 def settle(kernel: Any, args: dict) -> None:
     """Wait until no launch that was dropped touches what `kernel` is about to (None: all is written)."""
-    dropped = _pool.dropped
-    for job in list(dropped):
+    jobs = _pool.dropped
+    for job in list(jobs):
         while job.inside and job.touches(kernel, args):
             time.sleep(0.0005)
         if not job.inside:
             with contextlib.suppress(ValueError):  # another thread was faster
-                dropped.remove(job)
+                jobs.remove(job)
 
 
 _ONE = (0, 0, 1, 1, 0)

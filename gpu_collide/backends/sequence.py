@@ -15,7 +15,31 @@ from gpu_collide.backends.kernel import Bound
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["C_TEXT", "Launch", "Scan", "Select", "Sequence", "Zero"]
+__all__ = ["C_TEXT", "Count", "Launch", "Scan", "Select", "Sequence", "Zero"]
+
+
+class Count:
+    """A number of items that the host says before a run, and that stays until it says another.
+
+    Attributes
+    ----------
+    array : (1,) int32 ndarray
+        Where C reads it.
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self) -> None:
+        self.array = np.zeros(1, np.int32)
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return self.array.item()
+
+    @value.setter
+    def value(self, n: int) -> None:
+        self.array[0] = n
 
 
 class Launch(NamedTuple):
@@ -25,7 +49,7 @@ class Launch(NamedTuple):
     ----------
     bound : Bound
         Of a kernel whose first argument is the number of items; that argument becomes `n`.
-    n : int or buffer (1,) int32
+    n : int, Count or buffer (1,) int32
     most : int
         What its buffers have room for: if `n` is more, the sequence ends before this step.
     groups : int or None
@@ -92,7 +116,7 @@ class Sequence:
             elif isinstance(step, Scan):
                 be.exclusive_scan(step.counts, out=step.out)
             else:
-                n = step.n if isinstance(step.n, int) else int(be.item(step.n, 0))
+                n = self._number(step.n)
                 if not 0 <= n <= (step.most if isinstance(step, Launch) else step.out.size):
                     return False
                 if isinstance(step, Select):
@@ -100,6 +124,11 @@ class Sequence:
                 elif n:
                     _launch(step, n)
         return True
+
+    def _number(self, n: Any) -> int:
+        if isinstance(n, int):
+            return n
+        return n.value if isinstance(n, Count) else int(self.backend.item(n, 0))
 
     def _select(self, step: Any, n: Any) -> None:
         be = self.backend
@@ -137,7 +166,7 @@ def _check_number(step: Any, n: Any) -> None:
     if isinstance(n, int):
         if n < 0:
             raise ValueError(f"steps: expected n from 0 up in {type(step).__name__}, got {n}")
-    else:
+    elif not isinstance(n, Count):
         _check_buffer(step, "n", n, np.int32, 1)
 
 

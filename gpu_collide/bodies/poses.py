@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, as_float_array, as_int_array, owned
+from gpu_collide._validate import Frozen, all_true, as_float_array, as_int_array, owned
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.geometry.mesh import Mesh
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Poses", "Bodies"]
 
 UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, farther is invalid
+FEW = 4  # rows that Python looks at faster than NumPy
 RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
 
 
@@ -28,6 +30,37 @@ def _norm4(q: FloatArray) -> FloatArray:
     """Length of quaternions; sums in a fixed order, so that a row has the same bits in any batch."""
     s = q * q
     return np.sqrt(s[..., 0] + s[..., 1] + s[..., 2] + s[..., 3])
+
+
+def _units(position: Array, quat: Array, valid: ArrayLike | None) -> tuple[Array, Array]:
+    """Unit quaternions, (1, 0, 0, 0) where there is no pose, and where there is one."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        length = _norm4(quat)
+        # false for what is not a number, too; column by column, which is much faster than .all(axis)
+        good = np.abs(length - 1) <= UNIT_TOLERANCE
+    finite = np.isfinite(position)
+    if not all_true(finite):
+        for column in range(3):
+            good &= finite[..., column]
+    if valid is not None:
+        good &= np.asarray(valid)
+    if all_true(good):
+        return quat / length[..., None], np.asarray(good)
+    unit = np.where(good[..., None], quat, [1.0, 0.0, 0.0, 0.0])
+    unit /= np.where(good, length, 1.0)[..., None]
+    return unit, np.asarray(good)
+
+
+def _units_of_few(position: Array, quat: Array) -> tuple[Array, Array]:
+    """`_units` of a few rows, the same bits without the price of a dozen calls of NumPy."""
+    units, good = [], []
+    isfinite, sqrt = math.isfinite, math.sqrt
+    for (x, y, z), (a, b, c, d) in zip(position.tolist(), quat.tolist(), strict=True):
+        length = sqrt(a * a + b * b + c * c + d * d)
+        is_pose = abs(length - 1) <= UNIT_TOLERANCE and isfinite(x) and isfinite(y) and isfinite(z)
+        units.append((a / length, b / length, c / length, d / length) if is_pose else (1.0, 0.0, 0.0, 0.0))
+        good.append(is_pose)
+    return np.array(units), np.array(good)
 
 
 def _quat_of_matrix(rotation: FloatArray) -> FloatArray:
@@ -73,12 +106,6 @@ def what_is_wrong(poses: Poses, row: int) -> str | None:
     return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
 
 
-def _sealed(array: Array) -> Array:
-    """`array`, which nobody else holds, read-only."""
-    array.flags.writeable = False
-    return array
-
-
 class Poses(Frozen):
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 
@@ -117,25 +144,13 @@ class Poses(Frozen):
                 f"{name}: expected the leading shape of position, {position.shape[:-1]}, "
                 f"got {quat.shape[:-1]}"
             )
-        with np.errstate(invalid="ignore", over="ignore"):
-            length = _norm4(quat)
-            # false for what is not a number, too; column by column, which is much faster than .all(axis)
-            good = np.abs(length - 1) <= UNIT_TOLERANCE
-        finite = np.isfinite(position)
-        if not finite.all():
-            for column in range(3):
-                good &= finite[..., column]
-        if valid is not None:
-            good &= np.asarray(valid)
-        if good.all():
-            unit = quat / length[..., None]
+        if valid is None and quat.ndim == 2 and 0 < len(quat) <= FEW:
+            unit, good = _units_of_few(position, quat)
         else:
-            unit = np.where(good[..., None], quat, [1.0, 0.0, 0.0, 0.0])
-            unit /= np.where(good, length, 1.0)[..., None]
-        self.__dict__.update(
-            position=_sealed(position), quat_wxyz=_sealed(quat), unit_wxyz=_sealed(unit),
-            valid=_sealed(np.asarray(good)),
-        )  # fmt: skip
+            unit, good = _units(position, quat, valid)
+        for array in (position, quat, unit, good):  # which nobody else holds
+            array.flags.writeable = False
+        self.__dict__.update(position=position, quat_wxyz=quat, unit_wxyz=unit, valid=good)
 
     @classmethod
     def from_quat_wxyz(cls, position: ArrayLike, quat: ArrayLike) -> Poses:

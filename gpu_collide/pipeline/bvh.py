@@ -169,7 +169,7 @@ class BodyTree:
             held += [self.segments, self.order, self.ranks]
         return sum(x.nbytes for x in held)
 
-    def _buffer(self, name, size, dtype):
+    def buffer(self, name, size, dtype):
         """A buffer that is kept from step to step."""
         buffer = self._buffers.get(name)
         if buffer is None or buffer.size != size or buffer.dtype != dtype:
@@ -210,8 +210,8 @@ class BodyTree:
                 placed = {name: run.to_device(arrays[name], run.real) for name in NAMES}
             placed |= {name: run.to_device(arrays[name]) for name in ("shape_in", "valid_in")}
             placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
-        bounds = self._buffer("bounds", n * self.bound_stride, run.real)
-        boxes = self._buffer("boxes", n * 6, run.real)
+        bounds = self.buffer("bounds", n * self.bound_stride, run.real)
+        boxes = self.buffer("boxes", n * 6, run.real)
         run.launch("b01_bodies", n, placed, n=n, bounds_out=bounds, boxes_out=boxes)
         return bounds, boxes
 
@@ -234,16 +234,16 @@ class BodyTree:
     def _fill(self, bounds, boxes):
         """Stage b03: leaves and nodes."""
         run, n, at = self.run, self.n, self.levels
-        self.leaves = self._buffer("leaves", n * self.leaf_stride, run.real)
-        self.leaf_ints = self._buffer("leaf_ints", n * self.leaf_width, np.int32)
-        self.nodes = self._buffer("nodes", max(at.total, 1) * self.node_width, run.raster)
+        self.leaves = self.buffer("leaves", n * self.leaf_stride, run.real)
+        self.leaf_ints = self.buffer("leaf_ints", n * self.leaf_width, np.int32)
+        self.nodes = self.buffer("nodes", max(at.total, 1) * self.node_width, run.raster)
         if not n:
             return
         bits = {
             f"{name}_in": self._ints(name, which, lambda which=which: self._bits(which))
             for name, which in (("group", self.rules.group), ("mask", self.rules.mask))
         }
-        rank = self._buffer("rank", self.n_bodies, np.int32)
+        rank = self.buffer("rank", self.n_bodies, np.int32)
         run.backend.write(rank, 2 * self.ranks + self.still)
         run.launch("b03_bodies", n, bits, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
                    rank_in=rank, leaves_out=self.leaves, leaf_ints_out=self.leaf_ints)  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,15 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline import bisection, screw
 from gpu_collide.pipeline import pairs as broad_phase
 from gpu_collide.pipeline.bvh import BodyTree
-from gpu_collide.pipeline.few import FewPairs
+from gpu_collide.pipeline.few import KEPT_SHARE, MOST_PAIRS, FewPairs
 from gpu_collide.pipeline.resident import Resident, scene_too_large
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts, sealed
 
 __all__ = ["Pipeline"]
+
+#: The share of a scene's bodies that pairs asked about twice running may have, and not all poses are placed.
+MOST_PLACED = 4
 
 
 @lru_cache(maxsize=4)
@@ -50,7 +54,10 @@ class Pipeline:
         self.kind = backend.kind
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
-        self._asked, self._few = None, None  # pairs of the call before, and what is kept for them
+        self._prepared: Any = None  # of a scene
+        self._asked: Any = None  # pairs of the call before that were given
+        self._any: Any = None  # what is kept for any few pairs
+        self._few: Any = None  # for those of the call before, if they were asked about twice running
 
     def about(self):
         """Backend, device and precision, as ``info`` tells them."""
@@ -77,52 +84,86 @@ class Pipeline:
         return Resident(self.backend, self.options.precision, meshes, shape)
 
     def collide(self, bodies, pairs, progress=None):
-        """`Contacts` of pairs, (p, 2) int32, or of a search, whose blocks are taken one after the other."""
-        run, few = self.run, self._kept_for(pairs)
-        if few is not None:
-            fields, report = few.collide(bodies.start, bodies.end), None
-            if progress is not None and len(pairs):
-                progress(len(pairs), len(pairs))
-            return sealed(fields, self._info())
+        """`Contacts` of pairs, (p, 2) int32, or of a search, whose blocks are taken one after the other.
+
+        Pairs that a scene asks about are those of an array that nobody can write to.
+        """
+        run, prepared = self.run, self._prepared
         if self.resident is None:
             prepared = screw.prepare(run, bodies.meshes, self.options)
         else:
-            prepared = self.resident.prepare(run, bodies, self.options)
-            self._keep_for(prepared, bodies, pairs)
-            run.room.max_bytes = self.options.max_bytes - self.resident.nbytes - self.nbytes
-            if run.room.max_bytes <= 0:
-                raise scene_too_large(self.resident.nbytes, self.options.max_bytes)
+            few, pairs = self._few_for(bodies, pairs)
+            fields = None if few is None else few.collide(bodies, pairs)
+            if fields is not None:
+                if progress is not None and len(pairs):
+                    progress(len(pairs), len(pairs))
+                return sealed(fields, self._info())
+            prepared = self._placed(bodies)
+            self._leave_room()
         fields, report = screw.collide(run, self.options, prepared, bodies, pairs, progress)
         info = self._info()
         if report is not None:
             info["report"] = report.to_dict()
         return Contacts(**fields, info=info)
 
-    @property
-    def nbytes(self):
-        """Bytes that it keeps itself, for the pairs that it was asked about twice."""
-        return 0 if self._few is None else self._few.nbytes
-
     def _info(self):
         """What results tell of this engine and of its launches since the last one."""
         timings = {"compile": 0.0, **self.run.take_timings()}
         return {**self.about(), "tolerances": dict(self._tolerances), "timings": timings}
 
-    def _kept_for(self, pairs):
-        """`FewPairs` for these pairs, if there is one."""
-        if self._few is None or self._asked is None or not isinstance(pairs, np.ndarray):
-            return None
-        return self._few if np.array_equal(self._asked, pairs) else None
+    def _placed(self, bodies):
+        """What is prepared for a scene's bodies, with their poses placed."""
+        if self._prepared is None:
+            self._prepared = self.resident.prepare(self.run, bodies, self.options)
+        else:
+            self.resident.place(bodies)
+        return self._prepared
 
-    def _keep_for(self, prepared, bodies, pairs):
-        """Make `FewPairs` for the next call, if this one asks about the same pairs as the last one."""
-        if not isinstance(pairs, np.ndarray):
-            return
-        again = self._asked is not None and np.array_equal(self._asked, pairs)
-        self._asked, self._few = pairs, None
-        if again and FewPairs.serves(prepared, self.options, pairs):
-            alone = replace(prepared, placed=None)  # it binds the poses of each call itself
-            self._few = FewPairs(self.run, alone, self.options, bodies.shape, pairs)
+    def _few_for(self, bodies, pairs):
+        """`FewPairs` for these pairs, if they are worth it, with the poses where it expects them; and the
+        pairs."""
+        again = pairs is self._asked
+        few = self._few if again else None
+        if few is None or few is self._any:
+            prepared = self._placed(bodies)
+        if few is not None:
+            return few, pairs
+        given = isinstance(pairs, np.ndarray)
+        if given:
+            self._asked, self._few = pairs, None
+        if len(pairs) > MOST_PAIRS or not FewPairs.serves(prepared, self.options):
+            return None, pairs
+        first = self._any is None
+        if first:
+            self._any = self._kept(prepared, bodies)
+        if first or not (again or self.backend.quick_sequences):
+            return None, pairs
+        if not given:
+            return self._any, next(iter(pairs.blocks(MOST_PAIRS)), np.zeros((0, 2), np.int32))
+        if again:
+            self._few = self._any
+            if len(np.unique(pairs)) < len(bodies) // MOST_PLACED:
+                # it binds the poses of these bodies itself
+                self._few = self._kept(replace(prepared, placed=None), bodies, pairs)
+        return self._few or self._any, pairs
+
+    def _kept(self, prepared, bodies, pairs=None):
+        """`FewPairs` whose bytes count."""
+        left = partial(self.resident.left, self.options.max_bytes)
+        few = FewPairs(self.run, prepared, self.options, bodies.shape, pairs, left=left)
+        self.resident.sets.add(few)
+        return few
+
+    def _leave_room(self):
+        """Say what room there is beside all that is kept, of which what is kept for few pairs goes if it is
+        much."""
+        limit = self.options.max_bytes
+        if self.resident.set_bytes > limit // KEPT_SHARE:
+            for few in self.resident.sets:
+                few.let_go()
+        self.run.room.max_bytes = self.resident.left(limit)
+        if self.run.room.max_bytes <= 0:
+            raise scene_too_large(self.resident.nbytes, limit)
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""

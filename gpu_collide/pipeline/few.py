@@ -1,4 +1,4 @@
-"""The same few pairs asked about again and again: all launches of the screw method as one sequence.
+"""Few pairs, asked about again and again: all launches of the screw method as one sequence.
 
 A pair of boxes is worked on for some ten microseconds, a hundredth of what its launches and buffers cost. So
 all buffers are kept, with room to spare, and nothing is looked at before the end. What does not fit goes the
@@ -7,85 +7,85 @@ way of every other query (`gpu_collide.pipeline.screw.collide`), whose bits thes
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import time
+from typing import Any
 
 import numpy as np
 
-from gpu_collide.backends.sequence import Launch, Scan, Select, Zero
+from gpu_collide._validate import all_true, owned
+from gpu_collide.backends.sequence import Count, Launch, Scan, Select, Zero
 from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.filters import FILTERS
 from gpu_collide.pipeline.gather import FIELDS
+from gpu_collide.pipeline.poses import NAMES
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE
 from gpu_collide.pipeline.screen import CANDIDATES, REFINE, scratch_guess
 
 __all__ = ["MOST_PAIRS", "FewPairs"]
 
 #: More are worth the general way, which cuts them into pieces and tells how far it is.
-MOST_PAIRS = 4096
+MOST_PAIRS = 1 << 14
 #: Candidates and hits for which there is room at first: for each pair, and in all.
-FIRST_EACH, FIRST_LEAST = 12, 1024
-#: The share of the memory limit that the scratch of all groups may take.
-SCRATCH_SHARE = 8
-
-
-class _Bodies(NamedTuple):
-    """What the general way reads of `gpu_collide.Bodies`."""
-
-    meshes: tuple
-    shape: np.ndarray
-    start: object
-    end: object
+FIRST_EACH, FIRST_LEAST = 4, 1024
+#: So many more pairs may be found in the next step, besides a share of them.
+SPARE_PAIRS = 8
+#: The share of the memory limit that all buffers may take, and of it that of the scratch of all groups.
+KEPT_SHARE, SCRATCH_SHARE = 4, 2
 
 
 class FewPairs:
-    """Fixed pairs of fixed bodies, for poses that change. Not for two threads at once.
+    """Pairs of bodies of unchanging shapes, whose poses change. Not for two threads at once.
+
+    Their fields are those of `screw.collide`, bit for bit.
 
     Parameters
     ----------
     run : Run
     prepared : gpu_collide.pipeline.screw.Prepared
+        With ``placed`` it is those poses that are asked about, and pairs may be any. Without, the pairs are
+        those given here, and the poses of their bodies are bound in each call.
     options : Options
         Some for which `serves` says yes.
     shape : (n,) int32 ndarray
         Mesh of each body.
-    pairs : (p, 2) int32 ndarray
+    pairs : (p, 2) int32 ndarray, optional
         Rows (A, B) of body numbers, checked.
     room : dict, optional
-        What there is room for at first, by name: ``candidates``, ``hits`` (entries), ``reals``, ``ints``
-        (scratch of a group). More is taken when it is needed.
+        What there is room for at first, by name: ``pairs``, ``candidates``, ``hits`` (entries), ``reals``,
+        ``ints`` (scratch of a group). More is taken when it is needed.
+    left : callable, optional
+        Gives the bytes that are left for all that is worked on. Default: the room of `run`.
 
     Attributes
     ----------
     repeats, refusals : int
-        Calls that were repeated with more room, and those that went the general way.
+        Calls that were repeated with more room, and those that were refused.
     """
 
-    def __init__(self, run, prepared, options, shape, pairs, room=None):
-        if not self.serves(prepared, options, pairs):
-            raise ValueError("options, pairs: expected those for which FewPairs.serves is true, got others")
+    def __init__(self, run, prepared, options, shape, pairs=None, room=None, left=None):
+        if not self.serves(prepared, options):
+            raise ValueError("options: expected those for which FewPairs.serves is true, got others")
+        if (pairs is None) != (prepared.placed is not None):
+            raise ValueError("pairs: expected them where no poses are placed, and only there")
         self.run, self.prepared, self.options = run, prepared, options
         self.shape = np.array(shape, np.int32)
-        # of bytes, so that all results can hold it
-        self.pairs = np.frombuffer(np.asarray(pairs, np.int32).tobytes(), np.int32).reshape(-1, 2)
+        # so that all results can hold them
+        self.pairs = None if pairs is None else owned(np.asarray(pairs, np.int32).reshape(-1, 2))
         self.repeats = self.refusals = 0
-        shapes = self.shape[self.pairs]
-        rows = screw.takes_rows(options, prepared, shapes)
-        reals, ints = scratch_guess(prepared.tables.largest, rows)
-        most = max(FIRST_LEAST, FIRST_EACH * len(pairs))
-        self._room = {"candidates": most, "hits": most, "reals": reals, "ints": ints} | (room or {})
-        heights = screw.row_heights(options, prepared, shapes, rows)
-        self._heights = np.zeros(len(shapes)) if heights is None else heights
-        self._kept = self._made(self._room) if len(pairs) else None
+        self._left = left or (lambda: run.room.max_bytes)
+        self._first, self._kept = room or {}, None
+        self._room: Any = None
+        if pairs is not None:
+            self._fitting(self.pairs)
 
-    @classmethod
-    def serves(cls, prepared, options, pairs):
-        """Can these pairs be asked about so? Whole meshes, exact times, float64, and no report."""
+    @staticmethod
+    def serves(prepared, options):
+        """Can pairs be asked about so? Whole meshes, exact times, float64, and no report."""
         return (
-            len(pairs) <= MOST_PAIRS
-            and options.refine == "exact"
+            options.refine == "exact"
             and options.precision != "single"
             and not options.report
-            and not bool(prepared.near.any())
+            and not prepared.any_near
         )
 
     @property
@@ -93,29 +93,60 @@ class FewPairs:
         """Bytes of all buffers that are kept."""
         return 0 if self._kept is None else self._kept.nbytes
 
-    def collide(self, start, end):
+    def let_go(self):
+        """Keep nothing until the next call, which takes as little as the first one."""
+        self._kept = self._room = None
+
+    def collide(self, bodies, pairs=None):
         """The contacts of the pairs with these poses.
 
         Parameters
         ----------
-        start, end : Poses of shape (n,)
-            Or what else has their ``position``, ``unit_wxyz`` and ``valid``.
+        bodies : Bodies
+        pairs : (p, 2) int32 ndarray, optional
+            Of an array that nobody can write to, if they may be the same in the next call. Default: those
+            given at first.
 
         Returns
         -------
-        dict
-            Fields of `Contacts`, of its dtypes and shapes, which nobody else holds.
+        dict or None
+            Fields of `Contacts`, of its dtypes and shapes, which nobody else holds. None if all that would
+            have to be kept is more than a share of the memory limit: then it is for the general way.
         """
-        kept = self._kept
+        pairs = self.pairs if pairs is None else pairs
+        kept = self._fitting(pairs)
+        begun = time.perf_counter()
         while kept is not None:
-            kept.take_poses(start, end)
+            kept.take(pairs, bodies)
             if kept.sequence.run() and kept.fits():
-                return {**kept.fields(), "pairs": self.pairs}
+                fields = kept.fields()
+                fields["pairs"] = pairs
+                self.run.spent("sequence", begun)
+                return fields
             kept = self._grown(kept.lacks())
         self.refusals += 1
-        bodies = _Bodies(self.prepared.meshes, self.shape, start, end)
-        fields, _ = screw.collide(self.run, self.options, self.prepared, bodies, self.pairs)
-        return fields
+        return None
+
+    def _fitting(self, pairs):
+        """Buffers with room for so many pairs, if there is as much."""
+        n = len(pairs)
+        if self._kept is not None and n <= self._kept.most:
+            return self._kept
+        room = self._room
+        if room is None:
+            shapes = self.shape[pairs]
+            rows = screw.takes_rows(self.options, self.prepared, shapes)
+            reals, ints = scratch_guess(self.prepared.tables.largest, rows)
+            most = max(FIRST_LEAST, FIRST_EACH * n)
+            room = {"candidates": most, "hits": most, "reals": reals, "ints": ints, "pairs": max(n, 1)}
+            room |= self._first
+        if pairs.flags.writeable:  # found, and others in the next step
+            n = int(SPARE * n) + SPARE_PAIRS
+        room = {**room, "pairs": max(n, room["pairs"])}
+        self._kept = self._made(room)
+        if self._kept is not None:
+            self._room = room
+        return self._kept
 
     def _grown(self, lacks):
         """Buffers with room for what the last run lacked; None if that is too much, or not known."""
@@ -127,16 +158,20 @@ class FewPairs:
         return kept
 
     def _made(self, room):
-        """Buffers with so much room, or None if they pass the memory limit, or an int that indexes them."""
-        run, n = self.run, len(self.pairs)
+        """Buffers with so much room, or None if they pass the memory limit, an int that indexes them, or what
+        the machine has."""
+        run, n, most = self.run, room["pairs"], self._left() // KEPT_SHARE
         group = room["reals"] * run.raster.itemsize + room["ints"] * 4
-        groups = max(1, min(run.backend.max_groups, n, run.room.fits(group, share=SCRATCH_SHARE)))
-        need = (
-            groups * group + 32 * room["candidates"] + 200 * room["hits"] + 1000 * n + 100 * len(self.shape)
-        )
-        if need > run.room.max_bytes or 4 * max(room.values()) > MOST_INDEX:
+        groups = max(1, min(run.backend.max_groups, n, most // SCRATCH_SHARE // group))
+        each = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + 120
+        bodies = 0 if self.pairs is None else 120 * min(2 * n, len(self.shape))
+        need = groups * group + 24 * room["candidates"] + 180 * room["hits"] + each * n + bodies
+        if need > most or 4 * max(room.values()) > MOST_INDEX:
             return None
-        return _Kept(self, room, groups)
+        try:
+            return _Kept(self, room, groups)
+        except MemoryError:
+            return None
 
 
 class _Kept:
@@ -146,43 +181,53 @@ class _Kept:
     ----------
     sequence : Sequence
         All launches from s01 to s08.
+    most : int
+        Pairs for which there is room.
     nbytes : int
     """
 
     def __init__(self, few, room, groups):
         self.run, self.options, self.room = few.run, few.options, room
-        self.tables = few.prepared.tables
-        self.nbytes = 0
-        used, inner = np.unique(few.pairs, return_inverse=True)
-        self.rows = None if len(used) == len(few.shape) else used
-        self.n, bodies = len(few.pairs), len(used)
-        n, real, be = self.n, self.run.real, self.run.backend
+        self.prepared, self.shape, self.tables = few.prepared, few.shape, few.prepared.tables
+        self.nbytes, self.most, self.n = 0, room["pairs"], Count()
+        most, real, be = self.most, self.run.real, self.run.backend
         b = self.buffers = {
-            "pairs_in": self._given(inner.reshape(-1), np.int32),
-            "shape_in": self._given(few.shape[used], np.int32),
-            "row_height_in": self._given(few._heights, real),
-            "start_position_in": self._empty((bodies, 3), real),
-            "end_position_in": self._empty((bodies, 3), real),
-            "start_quat_in": self._empty((bodies, 4), real),
-            "end_quat_in": self._empty((bodies, 4), real),
-            "valid_in": be.fill(self._empty(bodies, np.uint8), 1),
-            "screw_in": self._empty(n * int(self.run.c["GC_SCREW_STRIDE"]), real),
-            "state_in": self._empty(n, np.int32),
+            "pairs_in": self._empty((most, 2), np.int32),
+            "row_height_in": be.fill(self._empty(most, real), 0),
+            "screw_in": self._empty(most * int(self.run.c["GC_SCREW_STRIDE"]), real),
+            "state_in": self._empty(most, np.int32),
         }
         b |= {"screw_out": b["screw_in"], "state_out": b["state_in"]}
-        self.all_valid = True
-        shapes = few.shape[few.pairs]
-        self.items = self._given(np.column_stack([np.arange(n), shapes]).reshape(-1), np.int32)
+        self.rows = None if few.pairs is None else self._own_poses(np.unique(few.pairs))
+        b |= self.prepared.placed or {}
+        self.items = self._empty((most, 3), np.int32)
+        # the same on the host: number of the pair, its two meshes; its two bodies
+        self._items, self._numbers = np.zeros((most, 3), np.int32), np.zeros((most, 2), np.int32)
+        self._items[:, 0] = np.arange(most)
+        self.nbytes += self._items.nbytes + self._numbers.nbytes
+        self._pairs, self._heights = None, False
         self.steps: list[Any] = []
-        self._launch("s01_screw", n, n)
+        self._launch("s01_screw", self.n, most)
         todo, n_todo = self._filter()
         self._screen(todo, n_todo, groups)
         if self.options.check_start:
             self._overlap(todo, n_todo)
         self._solve()
         self._write()
-        zeros = (self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor)
+        zeros = (
+            self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor, self.counts,
+        )  # fmt: skip
         self.sequence = be.sequence([*map(Zero, zeros), *self.steps])
+
+    def _own_poses(self, used):
+        """Buffers for the poses of those bodies that are used; their numbers."""
+        b, real, be = self.buffers, self.run.real, self.run.backend
+        for name, width in zip(NAMES, (3, 3, 4, 4), strict=True):
+            b[name] = self._empty((len(used), width), real)
+        b["shape_in"] = self._given(self.shape[used], np.int32)
+        b["valid_in"] = be.fill(self._empty(len(used), np.uint8), 1)
+        self.all_valid = True
+        return used
 
     # -- what the sequence is made of ------------------------------------------------------------------------
     def _empty(self, shape, dtype):
@@ -206,18 +251,18 @@ class _Kept:
 
     def _select(self, numbers, flags, n):
         """Add the choice of those numbers that have a flag; they, and how many they are."""
-        out, n_out = self._empty(self.n, np.int32), self._empty(1, np.int32)
+        out, n_out = self._empty(self.most, np.int32), self._empty(1, np.int32)
         self.steps.append(Select(numbers, flags, n, out, n_out))
         return out, n_out
 
     def _filter(self):
         """Filters f01 and f02, if they are asked for. f03 is left out, as each may be: it settles little, and
         each pair needs scratch for it."""
-        todo, n_todo = self._given(np.arange(self.n), np.int32), self.n
+        todo, n_todo = self._given(np.arange(self.most), np.int32), self.n
         for name in self.options.filters:
             if name != "plane":
-                keep = self._empty(self.n, np.uint8)
-                self._launch(FILTERS[name], n_todo, self.n, todo_in=todo, keep_out=keep)
+                keep = self._empty(self.most, np.uint8)
+                self._launch(FILTERS[name], n_todo, self.most, todo_in=todo, keep_out=keep)
                 todo, n_todo = self._select(todo, keep, n_todo)
         return todo, n_todo
 
@@ -225,12 +270,12 @@ class _Kept:
         """Stages s02 to s06. The item of a pair has the pair's number."""
         run, room, options = self.run, self.room, self.options
         most = room["candidates"]
-        self.need, self.no_room = self._empty(2, np.int32), self._empty(self.n, np.int32)
+        self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
         self.n_candidates = self._empty(1, np.int32)
         self.candidates = self._empty(4 * most, np.int32)
         self.brackets = self._empty(2 * most, run.raster)
         self._launch(
-            "screen", n_todo, self.n, groups, **self.tables.screen, todo_in=todo, items_in=self.items,
+            "screen", n_todo, self.most, groups, **self.tables.screen, todo_in=todo, items_in=self.items,
             scratch_reals=self._empty(groups * room["reals"], run.raster),
             scratch_ints=self._empty(groups * room["ints"], np.int32),
             reals_per_group=room["reals"], ints_per_group=room["ints"], no_room_out=self.no_room,
@@ -241,18 +286,18 @@ class _Kept:
 
     def _overlap(self, todo, n_todo):
         """Stage s09 at the start."""
-        near, when = self._empty(self.n, np.uint8), self._empty(self.n, self.run.real)
+        near, when = self._empty(self.most, np.uint8), self._empty(self.most, self.run.real)
         self.run.backend.fill(when, -0.5)
-        self._launch("s09_near", n_todo, self.n, todo_in=todo, when_in=when, near_out=near)
+        self._launch("s09_near", n_todo, self.most, todo_in=todo, when_in=when, near_out=near)
         left, n_left = self._select(todo, near, n_todo)
-        groups = min(self.run.backend.max_groups, self.n)
-        self._launch("s09_overlap", n_left, self.n, groups, todo_in=left, when_in=when)
+        groups = min(self.run.backend.max_groups, self.most)
+        self._launch("s09_overlap", n_left, self.most, groups, todo_in=left, when_in=when)
 
     def _solve(self):
         """Stage s07."""
         most = self.room["hits"]
         self.hit, self.value = self._empty(4 * most, np.int32), self._empty(3 * most, self.run.real)
-        self.pair_hits, self.n_hits = self._empty(self.n, np.int32), self._empty(1, np.int32)
+        self.pair_hits, self.n_hits = self._empty(self.most, np.int32), self._empty(1, np.int32)
         self._launch(
             "s07_solve", self.n_candidates, self.room["candidates"], candidates_in=self.candidates,
             brackets_in=self.brackets, min_properness=self.options.min_properness, capacity=most,
@@ -261,41 +306,64 @@ class _Kept:
 
     def _write(self):
         """Stage s08. A contact is a hit, so there is room for as many."""
-        run, n, most = self.run, self.n, self.room["hits"]
-        hit_start, order = self._empty(n + 1, np.int64), self._empty(most, np.int32)
-        self.cursor, kept = self._empty(n, np.int32), self._empty(n, np.int32)
-        self.status, self.toi = self._empty(n, np.uint8), self._empty(n, run.real)
-        self.start = self._empty(n + 1, np.int64)
+        run, n, pairs, most = self.run, self.n, self.most, self.room["hits"]
+        hit_start, order = self._empty(pairs + 1, np.int64), self._empty(most, np.int32)
+        self.cursor, self.counts = self._empty(pairs, np.int32), self._empty(pairs, np.int32)
+        self.status, self.toi = self._empty(pairs, np.uint8), self._empty(pairs, run.real)
+        self.start = self._empty(pairs + 1, np.int64)
         self.out = {
             name: self._empty((most, width) if width > 1 else most, np.dtype(dtype) if dtype else run.real)
             for name, (dtype, width) in FIELDS.items()
         }
+        # cut and copied where they are
+        self.direct = run.backend.kind == "cuda" or isinstance(self.status, np.ndarray)
         self.steps.append(Scan(self.pair_hits, hit_start))
         self._launch("s08_place", self.n_hits, most, hit_in=self.hit, hit_start_in=hit_start,
                      cursor=self.cursor, order_out=order)  # fmt: skip
-        self._launch("s08_resolve", n, n, hit_start_in=hit_start, value_in=self.value,
+        self._launch("s08_resolve", n, pairs, hit_start_in=hit_start, value_in=self.value,
                      refine=REFINE[self.options.refine], first_only=int(self.options.first_only),
-                     hit_out=self.hit, order_out=order, kept_out=kept, status_out=self.status,
+                     hit_out=self.hit, order_out=order, kept_out=self.counts, status_out=self.status,
                      toi_out=self.toi)  # fmt: skip
-        self.steps.append(Scan(kept, self.start))
-        self._launch("s08_contacts", n, n, hit_start_in=hit_start, contact_start_in=self.start,
+        self.steps.append(Scan(self.counts, self.start))
+        self._launch("s08_contacts", n, pairs, hit_start_in=hit_start, contact_start_in=self.start,
                      hit_in=self.hit, value_in=self.value, order_in=order, first_pair=0,
                      **{f"{name}_out": buffer for name, buffer in self.out.items()})  # fmt: skip
 
     # -- a call ----------------------------------------------------------------------------------------------
-    def take_poses(self, start, end):
-        """Put the poses into their buffers, zeros where there is none."""
-        valid = start.valid & end.valid
-        arrays = [start.position, end.position, start.unit_wxyz, end.unit_wxyz]
+    def take(self, pairs, bodies):
+        """Put the pairs into their buffers, unless they are there, and the poses that are not placed."""
+        if pairs is not self._pairs:
+            self._pairs = None  # what is interrupted is done anew
+            self._take_pairs(pairs)
+            self._pairs = None if pairs.flags.writeable else pairs
         if self.rows is not None:
-            valid = valid[self.rows]
-            arrays = [array[self.rows] for array in arrays]
-        all_valid = bool(valid.all())
+            self._take_poses(bodies.start, bodies.end)
+
+    def _take_pairs(self, pairs):
+        prepared, n, write = self.prepared, len(pairs), self.run.backend.write
+        shapes = self.shape[pairs]
+        self._items[:n, 1:] = shapes
+        self._numbers[:n] = pairs if self.rows is None else np.searchsorted(self.rows, pairs)
+        write(self.items, self._items)
+        write(self.buffers["pairs_in"], self._numbers)
+        rows = screw.takes_rows(self.options, prepared, shapes)
+        heights = screw.row_heights(self.options, prepared, shapes, rows)
+        if heights is not None or self._heights:
+            self._heights = True
+            most = np.zeros(self.most, self.run.real)
+            most[:n] = 0 if heights is None else heights
+            write(self.buffers["row_height_in"], most)
+        self.n.value = n
+
+    def _take_poses(self, start, end):
+        """Zeros where there is none."""
+        rows, write, buffers = self.rows, self.run.backend.write, self.buffers
+        valid = (start.valid & end.valid)[rows]
+        arrays = [start.position[rows], end.position[rows], start.unit_wxyz[rows], end.unit_wxyz[rows]]
+        all_valid = all_true(valid)
         if not all_valid:
             arrays[:2] = [np.where(valid[:, None], p, 0.0) for p in arrays[:2]]
-        names = ("start_position_in", "end_position_in", "start_quat_in", "end_quat_in")
-        write, buffers = self.run.backend.write, self.buffers
-        for name, array in zip(names, arrays, strict=True):
+        for name, array in zip(NAMES, arrays, strict=True):
             write(buffers[name], array)
         if not (all_valid and self.all_valid):
             self.all_valid = False  # until the buffer is known to say so
@@ -305,7 +373,7 @@ class _Kept:
     def fits(self):
         """Did the last run, which came to its end, have room for all of its hits and scratch?"""
         be = self.run.backend
-        return not be.to_host(self.need).any() and be.item(self.n_hits, 0) <= self.room["hits"]
+        return not any(be.to_host(self.need).tolist()) and be.item(self.n_hits, 0) <= self.room["hits"]
 
     def lacks(self):
         """What the last run had too little room for, by name, with how much it takes."""
@@ -317,22 +385,18 @@ class _Kept:
 
     def fields(self):
         """What the last run found, copied out of the buffers; on a GPU the contacts stay there."""
-        be = self.run.backend
-        stay = be.kind == "cuda"
-        total = int(be.item(self.start, -1))
-        toi = be.to_host(self.toi).copy()
+        be, n = self.run.backend, self.n.value
+        start = be.to_host(self.start)[: n + 1].copy()
+        total = start.item(n)
+        toi = be.to_host(self.toi)[:n].copy()
         toi[toi > 1.5] = np.inf
-        fields = {
-            "status": be.to_host(self.status).copy(), "toi": toi,
-            "contact_start": be.to_host(self.start).copy(),
-        }  # fmt: skip
-        for name, buffer in self.out.items():
-            if stay or isinstance(buffer, np.ndarray):
-                fields[name] = buffer[:total].copy()
-            elif total:
-                fields[name] = be.to_host(buffer)[:total].copy()
-            else:  # nothing to wait for
-                fields[name] = np.empty((0, *buffer.shape[1:]), buffer.dtype)
-        if not stay:
+        fields = {"status": be.to_host(self.status)[:n].copy(), "toi": toi, "contact_start": start}
+        if self.direct:
+            fields |= {name: buffer[:total].copy() for name, buffer in self.out.items()}
+        elif total:
+            fields |= {name: be.to_host(buffer)[:total].copy() for name, buffer in self.out.items()}
+        else:  # nothing to wait for
+            fields |= {name: np.empty((0, *b.shape[1:]), b.dtype) for name, b in self.out.items()}
+        if be.kind != "cuda":
             fields["sustained"] = fields["sustained"].view(np.bool_)
         return fields

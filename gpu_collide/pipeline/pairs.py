@@ -78,8 +78,9 @@ class Search:
         """
         t, run, be = self.tree, self.tree.run, self.tree.run.backend
         begun = time.perf_counter()
-        counts, tests = be.zeros(t.n_bodies, np.int32), be.zeros(max(t.n, 1), np.int32)
-        self._bound["kept_in"] = kept = be.empty(max(t.n_bodies, 1) * t.keep, np.int32)
+        counts = be.fill(t.buffer("counts", t.n_bodies, np.int32), 0)
+        tests = be.fill(t.buffer("tests", max(t.n, 1), np.int32), 0)
+        self._bound["kept_in"] = kept = t.buffer("kept", max(t.n_bodies, 1) * t.keep, np.int32)
         first, step = 0, t.n if most is None else FIRST_STEP
         if most is not None and before is not None and before <= most // FAR_TOO_MANY:
             step = max(step, t.n // FAR_TOO_MANY)  # few look first, and then all others

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["PoseBuffers", "bind_poses", "pose_arrays"]
+from gpu_collide._validate import all_true
+
+__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays"]
 
 
 #: Of positions and turns, as kernels call them.
@@ -38,7 +40,7 @@ def pose_arrays(bodies):
     start, end = bodies.start, bodies.end
     valid = start.valid & end.valid
     position = [start.position, end.position]
-    if not valid.all():
+    if not all_true(valid):
         position = [np.where(valid[:, None], p, 0.0) for p in position]
     return dict(zip(NAMES, (*position, start.unit_wxyz, end.unit_wxyz), strict=True)) | {
         "shape_in": bodies.shape, "valid_in": valid.view(np.uint8),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import Any
 
 import numpy as np
 
+from gpu_collide._validate import all_true
 from gpu_collide.backends import declarations
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import screw
@@ -46,6 +48,8 @@ class Resident:
     ----------
     kept : KeptTree
         Over the bodies of the last search, in the order of an earlier one.
+    sets : WeakSet of FewPairs
+        Those that engines keep for it.
     """
 
     def __init__(self, backend, precision, meshes, shape):
@@ -53,8 +57,9 @@ class Resident:
         self.meshes, self.shape = meshes, shape
         self.real, self.raster = declarations.dtypes(precision)
         self.kept = KeptTree()
+        self.sets: weakref.WeakSet = weakref.WeakSet()
         self._tables, self._prepared = {}, {}
-        self._placed, self._bodies = None, None
+        self._placed, self._bodies, self._all_valid = None, None, False
         self._forms: Any = None
         self._shifted: Any = None, None, {}
 
@@ -65,7 +70,16 @@ class Resident:
         placed = 0 if self._placed is None else sum(x.nbytes for x in self._placed.values())
         tables += 0 if self._forms is None else self._forms.nbytes
         placed += sum(x.nbytes for x in self._shifted[2].values())
-        return tables + placed + (0 if self.kept.tree is None else self.kept.tree.nbytes)
+        return tables + placed + self.set_bytes + (0 if self.kept.tree is None else self.kept.tree.nbytes)
+
+    def left(self, max_bytes):
+        """Bytes that are left of `max_bytes` to work in."""
+        return max_bytes - self.nbytes
+
+    @property
+    def set_bytes(self):
+        """Bytes of what engines keep for few pairs."""
+        return sum(few.nbytes for few in self.sets)
 
     def forget(self):
         """Take nothing for placed: whoever was at it did not get to the end."""
@@ -95,7 +109,7 @@ class Resident:
             return {name: placed[own] for name, own in names.items()}
         if self._shifted[0] is not bodies or not np.array_equal(self._shifted[1], tree.shift):
             arrays, to_device = pose_arrays(bodies), self.backend.to_device
-            position = (arrays["start_position_in"] - tree.shift).astype(self.real)
+            position = (arrays["start_position_in"].reshape(-1, 3) - tree.shift).astype(self.real)
             made = {
                 "position_in": to_device(position.reshape(-1), copy=False),
                 "quat_in": to_device(arrays["start_quat_in"].astype(self.real).reshape(-1), copy=False),
@@ -113,13 +127,18 @@ class Resident:
             return self._placed
         self._bodies = None  # what is interrupted is done anew
         arrays = pose_arrays(bodies)
+        all_valid = all_true(arrays["valid_in"])
         if self._placed is None:
-            placed = {name: self.backend.to_device(array.reshape(-1)) for name, array in arrays.items()}
+            placed = {name: self.backend.to_device(array) for name, array in arrays.items()}
             placed["mesh_bounds_in"] = self.backend.to_device(mesh_bounds(self.meshes).reshape(-1))
             self._placed = placed
         else:
-            for name in (*NAMES, "valid_in"):
-                self.backend.write(self._placed[name], arrays[name].reshape(-1))
+            for name in NAMES:
+                self.backend.write(self._placed[name], arrays[name])
+            if not (all_valid and self._all_valid):
+                self._all_valid = False  # until the buffer is known to say so
+                self.backend.write(self._placed["valid_in"], arrays["valid_in"])
+        self._all_valid = all_valid
         self._bodies = bodies
         return self._placed
 

@@ -242,7 +242,7 @@ class Run:
     def __init__(self, backend, precision, max_bytes):
         self.backend, self.precision = backend, precision
         backend.check_precision(precision)
-        self._kernels = {}
+        self._kernels, self._built = {}, set()
         self.real, self.raster = declarations.dtypes(precision)
         self.c = sources.constants(precision)
         self.room = Room(max_bytes)
@@ -257,8 +257,11 @@ class Run:
         ------
         KernelCompileError
         """
+        if programs in self._built:
+            return
         module = self.backend.module(programs, self.precision)
         self._kernels.update(module)
+        self._built.add(programs)
         if seconds := module.seconds():
             self.timings["compile"] = self.timings.get("compile", 0.0) + seconds
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide._validate import check_callable, check_pairs
+from gpu_collide._validate import all_true, check_callable, check_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.poses import Bodies
 from gpu_collide.bodies.rules import check_rules
@@ -253,7 +253,7 @@ def refuse_rules(named: Mapping[str, Any]) -> None:
 
 def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
-    bad = ~(bodies.start.valid & bodies.end.valid)
-    if bad.any():
-        invalid = np.unique(pairs[bad[pairs]])
+    valid = bodies.start.valid & bodies.end.valid
+    if not all_true(valid):
+        invalid = np.unique(pairs[~valid[pairs]])
         warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=4)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu_collide._options import Options
-from gpu_collide._validate import as_int_array, check_callable, check_pairs
+from gpu_collide._validate import as_int_array, check_callable
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.poses import Bodies, Poses
@@ -18,6 +18,7 @@ from gpu_collide.pipeline.resident import scene_too_large
 from gpu_collide.queries.collide import answer, refuse_rules, warn_of_invalid_in
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
+from gpu_collide.queries.repeated import CheckedPairs, Engines, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
     from gpu_collide.results.contacts import Contacts
 
 __all__ = ["PreparedScene", "Scene"]
-
-#: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
-MOST_ENGINES = 16
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,6 @@ class Scene:
         self.rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
         self._options = options
         self._backend = get_backend(options.backend, options.precision)
-        self._fixed: dict[str, Any] = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
         self._made: Any = made
         self.bodies: Bodies | None = None if poses is None else made
         self.report: Any = None
@@ -180,17 +177,20 @@ class Scene:
         self._tree_bytes = engine.tree_bytes(len(made))
         if self._tree_bytes >= options.max_bytes:
             raise scene_too_large(self._tree_bytes, options.max_bytes)
-        self._engines: dict[Any, Any] = {}
+        fixed = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
+        self._engines = Engines(self._backend, self._resident, fixed)
+        self._pairs = CheckedPairs(len(made))
         self._closed = False
-        self._lock, self._busy = threading.RLock(), False
+        self._lock, self._work = threading.RLock(), Turn()
         renew_after_fork(self)
         if poses is not None and end is None:
             _ = self.prepared  # bodies at rest: for all that may be asked of them
 
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
-        if self._busy:  # another thread of the parent was in the middle of a query
-            self._busy, self._engines = False, {}
+        if self._work.taken:  # another thread of the parent was in the middle of a query
+            self._work = Turn()
+            self._engines.forget()
             self._kept.take()
             if self._resident is not None:
                 self._resident.forget()
@@ -266,8 +266,8 @@ class Scene:
             There are more pairs than `max_bytes` holds beside the scene.
         """
         with self._lock:
-            bodies, engine = self._now(), self._engine(broad_phase=broad_phase)
-            with self._work():
+            bodies, engine = self._now(), self._engines.of(broad_phase=broad_phase)
+            with self._work:
                 pairs, self.report = all_pairs(engine, bodies, self.rules, self._kept, self._held())
             invalid = self.report.invalid_bodies
         warn_of_invalid(bodies, invalid, stacklevel=3)
@@ -315,19 +315,20 @@ contacts, check_start, progress
         """
         with self._lock:
             bodies = self._now()
-            engine = self._engine(
+            engine = self._engines.of(
                 broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
                 candidates=candidates, resolution=resolution, pixel_size=pixel_size,
                 min_properness=min_properness, contacts=contacts, check_start=check_start,
             )  # fmt: skip
             check_callable(progress, "progress")
             if pairs is not None:
-                refuse_rules({"broad_phase": None if broad_phase == "hierarchy" else broad_phase})
-                pairs = check_pairs(pairs, len(self))
-                warn_of_invalid_in(bodies, pairs)
-                with self._work():
-                    return answer(engine, bodies, pairs, progress)
-            with self._work():
+                if broad_phase != "hierarchy":
+                    refuse_rules({"broad_phase": broad_phase})
+                asked = self._pairs.of(pairs)
+                warn_of_invalid_in(bodies, asked)
+                with self._work:
+                    return answer(engine, bodies, asked, progress)
+            with self._work:
                 found = open_search(engine, bodies, self.rules, self._kept.take())
                 self._kept.keep(found)
                 self.report = found.report
@@ -343,43 +344,11 @@ contacts, check_start, progress
             )
         return self.bodies
 
-    def _engine(self, **options: Any) -> Any:
-        """The engine for these options, kept from call to call."""
-        key: Any = (*options.items(), *map(type, options.values()))  # 1 is not True, though it equals it
-        try:
-            engine = self._engines.get(key)
-        except TypeError:  # a list of filters
-            engine, key = None, None
-        if engine is None:
-            checked = Options.checked(**options, **self._fixed)
-            key = key or checked
-            engine = self._engines.get(key)
-            if engine is None:
-                engine = engine_on(self._backend, checked, self._resident)
-                if len(self._engines) >= MOST_ENGINES:
-                    self._engines.pop(next(iter(self._engines)))
-                self._engines[key] = engine
-        return engine
-
-    @contextmanager
-    def _work(self) -> Iterator[None]:
-        """A query at work: its buffers are the scene's."""
-        if self._busy:
-            raise ValueError(
-                "scene: expected no question while it works on another, got one from its progress callback; "
-                "ask when collide has returned"
-            )
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
-
     # -- what is kept ----------------------------------------------------------------------------------------
     @property
     def prepared(self) -> Any:
         """`PreparedScene`: all that is kept, made where it is not there yet."""
-        with self._lock, self._work():
+        with self._lock, self._work:
             bodies, kept = self._now(), self._resident
             if kept is None:
                 return PreparedScene(self._backend, "double", bodies, None, None, None)
@@ -404,7 +373,7 @@ contacts, check_start, progress
                 raise ValueError(
                     "world: expected a Scene at rest, got one that moves; call its update(poses) without end"
                 )
-            with self._work():
+            with self._work:
                 yield bodies, self.rules, self._resident
 
     @property
@@ -421,8 +390,7 @@ contacts, check_start, progress
     def nbytes(self) -> int:
         """Bytes that the scene keeps on its backend: tables of the meshes, trees and buffers."""
         with self._lock:
-            kept = 0 if self._resident is None else self._resident.nbytes
-            return kept + sum(engine.nbytes for engine in self._engines.values())
+            return 0 if self._resident is None else self._resident.nbytes
 
     def _held(self) -> int:
         """`nbytes` without the tree over the bodies."""
@@ -433,9 +401,11 @@ contacts, check_start, progress
         """Let go of all that is kept. The scene cannot be asked any more; closing it again does nothing."""
         with self._lock:
             if not self._closed:
-                with self._work():
+                with self._work:
                     self._closed = True
-                    self._engines, self._resident, self._kept = {}, None, KeptTree()
+                    self._resident, self._kept = None, KeptTree()
+                    self._engines = Engines(self._backend, None, {})
+                    self._pairs = CheckedPairs(0)
                     self._made = self.bodies = None
 
     def _check_open(self) -> None:

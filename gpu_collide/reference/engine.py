@@ -22,7 +22,6 @@ class Reference:
     """
 
     kind = "reference"
-    nbytes = 0
 
     def __init__(self, options):
         self.options = options

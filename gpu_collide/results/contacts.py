@@ -69,7 +69,7 @@ def sealed(fields: dict[str, Any], info: dict[str, Any]) -> Contacts:
         Belongs to the result as well.
     """
     for array in fields.values():
-        if isinstance(array, np.ndarray):
+        if type(array) is np.ndarray:
             array.flags.writeable = False
     found = object.__new__(Contacts)
     found.__dict__.update(fields, info=info)

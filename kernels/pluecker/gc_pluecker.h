@@ -130,7 +130,8 @@ GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc
 
 /* The faces at an edge from its first end to its second: first has its corners in this order (the face is to the left, seen
  * from its front), second in the other. faces: 2; 1, a border: first alone; 0, none: the edge is a line, hit from all
- * around. For an edge with more faces, each wedge of free space between two is a wedge of its own. */
+ * around. For an edge with more faces, each wedge of free space between two is a wedge of its own. The normals are those of the
+ * faces, the very same at each edge of a face: then one sign decides at which of its borders an edge is met that lies along it. */
 typedef struct {
     gc_vec first, second;
     int faces;
@@ -185,11 +186,19 @@ GC_LARGE gc_crossed gc_crossed_twofold(gc_vec a, gc_vec b, gc_vec v, gc_vec c, g
     return x;
 }
 
-/* The fraction of a crossing, outwards being sign * n: 1 if it is approached and reached within `most` */
-GC_FN int gc_crossed_reached(gc_crossed x, gc_real sign, gc_real length, gc_real expel, gc_real most, gc_real *fraction)
+/* outwards as a sign of n: the only one of `signs`, or of both the one that is approached */
+GC_FN gc_real gc_crossed_sign(gc_crossed x, int signs)
 {
-    gc_real k = -sign * x.rate, distance = -sign * x.side, left = distance - expel * length;
-    if (!(k > GC_R(0.0)) || !(distance >= -expel * length)) return 0;
+    if (signs == 3) return x.rate > GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
+    return signs == 1 ? GC_R(1.0) : GC_R(-1.0);
+}
+
+/* The fraction of a crossing, outwards being sign * n: 1 if it is approached and reached within `most`. zone and behind:
+ * thickness of the zone and the most that the start may be behind, times the length of n. */
+GC_FN int gc_crossed_reached(gc_crossed x, gc_real sign, gc_real zone, gc_real behind, gc_real most, gc_real *fraction)
+{
+    gc_real k = -sign * x.rate, distance = -sign * x.side, left = distance - zone;
+    if (!(k > GC_R(0.0)) || !(distance >= -behind)) return 0;
     *fraction = left > GC_R(0.0) ? left / k : GC_R(0.0);
     return *fraction <= most;
 }
@@ -197,7 +206,8 @@ GC_FN int gc_crossed_reached(gc_crossed x, gc_real sign, gc_real length, gc_real
 /* The mover's edge a-b, moved by v, and the still edge c-d: 1, the fraction at which their lines are `expel` apart along the
  * normal of both, and that normal (unit, from the still edge to the mover's). 0: not within `most`, not approached, behind,
  * beside each other's ends, or such that no normal leads away from both wedges. Edges that part by less than
- * GC_ZONE_PARALLEL of the zone over their length are parallel: what they hit, their ends hit. */
+ * GC_ZONE_PARALLEL of the zone over their length are parallel: what they hit, their ends hit. Edges that both signs would do
+ * for, such as rods, have no behind: once past each other they part. */
 GC_FN int gc_edge_edge_translation(
     gc_vec a,
     gc_vec b,
@@ -215,22 +225,26 @@ GC_FN int gc_edge_edge_translation(
     gc_vec u = gc_sub(b, a), w = gc_sub(d, c);
     int signs = gc_wedge_signs(of_still, u) & gc_wedge_signs(of_mover, w);
     gc_crossed x;
-    gc_real sign, length, doubt, least;
+    gc_real sign, length, doubt, zone;
     if (!signs) return 0;
     x = gc_crossed_of(a, u, v, c, w);
     length = gc_norm(x.n);
     doubt = gc_side_doubt(gc_most(gc_sub(c, a)) + gc_most(v), u, w);
-    if (signs == 3) sign = x.rate > GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
-    else sign = signs == 1 ? GC_R(1.0) : GC_R(-1.0);
-    if (-sign * x.rate < -doubt || sign * x.side > expel * length + doubt) return 0;
-    if (-sign * x.side - expel * length > -sign * x.rate * most + doubt + doubt) return 0;
-    if (!(doubt <= GC_ZONE_SURE * expel * length)) {
+    sign = gc_crossed_sign(x, signs);
+    zone = expel * length;
+    if (signs != 3 || GC_ABS(x.rate) > doubt) {
+        if (-sign * x.rate < -doubt || sign * x.side > zone + doubt) return 0;
+        if (-sign * x.side - zone > -sign * x.rate * most + doubt + doubt) return 0;
+    }
+    if (!(doubt <= GC_ZONE_SURE * zone)) {
         x = gc_crossed_twofold(a, b, v, c, d);
         length = gc_norm(x.n);
-        if (signs == 3) sign = x.rate > GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
+        sign = gc_crossed_sign(x, signs);
+        zone = expel * length;
+        doubt = GC_R(0.0);
     }
-    least = GC_ZONE_PARALLEL * expel * GC_MAX(gc_most(u), gc_most(w));
-    if (!(length > least) || !gc_crossed_reached(x, sign, length, expel, most, fraction)) return 0;
+    if (!(length > GC_ZONE_PARALLEL * expel * GC_MAX(gc_most(u), gc_most(w)))) return 0;
+    if (!gc_crossed_reached(x, sign, zone, signs == 3 ? doubt : zone, most, fraction)) return 0;
     if (!gc_path_within(a, v, c, d, sign, lateral) || !gc_path_within(b, v, c, d, -sign, lateral)) return 0;
     v = gc_scale(v, GC_R(-1.0));
     if (!gc_path_within(c, v, a, b, sign, lateral) || !gc_path_within(d, v, a, b, -sign, lateral)) return 0;

@@ -361,8 +361,8 @@ typedef struct {
 } gc_edge_pair;
 
 /* How they meet at r, outwards being sign times the normal: 1 if that leads away from both wedges there, within `slack`, and
- * the crossing is within both edges or beyond their ends by no more than `lateral`. length: the sine between them, times
- * `wide`. */
+ * the crossing is within both edges or beyond their ends by no more than `lateral`; 2 if the opposite normal would do as well.
+ * length: the sine between them, times `wide`. */
 GC_FN int gc_edge_pair_meet(
     const gc_pivot *pivot,
     const gc_edge_pair *e,
@@ -388,7 +388,7 @@ GC_FN int gc_edge_pair_meet(
     if (!(along >= -over && along - *length <= over)) return 0;
     over = gc_arrival_slack(arrival, u, lateral);
     along = gc_dot(gc_cross(from, u), n);
-    return along >= -over && along - *length <= over;
+    return along >= -over && along - *length <= over ? (signs == 3 ? 2 : 1) : 0;
 }
 
 /* Does a first look, with the errors of the plain swing allowed for, leave it possible that they meet about `met`? And are
@@ -411,7 +411,7 @@ GC_FN int gc_edge_pair_may_meet(
         return 1;
     }
     return gc_edge_pair_meet(
-        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_FACING_ROUNDING + GC_R(4.0) * e->doubt / rate, met,
+        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate), met,
         &length, &arrival);
 }
 
@@ -426,9 +426,9 @@ GC_FN int gc_edge_pair_turn(
     gc_arrival *arrival)
 {
     gc_swing real = gc_swing_times(e->side, -sign), zone = gc_swing_times(real, GC_R(0.0)), outer;
-    gc_real thick = e->expel * e->wide + e->doubt, doubt = e->doubt, met, length, stop;
+    gc_real thick = e->expel * e->wide + e->doubt, doubt = e->doubt, met, length, stop, most_behind;
     gc_two_swing plain, sure;
-    int twice, falls, leaves;
+    int twice, falls, leaves, how;
     /* against the thickest zone there may be: few edges come so near; then whether they do within their ends */
     if (real.start - thick > gc_swing_drop(real, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, thick), thick, thick, &stop, &met) || !(stop <= most)) return 0;
@@ -445,7 +445,8 @@ GC_FN int gc_edge_pair_turn(
     } else {
         falls = gc_swing_falls(real, &stop);
     }
-    if (!gc_edge_pair_meet(pivot, e, sign, lateral, GC_FACING_ROUNDING, met, &length, arrival)) return 0;
+    how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, met, &length, arrival);
+    if (!how) return 0;
     if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
     /* the zone ends at the still line, moved outwards along the normal of the meeting */
     zone = gc_swing_times(gc_direction_swing(pivot, e->u, gc_cross(e->w, arrival->normal)), sign * e->expel);
@@ -455,7 +456,8 @@ GC_FN int gc_edge_pair_turn(
         sure = gc_two_swing_less(&plain, -sign, zone);
         leaves = gc_swing_falls_twofold(&sure, r);
     }
-    if (!gc_swing_order(real, outer, e->expel * length + doubt, thick, leaves, falls, r, &met)) return 0;
+    most_behind = how == 2 ? doubt : e->expel * length + doubt;
+    if (!gc_swing_order(real, outer, most_behind, thick, leaves, falls, r, &met)) return 0;
     return *r >= GC_R(0.0) && *r <= most;
 }
 

@@ -108,7 +108,8 @@ def judge(passages, i, answer, farthest=FARTHEST):
     out.inside = any(penetrating(a, b) for a, b in starts)
     if out.inside:
         return out
-    began = any(touching(a, b) for a, b in starts)
+    # nearer than a thousandth of the zone is touching, but for the rounding of the scene
+    began = any(touching(a, b) for a, b in starts) or min(_gap(a, b) for a, b in starts) < 1e-3 * expel
     best, sure = true_touch(passages, i, through=began)
     if began and not all(passages.topology(passages.still[0][k]).solid for k, _ in couples):
         return out  # what stands in an open surface is on both sides of it
@@ -125,8 +126,7 @@ def judge(passages, i, answer, farthest=FARTHEST):
         out.stuck = not (out.invented or _against(answer, i, couples[0][1])) and not any(
             approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
         )
-    if began or min(_gap(a, b) for a, b in starts) > 1e-3 * expel:  # else it is touching but for rounding
-        _pose(out, passages, i, answer, couples, began)
+    _pose(out, passages, i, answer, couples, began)
     if not sure:  # nobody says what an open one-sided mesh stops
         out.late, out.missed, out.overlap, out.stuck, out.invented = 0.0, False, False, False, False
     return out

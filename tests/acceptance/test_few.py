@@ -9,8 +9,10 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide._options import Options
+from gpu_collide._validate import owned
 from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.few import MOST_PAIRS, FewPairs
+from gpu_collide.pipeline.few import FewPairs
+from gpu_collide.pipeline.resident import Resident
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results import invariants
 from gpu_collide.results.contacts import sealed
@@ -39,11 +41,13 @@ def step(rng, n, spread=1.2, meshes=MESHES, shape=None):
 
 
 def check(few, bodies, pairs, backend, **options):
-    """Compare with `collide`; its result."""
+    """Compare with `collide`; its result, or None if they were refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of invalid poses
         wanted = gc.collide(bodies, pairs, backend=backend.kind, **options).to_numpy()
-    fields = few.collide(bodies.start, bodies.end)
+    fields = few.collide(bodies, None if few.pairs is not None else pairs)
+    if fields is None:
+        return None
     made = gc.Contacts(**fields).to_numpy()
     for name, value in vars(wanted.to_numpy()).items():
         if name != "info":
@@ -167,6 +171,34 @@ def test_number_of_pairs(backend, n):
         check(few, step(rng, 40, 2.0, MESHES[:2]), pairs.reshape(-1, 2), backend)
 
 
+def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
+    """As many as there are, in arrays that others may have and in some that nobody can write to."""
+    rng = np.random.default_rng(11)
+    bodies = step(rng, 30, 2.0)
+    options = Options.checked(backend=backend.kind)
+    run = Run(backend, options.precision, options.max_bytes)
+    resident = Resident(backend, options.precision, bodies.meshes, bodies.shape)
+    few = FewPairs(run, resident.prepare(run, bodies, options), options, bodies.shape)
+    kept = owned(np.array([[0, 1], [5, 2], [7, 3]], np.int32))
+    for n in (3, 0, 40, None, None, 17, 200, None, 1):
+        pairs = kept
+        if n is not None:
+            pairs = np.sort(rng.integers(0, 15, (n, 2)) * 2 + [0, 1], axis=1).astype(np.int32)
+        position = rng.normal(size=(30, 3)) * 2.0
+        position[rng.uniform(size=30) < 0.1 * (n == 40)] = np.inf
+        bodies = bodies.moved(gc.Poses(position, bodies.end.quat_wxyz), bodies.start)
+        resident.place(bodies)
+        assert check(few, bodies, pairs, backend) is not None
+    assert few.refusals == 0
+    held = few.nbytes
+    few.let_go()
+    assert few.nbytes == 0 < held
+    check(few, bodies, kept, backend)
+    assert 0 < few.nbytes < held
+    with pytest.raises(ValueError, match="^pairs: expected them where no poses are placed, and only there"):
+        FewPairs(run, few.prepared, options, bodies.shape, kept)
+
+
 def test_whom_it_serves(backend):
     rng = np.random.default_rng(9)
     bodies = step(rng, 2, meshes=(gc.shapes.icosphere(3),))
@@ -179,11 +211,10 @@ def test_whom_it_serves(backend):
         checked = Options.checked(backend=backend.kind, **options)
         run = Run(backend, checked.precision, checked.max_bytes)
         prepared = screw.prepare(run, bodies.meshes, checked)
-        assert FewPairs.serves(prepared, checked, pairs) is serves
+        assert FewPairs.serves(prepared, checked) is serves
         if not serves:
             with pytest.raises(ValueError, match="serves"):
                 FewPairs(run, prepared, checked, bodies.shape, np.array(pairs, np.int32))
-        assert not FewPairs.serves(prepared, checked, [[0, 1]] * (MOST_PAIRS + 1))
 
 
 def test_results_are_the_callers_own(backend):
@@ -193,9 +224,9 @@ def test_results_are_the_callers_own(backend):
     few = few_pairs(backend, step(rng, 4), pairs)
     pairs[:] = 0
     a, b = step(rng, 4, 0.5), step(rng, 4, 0.5)
-    one = few.collide(a.start, a.end)
+    one = few.collide(a)
     kept = {name: gc.Contacts(**one).to_numpy().__dict__[name].copy() for name in one}
-    two = few.collide(b.start, b.end)
+    two = few.collide(b)
     assert len(one["pair"]) and one["pairs"].tolist() == [[0, 1], [2, 3], [1, 2]]
     again = vars(gc.Contacts(**one).to_numpy())
     assert all(again[name].tobytes() == kept[name].tobytes() for name in one)
@@ -223,7 +254,7 @@ def test_a_thread_each(backend):
     def work(k):
         few = few_pairs(backend, scenes[k][0], pairs)
         for bodies, right in zip(scenes[k], wanted[k], strict=True):
-            found = gc.Contacts(**few.collide(bodies.start, bodies.end)).to_numpy()
+            found = gc.Contacts(**few.collide(bodies)).to_numpy()
             wrong.extend(n for n in vars(right) if n != "info" and
                          getattr(found, n).tobytes() != getattr(right, n).tobytes())  # fmt: skip
 

@@ -96,12 +96,12 @@ def test_permuted_and_repeated_pairs_keep_their_bits(family, backend):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_swapping_the_bodies_mirrors_the_contacts(family, backend):
-    scene = matrix.make(family, 60)
+    scene = matrix.part(family, 60)
     turned = scene.take(np.arange(60))
     turned.pairs = scene.pairs[:, ::-1].copy()
     there, back = (as_arrays(run(s, backend)) for s in (scene, turned))
     coincident = family in ("lattice", "planar_driving")  # may be resolved to either body's vertex
-    size = matrix.expected(family, 60).size
+    size = matrix.expected_of_part(family, 60).size
     bad = mirror.differences(there, back, size, coincident=coincident)
     assert not bad, bad
     if coincident:

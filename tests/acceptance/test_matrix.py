@@ -57,7 +57,7 @@ def test_same_bits_whatever_proposes_the_candidates(family, setting, backend):
 )
 def test_reference_against_the_oracle(family):
     """The slow second opinion inside the library, on as many pairs as seconds allow."""
-    scene, answer = matrix.make(family, 20), matrix.expected(family, 20)
+    scene, answer = matrix.part(family, 20), matrix.expected_of_part(family, 20)
     found = gc.collide(scene.bodies(), scene.pairs, backend="reference")
     report = oracle.check(found, scene, expected=answer)
     assert report.ok, report

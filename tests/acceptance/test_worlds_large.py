@@ -204,11 +204,10 @@ def with_peak(bodies, limit):
         tracemalloc.stop()
 
 
+@pytest.mark.backends("cpu")  # tracemalloc sees the buffers of no other
 def test_memory_stays_within_the_limit(backend, monkeypatch):
     """Measured on the backend whose buffers NumPy allocates, beyond the result itself, of which some is there
     twice while its pieces are joined."""
-    if backend.kind != "cpu":
-        pytest.skip("buffers of this backend are not seen by tracemalloc")
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")  # the check has arrays of its own
     bodies, limit = w.drift(1, 3500, side=20.0, way=1.5, turn=1.6), 4 * MIB
     plenty = gc.collide(bodies, backend="cpu", max_bytes=1 << 30)
@@ -221,11 +220,10 @@ def test_memory_stays_within_the_limit(backend, monkeypatch):
     assert peak <= limit + 1.25 * nbytes(tight) + MIB, (peak / MIB, nbytes(tight) / MIB)
 
 
+@pytest.mark.backends("cpu")  # tracemalloc sees the buffers of no other
 def test_memory_of_near_faces_stays_within_the_limit(backend, monkeypatch):
     """Story: launches that were over kept their scratch until a helper thread had seen them, which took as
     long as the machine was busy; two or three of them at a time made 1.7 times the limit."""
-    if backend.kind != "cpu":
-        pytest.skip("buffers of this backend are not seen by tracemalloc")
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")  # the check has arrays of its own
     bodies = w.with_terrain(w.drift(1, 800, side=60.0, height=2.0, way=0.5, meshes=w.SHAPES), 64.0)
     limit = 16 * MIB

@@ -36,6 +36,27 @@ def test_a_quarter_turn_in_every_spelling():
         assert np.allclose(poses.unit_wxyz, [QUARTER_Z], atol=1e-15)
 
 
+def test_a_few_rows_have_the_bits_of_many():
+    """Few are looked at by Python, many by NumPy; whatever they hold."""
+    rng = np.random.default_rng(3)
+    position, quat = rng.normal(size=(60, 3)), rng.normal(size=(60, 4))
+    quat /= np.linalg.norm(quat, axis=1)[:, None]
+    quat[::7] *= rng.choice([0.0, -0.0, 0.9989999, 0.999, 1.001, 1.0010001, 1e-320, 1e200], (9, 1))
+    odd = [np.nan, np.inf, -np.inf, 1e308, -0.0]
+    quat[3::11, 1], position[5::11, 2] = rng.choice(odd, 6), rng.choice(odd, 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many = Poses(position, quat)
+        assert 0 < many.valid.sum() < 60
+        for n in (1, 2, 3, 4, 5):
+            for at in range(0, 60, n):
+                few = Poses.from_quat_wxyz(position[at : at + n], quat[at : at + n])
+                for name in ("position", "quat_wxyz", "unit_wxyz", "valid"):
+                    one, other = getattr(few, name), getattr(many, name)[at : at + n]
+                    assert one.dtype == other.dtype and one.tobytes() == other.tobytes(), name
+                    assert not one.flags.writeable and one.shape == other.shape
+
+
 def test_as_given_and_normalised():
     quat = QUARTER_Z * 1.0005
     poses = Poses.from_quat_wxyz(np.zeros((1, 3)), [quat])

@@ -224,9 +224,8 @@ def test_write(backend):
             backend.write(x, array, at)
 
 
+@pytest.mark.backends("cpu")  # elsewhere no buffer is the caller's memory
 def test_callers_memory_is_not_written(backend):
-    if backend.kind != "cpu":
-        pytest.skip("elsewhere buffers are never the caller's memory")
     array = np.zeros(3)
     with pytest.raises(ValueError, match="buf must be a buffer that may be written"):
         backend.write(backend.to_device(array, copy=False), np.ones(3))
@@ -245,9 +244,8 @@ def test_cost(backend):
     assert statistics.median(times) < 60e-6  # the bound of a shared machine
 
 
+@pytest.mark.backends("cpu")
 def test_short_launches_wake_nobody(backend, monkeypatch):
-    if backend.kind != "cpu":
-        pytest.skip("about the threads of cpu")
     kernel, woken = backend.compile(TEXT, "mixed")["s00_groups"], []
     monkeypatch.setattr(pool._pool, "offer", lambda job, helpers, mine=None: woken.append(helpers))
     monkeypatch.setattr(backend, "threads", 2)
@@ -266,10 +264,9 @@ def test_short_launches_wake_nobody(backend, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.backends("cpu")
 def test_after_a_fork(backend):
     """On `cpu`; drivers that do not survive are in test_fork.py."""
-    if backend.kind != "cpu":
-        pytest.skip("about cpu")
     bound, _, out = scale(backend, 100_000)
     bound.launch_items(100_000)
     child = os.fork()

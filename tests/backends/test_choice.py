@@ -46,9 +46,8 @@ def test_opened_once(fresh):
     assert backends.get_backend("reference") is backends.get_backend("reference")
 
 
+@pytest.mark.backends("opencl")
 def test_auto_without_compiler_takes_opencl(fresh, backend):
-    if backend.kind != "opencl":
-        pytest.skip("about opencl")
     lose(fresh, "cuda", "cpu")
     assert backends.get_backend().name == "opencl"
 
@@ -109,10 +108,9 @@ def test_compiler_that_cannot_build(fresh, tmp_path):
         cpu.CpuBackend()
 
 
+@pytest.mark.backends("cpu")  # one backend shows it
 def test_wrong_bits_are_refused(fresh, backend):
     """A device that is listed but computes wrongly is passed over."""
-    if backend.kind != "cpu":
-        pytest.skip("one backend shows it")
     fresh.setattr(cpu.CpuBackend, "to_host", lambda self, buf: buf + 1)
     with pytest.raises(BackendUnavailableError, match="computes wrong f8 bits"):
         cpu.CpuBackend()

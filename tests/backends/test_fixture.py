@@ -10,13 +10,13 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 
-def run(tmp_path, **variables):
+def run(tmp_path, more="", **variables):
     (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     (tmp_path / "test_one.py").write_text(
         "import pytest, gpu_collide.backends as b\n"
         "def lost(name): raise b.BackendUnavailableError(name + ' is lost')\n"
         "b._create = lost\n"
-        "def test_it(backend): pass\n"
+        "def test_it(backend): pass\n" + more
     )
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GPU_COLLIDE", "PYTEST"))}
     env |= {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | variables
@@ -37,6 +37,14 @@ def test_required_backends_fail(tmp_path):
 
 def test_narrowed(tmp_path):
     assert "1 skipped" in run(tmp_path, GPU_COLLIDE_TEST_BACKENDS="cpu")
+
+
+def test_marked(tmp_path):
+    """A test about one backend is none of the others: not even a skip."""
+    only = "@pytest.mark.backends({})\ndef test_only_{}(backend): pass\n"
+    two = only.format('"opencl"', 1) + only.format('"cpu", "cuda"', 2)
+    assert "6 skipped" in run(tmp_path, two)
+    assert "must name some of" in run(tmp_path, only.format('"gpu"', 1))
 
 
 @pytest.mark.parametrize("variable", ["GPU_COLLIDE_TEST_BACKENDS", "GPU_COLLIDE_REQUIRE_BACKENDS"])

@@ -57,17 +57,15 @@ def run(code, **env):
     return done.stdout
 
 
+@pytest.mark.backends("cpu")
 def test_cpu_after_cpu(backend):
-    if backend.kind != "cpu":
-        pytest.skip("about cpu")
     code = "collide('cpu')\nin_child(lambda: collide('cpu').info['backend'])\n"
     assert run(code, GPU_COLLIDE_THREADS="4") == "child: cpu\n"
 
 
+@pytest.mark.backends("cpu")
 def test_fork_while_another_thread_compiles(backend, tmp_path):
     """The child got the lock of the build, and no thread to let it go."""
-    if backend.kind != "cpu":
-        pytest.skip("about cpu")
     text = '#!/bin/sh\ncase "$*" in *--version*) echo test 1.0; exit 0;; esac\n'
     text += '[ -e {0} ] || {{ : >{0}; sleep 1; }}\nexec cc "$@"\n'
     slow = tmp_path / "cc"
@@ -84,9 +82,8 @@ thread.join()
     assert run(code, CC=str(slow), GPU_COLLIDE_CACHE=str(tmp_path / "cache")) == "child: cpu\n"
 
 
+@pytest.mark.backends("cpu")
 def test_fork_while_another_thread_computes(backend):
-    if backend.kind != "cpu":
-        pytest.skip("about cpu")
     code = """
 pairs = np.tile([[0, 1]], (200_000, 1))
 collide("cpu")
@@ -99,10 +96,9 @@ thread.join()
     assert run(code, GPU_COLLIDE_THREADS="2") == "child: cpu\n" * 20
 
 
+@pytest.mark.backends("opencl", "cuda")
 def test_drivers_that_do_not_survive_say_so(backend):
     """PoCL's threads are not there in the child: its first call waited for them for ever."""
-    if backend.kind not in ("opencl", "cuda"):
-        pytest.skip("about drivers")
     name = backend.name
     code = f"""
 place = get_backend({name!r})
@@ -127,9 +123,8 @@ collide({name!r})
     assert len(warnings_seen) == 9 and all("set_start_method('spawn')" in line for line in warnings_seen)
 
 
+@pytest.mark.backends("opencl", "cuda")
 def test_auto_goes_on_in_the_child(backend):
-    if backend.kind not in ("opencl", "cuda"):
-        pytest.skip("about drivers")
     name = backend.name
     code = """
 get_backend("auto")
@@ -140,10 +135,9 @@ in_child(lambda: (get_backend("auto").name, get_backend("auto").name))
     assert "'cpu' is taken now" in out
 
 
+@pytest.mark.backends("opencl")
 def test_child_that_uses_opencl_first(backend):
     """The parent only looked at cpu: the child's driver is its own."""
-    if backend.kind != "opencl":
-        pytest.skip("about opencl")
     code = "get_backend('cpu')\nin_child(lambda: get_backend('opencl').name)\n"
     assert run(code) == "child: opencl\n"
 

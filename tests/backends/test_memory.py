@@ -39,10 +39,9 @@ print("then", len(gc.collide(bodies, pairs[:100], backend=name)) > 0)
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
 @pytest.mark.parametrize("spare", [20, pytest.param(60, marks=pytest.mark.slow), 160])
+@pytest.mark.backends("cpu", "opencl")  # a driver of a GPU maps more than any such limit
 def test_process_that_may_not_grow(backend, spare):
     """PoCL allocated at first use, and ended the process by an assertion when that was refused."""
-    if backend.kind == "cuda":
-        pytest.skip("a driver of a GPU maps more than any such limit")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "GPU_COLLIDE_THREADS": "2"}
     command = [sys.executable, "-c", HUNGRY, backend.name, str(spare)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
@@ -82,9 +81,8 @@ def test_refused_buffers_make_smaller_pieces(backend, monkeypatch):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
+@pytest.mark.backends("opencl")
 def test_errors_of_refused_memory_are_both_kinds(backend):
-    if backend.kind != "opencl":
-        pytest.skip("about opencl")
     with pytest.raises(MemoryLimitError, match="allows .* in one"):
         backend.empty(backend.max_buffer + 1, "u1")
     held = [backend.empty(1 << 20, "u1")]

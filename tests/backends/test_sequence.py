@@ -11,7 +11,7 @@ import pytest
 from gpu_collide.backends import cpu as cpu_module
 from gpu_collide.backends import pool, sources
 from gpu_collide.backends.cpu import CpuBackend
-from gpu_collide.backends.sequence import Launch, Scan, Select, Sequence, Zero
+from gpu_collide.backends.sequence import Count, Launch, Scan, Select, Sequence, Zero
 from gpu_collide.errors import BackendUnavailableError
 
 TEXT = (
@@ -65,7 +65,7 @@ class Chain:
     def __init__(self, backend, n, most=ROOM, plain=False):
         be, self.backend = backend, backend
         module = be.compile(TEXT, "double")
-        self.x = np.random.default_rng(n).integers(0, 1000, ROOM).astype(np.int32)
+        self.x = np.random.default_rng(7).integers(0, 1000, ROOM).astype(np.int32)
         x = be.to_device(self.x)
         self.flags, self.low = be.zeros(ROOM, "u1"), be.zeros(ROOM, "i4")
         self.left, self.n_left = be.zeros(ROOM, "i4"), be.zeros(1, "i4")
@@ -94,6 +94,22 @@ def test_steps_do_what_they_say(backend, n, plain):
         assert np.array_equal(sums, np.append(odd + 10, np.zeros(ROOM - len(odd), int)))
         low = np.append(chain.x[:n] & 3, np.zeros(ROOM - n, int))
         assert scan.dtype == np.int64 and np.array_equal(scan, np.append(0, np.cumsum(low)))
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_count_is_said_before_each_run(backend, plain):
+    count = Count()
+    chain = Chain(backend, count, plain=plain)
+    for n in (3, 1000, 0, 64, 3):
+        count.value = n
+        assert chain.sequence.run() is True and count.value == n
+        left, n_left, sums, _ = chain.found()
+        odd = chain.x[:n][chain.x[:n] % 2 == 1]
+        assert n_left[0] == len(odd) and np.array_equal(left[: len(odd)], odd)
+        assert np.array_equal(sums[: len(odd)], odd + 10)
+    for n in (ROOM + 1, -1):
+        count.value = n
+        assert chain.sequence.run() is False
 
 
 @pytest.mark.parametrize("plain", [False, True])
@@ -165,12 +181,37 @@ def test_a_long_one_gets_threads(monkeypatch):
     backend = open_cpu(2)
     short, _ = long_sequence(backend, 100, 1)
     long, out = long_sequence(backend, 2000, 1000)
-    for _ in range(2):
-        assert short.run() is True and short._by_threads == 0
-        for left in reversed(range(cpu_module.RUNS_BY_THREADS + 1)):
-            assert long.run() is True and long._by_threads == left
-            assert (out == out[0]).all() and out[0] != 0
-            out[:] = 0
+    runs, took = cpu_module.RUNS_BY_THREADS, []
+
+    def run():
+        begun = time.perf_counter()
+        assert long.run() is True
+        took.append(time.perf_counter() - begun)
+        assert (out == out[0]).all() and out[0] != 0
+        out[:] = 0
+        return long._by_threads
+
+    assert short.run() is True and short._by_threads == 0
+    assert run() == 0, "it may have been the others on the machine"
+    assert [run() for _ in range(runs)] == [runs - k for k in range(runs)]
+    assert run() == runs, "it is known to be as long as it was"
+    monkeypatch.setattr(cpu_module, "LONG_RUN", 100.0)
+    assert [run() for _ in range(runs)][-1] == 0, "no run is long any more"
+    call, alone = long._function, []
+    long._function = lambda *args: alone.append(1) or call(*args)
+    assert run() == 0 and alone
+
+
+def test_what_is_mostly_steps_is_tried_alone_now_and_then():
+    backend = open_cpu(2)
+    sequence, _ = long_sequence(backend, 10, 1)
+    assert sequence.run() is True
+    sequence._by_threads, sequence._alone, sequence._together = 1, 100.0, 1e-9  # no run seems short
+    runs = 0
+    while sequence._by_threads and runs < 1000:
+        assert sequence.run() is True
+        runs += 1
+    assert cpu_module.RUNS_BY_THREADS**2 <= runs < 2 * cpu_module.RUNS_BY_THREADS**2
 
 
 @pytest.fixture

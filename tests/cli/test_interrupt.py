@@ -74,11 +74,10 @@ def python(code, *args, **env):
     "kind, times", [("exact", 1), ("pixels", 1), *(pytest.param(k, 20, marks=pytest.mark.slow)
                                                    for k in ("exact", "pixels", "overlap"))]
 )  # fmt: skip
+@pytest.mark.backends("cpu")
 def test_long_call_is_left_within_a_second(backend, kind, times, threads):
     """It ran on to the end of the piece: 16 s were measured, more than a minute with `pixels`. Measured
     now: 0.06 s on an idle machine, 0.2 s beside seven others."""
-    if backend.kind != "cpu":
-        pytest.skip("about cpu")
     out, err = python(LONG, kind, times, GPU_COLLIDE_THREADS=str(threads)).communicate(timeout=300)
     lines = out.splitlines()
     assert len(lines) == times and all(line.startswith("obeyed") for line in lines), out + err

@@ -64,10 +64,9 @@ def test_rows(backend, groups, group_size):
     check_rows(backend, groups, group_size)
 
 
+@pytest.mark.backends("opencl")
 def test_rows_with_barriers_on_opencl(backend):
     """Processors run groups of one; the barriers that a GPU needs are tried on them all the same."""
-    if backend.kind != "opencl":
-        pytest.skip("about opencl")
     from gpu_collide.backends.opencl import OpenclBackend
 
     check_rows(OpenclBackend(group_size=8), 5, None)

@@ -187,8 +187,8 @@ def lost(filter_name, backend, name, n, precision="mixed", text=None):
     return np.flatnonzero(settled & touching(name, n, precision))
 
 
-def mutant(old, new):
-    """The kernels that the filters need, with one place changed."""
-    text = sources.program("screw")
+def mutant(filter_name, old, new):
+    """The kernel of a filter and what it needs, with one place changed."""
+    text = sources.joined(f"filters/{KERNELS[filter_name]}.c")
     assert text.count(old) == 1, f"{text.count(old)} places: {old}"
     return text.replace(old, new)

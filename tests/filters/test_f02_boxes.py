@@ -108,6 +108,6 @@ def test_pairs_that_are_marked_stay(backend):
 )
 def test_the_tests_can_fail(old, new):
     """A filter that is a little too bold loses pairs that touch."""
-    text = _cases.mutant(old, new)
+    text = _cases.mutant("boxes", old, new)
     names = ("swings", "drills", "translations")
     assert sum(len(_cases.lost("boxes", cpu(), name, 2000, text=text)) for name in names) > 0

@@ -84,6 +84,11 @@ class Expected:
     def n_pairs(self):
         return len(self.size)
 
+    def first(self, n):
+        """Of the first `n` pairs alone."""
+        fields = {k: v[:n] for k, v in self.__dict__.items() if k not in ("atoms", "min_properness")}
+        return Expected(self.atoms[self.atoms["pair"] < n], min_properness=self.min_properness, **fields)
+
     def save(self, path):
         np.savez_compressed(path, **self.__dict__)
 

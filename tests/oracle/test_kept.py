@@ -36,6 +36,16 @@ def test_answered_once(asked):
     assert [path.suffix for path in kept.folder().iterdir()] == [".npz"]
 
 
+@pytest.mark.parametrize("family", ["random_boxes", "lattice"])
+def test_the_answer_to_a_part_is_a_part_of_the_answer(family):
+    """Pairs are answered by themselves, so tests may share one answer."""
+    scene = scenes.FAMILIES[family](1, 12)
+    part, whole = oracle.expect(scene.take(np.arange(5))), oracle.expect(scene)
+    assert 0 < len(part.atoms) < len(whole.atoms)
+    for name, value in vars(whole.first(5)).items():
+        assert np.array_equal(value, getattr(part, name)), name
+
+
 def test_another_question_is_another_answer(asked):
     scene = scenes.FAMILIES["random_boxes"](1, 5)
     kept.kept(scene)

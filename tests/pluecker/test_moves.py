@@ -1,5 +1,7 @@
 """`gc.pluecker.move` and what all queries about movers share: arguments, worlds, statuses, long walks."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -279,3 +281,16 @@ def test_wind_up_cars_on_a_track(backend):
         up = translate(corners, scene, [0, 0, -50.0])
         inside = up.status != STATUS.HIT
     assert not inside.any(), "there is road below every corner"
+
+
+def test_the_pile_of_the_examples_stays_apart(monkeypatch):
+    """The toy world: thousands of tries, and a gap between any two bodies all the time."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "examples"))
+    import pile
+
+    boxes = pile.Pile(5)
+    for k in range(24):
+        boxes.round(np.array([0.2 * (k > 16), 0, 0]))
+        assert boxes.gaps().min() > 0
+    assert boxes.moves > 1500 and boxes.position[:5, 2].max() < 3, "all have come down"
+    assert (boxes.gaps() < 1e-6).sum() >= 4, "and some touch"

@@ -126,6 +126,8 @@ def test_an_edge_comes_to_an_edge(backend):
     assert come(-0.1, [0, 0, 1], **wedges) == np.inf  # poked through, and leaves
     assert come(-2, [0, 0, 4], **wedges) == np.inf  # out of the solid
     assert come(-2, [0, 0, 4]) == (2 - ZONE) / 4  # rods have no inside
+    assert come(0.1, [0, 0, 1]) == come(-0.1, [0, 0, -1]) == np.inf  # so they part from either side
+    assert come(0.1, [0, 0, -1]) == come(-0.1, [0, 0, 1]) == 0
     assert come(2, [3, 0, -4]) == np.inf  # past the end
     assert come(2, [0, 3, 0]) == np.inf  # along it
 

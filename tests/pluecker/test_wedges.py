@@ -1,6 +1,7 @@
 """What may touch of a mesh: internal edges and vertices, owners, the tree."""
 
 import numpy as np
+import pytest
 
 import gpu_collide as gc
 from gpu_collide.geometry import prepared
@@ -25,7 +26,7 @@ def test_a_stair():
         tuple(sorted(e)) for e in w.edges[:, :2].tolist()
     }
     assert inner == {(3, 9), (0, 3), (6, 9)}, "the fold, and the seams of floor and top"
-    assert w.internal_edges == 3 and w.internal_vertices == 0
+    assert gc.pluecker.internal(mesh) == (3, 0)
 
 
 def test_a_vertex_of_folds_only():
@@ -33,12 +34,17 @@ def test_a_vertex_of_folds_only():
     rim = [[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0]]
     pit = gc.Mesh([*rim, [1, 1, -1]], [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
     w = prepared.wedges_of(pit)
-    assert w.internal_edges == 4 and w.internal_vertices == 1 and 4 not in w.vertices
+    assert gc.pluecker.internal(pit) == (4, 1) and 4 not in w.vertices
     assert (w.edges[:, 3] == 1).all(), "the rim is a border"
     turned = gc.Mesh([*rim, [1, 1, -1]], [[1, 0, 4], [2, 1, 4], [3, 2, 4], [0, 3, 4]])
     assert prepared.wedges_of(turned).internal_edges == 0, "from below it is a tip"
     both = gc.Mesh([*rim, [1, 1, -1]], [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]], two_sided=True)
     assert prepared.wedges_of(both).internal_edges == 0, "a sheet stands out on one side or the other"
+
+
+def test_only_meshes_have_internal_edges():
+    with pytest.raises(TypeError, match="mesh: expected gpu_collide.Mesh, got int"):
+        gc.pluecker.internal(3)
 
 
 def test_every_feature_has_one_owner():

@@ -348,7 +348,8 @@ class Stages:
 
 @lru_cache(maxsize=64)
 def scene_of(family, n):
-    return matrix.make(family, n)
+    """Pairs of the everyday sample, whose answers there are, as far as it reaches."""
+    return matrix.part(family, n) if n <= matrix.SAMPLE[family] else matrix.make(family, n)
 
 
 @lru_cache(maxsize=64)
@@ -367,7 +368,7 @@ def screened(backend, family, n, precision="mixed", candidates=PAIRS, resolution
 
 def uncovered(found, family, n, kinds, slack=1e-6):
     """Contacts of the oracle that no candidate holds: wrong features, or a bracket beside its time."""
-    atoms = matrix.expected(family, n).atoms
+    atoms = matrix.expected_of_part(family, n).atoms
     # coincident groups list members below the threshold too
     proper = atoms["properness"] > -0.1 + 2 * atoms["properness_band"]
     atoms = atoms[(atoms["state"] >= NOMINAL) & proper & np.isin(atoms["kind"], kinds)]

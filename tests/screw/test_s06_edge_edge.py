@@ -100,7 +100,7 @@ def test_screen_answers_are_near_the_exact_ones(refine, backend):
     """With 24 rows a short edge, of 50 scenes of boxes: most sure crossings are found, their times within
     rows."""
     n = FAMILIES["random_boxes"]
-    atoms = matrix.expected("random_boxes", n).atoms
+    atoms = matrix.expected_of_part("random_boxes", n).atoms
     atoms = atoms[(atoms["state"] == REQUIRED) & (atoms["kind"] == EE) & ~atoms["sustained"]]
     stages = stages_of(backend, "random_boxes", n)
     hits = stages.s07(stages.screen(RASTER, 24.0, refine=refine), refine)

@@ -281,7 +281,7 @@ def test_resting_lasts_the_whole_step(backend):
 
 
 def with_cap(name, most):
-    kernels = sources.program("solve")
+    kernels = sources.joined("screw/s07_solve.c")
     text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", kernels)
     assert count == 1
     return text
@@ -344,7 +344,7 @@ def test_parity_with_the_brute_force(family, backend):
     """Every sure contact is hit at its time. Worst error seen, |dt| times the normal speed over the
     size: 2.3e-15, far from the origin too."""
     n = 30
-    expected = matrix.expected(family, n)
+    expected = matrix.expected_of_part(family, n)
     atoms = expected.atoms[(expected.atoms["state"] == REQUIRED) & ~expected.atoms["sustained"]]
     atoms = atoms[atoms["properness"] > -0.1]
     hits = stages_of(backend, family, n).s07(screened(backend, family, n))

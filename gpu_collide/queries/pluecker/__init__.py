@@ -6,6 +6,7 @@ parameterization of polyhedral features".
 
 from __future__ import annotations
 
+from gpu_collide.queries.pluecker.movers import internal
 from gpu_collide.queries.pluecker.moves import contacts, move, rotate, translate
 from gpu_collide.queries.pluecker.primitives import (
     default_expel,
@@ -20,6 +21,6 @@ from gpu_collide.results.trace import Touch, TouchPoints, Trace
 
 __all__ = [
     "Touch", "TouchPoints", "Trace", "contacts", "default_expel", "edge_edge_rotation",
-    "edge_edge_translation", "line", "move", "rotate", "side", "translate", "vertex_polygon_rotation",
-    "vertex_polygon_translation",
+    "edge_edge_translation", "internal", "line", "move", "rotate", "side", "translate",
+    "vertex_polygon_rotation", "vertex_polygon_translation",
 ]  # fmt: skip

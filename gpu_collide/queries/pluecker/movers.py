@@ -15,6 +15,7 @@ from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.poses import Bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry import prepared
+from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["check_expel", "check_movers", "open_world", "per_mover"]
+__all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover"]
 
 #: Coordinates beyond this leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
@@ -132,6 +133,36 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
             )
         zone = np.where(inside, zone, 0.0)
     return replace(movers, zone=zone, moves=movers.moves & inside)
+
+
+def internal(mesh: Mesh) -> tuple[int, int]:
+    """How many edges and vertices of a mesh can never touch anything before something else does.
+
+    Parameters
+    ----------
+    mesh : Mesh
+
+    Returns
+    -------
+    edges, vertices : int
+        Edges at which two faces fold inwards, or lie in one plane; vertices that have no other edges. Queries
+        leave them out, but as borders of faces.
+
+    Raises
+    ------
+    TypeError
+        No mesh.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> gc.pluecker.internal(gc.shapes.box()), gc.pluecker.internal(gc.shapes.torus())
+    ((0, 0), (140, 0))
+    """
+    if not isinstance(mesh, Mesh):
+        raise TypeError(f"mesh: expected gpu_collide.Mesh, got {type(mesh).__name__}")
+    wedges = prepared.wedges_of(mesh)
+    return wedges.internal_edges, wedges.internal_vertices
 
 
 @contextmanager

@@ -156,10 +156,10 @@ def rotate(
     >>> plank, box = gc.shapes.box((2, 0.1, 0.1)), gc.shapes.box((1, 1, 1))
     >>> at = gc.Poses.from_quat_wxyz([[1.0, 0, 1.05]], [[1, 0, 0, 0]])
     >>> block = gc.Poses.from_quat_wxyz([[1.5, 0, 0]], [[1, 0, 0, 0]])
-    >>> found = gc.pluecker.rotate(
-    ...     gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block), np.pi / 2, [0, 1, 0], [0, 0,
-    1.05]) >>> round(float(found.fraction[0] * 90), 6), gc.pluecker.Touch(found.kind[0]).name
-    (25.463345, 'EE')
+    >>> movers, world = gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block)
+    >>> found = gc.pluecker.rotate(movers, world, np.pi / 2, [0, 1, 0], [0, 0, 1.05])
+    >>> round(float(found.fraction[0] * 90), 6), gc.pluecker.Touch(found.kind[0]).name
+    (14.524799, 'VF')
     """
 
     def motion(rows: Movers, n: int) -> Motion:
@@ -221,7 +221,7 @@ def move(
     >>> box = gc.shapes.box()
     >>> found = gc.pluecker.move(gc.Bodies(box, None, start, end), gc.Bodies(box, None, wall, wall))
     >>> found.part, (found.fraction * 1.2).round(6)
-    (array([1], dtype=uint8), array([0.237941]))
+    (array([1], dtype=uint8), array([0.227799]))
     """
     if not isinstance(movers, Bodies):
         raise TypeError(

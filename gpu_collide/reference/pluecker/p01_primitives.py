@@ -15,8 +15,11 @@ __all__ = [
 ]  # fmt: skip
 
 FULL = 2 * np.pi
-# an edge may go with either side of a face's plane within this sine, which the rounding of normals is below
+# an edge may go with either side of a face's plane within this sine, which the rounding of normals is below;
+# after a turn within four times it
 FACING = 2e-15
+# rods that touch at the start have not passed each other: within this share of lengths and ways
+TOUCH = 1e-13
 
 
 def line(a, b):
@@ -67,7 +70,8 @@ def edge_edge_translation(edge, vector, still, expel, lateral):
             over_s = lateral * np.linalg.norm(np.cross(vector, w), axis=-1) / approach
             over_t = lateral * np.linalg.norm(np.cross(vector, u), axis=-1) / approach
         hit = _leads_out(sign, u, n) & _leads_out(sign, w, m) & (length > expel / 8 * longer)
-        hit = hit & (approach > 0) & (distance >= -expel * length) & (fraction <= 1)
+        both = _leads_out(-sign, u, n) & _leads_out(-sign, w, m)  # no behind: past each other they part
+        hit = hit & (approach > 0) & (distance >= np.where(both, 0, -expel * length)) & (fraction <= 1)
         hit = hit & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
         best = np.minimum(best, np.where(hit, fraction, np.inf))
     return best
@@ -108,12 +112,14 @@ def edge_edge_rotation(edge, turn, still, expel, lateral):
         # where they meet at all, from the thickest zone that they may have
         thick = expel * wide
         _, met = _stop(*real, real[0] - thick, real[1], real[2], thick, thick)
-        length, arrival, hit = _crossing(sign, a, b - a, m, c, d - c, n, met, expel, lateral)
+        length, arrival, hit, both = _crossing(sign, a, b - a, m, c, d - c, n, met, expel, lateral)
         least = real[0] - np.hypot(real[1], real[2])
         hit = hit & (least <= lateral * length)
         # the still line, moved outwards by the zone
         outer = _swing_of_lines(line(a, b), line(c + expel * arrival, d + expel * arrival))
-        stop, _ = _stop(*real, *(-sign * part for part in outer), expel * length, thick)
+        touch = TOUCH * wide * (np.linalg.norm(a, axis=-1) + np.linalg.norm(c, axis=-1))
+        behind = np.where(both, touch, expel * length)
+        stop, _ = _stop(*real, *(-sign * part for part in outer), behind, thick)
         best = np.minimum(best, np.where(hit & (stop <= angle), _part(stop, angle), np.inf))
     return best
 
@@ -142,9 +148,9 @@ def _edge(ends, normals):
     return ends[..., 0, :], ends[..., 1, :] - ends[..., 0, :], normals
 
 
-def _leads_out(sign, other, normals):
+def _leads_out(sign, other, normals, turns=1):
     """Does `sign` times u x w lead away from the faces of an edge that `other` crosses?"""
-    slack = FACING * np.abs(other).max(axis=-1)
+    slack = turns * FACING * np.abs(other).max(axis=-1)
     good = True
     for k in range(normals.shape[-2]):
         along = sign * _dot(other, normals[..., k, :])
@@ -241,13 +247,15 @@ def _slack(motion, inward, approach, lateral):
 
 
 def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
-    """Sine (times both lengths), outward normal, and whether both edges take part, as they meet."""
+    """Sine (times both lengths), outward normal, whether both edges take part, as they meet, and whether the
+    opposite normal would do as well."""
     a, u = _turned_by(a, met), _turned_by(u, met)
     m = _turned_by(m, np.asarray(met)[..., None])
     out = np.cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
-    hit = (length > expel / 8 * longer) & _leads_out(sign, u, n) & _leads_out(sign, w, m)
+    hit = (length > expel / 8 * longer) & _leads_out(sign, u, n, 4) & _leads_out(sign, w, m, 4)
+    both = _leads_out(-sign, u, n, 4) & _leads_out(-sign, w, m, 4)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.where(length[..., None] > 0, out / length[..., None], 0)
         s, t = _dot(np.cross(c - a, w), out), _dot(np.cross(c - a, u), out)
@@ -257,7 +265,7 @@ def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
     over_s = _slack(motion, np.cross(out, w), approach, lateral)
     over_t = _slack(motion, np.cross(out, u), approach, lateral)
     hit = hit & (s >= -over_s) & (s <= length + over_s) & (t >= -over_t) & (t <= length + over_t)
-    return length, sign * out, hit
+    return length, sign * out, hit, both
 
 
 def _part(stop, angle):

@@ -1,0 +1,123 @@
+"""What a `Scene` remembers of the questions that it was asked, so that asking again costs little."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._options import Options
+from gpu_collide._validate import as_numpy, check_pairs, owned
+from gpu_collide.pipeline.few import MOST_PAIRS
+from gpu_collide.queries.engine import engine_on
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["MOST_ENGINES", "CheckedPairs", "Engines", "Turn"]
+
+#: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
+MOST_ENGINES = 16
+
+
+class Engines:
+    """An engine for each combination of options that was asked for, the last ones of them.
+
+    Parameters
+    ----------
+    backend : Backend
+    resident : Resident or None
+        What the scene keeps there.
+    fixed : dict
+        Options that are those of the scene.
+    """
+
+    def __init__(self, backend: Any, resident: Any, fixed: dict[str, Any]) -> None:
+        self._backend, self._resident, self._fixed = backend, resident, fixed
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep none."""
+        self._engines: dict[Any, Any] = {}
+        # the values of the call before, none if they are such that can change; and its engine
+        self._last: tuple[tuple[Any, ...], Any] = (), None
+
+    def __len__(self) -> int:
+        return len(self._engines)
+
+    def of(self, **options: Any) -> Any:
+        """The engine for these options."""
+        values = tuple(options.values())
+        last, engine = self._last
+        if len(values) == len(last) and all(map(operator.is_, values, last)):
+            return engine
+        key: Any = (*options.items(), *map(type, values))  # 1 is not True, though it equals it
+        try:
+            engine = self._engines.get(key)
+        except TypeError:  # a list of filters
+            engine, key, values = None, None, ()
+        if engine is None:
+            checked = Options.checked(**options, **self._fixed)
+            key = key or checked
+            engine = self._engines.get(key)
+            if engine is None:
+                engine = engine_on(self._backend, checked, self._resident)
+                if len(self._engines) >= MOST_ENGINES:
+                    self._engines.pop(next(iter(self._engines)))
+                self._engines[key] = engine
+        self._last = values, engine
+        return engine
+
+
+class CheckedPairs:
+    """The pairs of the call before, as they came and as they were checked.
+
+    Parameters
+    ----------
+    n_bodies : int
+    """
+
+    def __init__(self, n_bodies: int) -> None:
+        self.n_bodies = n_bodies
+        self._asked: Any = None
+        self._checked: Any = None
+
+    def of(self, pairs: Any) -> Any:
+        """`pairs` as `check_pairs` has them, in an array that nobody can write to: that of the call before,
+        if they are the same.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `check_pairs`.
+        """
+        array = as_numpy(pairs, "pairs")
+        if not 0 < array.size <= 2 * MOST_PAIRS or array.dtype.kind not in "iu":
+            return owned(check_pairs(pairs, self.n_bodies))
+        asked = array.dtype, array.shape, array.tobytes()
+        if asked != self._asked:
+            dtype, shape, content = asked  # ours, whatever the caller writes to his
+            self._checked = owned(check_pairs(np.frombuffer(content, dtype).reshape(shape), self.n_bodies))
+            self._asked = asked
+        return self._checked
+
+
+class Turn:
+    """A query at work: its buffers are the scene's."""
+
+    __slots__ = ("taken",)
+
+    def __init__(self) -> None:
+        self.taken = False
+
+    def __enter__(self) -> None:
+        if self.taken:
+            raise ValueError(
+                "scene: expected no question while it works on another, got one from its progress callback; "
+                "ask when collide has returned"
+            )
+        self.taken = True
+
+    def __exit__(self, *_: object) -> None:
+        self.taken = False
