@@ -123,22 +123,13 @@ def judge(passages, i, answer, farthest=FARTHEST):
     out.gap = min(gaps)
     if answer.hit[i] and not out.late:
         _early(out, answer, i, best, couples, farthest * expel)
-        out.stuck = not (out.invented or _against(answer, i, couples[0][1])) and not any(
+        out.stuck = not out.invented and not any(
             approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
         )
     _pose(out, passages, i, answer, couples, began)
     if not sure:  # nobody says what an open one-sided mesh stops
         out.late, out.missed, out.overlap, out.stuck, out.invented = 0.0, False, False, False, False
     return out
-
-
-def _against(answer, i, motion):
-    """Whether the mover goes against the normal that it is stopped with: at a corner of the obstacle it may
-    leave the face sideways and is stopped all the same."""
-    if answer.normal is None:
-        return False
-    way = motion.velocity(motion.local(answer.point[i]))
-    return way @ answer.normal[i] <= 1e-9 * np.linalg.norm(way)
 
 
 def _early(out, answer, i, best, couples, most):

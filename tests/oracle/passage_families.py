@@ -346,6 +346,47 @@ def zone_turn(seed, n):
     return _near_start("zone_turn", seed, n, True)
 
 
+def level(name, turns):
+    """Boxes side by side on one floor, tilted or not: one goes along it, towards the other or past it."""
+
+    def make(seed, n):
+        rng = generator(name, seed)
+        meshes = [box((1, 1, 0.25)), box((1, 0.25, 0.25)), box((0.5, 0.5, 0.25)), l_block()]
+        one, two = rng.integers(0, 3, (2, n))
+        tilt = np.where(rng.uniform(size=(n, 1)) < 0.2, IDENTITY, random_quat(rng, n))
+        matrix = rotation_matrix(tilt)
+        spin = turn_quat(np.array([0, 0, 1.0]), rng.choice([0, 0, np.pi / 2, 0.5], n))
+        angle = rng.uniform(0, 2 * np.pi, n)
+        place = np.column_stack((np.cos(angle), np.sin(angle), 0 * angle)) * rng.uniform(1.7, 3, (n, 1))
+        way = (rng.uniform(-0.4, 0.4, (n, 3)) - place) * [1, 1, 0]
+        mover = (one, apply(matrix, place), quat_mul(tilt, spin))
+        still = (two, np.zeros((n, 3)), tilt)
+        if not turns:
+            return Passages(name, meshes, mover, still, vector=apply(matrix, way))
+        origin = place + rng.normal(size=(n, 3)) * [1, 1, 0]
+        turn = {"angle": rng.uniform(-3, 3, n), "axis": apply(matrix, np.tile([0, 0, 1.0], (n, 1)))}
+        return Passages(name, meshes, mover, still, **turn, origin=apply(matrix, origin))
+
+    make.__name__ = name
+    return make
+
+
+def stacked(seed, n):
+    """A body stands on one like it, corner over corner or side over side, 0 to 1 zones above; it slides, leaves
+    or goes in."""
+    rng = generator("stacked", seed)
+    meshes = [box(), box((0.5, 1, 1)), box((2, 1, 1))]
+    one, two = rng.integers(0, 3, (2, n))
+    share = rng.choice([0, 0.125, 0.25, 0.5, 1 - 1e-9, 1], n)
+    start = np.column_stack((rng.choice([0, 0.25, 0.5], n), rng.choice([0, 0, 0.5], n), 1 + share * ZONE))
+    way = rng.uniform(-0.4, 0.4, (n, 3))
+    way[rng.uniform(size=n) < 0.3, 1] = 0
+    what = rng.integers(0, 3, n)
+    way[:, 2] = np.where(what == 0, 0, np.where(what == 1, np.abs(way[:, 2]), -np.abs(way[:, 2])))
+    mover = (one, start, np.tile(IDENTITY, (n, 1)))
+    return Passages("stacked", meshes, mover, resting_at(two), vector=way, expel=ZONE, start="zone")
+
+
 def inside(seed, n):
     """Movers that start in the body, through its surface, or behind a sheet: clear answers, no NaN."""
     rng = generator("inside", seed)
@@ -530,6 +571,7 @@ FAMILIES = {
         shaped("terrain_turn", rough, True, mover=((1, 2, 3, 4, 5), (0,))),
         shaped("terrain_mover", rough, False, mover=((0, 5), (1, 2, 3, 4))),
         forest("forest", False), forest("forest_turn", True),
+        level("level", False), level("level_turn", True), stacked,
         off_origin("odd", False), off_origin("odd_turn", True), far_axis_turn,
         shaped("plates", plates, False), shaped("plates_turn", plates, True),
     )
