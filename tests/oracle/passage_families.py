@@ -372,8 +372,8 @@ def level(name, turns):
 
 
 def stacked(seed, n):
-    """A body stands on one like it, corner over corner or side over side, 0 to 1 zones above; it slides, leaves
-    or goes in."""
+    """A body stands on one like it, corner over corner or side over side, 0 to 1 zones above; it slides,
+    leaves or goes in."""
     rng = generator("stacked", seed)
     meshes = [box(), box((0.5, 1, 1)), box((2, 1, 1))]
     one, two = rng.integers(0, 3, (2, n))
