@@ -22,7 +22,7 @@ from tests.oracle.exact_pose import (
 
 # Distance of a stopped mover from what it touches, in zones: what is farther is invented.
 FARTHEST = 3.0
-REFUSED = 3  # gpu_collide.Status.INVALID_INPUT
+REFUSED = (3, 4)  # gpu_collide.Status.INVALID_INPUT, UNRESOLVED
 
 
 @dataclass
@@ -104,7 +104,7 @@ def judge(passages, i, answer, farthest=FARTHEST):
     if not (np.isfinite(share) and 0 <= share <= 1 and np.isfinite(expel)):
         out.bad.append(f"fraction {share}, expel {expel}")
         return out
-    if answer.status is not None and answer.status[i] == REFUSED:
+    if answer.status is not None and answer.status[i] in REFUSED:
         out.inside = True  # said to be more than its numbers can do: nothing to judge
         return out
     couples = [(k, motion) for k, motion in passages.motions(i)]
