@@ -142,8 +142,9 @@ GC_FN gc_real gc_points_way(const gc_mover_at *q, gc_real *most)
 
 /* ---- one pair of features ---- */
 
-/* does the path of x along v go through a loop of corners? way: 1 if it is seen from its front, else -1 */
-GC_FN int gc_first_within_obstacle(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_real way)
+/* Does the path of x along v go through a loop of corners, and if it does, no earlier than at f? n leads to where it comes from;
+ * way: 1 if that is the front of the face, else -1. */
+GC_FN int gc_first_within_obstacle(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
 {
     const gc_trip *w = q->walk;
     const gc_forms *t = &w->world->forms;
@@ -152,13 +153,16 @@ GC_FN int gc_first_within_obstacle(const gc_mover_at *q, int face, gc_vec x, gc_
     gc_vec last = gc_form_place(t, &w->form, t->ints[w->form.corner + end - 1]);
     for (; k < end; ++k) {
         gc_vec next = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
+        gc_real enters;
         if (!gc_path_within(x, v, last, next, way, q->lateral)) return 0;
+        enters = gc_path_enters(x, v, n, last, next, way, q->zone);
+        *f = GC_MAX(*f, enters);
         last = next;
     }
     return 1;
 }
 
-GC_FN int gc_first_within_mover(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_real way)
+GC_FN int gc_first_within_mover(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
 {
     const gc_forms *s = &q->forms;
     int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner),
@@ -166,16 +170,22 @@ GC_FN int gc_first_within_mover(const gc_mover_at *q, int face, gc_vec x, gc_vec
     gc_vec last = gc_first_place(q, s->ints[q->form.corner + end - 1]);
     for (; k < end; ++k) {
         gc_vec next = gc_first_place(q, s->ints[q->form.corner + k]);
+        gc_real enters;
         if (!gc_path_within(x, v, last, next, way, q->lateral)) return 0;
+        enters = gc_path_enters(x, v, n, last, next, way, q->zone);
+        *f = GC_MAX(*f, enters);
         last = next;
     }
     return 1;
 }
 
-/* a plane that is looked at from where x is, if both its sides count */
-GC_FN gc_real gc_first_side(int two_sided, gc_vec n, gc_vec x, gc_vec corner)
+/* A plane is looked at from its front, or if both its sides count, from where x is. Then a turn may lead through it beside the
+ * face and back: so it is also looked at from the other side (`side` 1), 0 if that is in the zone, which x may leave. */
+GC_FN gc_real gc_first_side(int two_sided, int side, gc_vec n, gc_vec x, gc_vec corner, gc_real zone)
 {
-    return two_sided && gc_dot(n, gc_sub(x, corner)) < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
+    gc_real height = gc_dot(n, gc_sub(x, corner)), way = two_sided && height < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
+    if (!side) return way;
+    return GC_ABS(height) > zone ? -way : GC_R(0.0);
 }
 
 /* the same of a place to which something turned */
@@ -213,11 +223,12 @@ GC_FN int gc_first_arrives_mover(const gc_mover_at *q, int face, const gc_arriva
 }
 
 /* vertex `vertex` of the mover against face i of the obstacle */
-GC_FN void gc_first_vf(const gc_mover_at *q, int mode, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
+GC_FN void gc_first_vf(const gc_mover_at *q, int mode, int side, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
     const gc_trip *w = q->walk;
     gc_vec x = gc_first_place(q, vertex), v = w->here.way;
-    gc_real way = gc_first_side(w->form.two_sided, n, x, corner), f;
+    gc_real way = gc_first_side(w->form.two_sided, side, n, x, corner, q->zone), f;
+    if (way == GC_R(0.0)) return;
     n = gc_scale(n, way);
     if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(w);
@@ -230,22 +241,24 @@ GC_FN void gc_first_vf(const gc_mover_at *q, int mode, gc_found *best, int i, in
     if (mode == GC_STANDS) {
         gc_real most, far = gc_points_way(q, &most);
         v = gc_scale(n, -far);
-        if (gc_vertex_plane_translation(x, v, n, corner, q->zone, most, &f) && gc_first_within_obstacle(q, i, x, v, way))
+        if (gc_vertex_plane_translation(x, v, n, corner, q->zone, most, &f)
+            && gc_first_within_obstacle(q, i, x, v, n, way, &f))
             gc_point_add(
                 q, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], x, n, gc_dot(n, gc_sub(x, corner)));
         return;
     }
     if (!gc_vertex_plane_translation(x, v, n, corner, q->zone, best->time, &f)) return;
-    if (!gc_first_within_obstacle(q, i, x, v, way)) return;
+    if (!gc_first_within_obstacle(q, i, x, v, n, way, &f)) return;
     gc_found_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], gc_add(x, gc_scale(v, f)), n);
 }
 
 /* a vertex of the obstacle against face i of the mover */
-GC_FN void gc_first_fv(const gc_mover_at *q, int mode, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
+GC_FN void gc_first_fv(const gc_mover_at *q, int mode, int side, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
     const gc_trip *w = q->walk;
     gc_vec y = gc_form_place(&w->world->forms, &w->form, vertex), v = gc_scale(w->here.way, GC_R(-1.0));
-    gc_real way = gc_first_side(q->form.two_sided, n, y, corner), f;
+    gc_real way = gc_first_side(q->form.two_sided, side, n, y, corner, q->zone), f;
+    if (way == GC_R(0.0)) return;
     n = gc_scale(n, way);
     if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(w), back = pivot;
@@ -260,14 +273,14 @@ GC_FN void gc_first_fv(const gc_mover_at *q, int mode, gc_found *best, int i, in
     if (mode == GC_STANDS) {
         gc_real most, far = gc_points_way(q, &most);
         v = gc_scale(n, -far);
-        if (gc_vertex_plane_translation(y, v, n, corner, q->zone, most, &f) && gc_first_within_mover(q, i, y, v, way))
+        if (gc_vertex_plane_translation(y, v, n, corner, q->zone, most, &f) && gc_first_within_mover(q, i, y, v, n, way, &f))
             gc_point_add(
                 q, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)),
                 gc_dot(n, gc_sub(y, corner)));
         return;
     }
     if (!gc_vertex_plane_translation(y, v, n, corner, q->zone, best->time, &f)) return;
-    if (!gc_first_within_mover(q, i, y, v, way)) return;
+    if (!gc_first_within_mover(q, i, y, v, n, way, &f)) return;
     gc_found_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)));
 }
 
@@ -431,8 +444,11 @@ GC_LARGE void gc_first_vertices(const gc_mover_at *q, int mode, gc_found *best, 
             corner = gc_form_place(t, &w->form, t->ints[w->form.corner + begin]);
             live = (w->form.two_sided || gc_first_faces(w, mode, n)) && gc_first_face_near(w, best, p.at);
         }
-        if (live) gc_first_vf(q, mode, best, p.at, q->forms.ints[q->form.vertex + v0 + p.in], n, corner);
-        else p.in = gc_pairs_rest(&p);
+        if (live) {
+            int vertex = q->forms.ints[q->form.vertex + v0 + p.in];
+            for (int side = 0; side <= (mode == GC_TURNS && w->form.two_sided); ++side)
+                gc_first_vf(q, mode, side, best, p.at, vertex, n, corner);
+        } else p.in = gc_pairs_rest(&p);
     }
 }
 
@@ -465,7 +481,9 @@ GC_LARGE void gc_first_polygons(const gc_mover_at *q, int mode, gc_found *best, 
         n = gc_load_vec(s->reals + q->form.plane, i);
         if (mode == GC_GOES && !q->form.two_sided && gc_dot(n, back) > GC_R(64.0) * GC_FACING_ROUNDING * gc_most(back))
             continue;
-        gc_first_fv(q, mode, best, i, vertex, gc_rotate(w->here.rot, n), gc_first_place(q, s->ints[q->form.corner + begin]));
+        n = gc_rotate(w->here.rot, n);
+        for (int side = 0; side <= (mode == GC_TURNS && q->form.two_sided); ++side)
+            gc_first_fv(q, mode, side, best, i, vertex, n, gc_first_place(q, s->ints[q->form.corner + begin]));
     }
 }
 

@@ -6,8 +6,11 @@
  *
  * How a query uses it. A vertex x of the mover against a polygon of the obstacle, corners in counter-clockwise order:
  *     if (!gc_vertex_plane_translation(x, v, n, corner, expel, most, &f)) continue;
- *     for each side (c, d) of the polygon: if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) break;
- *     if none broke: a hit at f, normal n.
+ *     for each side (c, d) of the polygon: {
+ *         if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) break;
+ *         f = max(f, gc_path_enters(x, v, n, c, d, GC_R(1.0), expel));
+ *     }
+ *     if none broke, and f <= most: a hit at f, normal n.
  * A polygon of the mover against a still vertex y is the same with -v, y in the place of x, and the normal turned round.
  * An edge of the mover against one of the obstacle: gc_edge_edge_translation. What bends inwards, or not at all, and what
  * has no faces for its wedge, is the caller's to leave out.
@@ -126,6 +129,16 @@ GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc
     return gc_path_within_twofold(x, v, c, d, way, lateral);
 }
 
+/* A path that is flat against a plane is in its zone long before it comes to the polygon. The fraction at which x is beside
+ * the border c-d, on its outer side, by no more than GC_ZONE_BESIDE of the zone in the plane across n; 0 if it is so from the
+ * start, never comes nearer, or there is no zone. way as in gc_path_within, seen against n. A hit is no earlier than this at any border. */
+GC_FN gc_real gc_path_enters(gc_vec x, gc_vec v, gc_vec n, gc_vec c, gc_vec d, gc_real way, gc_real expel)
+{
+    gc_vec w = gc_sub(d, c), inward = gc_scale(gc_cross(n, w), way);
+    gc_real out = -gc_dot(inward, gc_sub(x, c)) - GC_ZONE_BESIDE * expel * gc_norm(inward), rate = gc_dot(inward, v);
+    return expel > GC_R(0.0) && out > GC_R(0.0) && rate > GC_R(0.0) ? out / rate : GC_R(0.0);
+}
+
 /* ---- an edge and an edge -------------------------------------------------------------------------------------- */
 
 /* The faces at an edge from its first end to its second: first has its corners in this order (the face is to the left, seen
@@ -225,7 +238,7 @@ GC_FN int gc_edge_edge_translation(
     gc_vec u = gc_sub(b, a), w = gc_sub(d, c);
     int signs = gc_wedge_signs(of_still, u) & gc_wedge_signs(of_mover, w);
     gc_crossed x;
-    gc_real sign, length, doubt, zone;
+    gc_real sign, length, doubt, zone, enters;
     if (!signs) return 0;
     x = gc_crossed_of(a, u, v, c, w);
     length = gc_norm(x.n);
@@ -245,11 +258,19 @@ GC_FN int gc_edge_edge_translation(
     }
     if (!(length > GC_ZONE_PARALLEL * expel * GC_MAX(gc_most(u), gc_most(w)))) return 0;
     if (!gc_crossed_reached(x, sign, zone, signs == 3 ? doubt : zone, most, fraction)) return 0;
+    *normal = gc_scale(x.n, sign / length);
     if (!gc_path_within(a, v, c, d, sign, lateral) || !gc_path_within(b, v, c, d, -sign, lateral)) return 0;
+    enters = gc_path_enters(a, v, *normal, c, d, sign, expel);
+    *fraction = GC_MAX(*fraction, enters);
+    enters = gc_path_enters(b, v, *normal, c, d, -sign, expel);
+    *fraction = GC_MAX(*fraction, enters);
     v = gc_scale(v, GC_R(-1.0));
     if (!gc_path_within(c, v, a, b, sign, lateral) || !gc_path_within(d, v, a, b, -sign, lateral)) return 0;
-    *normal = gc_scale(x.n, sign / length);
-    return 1;
+    enters = gc_path_enters(c, v, *normal, a, b, -sign, expel);
+    *fraction = GC_MAX(*fraction, enters);
+    enters = gc_path_enters(d, v, *normal, a, b, sign, expel);
+    *fraction = GC_MAX(*fraction, enters);
+    return *fraction <= most;
 }
 
 #endif

@@ -152,11 +152,13 @@ GC_KERNEL void p01_vertex_translation(
             c = gc_load_vec(polygon, corners - 1);
             for (int k = 0; within && k < corners; ++k) {
                 gc_vec d = gc_load_vec(polygon, k);
+                gc_real enters = gc_path_enters(x, v, gc_load_vec(plane, 0), c, d, GC_R(1.0), expel);
                 within = gc_path_within(x, v, c, d, GC_R(1.0), lateral);
+                fraction = GC_MAX(fraction, enters);
                 c = d;
             }
         }
-        fraction_out[(gc_long)row * columns + column] = within ? fraction : gc_infinity();
+        fraction_out[(gc_long)row * columns + column] = within && fraction <= GC_R(1.0) ? fraction : gc_infinity();
     }
 }
 

@@ -149,6 +149,23 @@ def test_which_side_of_an_edge_is_free(backend):
     assert come(-1.0, None) and come(1.0, None)
 
 
+def test_a_flat_path_is_stopped_where_it_comes_to_the_polygon(backend):
+    """In the plane of a polygon that is far ahead: it had been stopped at once, in the zone of the plane."""
+    start, name = [-9, 0.3, 0.01], {"backend": backend.name}
+    for down in (1e-9, 1e-4):
+        got = VT(start, [10, 0, -down], SQUARE, expel=ZONE, **name)
+        assert got * 10 == pytest.approx(8 - 2 * ZONE, abs=1e-12)  # two zones beside the border
+    assert VT(start, [7, 0, -1e-4], SQUARE, expel=ZONE, **name) == np.inf
+    assert VT([0.3, 0, 0.01], [10, 0, -1e-4], SQUARE, expel=ZONE, **name) == 0  # it is there
+    # the same of edges, whose plane of contact it is
+    post = np.array([[-9, 0.3, 0.01], [-9, 1.3, 0.01]])
+    bar = [[0, 0, 0], [1, 1, 0]]
+    got = ET(post, [10, 0, -1e-4], bar, expel=ZONE, **name)
+    assert 0.85 < got < 0.93
+    steep = VT([-0.3, 0, 2], [1, 0, -4], SQUARE, expel=ZONE, **name)
+    assert steep == (2 - ZONE) / 4  # before it is over the polygon, but nearer than that
+
+
 @pytest.mark.parametrize("expel", [0.0, ZONE, None])
 def test_where_there_is_nothing_to_solve(expel, backend):
     """a = b = c = 0, parallel edges, polygons without area, no motion: never stopped, and no NaN."""

@@ -119,3 +119,13 @@ def test_no_turn_touches_nothing(backend):
     assert tipped.status[0] == gc.Status.HIT and tipped.fraction[0] < 1e-6, (
         "the far edge would go through the ground"
     )
+
+
+def test_a_sheet_is_met_from_the_side_that_a_turn_comes_to(backend):
+    """A point that goes through the plane of a sheet beside it, and comes back through it where the sheet is."""
+    sheet = gc.Mesh([[2, -1, 1], [4, -1, 1], [4, 1, 1], [2, 1, 1]], [[0, 1, 2, 3]], two_sided=True)
+    turn = np.pi - np.arcsin(1 / np.hypot(2.7, 0.9)) - np.arctan(0.9 / 2.7)
+    for name in (backend.kind, "reference"):
+        found = rotate([[-2.7, 0, 0.9]], still(sheet, [0, 0, 0]), 3.1, [0, 1, 0], [0, 0, 0], backend=name)
+        assert found.kind[0] == Touch.VF and abs(found.fraction[0] * 3.1 - turn) < 1e-9
+        assert np.array_equal(found.normal[0], [0, 0, 1]), "it comes from above, where it did not start"

@@ -47,6 +47,9 @@ def vertex_polygon_translation(vertex, vector, polygon, expel, lateral):
     # seen from the vertex, so that its own line goes through the origin
     c = polygon - vertex[..., None, :]
     d = np.roll(c, -1, axis=-2)
+    inward = np.cross(normal[..., None, :], d - c)
+    fraction = np.maximum(fraction, np.max(_enters(inward, -c, vector[..., None, :], expel), axis=-1))
+    hit = hit & (fraction <= 1)
     path = line(np.zeros_like(vector), vector)[..., None, :]
     width = np.linalg.norm(np.cross(vector[..., None, :], d - c), axis=-1)
     hit = hit & np.all(side(path, line(c, d)) + lateral * width >= 0, axis=-1)
@@ -73,7 +76,12 @@ def edge_edge_translation(edge, vector, still, expel, lateral):
         both = _leads_out(-sign, u, n) & _leads_out(-sign, w, m)  # no behind: past each other they part
         hit = hit & (approach > 0) & (distance >= np.where(both, 0, -expel * length)) & (fraction <= 1)
         hit = hit & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
-        best = np.minimum(best, np.where(hit, fraction, np.inf))
+        for inward, start, way in (
+            (np.cross(out, w), a - c, vector), (np.cross(w, out), a + u - c, vector),
+            (np.cross(u, out), c - a, -vector), (np.cross(out, u), c + w - a, -vector),
+        ):  # fmt: skip
+            fraction = np.maximum(fraction, _enters(inward, start, way, expel))
+        best = np.minimum(best, np.where(hit & (fraction <= 1), fraction, np.inf))
     return best
 
 
@@ -146,6 +154,14 @@ def _plane(polygon):
 def _edge(ends, normals):
     """First end, direction and normals of edges."""
     return ends[..., 0, :], ends[..., 1, :] - ends[..., 0, :], normals
+
+
+def _enters(inward, start, vector, expel):
+    """The fraction at which a path comes within two zones of a border, from outside, in its plane; else 0."""
+    out = -_dot(inward, start) - 2 * expel * np.linalg.norm(inward, axis=-1)
+    rate = _dot(inward, vector)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where((expel > 0) & (out > 0) & (rate > 0), out / rate, 0)
 
 
 def _leads_out(sign, other, normals, turns=1):

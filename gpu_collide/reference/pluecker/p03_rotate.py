@@ -27,13 +27,17 @@ def first_in_the_turn(mover, obstacle, turn, expel):
         turns = tuple(np.broadcast_to(part, (len(x), 1, *np.shape(part))) for part in way)
         for numbers, corners in faces.polygons.values():
             seen, normals = from_the_front(x, corners, faces.two_sided)
-            when = vertex_polygon_rotation(x[:, None], turns, seen, expel, lateral)
-            for f, v, k in _least(when):
-                vertex, face = int(points.vertices[v]), int(numbers[k])
-                if kind == VF:
-                    yield f, VF, vertex, face, _turned(x[v], turn, f), normals[v, k]
-                else:
-                    yield f, FV, face, vertex, x[v], -_turned(normals[v, k], (angle, axis, 0.0), f)
+            gap = np.abs(np.einsum("vkj,vkj->vk", x[:, None] - seen[:, :, 0], normals))
+            for side in (1, -1) if faces.two_sided else (1,):
+                when = vertex_polygon_rotation(x[:, None], turns, seen[:, :, ::side], expel, lateral)
+                when = np.where((side > 0) | (gap > expel), when, np.inf)
+                for f, v, k in _least(when):
+                    vertex, face = int(points.vertices[v]), int(numbers[k])
+                    normal = side * normals[v, k]
+                    if kind == VF:
+                        yield f, VF, vertex, face, _turned(x[v], turn, f), normal
+                    else:
+                        yield f, FV, face, vertex, x[v], -_turned(normal, (angle, axis, 0.0), f)
     for mine, ends, normals in mover.edges.values():
         for theirs, still, others in obstacle.edges.values():
             turns = tuple(np.broadcast_to(part, (len(mine), len(theirs), *np.shape(part))) for part in turn)
