@@ -1,6 +1,7 @@
 """Write docs/numbers.md, and the lines of README.md that sum it up, from the measurements in bench/results.
 
     python -m bench fcl cubes cars tori      measure
+    python -m bench counted                  count
     python docs/make_numbers.py              rewrite both
     python docs/make_numbers.py --check      say whether they are up to date (exit code 1 if not)
 
@@ -40,6 +41,7 @@ def read(path):
 def section(results):
     """All tables of a folder of results: what stands in docs/numbers.md."""
     parts = [part for folder in _devices(results) for part in _one_device(folder)]
+    parts += _counted(results / "counted.csv")
     return "\n\n".join(parts) if parts else NOTHING
 
 
@@ -142,6 +144,30 @@ def _one_device(folder):
     of = "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
     head = f"**{about['device']}**, precision {about['precision']}. Measured at {of}."
     return [head, *tables]
+
+
+def _counted(path):
+    """What the CUDA kernels cost, counted: those with a hundredth of a case's instructions, and the sum."""
+    if not path.is_file():
+        return []
+    about, rows = read(path)
+    whole = {(r["case"], r["group"]): float(r["instructions"]) for r in rows if r["kernel"] == "all"}
+    cells = [
+        (r["case"], r["group"], r["kernel"], _count(r["instructions"]), _percent(r["use"]),
+         *(_count(r[name]) for name in ("local_bytes", "global_bytes", "sectors")), r["registers"],
+         r["stack"], _percent(r["occupancy"]) if r["occupancy"] else "")
+        for r in rows
+        if float(r["instructions"]) >= 0.01 * whole[r["case"], r["group"]]
+    ]  # fmt: skip
+    columns = ("case", "group", "kernel", "instructions", "lanes at work", "local bytes", "global bytes",
+               "sectors", "registers", "stack", "occupancy")  # fmt: skip
+    return [
+        f"**cuda: counted, not measured**, precision {about['precision']}. NVRTC {about['nvrtc']} for "
+        f"{about['architecture']}, commit {about['commit']}, {about['date']}.",
+        "Machine instructions of warps, and bytes, a pair; `bench/README.md` says what is counted and how, "
+        "`python -m bench counted` counts again:",
+        _table(columns, cells),
+    ]
 
 
 def _world_cells(r):

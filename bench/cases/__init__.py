@@ -5,7 +5,19 @@ from __future__ import annotations
 import importlib
 
 #: In the order of ``python -m bench all``.
-NAMES = ("cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves")
+NAMES = (
+    "cubes",
+    "cars",
+    "tori",
+    "fcl",
+    "filters",
+    "worlds",
+    "rows",
+    "race",
+    "counted",
+    "primitives",
+    "moves",
+)
 
 
 def load(name: str):

@@ -23,6 +23,20 @@ GC_FN void gc_screw_store(const gc_screw *from, GC_GLOBAL gc_real *to) { GC_STOR
 
 GC_FN void gc_mesh_load(GC_GLOBAL const int *from, gc_mesh *to) { GC_LOAD(GC_MESH, GC_MESH); }
 
+/* the same into what a group shares, by all its work-items: the fields of these structs are their columns */
+GC_FN void gc_screw_fill(GC_GLOBAL const gc_real *from, gc_screw *to)
+{
+    gc_real *field = &to->theta;
+    int k;
+    for (k = GC_FILL_LO; k < GC_SCREW_WIDTH; k += GC_FILL_STEP) field[k] = from[k];
+}
+
+GC_FN void gc_mesh_fill(GC_GLOBAL const int *from, gc_mesh *to)
+{
+    int *field = &to->nv, k;
+    for (k = GC_FILL_LO; k < GC_MESH_WIDTH; k += GC_FILL_STEP) field[k] = from[k];
+}
+
 GC_FN gc_tables gc_tables_of(
     GC_GLOBAL const int *headers,
     GC_GLOBAL const int *topology,

@@ -42,6 +42,8 @@
 #define GC_ATOMIC_ADD(p, v) atomicAdd((p), (v))
 #define GC_ATOMIC_MAX(p, v) atomicMax((p), (v))
 #define GC_GROUP_ADD(p, v) atomicAdd((p), (v))
+#define GC_BIT_COUNT(x) __popc(x)
+#define GC_LEADING_ZEROS(x) __clz((int)(x))
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) name##f
 #define GC_SQRT_FLOAT(x) __fsqrt_rn(x)
@@ -81,6 +83,8 @@ GC_FN int gc_group_add_(__global int *p, int v)
 #endif
 #define GC_ATOMIC_ADD(p, v) atomic_add((p), (v))
 #define GC_ATOMIC_MAX(p, v) atomic_max((p), (v))
+#define GC_BIT_COUNT(x) ((int)popcount(x))
+#define GC_LEADING_ZEROS(x) ((int)clz(x))
 typedef long gc_long;
 #define GC_FLOAT_FN(name) name
 /* float sqrt and division are correctly rounded because the host builds with
@@ -138,6 +142,8 @@ GC_FN int gc_group_add_(int *p, int v)
     return old;
 }
 #define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
+#define GC_BIT_COUNT(x) __builtin_popcount(x)
+#define GC_LEADING_ZEROS(x) __builtin_clz(x)
 #define GC_SERIAL_GROUPS 1
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) __builtin_##name##f
@@ -221,6 +227,36 @@ typedef float gc_raster;
 /* Any type; the arguments are evaluated twice. If a comparison with NaN decides, the result is b. */
 #define GC_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define GC_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Whether a group is one work-item: a number that the compiler knows. What pays only among many (a list that all work off,
+ * parts that are put together) stands behind it, and what pays only alone (loops that vectorise). */
+#ifdef GC_SERIAL_GROUPS
+#define GC_SERIAL 1
+#else
+#define GC_SERIAL 0
+#endif
+
+/* A variable of a kernel that the work-items of a group have in common: on CUDA one, in shared memory, elsewhere one each.
+ * They fill it with a loop from GC_FILL_LO in steps of GC_FILL_STEP, or where GC_FILLS, and read it behind a barrier. */
+#if defined(__CUDACC__)
+#define GC_SHARED __shared__
+#define GC_FILL_LO GC_LOCAL_ID
+#define GC_FILL_STEP GC_GROUP_SIZE
+#else
+#define GC_SHARED
+#define GC_FILL_LO 0
+#define GC_FILL_STEP 1
+#endif
+#define GC_FILLS (GC_FILL_LO == 0)
+
+/* Work on both bodies of a pair: every other work-item of a group takes the second one,
+ *   for (int side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+ *       for (int k = GC_SIDE_ID; k < m[side]; k += GC_SIDE_SIZE)
+ * so that lanes have work where a body has few features. Alone, a work-item takes one after the other. */
+#define GC_SIDE_STEP (GC_GROUP_SIZE > 1 ? 2 : 1)
+#define GC_SIDE_LO (GC_GROUP_SIZE > 1 ? (GC_LOCAL_ID & 1) : 0)
+#define GC_SIDE_ID (GC_GROUP_SIZE > 1 ? (GC_LOCAL_ID >> 1) : 0)
+#define GC_SIDE_SIZE (GC_GROUP_SIZE > 1 ? ((GC_GROUP_SIZE - GC_SIDE_LO + 1) >> 1) : 1)
 
 /* ---- shares of a loop ------------------------------------------------------------------------------------- */
 #ifndef GC_SERIAL_GROUPS

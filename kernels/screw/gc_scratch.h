@@ -27,6 +27,8 @@ typedef struct {
     GC_BODY_EDGES(GC_ARRAY, gc_raster)
     GC_GLOBAL int *faces; /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
     gc_raster way;        /* -1 backward faces matter (A), +1 forward ones (B) */
+    gc_raster rot[9];     /* mesh -> screw frame, row major: of directions; of points, scaled; and the shift of these */
+    gc_raster scaled[9], shift[3];
 } gc_body;
 
 /* a box of a list: its ranges, and of an edge the part that faces the right way, as a parameter */
@@ -108,7 +110,7 @@ GC_FN int gc_record_row(const gc_records *o, int k)
 typedef struct {
     GC_GLOBAL gc_raster *reals;
     GC_GLOBAL int *ints;
-    int reals_used, ints_used;
+    gc_long reals_used, ints_used;
     int reals_room, ints_room;  /* what the group has */
     GC_GLOBAL int *need_out;    /* (2,) most reals and ints that a pair of the launch would have needed */
     GC_GLOBAL int *no_room_out; /* set to 1 if it is not enough */
@@ -135,25 +137,23 @@ GC_FN gc_scratch gc_scratch_of(
     return s;
 }
 
-/* used + n in whole cache lines; more than an int holds stays at GC_NO_SUCH_ROOM, which no scratch has */
+/* more than any scratch has */
 #define GC_NO_SUCH_ROOM 2147483647
-GC_FN int gc_grown(int used, int n)
-{
-    if (n < 0 || n > GC_NO_SUCH_ROOM - 16 || used > GC_NO_SUCH_ROOM - 16 - n) return GC_NO_SUCH_ROOM;
-    return used + ((n + 15) & ~15);
-}
 
-GC_FN GC_GLOBAL gc_raster *gc_take_reals(gc_scratch *s, int n)
+/* n in whole cache lines; sums of what a pair takes are far from what 64 bits hold */
+GC_FN gc_long gc_in_lines(gc_long n) { return (n + 15) & ~(gc_long)15; }
+
+GC_FN GC_GLOBAL gc_raster *gc_take_reals(gc_scratch *s, gc_long n)
 {
     GC_GLOBAL gc_raster *p = s->reals + s->reals_used;
-    s->reals_used = gc_grown(s->reals_used, n);
+    s->reals_used += gc_in_lines(n);
     return p;
 }
 
-GC_FN GC_GLOBAL int *gc_take_ints(gc_scratch *s, int n)
+GC_FN GC_GLOBAL int *gc_take_ints(gc_scratch *s, gc_long n)
 {
     GC_GLOBAL int *p = s->ints + s->ints_used;
-    s->ints_used = gc_grown(s->ints_used, n);
+    s->ints_used += gc_in_lines(n);
     return p;
 }
 
@@ -162,22 +162,31 @@ GC_FN int gc_fits(const gc_scratch *s)
 {
     if (s->reals_used <= s->reals_room && s->ints_used <= s->ints_room) return 1;
     if (GC_LOCAL_ID == 0) {
-        GC_ATOMIC_MAX(s->need_out, s->reals_used);
-        GC_ATOMIC_MAX(s->need_out + 1, s->ints_used);
+        GC_ATOMIC_MAX(s->need_out, (int)GC_MIN(s->reals_used, GC_NO_SUCH_ROOM));
+        GC_ATOMIC_MAX(s->need_out + 1, (int)GC_MIN(s->ints_used, GC_NO_SUCH_ROOM));
         *s->no_room_out = 1;
     }
     return 0;
 }
 
-GC_FN gc_list gc_take_list(gc_scratch *s, int room)
+GC_FN void gc_take_list(gc_scratch *s, gc_long entries, gc_list *to)
 {
-    gc_list l;
-    l.room = (room + 15) & ~15;
-    l.box = gc_take_reals(s, GC_LIST_STRIDE * l.room);
-    l.id = gc_take_ints(s, l.room);
-    l.copy = gc_take_ints(s, l.room);
-    l.count = gc_take_ints(s, 1);
-    return l;
+    gc_long room = gc_in_lines(entries);
+    to->room = (int)room;
+    to->box = gc_take_reals(s, GC_LIST_STRIDE * room);
+    to->id = gc_take_ints(s, 2 * room + 1);
+    to->copy = to->id + room;
+    to->count = to->copy + room;
+}
+
+/* the same list under another name */
+GC_FN void gc_same_list(const gc_list *l, gc_list *to)
+{
+    to->room = l->room;
+    to->box = l->box;
+    to->id = l->id;
+    to->copy = l->copy;
+    to->count = l->count;
 }
 
 #define GC_TAKE_REALS(n, name) to->name = gc_take_reals(s, n);

@@ -15,7 +15,7 @@ GC_FN void gc_emit_vertex(const gc_search *q, int kind, const gc_list *vertices,
     else gc_emit(q, kind, faces, j, vertices, i);
 }
 
-GC_LARGE void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
+GC_FN void gc_pairs_alone(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
 {
     int i, j, at, nv = *vertices->count, nf = *faces->count;
     for (i = GC_LOCAL_ID; i < nv; i += GC_GROUP_SIZE) {
@@ -27,6 +27,12 @@ GC_LARGE void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, c
                 if (meets[j]) gc_emit_vertex(q, kind, vertices, i, faces, at + j);
         }
     }
+}
+
+GC_FN void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
+{
+    if (GC_SERIAL) gc_pairs_alone(q, kind, vertices, faces);
+    else gc_search_met(q, kind, vertices, faces);
 }
 
 /* spans, dots: the faces' and the vertices' records after s04 */

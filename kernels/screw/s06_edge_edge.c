@@ -7,7 +7,7 @@
  * overlap one begins inside the other. Edges that share several rows one after the other are taken once: at the first.
  */
 
-GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb)
+GC_FN void gc_edges_alone(const gc_search *q, const gc_list *la, const gc_list *lb)
 {
     int na = *la->count, nb = *lb->count, i, j, at;
     for (i = GC_LOCAL_ID; i < na; i += GC_GROUP_SIZE) {
@@ -19,6 +19,12 @@ GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb)
                 if (meets[j]) gc_emit(q, GC_EE, la, i, lb, at + j);
         }
     }
+}
+
+GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb)
+{
+    if (GC_SERIAL) gc_edges_alone(q, la, lb);
+    else gc_search_met(q, GC_EE, la, lb);
 }
 
 /* do records i of A and j of B overlap in eta and in time */

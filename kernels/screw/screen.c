@@ -7,9 +7,39 @@
  * no_room_out and emits nothing; the need is in need_out and the host runs it again.
  */
 
+/* What a search takes of the scratch before it knows how much it finds; by those who fill it. */
+GC_FN void gc_search_take(gc_search *q, gc_scratch *s)
+{
+    gc_long copies = q->view.wraps ? GC_MAX_COPIES : 1;
+    gc_take_body(s, &q->mesh_a, GC_F(-1.0), &q->a);
+    gc_take_body(s, &q->mesh_b, GC_F(1.0), &q->b);
+    gc_take_list(s, q->mesh_a.nv, &q->all_va);
+    gc_take_list(s, q->mesh_a.ne, &q->all_ea);
+    gc_take_list(s, q->mesh_a.nf, &q->all_fa);
+    gc_take_list(s, q->mesh_b.nv, &q->all_vb);
+    gc_take_list(s, q->mesh_b.ne, &q->all_eb);
+    gc_take_list(s, q->mesh_b.nf, &q->all_fb);
+    gc_take_list(s, q->mesh_a.nv * copies, &q->va);
+    gc_take_list(s, q->mesh_a.ne * copies, &q->ea);
+    gc_take_list(s, q->mesh_a.nf * copies, &q->fa);
+    gc_take_list(s, q->mesh_b.nv, &q->vb);
+    gc_take_list(s, q->mesh_b.ne, &q->eb);
+    gc_take_list(s, q->mesh_b.nf, &q->fb);
+    q->hulls = gc_take_reals(s, 6 * GC_HULL_STRIDE + (GC_SERIAL ? 0 : 2 * GC_GROUP_SIZE));
+    q->hull_parts = q->hulls + 6 * GC_HULL_STRIDE;
+    gc_take_met(s, q);
+}
+
 GC_FN void gc_zero_counts(const gc_search *q)
 {
     if (GC_LOCAL_ID != 0) return;
+    if (!GC_SERIAL) *q->n_met = 0;
+    *q->all_va.count = 0;
+    *q->all_ea.count = 0;
+    *q->all_fa.count = 0;
+    *q->all_vb.count = 0;
+    *q->all_eb.count = 0;
+    *q->all_fb.count = 0;
     *q->va.count = 0;
     *q->ea.count = 0;
     *q->fa.count = 0;
@@ -39,122 +69,116 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
     return r;
 }
 
-/* s02: place, keep, box, select. Returns 0 if nothing can meet or the scratch is too small. */
-GC_LARGE int gc_search_features(
+/* A step of s02 on one body. The step is a literal, and alone the side as well: what is left then is a call. */
+#define GC_S02_PLACE 0
+#define GC_S02_FACES_EDGES 1
+#define GC_S02_FACES 2
+#define GC_S02_KEEP 3
+#define GC_S02_BOX 4
+GC_INLINE void gc_search_body(
+    const gc_search *q,
+    int step,
+    int side,
+    GC_GLOBAL const gc_raster *vertices_in,
+    GC_GLOBAL const gc_raster *normals_in)
+{
+    const gc_view *w = &q->view;
+    const gc_body *body = side ? &q->b : &q->a;
+    const gc_mesh *mesh = side ? &q->mesh_b : &q->mesh_a;
+    const gc_list *edges = side ? &q->all_eb : &q->all_ea;
+    if (step == GC_S02_PLACE) s02_place(w, body, mesh, vertices_in);
+    if (step == GC_S02_FACES_EDGES) s02_faces_edges(w, body, mesh, q->topology, normals_in);
+    if (step == GC_S02_FACES) s02_faces(w, body, mesh, q->topology, side ? &q->all_fb : &q->all_fa);
+    if (step == GC_S02_KEEP) {
+        s02_vertices(w, body, mesh, q->topology, side ? &q->all_vb : &q->all_va);
+        s02_edges_keep(body, mesh, q->topology, edges);
+    }
+    if (step == GC_S02_BOX) s02_edges_box(w, body, mesh, q->topology, edges);
+}
+
+GC_INLINE void gc_search_bodies(
+    const gc_search *q,
+    int step,
+    GC_GLOBAL const gc_raster *vertices_in,
+    GC_GLOBAL const gc_raster *normals_in)
+{
+    int side;
+    if (GC_SERIAL) {
+        gc_search_body(q, step, 0, vertices_in, normals_in);
+        gc_search_body(q, step, 1, vertices_in, normals_in);
+    } else {
+        for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) gc_search_body(q, step, side, vertices_in, normals_in);
+    }
+}
+
+/* s02: place, keep, box, select. */
+GC_LARGE void gc_search_features(
     gc_search *q,
-    const gc_screw *k,
-    gc_scratch *s,
     GC_GLOBAL const gc_raster *vertices_in,
     GC_GLOBAL const gc_raster *normals_in,
-    GC_GLOBAL gc_raster **hulls_out,
     int rows)
 {
-    gc_list va, ea, fa, vb, eb, fb;
-    GC_GLOBAL gc_raster *hulls;
-    gc_real shrink = k->shrink;
+    GC_GLOBAL gc_raster *hulls = q->hulls;
     const gc_view *w = &q->view;
-    int copies = w->wraps ? GC_MAX_COPIES : 1, fields = rows ? GC_LIST_STRIDE : GC_LIST_p0;
-    gc_take_body(s, &q->mesh_a, GC_F(-1.0), &q->a);
-    gc_take_body(s, &q->mesh_b, GC_F(1.0), &q->b);
-    va = gc_take_list(s, q->mesh_a.nv);
-    ea = gc_take_list(s, q->mesh_a.ne);
-    fa = gc_take_list(s, q->mesh_a.nf);
-    vb = gc_take_list(s, q->mesh_b.nv);
-    eb = gc_take_list(s, q->mesh_b.ne);
-    fb = gc_take_list(s, q->mesh_b.nf);
-    q->va = gc_take_list(s, q->mesh_a.nv * copies);
-    q->ea = gc_take_list(s, q->mesh_a.ne * copies);
-    q->fa = gc_take_list(s, q->mesh_a.nf * copies);
-    q->vb = gc_take_list(s, q->mesh_b.nv);
-    q->eb = gc_take_list(s, q->mesh_b.ne);
-    q->fb = gc_take_list(s, q->mesh_b.nf);
-    hulls = gc_take_reals(s, 6 * GC_HULL_STRIDE);
-    *hulls_out = hulls;
-    if (!gc_fits(s)) return 0;
     gc_zero_counts(q);
-    if (GC_LOCAL_ID == 0) {
-        *va.count = 0;
-        *ea.count = 0;
-        *fa.count = 0;
-        *vb.count = 0;
-        *eb.count = 0;
-        *fb.count = 0;
-    }
-    s02_place(w, &q->a, &q->mesh_a, vertices_in, k->ra, k->ta, shrink);
-    s02_place(w, &q->b, &q->mesh_b, vertices_in, k->rb, k->tb, shrink);
+    gc_search_bodies(q, GC_S02_PLACE, vertices_in, normals_in);
     GC_BARRIER();
-    s02_faces_edges(w, &q->a, &q->mesh_a, q->topology, normals_in, k->ra);
-    s02_faces_edges(w, &q->b, &q->mesh_b, q->topology, normals_in, k->rb);
+    gc_search_bodies(q, GC_S02_FACES_EDGES, vertices_in, normals_in);
     GC_BARRIER();
-    s02_faces(w, &q->a, &q->mesh_a, q->topology, &fa);
-    s02_faces(w, &q->b, &q->mesh_b, q->topology, &fb);
+    gc_search_bodies(q, GC_S02_FACES, vertices_in, normals_in);
     GC_BARRIER();
-    s02_vertices(w, &q->a, &q->mesh_a, q->topology, &va);
-    s02_vertices(w, &q->b, &q->mesh_b, q->topology, &vb);
-    s02_edges_keep(&q->a, &q->mesh_a, q->topology, &ea);
-    s02_edges_keep(&q->b, &q->mesh_b, q->topology, &eb);
+    gc_search_bodies(q, GC_S02_KEEP, vertices_in, normals_in);
     GC_BARRIER();
-    s02_edges_box(w, &q->a, &q->mesh_a, q->topology, &ea);
-    s02_edges_box(w, &q->b, &q->mesh_b, q->topology, &eb);
+    gc_search_bodies(q, GC_S02_BOX, vertices_in, normals_in);
     GC_BARRIER();
     /* a few vector instructions test all of a small body's boxes: sooner done than sorted out what can be left away */
     if (!rows && !w->wraps && q->mesh_a.ne <= GC_BLOCK && q->mesh_b.ne <= GC_BLOCK) {
-        q->va = va;
-        q->ea = ea;
-        q->fa = fa;
-        q->vb = vb;
-        q->eb = eb;
-        q->fb = fb;
-        return 1;
+        if (GC_FILLS) {
+            gc_same_list(&q->all_va, &q->va);
+            gc_same_list(&q->all_ea, &q->ea);
+            gc_same_list(&q->all_fa, &q->fa);
+            gc_same_list(&q->all_vb, &q->vb);
+            gc_same_list(&q->all_eb, &q->eb);
+            gc_same_list(&q->all_fb, &q->fb);
+        }
+        GC_BARRIER();
+        return;
     }
-    s02_hull(w, &vb, hulls + 3 * GC_HULL_STRIDE);
-    s02_hull(w, &eb, hulls + 4 * GC_HULL_STRIDE);
-    s02_hull(w, &fb, hulls + 5 * GC_HULL_STRIDE);
+    s02_hulls(w, &q->all_vb, &q->all_eb, &q->all_fb, 4, q->hull_parts, hulls + 3 * GC_HULL_STRIDE);
     GC_BARRIER();
     /* vertices against faces, edges against edges, faces against vertices */
-    s02_select(w, &va, hulls + 5 * GC_HULL_STRIDE, &q->va, 1, fields);
-    s02_select(w, &ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, fields);
-    s02_select(w, &fa, hulls + 3 * GC_HULL_STRIDE, &q->fa, 1, fields);
+    s02_select(w, &q->all_va, hulls + 5 * GC_HULL_STRIDE, &q->va, 1, rows);
+    s02_select(w, &q->all_ea, hulls + 4 * GC_HULL_STRIDE, &q->ea, 1, rows);
+    s02_select(w, &q->all_fa, hulls + 3 * GC_HULL_STRIDE, &q->fa, 1, rows);
     GC_BARRIER();
-    s02_hull(w, &q->va, hulls);
-    s02_hull(w, &q->ea, hulls + GC_HULL_STRIDE);
-    s02_hull(w, &q->fa, hulls + 2 * GC_HULL_STRIDE);
+    s02_hulls(w, &q->va, &q->ea, &q->fa, rows ? 4 : 3, q->hull_parts, hulls);
     GC_BARRIER();
-    s02_select(w, &vb, hulls + 2 * GC_HULL_STRIDE, &q->vb, 0, fields);
-    s02_select(w, &eb, hulls + GC_HULL_STRIDE, &q->eb, 0, fields);
-    s02_select(w, &fb, hulls, &q->fb, 0, fields);
+    s02_select(w, &q->all_vb, hulls + 2 * GC_HULL_STRIDE, &q->vb, 0, rows);
+    s02_select(w, &q->all_eb, hulls + GC_HULL_STRIDE, &q->eb, 0, rows);
+    s02_select(w, &q->all_fb, hulls, &q->fb, 0, rows);
     GC_BARRIER();
-    return 1;
 }
 
-/* Counts of s03 for rows of the given height; returns 0 if the scratch is too small. counts: records of A's and B's edges,
- * spans of A's and B's faces. */
-GC_FN int gc_count_rows(
-    gc_search *q,
-    gc_scratch *s,
-    GC_GLOBAL gc_raster *hulls,
-    gc_raster height,
-    GC_GLOBAL int *counts,
-    gc_records *ra,
-    gc_records *rb,
-    gc_records *sa,
-    gc_records *sb,
-    gc_records *da,
-    gc_records *db)
+/* rows of the given height, and what of the scratch their branches take; by those who fill it */
+GC_FN void gc_take_rows(gc_search *q, gc_scratch *s, gc_raster height)
 {
-    const gc_view *w = &q->view;
-    q->rows = gc_rows_make(w, hulls, height);
-    if (q->rows.n <= 0) return 0;
+    q->rows = gc_rows_make(&q->view, q->hulls, height);
     if (q->rows.n > GC_MAX_ROWS) s->reals_used = GC_NO_SUCH_ROOM;
     else {
-        gc_take_branches(s, 2 * *q->ea.count, q->rows.n, ra);
-        gc_take_branches(s, 2 * *q->eb.count, q->rows.n, rb);
-        gc_take_branches(s, *q->fa.count, q->rows.n, sa);
-        gc_take_branches(s, *q->fb.count, q->rows.n, sb);
-        gc_take_branches(s, *q->va.count, q->rows.n, da);
-        gc_take_branches(s, *q->vb.count, q->rows.n, db);
+        gc_take_branches(s, 2 * *q->ea.count, q->rows.n, &q->ra);
+        gc_take_branches(s, 2 * *q->eb.count, q->rows.n, &q->rb);
+        gc_take_branches(s, *q->fa.count, q->rows.n, &q->sa);
+        gc_take_branches(s, *q->fb.count, q->rows.n, &q->sb);
+        gc_take_branches(s, *q->va.count, q->rows.n, &q->da);
+        gc_take_branches(s, *q->vb.count, q->rows.n, &q->db);
     }
-    if (!gc_fits(s)) return 0;
+}
+
+/* counts of s03 in these rows */
+GC_FN void gc_count_rows(const gc_search *q)
+{
+    const gc_view *w = &q->view;
+    GC_GLOBAL int *counts = q->row_counts;
     if (GC_LOCAL_ID == 0) {
         counts[0] = 0;
         counts[1] = 0;
@@ -162,79 +186,82 @@ GC_FN int gc_count_rows(
         counts[3] = 0;
     }
     GC_BARRIER();
-    s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, ra, counts);
-    s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, rb, counts + 1);
-    s03_faces_count(w, &q->rows, &q->fa, sa, counts + 2);
-    s03_faces_count(w, &q->rows, &q->fb, sb, counts + 3);
+    s03_edges_count(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &q->ra, counts);
+    s03_edges_count(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &q->rb, counts + 1);
+    s03_faces_count(w, &q->rows, &q->fa, &q->sa, counts + 2);
+    s03_faces_count(w, &q->rows, &q->fb, &q->sb, counts + 3);
     GC_BARRIER();
-    return 1;
 }
 
 /* s03 to s06 through rows */
-GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, GC_GLOBAL gc_raster *hulls, gc_raster height)
+GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, gc_raster height)
 {
-    gc_records ra, rb, sa, sb, da, db;
-    gc_scratch before;
     const gc_view *w = &q->view;
-    GC_GLOBAL int *counts = gc_take_ints(s, 4);
-    gc_long entries, records;
+    gc_long entries, records, reals, ints;
     int tries = 0;
-    s02_hull(w, &q->vb, hulls + 3 * GC_HULL_STRIDE);
-    s02_hull(w, &q->eb, hulls + 4 * GC_HULL_STRIDE);
-    s02_hull(w, &q->fb, hulls + 5 * GC_HULL_STRIDE);
+    if (GC_FILLS) q->row_counts = gc_take_ints(s, 4);
+    s02_hulls(w, &q->vb, &q->eb, &q->fb, 4, q->hull_parts, q->hulls + 3 * GC_HULL_STRIDE);
     GC_BARRIER();
-    before = *s;
+    reals = s->reals_used;
+    ints = s->ints_used;
     entries = (gc_long)*q->ea.count + *q->eb.count + *q->fa.count + *q->fb.count;
     /* The height only changes the speed. Long thin faces cross every row, and rows made for the short edges then cost more
      * than they save: make them so high that there are few records an edge. */
     height = GC_MAX(
         height,
-        (hulls[GC_HULL_STRIDE + GC_HULL_r1] - hulls[GC_HULL_STRIDE + GC_HULL_r0]) / (GC_F(64.0) + (gc_raster)entries));
+        (q->hulls[GC_HULL_STRIDE + GC_HULL_r1] - q->hulls[GC_HULL_STRIDE + GC_HULL_r0]) / (GC_F(64.0) + (gc_raster)entries));
     do {
-        *s = before;
-        if (!gc_count_rows(q, s, hulls, height, counts, &ra, &rb, &sa, &sb, &da, &db)) return;
-        records = (gc_long)counts[0] + counts[1] + counts[2] + counts[3];
+        GC_BARRIER(); /* all have read what is filled anew */
+        if (GC_FILLS) {
+            s->reals_used = reals;
+            s->ints_used = ints;
+            gc_take_rows(q, s, height);
+        }
+        GC_BARRIER();
+        if (q->rows.n <= 0 || !gc_fits(s)) return;
+        gc_count_rows(q);
+        records = (gc_long)q->row_counts[0] + q->row_counts[1] + q->row_counts[2] + q->row_counts[3];
         if (records <= 8 * entries + 1024 || tries >= 4) break;
         height = height * (gc_raster)records / (gc_raster)(4 * entries + 512);
-        GC_BARRIER(); /* all have read the counts */
         tries += 1;
     } while (1);
-    gc_take_records(s, counts[0], &ra);
-    gc_take_records(s, counts[1], &rb);
-    gc_take_records(s, counts[2], &sa);
-    gc_take_records(s, counts[3], &sb);
-    gc_take_records(s, *q->va.count, &da);
-    gc_take_records(s, *q->vb.count, &db);
-    if (!gc_fits(s)) return;
-    s03_edges_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &ra);
-    s03_edges_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &rb);
-    s03_faces_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->fa, &sa);
-    s03_faces_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->fb, &sb);
-    s03_vertices(&q->rows, &q->va, &da);
-    s03_vertices(&q->rows, &q->vb, &db);
+    GC_BARRIER(); /* all have asked whether it fits */
+    if (GC_FILLS) {
+        gc_take_records(s, q->row_counts[0], &q->ra);
+        gc_take_records(s, q->row_counts[1], &q->rb);
+        gc_take_records(s, q->row_counts[2], &q->sa);
+        gc_take_records(s, q->row_counts[3], &q->sb);
+        gc_take_records(s, *q->va.count, &q->da);
+        gc_take_records(s, *q->vb.count, &q->db);
+    }
     GC_BARRIER();
-    s04_sort(&q->rows, &ra, 2 * *q->ea.count);
-    s04_sort(&q->rows, &rb, 2 * *q->eb.count);
-    s04_sort(&q->rows, &sa, *q->fa.count);
-    s04_sort(&q->rows, &sb, *q->fb.count);
-    s04_sort(&q->rows, &da, *q->va.count);
-    s04_sort(&q->rows, &db, *q->vb.count);
-    s05_rows(q, GC_VF, &q->va, &q->fb, &sb, &da);
-    s05_rows(q, GC_FV, &q->vb, &q->fa, &sa, &db);
-    s06_rows(q, &ra, &rb);
+    if (!gc_fits(s)) return;
+    s03_edges_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->ea, &q->ra);
+    s03_edges_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->eb, &q->rb);
+    s03_faces_fill(w, &q->rows, &q->a, &q->mesh_a, q->topology, &q->fa, &q->sa);
+    s03_faces_fill(w, &q->rows, &q->b, &q->mesh_b, q->topology, &q->fb, &q->sb);
+    s03_vertices(&q->rows, &q->va, &q->da);
+    s03_vertices(&q->rows, &q->vb, &q->db);
+    GC_BARRIER();
+    s04_sort(&q->rows, &q->ra, 2 * *q->ea.count);
+    s04_sort(&q->rows, &q->rb, 2 * *q->eb.count);
+    s04_sort(&q->rows, &q->sa, *q->fa.count);
+    s04_sort(&q->rows, &q->sb, *q->fb.count);
+    s04_sort(&q->rows, &q->da, *q->va.count);
+    s04_sort(&q->rows, &q->db, *q->vb.count);
+    s05_rows(q, GC_VF, &q->va, &q->fb, &q->sb, &q->da);
+    s05_rows(q, GC_FV, &q->vb, &q->fa, &q->sa, &q->db);
+    s06_rows(q, &q->ra, &q->rb);
 }
 
-/* k becomes the near frame of joined patches, whose vertices are relative to its origin */
-GC_LARGE gc_view gc_near_frame(gc_screw *k, gc_real min_properness, int reach)
+/* k becomes the near frame of joined patches, whose vertices are relative to its origin; n: room for it */
+GC_LARGE void gc_near_frame(gc_screw *k, gc_screw *n, gc_real min_properness, int reach, gc_view *w)
 {
-    gc_screw n;
-    gc_view w;
-    gc_screw_near(k, &n);
-    w = gc_near_view(k, &n, min_properness, (gc_raster)reach);
-    gc_near_shift(&n, n.ra, n.ta);
-    gc_near_shift(&n, n.rb, n.tb);
-    *k = n;
-    return w;
+    gc_screw_near(k, n);
+    *w = gc_near_view(k, n, min_properness, (gc_raster)reach);
+    gc_near_shift(n, n->ra, n->ta);
+    gc_near_shift(n, n->rb, n->tb);
+    *k = *n;
 }
 
 GC_KERNEL void screen(
@@ -270,38 +297,45 @@ GC_KERNEL void screen(
             int item = todo_in[g];
             GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * item;
             int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
-            gc_screw k;
-            gc_search q;
-            gc_scratch s;
-            GC_GLOBAL gc_raster *hulls;
-            int usable = !state_in[pair], rows; /* s01 may have settled it */
-            if (usable) {
-                gc_mesh_load(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
-                gc_mesh_load(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
-                gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-                if (q.mesh_a.near_faces < 0) q.view = gc_view_make(&k, min_properness);
-                else q.view = gc_near_frame(&k, min_properness, GC_MAX(reach_in[ma], reach_in[mb]));
-                q.topology = topology_in;
-                q.inverse_length_a = inverse_length_in + edge0_in[ma];
-                q.inverse_length_b = inverse_length_in + edge0_in[mb];
-                q.scale = (gc_raster)k.scale;
-                q.candidates = candidates_out;
-                q.brackets = brackets_out;
-                q.n_candidates = n_candidates_out;
-                q.capacity = capacity;
-                q.pair = pair;
-                if (refine == GC_REFINE_PIXELS)
-                    q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
-                s = gc_scratch_of(
-                    scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
-                /* joined patches have no whole faces' surroundings for rows to follow */
-                rows = q.mesh_a.near_faces < 0
-                       && (candidates == GC_CANDIDATES_RASTER
-                           || (candidates == GC_CANDIDATES_AUTO
-                               && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
-                if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, rows)) {
+            GC_SHARED gc_screw k, near;
+            GC_SHARED gc_search q;
+            GC_SHARED gc_scratch s;
+            if (!state_in[pair]) { /* s01 may have settled it */
+                gc_mesh_fill(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
+                gc_mesh_fill(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
+                gc_screw_fill(screw_in + GC_SCREW_STRIDE * pair, &k);
+                GC_BARRIER();
+                if (GC_FILLS) {
+                    if (q.mesh_a.near_faces < 0) q.view = gc_view_make(&k, min_properness);
+                    else gc_near_frame(&k, &near, min_properness, GC_MAX(reach_in[ma], reach_in[mb]), &q.view);
+                    q.topology = topology_in;
+                    q.inverse_length_a = inverse_length_in + edge0_in[ma];
+                    q.inverse_length_b = inverse_length_in + edge0_in[mb];
+                    q.scale = (gc_raster)k.scale;
+                    q.candidates = candidates_out;
+                    q.brackets = brackets_out;
+                    q.n_candidates = n_candidates_out;
+                    q.capacity = capacity;
+                    q.pair = pair;
+                    if (refine == GC_REFINE_PIXELS)
+                        q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
+                    s = gc_scratch_of(
+                        scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
+                    gc_search_take(&q, &s);
+                }
+                GC_BARRIER();
+                if (gc_fits(&s)) {
+                    /* joined patches have no whole faces' surroundings for rows to follow */
+                    int rows = q.mesh_a.near_faces < 0
+                               && (candidates == GC_CANDIDATES_RASTER
+                                   || (candidates == GC_CANDIDATES_AUTO
+                                       && (gc_long)q.mesh_a.ne * q.mesh_b.ne > GC_AUTO_EDGE_PRODUCT));
+                    gc_body_fill(k.ra, k.ta, k.shrink, &q.a);
+                    gc_body_fill(k.rb, k.tb, k.shrink, &q.b);
+                    GC_BARRIER();
+                    gc_search_features(&q, vertices_in, normals_in, rows);
                     if (rows) {
-                        gc_search_rows(&q, &s, hulls, (gc_raster)(row_height_in[pair] * k.shrink));
+                        gc_search_rows(&q, &s, (gc_raster)(row_height_in[pair] * k.shrink));
                     } else {
                         s05_pairs(&q, GC_VF, &q.va, &q.fb);
                         s05_pairs(&q, GC_FV, &q.vb, &q.fa);

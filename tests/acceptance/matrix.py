@@ -20,7 +20,10 @@ FULL = dict.fromkeys(scenes.FAMILIES, 1000) | {
     "random_tori": 300,
     "random_small_tori": 500,
 }  # fmt: skip
-SAMPLE = dict.fromkeys(scenes.FAMILIES, 80) | {"random_tori": 4, "random_small_tori": 24, "random_cars": 160}
+SAMPLE = dict.fromkeys(scenes.FAMILIES, 80) | {
+    "random_boxes": 150, "random_nonconvex": 150, "random_cars": 160, "random_small_tori": 24,
+    "random_tori": 4,
+}  # fmt: skip
 SAMPLE |= dict.fromkeys(scenes.WHOLE, 60)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
 
 
@@ -35,6 +38,7 @@ def expected(family, n, seed=SEED, min_properness=-0.1):
 
 def part(family, n):
     """The first `n` pairs of the everyday sample."""
+    assert n <= SAMPLE[family], f"the sample has {SAMPLE[family]} pairs of {family}"
     return make(family, SAMPLE[family]).take(np.arange(n))
 
 

@@ -30,7 +30,7 @@ def bits(trace):
     return {name: getattr(trace, name).tobytes() for name in FIELDS}
 
 
-# Still wrong: "level", "level_turn" (held by a plane far away), "stacked" (corners that slide or leave held)
+# Still wrong: "level_turn" (held by a plane far away), "stacked" (corners that slide or leave held)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_moves_hold_exactly(backend, family):
     """Nothing missed, late, invented or held; the same on the reference of each move, but for rounding."""

@@ -93,3 +93,33 @@ GC_KERNEL void t03_slots(int n, GC_GLOBAL int *next, GC_GLOBAL int *slots_out)
         slots_out[GC_ATOMIC_ADD(next, 1)] = i;
     }
 }
+
+/* What a group has in common, both sides of a row, bits: a group for each row of twice 32 numbers. */
+GC_KERNEL void t04_sides(
+    int n_rows,
+    GC_GLOBAL const int *in, /* (n_rows, 2, 32) */
+    GC_GLOBAL int *sums_out, /* (n_rows, 2) zero before: of each side, less the row's first number each time */
+    GC_GLOBAL int *bits_out) /* (n_rows, 3) */
+{
+    int row = GC_GROUP_LO(n_rows);
+    if (row < GC_GROUP_HI(n_rows)) {
+        do {
+            GC_SHARED int kept[64];
+            GC_SHARED int first;
+            int k, side;
+            for (k = GC_FILL_LO; k < 64; k += GC_FILL_STEP) kept[k] = in[64 * row + k];
+            if (GC_FILLS) first = in[64 * row];
+            GC_BARRIER();
+            for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+                for (k = GC_SIDE_ID; k < 32; k += GC_SIDE_SIZE)
+                    GC_GROUP_ADD(sums_out + 2 * row + side, kept[32 * side + k] - first);
+            if (GC_LOCAL_ID == 0) {
+                bits_out[3 * row] = GC_BIT_COUNT((gc_uint)kept[1]);
+                bits_out[3 * row + 1] = GC_LEADING_ZEROS((gc_uint)kept[2] | 1u);
+                bits_out[3 * row + 2] = GC_SERIAL;
+            }
+            GC_BARRIER();
+            row += GC_GROUP_STEP(n_rows);
+        } while (row < GC_GROUP_HI(n_rows));
+    }
+}

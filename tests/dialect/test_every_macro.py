@@ -95,6 +95,35 @@ def check_rows(backend, groups, group_size):
     assert shares.sum() == n_rows and shares.max() <= -(-n_rows // groups)
 
 
+@pytest.mark.parametrize("groups, group_size", [(1, None), (3, 1), (5, 2), (7, 7), (4, 64), (2, 128)])
+def test_sides(backend, groups, group_size):
+    check_sides(backend, groups, 1 if backend.serial_groups else group_size)
+
+
+def test_sides_with_barriers_on_opencl(backend):
+    if backend.kind != "opencl":
+        pytest.skip("about opencl")
+    from gpu_collide.backends.opencl import OpenclBackend
+
+    check_sides(OpenclBackend(group_size=8), 5, None)
+
+
+def check_sides(backend, groups, group_size):
+    values = np.random.default_rng(4).integers(-(2**31), 2**31, (13, 2, 32)).astype(np.int32)
+    sums, bits = backend.zeros((13, 2), "i4"), backend.fill(backend.empty((13, 3), "i4"), -7)
+    backend.launch(
+        backend.compile(TEXT, "mixed")["t04_sides"], groups, group_size,
+        n_rows=13, sums_out=sums, bits_out=bits, **{"in": backend.to_device(values)},
+    )  # fmt: skip
+    less = values.astype("i8") - values[:, :1, :1]
+    assert np.array_equal(backend.to_host(sums), less.sum(axis=2).astype("i4"))  # as far as 32 bits go
+    counts, zeros, serial = backend.to_host(bits).T
+    words = values.reshape(13, 64).view("u4").tolist()
+    assert counts.tolist() == [row[1].bit_count() for row in words]
+    assert zeros.tolist() == [32 - (row[2] | 1).bit_length() for row in words]
+    assert set(serial.tolist()) == {int(backend.serial_groups)}
+
+
 def test_slots(backend):
     n = 5000
     next_slot, slots = backend.zeros(1, "i4"), backend.fill(backend.empty(n, "i4"), -1)

@@ -1,6 +1,6 @@
 """Single moves that gave a wrong answer, each with its story.
 
-Still wrong: the second crossing with two sides, sheets in one plane, the aligned stack, boxes at one level.
+Still wrong: sheets in one plane, the aligned stack, boxes at one level that turn.
 """
 
 import numpy as np

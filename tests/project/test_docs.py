@@ -126,6 +126,17 @@ def test_numbers_come_from_files(tmp_path):
     assert "| cars | exact | - | 8.10 | 123,456 |" in text
     assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
     assert "pairs | - | 9" not in text
+    (tmp_path / "counted.csv").write_text(
+        "# nvrtc: 12.9\n# architecture: sm_90\n# precision: mixed\n# commit: abd\n# date: 2026-01-03\n"
+        "case,group,kernel,instructions,local_bytes,global_bytes,sectors,use,registers,stack,occupancy\n"
+        "cars,64,screen,6190.4,0.0,26900.6,1183.1,0.518,80,208,0.375\ncars,64,s08_place,1.7,0,14,1,0.9,20,0,1\n"
+        "cars,64,all,7900.0,8657.75,32000,1640.0,0.48,,,\n"
+    )
+    text = numbers.section(tmp_path)
+    assert "NVRTC 12.9 for sm_90, commit abd, 2026-01-03." in text
+    assert "| cars | 64 | screen | 6,190 | 52 % | 0 | 26,901 | 1,183 | 80 | 208 | 38 % |" in text
+    assert "| cars | 64 | all | 7,900 | 48 % | 8,658 | 32,000 | 1,640 |  |  |  |" in text
+    assert "s08_place" not in text, "next to nothing"
     text = numbers.summary(tmp_path)
     assert (
         "123,457 pairs of cars a second, 123.5 times python-fcl's 1,000. Here, every contact on 2 cores"

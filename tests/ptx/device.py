@@ -40,8 +40,8 @@ ALLOWED = (
     (
         "read",
         "screw/s02_facing.c",
-        r"hi\[i\] - lo\[i\]|least = lo\[i\]|most = hi\[i\]|box\[f \* to->room \+ j\] = b\[f",
-        "s02_select copies, and s02_hull bounds, fields that a list has not got; no result changes with them",
+        r"out\[GC_LIST_u[01] \* to->room\] = b\[",
+        "s02_select copies the parts of edges, of vertices and faces as well; no result changes with them",
     ),
 )
 
@@ -167,8 +167,9 @@ class Device:
     # -- launches --------------------------------------------------------------------------------------------
     def launch(
         self, library: ctypes.CDLL, name: str, grid: int, block: int, arguments: list[np.ndarray]
-    ) -> None:
+    ) -> int:
         """Run a kernel of a translated module; `arguments` are arrays of one element with the bytes to pass.
+        Returns at how many barriers groups met.
 
         Raises
         ------
@@ -188,6 +189,7 @@ class Device:
             self.totals.update({(name, what): n for what, n in counts.items()})
         if report.kind:
             self._tell(library, name, block, arguments, report)
+        return report.barriers
 
     def _tell(self, library, name, block, arguments, report) -> None:
         kind = KINDS[report.kind]
@@ -237,6 +239,7 @@ def _room(n: int) -> int:
 
 
 devices: list[Device | None] = [None, None]
+counted = None  # what launches are counted in, see counting.py
 
 
 def device(number: int = 0) -> Device:

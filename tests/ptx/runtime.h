@@ -1,7 +1,9 @@
 /* runtime.h: plays a launch. Needs shadow.h before it.
  *
  * Groups are played one after the other. The work-items of a group are fibres, each with a stack of its own; between two
- * barriers they run one after the other, in an order that is drawn anew each time.
+ * barriers they run one after the other, in an order that is drawn anew each time. What is counted (N_BLOCKS) does not
+ * depend on chance: work-items then run in the order of their numbers, and those that may meet at barriers from one atomic
+ * to the next in turn, so that lists are filled in the order in which warps fill them.
  */
 /* ---- fibres ----------------------------------------------------------------------------------------------- */
 static void begin_item(void)
@@ -28,6 +30,14 @@ static __attribute__((noinline)) void barrier(struct item *w, int site)
     if (!_setjmp(w->here)) _longjmp(run.host, 1);
 }
 
+/* Let the others come this far. */
+static void yield(struct item *w)
+{
+    if (!w->begun) return; /* not a fibre */
+    w->yields = 1;
+    if (!_setjmp(w->here)) _longjmp(run.host, 1);
+}
+
 static uint32_t draw(uint32_t below)
 {
     uint64_t *s = &run.device->seed;
@@ -38,7 +48,7 @@ static uint32_t draw(uint32_t below)
 static void shuffle(uint16_t *order, uint32_t n)
 {
     uint32_t i;
-    for (i = n; i > 1; --i) {
+    for (i = N_BLOCKS ? 0 : n; i > 1; --i) {
         uint32_t k = draw(i);
         uint16_t t = order[i - 1];
         order[i - 1] = order[k];
@@ -58,17 +68,28 @@ static void play_fibres(uint16_t *order)
     uint32_t left = run.block, k;
     while (left > 0) {
         struct item *waits = 0, *ended = 0;
+        int yield;
         shuffle(order, run.block);
-        for (k = 0; k < run.block; ++k) {
-            struct item *w = items + order[k];
-            if (w->done) continue;
-            go_on(w);
-            if (w->done) {
-                ended = w;
-                --left;
-            } else if (!waits) waits = w;
-            else if (waits->site != w->site) fail(DIVERGED, w, w->site, 0, (int)waits->tid, waits->site);
-        }
+        do {
+            yield = 0;
+            for (k = 0; k < run.block; ++k) {
+                struct item *w = items + order[k];
+                if (w->done || w->waits) continue;
+                w->yields = 0;
+                go_on(w);
+                yield |= w->yields;
+                if (w->yields) continue;
+                if (w->done) {
+                    ended = w;
+                    --left;
+                    continue;
+                }
+                w->waits = 1;
+                if (!waits) waits = w;
+                else if (waits->site != w->site) fail(DIVERGED, w, w->site, 0, (int)waits->tid, waits->site);
+            }
+        } while (yield);
+        for (k = 0; k < run.block; ++k) items[k].waits = 0;
         if (waits && ended) fail(ENDED, waits, waits->site, 0, (int)ended->tid, 0);
         run.report->barriers += waits != 0;
         next_epoch();
@@ -87,29 +108,16 @@ static void play_plain(uint16_t *order, char *top)
     }
 }
 
-/* ---- counts of basic blocks: of lanes, and of the largest lane of each warp ---------------------------------- */
+/* ---- counts: lockstep.h has them ------------------------------------------------------------------------------ */
 #if N_BLOCKS
-static uint32_t counts[MOST][N_BLOCKS];
-double ptx_of_warps[N_BLOCKS], ptx_of_lanes[N_BLOCKS];
-#define COUNT(w, b) ((w)->count[b]++)
-static void add_counts(void)
-{
-    uint32_t warp, i, b;
-    for (warp = 0; warp < run.block; warp += 32)
-        for (b = 0; b < N_BLOCKS; ++b) {
-            uint32_t most = 0;
-            for (i = warp; i < warp + 32 && i < run.block; ++i) {
-                ptx_of_lanes[b] += counts[i][b];
-                if (counts[i][b] > most) most = counts[i][b];
-            }
-            ptx_of_warps[b] += most;
-        }
-}
+static void count_group(void);
+static void forget_traces(void);
 #else
-#define COUNT(w, b) ((void)0)
-static void add_counts(void) {}
+#define ENTERED(w, b) ((void)0)
+#define USED(w, at) ((void)0)
+static void count_group(void) {}
+static void forget_traces(void) {}
 #endif
-const int ptx_n_blocks = N_BLOCKS;
 
 /* ---- a launch --------------------------------------------------------------------------------------------- */
 static void begin_group(uint32_t g, int waits)
@@ -118,15 +126,16 @@ static void begin_group(uint32_t g, int waits)
     run.group = g;
     next_epoch();
     run.group_epoch = run.epoch;
-    if (N_SHARED) memset(run.device->state + (run.shared - run.device->base), UNWRITTEN, N_SHARED);
+    if (N_SHARED) { /* another group's memory: nothing is written in it, nobody has used it */
+        uint64_t at = run.shared - run.device->base;
+        memset(run.device->state + at, UNWRITTEN, N_SHARED);
+        memset(run.device->words + at / 4, 0, N_SHARED / 4 * sizeof(struct cell));
+        memset(run.device->bytes + at, 0, N_SHARED * sizeof(struct cell));
+    }
     for (i = 0; i < run.block; ++i) {
         struct item *w = items + i;
         w->tid = i;
-        w->done = w->site = 0;
-#if N_BLOCKS
-        w->count = counts[i];
-        memset(w->count, 0, sizeof counts[i]);
-#endif
+        w->done = w->site = w->waits = 0;
         if (waits && !w->begun) {
             char *stack = run.stacks + (size_t)i * STACK;
             w->local_low = (uint64_t)(uintptr_t)stack;
@@ -169,6 +178,7 @@ static int ptx_run(
     /* after a launch of plain work-items, or one that failed, a fibre begins anew */
     for (i = 0; i < MOST; ++i) items[i].begun = 0;
     for (i = 0; i < run.block; ++i) order[i] = (uint16_t)i;
+    forget_traces();
     if (_setjmp(run.failed)) return 1;
     next_epoch();
     run.launch_epoch = run.epoch;
@@ -176,7 +186,7 @@ static int ptx_run(
         begin_group(g, waits);
         if (waits) play_fibres(order);
         else play_plain(order, &top);
-        add_counts();
+        count_group();
     }
     return 0;
 }

@@ -4,7 +4,8 @@
  * written) and, for each four bytes, who wrote and who read them last. The first failure ends the launch; its report has
  * kind, site and who.
  *
- * Before this file stand N_SHARED (bytes of a group's shared memory) and N_BLOCKS (basic blocks that are counted).
+ * Before this file stand N_SHARED (bytes of a group's shared memory) and N_BLOCKS: how many basic blocks are counted, 0 if
+ * none are.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -57,14 +58,11 @@ struct report { /* as in device.py */
 
 struct item {
     uint32_t tid;
-    int site, done;
+    int site, done, waits, yields;
     uint64_t local_low, local_high;
     jmp_buf here;
     ucontext_t begin;
     int begun;
-#if N_BLOCKS
-    uint32_t *count;
-#endif
 };
 typedef void (*kernel)(struct item *, const char **);
 
@@ -239,8 +237,11 @@ static __attribute__((noinline)) void write_seen(struct item *w, uint64_t at, in
     else if (at & (n - 1)) fail(MISALIGNED, w, site, at, -1, 0);
 }
 
+static void yield(struct item *w);
+
 static __attribute__((noinline)) void atomic_seen(struct item *w, uint64_t at, int n, int site)
 {
+    if (N_BLOCKS) yield(w);
     written(w, at, n, site, BY_ATOMIC);
 }
 

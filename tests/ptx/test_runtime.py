@@ -208,6 +208,11 @@ def test_shared_memory(run):
 }
 """
     given = np.arange(32, dtype=np.int32)
+    groups = text.replace("WAIT", "GC_BARRIER();").replace(
+        "a[GC_LOCAL_ID]", "a[32 * GC_GROUP_ID + GC_LOCAL_ID]"
+    )
+    got = run(groups, 3, 32, np.tile(given, 3))[0]  # each group has its own
+    assert got.tolist() == (given ^ 1).tolist() * 3
     got = run(text.replace("WAIT", "GC_BARRIER();"), 1, 32, given)[0]
     assert got.tolist() == (given ^ 1).tolist()
     with pytest.raises(Failure, match=r"t\.c:[46]: (data race|read of what was never written)"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.ptx.blocks import Block, ends, numbered
 from tests.ptx.opcodes import C_TYPES, FUSED, RULES, SPECIAL, bits_of
 from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, Param, PtxError
 
@@ -51,7 +52,7 @@ def translate(module: Module, kernel: str, *, fused: bool = False, count: bool =
     fused : bool
         Let fused multiply-adds through, for tests that look for what they do.
     count : bool
-        Count how often each basic block is entered.
+        Count what warps execute, see lockstep.h.
 
     Raises
     ------
@@ -80,8 +81,11 @@ def needed(module: Module, kernel: str) -> Module:
         found[f.name] = f
 
     add(by_name[kernel])
-    operands = {o for f in found.values() for s in f.body if isinstance(s, Instruction) for o in s.operands}
-    return Module(list(found.values()), [a for a in module.arrays if a.name in operands])
+    text = " ".join(
+        o for f in found.values() for s in f.body if isinstance(s, Instruction) for o in s.operands
+    )
+    named = set(re.findall(r"[\w$]+", text))
+    return Module(list(found.values()), [a for a in module.arrays if a.name in named])
 
 
 def called(f: Function) -> list[str]:
@@ -113,7 +117,8 @@ class _Translator:
     def __init__(self, module: Module, rules: dict, count: bool):
         self.module, self.rules, self.count = module, rules, count
         self.sites: dict[str, int] = {"?": 0}
-        self.blocks: list[tuple[str, dict]] = []  # function, opcodes of each basic block
+        self.blocks = numbered(module) if count else []
+        self.entered = 0  # how many of them have been written
         self.calls: dict[str, set[str]] = {}
         self.barriers: set[str] = set()
 
@@ -126,12 +131,14 @@ class _Translator:
         head.append(f"#define N_BLOCKS {len(self.blocks)}")
         head += [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in RUNTIME]
         head += _declared(arrays)
+        if self.count:
+            head += [
+                *_tables(self.blocks),
+                (Path(__file__).parent / "lockstep.h").read_text(encoding="utf-8"),
+            ]
         head += [_signature(f) + ";" for f in functions]
         tail = [_entry(f, f.name in waits) for f in functions if f.entry]
         tail.append("const char *const ptx_sites[] = {" + ",".join(f'"{s}"' for s in self.sites) + ",0};")
-        tail.append(
-            "const char *const ptx_blocks[] = {" + "".join(f'"{_tally(*b)}",' for b in self.blocks) + "0};"
-        )
         return "\n".join([*head, *bodies, *tail, ""])
 
     def _waiting(self) -> set[str]:
@@ -142,8 +149,27 @@ class _Translator:
         return waits
 
 
-def _tally(function: str, ops: dict) -> str:
-    return function + "".join(f" {op}={n}" for op, n in sorted(ops.items()))
+def _tables(blocks: list[Block]) -> list[str]:
+    """What lockstep.h needs to know of the blocks, as C."""
+    sizes = [[n for s in b.instructions if (n := _bytes_used(s))] for b in blocks]
+    starts = [0]
+    for of in sizes:
+        starts.append(starts[-1] + len(of))
+    columns = {
+        "joins": [b.join % 2**31 for b in blocks],  # EXIT is GONE
+        "callees": [2**31 - 1 if b.callee is None else b.callee for b in blocks],
+        "accesses_from": starts,
+        "access_bytes": [n for of in sizes for n in of] + [0],
+    }
+    return [f"static const uint32_t {name}[] = {{{','.join(map(str, v))}}};" for name, v in columns.items()]
+
+
+def _bytes_used(s: Instruction) -> int:
+    """Bytes of memory that an instruction reads or writes; 0 if it is no access, or one to an argument."""
+    if s.op in _ATOMICS:
+        return bits_of(_ATOMICS[s.op][1]) // 8
+    _, space, n, t = _MEMORY.get(s.op, ("", "param", 0, "b8"))
+    return 0 if space == "param" else n * bits_of(t) // 8
 
 
 _IN_FIXED = """static int in_fixed(uint64_t at, int n)
@@ -215,14 +241,14 @@ class _Body:
         self._block(lines)
         for s in self.f.body:
             lines.append(self._statement(s))
-            if isinstance(s, Label) or isinstance(s, Instruction) and s.op.split(".")[0] in ("bra", "call"):
+            if isinstance(s, Label) or ends(s):
                 self._block(lines)
         return "\n".join([*lines, "}"])
 
     def _block(self, lines: list[str]) -> None:
         if self.of.count:
-            lines.append(f"COUNT(w, {len(self.of.blocks)});")
-            self.of.blocks.append((self.f.name, {}))
+            lines.append(f"ENTERED(w, {self.of.entered});")
+            self.of.entered += 1
 
     def _statement(self, s) -> str:
         if isinstance(s, Brace):
@@ -233,13 +259,11 @@ class _Body:
             self.names[s.name] = f"(uint64_t)(uintptr_t){s.name}"
             return f"char {s.name}[{max(s.size, 8)}] __attribute__((aligned(16)));"
         self.at = s
-        if self.of.count:
-            ops = self.of.blocks[-1][1]
-            ops[s.op] = ops.get(s.op, 0) + 1
-        guard = ""
+        guard, spared = "", ""
         if s.guard:
             guard = f"if ({'!' * s.guard.startswith('!')}{self._name(s.guard.lstrip('!'))}) "
-        return f"{guard}{{ {self._instruction(s)} }}"
+            spared = " else USED(w, 0);" if _bytes_used(s) else ""
+        return f"{guard}{{ {self._instruction(s)} }}{spared}"
 
     def _site(self) -> int:
         return self.of.sites.setdefault(self.at.place, len(self.of.sites))
@@ -314,7 +338,7 @@ class _Body:
         if op in ("bra", "bra.uni"):
             return f"goto {c_name(s.operands[0])};"
         if op in ("ret", "ret.uni"):
-            return "return;"
+            return "ENTERED(w, GONE); return;"
         if op in ("mov.b64", "mov.b32") and "{" in s.operands[0] + s.operands[1]:
             return self._packed(bits_of(op[4:]) // 2, *s.operands)
         if op in self.of.rules:
@@ -333,9 +357,9 @@ class _Body:
             return f"barrier(w, {self._site()});"
         if op in _ATOMICS:
             what, t = _ATOMICS[op]
-            value = self._value(s.operands[2], t)
+            value, n = self._value(s.operands[2], t), bits_of(t) // 8
             return (
-                f"uint64_t at_ = {self._address(s.operands[1])}; atomic_seen(w, at_, {bits_of(t) // 8}, "
+                f"uint64_t at_ = {self._address(s.operands[1])}; USED(w, at_); atomic_seen(w, at_, {n}, "
                 f"{self._site()}); {self._store(s.operands[0], f'atomic_{what}_{t}(at_, {value})', t)}"
             )
         raise self._unknown("an opcode that is not known")
@@ -355,7 +379,7 @@ class _Body:
                 access = f"unchanged_seen(w, at_, {size * n}, {used}, "
             elif space == "local":
                 access = f"local_seen(w, at_, {size * n}, "
-            text += f"{access}{self._site()}); "
+            text += f"USED(w, at_); {access}{self._site()}); "
         for i, part in enumerate(parts):
             place = f"*({c} ANY *)(at_ + {i * size})"
             text += self._store(part, place, t) if op == "ld" else f"{place} = {self._value(part, t)};"

@@ -15,6 +15,7 @@ _HEADER = """
 #undef GC_GROUP_SIZE
 #undef GC_BARRIER
 #undef GC_GROUP_ADD
+#undef GC_SERIAL
 #undef GC_ITEM_LO
 #undef GC_ITEM_HI
 #undef GC_ITEM_STEP
@@ -41,6 +42,7 @@ static void gc_barrier_(void)
     while (round == m->round) pthread_cond_wait(&m->all, &m->lock);
     pthread_mutex_unlock(&m->lock);
 }
+#define GC_SERIAL 0
 #define GC_LOCAL_ID gc_lane_
 #define GC_GROUP_SIZE LANES
 #define GC_BARRIER() gc_barrier_()

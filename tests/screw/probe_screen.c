@@ -28,25 +28,33 @@ GC_KERNEL void probe_boxes(
 {
     int g = GC_GROUP_LO(n_pairs);
     if (g < GC_GROUP_HI(n_pairs)) do {
-            gc_screw k;
-            gc_search q;
-            gc_scratch s;
-            GC_GLOBAL gc_raster *hulls;
+            GC_SHARED gc_screw k;
+            GC_SHARED gc_search q;
+            GC_SHARED gc_scratch s;
             gc_list lists[6];
             int c, i, f;
-            gc_screw_load(screw_in + GC_SCREW_STRIDE * g, &k);
-            q.view = gc_view_make(&k, min_properness);
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g]], &q.mesh_a);
-            gc_mesh_load(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g + 1]], &q.mesh_b);
-            q.topology = topology_in;
-            s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, state_out + g);
-            if (gc_search_features(&q, &k, &s, vertices_in, normals_in, &hulls, 1)) {
-                lists[0] = q.va;
-                lists[1] = q.ea;
-                lists[2] = q.fa;
-                lists[3] = q.vb;
-                lists[4] = q.eb;
-                lists[5] = q.fb;
+            gc_screw_fill(screw_in + GC_SCREW_STRIDE * g, &k);
+            gc_mesh_fill(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g]], &q.mesh_a);
+            gc_mesh_fill(headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * g + 1]], &q.mesh_b);
+            GC_BARRIER();
+            if (GC_FILLS) {
+                q.view = gc_view_make(&k, min_properness);
+                q.topology = topology_in;
+                s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, state_out + g);
+                gc_search_take(&q, &s);
+            }
+            GC_BARRIER();
+            if (gc_fits(&s)) {
+                gc_body_fill(k.ra, k.ta, k.shrink, &q.a);
+                gc_body_fill(k.rb, k.tb, k.shrink, &q.b);
+                GC_BARRIER();
+                gc_search_features(&q, vertices_in, normals_in, 1);
+                gc_same_list(&q.va, &lists[0]);
+                gc_same_list(&q.ea, &lists[1]);
+                gc_same_list(&q.fa, &lists[2]);
+                gc_same_list(&q.vb, &lists[3]);
+                gc_same_list(&q.eb, &lists[4]);
+                gc_same_list(&q.fb, &lists[5]);
                 for (c = 0; c < 6; ++c) {
                     int at = (6 * g + c) * room;
                     for (i = GC_LOCAL_ID; i < GC_MIN(*lists[c].count, room); i += GC_GROUP_SIZE) {

@@ -86,7 +86,7 @@ def test_edges_that_share_many_rows_are_proposed_once(resolution, backend):
     """Once for each pair of branches: an edge has at most two, so at most four times, on whatever many rows.
     Where copies of A come in, once for each."""
     for family, most in (("random_cars", 4), ("translations", 1)):
-        found = screened(backend, family, 50, candidates=RASTER, resolution=resolution)
+        found = screened(backend, family, 70, candidates=RASTER, resolution=resolution)
         edges = found.rows[found.rows[:, 1] == EE]
         count = Counter(map(tuple, edges.tolist()))
         assert len(count) > 50 and max(count.values()) <= most

@@ -50,8 +50,11 @@ class RawKernel:
             )
         passed = [self._passed(i, arg, here) for i, arg in enumerate(args)]
         cuda.use_on_stream({id(a.buffer): a.buffer for a in args if isinstance(a, ndarray)}.values())
-        library = build.library(self._ptx, self.name)
-        simulated.device(here).launch(library, self.name, _one(grid), _one(block), passed)
+        counted = simulated.counted
+        library = build.library(self._ptx, self.name, count=counted is not None)
+        barriers = simulated.device(here).launch(library, self.name, _one(grid), _one(block), passed)
+        if counted is not None:
+            counted.add(self._ptx, self.name, library, _one(block), barriers)
 
     def _passed(self, i, arg, here):
         """The bytes of an argument, as an array of one element."""

@@ -1,0 +1,220 @@
+"""What the kernels cost on a GPU, counted without one: NVRTC's PTX run on the processor, warp by warp.
+
+Not a time: the numbers are the same on every machine with the same NVRTC, so that two versions of a kernel
+can be compared without a GPU and without noise. The table is kept in bench/results/counted.csv.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import gpu_collide as gc
+from bench.report import ROOT, commit
+from bench.settings import BenchError, Settings
+from gpu_collide.backends import cuda, get_backend, nvrtc, sources
+from gpu_collide.backends.cache import cached, digest
+from gpu_collide.errors import BackendUnavailableError
+from gpu_collide.scenes import random_impacts, worlds
+from tests.ptx import cubin, install
+from tests.ptx.counting import Counted, counting
+
+NAME = "counted"
+HELP = "instructions, lanes at work and bytes of each CUDA kernel a pair, counted without a GPU"
+
+TABLE = ROOT / "bench" / "results" / "counted.csv"
+ARCH, NVRTC = 90, 12  # what is compiled for, and by which major version
+GROUPS = (32, 64)  # work-items of a group; kernels with an item a work-item have their own number
+SEED = 3
+#: A kernel may cost this much more than the table has, with so little that it does not matter.
+WORSE, SLIGHT = 1.02, {"instructions": 2.0, "local_bytes": 16.0, "sectors": 1.0}
+KEYS = ("case", "group", "kernel")
+PER_PAIR = ("instructions", "least", "executed", "single", "double", "whole", "special", "memory",
+            "local_bytes", "shared_bytes", "global_bytes", "sectors", "barriers")  # fmt: skip
+COLUMNS = (*KEYS, "pairs", "launches", *PER_PAIR, "use", "registers", "stack", "occupancy")
+
+
+def run(settings: Settings) -> None:
+    """Count, compare with the table, and write it, unless a run with ``--no-save`` is to compare alone.
+
+    Raises
+    ------
+    BenchError
+        NVRTC is missing; or, with ``--no-save``, a kernel is more than 2 % worse than in the table.
+    """
+    rows = table(settings)
+    print(f"\n== {NAME}: NVRTC {nvrtc.version(NVRTC)}, sm_{ARCH}, {settings.precision}; per pair ==")
+    _show(rows)
+    about, stored = read(TABLE) if TABLE.is_file() else ({}, [])
+    same = all(about.get(k) == v for k, v in _about(settings).items() if k in ("nvrtc", "precision"))
+    worse = compare(rows, stored) if same else []
+    for line in worse:
+        print(line)
+    if settings.results is not None:
+        write(settings.results / TABLE.name, rows, settings)
+    elif not same:
+        raise BenchError(
+            f"{TABLE.name} has NVRTC {about.get('nvrtc')}, {about.get('precision')}: nothing to compare with"
+        )
+    elif worse:
+        raise BenchError(f"{len(worse)} numbers are more than 2 % worse than in {TABLE.name}")
+
+
+def table(settings: Settings, cases=None, groups=GROUPS, sizes: bool = True) -> list[dict]:
+    """Rows of all kernels of all cases, and of each case a sum called ``all``; with `sizes` also registers,
+    stack and occupancy."""
+    try:
+        nvrtc.version(NVRTC)
+    except BackendUnavailableError as error:
+        raise BenchError(str(error)) from None
+    rows = []
+    with install.temporarily():
+        backend = get_backend("cuda")
+        usual = backend.group_size
+        try:
+            for case, call in _cases(settings).items():
+                for backend.group_size in groups if cases is None or case in cases else ():
+                    with counting():
+                        call()  # so that sizes of buffers are known, and no launch is repeated
+                    with counting() as counted:
+                        pairs = call()
+                    rows += _rows(case, backend, counted, pairs, settings.precision if sizes else None)
+        finally:
+            backend.group_size = usual
+    return rows
+
+
+def _cases(settings):
+    """By name, a call that collides and returns the number of its pairs."""
+    options = {"backend": "cuda", "precision": settings.precision}
+
+    def impacts(mesh, n):
+        bodies, pairs = random_impacts(mesh, n=n, seed=SEED)
+        gc.collide(_steady(bodies), pairs, **options)
+        return n
+
+    def traffic(n):
+        bodies, world = worlds(n, 32, SEED)
+        return gc.collide(_steady(bodies), world=world, **options).n_pairs
+
+    return {
+        "cars": lambda: impacts(gc.shapes.car(), 64),
+        "tori": lambda: impacts(gc.shapes.torus(), 16),
+        "cubes": lambda: impacts(gc.shapes.box(), 64),
+        "worlds": lambda: traffic(4),
+    }
+
+
+def _steady(bodies):
+    """The same with poses rounded, so that no count hangs on the last bit of this machine's sine."""
+    grid = 2.0**30
+    start, end = (
+        gc.Poses(np.rint(p.position * grid) / grid, np.rint(p.quat_wxyz * grid) / grid)
+        for p in (bodies.start, bodies.end)
+    )
+    return gc.Bodies(bodies.meshes, bodies.shape, start, end)
+
+
+def _rows(case, backend, counted: Counted, pairs, precision):
+    rows, sums = [], {}
+    for kernel in counted.blocks:
+        totals = counted.totals(kernel) | {"barriers": float(counted.barriers[kernel])}
+        each = {name: totals[name] / pairs for name in PER_PAIR}
+        row = {"case": case, "group": backend.group_size, "kernel": kernel, "pairs": pairs}
+        row |= {"launches": counted.launches[kernel]} | each | {"use": totals["use"]}
+        if precision:
+            row |= _sizes(kernel, precision, counted.group_sizes[kernel])
+        rows.append(row)
+        for name in ("launches", *PER_PAIR):
+            sums[name] = sums.get(name, 0) + row[name]
+    lanes = sum(r["use"] * r["executed"] for r in rows)
+    whole = {"case": case, "group": backend.group_size, "kernel": "all", "pairs": pairs}
+    return [*rows, whole | sums | {"use": lanes / sums["executed"]}]
+
+
+def _sizes(kernel, precision, group):
+    needs = _needs(precision)[kernel]
+    return {
+        "registers": needs.registers,
+        "stack": needs.stack,
+        "occupancy": cubin.occupancy(needs.registers, group, needs.shared),
+    }
+
+
+@cache
+def _needs(precision):
+    found = {}
+    for program in sources.PROGRAMS:
+        text = sources.program(program)
+        name = f"{digest(text, precision, str(ARCH), nvrtc.version(NVRTC), 'counted')}.cubin"
+
+        def make(text=text):
+            return cuda.compile_only(ARCH, precision, text=text, major=NVRTC)
+
+        found |= cached(name, make, lambda data: cubin.needs(bytes(data)))
+    return found
+
+
+# -- the table -----------------------------------------------------------------------------------------------
+def read(path: Path) -> tuple[dict[str, str], list[dict]]:
+    """A table: what it belongs to, and its rows, numbers as floats."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    about = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    numbers = lambda r: {k: v if k in ("case", "kernel") else float(v or "nan") for k, v in r.items()}  # noqa: E731
+    return about, [numbers(r) for r in rows]
+
+
+def compare(rows, stored) -> list[str]:
+    """What is worse than in a table, and what is not in it, in words."""
+    known = {tuple(str(r[k]) if k != "group" else int(r[k]) for k in KEYS): r for r in stored}
+    found = []
+    for r in rows:
+        key = tuple(r[k] for k in KEYS)
+        if key not in known:
+            found.append(f"{' '.join(map(str, key))}: not in the table; write it anew")
+            continue
+        for name, slight in SLIGHT.items():
+            before, now = known[key][name], r[name]
+            if now > before * WORSE + slight:
+                found.append(f"{' '.join(map(str, key))}: {name} {before:,.1f} before, {now:,.1f} now")
+    return found
+
+
+def _about(settings):
+    return {
+        "nvrtc": nvrtc.version(NVRTC), "architecture": f"sm_{ARCH}", "precision": settings.precision,
+        "commit": commit(), "gpu_collide": gc.__version__, "date": datetime.date.today().isoformat(),
+        "seed": SEED,
+    }  # fmt: skip
+
+
+def write(path: Path, rows, settings: Settings) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        file.writelines(f"# {key}: {value}\n" for key, value in _about(settings).items())
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: f"{v:.4g}" if k in ("use", "occupancy") else _plain(v) for k, v in r.items()}
+                         for r in rows)  # fmt: skip
+    print(f"written: {path}")
+
+
+def _plain(value):
+    return f"{value:.1f}" if isinstance(value, float) else value
+
+
+def _show(rows):
+    shown = ("instructions", "least", "double", "local_bytes", "global_bytes", "sectors", "use")
+    shown += ("registers", "stack", "occupancy")
+    print(f"{'case':<8}{'group':>6}  {'kernel':<14}" + "".join(f"{name:>14}" for name in shown))
+    for r in rows:
+        cells = (r.get(name, "") for name in shown)
+        texts = (
+            f"{c:.2f}" if isinstance(c, float) and c <= 1 else f"{c:,.0f}" if c != "" else "" for c in cells
+        )
+        print(f"{r['case']:<8}{r['group']:>6}  {r['kernel']:<14}" + "".join(f"{t:>14}" for t in texts))
