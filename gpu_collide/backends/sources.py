@@ -41,7 +41,6 @@ PROGRAMS = {
     "primitives": ("pluecker/p01_primitives.c",),
     "pluecker": ("pluecker/p02_translate.c", "pluecker/p03_rotate.c", "pluecker/p04_contacts.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c"),
-    "primitives": ("pluecker/p01_primitives.c",),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 
