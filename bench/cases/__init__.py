@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 
 #: In the order of ``python -m bench all``.
-NAMES = ("cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "counted")
+NAMES = (
+    "cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves", "counted",
+)  # fmt: skip
 
 
 def load(name: str):

@@ -37,14 +37,15 @@ def layout(shapes):
         [size == 1 and whole != 1 for size, whole in zip((1,) * (n - len(s)) + s, shape, strict=True)]
         for s in shapes
     ]
-    best = None
+    found = []
     for cut in range(n + 1):
         rows, columns = math.prod(shape[:cut]), math.prod(shape[cut:])
         strides = [_strides(still, shape, cut, columns) for still in varies]
         whole = sum(stride is None for stride in strides)
-        if columns <= MOST_TESTS and (best is None or whole < best[0]):
-            best = whole, rows, columns, strides
-    return shape, *best[1:]
+        if columns <= MOST_TESTS:
+            found.append((whole, rows, columns, strides))
+    # the first of the best; one column for each row always does
+    return shape, *min(found, key=lambda way: way[0])[1:]
 
 
 def _strides(still, shape, cut, columns):

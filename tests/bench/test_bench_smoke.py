@@ -36,6 +36,14 @@ def test_filter_takes_part_of_a_name(capsys):
     assert "== cubes ==" in capsys.readouterr().out
 
 
+def test_moves_beside_fcl_and_embree(capsys):
+    pytest.importorskip("fcl", reason="python-fcl is not installed")
+    pytest.importorskip("embreex", reason="embreex is not installed")
+    assert bench("moves", "--quick", "--backend", "cpu") == 0
+    said = capsys.readouterr().out
+    assert "sampled_per_s" in said and "embree_per_s" in said and "us_per_ray" in said
+
+
 def test_beside_fcl(capsys):
     pytest.importorskip("fcl", reason="python-fcl is not installed")
     assert bench("fcl") == 0

@@ -7,6 +7,8 @@ than float64. All functions broadcast, and take what `gpu_collide.pipeline.primi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 __all__ = [
@@ -63,7 +65,7 @@ def edge_edge_translation(edge, vector, still, expel, lateral):
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
     rate, gap = _dot(out, vector), _dot(out, c - a)
-    best = np.inf
+    best: Any = np.inf
     for sign in (1.0, -1.0):
         with np.errstate(divide="ignore", invalid="ignore"):
             approach, distance = -sign * rate, -sign * gap
@@ -114,20 +116,21 @@ def edge_edge_rotation(edge, turn, still, expel, lateral):
     m, n = turned(m, 1, free=True), turned(n, 1, free=True)
     swing = _swing_of_lines(line(a, b), line(c, d))
     wide = np.linalg.norm(b - a, axis=-1) * np.linalg.norm(d - c, axis=-1)
-    best = np.inf
+    best: Any = np.inf
     for sign in (1.0, -1.0):
-        real = [-sign * part for part in swing]
+        still_part, sine, cosine = (-sign * part for part in swing)
         # where they meet at all, from the thickest zone that they may have
         thick = expel * wide
-        _, met = _stop(*real, real[0] - thick, real[1], real[2], thick, thick)
+        _, met = _stop(still_part, sine, cosine, still_part - thick, sine, cosine, thick, thick)
         length, arrival, hit, both = _crossing(sign, a, b - a, m, c, d - c, n, met, expel, lateral)
-        least = real[0] - np.hypot(real[1], real[2])
+        least = still_part - np.hypot(sine, cosine)
         hit = hit & (least <= lateral * length)
         # the still line, moved outwards by the zone
         outer = _swing_of_lines(line(a, b), line(c + expel * arrival, d + expel * arrival))
         touch = TOUCH * wide * (np.linalg.norm(a, axis=-1) + np.linalg.norm(c, axis=-1))
         behind = np.where(both, touch, expel * length)
-        stop, _ = _stop(*real, *(-sign * part for part in outer), behind, thick)
+        zone, zone_sine, zone_cosine = (-sign * part for part in outer)
+        stop, _ = _stop(still_part, sine, cosine, zone, zone_sine, zone_cosine, behind, thick)
         best = np.minimum(best, np.where(hit & (stop <= angle), _part(stop, angle), np.inf))
     return best
 
@@ -186,9 +189,10 @@ def _about_z(turn):
 
     def turned(points, more=0, free=False):
         """Points with `more` axes before their last; `free`: vectors, which have no place."""
-        spread = (..., *(None,) * more)
-        at = 0 if free else origin[(*spread, slice(None))]
-        return np.einsum("...ij,...j->...i", frame[(*spread, slice(None), slice(None))], points - at)
+        vectors = (..., *(None,) * more, slice(None))
+        matrices = (*vectors, slice(None))
+        at = 0 if free else origin[vectors]
+        return np.einsum("...ij,...j->...i", frame[matrices], points - at)
 
     return np.abs(angle), turned
 

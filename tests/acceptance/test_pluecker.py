@@ -1,0 +1,105 @@
+"""Hostile moves, crowds at shared corners, a walk, and the other method: samples of the long runs."""
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from tests.acceptance import pluecker_agreement, pluecker_crowds, pluecker_report
+from tests.acceptance.pluecker_runs import run
+from tests.acceptance.pluecker_walk import Walk
+from tests.oracle import scenes
+from tests.oracle.passage_families import FAMILIES
+
+FIELDS = (
+    "status",
+    "fraction",
+    "kind",
+    "body",
+    "feature_a",
+    "feature_b",
+    "point",
+    "normal",
+    "position",
+    "quat_wxyz",
+)
+MOVES = 4
+EARLY = 1.6  # zones along the normal of contact; measured: 1.57 where an edge's zone meets a corner's
+
+
+def bits(trace):
+    return {name: getattr(trace, name).tobytes() for name in FIELDS}
+
+
+# Still wrong: "level_turn" (held by a plane far away), "stacked" (corners that slide or leave held)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_moves_hold_exactly(backend, family):
+    """Nothing missed, late, invented or held; the same on the reference of each move, but for rounding."""
+    moves = 2 if family.startswith(("terrain", "forest")) else MOVES  # those take the judge longer
+    if backend.kind == "cpu":
+        tally = pluecker_report.run_family(family, moves, ["cpu"], seed=5)["cpu"]
+        assert tally.moves == moves and not tally.wrong, tally.rows
+        assert tally.early <= EARLY, tally
+        return
+    passages = FAMILIES[family]([5, 0], MOVES)  # the same bits are as good
+    one, two = (run(passages, backend=kind)[1] for kind in ("cpu", backend.kind))
+    assert bits(one) == bits(two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_many_moves_hold_exactly(backend, family, precision):
+    kind = backend.kind
+    tally = pluecker_report.run_family(family, 300, [kind], seed=6, precision=precision)[kind]
+    assert not tally.wrong and tally.early <= EARLY, tally.rows[:3]
+
+
+@pytest.mark.parametrize(
+    "family", ["random", "random_turn", "zone", "zone_turn", "shared_corner", "plates_turn"]
+)
+def test_reference_holds_exactly(family):
+    tally = pluecker_report.run_family(family, MOVES, ["reference"], seed=7)["reference"]
+    assert not tally.wrong and tally.early <= EARLY, tally.rows
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+@pytest.mark.parametrize("tips", [False, True])
+@pytest.mark.parametrize("turn", [False, True])
+def test_nothing_slips_between_polygons(backend, turn, tips, precision):
+    tally = pluecker_crowds.crowd(1000, 1, turn, tips, backend=backend.kind, precision=precision)
+    assert tally.slipped == 0
+    assert tally.deepest > 0.9  # measured: 0.9986 zones over the surface, of 4 million
+    assert tally.early < 1.01  # measured: 1.0014, of the points; not known of tips
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+def test_a_walk_never_touches(backend, precision):
+    tally = Walk(20, backend=backend.kind, precision=precision).go(15, looks=5)
+    assert tally.bad == 0, (tally, tally.notes[:3])
+    assert tally.stops > 100 and tally.looks == 75
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+def test_a_long_walk_never_touches(backend, precision):
+    tally = Walk(300, 2, backend=backend.kind, precision=precision).go(500, looks=10)
+    assert tally.bad == 0, (tally, tally.notes[:3])
+
+
+@pytest.mark.parametrize("turn", [False, True])
+def test_the_first_contact_of_the_other_method(turn):
+    """Of all families of the matrix; what the two do not agree on is judged exactly."""
+    both = 0
+    for family in list(scenes.FAMILIES)[turn::2]:
+        tally = pluecker_agreement.compare(family, 20, turn, seed=3, judge_at_most=3, backend="cpu")
+        assert tally.wrong == 0, tally.notes
+        both += tally.both
+    assert both > 50
+
+
+def test_what_starts_inside_is_told_clearly(backend):
+    passages = FAMILIES["inside"](1, 50)
+    _, trace = run(passages, backend=backend.kind)
+    for name in FIELDS:
+        assert np.isfinite(getattr(trace, name)).all()
+    assert not (trace.status == gc.Status.INVALID_INPUT).any()
