@@ -176,6 +176,36 @@ def _end(process: subprocess.Popen) -> None:
     process.kill()
 
 
+def _started(command: list[str], **options: Any) -> subprocess.Popen:
+    """A running process, started by a thread of its own: Ctrl-C reaches the main thread, and there could come
+    between the start and our knowing of it."""
+    made: list[subprocess.Popen | BaseException] = []
+
+    def start() -> None:
+        try:
+            with _spawning:
+                made.append(subprocess.Popen(command, **options))
+        except BaseException as error:
+            made.append(error)
+
+    thread = threading.Thread(target=start, daemon=True)
+    thread.start()
+    interrupted: BaseException | None = None
+    while not made:
+        try:
+            thread.join()
+        except BaseException as error:
+            interrupted = error
+    process = made[0]
+    if isinstance(process, BaseException):
+        raise interrupted or process
+    if interrupted:
+        _end(process)
+        process.wait()
+        raise interrupted
+    return process
+
+
 def run(command: list[str], seconds: float, text: str = "", **options: Any) -> tuple[int, str, str]:
     """Exit code, output and errors of a command that reads `text`.
 
@@ -189,9 +219,8 @@ def run(command: list[str], seconds: float, text: str = "", **options: Any) -> t
         given, out, err = (stack.enter_context(_nameless_file(options.get("cwd"))) for _ in range(3))
         given.write(text.encode())
         given.seek(0)
-        with _spawning:
-            process = subprocess.Popen(command, stdin=given, stdout=out, stderr=err, **options)
         abort = getattr(_mine, "abort", None)
+        process = _started(command, stdin=given, stdout=out, stderr=err, **options)
         try:
             if abort:
                 abort.begins(process)

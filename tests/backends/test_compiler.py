@@ -101,7 +101,7 @@ def test_compiler_that_fails_at_the_kernels_alone(tmp_path, monkeypatch):
         backends.get_backend("cpu").module("solve", "mixed")
     programs = ("screw", "screen", "solve")
     assert isinstance(
-        backends._refused["cpu", "mixed", programs], KernelCompileError
+        backends._refused["cpu", backends.get_backend("cpu").device, "mixed", programs], KernelCompileError
     )  # and is not tried at every call
 
 

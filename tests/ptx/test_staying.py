@@ -364,7 +364,7 @@ def test_what_the_driver_reserves_is_in_max_bytes(cuda, monkeypatch):
     bodies = made(position, quat, shape)
     be = backends.get_backend("cuda")
     handle = be.module(("screw", "screen", "solve"))["screen"].handle
-    assert be.reserved_bytes >= 2048 * handle.local_size_bytes > 1_000_000
+    assert be.reserved_bytes >= 2048 * handle.local_size_bytes > 0
 
     def pieces(reserved, **options):
         done = []
