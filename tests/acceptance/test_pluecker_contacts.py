@@ -31,7 +31,6 @@ def exact_distance(couple, meshes, kind, a, b):
     return (float(square) ** 0.5) / couple.scale
 
 
-# Still wrong: what stopped stands up to 1.002 zones away, and is then not among the points at distance 0
 @pytest.mark.parametrize("family", ["random", "random_turn", "sharp", "whole", "terrain", "far"])
 def test_points_are_where_they_are_said_to_be(backend, family):
     passages = FAMILIES[family](9, N)
