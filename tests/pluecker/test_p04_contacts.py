@@ -33,6 +33,7 @@ def test_what_stopped_is_in_contact(backend):
     assert (found.distance <= 1.02 * stopped.expel[found.mover]).all() and (found.distance > 0).any()
 
 
+@pytest.mark.backends("cpu")  # the others have its bits, as another test shows
 @pytest.mark.parametrize("seed", [42, 43])
 def test_against_the_reference(backend, seed):
     movers, world, way, _ = crowd(seed, n=30, bodies=4, spread=3)
