@@ -37,7 +37,9 @@ def test_records_lie_in_c_where_python_has_them(backend):
         for name, record in declarations.records(sources.source()).items()
         for column, offset in record.offsets.items()
     ]
-    programs = [name for program in ("near", "screen", "mesh") for name in sources.PROGRAMS[program]]
+    programs = [
+        name for program in ("near", "screen", "mesh", "pluecker") for name in sources.PROGRAMS[program]
+    ]
     files = sources.resolve(programs, sources.known())
     headers = [name for name in files if name.endswith(".h")]
     body = "".join(f"    out[{k}] = {place};\n" for k, (place, _) in enumerate(places))
