@@ -123,6 +123,8 @@ def draw(pile, axes, title):
 
 
 def main(arguments):
+    if not all(text.isdigit() for text in arguments[:2]):
+        raise SystemExit(__doc__)
     n, rounds = (int(x) for x in (arguments[:2] + ["18", "60"][len(arguments[:2]) :]))
     pile, begun, least, pictures = Pile(n), time.perf_counter(), np.inf, []
     if len(arguments) > 2:
