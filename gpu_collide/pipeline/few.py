@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from gpu_collide._validate import all_true, owned
-from gpu_collide.backends.sequence import Count, Launch, Scan, Select, Zero
+from gpu_collide.backends.sequence import Count, Scan, Zero
 from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.filters import FILTERS
+from gpu_collide.pipeline.chain import Stages
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.poses import NAMES
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE
-from gpu_collide.pipeline.screen import CANDIDATES, REFINE, scratch_guess
+from gpu_collide.pipeline.screen import REFINE, scratch_guess
 
 __all__ = ["MOST_PAIRS", "FewPairs"]
 
@@ -174,7 +174,7 @@ class FewPairs:
             return None
 
 
-class _Kept:
+class _Kept(Stages):
     """All buffers of a `FewPairs`, and the launches bound to them.
 
     Attributes
@@ -206,9 +206,9 @@ class _Kept:
         self._items[:, 0] = np.arange(most)
         self.nbytes += self._items.nbytes + self._numbers.nbytes
         self._pairs, self._heights = None, False
-        self.steps: list[Any] = []
+        self.steps = []
         self._launch("s01_screw", self.n, most)
-        todo, n_todo = self._filter()
+        todo, n_todo = self._filter(self._given(np.arange(self.most), np.int32))
         self._screen(todo, n_todo, groups)
         if self.options.check_start:
             self._overlap(todo, n_todo)
@@ -230,79 +230,10 @@ class _Kept:
         return used
 
     # -- what the sequence is made of ------------------------------------------------------------------------
-    def _empty(self, shape, dtype):
-        buffer = self.run.backend.empty(shape, dtype)
-        self.nbytes += buffer.nbytes
-        return buffer
-
     def _given(self, array, dtype):
         buffer = self.run.backend.to_device(np.ascontiguousarray(array, dtype))
         self.nbytes += buffer.nbytes
         return buffer
-
-    def _launch(self, name, n, most, groups=None, **args):
-        """Add a launch; arguments that are not in `args` are looked up by name."""
-        kernel = self.run.kernel(name)
-        args[kernel.args[0].name] = 0
-        for key, *_ in kernel.args:
-            if key not in args:
-                args[key] = self.buffers[key] if key in self.buffers else self.tables.buffers[key]
-        self.steps.append(Launch(self.run.backend.bind(kernel, **args), n, most, groups))
-
-    def _select(self, numbers, flags, n):
-        """Add the choice of those numbers that have a flag; they, and how many they are."""
-        out, n_out = self._empty(self.most, np.int32), self._empty(1, np.int32)
-        self.steps.append(Select(numbers, flags, n, out, n_out))
-        return out, n_out
-
-    def _filter(self):
-        """Filters f01 and f02, if they are asked for. f03 is left out, as each may be: it settles little, and
-        each pair needs scratch for it."""
-        todo, n_todo = self._given(np.arange(self.most), np.int32), self.n
-        for name in self.options.filters:
-            if name != "plane":
-                keep = self._empty(self.most, np.uint8)
-                self._launch(FILTERS[name], n_todo, self.most, todo_in=todo, keep_out=keep)
-                todo, n_todo = self._select(todo, keep, n_todo)
-        return todo, n_todo
-
-    def _screen(self, todo, n_todo, groups):
-        """Stages s02 to s06. The item of a pair has the pair's number."""
-        run, room, options = self.run, self.room, self.options
-        most = room["candidates"]
-        self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
-        self.n_candidates = self._empty(1, np.int32)
-        self.candidates = self._empty(4 * most, np.int32)
-        self.brackets = self._empty(2 * most, run.raster)
-        self._launch(
-            "screen", n_todo, self.most, groups, **self.tables.screen, todo_in=todo, items_in=self.items,
-            scratch_reals=self._empty(groups * room["reals"], run.raster),
-            scratch_ints=self._empty(groups * room["ints"], np.int32),
-            reals_per_group=room["reals"], ints_per_group=room["ints"], no_room_out=self.no_room,
-            need_out=self.need, min_properness=options.min_properness, refine=REFINE[options.refine],
-            candidates=CANDIDATES[options.candidates], capacity=most, n_candidates_out=self.n_candidates,
-            candidates_out=self.candidates, brackets_out=self.brackets,
-        )  # fmt: skip
-
-    def _overlap(self, todo, n_todo):
-        """Stage s09 at the start."""
-        near, when = self._empty(self.most, np.uint8), self._empty(self.most, self.run.real)
-        self.run.backend.fill(when, -0.5)
-        self._launch("s09_near", n_todo, self.most, todo_in=todo, when_in=when, near_out=near)
-        left, n_left = self._select(todo, near, n_todo)
-        groups = min(self.run.backend.max_groups, self.most)
-        self._launch("s09_overlap", n_left, self.most, groups, todo_in=left, when_in=when)
-
-    def _solve(self):
-        """Stage s07."""
-        most = self.room["hits"]
-        self.hit, self.value = self._empty(4 * most, np.int32), self._empty(3 * most, self.run.real)
-        self.pair_hits, self.n_hits = self._empty(self.most, np.int32), self._empty(1, np.int32)
-        self._launch(
-            "s07_solve", self.n_candidates, self.room["candidates"], candidates_in=self.candidates,
-            brackets_in=self.brackets, min_properness=self.options.min_properness, capacity=most,
-            pair_hits_out=self.pair_hits, n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
-        )  # fmt: skip
 
     def _write(self):
         """Stage s08. A contact is a hit, so there is room for as many."""
