@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
 from gpu_collide.backends import devices
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import shapes
 from gpu_collide.geometry.files import load_mesh
 from gpu_collide.geometry.mesh import Mesh

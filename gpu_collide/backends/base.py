@@ -5,43 +5,25 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gpu_collide.backends import sources
+from gpu_collide.backends.buffers import Buffers
 from gpu_collide.backends.builds import Builds
 from gpu_collide.backends.declarations import PRECISIONS, parse
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.backends.host import host_memory_free, thread_count
+from gpu_collide.backends.host import thread_count
 from gpu_collide.backends.kernel import Bound, Kernel, KernelArg
+from gpu_collide.backends.self_test import wrong_bits
 from gpu_collide.backends.sequence import Sequence
-from gpu_collide.errors import BackendUnavailableError, MemoryLimitError, PrecisionUnavailableError
+from gpu_collide.errors import BackendUnavailableError, PrecisionUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import DTypeLike
-
-    from gpu_collide._types import Buffer, ShapeLike
-
-__all__ = [
-    "Backend",
-    "Bound",
-    "DeviceMemoryError",
-    "GpuUnusableError",
-    "Kernel",
-    "KernelArg",
-    "Module",
-    "shape_of",
-]
-
-
-class DeviceMemoryError(MemoryLimitError, MemoryError):
-    """The device has no room for a buffer."""
+__all__ = ["Backend", "Bound", "GpuUnusableError", "Kernel", "KernelArg", "Module"]
 
 
 class GpuUnusableError(BackendUnavailableError):
@@ -83,12 +65,8 @@ class Module(Mapping):
         return len(self._kernels)
 
 
-class Backend(ABC):
-    """A place where kernels run.
-
-    Buffers belong to the backend that made them: NumPy arrays on ``cpu``, `ClBuffer` on ``opencl``, CuPy
-    arrays on ``cuda``. All of them have ``shape``, ``dtype``, ``size`` and ``nbytes``. Verbs may be called
-    from any thread.
+class Backend(Buffers):
+    """A place where kernels run, on buffers that lie there (`Buffers`). Verbs may be called from any thread.
 
     Attributes
     ----------
@@ -146,83 +124,6 @@ class Backend(ABC):
         """Bytes that the kernels built so far take of the device beside their buffers, once for all calls."""
         return 0
 
-    def current(self) -> AbstractContextManager[Any]:
-        """A context in which arrays of `arrays` are made on its device."""
-        return nullcontext()
-
-    @property
-    def arrays(self) -> Any:
-        """The library whose arrays results are that stay where they were computed: NumPy, or CuPy."""
-        return np
-
-    # -- buffers ---------------------------------------------------------------------------------------------
-    @abstractmethod
-    def to_device(self, array: np.ndarray, *, copy: bool = True) -> Buffer:
-        """Buffer with the contents of `array`.
-
-        ``copy=False`` lets ``cpu`` hand the array itself to the kernels, which may only read it; the caller
-        promises that nothing writes to it meanwhile.
-        """
-
-    @abstractmethod
-    def to_host(self, buf: Buffer) -> np.ndarray:
-        """Contents of `buf` once all launches before have ended; may share its memory on ``cpu``."""
-
-    @abstractmethod
-    def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
-        """Buffer of undefined contents."""
-
-    def zeros(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
-        """Buffer of zeros."""
-        return self.fill(self.empty(shape, dtype), 0)
-
-    @abstractmethod
-    def fill(self, buf: Buffer, value: Any) -> Buffer:
-        """Set every element to `value`; returns `buf`."""
-
-    @abstractmethod
-    def write(self, buf: Buffer, array: np.ndarray, at: int | None = None) -> Buffer:
-        """Put the contents of `array`, of the same shape and dtype, into `buf`; returns `buf`.
-
-        With `at` `array` takes the elements of `buf`, one axis, from this one on, and leaves the others. What
-        was launched before works with the old contents; `array` may change as soon as this returns.
-        """
-
-    def _must_fit(self, buf: Buffer, array: Any, at: int | None) -> np.ndarray:
-        """`array` as an array that `write` can put into `buf`."""
-        array = np.asarray(array)
-        if array.dtype != buf.dtype:
-            raise TypeError(f"array must be of dtype {buf.dtype}, as the buffer is, got {array.dtype}")
-        if at is None and array.shape != buf.shape:
-            raise ValueError(f"array must have the buffer's shape {buf.shape}, got {array.shape}")
-        if at is not None and not (array.ndim == len(buf.shape) == 1 and 0 <= at <= buf.size - array.size):
-            raise ValueError(
-                f"array must have one axis and lie within the buffer's {buf.shape}, got {array.shape} at {at}"
-            )
-        return array
-
-    def item(self, buf: Buffer, index: int = -1) -> Any:
-        """One element as a Python number (`index` counts flat, from the end if negative)."""
-        return self.to_host(buf).reshape(-1)[index].item()
-
-    def exclusive_scan(self, counts: Buffer, out: Buffer | None = None) -> Buffer:
-        """Sums before each element: int64 buffer of length n + 1, its last element the total; `out`, if one
-        of this length is given."""
-        host = self.to_host(counts).reshape(-1)
-        sums = np.empty(host.size + 1, np.int64)
-        sums[0] = 0
-        np.add.accumulate(host, 0, np.int64, sums[1:])
-        return self.to_device(sums, copy=False) if out is None else self.write(out, sums)
-
-    def argsort(self, keys: Buffer) -> Buffer:
-        """Places of the elements of `keys`, one axis of integers, in rising order; equal ones stay in order.
-
-        Returns an int32 buffer.
-        """
-        host = self.to_host(keys).reshape(-1)
-        return self.to_device(np.argsort(host, kind="stable").astype(np.int32), copy=False)
-
-    # -- kernels ---------------------------------------------------------------------------------------------
     def module(self, programs: str | Iterable[str], precision: str = "mixed") -> Module:
         """The kernels of some of `sources.PROGRAMS`, built for `precision`.
 
@@ -348,14 +249,6 @@ class Backend(ABC):
         """
         return Sequence(self, steps)
 
-    def numbers(self, *buffers: Buffer) -> list[list]:
-        """The contents of some small buffers of numbers, as lists; where that pays, by one copy."""
-        return [self.to_host(buf).reshape(-1).tolist() for buf in buffers]
-
-    def to_hosts(self, buffers: Iterable[Buffer]) -> list[np.ndarray]:
-        """`to_host` of each, waiting once for all."""
-        return [self.to_host(buf) for buf in buffers]
-
     def grid(self, groups: int, group_size: int | None) -> tuple[int, int]:
         """Groups and work-items a group of a launch that says so itself."""
         groups = int(groups)
@@ -416,45 +309,12 @@ class Backend(ABC):
         BackendUnavailableError
             The bits are wrong.
         """
-        n = 257
-        rng = np.random.default_rng(1)
-        for precision, real in (("mixed", "f8"), ("single", "f4"))[0 if self.has_float64 else 1 :]:
-            a, b, c = rng.uniform(0.5, 2, (3, n)).astype(real)
-            out = self.fill(self.empty((3, n), real), -1)
-            kernel = self.compile(_probe_text(), precision).kernel("gc_probe")
-            inputs = {"a_in": self.to_device(a), "b_in": self.to_device(b), "c_in": self.to_device(c)}
-            self.launch_items(kernel, n, n=n, **inputs, out=out)
-            with np.errstate(all="ignore"):
-                expected = np.stack([a * b - c, np.sqrt(a) / b, np.floor(a * 8) + np.rint(b * 8) + np.abs(c)])
-            if not np.array_equal(self.to_host(out), expected):
-                raise BackendUnavailableError(
-                    f"{self.device} runs a test kernel but computes wrong {real} bits"
-                )
+        real = wrong_bits(self)
+        if real is not None:
+            raise BackendUnavailableError(f"{self.device} runs a test kernel but computes wrong {real} bits")
 
-    # -- the device ------------------------------------------------------------------------------------------
     def synchronize(self) -> None:  # noqa: B027  cpu has nothing to wait for
         """Wait for all launches."""
-
-    def memory_free(self) -> int:
-        """Bytes that may be allocated now (an estimate)."""
-        return host_memory_free()
-
-
-_PROBE = """
-GC_KERNEL void gc_probe(int n, GC_GLOBAL const gc_real *a_in, GC_GLOBAL const gc_real *b_in,
-                        GC_GLOBAL const gc_real *c_in, GC_GLOBAL gc_real *out)
-{
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        out[i] = a_in[i] * b_in[i] - c_in[i];
-        out[n + i] = GC_SQRT(a_in[i]) / b_in[i];
-        out[2 * n + i] = GC_FLOOR(a_in[i] * 8) + GC_RINT(b_in[i] * 8) + GC_ABS(c_in[i]);
-    }
-}
-"""
-
-
-def _probe_text() -> str:
-    return sources.joined("common/gc_platform.h") + _PROBE
 
 
 def _not_negative(n: Any) -> int:
@@ -462,13 +322,3 @@ def _not_negative(n: Any) -> int:
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")
     return n
-
-
-def shape_of(shape: Any) -> tuple[int, ...]:
-    """`shape` as a tuple of int."""
-    if type(shape) is int:
-        return (shape,)
-    try:
-        return tuple([int(s) for s in shape])
-    except TypeError:
-        return (int(shape),)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import declarations, drivers, pool
-from gpu_collide.backends.base import PART_ITEMS, Backend, Bound, Kernel, KernelArg, shape_of
+from gpu_collide.backends.base import PART_ITEMS, Backend, Bound, Kernel, KernelArg
+from gpu_collide.backends.buffers import shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
 from gpu_collide.backends.host import thread_count

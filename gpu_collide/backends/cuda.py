@@ -11,15 +11,8 @@ import numpy as np
 
 from gpu_collide.backends import nvrtc, sources
 from gpu_collide.backends.ahead import Ahead
-from gpu_collide.backends.base import (
-    Backend,
-    Bound,
-    DeviceMemoryError,
-    GpuUnusableError,
-    Kernel,
-    KernelArg,
-    shape_of,
-)  # fmt: skip
+from gpu_collide.backends.base import Backend, Bound, GpuUnusableError, Kernel, KernelArg
+from gpu_collide.backends.buffers import DeviceMemoryError, shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.declarations import PRECISIONS
 from gpu_collide.backends.fork import Driver, LostByFork

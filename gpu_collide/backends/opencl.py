@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import declarations
-from gpu_collide.backends.base import Backend, Bound, DeviceMemoryError, Kernel, KernelArg, shape_of
+from gpu_collide.backends.base import Backend, Bound, Kernel, KernelArg
+from gpu_collide.backends.buffers import DeviceMemoryError, shape_of
 from gpu_collide.backends.cache import cache_dir, safe_by_name
 from gpu_collide.backends.fork import Driver
 from gpu_collide.backends.host import host_memory_free, process_memory_free

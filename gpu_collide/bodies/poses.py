@@ -1,4 +1,4 @@
-"""`Poses` and `Bodies`: where the shapes are at the start and at the end of the step."""
+"""`Poses`: where things are and how they are turned, of many at once."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ from gpu_collide._validate import (
     all_true,
     as_device_floats,
     as_float_array,
-    as_int_array,
     as_numpy,
     on_device,
-    owned,
 )
 from gpu_collide.bodies.quaternion import multiply, rotate
-from gpu_collide.geometry.mesh import Mesh
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array, ArrayLike, FloatArray, ShapeLike
 
-__all__ = ["Poses", "Bodies"]
+__all__ = ["UNIT_TOLERANCE", "Poses", "what_is_wrong"]
 
 UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, farther is invalid
 FEW = 4  # rows that Python looks at faster than NumPy
@@ -356,97 +352,3 @@ class Poses(Frozen):
     def __repr__(self) -> str:
         bad = int((~self.valid).sum())
         return f"Poses(shape={self.shape}" + (f", {bad} invalid)" if bad else ")")
-
-
-class Bodies(Frozen):
-    """Many rigid bodies, each with a shape and two poses: at the start and at the end of the step.
-
-    Bodies never change: `shape` is copied, and other poses make other bodies.
-
-    Parameters
-    ----------
-    meshes : Mesh or sequence of Mesh
-        The different shapes.
-    shape : (n,) array_like of int or None
-        Which mesh each body has; None if there is a single mesh.
-    start, end : Poses of shape (n,)
-
-    Attributes
-    ----------
-    meshes : tuple of Mesh
-    shape : (n,) int32
-    start, end : Poses
-    on_device : bool
-        All poses lie on a GPU.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Wrong classes, lengths that differ, a mesh index out of range, or `shape` missing with several meshes.
-
-    Examples
-    --------
-    >>> import gpu_collide as gc
-    >>> start = gc.Poses.identity(2)
-    >>> end = gc.Poses.from_quat_wxyz([[1, 0, 0], [0, 0, 0]], [[1, 0, 0, 0], [1, 0, 0, 0]])
-    >>> len(gc.Bodies(gc.shapes.box(), None, start, end))
-    2
-    """
-
-    meshes: tuple[Mesh, ...]
-    shape: NDArray[np.int32]
-    start: Poses
-    end: Poses
-
-    def __init__(
-        self, meshes: Mesh | Sequence[Mesh], shape: ArrayLike | None, start: Poses, end: Poses
-    ) -> None:
-        if isinstance(meshes, Mesh):
-            meshes = (meshes,)
-        if not isinstance(meshes, (list, tuple)):
-            raise TypeError(f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}")
-        meshes = tuple(meshes)
-        for k, mesh in enumerate(meshes):
-            if not isinstance(mesh, Mesh):
-                raise TypeError(f"meshes: expected Mesh, got {type(mesh).__name__} at index {k}")
-        if not meshes:
-            raise ValueError("meshes: expected at least one Mesh, got none")
-        for name, poses in (("start", start), ("end", end)):
-            if not isinstance(poses, Poses):
-                raise TypeError(f"{name}: expected Poses, got {type(poses).__name__}")
-            if len(poses.shape) != 1:
-                raise ValueError(f"{name}: expected Poses of shape (n,), got {poses.shape}")
-        if len(start) != len(end):
-            raise ValueError(f"end: expected as many poses as start, {len(start)}, got {len(end)}")
-        if shape is None:
-            if len(meshes) != 1:
-                raise ValueError(f"shape: expected (n,) mesh indices for {len(meshes)} meshes, got None")
-            shape = np.zeros(len(start), np.int32)
-        shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
-        if len(shape) != len(start):
-            raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        self.__dict__.update(meshes=meshes, shape=owned(shape), start=start, end=end)
-
-    def moved(self, start: Poses, end: Poses) -> Bodies:
-        """The same bodies with other poses, `Poses` of shape (n,); meshes and shapes are not copied."""
-        for name, poses in (("start", start), ("end", end)):
-            if not isinstance(poses, Poses):
-                raise TypeError(f"{name}: expected Poses, got {type(poses).__name__}")
-            if poses.shape != self.shape.shape:
-                raise ValueError(f"{name}: expected Poses of shape ({len(self)},), got {poses.shape}")
-        other = Bodies.__new__(Bodies)
-        other.__dict__.update(meshes=self.meshes, shape=self.shape, start=start, end=end)
-        return other
-
-    @property
-    def on_device(self) -> bool:
-        return self.start.on_device and self.end.on_device
-
-    def __len__(self) -> int:
-        return len(self.shape)
-
-    def __repr__(self) -> str:
-        bad = int((~(self.start.valid & self.end.valid)).sum())
-        return f"Bodies({len(self)} bodies, {len(self.meshes)} meshes" + (
-            f", {bad} with invalid poses)" if bad else ")"
-        )

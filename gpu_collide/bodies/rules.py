@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array, BoolArray
-    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.bodies.bodies import Bodies
 
 __all__ = ["Rules", "check_rules", "still_bodies", "valid_bodies"]
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, StrPath
-    from gpu_collide.bodies.poses import Bodies, Poses
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.poses import Poses
     from gpu_collide.cli.terminal import Terminal
     from gpu_collide.geometry.mesh import Mesh
 

@@ -13,7 +13,7 @@ import numpy as np
 from gpu_collide._options import Options
 from gpu_collide._validate import check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.poses import Bodies
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
 

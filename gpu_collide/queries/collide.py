@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide._options import Options
 from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.poses import Bodies
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.staying import Given

@@ -11,10 +11,10 @@ import numpy as np
 from gpu_collide._options import Options
 from gpu_collide._validate import first_few
 from gpu_collide.backends import get_backend
-from gpu_collide.backends.base import host_memory_free
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.backends.host import host_memory_lately
-from gpu_collide.bodies.poses import Bodies, what_is_wrong
+from gpu_collide.backends.host import host_memory_free, host_memory_lately
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import MOST_LEAVES

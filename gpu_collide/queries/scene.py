@@ -11,7 +11,8 @@ from gpu_collide._options import Options
 from gpu_collide._validate import as_int_array, check_callable, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.pairs import KeptTree
 from gpu_collide.pipeline.resident import scene_too_large

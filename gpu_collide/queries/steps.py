@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.bodies.scale import scale_doubt
 from gpu_collide.pipeline.run import Room

@@ -19,7 +19,8 @@ from gpu_collide._validate import (
     first_few,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.engine import engine_on

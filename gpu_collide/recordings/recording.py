@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol, overload
 import numpy as np
 
 from gpu_collide._validate import as_float_array, as_int_array, check_finite
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.steps import once_each
 from gpu_collide.queries.trajectories import as_static, collide_trajectories

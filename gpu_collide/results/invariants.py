@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, ContactsWanted, Precision, Refine
-    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.results.contacts import Contacts
 
 __all__ = ["enabled", "ensure", "violations"]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gpu_collide._types import Array, StrPath
-    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh import Mesh
 
 __all__ = ["plot_contacts", "plot_screen", "save"]

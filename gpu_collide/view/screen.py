@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.bodies.bodies import Bodies
 
 __all__ = ["Screen", "on_screen", "rasterize", "screw_of"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gpu_collide._types import Array
-    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.recordings.recording import Recording
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import shapes
 
 QUARTER_Z = np.array([0.5**0.5, 0, 0, 0.5**0.5])  # a quarter turn about z

@@ -10,11 +10,12 @@ import types
 import numpy as np
 import pytest
 
-from gpu_collide.backends import base, nvrtc, sources
+from gpu_collide.backends import nvrtc, sources
 from gpu_collide.backends.cuda import CudaBackend
+from gpu_collide.backends.self_test import kernel_text
 from gpu_collide.errors import BackendUnavailableError
 
-TEXT = base._probe_text()
+TEXT = kernel_text()
 
 
 class CudaError(RuntimeError):

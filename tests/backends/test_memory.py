@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.backends.base import DeviceMemoryError
+from gpu_collide.backends.buffers import DeviceMemoryError
 from gpu_collide.backends.host import process_memory_free
 from gpu_collide.errors import MemoryLimitError
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gpu_collide as gc
 from gpu_collide._options import Options
-from gpu_collide.backends.base import DeviceMemoryError
+from gpu_collide.backends.buffers import DeviceMemoryError
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.engine import Pipeline
 from gpu_collide.pipeline.run import MOST_INDEX, Room, Run, Scratch, TooLarge

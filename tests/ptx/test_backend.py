@@ -8,7 +8,9 @@ import pytest
 
 import gpu_collide.backends as backends
 from gpu_collide.backends import nvrtc
-from gpu_collide.backends.base import DeviceMemoryError, GpuUnusableError
+from gpu_collide.backends.base import GpuUnusableError
+from gpu_collide.backends.buffers import DeviceMemoryError
+from gpu_collide.backends.self_test import kernel_text
 from gpu_collide.errors import BackendUnavailableError, DeviceError, MemoryLimitError
 from gpu_collide.results.contacts import CONTACT_DTYPE, Contacts
 
@@ -50,7 +52,7 @@ def test_an_error_that_comes_late(on_ptx, cupy, verb):
 
 
 def probe(be, n=8):
-    kernel = be.compile(backends.base._probe_text(), "single")["gc_probe"]
+    kernel = be.compile(kernel_text(), "single")["gc_probe"]
     x = be.zeros(n, "f4")
     be.launch_items(kernel, n, n=n, a_in=x, b_in=x, c_in=x, out=be.zeros((3, n), "f4"))
 
@@ -67,7 +69,7 @@ def test_errors_of_a_launch(on_ptx, cupy, monkeypatch, status, kind):
 
 def test_stacks_that_the_driver_will_reserve_are_not_free(on_ptx):
     text = (
-        backends.base._probe_text()
+        kernel_text()
         + """
 GC_KERNEL void gc_deep(int n, GC_GLOBAL int *out)
 {

@@ -11,8 +11,8 @@ import numpy as np
 
 from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few
 from gpu_collide.backends import sources
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
-from gpu_collide.bodies.poses import Bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.mesh import Mesh

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.motions import Motion, checked_end, norm3, trace, turned
