@@ -40,6 +40,7 @@ __all__ = [
     "check_pairs",
     "device_pairs",
     "first_few",
+    "how_many",
     "on_device",
     "owned",
     "read_only",
@@ -55,6 +56,11 @@ def first_few(indices: Any, limit: int = 5) -> str:
     indices = np.atleast_1d(np.asarray(indices)).ravel()
     text = ", ".join(str(int(i)) for i in indices[:limit])
     return text + (", ..." if indices.size > limit else "")
+
+
+def how_many(n: int, one: str, many: str | None = None) -> str:
+    """A number of things in words: ``"1 row"``, ``"2 rows"``; `many` where that is not `one` with an s."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def read_only(array: Array) -> Array:
@@ -155,20 +161,23 @@ def as_numpy(obj: Any, name: str) -> Array:
         if isinstance(obj, np.ma.MaskedArray) and np.ma.is_masked(obj):
             raise TypeError(f"{name}: a masked array with masked elements was given; fill or drop them first")
         return np.asarray(obj)
-    if obj is None or isinstance(obj, (str, bytes, dict, set)):
+    if obj is None or isinstance(obj, (str, bytes, dict, set, Frozen)):
         raise TypeError(f"{name}: expected an array, got {type(obj).__name__}")
     is_foreign = hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
-    if is_foreign:
-        host = _device_to_host(obj)
-        if host is not None:
-            return host
     try:
-        array = np.asarray(obj)
+        host = _device_to_host(obj) if is_foreign else None
+        array = np.asarray(obj) if host is None else host
+    except MemoryError:
+        raise
     except Exception as error:  # foreign __array__ methods raise whatever they like
         raise TypeError(
             f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}"
         ) from error
     if array.dtype.kind == "O":
+        if not array.ndim:
+            raise TypeError(
+                f"{name}: expected an array of numbers, got {type(obj).__name__}; pass a list or an array"
+            )
         raise TypeError(
             f"{name}: expected an array of numbers, got {type(obj).__name__} of Python objects; replace what "
             "is no number, and what is too large for 64 bits"
@@ -291,7 +300,7 @@ def as_int_array(
                 expected = f"indices from {low_text} to {high_text}"
             raise ValueError(
                 f"{name}: expected {expected}, got {int(value)} "
-                f"({len(where)} rows out of range, first: {first_few(where)})"
+                f"({how_many(len(where), 'row')} out of range, first: {first_few(where)})"
             )
     return np.asarray(array, dtype=dtype, order="C")
 
@@ -302,7 +311,7 @@ def check_finite(array: Array, name: str) -> Array:
     if bad.any():
         rows = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
         raise ValueError(
-            f"{name}: expected finite numbers, got NaN or infinity in {len(rows)} rows, "
+            f"{name}: expected finite numbers, got NaN or infinity in {how_many(len(rows), 'row')}, "
             f"first: {first_few(rows)}"
         )
     return array
@@ -389,7 +398,7 @@ def check_pairs(pairs: Any, n_bodies: int) -> NDArray[np.int32]:
     itself = np.flatnonzero(array[:, 0] == array[:, 1])
     if itself.size:
         raise ValueError(
-            f"pairs: expected two different bodies in each row, got a body with itself in {itself.size} "
-            f"rows, first: {first_few(itself)}"
+            f"pairs: expected two different bodies in each row, got a body with itself in "
+            f"{how_many(itself.size, 'row')}, first: {first_few(itself)}"
         )
     return array

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, as_int_array, owned
+from gpu_collide._validate import Frozen, as_int_array, how_many, owned
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh import Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
     from gpu_collide._types import ArrayLike
 
-__all__ = ["Bodies"]
+__all__ = ["Bodies", "check_bodies"]
 
 
 class Bodies(Frozen):
@@ -75,7 +76,7 @@ class Bodies(Frozen):
             raise ValueError("meshes: expected at least one Mesh, got none")
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
-                raise TypeError(f"{name}: expected Poses, got {type(poses).__name__}")
+                raise _no_poses(name, poses)
             if len(poses.shape) != 1:
                 raise ValueError(f"{name}: expected Poses of shape (n,), got {poses.shape}")
         if len(start) != len(end):
@@ -93,7 +94,7 @@ class Bodies(Frozen):
         """The same bodies with other poses, `Poses` of shape (n,); meshes and shapes are not copied."""
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
-                raise TypeError(f"{name}: expected Poses, got {type(poses).__name__}")
+                raise _no_poses(name, poses)
             if poses.shape != self.shape.shape:
                 raise ValueError(f"{name}: expected Poses of shape ({len(self)},), got {poses.shape}")
         other = Bodies.__new__(Bodies)
@@ -109,6 +110,19 @@ class Bodies(Frozen):
 
     def __repr__(self) -> str:
         bad = int((~(self.start.valid & self.end.valid)).sum())
-        return f"Bodies({len(self)} bodies, {len(self.meshes)} meshes" + (
-            f", {bad} with invalid poses)" if bad else ")"
-        )
+        counts = f"{how_many(len(self), 'body', 'bodies')}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
+        return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
+
+
+def _no_poses(name: str, value: Any) -> TypeError:
+    return TypeError(
+        f"{name}: expected Poses, got {type(value).__name__}; Poses.from_quat_wxyz makes them from arrays"
+    )
+
+
+def check_bodies(value: Any) -> Bodies:
+    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
+    if isinstance(value, Bodies):
+        return value
+    has = "; pass its .bodies, or ask it by its own methods" if hasattr(value, "bodies") else ""
+    raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")

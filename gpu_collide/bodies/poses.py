@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike, FloatArray, ShapeLike
 
-__all__ = ["UNIT_TOLERANCE", "Poses", "what_is_wrong"]
+__all__ = ["UNIT_TOLERANCE", "Poses", "as_poses", "what_is_wrong"]
 
 UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, farther is invalid
 FEW = 4  # rows that Python looks at faster than NumPy
@@ -352,3 +352,29 @@ class Poses(Frozen):
     def __repr__(self) -> str:
         bad = int((~self.valid).sum())
         return f"Poses(shape={self.shape}" + (f", {bad} invalid)" if bad else ")")
+
+
+def as_poses(poses: Any, name: str) -> Poses:
+    """The argument `name` as poses, from `Poses` or from a pair of positions and quaternions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is neither; says how poses are given.
+    """
+    if isinstance(poses, Poses):
+        return poses
+    expected = f"{name}: expected gpu_collide.Poses or a pair (position, quat_wxyz)"
+    if isinstance(poses, (tuple, list)) and len(poses) == 2:
+        try:
+            return Poses.from_quat_wxyz(*poses)
+        except (TypeError, ValueError) as error:
+            kind = type(error) if type(error) in (TypeError, ValueError) else ValueError
+            raise kind(
+                f"{expected} of arrays (n, 3) and (n, 4), got a {type(poses).__name__} of two others "
+                f"({error}); Poses.from_matrix takes matrices"
+            ) from None
+    got = "None" if poses is None else type(poses).__name__
+    if isinstance(poses, (tuple, list)):
+        got += f" of {len(poses)}"
+    raise TypeError(f"{expected}, got {got}; Poses.from_matrix takes matrices")

@@ -23,7 +23,7 @@ EVERYWHERE = -1  # the world of bodies that are in every world
 _LARGEST_WORLD = 1 << 62
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rules:
     """Checked rules for `n` bodies; None means that the rule leaves nothing out.
 
@@ -45,6 +45,12 @@ class Rules:
     mask: NDArray[np.uint32] | None
     ignore: NDArray[np.int64]
     still_pairs: bool
+
+    def arguments(self) -> dict[str, Any]:
+        """What `check_rules` makes the same rules of again, by the names of the public arguments."""
+        pairs = np.stack(np.divmod(self.ignore, max(self.n, 1)), axis=1)
+        return {"world": self.world, "group": self.group, "mask": self.mask, "ignore": pairs,
+                "still_pairs": self.still_pairs}  # fmt: skip
 
     def same_tree(self, other: Rules) -> bool:
         """Does a tree built under `other` serve these rules? (Only worlds decide how leaves are ordered.)"""

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> None:
     output = check_output(options.output, inputs=(options.mesh_a, options.mesh_b, options.poses))
     bodies, pairs = read_scene(options, terminal)
     # Invalid poses the command has already reported in terms of the file.
-    warnings.filterwarnings("ignore", message=".* have an invalid pose", category=RuntimeWarning)
+    warnings.filterwarnings("ignore", message=".* ha(s|ve) an invalid pose", category=RuntimeWarning)
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()
         contacts = gc.collide(bodies, pairs, progress=update, **query_arguments(options)).to_numpy()

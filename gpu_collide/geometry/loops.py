@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_int_array, as_numpy, first_few
+from gpu_collide._validate import as_int_array, as_numpy, first_few, how_many
 from gpu_collide.geometry import adjacency as adj
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _parse_loop_list(faces: Any, n_vertices: int) -> tuple[Array, Array]:
         where = np.unique(adj.face_of_corner(start)[bad])
         raise ValueError(
             f"faces: expected indices from 0 to {n_vertices - 1}, got {int(corners[bad][0])} "
-            f"({len(where)} faces out of range, first: {first_few(where)})"
+            f"({how_many(len(where), 'face')} out of range, first: {first_few(where)})"
         )
     return start, corners.astype(np.int64)
 

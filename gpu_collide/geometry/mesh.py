@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpu_collide._validate import (
     check_choice,
     check_finite,
     check_positive,
+    how_many,
     owned,
 )
 from gpu_collide.backends import declarations
@@ -384,14 +386,22 @@ class Mesh(Frozen):
         return self
 
     def face(self, index: int) -> NDArray[np.int32]:
-        """Loop of one face; (k,) int32."""
-        return self.face_vertices[self.face_start[index] : self.face_start[index + 1]]
+        """Loop of one face, counted from the end if negative; (k,) int32."""
+        try:
+            k = operator.index(index)
+        except TypeError:
+            raise TypeError(f"index: expected an integer, got {type(index).__name__}") from None
+        if not -self.n_faces <= k < self.n_faces:
+            raise IndexError(f"index: expected one of the mesh's {how_many(self.n_faces, 'face')}, got {k}")
+        k %= self.n_faces
+        return self.face_vertices[self.face_start[k] : self.face_start[k + 1]]
 
     def __repr__(self) -> str:
         kind = "closed" if self.closed else "open"
         sides = ", two-sided" if self.two_sided else ""
-        odd = f", {len(self.report)} remarks in .report" if len(self.report) else ""
-        counts = f"{self.n_vertices} vertices, {self.n_edges} edges, {self.n_faces} faces"
+        odd = f", {how_many(len(self.report), 'remark')} in .report" if len(self.report) else ""
+        counts = f"{how_many(self.n_vertices, 'vertex', 'vertices')}, {how_many(self.n_edges, 'edge')}"
+        counts += f", {how_many(self.n_faces, 'face')}"
         return f"Mesh({counts}, {kind}{sides}{odd})"
 
 

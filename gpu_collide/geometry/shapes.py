@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["box", "car", "torus", "icosphere", "convex_hull", "l_block", "star"]
 
+MOST_FACES = 1 << 24  # of a shape made here: what is asked for by mistake is refused, not waited for
+
 _BOX_FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
 
 
@@ -99,6 +101,11 @@ def torus(major: float = 1.0, minor: float = 0.4, n_major: int = 20, n_minor: in
     for name, count in (("n_major", n_major), ("n_minor", n_minor)):
         if check_positive(count, name, integer=True) < 3:
             raise ValueError(f"{name}: expected at least 3, got {count}")
+    n_major, n_minor = int(n_major), int(n_minor)
+    if n_major * n_minor > MOST_FACES:
+        raise ValueError(
+            f"n_major, n_minor: expected at most {MOST_FACES} faces in all, got {n_major} times {n_minor}"
+        )
     u = 2 * np.pi * np.arange(n_major) / n_major
     v = 2 * np.pi * np.arange(n_minor) / n_minor
     ring = major + minor * np.cos(v)
@@ -218,6 +225,8 @@ def star(points: int = 5, outer: float = 1.0, inner: float = 0.45, height: float
     """
     if check_positive(points, "points", integer=True) < 3:
         raise ValueError(f"points: expected at least 3, got {points}")
+    if 4 * int(points) > MOST_FACES:
+        raise ValueError(f"points: expected at most {MOST_FACES // 4}, got {points}")
     outer, inner = check_positive(outer, "outer"), check_positive(inner, "inner")
     height = check_positive(height, "height")
     if inner >= outer * np.cos(np.pi / points):

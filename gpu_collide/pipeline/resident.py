@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +20,10 @@ from gpu_collide.pipeline.poses import NAMES, pose_arrays, take_given
 from gpu_collide.pipeline.run import Run
 from gpu_collide.pipeline.tables import build_tables
 
-__all__ = ["Resident", "scene_too_large"]
+if TYPE_CHECKING:
+    from gpu_collide.bodies.bodies import Bodies
+
+__all__ = ["PreparedScene", "Resident", "scene_too_large"]
 
 
 def scene_too_large(need, max_bytes):
@@ -28,6 +32,36 @@ def scene_too_large(need, max_bytes):
         f"max_bytes: expected room for what the scene keeps, {need} bytes, and to work in, got {max_bytes}; "
         "pass a larger max_bytes, or part the bodies over several scenes"
     )
+
+
+@dataclass(frozen=True)
+class PreparedScene:
+    """What methods beside the screw need of a scene's bodies, as it lies on the backend. For our own use.
+
+    It holds while nobody asks the scene anything: the next step writes to the same buffers.
+
+    Attributes
+    ----------
+    backend : Backend
+    precision : str
+    bodies : Bodies
+    tables : MeshTables or None
+        Of the meshes, with their patches and the trees of their faces. None on the backend ``reference``, as
+        what follows.
+    tree : BodyTree or None
+        Over the bodies, in `bodies`' places. Those that stand still are in the boxes ``GC_CROWD_STILL`` of
+        its nodes.
+    placed : dict or None
+        Buffers of poses and shapes by the names of kernel arguments; None in single precision, where they
+        are made for the pairs of each query.
+    """
+
+    backend: object
+    precision: str
+    bodies: Bodies
+    tables: object
+    tree: object
+    placed: dict | None
 
 
 class Resident:

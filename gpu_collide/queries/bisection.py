@@ -13,7 +13,7 @@ import numpy as np
 from gpu_collide._options import Options
 from gpu_collide._validate import check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.contacts import Status
 
@@ -155,8 +155,7 @@ def bisection(
     >>> bool(gc.baselines.bisection(bodies, [[0, 1]], samples=1).hit[0])  # apart at both ends of the step
     False
     """
-    if not isinstance(bodies, Bodies):
-        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    check_bodies(bodies)
     given = check_pairs(pairs, len(bodies))
     samples = _check_samples(samples)
     iterations = check_positive(iterations, "iterations", integer=True)

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide._options import Options
 from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.staying import Given
@@ -195,8 +195,7 @@ def collide(
     >>> round(float(found.toi[0]), 12)
     0.666666666667
     """
-    if not isinstance(bodies, Bodies):
-        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    check_bodies(bodies)
     rules = check_rules(len(bodies), world, group, mask, ignore, still_pairs)
     options = Options.checked(
         broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
@@ -290,4 +289,5 @@ def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     valid = bodies.start.valid & bodies.end.valid
     if not all_true(valid):
         invalid = np.unique(pairs[~valid[pairs]])
-        warn_of_invalid(bodies, invalid, "their pairs are INVALID_INPUT", stacklevel=5)
+        fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"
+        warn_of_invalid(bodies, invalid, fate, stacklevel=5)

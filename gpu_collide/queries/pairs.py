@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide._validate import first_few
+from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.backends.host import host_memory_free, host_memory_lately
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.poses import what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
@@ -120,8 +121,7 @@ def find_pairs(
     >>> gc.find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
     [[0, 1]]
     """
-    if not isinstance(bodies, Bodies):
-        raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
+    check_bodies(bodies)
     return BroadPhase(
         len(bodies), world=world, group=group, mask=mask, ignore=ignore, still_pairs=still_pairs,
         broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes,
@@ -182,36 +182,53 @@ class BroadPhase:
         if n_bodies < 0:
             raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
         check_count(int(n_bodies), "n_bodies")
-        self.rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
+        self._rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
         options = Options.checked(
             broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes
         )
         self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
-        self._tree_bytes = self._engine.tree_bytes(self.rules.n)
-        self._kept, self.report = KeptTree(), None
+        self._tree_bytes = self._engine.tree_bytes(self._rules.n)
+        self._kept, self._report = KeptTree(), None
         self._after_fork()
         renew_after_fork(self)
 
     def _after_fork(self) -> None:
         self._lock = threading.Lock()  # kernels of two steps must not work on one tree
 
+    def __reduce__(self) -> Any:
+        """Copies, and what comes out of a pickle, are searches of their own, with no tree yet."""
+        options = self._engine.options
+        names = ("broad_phase", "precision", "backend", "max_bytes")
+        keywords = {**self._rules.arguments(), **{name: getattr(options, name) for name in names}}
+        return partial(type(self), **keywords), (self._rules.n,)
+
+    @property
+    def rules(self) -> Rules:
+        """Which bodies may be paired."""
+        return self._rules
+
+    @property
+    def report(self) -> PairReport | None:
+        """What the last step did; None before there was one."""
+        return self._report
+
     def __repr__(self) -> str:
-        made = f"BroadPhase({self.rules.n} bodies, {self._engine.options.broad_phase!r}, {self._engine.kind}"
+        count, kind = how_many(self._rules.n, "body", "bodies"), self._engine.options.broad_phase
+        made = f"BroadPhase({count}, {kind!r}, {self._engine.kind}"
         report = self.report
         if report is None:
             return f"{made}, no step yet)"
         tree = ", tree refitted" if report.refitted else ""
-        return f"{made}, last step: {report.pairs} of {report.possible} pairs{tree})"
+        return f"{made}, last step: {report.pairs} of {how_many(report.possible, 'pair')}{tree})"
 
     def find_pairs(self, bodies: Bodies) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
-        if not isinstance(bodies, Bodies):
-            raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(bodies).__name__}")
-        if len(bodies) != self.rules.n:
-            raise ValueError(f"bodies: expected {self.rules.n} bodies, got {len(bodies)}")
+        check_bodies(bodies)
+        if len(bodies) != self._rules.n:
+            raise ValueError(f"bodies: expected {self._rules.n} bodies, got {len(bodies)}")
         with self._lock:
-            pairs, report = all_pairs(self._engine, bodies, self.rules, self._kept)
-            self.report = report
+            pairs, report = all_pairs(self._engine, bodies, self._rules, self._kept)
+            self._report = report
         warn_of_invalid(bodies, report.invalid_bodies)
         return pairs
 
@@ -317,9 +334,13 @@ def _gather(found: Any) -> Array:
 
 
 def warn_of_invalid(
-    bodies: Bodies, invalid: Array, fate: str = "are in no pair", stacklevel: int = 4
+    bodies: Bodies,
+    invalid: Array,
+    fate: tuple[str, str] = ("is in no pair", "are in no pair"),
+    stacklevel: int = 4,
 ) -> None:
-    """Warn once of bodies whose poses are none: which, what becomes of them, and why the first one is."""
+    """Warn once of bodies whose poses are none: which, what becomes of one or of many, and why the first
+    is."""
     if len(invalid):
         first = int(invalid[0])
         name, reason = next(
@@ -328,8 +349,8 @@ def warn_of_invalid(
             if (reason := what_is_wrong(getattr(bodies, name), first)) is not None
         )
         warnings.warn(
-            f"{len(invalid)} bodies have an invalid pose and {fate}, first: {first_few(invalid)} "
-            f"(body {first} at its {name}: {reason})",
+            f"{how_many(len(invalid), 'body has', 'bodies have')} an invalid pose and "
+            f"{fate[len(invalid) > 1]}, first: {first_few(invalid)} (body {first} at its {name}: {reason})",
             RuntimeWarning,
             stacklevel=stacklevel,
         )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpu_collide._options import Options
-from gpu_collide._validate import as_int_array, check_callable, device_pairs
+from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.bodies import Bodies
-from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.pairs import KeptTree
-from gpu_collide.pipeline.resident import scene_too_large
+from gpu_collide.pipeline.resident import PreparedScene, scene_too_large
 from gpu_collide.queries.collide import answer, answer_pairs, refuse_rules
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
@@ -42,40 +42,12 @@ if TYPE_CHECKING:
         Refine,
         ResultsOn,
     )
+    from gpu_collide.bodies.rules import Rules
     from gpu_collide.geometry.mesh import Mesh
     from gpu_collide.results.contacts import Contacts
+    from gpu_collide.results.report import PairReport
 
-__all__ = ["PreparedScene", "Scene"]
-
-
-@dataclass(frozen=True)
-class PreparedScene:
-    """What methods beside the screw need of a scene's bodies, as it lies on the backend. For our own use.
-
-    It holds while nobody asks the scene anything: the next step writes to the same buffers.
-
-    Attributes
-    ----------
-    backend : Backend
-    precision : str
-    bodies : Bodies
-    tables : MeshTables or None
-        Of the meshes, with their patches and the trees of their faces. None on the backend ``reference``, as
-        what follows.
-    tree : BodyTree or None
-        Over the bodies, in `bodies`' places. Those that stand still are in the boxes ``GC_CROWD_STILL`` of
-        its nodes.
-    placed : dict or None
-        Buffers of poses and shapes by the names of kernel arguments; None in single precision, where they
-        are made for the pairs of each query.
-    """
-
-    backend: object
-    precision: str
-    bodies: Bodies
-    tables: object
-    tree: object
-    placed: dict | None
+__all__ = ["Scene"]
 
 
 class Scene:
@@ -164,15 +136,15 @@ class Scene:
         if poses is None:
             start = Poses.identity(len(as_int_array(shape, "shape", shape=(None,))))
         else:
-            start = _as_poses(poses, "poses")
-        made = Bodies(meshes, shape, start, start if end is None else _as_poses(end, "end"))
+            start = as_poses(poses, "poses")
+        made = Bodies(meshes, shape, start, start if end is None else as_poses(end, "end"))
         check_count(len(made), "shape" if poses is None else "poses")
-        self.rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
+        self._rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
         self._options = options
         self._backend = get_backend(options.backend, options.precision)
         self._made: Any = made
-        self.bodies: Bodies | None = None if poses is None else made
-        self.report: Any = None
+        self._bodies: Bodies | None = None if poses is None else made
+        self._report: Any = None
         engine = engine_on(self._backend, options)
         self._resident = engine.hold(made.meshes, made.shape)
         self._kept = KeptTree() if self._resident is None else self._resident.kept
@@ -218,7 +190,7 @@ class Scene:
         stop = start if end is None else self._checked(end, "end")
         with self._lock:
             self._check_open()
-            self.bodies = self._made = self._made.moved(start, stop)
+            self._bodies = self._made = self._made.moved(start, stop)
 
     def step(self, poses: Poses | Sequence[ArrayLike]) -> None:
         """The next step: the end of the last one is its start, and `poses` are its end.
@@ -235,11 +207,11 @@ class Scene:
         end = self._checked(poses, "poses")
         with self._lock:
             bodies = self._now()
-            self.bodies = self._made = bodies.moved(bodies.end, end)
+            self._bodies = self._made = bodies.moved(bodies.end, end)
 
     def _checked(self, poses: Any, name: str) -> Poses:
         """`poses` of all bodies."""
-        poses = _as_poses(poses, name)
+        poses = as_poses(poses, name)
         if poses.shape != (len(self),):
             raise ValueError(
                 f"{name}: expected poses of the scene's {len(self)} bodies, shape ({len(self)},), got "
@@ -270,8 +242,8 @@ class Scene:
         with self._lock:
             bodies, engine = self._now(), self._engines.of(broad_phase=broad_phase)
             with self._work:
-                pairs, self.report = all_pairs(engine, bodies, self.rules, self._kept, self._held())
-            invalid = self.report.invalid_bodies
+                pairs, self._report = all_pairs(engine, bodies, self._rules, self._kept, self._held())
+            invalid = self._report.invalid_bodies
         warn_of_invalid(bodies, invalid, stacklevel=3)
         return pairs
 
@@ -332,20 +304,20 @@ contacts, check_start, results, progress
                 with self._work:
                     return answer_pairs(engine, bodies, asked, progress)
             with self._work:
-                found = open_search(engine, bodies, self.rules, self._kept.take())
+                found = open_search(engine, bodies, self._rules, self._kept.take())
                 self._kept.keep(found)
-                self.report = found.report
+                self._report = found.report
                 return answer(engine, bodies, found, progress)
 
     def _now(self) -> Bodies:
         """The bodies with their poses, if there are any to ask about."""
         self._check_open()
-        if self.bodies is None:
+        if self._bodies is None:
             raise ValueError(
                 "poses: expected poses of the bodies before anything is asked, got none; call "
                 "update(poses) or update(poses, end) first"
             )
-        return self.bodies
+        return self._bodies
 
     # -- what is kept ----------------------------------------------------------------------------------------
     @property
@@ -355,7 +327,7 @@ contacts, check_start, results, progress
             bodies, kept = self._now(), self._resident
             if kept is None:
                 return PreparedScene(self._backend, "double", bodies, None, None, None)
-            tables, tree, placed = kept.tables(), kept.tree(bodies, self.rules), kept.place(bodies)
+            tables, tree, placed = kept.tables(), kept.tree(bodies, self._rules), kept.place(bodies)
             if kept.nbytes >= self._options.max_bytes:
                 raise scene_too_large(kept.nbytes, self._options.max_bytes)
             return PreparedScene(self._backend, self._options.precision, bodies, tables, tree, placed)
@@ -377,7 +349,22 @@ contacts, check_start, results, progress
                     "world: expected a Scene at rest, got one that moves; call its update(poses) without end"
                 )
             with self._work:
-                yield bodies, self.rules, self._resident
+                yield bodies, self._rules, self._resident
+
+    @property
+    def bodies(self) -> Bodies | None:
+        """The bodies with their poses of now; None before there are any."""
+        return self._bodies
+
+    @property
+    def rules(self) -> Rules:
+        """Which bodies may be paired."""
+        return self._rules
+
+    @property
+    def report(self) -> PairReport | None:
+        """What the last search for pairs did."""
+        return self._report
 
     @property
     def backend(self) -> Any:
@@ -409,7 +396,7 @@ contacts, check_start, results, progress
                     self._resident, self._kept = None, KeptTree()
                     self._engines = Engines(self._backend, None, {})
                     self._pairs = CheckedPairs(0)
-                    self._made = self.bodies = None
+                    self._made = self._bodies = None
 
     def _check_open(self) -> None:
         if self._closed:
@@ -423,27 +410,29 @@ contacts, check_start, results, progress
         self.close()
 
     def __len__(self) -> int:
-        return self.rules.n
+        return self._rules.n
 
     def __repr__(self) -> str:
-        if self._closed:
-            return f"Scene({len(self)} bodies, {self._backend.kind}, closed)"
-        made = f"Scene({len(self)} bodies, {len(self._made.meshes)} meshes, {self._backend.kind}"
-        bodies = self.bodies
-        state = "no poses yet" if bodies is None else "at rest" if bodies.start is bodies.end else "moving"
-        return f"{made}, {state}, {self.nbytes} bytes)"
+        count = how_many(len(self), "body", "bodies")
+        if not self._lock.acquire(blocking=False):  # a debugger must not wait for another thread's query
+            return f"Scene({count}, {self._backend.kind}, at work)"
+        try:
+            if self._closed:
+                return f"Scene({count}, {self._backend.kind}, closed)"
+            bodies, meshes = self._bodies, how_many(len(self._made.meshes), "mesh", "meshes")
+            state = (
+                "no poses yet" if bodies is None else "at rest" if bodies.start is bodies.end else "moving"
+            )
+            return f"Scene({count}, {meshes}, {self._backend.kind}, {state}, {self.nbytes} bytes)"
+        finally:
+            self._lock.release()
 
-
-def _as_poses(poses: Any, name: str) -> Poses:
-    """`Poses` from poses or from positions and quaternions."""
-    if isinstance(poses, Poses):
-        return poses
-    if isinstance(poses, (tuple, list)) and len(poses) == 2:
-        return Poses.from_quat_wxyz(*poses)
-    got = "None" if poses is None else type(poses).__name__
-    if isinstance(poses, (tuple, list)):
-        got += f" of {len(poses)}"
-    raise TypeError(
-        f"{name}: expected gpu_collide.Poses or a pair (position, quat_wxyz), got {got}; "
-        "Poses.from_matrix takes matrices"
-    )
+    def __reduce__(self) -> Any:
+        """Copies, and what comes out of a pickle, are scenes of their own: prepared anew, where they are."""
+        with self._lock:
+            self._check_open()
+            made, moves = self._made, self._made.start is not self._made.end
+            poses = () if self._bodies is None else (made.start, made.end) if moves else (made.start,)
+            options = {name: getattr(self._options, name) for name in ("precision", "backend", "max_bytes")}
+            keywords = {**self._rules.arguments(), **options}
+            return partial(type(self), **keywords), (made.meshes, made.shape, *poses)

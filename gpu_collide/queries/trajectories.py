@@ -17,6 +17,7 @@ from gpu_collide._validate import (
     check_finite,
     check_positive,
     first_few,
+    how_many,
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
@@ -334,8 +335,8 @@ def _check_ignore(ignore: Any, total: int) -> Any:
     bad = np.flatnonzero(ignore[:, 0] == ignore[:, 1])
     if len(bad):
         raise ValueError(
-            f"ignore: expected two different bodies in each row, got a body with itself in {len(bad)} rows, "
-            f"first: {first_few(bad)}"
+            f"ignore: expected two different bodies in each row, got a body with itself in "
+            f"{how_many(len(bad), 'row')}, first: {first_few(bad)}"
         )
     return ignore
 

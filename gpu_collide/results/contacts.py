@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide._validate import as_numpy
+from gpu_collide._validate import as_numpy, how_many
 from gpu_collide.results.faults import contact_faults
 from gpu_collide.results.result import (
     Field,
@@ -196,7 +196,8 @@ class Contacts(Result):
             hint="; for the bodies a pair is of, see Contacts.pairs",
         )
         if not -self.n_pairs <= index < self.n_pairs:
-            raise IndexError(f"pair {index} is out of range: there are {self.n_pairs} pairs")
+            verb = "is" if self.n_pairs == 1 else "are"
+            raise IndexError(f"pair {index} is out of range: there {verb} {how_many(self.n_pairs, 'pair')}")
         index %= self.n_pairs
         first, last = (int(v) for v in as_numpy(self.contact_start[index : index + 2], "contact_start"))
         records = np.empty(last - first, CONTACT_DTYPE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import first_few
+from gpu_collide._validate import first_few, how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,8 @@ def _rows(name: str, bad: BoolArray, expected: str) -> Iterator[tuple[str, str]]
     """A fault if any row is bad."""
     if bad.any():
         rows = np.unique(np.argwhere(bad)[:, 0])
-        yield name, f"expected {expected}, got other values in {len(rows)} rows, first: {first_few(rows)}"
+        got = f"other values in {how_many(len(rows), 'row')}, first: {first_few(rows)}"
+        yield name, f"expected {expected}, got {got}"
 
 
 def csr_faults(start: Array, count: int) -> Iterator[tuple[str, str]]:

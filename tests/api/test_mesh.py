@@ -315,10 +315,22 @@ def test_from_trimesh_is_duck_typed():
         Mesh.from_trimesh(3)
 
 
+def test_faces_by_number():
+    mesh = shapes.box()
+    assert mesh.face(-1).tolist() == mesh.face(5).tolist() and len(mesh.face(-1)) == 4
+    assert mesh.face(np.int64(0)).tolist() == mesh.face(-6).tolist()
+    for far in (6, -7, 10**30):
+        with pytest.raises(IndexError, match=f"^index: expected one of the mesh's 6 faces, got {far}"):
+            mesh.face(far)
+    for bad in (1.0, "0", None, [0], slice(2)):
+        with pytest.raises(TypeError, match="^index: expected an integer, got "):
+            mesh.face(bad)
+
+
 def test_repr():
     assert repr(shapes.box()) == "Mesh(8 vertices, 12 edges, 6 faces, closed)"
     sheet = Mesh(SQUARE, [[0, 1, 2, 3]], two_sided=True)
-    assert repr(sheet) == "Mesh(4 vertices, 4 edges, 1 faces, open, two-sided, 1 remarks in .report)"
+    assert repr(sheet) == "Mesh(4 vertices, 4 edges, 1 face, open, two-sided, 1 remark in .report)"
     assert "open border" in repr(sheet.report)
     assert "nothing" in repr(shapes.box().report)
 

@@ -323,7 +323,7 @@ def test_bodies_that_cannot_be_used_are_told_with_the_reason():
     for name, ends in (("start", (poses, good)), ("end", (good, poses))):
         bodies = gc.Bodies(gc.shapes.box(), None, *ends)
         for k in range(1, 5):
-            fate = "1 bodies have an invalid pose and their pairs are INVALID_INPUT"
+            fate = "1 body has an invalid pose and its pairs are INVALID_INPUT"
             why = rf"first: {k} \(body {k} at its {name}: {said[k]}"
             with pytest.warns(RuntimeWarning, match=f"{fate}, {why}") as warned:
                 found = gc.collide(bodies, [[0, k], [0, 5]], backend="cpu")

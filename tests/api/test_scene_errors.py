@@ -27,6 +27,17 @@ POSES = gc.Poses.identity(2)
         ((gc.shapes.box(), None, 3), {}, TypeError, "poses: expected gpu_collide.Poses or a pair"),
         ((gc.shapes.box(), None, POSES, (1, 2, 3)), {}, TypeError, "end: expected gpu_collide.Poses or a "
          "pair (position, quat_wxyz), got tuple of 3; Poses.from_matrix takes matrices"),
+        ((gc.shapes.box(), None, [[0, 0, 0], [4, 0, 0]]), {}, ValueError, "poses: expected gpu_collide.Poses "
+         "or a pair (position, quat_wxyz) of arrays (n, 3) and (n, 4), got a list of two others (quat: "
+         "expected shape (..., 4), got (3,)); Poses.from_matrix takes matrices"),
+        ((gc.shapes.box(), None, POSES, (STILL, STILL)), {}, ValueError, "end: expected gpu_collide.Poses or "
+         "a pair (position, quat_wxyz) of arrays (n, 3) and (n, 4), got a tuple of two others (position: "),
+        ((gc.shapes.box(), None, [POSES, POSES]), {}, TypeError, "poses: expected gpu_collide.Poses or a "
+         "pair (position, quat_wxyz) of arrays (n, 3) and (n, 4), got a list of two others (position: "
+         "expected an array, got Poses)"),
+        ((gc.shapes.box(), POSES), {}, TypeError, "shape: expected an array, got Poses"),
+        ((gc.shapes.box(), (k for k in "ab")), {}, TypeError, "shape: expected an array of numbers, got "
+         "generator; pass a list or an array"),
         ((gc.shapes.box(), None, POSES), {"world": [1]}, ValueError, "world: expected one number per"),
         ((gc.shapes.box(), None, POSES), {"precision": "half"}, ValueError, "precision: expected one of"),
         ((gc.shapes.box(), None, POSES), {"backend": "tpu"}, ValueError, "backend: expected one of"),
@@ -92,7 +103,7 @@ def test_invalid_bodies_are_warned_of_where_the_caller_asks(backend):
     poses = gc.Poses.from_quat_wxyz([[0, 0, 0], [np.nan, 0, 0]], STILL)
     scene = gc.Scene(gc.shapes.box(), None, poses, poses, backend=backend.kind, still_pairs=True)
     for act in (scene.find_pairs, scene.collide, lambda: scene.collide([[0, 1]])):
-        with pytest.warns(RuntimeWarning, match="1 bodies have an invalid pose") as caught:
+        with pytest.warns(RuntimeWarning, match="1 body has an invalid pose") as caught:
             act()
         assert len(caught) == 1 and caught[0].filename == __file__
     assert scene.collide([[0, 1]]).status.tolist() == [gc.Status.INVALID_INPUT]
@@ -106,3 +117,22 @@ def test_options_are_those_of_collide():
     for name, parameter in whole.items():
         if name != "bodies":
             assert (made if name in fixed else own)[name].default == parameter.default, name
+
+
+def test_counts_of_one_are_said_in_the_singular():
+    one = gc.Poses.identity(1)
+    bodies = gc.Bodies(gc.shapes.box(), None, one, one)
+    assert repr(bodies) == "Bodies(1 body, 1 mesh)"
+    assert repr(gc.Scene(gc.shapes.box(), [0], backend="reference")).startswith("Scene(1 body, 1 mesh, ")
+    assert repr(gc.BroadPhase(1, backend="reference")).startswith("BroadPhase(1 body, ")
+    two = gc.Bodies([gc.shapes.box()] * 2, [0, 1], POSES, POSES)
+    assert repr(two) == "Bodies(2 bodies, 2 meshes)"
+
+
+@pytest.mark.parametrize("ask", [gc.collide, gc.find_pairs, lambda s: gc.baselines.bisection(s, [[0, 1]])])
+def test_a_scene_in_place_of_bodies(ask):
+    scene = gc.Scene(gc.shapes.box(), None, POSES, backend="reference")
+    with pytest.raises(TypeError, match="^bodies: expected gpu_collide.Bodies, got Scene; pass its .bodies"):
+        ask(scene)
+    with pytest.raises(TypeError, match="^bodies: expected gpu_collide.Bodies, got Poses$"):
+        ask(POSES)

@@ -79,6 +79,17 @@ def test_star():
         (lambda: shapes.torus(1, 1), ValueError, "minor: expected less than major"),
         (lambda: shapes.torus(n_major=2), ValueError, "n_major: expected at least 3"),
         (lambda: shapes.torus(n_minor=3.5), TypeError, "n_minor: expected a positive integer"),
+        (
+            lambda: shapes.torus(n_major=10**30),
+            ValueError,
+            "n_major, n_minor: expected at most 16777216 faces",
+        ),
+        (
+            lambda: shapes.torus(n_major=10**5, n_minor=10**5),
+            ValueError,
+            "faces in all, got 100000 times 100000",
+        ),
+        (lambda: shapes.star(10**30), ValueError, "points: expected at most 4194304, got 1000"),
         (lambda: shapes.icosphere(-1), ValueError, "subdivisions"),
         (lambda: shapes.icosphere(1.5), TypeError, "subdivisions"),
         (lambda: shapes.icosphere(1, radius=-1), ValueError, "radius"),

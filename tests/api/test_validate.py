@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gpu_collide as gc
 from gpu_collide import _validate as v
 
 
@@ -90,6 +91,55 @@ def test_floats_of_the_wrong_kind(bad):
 def test_other_objects_that_refuse_to_be_read():
     with pytest.raises(TypeError, match="points: expected an array, got ForeignUnreadable"):
         v.as_float_array(ForeignUnreadable(), "points")
+
+
+class RefusesOnTheWay:
+    """As an array of a library with a number type that NumPy lacks: the copy to the host fails."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def __dlpack__(self):
+        raise self.error
+
+    def __array__(self, dtype=None, copy=None):
+        raise self.error
+
+
+def test_objects_that_fail_on_the_way_to_the_host():
+    with pytest.raises(TypeError, match="^points: expected an array, got Refuses.* cannot read: no bfloat16"):
+        v.as_float_array(RefusesOnTheWay(TypeError("no bfloat16")), "points")
+    with pytest.raises(MemoryError, match="full"):
+        v.as_float_array(RefusesOnTheWay(MemoryError("full")), "points")
+
+
+@pytest.mark.parametrize("given", [object(), (k for k in range(3)), iter([1, 2]), print])
+def test_single_objects_are_no_arrays(given):
+    with pytest.raises(
+        TypeError, match=f"^points: expected an array of numbers, got {type(given).__name__};"
+    ):
+        v.as_float_array(given, "points")
+    with pytest.raises(
+        TypeError, match=f"^points: expected an array of numbers, got {type(given).__name__};"
+    ):
+        v.as_int_array(given, "points")
+
+
+def test_our_own_objects_are_no_arrays():
+    """They have a length and rows, of which NumPy would make an array of objects, one by one."""
+    with pytest.raises(TypeError, match="^points: expected an array, got Poses$"):
+        v.as_float_array(gc.Poses.identity(3), "points")
+
+
+def test_words_for_numbers():
+    assert [v.how_many(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+    assert [v.how_many(n, "body", "bodies") for n in (1, 7)] == ["1 body", "7 bodies"]
 
 
 def test_masked_arrays():
@@ -198,7 +248,7 @@ def test_pairs_may_repeat():
         ([0, 1], ValueError, "expected shape"),
         ([[0, 3]], ValueError, "expected indices from 0 to 2, got 3"),
         ([[-1, 0]], ValueError, "expected indices from 0 to 2, got -1"),
-        ([[0, 1], [2, 2]], ValueError, "a body with itself in 1 rows, first: 1"),
+        ([[0, 1], [2, 2]], ValueError, "a body with itself in 1 row, first: 1"),
     ],
 )
 def test_bad_pairs(bad, error, text):

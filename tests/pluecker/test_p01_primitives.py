@@ -358,6 +358,7 @@ def test_units_are_the_users(power, precision, backend):
         (lambda: VT(X, X, SQUARE, expel=-1), ValueError, "expel: expected a finite"),
         (lambda: VT(X, X, SQUARE, expel=np.nan), ValueError, "expel: expected a finite"),
         (lambda: VT(X, X, SQUARE, expel="no"), TypeError, "expel: expected a number"),
+        (lambda: VT(X, X, SQUARE, expel=10**400), ValueError, "expel: expected a finite .* got 1000"),
         (lambda: VT(X, X, SQUARE, expel=1e300, precision="single"), ValueError,
          "expel: expected a length comparable"),
         (lambda: VT(X, X, SQUARE, backend="gpu"), ValueError, "backend: expected one"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide._validate import as_float_array, check_finite, first_few
+from gpu_collide._validate import as_float_array, check_finite, first_few, how_many
 from gpu_collide.backends import sources
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def _directions(obj: Any, name: str, *tail: Any) -> Array:
     none = np.flatnonzero(most == 0)
     if none.size:
         raise ValueError(
-            f"{name}: expected vectors with a length, got zero in {none.size} rows, first: {first_few(none)}"
+            f"{name}: expected vectors with a length, got zero in {how_many(none.size, 'row')}, "
+            f"first: {first_few(none)}"
         )
     rows = rows / most  # neither too large nor too small to be squared
     return rows / np.sqrt(np.sum(rows * rows, axis=-1, keepdims=True))
@@ -160,6 +161,10 @@ def zone(given: dict[str, Array], expel: Any, options: Options, turns: bool = Fa
 def _length(expel: Any) -> float:
     if isinstance(expel, (bool, np.bool_)) or not isinstance(expel, (int, float, np.integer, np.floating)):
         raise TypeError(f"expel: expected a number or None, got {type(expel).__name__}")
-    if not (expel >= 0 and np.isfinite(expel)):
+    try:
+        length = float(expel)
+    except OverflowError:  # an integer that no float holds
+        length = np.inf
+    if not (length >= 0 and np.isfinite(length)):
         raise ValueError(f"expel: expected a finite length, zero or more, got {expel}")
-    return float(expel)
+    return length

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few
+from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_few, how_many
 from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
@@ -87,7 +87,7 @@ def _checked_pairs(pairs: Any, n_movers: int, n_bodies: int) -> Array:
         if bad.size:
             raise ValueError(
                 f"pairs: expected {what} from 0 to {n - 1} in column {column}, got {array[bad[0], column]} "
-                f"({bad.size} rows out of range, first: {first_few(bad)})"
+                f"({how_many(bad.size, 'row')} out of range, first: {first_few(bad)})"
             )
     return array.astype(np.int32)
 
@@ -177,5 +177,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
             f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
         )
     bodies = world if world.start is world.end else world.moved(world.start, world.start)
-    warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), "are not there", stacklevel=6)
+    warn_of_invalid(
+        bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"), stacklevel=6
+    )
     yield bodies, check_rules(len(bodies)), None

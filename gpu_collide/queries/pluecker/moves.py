@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import first_few
+from gpu_collide._validate import first_few, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
@@ -171,8 +171,8 @@ def rotate(
         far = np.flatnonzero(np.abs(turn) > 2.0 * np.pi)
         if far.size:
             raise ValueError(
-                f"angle: expected radians of at most 2 pi, got {turn[far[0]]:.6g} ({far.size} rows, first: "
-                f"{first_few(far)}); pass the rest as a second turn"
+                f"angle: expected radians of at most 2 pi, got {turn[far[0]]:.6g} "
+                f"({how_many(far.size, 'row')}, first: {first_few(far)}); pass the rest as a second turn"
             )
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
