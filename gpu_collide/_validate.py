@@ -157,14 +157,13 @@ def as_numpy(obj: Any, name: str) -> Array:
         return np.asarray(obj)
     if obj is None or isinstance(obj, (str, bytes, dict, set)):
         raise TypeError(f"{name}: expected an array, got {type(obj).__name__}")
-    is_foreign = hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
-    if is_foreign:
-        host = _device_to_host(obj)
-        if host is not None:
-            return host
     try:
+        if hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__"):
+            host = _device_to_host(obj)
+            if host is not None:
+                return host
         array = np.asarray(obj)
-    except Exception as error:  # foreign __array__ methods raise whatever they like
+    except Exception as error:  # foreign libraries raise whatever they like
         raise TypeError(
             f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}"
         ) from error
