@@ -1,26 +1,24 @@
 """The backend `cuda` on translated PTX: `python -m tests.ptx`, or a sample of it with --sample.
 
 For each group size the stored results are computed anew and compared bit by bit; then the tests that run on
-every backend run on `cuda`. Races, divergent barriers, reads of what was never written and writes outside a
-buffer fail the test in which they happen. It ends with a page of what was run, and with 1 if anything failed.
+every backend run on `cuda`, a file in a process. Races, divergent barriers, reads of what was never written
+and writes outside a buffer fail the test in which they happen. What a file did is kept: a run that was broken
+off goes on where it was, --report only prints. It ends with a page of what was run, and with 1 if anything
+failed or has not been run.
 """
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
 from gpu_collide.backends import declarations, sources
-from tests.ptx import install
-from tests.ptx.device import ALLOWED
+from gpu_collide.backends.cache import cache_dir
+from tests.ptx.device import ALLOWED, KINDS
+from tests.ptx.parts import BITS, Part, files_of_tests, kept, play
 
-ROOT = Path(__file__).resolve().parents[2]
-SIZES = (32, 64, 256)
+SIZES = (64, 32, 256)
 SAMPLE = {  # by group size: tests that run with it; each stage is in one of them
     32: [
         "tests/screw/test_s04_sort.py",
@@ -43,98 +41,121 @@ SAMPLE = {  # by group size: tests that run with it; each stage is in one of the
 }
 
 
-def environment(size, totals):
-    """Environment of a process whose backend `cuda` is the stand-in, with so many work-items a group."""
-    return {
-        **os.environ,
-        install.VARIABLE: f"ptx:{size}",
-        install.REPORT: str(totals),
-        "GPU_COLLIDE_TEST_BACKENDS": "cuda",
-        "GPU_COLLIDE_REQUIRE_BACKENDS": "cuda",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)]),
-    }
-
-
-def runs(options):
-    """Yield group size, what it is, command and further environment."""
+def parts(options):
+    """What is to be run, in its order."""
+    whole = [] if options.sample or options.tests is not None else files_of_tests(options.mark)
+    found = []
     for size in options.size or SIZES:
-        bits = [sys.executable, "-m", "tests.ptx.stored_bits"]
-        yield size, "stored bits", bits, {"GPU_COLLIDE_CHECK": "0"}
-        which = SAMPLE.get(size, []) if options.sample else ["tests"]
-        if options.tests is not None:
-            which = options.tests
-        if which:
-            pytest = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "no:cacheprovider",
-                "--tb=line",
-                "-k",
-                "cuda",
-            ]
-            yield size, "tests", [*pytest, *options.workers, *which], {}
+        what = SAMPLE.get(size, []) if options.sample else whole
+        what = what if options.tests is None else options.tests
+        bits = [] if options.mark else [BITS]
+        found += [Part(size, name, "" if name == BITS else options.mark) for name in bits + list(what)]
+    return found
 
 
-def play(command, environment):
-    """Run a command; its exit code, its processor seconds and the lines that matter."""
-    before = os.times()
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
-    after = os.times()
-    lines = done.stdout.strip().splitlines()
-    if done.returncode:
-        print("\n".join(lines[-60:]) + done.stderr[-4000:], flush=True)
-    seconds = after.children_user + after.children_system - before.children_user - before.children_system
-    return done.returncode, seconds, lines[-1] if lines else done.stderr.strip()[-100:]
+def line(outcome):
+    """One part on one line."""
+    counts = ", ".join(f"{n:,} {how}" for how, n in sorted(outcome.counts.items())) or "nothing"
+    end = "" if outcome.good else f"; ended with {outcome.code}"
+    end += "" if outcome.fresh else "; of older sources"
+    return f"{outcome.size:>5}  {outcome.seconds:>6,.0f} s  {outcome.what}: {counts}{end}"
 
 
-def page(totals, results):
-    """What was run, as text."""
-    kernels = sorted({kernel for kernel, _ in totals})
+def tables(outcomes, missing):
+    """What was run, as lines: kernels, group sizes, opcodes."""
+    totals = Counter()
+    for outcome in outcomes:
+        totals.update({(kernel, what): n for kernel, what, n in outcome.totals})
+    kernels = sorted({kernel for kernel, _ in totals} - {""})
     columns = ("launches", "work-items", "barriers", "reads", "writes", "allowed")
-    lines = ["", f"{'kernel':<16}" + "".join(f"{c:>16}" for c in columns)]
-    for kernel in kernels:
-        lines.append(f"{kernel:<16}" + "".join(f"{totals[kernel, c]:>16,}" for c in columns))
-    lines.append(f"{'all':<16}" + "".join(f"{sum(totals[k, c] for k in kernels):>16,}" for c in columns))
+    lines = ["", f"{'kernel':<16}" + "".join(f"{c:>18}" for c in columns)]
+    lines += [f"{k:<16}" + "".join(f"{totals[k, c]:>18,}" for c in columns) for k in kernels]
+    lines.append(f"{'all':<16}" + "".join(f"{sum(totals[k, c] for k in kernels):>18,}" for c in columns))
     silent = sorted(set(declarations.parse(sources.source())) - set(kernels))
+    opcodes = {what for kernel, what in totals if kernel == ""}
     lines += ["", f"never launched: {', '.join(silent) or 'none'}"]
-    lines += ["", "group  what              ended          processor  result"]
-    for size, what, code, seconds, last in results:
+    lines += [f"opcodes: {len(opcodes)} different ones in what was launched"]
+    for kind in KINDS[1:]:
+        if n := sum(totals[k, kind] for k in kernels):
+            lines.append(f"launches that failed by {kind}: {n}")
+    lines += ["", "group  parts  tests                                      processor  missing"]
+    for size in sorted({o.size for o in outcomes} | {p.size for p in missing}):
+        of_size = [o for o in outcomes if o.size == size]
+        counts = sum((Counter(o.counts) for o in of_size), Counter())
+        tests = ", ".join(f"{n:,} {how}" for how, n in sorted(counts.items()))
         lines.append(
-            f"{size:>5}  {what:<16}  {'well' if not code else f'with {code}':<12}  {seconds:>8.0f} s  {last}"
+            f"{size:>5}  {len(of_size):>5}  {tests:<40}  {sum(o.seconds for o in of_size):>8,.0f} s"
+            f"  {sum(p.size == size for p in missing)}"
         )
+    return lines
+
+
+def page(outcomes, missing):
+    """The report as text."""
+    lines = tables(outcomes, missing)
+    reasons = Counter(reason for o in outcomes for _, reason in o.skipped)
+    lines += ["", *(f"skipped: {n} because {reason}" for reason, n in sorted(reasons.items()))]
+    for outcome in outcomes:
+        for test, text in outcome.failures:
+            first = text.strip().splitlines()[0][:200] if text.strip() else ""
+            lines.append(f"FAILED at {outcome.size}: {test}: {first}")
+    old = [o for o in outcomes if not o.fresh]
+    if old:
+        lines += [f"of older sources: {len(old)} parts, the oldest ended {min(o.ended for o in old)}"]
     allowed = "; ".join(f"{kind}s in {file}: {why}" for kind, file, _, why in ALLOWED)
-    lines += ["", f"allowed: {allowed or 'nothing'}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, f"allowed: {allowed or 'nothing'}"])
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(prog="python -m tests.ptx", description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add(
+        "--sample",
+        action="store_true",
+        help="what CI runs: five minutes of one core at most; nothing is kept",
+    )
+    add("--size", type=int, action="append", help="group size; default 32, 64 and 256")
+    add("--tests", nargs="*", help="tests to run instead, as pytest takes them; none: stored bits only")
+    add(
+        "--mark", default="", help="an expression for pytest's -m, such as slow; without the stored bits then"
+    )
+    add("--keep", type=Path, help="folder for what was done; default: 'ptx' in the folder of built kernels")
+    add("--anew", action="store_true", help="run again what is kept")
+    add("--report", action="store_true", help="run nothing, print the page of what is kept")
+    add("--limit", type=float, default=3600.0, help="seconds that a part may take; default an hour")
+    return parser.parse_args(argv)
+
+
+def gathered(options, folder):
+    """Outcomes of what was run or was kept, and the parts of which there is none."""
+    outcomes, missing = [], []
+    for part in parts(options):
+        found = kept(folder, part) if folder and not options.anew else None
+        again = found is None or not (found.fresh and found.good)
+        if again and not options.report:
+            found = play(part, options.limit, folder)
+            print(line(found), flush=True)
+            for _, text in found.failures:
+                print(text, flush=True)
+        if found is None:
+            missing.append(part)
+        else:
+            outcomes.append(found)
+    return outcomes, missing
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m tests.ptx", description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--sample", action="store_true", help="what CI runs: five minutes of one core at most"
-    )
-    parser.add_argument("--size", type=int, action="append", help="group size; default 32, 64 and 256")
-    parser.add_argument(
-        "--tests", nargs="*", help="tests to run instead, as pytest takes them; none: stored bits only"
-    )
-    parser.add_argument("--workers", default="", help="processes for the tests")
-    options = parser.parse_args(argv)
-    options.workers = ["-n", options.workers] if options.workers else []
-    begun, results, totals = time.perf_counter(), [], Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        for size, what, command, more in runs(options):
-            code, seconds, last = play(command, environment(size, folder) | more)
-            results.append((size, what, code, seconds, last))
-            print(f"{size}: {what}: {last}", flush=True)
-        for path in Path(folder).glob("*.json"):
-            totals.update({(kernel, what): n for kernel, what, n in json.loads(path.read_text())})
-    print(page(totals, results))
-    bad = [r for r in results if r[2]] or not totals
-    print(f"\n{'FAILED' if bad else 'clean'}, {sum(r[3] for r in results):.0f} s of processor time, "
-          f"{time.perf_counter() - begun:.0f} s in all")  # fmt: skip
-    return 1 if bad else 0
+    options = arguments(argv)
+    begun = time.perf_counter()
+    folder = None if options.sample else options.keep or cache_dir() / "ptx"
+    outcomes, missing = gathered(options, folder)
+    print(page(outcomes, missing))
+    bad = missing or not outcomes or not all(o.good and o.fresh for o in outcomes)
+    silent = not any(o.totals for o in outcomes)  # then the backend was not the stand-in
+    end = "FAILED" if bad or silent else "clean"
+    seconds = sum(o.seconds for o in outcomes)
+    print(f"\n{end}, {seconds:,.0f} s of processor time, {time.perf_counter() - begun:,.0f} s now")
+    return 1 if bad or silent else 0
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ from functools import cache, lru_cache
 
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.compiler import compile_shared, find_compiler
-from tests.ptx.parse import parse
-from tests.ptx.translate import translate
+from tests.ptx.parse import Instruction, parse
+from tests.ptx.translate import needed, translate
 
-__all__ = ["library", "module", "texts"]
+__all__ = ["library", "module", "opcodes", "texts"]
 
 # Not fused, not reordered, not assumed: what the opcode says is what is computed.
 FLAGS = (
@@ -31,6 +31,8 @@ FLAGS = (
 )
 X86_64 = ("-msse4.1",)  # floor and rint as instructions; there since 2008
 _lock = threading.RLock()
+opcodes: set[str] = set()
+"""Of all kernels that this process has launched."""
 
 
 @lru_cache(maxsize=32)
@@ -47,6 +49,8 @@ def library(ptx: bytes, kernel: str, *, fused: bool = False, count: bool = False
 
 @cache
 def _library(ptx: bytes, kernel: str, fused: bool, count: bool) -> ctypes.CDLL:
+    parts = needed(module(ptx), kernel).functions
+    opcodes.update(s.op for f in parts for s in f.body if isinstance(s, Instruction))
     return _built(translate(module(ptx), kernel, fused=fused, count=count))
 
 

@@ -179,6 +179,7 @@ class Device:
             run(ctypes.byref(self._struct), slots, grid, block, ctypes.byref(report))
             counts = {"launches": 1, "work-items": grid * block, "barriers": report.barriers}
             counts |= {"reads": report.reads, "writes": report.writes, "allowed": report.allowed}
+            counts |= {KINDS[report.kind]: 1} if report.kind else {}
             self.totals.update({(name, what): n for what, n in counts.items()})
         if report.kind:
             self._tell(library, name, block, arguments, report)
@@ -247,5 +248,6 @@ def write_totals(folder: str) -> None:
     totals = sum((d.totals for d in devices if d), Counter())
     if totals:
         rows = [[kernel, what, n] for (kernel, what), n in sorted(totals.items())]
+        rows += [["", opcode, 1] for opcode in sorted(build.opcodes)]
         with open(os.path.join(folder, f"{os.getpid()}.json"), "w", encoding="ascii") as f:
             json.dump(rows, f)

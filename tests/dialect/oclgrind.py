@@ -1,0 +1,176 @@
+"""The OpenCL text in Oclgrind's simulator: `python -m tests.dialect.oclgrind`.
+
+A sample of all stages, in groups of 8 and of 64 work-items, where barriers count: data races, barriers that a
+group meets apart, accesses outside a buffer, and what depends on memory that was never written. Results must
+have the bits of `cpu`. Anything that Oclgrind says is a failure. Needs Oclgrind (Debian/Ubuntu: apt install
+oclgrind) and PyOpenCL. Why it is asked as it is: docs/decisions/0044-oclgrind.md.
+"""
+
+import argparse
+import functools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support import processes
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZES = (8, 64)
+LIMIT = 3000.0  # seconds of a group size
+# -cl-opt-disable: optimised code is merged until its lines and races mean little. One thread: reports of a
+# run are in its order.
+OPTIONS = (
+    "--build-options", "-cl-opt-disable", "--data-races", "--uniform-writes", "--uninitialized",
+    "--num-threads", "1",
+)  # fmt: skip
+# Tests of kernels that no query on OpenCL launches, or not alone.
+TESTS = ("tests/given", "tests/dialect/test_every_macro.py", "tests/mesh/test_m02_nodes.py",
+         "tests/pluecker/test_twofold.py")  # fmt: skip
+
+
+def found():
+    """Path of Oclgrind's command, or None."""
+    return shutil.which("oclgrind")
+
+
+def simulated(command, size, seconds=LIMIT):
+    """Exit code, output and Oclgrind's report of a Python command in the simulator."""
+    environment = {
+        **os.environ,
+        "GPU_COLLIDE_TEST_BACKENDS": "opencl",
+        "GPU_COLLIDE_REQUIRE_BACKENDS": "opencl",
+        "GPU_COLLIDE_OPENCL_DEVICE": "oclgrind",
+        "GPU_COLLIDE_CHECK": "0",
+        "OCLGRIND_GROUP": str(size),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)]),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log")
+        whole = [found(), *OPTIONS, "--log", str(log), sys.executable, *command]
+        code, text = processes.run(whole, seconds, ROOT, environment)
+        return code, text, log.read_text(errors="replace").strip() if log.is_file() else ""
+
+
+def pytest_configure():
+    """As a plugin of pytest, in the simulator."""
+    prepare(int(os.environ["OCLGRIND_GROUP"]))
+
+
+def prepare(size):
+    """Groups of `size` work-items, and two ways round what Oclgrind 21.10 does not follow: it takes a buffer
+    that was filled for one never written, and so most of one that has an address of another before."""
+    import numpy as np
+    import pyopencl
+
+    from gpu_collide.backends import opencl
+
+    def fill(backend, buffer, value):
+        return backend.write(buffer, np.full(buffer.shape, value, buffer.dtype))
+
+    opencl.OpenclBackend.fill = fill
+    opencl.OpenclBackend = functools.partial(opencl.OpenclBackend, group_size=size)
+    make, held = pyopencl.Buffer, []
+
+    def kept(*arguments, **keywords):
+        held.append(make(*arguments, **keywords))
+        return held[-1]
+
+    pyopencl.Buffer = kept
+
+
+def queries(pairs):
+    """Yield name and a function of the backend's name: every stage that queries launch."""
+    import gpu_collide as gc
+    from tests.acceptance.stored_bits import of_contacts
+    from tests.oracle.scenes import FAMILIES
+    from tests.support import worlds
+
+    choices = {
+        "exact": dict(),
+        "rows": dict(candidates="raster", resolution=3),
+        "segments": dict(refine="segments", resolution=4, precision="single"),
+        "pixels": dict(refine="pixels", resolution=4, precision="double"),
+        "near": dict(features="near", check_start=True),
+        "first": dict(filters=("plane",), contacts="first", min_properness=-1.0),
+    }
+    names = [name for name in FAMILIES if "tori" not in name]
+    for number, (name, options) in enumerate(choices.items()):
+        for family in names[number :: len(choices)]:
+            scene = FAMILIES[family](number, pairs)
+
+            def collide(backend, scene=scene, options=options):
+                return of_contacts(gc.collide(scene.bodies(), scene.pairs, backend=backend, **options))
+
+            yield f"{family} {name}", collide
+    bodies = worlds.with_terrain(worlds.drift(1, 24, side=8.0, height=2.0), 10.0)
+    yield "terrain", lambda backend: of_contacts(gc.collide(bodies, features="near", backend=backend))
+    yield (
+        "bisection",
+        lambda backend: gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend=backend).time.tobytes(),
+    )
+
+
+def _of_movers(pairs):
+    from gpu_collide.queries import pluecker
+    from tests.pluecker import _crowds
+
+    movers, world, way, turn = _crowds.crowd(7, n=2 * pairs, bodies=3, spread=2.0)
+
+    def bits(trace, fields=_crowds.FIELDS):
+        return [getattr(trace, name).tobytes() for name in fields]
+
+    yield "translate", lambda backend: bits(pluecker.translate(movers, world, way, backend=backend))
+    yield "rotate", lambda backend: bits(pluecker.rotate(movers, world, *turn, backend=backend))
+    near = _crowds.still(_crowds.BOX, [[0.2, 0.3, 1.001], [0.1, 0.9, -0.2]][:pairs])
+    points = _crowds.POINT_FIELDS
+    yield "contacts", lambda backend: bits(pluecker.contacts(near, world, 0.5, backend=backend), points)
+
+
+def inside(size, pairs):
+    """In the simulator: the queries, whose bits must be those of `cpu`."""
+    prepare(size)
+    bad = []
+    for name, query in queries(pairs):
+        begun = time.perf_counter()
+        if query("opencl") != query("cpu"):
+            bad.append(name)
+        print(f"{name}: {time.perf_counter() - begun:.1f} s", flush=True)
+    print(f"{len(bad)} queries have other bits than on cpu{': ' + ', '.join(bad) if bad else ''}", flush=True)
+    return 1 if bad else 0
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.dialect.oclgrind", description=__doc__.splitlines()[0]
+    )
+    add = parser.add_argument
+    add("--size", type=int, action="append", help="work-items a group; default 8 and 64")
+    add("--pairs", type=int, default=2, help="pairs of each family; default 2")
+    add("--inside", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    if options.inside:
+        return inside(options.inside, options.pairs)
+    if found() is None:
+        print("needs oclgrind (Debian/Ubuntu: apt install oclgrind)", file=sys.stderr)
+        return 2
+    bad = False
+    for size in options.size or SIZES:
+        own = ["-m", "tests.dialect.oclgrind", "--inside", str(size), "--pairs", str(options.pairs)]
+        tests = ["-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-p", "tests.dialect.oclgrind",
+                 "-k", "opencl", *TESTS]  # fmt: skip
+        for what, command in (("queries", own), ("tests", tests)):
+            begun = time.perf_counter()
+            code, text, report = simulated(command, size)
+            wrong = code != 0 or report
+            bad = bad or bool(wrong)
+            print(text[-6000:] + report[:6000] if wrong else text.strip().splitlines()[-1])
+            print(f"groups of {size}, {what}: {'FAILED' if wrong else 'clean'}, "
+                  f"{time.perf_counter() - begun:.0f} s", flush=True)  # fmt: skip
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
