@@ -15,7 +15,8 @@ class Settings:
     """Choices of the command line.
 
     `pairs` is None where a case should take its own size; `quick` makes that size about twenty times smaller,
-    which is enough to see that a case works and too little to quote.
+    which is enough to see that a case works and too little to quote. `lines`: of how many functions and
+    lines of the kernels to say what they cost, where that is counted.
     """
 
     backend: str = "auto"
@@ -30,6 +31,7 @@ class Settings:
     paths: tuple[Path, ...] = ()
     results: Path | None = None
     figure: Path | None = None
+    lines: int = 0
 
     def size(self, full: int) -> int:
         """Number of pairs for a case whose usual number is `full`."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import gpu_collide as gc
+from bench import lines
 from bench.report import ROOT, commit
 from bench.settings import BenchError, Settings
 from gpu_collide.backends import cuda, get_backend, nvrtc, sources
@@ -83,6 +84,8 @@ def table(settings: Settings, cases=None, groups=GROUPS, sizes: bool = True) -> 
                     with counting() as counted:
                         pairs = call()
                     rows += _rows(case, backend, counted, pairs, settings.precision if sizes else None)
+                    if settings.lines:
+                        lines.show(case, backend.group_size, counted, pairs, settings.lines)
         finally:
             backend.group_size = usual
     return rows

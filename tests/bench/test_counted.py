@@ -2,12 +2,17 @@
 
 import os
 
+import numpy as np
 import pytest
 
+from bench import lines
 from bench.cases import counted
 from bench.settings import BenchError, Settings
-from gpu_collide.backends import nvrtc
+from gpu_collide.backends import nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError
+from tests.ptx.blocks import Block
+from tests.ptx.counting import Counted
+from tests.ptx.parse import Instruction
 
 ROW = {"case": "cars", "group": 64, "kernel": "screen", "instructions": 1000.0, "local_bytes": 4000.0}
 ROW |= {"sectors": 50.0}
@@ -47,6 +52,30 @@ def test_without_nvrtc_it_says_so(monkeypatch):
     monkeypatch.setattr(counted.nvrtc, "version", none)
     with pytest.raises(BenchError, match="NVRTC was not found"):
         counted.table(Settings())
+
+
+def test_a_place_is_that_of_the_function_around_it():
+    text = (sources.kernels_dir() / "screw" / "gc_emit.h").read_text(encoding="utf-8").splitlines()
+    first = next(i for i, line in enumerate(text, 1) if "gc_vertex_may_be_proper(" in line)
+    assert lines.function_at(f"screw/gc_emit.h:{first}") == "gc_vertex_may_be_proper"
+    assert lines.function_at(f"screw/gc_emit.h:{first + 20}") == "gc_vertex_may_be_proper"
+    assert lines.function_at(f"screw/gc_emit.h:{first - 3}") != "gc_vertex_may_be_proper"
+    assert lines.function_at("screw/gc_emit.h:0") == lines.function_at("?") == "?"
+
+
+def test_lines_and_functions_add_up_to_their_kernel(capsys):
+    ops = [("add.s64", "screw/s04_sort.c:13"), ("ld.global.f32", "screw/s04_sort.c:14")]
+    ops += [("add.s64", "screw/gc_scratch.h:105 in screw/s04_sort.c:60")]
+    block = Block("k", [Instruction(op, (), "", place) for op, place in ops])
+    what = Counted(launches={"k": 1}, blocks={"k": ([block], np.array([[4.0, 64, 2, 0, 0, 0, 0]]))})
+    for by_line in (False, True):
+        found = lines.shares(what, 2, by_line)
+        assert sum(s.instructions for s in found) == what.totals("k")["instructions"] / 2 == 2 * (2 + 1 + 2)
+        assert sum(s.least for s in found) == 1 * (2 + 1 + 2) and {s.use for s in found} == {0.5}
+    assert {s.line for s in found} == {place.partition(" in ")[0] for _, place in ops}
+    lines.show("cars", 32, what, 2, 1)
+    said = capsys.readouterr().out.splitlines()
+    assert sum("groups of 32" in line for line in said) == sum(" k  " in line for line in said) == 2
 
 
 @pytest.mark.slow
