@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import gpu_collide as gc
-from bench import peer_fcl
+from bench import figures, peer_fcl
 from bench.peer_moves import EmbreeTrack, FclTrack
 from bench.report import Report
 from bench.settings import BenchError, Settings
@@ -46,7 +46,13 @@ def run(settings: Settings) -> None:
     report.reset_header()
     for count in SIZES[: 2 if settings.quick else None]:
         _growth(report, settings, count)
-    report.write()
+    written = report.write()
+    if settings.figure is not None or written:
+        rows = [row for row in report.rows if "growth" in row]
+        columns = {"us_per_move": "boxes, a way and a turn", "us_per_ray": "rays"}
+        figures.cost_over_triangles(
+            rows, columns, f"gc.pluecker, {report.device}", settings.figure or written[0].with_suffix(".png")
+        )
 
 
 def track(triangles: int, rng):

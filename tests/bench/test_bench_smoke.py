@@ -36,10 +36,12 @@ def test_filter_takes_part_of_a_name(capsys):
     assert "== cubes ==" in capsys.readouterr().out
 
 
-def test_moves_beside_fcl_and_embree(capsys):
+def test_moves_beside_fcl_and_embree(tmp_path, capsys):
     pytest.importorskip("fcl", reason="python-fcl is not installed")
     pytest.importorskip("embreex", reason="embreex is not installed")
-    assert bench("moves", "--quick", "--backend", "cpu") == 0
+    figure = tmp_path / "moves.png"
+    assert bench("moves", "--quick", "--backend", "cpu", "--figure", str(figure)) == 0
+    assert figure.stat().st_size > 10000
     said = capsys.readouterr().out
     assert "sampled_per_s" in said and "embree_per_s" in said and "us_per_ray" in said
 
