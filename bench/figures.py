@@ -10,8 +10,8 @@ from bench.settings import BenchError
 def cost_over_triangles(rows: list[dict], columns: dict[str, str], title: str, path: Path) -> None:
     """Microseconds a query over the triangles of the world, a line for each of `columns` (column: its label).
 
-    Triangles are on a logarithmic axis and times on a linear one, so that a cost that grows with the depth of a
-    tree is a straight line.
+    Triangles are on a logarithmic axis and times on a linear one, so that a cost that grows with the depth
+    of a tree is a straight line.
     """
     try:
         import matplotlib

@@ -52,7 +52,7 @@ def parser(cases=speed, prog="python -m bench") -> argparse.ArgumentParser:
     p.add_argument("--quick", action="store_true", help="a twentieth of the pairs, two timed runs")
     p.add_argument("--results", type=Path, help="folder for CSV files (default for full runs: bench/results)")
     p.add_argument("--no-save", action="store_true", help="write no CSV")
-    p.add_argument("--figure", type=_figure, metavar="FILE", help="where a study, or the case moves, draws its figure")
+    p.add_argument("--figure", type=_figure, metavar="FILE", help="where studies and the case moves draw")
     p.add_argument(
         "--lines", type=_positive, nargs="?", const=40, default=0, metavar="N",
         help="counted: also the N (default 40) functions, and the N lines, that cost the most",
