@@ -16,8 +16,10 @@ folder of results: ``report.txt``, a page that is written anew after each part, 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ NEEDED = "device"  # without it the others have nothing to run on
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 RATES = ("batches", "cars", "cubes", "tori", "worlds")
 SMALL = ("--pairs", "8", "--mode", "exact", "--resolution", "6", "--repeat", "1")
+EACH = 3000  # MB of the GPU for each process of the suite: its context, its stacks, what the tests take
 GRACE = 15.0  # seconds that a part has to say what it did when its time is over
 NOTHING = 77  # exit code of a part that found nothing to do, as in Automake
 
@@ -74,20 +77,23 @@ def parts(folder: Path, small: bool) -> list[Part]:
                    "--results", str(folder / "bench"), *(SMALL if small else ()))  # fmt: skip
         found.append(Part(f"bench {case}", 25, command))
     what = ("tests/given", "tests/backends/test_memory.py") if small else ("tests",)
-    suite = (
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-rfEs",
-        "--tb=short",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "cuda",
-    )
+    suite = (sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider")
     chosen = (("GPU_COLLIDE_TEST_BACKENDS", "cuda"), ("GPU_COLLIDE_REQUIRE_BACKENDS", "cuda"))
-    return [*found, Part("suite", 150, (*suite, "-k", "cuda", *what), chosen)]
+    # what is only compiled, for several devices, needs no GPU and takes its time
+    suite += ("-k", "cuda", "--ignore", "tests/dialect/test_cuda_build.py", *side_by_side(small))
+    return [*found, Part("suite", 150, (*suite, *what), chosen)]
+
+
+def side_by_side(small: bool) -> tuple[str, ...]:
+    """Options of pytest for as many processes as the processors and the GPU's memory are for."""
+    if small or importlib.util.find_spec("xdist") is None:
+        return ()
+    try:
+        asked = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+        megabytes = int(subprocess.run(asked, capture_output=True, text=True, timeout=30).stdout.split()[0])
+    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
+        megabytes = 0
+    return ("-n", str(max(min(os.cpu_count() or 1, megabytes // EACH), 1)), "--dist", "worksteal")
 
 
 def sanitizer_command() -> str | None:

@@ -58,6 +58,7 @@ def test_the_parts_share_the_time(tmp_path):
     listed = first_day.parts(tmp_path, small=False)
     assert sum(p.share for p in listed) <= 615 and listed[-1].name == "suite"
     assert ["device", "bits"] == [p.name for p in listed[:2]]
+    assert all((first_day.ROOT / word).exists() for word in listed[-1].command if word.startswith("tests"))
     with pytest.raises(SystemExit):
         first_day.main(["--only", "nothing"])
 
