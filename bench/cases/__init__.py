@@ -6,7 +6,8 @@ import importlib
 
 #: In the order of ``python -m bench all``.
 NAMES = (
-    "cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves", "counted",
+    "cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves", "batches",
+    "counted",
 )  # fmt: skip
 
 

@@ -62,8 +62,11 @@ def test_the_same_pairs_again_and_again(backend):
             same(scene.collide(pairs), gc.collide(scene.bodies, pairs, backend=backend.kind))
         held.append(scene.nbytes)
         scene.step(moved(rng, scene.bodies.end, bad=0.1 * (k == 3)))
-    assert held[0] < held[1] == held[2], "kept from the second call on, for whatever pairs"
-    assert held[3] > held[2], "besides for the same ones, which are of few bodies"
+    if backend.kind == "cuda":
+        assert len(set(held[:4])) == 1, "all pairs go through one chain, and nothing is kept for some"
+    else:
+        assert held[0] < held[1] == held[2], "kept from the second call on, for whatever pairs"
+        assert held[3] > held[2], "besides for the same ones, which are of few bodies"
     told = []
     scene.collide(some, progress=lambda done, total: told.append((done, total)))
     assert told == [(len(some), len(some))]

@@ -69,6 +69,15 @@ def test_primitives_tell_a_rate(capsys):
     assert "million_per_s" in capsys.readouterr().out
 
 
+def test_batches_of_several_sizes(capsys):
+    from bench.cases import batches
+
+    assert batches.sizes(2_000_000) == [2_000, 20_000, 200_000, 2_000_000] and batches.sizes(20) == [20]
+    assert bench("batches", "--no-save") == 0
+    said = capsys.readouterr().out
+    assert "pairs_per_s" in said and "tori" in said and "host" in said
+
+
 def test_resolution_draws_its_figure(tmp_path, capsys):
     figure = tmp_path / "resolution.png"
     words = ["resolution", "--pairs", "6", "--resolution", "6", "--resolution", "12"]

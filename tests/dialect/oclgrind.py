@@ -20,8 +20,8 @@ from tests.support import processes
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = (8, 64)
 LIMIT = 3000.0  # seconds of a group size
-# -cl-opt-disable: optimised code is merged until its lines and races mean little. One thread: reports of a
-# run are in its order.
+# -cl-opt-disable: the simulator does not know all that Clang's optimiser writes. One thread: reports of a run
+# are in its order.
 OPTIONS = (
     "--build-options", "-cl-opt-disable", "--data-races", "--uniform-writes", "--uninitialized",
     "--num-threads", "1",
@@ -159,7 +159,7 @@ def main(argv=None):
     bad = False
     for size in options.size or SIZES:
         own = ["-m", "tests.dialect.oclgrind", "--inside", str(size), "--pairs", str(options.pairs)]
-        tests = ["-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-p", "tests.dialect.oclgrind",
+        tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.dialect.oclgrind",
                  "-k", "opencl", *TESTS]  # fmt: skip
         for what, command in (("queries", own), ("tests", tests)):
             begun = time.perf_counter()

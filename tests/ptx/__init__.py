@@ -15,6 +15,7 @@
     cubin.py      registers, stack and shared memory of NVRTC's machine code, occupancy
     stand_in/     a package called cupy, as strict as CuPy
     install.py    puts the stand-in where `import cupy` finds it
+    parts.py      the long run in parts, whose outcomes are kept
     __main__.py   the long run, with a page of report
 
 It sees PTX, not what ptxas makes of it, and says nothing of time; counts are for comparing kernels with each

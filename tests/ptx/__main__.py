@@ -128,20 +128,20 @@ def arguments(argv):
 
 def gathered(options, folder):
     """Outcomes of what was run or was kept, and the parts of which there is none."""
-    outcomes, missing = [], []
-    for part in parts(options):
-        found = kept(folder, part) if folder and not options.anew else None
-        again = found is None or not (found.fresh and found.good)
-        if again and not options.report:
-            found = play(part, options.limit, folder)
-            print(line(found), flush=True)
-            for _, text in found.failures:
-                print(text, flush=True)
-        if found is None:
-            missing.append(part)
-        else:
-            outcomes.append(found)
-    return outcomes, missing
+    listed = parts(options)
+    found = {part: kept(folder, part) if folder and not options.anew else None for part in listed}
+    # what never ran comes first, then what failed, then what ran on older sources
+    again = [part for part in listed if _rank(found[part]) < 3]
+    for part in [] if options.report else sorted(again, key=lambda part: _rank(found[part])):
+        found[part] = play(part, options.limit, folder)
+        print(line(found[part]), flush=True)
+        for _, text in found[part].failures:
+            print(text, flush=True)
+    return [o for o in found.values() if o], [part for part, o in found.items() if o is None]
+
+
+def _rank(outcome):
+    return 0 if outcome is None else 1 if not outcome.good else 2 if not outcome.fresh else 3
 
 
 def main(argv=None):

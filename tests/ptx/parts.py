@@ -27,7 +27,7 @@ __all__ = ["BITS", "ROOT", "Outcome", "Part", "files_of_tests", "kept", "play"]
 
 ROOT = Path(__file__).resolve().parents[2]
 BITS = "stored bits"
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", "--tb=short", "-k", "cuda")
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-k", "cuda")
 _OWN = {Path(__file__).resolve(), Path(__file__).resolve().with_name("__main__.py")}  # they run nothing
 LONG_TEXT = 3000  # characters that are kept of a failure
 

@@ -13,9 +13,16 @@ __all__ = ["OUT_OF_TIME", "run"]
 OUT_OF_TIME = 124  # the exit code of timeout(1)
 
 
-def run(command: Sequence[str], seconds: float, folder: Path, environment: Mapping[str, str] | None = None):
+def run(
+    command: Sequence[str],
+    seconds: float,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    grace: float = 0.0,
+) -> tuple[int, str]:
     """Exit code and output (both streams) of a command, which is ended after `seconds` with all that it
-    started; its code is `OUT_OF_TIME` then."""
+    started; its code is `OUT_OF_TIME` then. With `grace` it is interrupted first, as by Ctrl-C, and has so
+    many seconds to say what it did."""
     group = {"start_new_session": True} if os.name == "posix" else {}
     process = subprocess.Popen(
         command, env=environment, cwd=folder, text=True, errors="replace",
@@ -25,18 +32,26 @@ def run(command: Sequence[str], seconds: float, folder: Path, environment: Mappi
         text, _ = process.communicate(timeout=seconds)
         return process.returncode, text
     except BaseException as error:
-        _end(process, bool(group))
-        text, _ = process.communicate()
-        if isinstance(error, subprocess.TimeoutExpired):
+        late = isinstance(error, subprocess.TimeoutExpired)
+        text = _ended(process, grace if late else 0.0)
+        if late:
             return OUT_OF_TIME, f"{text}\nended after {seconds:.0f} s"
         raise
 
 
-def _end(process, group: bool) -> None:
+def _ended(process, grace: float) -> str:
+    """The output of a process that is told to end, and after `grace` seconds ended."""
+    if grace:
+        process.send_signal(signal.SIGINT)
+        try:
+            return process.communicate(timeout=grace)[0]
+        except subprocess.TimeoutExpired:
+            pass
     try:
-        if group:
-            os.killpg(process.pid, signal.SIGKILL)
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)  # its group is its own
         else:
             process.kill()
     except ProcessLookupError:
         pass
+    return process.communicate()[0]

@@ -1,0 +1,70 @@
+"""The long run in parts: what one did is kept, and is taken for what it is when the sources have changed."""
+
+import sys
+
+import pytest
+
+from tests.ptx import __main__ as long_run
+from tests.ptx import parts
+from tests.support import processes
+
+TESTS = """
+import pytest
+def test_well_cuda(): pass
+def test_wrong_cuda(): assert 1 == 2, "two is not one"
+@pytest.mark.skip(reason="no time")
+def test_later_cuda(): pass
+def test_of_another(): assert False
+"""
+
+
+@pytest.fixture
+def part(tmp_path):
+    path = tmp_path / "test_some.py"
+    path.write_text(TESTS)
+    return parts.Part(64, str(path))
+
+
+def test_what_a_part_did_is_kept(part, tmp_path):
+    folder = tmp_path / "kept"
+    assert parts.kept(folder, part) is None
+    made = parts.play(part, 100, folder)
+    assert made.counts == {"passed": 1, "failed": 1, "skipped": 1} and not made.good
+    ((name, text),) = made.failures
+    assert "test_wrong_cuda" in name and "two is not one" in text
+    found = parts.kept(folder, part)
+    assert found == made and found.fresh
+    page = long_run.page([found], [parts.Part(32, "tests/other.py")])
+    assert "1 failed, 1 passed, 1 skipped" in page and "two is not one" in page
+    assert "skipped: 1 because no time" in page and "older sources" not in page
+
+    with open(part.what, "a") as file:
+        file.write("\n# changed\n")
+    assert not parts.kept(folder, part).fresh
+    assert "of older sources: 1 parts" in long_run.page([parts.kept(folder, part)], [])
+    next(folder.iterdir()).write_text("{")
+    assert parts.kept(folder, part) is None, "cut short: as if it had not run"
+
+
+def test_a_part_out_of_time_is_not_kept(part, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        parts.Part, "command", lambda self, results: [sys.executable, "-c", "import time; time.sleep(60)"]
+    )
+    made = parts.play(part, 0.5, tmp_path / "kept")
+    assert made.code == processes.OUT_OF_TIME and not made.good
+    assert "ended after" in made.failures[0][1] and parts.kept(tmp_path / "kept", part) is None
+
+
+def test_a_run_goes_on_where_it_was(part, tmp_path, monkeypatch, capsys):
+    """What is kept and well is not run again, what failed is; --report runs nothing."""
+    played = []
+    well = parts.Outcome(64, "a", "", "", 0, 1.0, "now", {"passed": 3}, totals=[["screen", "launches", 2]])
+    bad = parts.Outcome(64, "b", "", "", 1, 1.0, "now", {"failed": 1}, [["b", "wrong"]])
+    monkeypatch.setattr(long_run, "kept", lambda folder, p: {"a": well, "b": bad}.get(p.what))
+    monkeypatch.setattr(long_run, "play", lambda p, limit, folder: played.append(p.what) or well)
+    asked = ["--size", "64", "--keep", str(tmp_path), "--tests", "a", "b"]
+    assert long_run.main(asked) == 0 and played == [parts.BITS, "b"]
+    assert long_run.main([*asked, "--report"]) == 1 and len(played) == 2, "nothing of the stored bits is kept"
+    assert "FAILED at 64: b: wrong" in capsys.readouterr().out
+    monkeypatch.setattr(long_run, "play", lambda p, limit, folder: bad)
+    assert long_run.main([*asked, "--anew"]) == 1
