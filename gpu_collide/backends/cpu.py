@@ -338,11 +338,14 @@ class CpuBackend(Backend):
         fits = at is None and type(array) is np.ndarray and array.dtype == buf.dtype
         if not fits or array.shape != buf.shape:
             array = self._must_fit(buf, array, at)
-        if not buf.flags.writeable:
-            raise ValueError("buf must be a buffer that may be written, got one made with copy=False")
         if pool.dropped():
             pool.settle(None, {"buf": buf})
-        buf[... if at is None else slice(at, at + array.size)] = array
+        try:
+            buf[... if at is None else slice(at, at + array.size)] = array
+        except ValueError:  # all else was looked at above
+            raise ValueError(
+                "buf must be a buffer that may be written, got one made with copy=False"
+            ) from None
         return buf
 
     def item(self, buf: Buffer, index: int = -1) -> Any:

@@ -39,6 +39,8 @@ class Bodies(Frozen):
     meshes : tuple of Mesh
     shape : (n,) int32
     start, end : Poses
+    valid : (n,) bool
+        Both poses of the body are poses.
     on_device : bool
         All poses lie on a GPU.
 
@@ -102,6 +104,18 @@ class Bodies(Frozen):
         return other
 
     @property
+    def valid(self) -> NDArray[np.bool_]:
+        """(n,) bool: both poses of the body are poses."""
+        valid = self.__dict__.get("_valid")
+        if valid is None:
+            valid = self.start.valid
+            if valid is not self.end.valid:
+                valid = valid & self.end.valid
+                valid.setflags(write=False)
+            self.__dict__["_valid"] = valid
+        return valid
+
+    @property
     def on_device(self) -> bool:
         return self.start.on_device and self.end.on_device
 
@@ -109,7 +123,7 @@ class Bodies(Frozen):
         return len(self.shape)
 
     def __repr__(self) -> str:
-        bad = int((~(self.start.valid & self.end.valid)).sum())
+        bad = int((~self.valid).sum())
         counts = f"{how_many(len(self), 'body', 'bodies')}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
 

@@ -14,6 +14,7 @@ from gpu_collide._validate import (
     as_float_array,
     as_numpy,
     on_device,
+    owned,
 )
 from gpu_collide.bodies.quaternion import multiply, rotate
 
@@ -28,6 +29,7 @@ __all__ = ["UNIT_TOLERANCE", "Poses", "as_poses", "what_is_wrong"]
 
 UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, farther is invalid
 FEW = 4  # rows that Python looks at faster than NumPy
+_GOOD = [owned(np.ones(n, bool)) for n in range(FEW + 1)]  # so many poses, none of them bad
 RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
 
 
@@ -58,13 +60,17 @@ def _units(position: Array, quat: Array, valid: ArrayLike | None) -> tuple[Array
 
 def _units_of_few(position: Array, quat: Array) -> tuple[Array, Array]:
     """`_units` of a few rows, the same bits without the price of a dozen calls of NumPy."""
-    units, good = [], []
-    isfinite, sqrt = math.isfinite, math.sqrt
+    units, good, done = [], [], True
+    sqrt = math.sqrt
     for (x, y, z), (a, b, c, d) in zip(position.tolist(), quat.tolist(), strict=True):
         length = sqrt(a * a + b * b + c * c + d * d)
-        is_pose = abs(length - 1) <= UNIT_TOLERANCE and isfinite(x) and isfinite(y) and isfinite(z)
+        # zero times what is not finite is not a number
+        is_pose = abs(length - 1) <= UNIT_TOLERANCE and x * 0.0 + y * 0.0 + z * 0.0 == 0.0
         units.append((a / length, b / length, c / length, d / length) if is_pose else (1.0, 0.0, 0.0, 0.0))
         good.append(is_pose)
+        done = done and is_pose and length == 1.0
+    if done:  # dividing would change nothing
+        return quat, _GOOD[len(good)]
     return np.array(units), np.array(good)
 
 
@@ -177,7 +183,7 @@ class Poses(Frozen):
         else:
             unit, good = _units(position, quat, valid)
         for array in (position, quat, unit, good):  # which nobody else holds
-            array.flags.writeable = False
+            array.setflags(False)  # type: ignore[call-arg]  # a fifth of the price of ``flags.writeable``
         self.__dict__.update(position=position, quat_wxyz=quat, unit_wxyz=unit, valid=good)
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_int_array, as_numpy, check_bool, first_few, read_only
+from gpu_collide._validate import as_int_array, as_numpy, check_bool, first_few, how_many, read_only
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, BoolArray
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["Rules", "check_rules", "still_bodies", "valid_bodies"]
+__all__ = ["Rules", "check_rules", "still_bodies"]
 
 EVERYWHERE = -1  # the world of bodies that are in every world
 _LARGEST_WORLD = 1 << 62
@@ -172,15 +172,10 @@ def _ignored(ignore: Any, n: int) -> Array:
     itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if itself.size:
         raise ValueError(
-            f"ignore: expected two different bodies in each row, got a body with itself in {itself.size} "
-            f"rows, first: {first_few(itself)}"
+            f"ignore: expected two different bodies in each row, got a body with itself in "
+            f"{how_many(itself.size, 'row')}, first: {first_few(itself)}"
         )
     return np.unique(pairs.min(axis=1) * n + pairs.max(axis=1))
-
-
-def valid_bodies(bodies: Bodies) -> BoolArray:
-    """(n,) bool: both poses of the body are poses."""
-    return bodies.start.valid & bodies.end.valid
 
 
 def still_bodies(bodies: Bodies) -> BoolArray:

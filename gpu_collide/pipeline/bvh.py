@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.bodies.rules import still_bodies, valid_bodies
+from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.geometry import morton
 from gpu_collide.pipeline.poses import NAMES, pose_arrays
 
@@ -143,7 +143,7 @@ class BodyTree:
 
     def serves(self, bodies, rules):
         """Could `refit` take these bodies?"""
-        return rules.same_tree(self.rules) and np.array_equal(valid_bodies(bodies), self.valid)
+        return rules.same_tree(self.rules) and np.array_equal(bodies.valid, self.valid)
 
     def refit(self, bodies, rules, placed=None):
         """The same order of leaves with other poses, shapes, groups or masks; returns the tree.
@@ -189,7 +189,7 @@ class BodyTree:
 
     def look(self, bodies):
         """Which bodies have a leaf, which stand still, and what their positions are relative to."""
-        self.valid, self.still = valid_bodies(bodies), still_bodies(bodies)
+        self.valid, self.still = bodies.valid, still_bodies(bodies)
         self.n_bodies, self.n = len(bodies), int(self.valid.sum())
         self.levels = Levels(self.n, self.low)
         self.shift = np.zeros(3)

@@ -29,6 +29,8 @@ MOST_PAIRS = 1 << 14
 FIRST_EACH, FIRST_LEAST = 4, 1024
 #: So many more pairs may be found in the next step, besides a share of them.
 SPARE_PAIRS = 8
+#: Times that Python looks at faster than NumPy.
+FEW = 8
 #: The share of the memory limit that all buffers may take, and of it that of the scratch of all groups.
 KEPT_SHARE, SCRATCH_SHARE = 4, 2
 
@@ -268,7 +270,7 @@ class _Kept(Stages):
             self._take_pairs(pairs)
             self._pairs = None if pairs.flags.writeable else pairs
         if self.rows is not None:
-            self._take_poses(bodies.start, bodies.end)
+            self._take_poses(bodies)
 
     def _take_pairs(self, pairs):
         prepared, n, write = self.prepared, len(pairs), self.run.backend.write
@@ -286,10 +288,10 @@ class _Kept(Stages):
             write(self.buffers["row_height_in"], most)
         self.n.value = n
 
-    def _take_poses(self, start, end):
+    def _take_poses(self, bodies):
         """Zeros where there is none."""
         rows, write, buffers = self.rows, self.run.backend.write, self.buffers
-        valid = (start.valid & end.valid)[rows]
+        start, end, valid = bodies.start, bodies.end, bodies.valid[rows]
         arrays = [start.position[rows], end.position[rows], start.unit_wxyz[rows], end.unit_wxyz[rows]]
         all_valid = all_true(valid)
         if not all_valid:
@@ -320,7 +322,8 @@ class _Kept(Stages):
         start = be.to_host(self.start)[: n + 1].copy()
         total = start.item(n)
         toi = be.to_host(self.toi)[:n].copy()
-        toi[toi > 1.5] = np.inf
+        if n > FEW or not max(toi.tolist(), default=0.0) <= 1.5:
+            toi[toi > 1.5] = np.inf
         fields = {"status": be.to_host(self.status)[:n].copy(), "toi": toi, "contact_start": start}
         if self.direct:
             fields |= {name: buffer[:total].copy() for name, buffer in self.out.items()}

@@ -38,14 +38,17 @@ class PoseBuffers(NamedTuple):
 def pose_arrays(bodies):
     """Arrays of all bodies by the names of kernel arguments, in float64; positions of bodies whose poses are
     none are 0."""
+    arrays = dict(zip(NAMES, positions_and_turns(bodies, all_true(bodies.valid)), strict=True))
+    return arrays | {"shape_in": bodies.shape, "valid_in": bodies.valid.view(np.uint8)}
+
+
+def positions_and_turns(bodies, all_valid):
+    """Arrays of all bodies in the order of `NAMES`; `all_valid` says that none has a pose that is none."""
     start, end = bodies.start, bodies.end
-    valid = start.valid & end.valid
-    position = [start.position, end.position]
-    if not all_true(valid):
-        position = [np.where(valid[:, None], p, 0.0) for p in position]
-    return dict(zip(NAMES, (*position, start.unit_wxyz, end.unit_wxyz), strict=True)) | {
-        "shape_in": bodies.shape, "valid_in": valid.view(np.uint8),
-    }  # fmt: skip
+    first, last = start.position, end.position
+    if not all_valid:
+        first, last = (np.where(bodies.valid[:, None], p, 0.0) for p in (first, last))
+    return first, last, start.unit_wxyz, end.unit_wxyz
 
 
 def take_given(run, bodies, into=None):

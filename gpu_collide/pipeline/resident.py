@@ -16,7 +16,7 @@ from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
 from gpu_collide.pipeline.forms import build_forms
 from gpu_collide.pipeline.pairs import KeptTree, fitted
-from gpu_collide.pipeline.poses import NAMES, pose_arrays, take_given
+from gpu_collide.pipeline.poses import NAMES, pose_arrays, positions_and_turns, take_given
 from gpu_collide.pipeline.run import Run
 from gpu_collide.pipeline.tables import build_tables
 
@@ -165,18 +165,17 @@ class Resident:
             if take_given(Run(self.backend, self.precision, 0), bodies, self._placed) is not None:
                 self._bodies = bodies
                 return self._placed
-        arrays = pose_arrays(bodies)
-        all_valid = all_true(arrays["valid_in"])
+        all_valid = all_true(bodies.valid)
         if self._placed is None:
-            placed = {name: self.backend.to_device(array) for name, array in arrays.items()}
+            placed = {name: self.backend.to_device(array) for name, array in pose_arrays(bodies).items()}
             placed["mesh_bounds_in"] = self.backend.to_device(mesh_bounds(self.meshes).reshape(-1))
             self._placed = placed
         else:
-            for name in NAMES:
-                self.backend.write(self._placed[name], arrays[name])
+            for name, array in zip(NAMES, positions_and_turns(bodies, all_valid), strict=True):
+                self.backend.write(self._placed[name], array)
             if not (all_valid and self._all_valid):
                 self._all_valid = False  # until the buffer is known to say so
-                self.backend.write(self._placed["valid_in"], arrays["valid_in"])
+                self.backend.write(self._placed["valid_in"], bodies.valid.view(np.uint8))
         self._all_valid = all_valid
         self._bodies = bodies
         return self._placed

@@ -286,7 +286,7 @@ def refuse_rules(named: Mapping[str, Any]) -> None:
 
 def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
-    valid = bodies.start.valid & bodies.end.valid
+    valid = bodies.valid
     if not all_true(valid):
         invalid = np.unique(pairs[~valid[pairs]])
         fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"

@@ -311,7 +311,7 @@ def _check_static(static: Any) -> Bodies | None:
     static = as_static(static)
     if static is None:
         return None
-    bad = np.flatnonzero(~(static.start.valid & static.end.valid))
+    bad = np.flatnonzero(~static.valid)
     if len(bad):
         raise ValueError(
             f"static: expected valid poses, got {len(bad)} that are not, first: {first_few(bad)}"

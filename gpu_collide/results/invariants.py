@@ -154,7 +154,7 @@ def _status(found: Contacts, bodies: Bodies, pairs: Array, contacts: ContactsWan
     ):
         if wrong.any():
             bad.append(f"{what} in {wrong.sum()} pairs, first: pair {np.argmax(wrong)}")
-    invalid = ~(bodies.start.valid & bodies.end.valid)[pairs].all(axis=1)
+    invalid = ~bodies.valid[pairs].all(axis=1)
     unsaid = invalid & (status != Status.INVALID_INPUT)
     if unsaid.any():
         bad.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.bodies.rules import still_bodies, valid_bodies
+from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.reference.screw import _quaternion as quat
 
 C = sources.constants("double", "bvh/gc_bvh.h")
@@ -53,7 +53,7 @@ class Bounds:
 def bounds_of(bodies, padded=True):
     """`Bounds` of all bodies. Without pads, whatever may meet also may meet with them; wild then is only what
     overflows."""
-    valid = valid_bodies(bodies)
+    valid = bodies.valid
     p0, p1 = (np.where(valid[:, None], poses.position, 0.0) for poses in (bodies.start, bodies.end))
     q0, q1 = bodies.start.unit_wxyz, bodies.end.unit_wxyz
     centre = np.array([m.center for m in bodies.meshes])[bodies.shape]
