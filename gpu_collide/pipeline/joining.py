@@ -99,7 +99,8 @@ class Joining(Stages):
         entries, sums = self._empty(GATHER_STRIDE * most, np.int32), self._empty(9 * n, np.int32)
         self.joined = self._empty(9 * n + 1, np.int64)
         mesh, todo = self._blank(self._empty(most, np.int32), self._empty(n, np.int32))
-        begin, side, items = (self._empty(size, np.int32) for size in (2 * n + 1, 2 * n, 3 * n))
+        begin, side = (self._empty(size, np.int32) for size in (2 * n + 1, 2 * n))
+        (items,) = self._zero(self._empty(3 * n, np.int32))  # the screen reads one even if it does none
         tables = {f"{name}_in": self._empty(max(width * room[of], 1), kind) for name, of, width, kind in (
             ("vertices", "vertices", 3, raster), ("normals", "faces", 3, raster),
             ("inverse_length", "edges", 1, raster), ("topology", "topology", 1, np.int32),

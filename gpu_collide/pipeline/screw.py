@@ -199,7 +199,8 @@ def _staying(work, bodies, pairs, found, total, stay, progress):
     options, prepared, m = work.options, work.prepared, len(bodies.meshes)
     every = np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1)
     rows = takes_rows(options, prepared, every)
-    heights = (lambda: row_heights(options, prepared, every, rows)) if rows else None
+    asked = rows or options.refine != "exact"
+    heights = (lambda: row_heights(options, prepared, every, rows)) if asked else None
 
     def refusal(pair, need):
         return _refusal(work, pair, need, prepared.any_near)

@@ -31,8 +31,8 @@ MOST_PAIRS, MOST_SENT = 1 << 20, 1 << 18
 #: a joined mesh is, for the scratch of the screen; nodes of a set of b05.
 FIRST = {"candidates": 12.0, "hits": 4.0, "patches": 16.0}
 FIRST_PATCHES, FIRST_NODES = 8, 256
-#: The least for which there is room.
-LEAST = 4096
+#: The least for which there is room, if it is there; else.
+LEAST, LITTLE = 4096, 64
 #: The share of the memory limit that the scratch of all groups may take: of the screen, and of f03 and b05.
 SCRATCH_SHARE, OTHER_SHARE = 4, 8
 #: Bytes of all buffers for each pair (beside its screw), candidate, hit, and row of the list of patches; how
@@ -114,7 +114,7 @@ class _Block(NamedTuple):
     height : buffer
         Height of a row for each two meshes; one number if nobody asks.
     rows : bool
-        Does any pair look for its candidates in rows?
+        Are heights of rows asked for?
     guess : dict of str to float
     done : int
         Pairs of the blocks before.
@@ -228,7 +228,7 @@ def _room(block, n):
     groups = max(1, min(run.backend.max_groups, n, run.room.fits(group, share=SCRATCH_SHARE)))
     others = _others(block, n)
     held = groups * group + n * _pair_bytes(block) + sum(k * size for k, size in others.values())
-    for least in (LEAST, 64):  # much for a few pairs, if there is room
+    for least in (LEAST, LITTLE):  # much for a few pairs, if there is room
         room = {name: max(least, int(n * guess[name])) for name in each}
         room |= {name: guess[name] for name in guess if name not in each}
         need = held + sum(room[name] * size for name, size in each.items())
