@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_collide.backends.sequence import Blank, Scan, Zero
 from gpu_collide.pipeline.gather import FIELDS
-from gpu_collide.pipeline.joining import JOINED, Joining
+from gpu_collide.pipeline.joining import Joining
 from gpu_collide.pipeline.screen import REFINE
 
 __all__ = ["Chain"]
@@ -69,16 +69,13 @@ class Chain(Joining):
         self.sequence = run.backend.sequence(steps, looking=False)
 
     def counted(self):
-        """What a run has to be asked for at its end: buffers of numbers by the names of these."""
+        """What a run has to be asked for at its end: buffers of numbers by the names of these, as `told`
+        takes them."""
         found = {("reals", "ints"): self.need, ("candidates",): self.n_candidates, ("hits",): self.n_hits}
-        if self.near is not None:
-            found |= {("nodes",): self.need_nodes, ("patches",): self.n_listed}
-            found[("pairs near", *JOINED)] = self.joined_totals()
-        return found
+        return found if self.near is None else found | self._told()
 
     def lacking(self, counts):
-        """What the last run had too little room for, by name, with how much it takes, from the numbers that
-        `counted` names."""
+        """What the last run had too little room for, by name, with how much it takes, from what it `told`."""
         found = {name: (n, self.room[name]) for name, n in counts.items() if name in self.room}
         # a count below 0 went past what an int holds
         return {name: n if n > 0 else 4 * room for name, (n, room) in found.items() if not 0 <= n <= room}

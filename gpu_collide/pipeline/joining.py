@@ -32,8 +32,8 @@ class Joining(Stages):
     near : buffer or None
         Which meshes make a pair look at near faces only, (meshes,) uint8.
     n_near, need_nodes, n_listed, joined : buffers
-        Pairs that look at near faces; nodes that would have been needed; rows of the list of patches; sums,
-        of which `joined_totals` are those of all pairs.
+        Pairs that look at near faces; nodes that would have been needed; rows of the list of patches; sums of
+        what joined meshes have.
     zeros, blanks : list of buffers
         To be filled with 0 and -1 before a run.
     """
@@ -53,10 +53,17 @@ class Joining(Stages):
         close, self.n_near = self._select(todo, close, n_todo)
         return [(whole, n_whole, items, self.tables.screen), self._joined(*self._ordered(close))]
 
-    def joined_totals(self):
-        """How many pairs have near faces, and what their joined meshes have in all, in the order of
-        `JOINED`."""
-        return self.joined[self.most :: 2 * self.most]
+    def _told(self):
+        """What a run has to be asked for at its end, by name, for `told`."""
+        sums = self.joined[self.most :: 2 * self.most]
+        return {("nodes",): self.need_nodes, ("patches",): self.n_listed, ("pairs near", *JOINED): sums}
+
+    def told(self, counts):
+        """`counts` by name, where sums of what joined meshes have are no longer sums of all before."""
+        before = 0
+        for name in ("pairs near", *JOINED) if self.near is not None else ():
+            counts[name], before = counts[name] - before, counts[name]
+        return counts
 
     def _blank(self, *buffers):
         self.blanks += buffers

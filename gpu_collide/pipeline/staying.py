@@ -295,9 +295,9 @@ def _counts(be, chain, inputs, n, report):
         asked[("pairs hit",)] = (chain.toi <= 1.5).sum().reshape(1)
         if chain.near is not None:
             asked[("pairs close",)] = chain.n_near
-    numbers = be.numbers(*asked.values())
-    return {name: n for names, found in zip(asked, numbers, strict=True)
-            for name, n in zip(names, found, strict=True)}  # fmt: skip
+    names = [name for names in asked for name in names]
+    numbers = [n for numbers in be.numbers(*asked.values()) for n in numbers]
+    return chain.told(dict(zip(names, numbers, strict=True)))
 
 
 def _report(work, chain, counts, n):

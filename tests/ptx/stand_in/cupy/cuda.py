@@ -1,5 +1,6 @@
 """Devices, streams and the runtime's errors."""
 
+import gc
 import threading
 import time
 import weakref
@@ -321,6 +322,15 @@ def use_on_stream(arrays, what="", name=""):
         lo, hi = byte_bounds(array.view_) if array.size else (base, base)
         buffer.uses.add(lo - base, hi - base, stream, behind, buffer.n)
     return stream
+
+
+def forget():
+    """Not CuPy's: everything has ended, and what was wrong before is no fault of what follows."""
+    for stream in _streams.values():
+        stream._pending.clear()
+    Device().synchronize()
+    gc.collect()
+    _late.clear()
 
 
 class PinnedMemory(bytearray):
