@@ -16,6 +16,7 @@ from gpu_collide.backends.buffers import DeviceMemoryError, shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.declarations import PRECISIONS
 from gpu_collide.backends.fork import Driver, LostByFork
+from gpu_collide.backends.lane import Lane
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
 
 if TYPE_CHECKING:
@@ -282,6 +283,33 @@ class CudaBackend(Backend):
         host = [buf.get(blocking=False) for buf in buffers]
         self._cupy.cuda.get_current_stream().synchronize()
         return host
+
+    @_translating
+    def lane(self) -> Lane:
+        """A `Lane` for copies beside the work, until `give_lane`."""
+        kept = self.kept.setdefault("lanes", [])
+        return kept.pop() if kept else Lane(self._cupy)
+
+    def give_lane(self, lane: Lane) -> None:
+        """Keep a lane for the next call. What it has not copied yet comes before all later work."""
+        self.behind(lane.last())
+        self.kept["lanes"].append(lane)
+
+    @_translating
+    def begin(self, lane: Lane) -> None:
+        """`Lane.begin`."""
+        lane.begin()
+
+    @_translating
+    def send(self, lane: Lane, arrays: Any, buffers: Any) -> Any:
+        """`Lane.send`."""
+        return lane.send(arrays, buffers)
+
+    @_translating
+    def behind(self, event: Any) -> None:
+        """What the current stream is given next waits for an event; the host does not."""
+        if event is not None:
+            self._cupy.cuda.get_current_stream().wait_event(event)
 
     @_translating
     def mark(self) -> Any:

@@ -41,7 +41,8 @@ PROGRAMS = {
     "primitives": ("pluecker/p01_primitives.c",),
     "pluecker": ("pluecker/p02_translate.c", "pluecker/p03_rotate.c", "pluecker/p04_contacts.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c"),
-    "given": ("given/g01_poses.c", "given/g02_pairs.c", "given/g03_select.c"),
+    "given": ("given/g01_poses.c", "given/g02_pairs.c", "given/g03_select.c", "given/g04_apart.c"),
+    "joining": ("given/g05_join.c",),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 

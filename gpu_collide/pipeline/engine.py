@@ -127,9 +127,7 @@ class Pipeline:
                 return sealed(fields, self._info())
             prepared = self._placed(bodies)
             self._leave_room()
-        if isinstance(pairs, staying.Given) and not staying.serves(
-            self.backend, self.options, bodies, prepared.any_near
-        ):
+        if isinstance(pairs, staying.Given) and not staying.serves(self.backend, bodies):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
         fields, work = screw.collide(run, self.options, prepared, bodies, pairs, progress, stay)
         info, self.invalid = self._info(), work.invalid

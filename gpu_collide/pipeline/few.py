@@ -15,11 +15,11 @@ import numpy as np
 from gpu_collide._validate import all_true, owned
 from gpu_collide.backends.sequence import Count, Scan, Zero
 from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.chain import Stages
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.poses import NAMES
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE
 from gpu_collide.pipeline.screen import REFINE, scratch_guess
+from gpu_collide.pipeline.stages import Stages
 
 __all__ = ["MOST_PAIRS", "FewPairs"]
 
@@ -208,10 +208,10 @@ class _Kept(Stages):
         self._items[:, 0] = np.arange(most)
         self.nbytes += self._items.nbytes + self._numbers.nbytes
         self._pairs, self._heights = None, False
-        self.steps = []
+        self.steps, self.left = [], {}
         self._launch("s01_screw", self.n, most)
         todo, n_todo = self._filter(self._given(np.arange(self.most), np.int32))
-        self._screen(todo, n_todo, groups)
+        self._screen(groups, (todo, n_todo, self.items, self.tables.screen))
         if self.options.check_start:
             self._overlap(todo, n_todo)
         self._solve()

@@ -13,7 +13,7 @@ import numpy as np
 from gpu_collide import _options
 from gpu_collide.pipeline.run import MOST_INDEX
 
-__all__ = ["FILTERS", "apply", "narrow_phase"]
+__all__ = ["FILTERS", "apply", "narrow_phase", "plane_groups", "plane_reals"]
 
 #: Name of each filter and its kernel.
 FILTERS = {name: f"f{k:02d}_{name}" for k, name in enumerate(_options.FILTERS, start=1)}
@@ -56,16 +56,25 @@ def apply(work, piece):
 def _plane(work, piece, args):
     """Launch f03, which has scratch for each group."""
     run, be, t = work.run, work.run.backend, work.prepared.tables
-    vertices = 2 * int(t.counts[:, 0].max())
-    reals = 4 * vertices + 2 * be.group_size
-    most = run.room.fits(reals * run.raster.itemsize + 8 * be.group_size, share=4)
-    groups = min(be.max_groups, args["n_todo"], most)
-    if groups < 1 or reals > MOST_INDEX:  # a test that may be left out
+    reals, groups = plane_reals(run, t), plane_groups(run, t, args["n_todo"])
+    if not groups:  # a test that may be left out
         be.fill(args["keep_out"], 1)
         return
     run.launch_groups(FILTERS["plane"], groups, piece.buffers, t.screen, t.buffers, reals_per_group=reals,
                       scratch_reals=be.empty(groups * reals, run.raster),
                       scratch_ints=be.empty(groups * 2 * be.group_size, np.int32), **args)  # fmt: skip
+
+
+def plane_reals(run, tables):
+    """Raster numbers of scratch that a group of f03 takes."""
+    return 8 * int(tables.counts[:, 0].max()) + 2 * run.backend.group_size
+
+
+def plane_groups(run, tables, n, share=4):
+    """Groups of f03 for `n` pairs, whose scratch takes a share of the room at most; 0: there is none."""
+    reals, size = plane_reals(run, tables), run.backend.group_size
+    most = run.room.fits(reals * run.raster.itemsize + 8 * size, share=share)
+    return 0 if reals > MOST_INDEX else min(run.backend.max_groups, n, most)
 
 
 _NARROW = ("screen", "s07_solve", "s08_place", "s08_contacts", "s09_near", "s09_overlap")

@@ -91,6 +91,7 @@ class Work:
     prepared: Prepared
     report: FilterReport | None = None
     narrow: int = 0  # pairs that came to the narrow phase
+    hits: int = 0  # pairs with a contact, where they were counted for the report
     invalid: int | None = None  # pairs with a body without poses, where somebody counted them
 
 
@@ -176,7 +177,7 @@ def collide(run, options, prepared, bodies, pairs, progress=None, stay=False):
     """
     work = Work(run, options, prepared, FilterReport() if options.report else None)
     found, total = Gathered(), len(pairs)
-    blocks, stays = [pairs], staying.serves(run.backend, options, bodies, prepared.any_near)
+    blocks, stays = [pairs], staying.serves(run.backend, bodies)
     if not isinstance(pairs, (np.ndarray, staying.Given)):
         limit = max(1, min(BLOCK, run.room.fits(BLOCK_BYTES)))
         blocks = pairs.blocks(limit, True) if stays else pairs.blocks(limit)
@@ -189,7 +190,7 @@ def collide(run, options, prepared, bodies, pairs, progress=None, stay=False):
     fields = found.fields(run, stay)
     run.spent("assemble", begun)
     if work.report is not None:
-        filters.narrow_phase(work, int((fields["toi"] < np.inf).sum()))
+        filters.narrow_phase(work, work.hits if stays else int((fields["toi"] < np.inf).sum()))
     return fields, work
 
 
@@ -198,10 +199,11 @@ def _staying(work, bodies, pairs, found, total, stay, progress):
     options, prepared, m = work.options, work.prepared, len(bodies.meshes)
     every = np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1)
     rows = takes_rows(options, prepared, every)
-    heights = (lambda: row_heights(options, prepared, every, rows)) if rows else None
+    asked = rows or options.refine != "exact"
+    heights = (lambda: row_heights(options, prepared, every, rows)) if asked else None
 
     def refusal(pair, need):
-        return _refusal(work, pair, need, False)
+        return _refusal(work, pair, need, prepared.any_near)
 
     invalid = staying.block(work, bodies, pairs, found, total, stay, heights, refusal, progress)
     work.invalid = (work.invalid or 0) + invalid

@@ -8,15 +8,16 @@ here (``kernels/given``). The bits are those of `gpu_collide.pipeline.screw`.
 from __future__ import annotations
 
 import time
-import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_collide._validate import check_pairs
+from gpu_collide.pipeline.arriving import Given, Inputs
 from gpu_collide.pipeline.chain import Chain
+from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
 from gpu_collide.pipeline.gather import FIELDS
-from gpu_collide.pipeline.poses import bind_poses, take_given
+from gpu_collide.pipeline.joining import JOINED, node_bytes
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE, SPARE_NEXT, TooLarge
 from gpu_collide.pipeline.screen import scratch_guess
 
@@ -24,75 +25,29 @@ __all__ = ["Given", "block", "serves"]
 
 #: Combinations of two meshes for which heights of rows are made.
 MOST_HEIGHTS = 1 << 16
-#: Pairs of a piece at most.
-MOST_PAIRS = 1 << 20
-#: Candidates and hits of a pair for which there is room where nothing is known, and for how many in all.
-FIRST = {"candidates": 12.0, "hits": 4.0}
-LEAST = 4096
-#: The share of the memory limit that the scratch of all groups may take.
-SCRATCH_SHARE = 4
-#: Bytes of all buffers for each pair (beside its screw), candidate and hit.
-PAIR_BYTES, CANDIDATE_BYTES, HIT_BYTES = 200, 32, 220
+#: Pairs of a piece at most; and where they come from the host, so that there is a next piece to send.
+MOST_PAIRS, MOST_SENT = 1 << 20, 1 << 18
+#: Candidates, hits, and patches of a pair for which there is room where nothing is known; of how many patches
+#: a joined mesh is, for the scratch of the screen; nodes of a set of b05.
+FIRST = {"candidates": 12.0, "hits": 4.0, "patches": 16.0}
+FIRST_PATCHES, FIRST_NODES = 8, 256
+#: The least for which there is room, if it is there; else.
+LEAST, LITTLE = 4096, 64
+#: The share of the memory limit that the scratch of all groups may take: of the screen, and of f03 and b05.
+SCRATCH_SHARE, OTHER_SHARE = 4, 8
+#: Bytes of all buffers for each pair (beside its screw), candidate, hit, and row of the list of patches; how
+#: many more for a pair in single precision, and one that may look at near faces.
+PAIR_BYTES, CANDIDATE_BYTES, HIT_BYTES, PATCH_BYTES = 200, 32, 220, 80
+SINGLE_BYTES, NEAR_BYTES = 140, 440
 #: Kinds of queries for which the guesses are kept on a backend.
 MOST_KINDS = 64
+#: What is guessed for each pair; the rest is for a group.
+EACH = ("candidates", "hits", "patches", *JOINED)
 
 
-class Given(NamedTuple):
-    """Pairs that lie on the device, and that nobody has looked at.
-
-    Attributes
-    ----------
-    rows : (p, 2) int64 device array
-        Of the library's own.
-    """
-
-    rows: Any
-
-    def __len__(self):
-        return self.rows.shape[0]
-
-
-class _Inputs(NamedTuple):
-    """What all pieces of a block read.
-
-    Attributes
-    ----------
-    poses : dict
-        Buffers of poses, shapes and validity, by the names of kernel arguments.
-    given : (p, 2) int64 device array
-    height : buffer
-        Height of a row for each two meshes; one number if nobody asks.
-    rows : bool
-        Does any pair look for its candidates in rows?
-    pairs : (p, 2) int32 device array
-        Filled piece by piece.
-    wrong : (2,) int32 buffer
-        Rows that are no pair, and pairs with a body without poses.
-    n_meshes : int
-    """
-
-    poses: dict
-    given: Any
-    height: Any
-    rows: bool
-    pairs: Any
-    wrong: Any
-    n_meshes: int
-
-
-def serves(backend, options, bodies, any_near):
-    """Can these options be answered so? Exact times of whole meshes in float64, without a report and without
-    the filter that has scratch for each group."""
-    return (
-        backend.kind == "cuda"
-        and options.refine == "exact"
-        and options.precision != "single"
-        and not options.report
-        and "plane" not in options.filters
-        and not any_near
-        and len(bodies) > 0
-        and len(bodies.meshes) ** 2 <= MOST_HEIGHTS
-    )
+def serves(backend, bodies):
+    """Can pairs of these bodies be answered so?"""
+    return backend.kind == "cuda" and len(bodies) > 0 and len(bodies.meshes) ** 2 <= MOST_HEIGHTS
 
 
 def block(work, bodies, pairs, found, total, stay, heights, refusal, progress=None):
@@ -124,57 +79,55 @@ def block(work, bodies, pairs, found, total, stay, heights, refusal, progress=No
     ValueError
         A row of `pairs` is no pair.
     """
-    run, be = work.run, work.run.backend
-    here, given = isinstance(pairs, np.ndarray), pairs.rows if isinstance(pairs, Given) else None
-    rows = (be.to_device(pairs) if here else pairs).astype(np.int64) if given is None else given
     begun = time.perf_counter()
-    inputs = _inputs(work, bodies, rows, heights)
-    run.spent("prepare", begun)
-    guess, done, invalid = _guess(work, inputs.rows), found.pairs, 0
+    table = _heights(work, heights)
+    inputs = Inputs(work, bodies, pairs)
+    work.run.spent("prepare", begun)
+    here, done, invalid = isinstance(pairs, np.ndarray), found.pairs, 0
+    common = _Block(work, inputs, table, heights is not None, _guess(work, heights is not None), done, stay)
 
     def some(at, stop):
         nonlocal invalid
-        piece, wrong, invalid = _piece(work, inputs, guess, (at, stop, done), stay)
+        piece, wrong, invalid = _piece(common, at, stop)
         if wrong:
-            check_pairs(be.to_host(given), len(bodies))  # raises, and names them
+            check_pairs(work.run.backend.to_host(inputs.given.rows), len(bodies))  # raises, and names them
             raise AssertionError("a pair is wrong for the kernel and right for the host")
         found.add_piece(*piece)
 
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     refused = lambda at, need: refusal(done + at, need)  # noqa: E731
-    run.room.pieces(len(rows), _size(work, guess), some, None, refused, passed_on)
+    try:
+        work.run.room.pieces(len(pairs), _size(common, here), some, None, refused, passed_on)
+    finally:
+        inputs.end()
     found.add_block(pairs if here and not stay else inputs.pairs, None)
     return invalid
 
 
-def _inputs(work, bodies, rows, heights):
-    run, be, prepared = work.run, work.run.backend, work.prepared
-    n = len(bodies.meshes)
-    return _Inputs(
-        _poses(run, bodies) if prepared.placed is None else prepared.placed, rows, _heights(work, heights),
-        heights is not None, be.empty(rows.shape, np.int32), be.zeros(2, np.int32), n,
-    )  # fmt: skip
+class _Block(NamedTuple):
+    """What all pieces of a block have in common.
 
+    Attributes
+    ----------
+    work : Work
+    inputs : Inputs
+    height : buffer
+        Height of a row for each two meshes; one number if nobody asks.
+    rows : bool
+        Are heights of rows asked for?
+    guess : dict of str to float
+    done : int
+        Pairs of the blocks before.
+    stay : bool
+    """
 
-def _poses(run, bodies):
-    """Poses as the kernels read them, from where they are."""
-    poses = take_given(run, bodies)
-    if poses is None:
-        return bind_poses(run, bodies, None).buffers
-    return poses | {"shape_in": _shapes(run, bodies)}
-
-
-def _shapes(run, bodies):
-    """Which mesh each body has, kept for the array that says so: bodies that move keep theirs."""
-    be, shape = run.backend, bodies.shape
-    if len(bodies.meshes) == 1:
-        return be.zeros(len(shape), np.int32)
-    kept = be.kept.setdefault("shapes", {})
-    known, buffer = kept.get(id(shape), (None, None))
-    if known is None or known() is not shape:
-        key, buffer = id(shape), run.to_device(shape, np.int32)
-        kept[key] = weakref.ref(shape, lambda _: kept.pop(key, None)), buffer
-    return buffer
+    work: Any
+    inputs: Any
+    height: Any
+    rows: bool
+    guess: dict
+    done: int
+    stay: bool
 
 
 def _heights(work, heights):
@@ -188,89 +141,197 @@ def _heights(work, heights):
     return made[key]
 
 
+def _near(work):
+    """Which meshes make a pair look at near faces only, on the device; None if no mesh does."""
+    prepared = work.prepared
+    if not prepared.any_near:
+        return None
+    made, key = prepared.tables.made, ("near", prepared.near.tobytes())
+    if key not in made:
+        made[key] = work.run.to_device(prepared.near, np.uint8)
+    return made[key]
+
+
 def _guess(work, rows):
     """How much pairs took in the calls before, by name; kept on the backend for queries of a kind."""
-    o, tables = work.options, work.prepared.tables
+    o, tables, prepared = work.options, work.prepared.tables, work.prepared
     kept = work.run.backend.kept.setdefault("guesses", {})
-    key = (o.precision, o.candidates, o.filters, o.min_properness, *tables.largest.tolist())
+    key = (o.precision, o.candidates, o.filters, o.min_properness, o.refine, o.resolution, o.pixel_size,
+           prepared.near.tobytes(), *tables.largest.tolist())  # fmt: skip
     if key not in kept:
         while len(kept) >= MOST_KINDS:
             kept.pop(next(iter(kept)))
-        reals, ints = scratch_guess(tables.largest, rows)
-        kept[key] = {**FIRST, "reals": reals, "ints": ints}
+        kept[key] = _first(tables, prepared, rows)
     return kept[key]
 
 
-def _size(work, guess):
+def _first(tables, prepared, rows):
+    """What is guessed where nothing is known."""
+    whole = tables.counts[~prepared.near]
+    largest = whole.max(axis=0) if len(whole) else np.zeros(3, np.int64)
+    guess = dict(FIRST)
+    if prepared.any_near:
+        nv, ne, nf, corners, *around = tables.part_sizes[len(tables.counts) :].mean(axis=0)
+        each = (nv, ne, nf, 4 * nv + 5 * ne + 3 * nf + 2 * corners + sum(around) + 4)
+        guess |= {name: FIRST["patches"] * n for name, n in zip(JOINED, each, strict=True)}
+        guess["nodes"] = FIRST_NODES
+        patches = FIRST_PATCHES * tables.part_sizes[len(tables.counts) :, :3].max(axis=0)
+        largest = np.maximum(largest, np.minimum(patches, tables.largest))
+    else:
+        del guess["patches"]
+    guess["reals"], guess["ints"] = scratch_guess(largest, rows)
+    return guess
+
+
+def _size(block, here):
     """Pairs a piece: what fits the memory limit."""
-    each = _pair_bytes(work.run) + CANDIDATE_BYTES * guess["candidates"] + HIT_BYTES * guess["hits"]
-    room = work.run.room
-    return max(1, min(MOST_PAIRS, int(room.fits(int(each) + 1, held=room.max_bytes // SCRATCH_SHARE))))
+    run, guess = block.work.run, block.guess
+    each = _pair_bytes(block) + sum(n * guess[name] for name, n in _entry_bytes(block).items())
+    shares = 1 / SCRATCH_SHARE + len(_others(block, MOST_PAIRS)) / OTHER_SHARE
+    held = int(run.room.max_bytes * shares)
+    return max(1, min(MOST_SENT if here else MOST_PAIRS, int(run.room.fits(int(each) + 1, held=held))))
 
 
-def _pair_bytes(run):
-    return int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + PAIR_BYTES
+def _pair_bytes(block):
+    run = block.work.run
+    nbytes = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + PAIR_BYTES
+    return nbytes + SINGLE_BYTES * block.inputs.single + NEAR_BYTES * block.work.prepared.any_near
 
 
-def _room(work, guess, n):
-    """What there is room for, by name, and groups of the screen."""
-    run = work.run
+def _entry_bytes(block):
+    """Bytes of an entry of each list of which there is room for so many a pair."""
+    found = {"candidates": CANDIDATE_BYTES, "hits": HIT_BYTES}
+    if block.work.prepared.any_near:
+        raster = block.work.run.raster.itemsize
+        found |= {"patches": PATCH_BYTES} | {name: width * raster or 4 for name, width in JOINED.items()}
+    return found
+
+
+def _others(block, n):
+    """Groups of f03 and of b05, with what a group takes, as far as they are launched."""
+    run, found = block.work.run, {}
+    if "plane" in block.work.options.filters:
+        tables, size = block.work.prepared.tables, run.backend.group_size
+        groups = plane_groups(run, tables, n, OTHER_SHARE)
+        found["planes"] = groups, plane_reals(run, tables) * run.raster.itemsize + 8 * size
+    if block.work.prepared.any_near:
+        group = node_bytes(run, block.guess["nodes"])
+        most = run.room.fits(group, share=OTHER_SHARE)
+        found["node_groups"] = max(1, min(run.backend.max_groups, n, most)), group
+    return found
+
+
+def _room(block, n):
+    """What there is room for, as a `Chain` takes it."""
+    run, guess, each = block.work.run, block.guess, _entry_bytes(block)
     group = guess["reals"] * run.raster.itemsize + guess["ints"] * 4
     groups = max(1, min(run.backend.max_groups, n, run.room.fits(group, share=SCRATCH_SHARE)))
-    for least in (LEAST, 64):  # much for a few pairs, if there is room
-        room = {name: max(least, int(n * guess[name])) for name in ("candidates", "hits")}
-        room |= {name: guess[name] for name in ("reals", "ints")}
-        need = groups * group + CANDIDATE_BYTES * room["candidates"] + HIT_BYTES * room["hits"]
-        need += n * _pair_bytes(run)
+    others = _others(block, n)
+    held = groups * group + n * _pair_bytes(block) + sum(k * size for k, size in others.values())
+    for least in (LEAST, LITTLE):  # much for a few pairs, if there is room
+        room = {name: max(least, int(n * guess[name])) for name in each}
+        room |= {name: guess[name] for name in guess if name not in each}
+        need = held + sum(room[name] * size for name, size in each.items())
         if need <= run.room.max_bytes and 4 * max(room.values()) <= MOST_INDEX:
-            return room, groups
+            others = {name: k for name, (k, _) in others.items()}
+            return {"planes": 0, "groups": groups} | room | others
     raise TooLarge(need)
 
 
-def _piece(work, inputs, guess, place, stay):
+def _piece(block, at, stop):
     """All launches for the pairs from `at` to `stop`, and one look at the counts."""
-    run, be = work.run, work.run.backend
-    at, stop, done = place
-    n, poses = stop - at, inputs.poses
-    _room(work, guess, n)  # before anything is made
-    made = {
-        "pairs_out": inputs.pairs[at:stop].reshape(-1), "items_out": be.empty(3 * n, np.int32),
-        "todo_out": be.empty(n, np.int32), "row_height_out": be.empty(n, run.real), "wrong_out": inputs.wrong,
-    }  # fmt: skip
-    run.launch_ahead(
-        "g02_pairs", n, poses, made, n_pairs=n, n_bodies=poses["valid_in"].size, n_meshes=inputs.n_meshes,
-        rows=int(inputs.rows), given_in=inputs.given[at:stop].reshape(-1), height_in=inputs.height,
-    )  # fmt: skip
+    (work, inputs, *_), n = block, stop - at
+    run, be, options = work.run, work.run.backend, work.options
+    _room(block, n)  # before anything is made
+    buffers, items, todo, poses = _taken_over(block, at, stop)
     while True:
-        room, groups = _room(work, guess, n)
-        buffers = poses | {"pairs_in": made["pairs_out"], "row_height_in": made["row_height_out"]}
-        chain = Chain(run, work.options, work.prepared.tables, n, buffers, made["items_out"],
-                      made["todo_out"], room, groups, first=done + at)  # fmt: skip
+        chain = Chain(run, options, work.prepared.tables, n, dict(buffers), items, todo, _room(block, n),
+                      first=block.done + at, near=_near(work))  # fmt: skip
         chain.sequence.run()
-        *counted, (total,), (wrong, invalid) = be.numbers(*chain.counted(), chain.start[n:], inputs.wrong)
+        inputs.ahead(stop, stop + n)
+        counts = _counts(be, chain, inputs, n, options.report)
         for name, seconds in chain.sequence.seconds().items():
             run.timings[name] = run.timings.get(name, 0.0) + seconds
-        if wrong:
-            return None, wrong, invalid
-        lacks = chain.lacking(counted)
-        _learn(guess, lacks, counted, n)
+        if counts["wrong"]:
+            return None, counts["wrong"], 0
+        lacks = chain.lacking(counts)
+        _learn(block.guess, lacks, counts, n)
         if not lacks:
-            return _taken(be, chain, total, stay), wrong, invalid
+            break
+    _report(work, chain, counts, n)
+    total = counts["contacts"]
+    out = {name: buffer[:total] for name, buffer in chain.out.items()}
+    if inputs.single and total:
+        numbers = out["pair"] - np.int32(block.done + at)
+        out["position"] = out["position"] + inputs.origins(poses, at, stop, numbers)
+    return _taken(be, chain, total, out, block.stay), 0, counts["invalid"]
 
 
-def _learn(guess, lacks, counted, n):
+def _taken_over(block, at, stop):
+    """Buffers of the poses and of what is known of each pair, items, numbers of the pairs, and the poses as
+    they came (in single precision each pair gets its own)."""
+    (work, inputs, height, rows, *_), n = block, stop - at
+    run, be = work.run, work.run.backend
+    poses, given = inputs.piece(at, stop)
+    pairs = inputs.pairs[at:stop].reshape(-1)
+    made = {
+        "pairs_out": pairs, "items_out": be.empty(3 * n, np.int32), "todo_out": be.empty(n, np.int32),
+        "row_height_out": be.empty(n, run.real), "wrong_out": inputs.wrong,
+    }  # fmt: skip
+    run.launch_ahead(
+        "g02_pairs", n, poses, made, n_pairs=n, n_bodies=poses["valid_in"].size,
+        n_meshes=len(work.prepared.meshes), rows=int(rows), given_in=given, height_in=height,
+    )  # fmt: skip
+    buffers = inputs.apart(poses, pairs) if inputs.single else poses | {"pairs_in": pairs}
+    buffers = buffers | {"row_height_in": made["row_height_out"]}
+    return buffers, made["items_out"], made["todo_out"], poses
+
+
+def _counts(be, chain, inputs, n, report):
+    """All that the host wants to know of a run, by name; this is what it waits for."""
+    asked = chain.counted() | {("contacts",): chain.start[n:], ("wrong", "invalid"): inputs.wrong}
+    if report:
+        asked |= {(f"left by {name}",): left for name, left in chain.left.items()}
+        asked[("pairs hit",)] = (chain.toi <= 1.5).sum().reshape(1)
+        if chain.near is not None:
+            asked[("pairs close",)] = chain.n_near
+    names = [name for names in asked for name in names]
+    numbers = [n for numbers in be.numbers(*asked.values()) for n in numbers]
+    return chain.told(dict(zip(names, numbers, strict=True)))
+
+
+def _report(work, chain, counts, n):
+    """Add what each test settled, and what it took, if that is to be told."""
+    if work.report is None:
+        return
+    seconds, left = chain.sequence.seconds(), n
+    for name in work.options.filters:
+        if not left:
+            break
+        passed = counts.get(f"left by {name}", left)
+        work.report.add(name, left, left - passed, seconds.get(FILTERS[name], 0.0))
+        left = passed
+    close = counts.get("pairs close", 0)
+    if close:
+        took = sum(spent for name, spent in seconds.items() if name.startswith(("b05", "b06", "g05")))
+        work.report.add("near features", close, close - counts["pairs near"], took)
+    work.narrow += left - close + counts.get("pairs near", 0)
+    work.hits += counts["pairs hit"]
+
+
+def _learn(guess, lacks, counts, n):
     """Guess as much as was needed, and some to spare."""
-    guess.update({name: int(SPARE * lacks[name]) + 64 for name in ("reals", "ints") if name in lacks})
-    (_, (candidates,), (hits,)), spare = counted, SPARE if lacks else SPARE_NEXT
-    for name, count in (("candidates", candidates), ("hits", hits)):
-        found = lacks.get(name, count)
-        if name in lacks or not lacks:  # behind what was too short all counts are too low
-            guess[name] = spare * found / n + (64 / n if lacks else 0.0)
+    spare = SPARE if lacks else SPARE_NEXT
+    for name in guess:
+        if name in EACH and (name in lacks or not lacks):  # behind what was too short all counts are too low
+            guess[name] = spare * lacks.get(name, counts[name]) / n + (64 / n if lacks else 0.0)
+        elif name in lacks:
+            guess[name] = int(SPARE * lacks[name]) + 64
 
 
-def _taken(be, chain, total, stay):
+def _taken(be, chain, total, out, stay):
     """Status and time of the pairs, where their contacts begin, how many there are, and their fields."""
-    out = {name: buffer[:total].reshape(-1) for name, buffer in chain.out.items()}
+    out = {name: buffer.reshape(-1) for name, buffer in out.items()}
     if stay:  # in buffers of their own size: those of the chain have room to spare
         return chain.status, chain.toi, chain.start, total, {k: v.copy() for k, v in out.items()}
     status, toi, start, *fields = be.to_hosts([chain.status, chain.toi, chain.start, *out.values()])

@@ -216,7 +216,7 @@ GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL in
 
 GC_KERNEL void b05_features(
     int n_todo,
-    GC_GLOBAL const int *todo_in,        /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *todo_in,        /* (n_todo,) pair numbers, below 0: none */
     GC_GLOBAL const int *pairs_in,       /* (n_pairs, 2) */
     GC_GLOBAL const int *shape_in,       /* (bodies,) */
     GC_GLOBAL const gc_real *screw_in,   /* (n_pairs, GC_SCREW_STRIDE) */
@@ -237,7 +237,7 @@ GC_KERNEL void b05_features(
             int pair = todo_in[g], most;
             GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_STRIDE;
             GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
-            if (!state_in[pair]) {
+            if (pair >= 0 && !state_in[pair]) {
                 gc_near_pair p;
                 gc_front a = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);

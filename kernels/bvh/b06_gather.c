@@ -139,7 +139,7 @@ GC_FN void gc_gather_topology(
 GC_KERNEL void b06_gather(
     int n_entries,
     GC_GLOBAL const int *entries_in,    /* (n_entries, GC_GATHER_STRIDE) */
-    GC_GLOBAL const int *mesh_in,       /* (n_entries,) joined mesh of each entry */
+    GC_GLOBAL const int *mesh_in,       /* (n_entries,) joined mesh of each entry, below 0: none */
     GC_GLOBAL const int *mesh_start_in, /* (meshes + 1,) first entry of each joined mesh */
     GC_GLOBAL const int *headers_in,    /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
@@ -165,6 +165,7 @@ GC_KERNEL void b06_gather(
         gc_vec origin;
         gc_gather b;
         gc_mesh p, m;
+        if (mesh < 0) continue;
         gc_gather_load(entries_in + GC_GATHER_STRIDE * g, &b);
         part = b.part;
         gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);

@@ -195,17 +195,23 @@ typedef struct {
     ONE(X, faces) /* of it, as bits */
 GC_RECORD(GC_LISTED)
 
-/* where a listed patch goes in a joined mesh (b06): what lies before it there; and which of its faces are near */
-#define GC_GATHER_STRIDE 9
-#define GC_GATHER_COLUMNS(ONE, MANY, X) \
-    ONE(X, part) \
+/* what is counted of a part, in the order of the columns of a gather: its features, and the entries of four tables */
+#define GC_TALLY_STRIDE 7
+#define GC_TALLY_COLUMNS(ONE, MANY, X) \
     ONE(X, vertices) \
     ONE(X, edges) \
     ONE(X, faces) \
     ONE(X, corners) \
     ONE(X, edge_faces) \
     ONE(X, vertex_edges) \
-    ONE(X, vertex_faces) \
+    ONE(X, vertex_faces)
+GC_RECORD(GC_TALLY)
+
+/* where a listed patch goes in a joined mesh (b06): what lies before it there; and which of its faces are near */
+#define GC_GATHER_STRIDE 9
+#define GC_GATHER_COLUMNS(ONE, MANY, X) \
+    ONE(X, part) \
+    GC_TALLY_COLUMNS(ONE, MANY, X) \
     ONE(X, near) /* bits */
 GC_RECORD(GC_GATHER)
 typedef struct {

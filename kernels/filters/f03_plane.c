@@ -211,7 +211,7 @@ GC_LARGE int f03_may_meet(
 
 GC_KERNEL void f03_plane(
     int n_todo,
-    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers */
+    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers, below 0: none */
     GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) */
     GC_GLOBAL const int *shape_in,          /* (bodies,) mesh of each body */
     GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
@@ -226,8 +226,9 @@ GC_KERNEL void f03_plane(
 {
     int i = GC_GROUP_LO(n_todo);
     if (i < GC_GROUP_HI(n_todo)) do {
-            int pair = todo_in[i], ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]], keep = 1;
-            if (!state_in[pair]) {
+            int pair = todo_in[i], keep = pair >= 0;
+            if (pair >= 0 && !state_in[pair]) {
+                int ma = shape_in[pairs_in[2 * pair]], mb = shape_in[pairs_in[2 * pair + 1]];
                 gc_screw k;
                 gc_view w;
                 gc_mesh a, b;

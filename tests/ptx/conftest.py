@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+import gpu_collide.backends as backends
 from gpu_collide.backends import cuda, nvrtc, sources
 from gpu_collide.backends.cache import private_file
 from gpu_collide.errors import BackendUnavailableError
@@ -36,6 +37,17 @@ def cupy(possible):
 def on_ptx(cupy):
     """A backend `cuda` on the stand-in."""
     return cuda.CudaBackend()
+
+
+@pytest.fixture(name="cuda")
+def opened(cupy, monkeypatch):
+    """`cupy`, and the backend `cuda` opened on it for `gc.collide`; results are not checked anew, which would
+    copy them."""
+    monkeypatch.setattr(backends, "_open", {})
+    monkeypatch.setattr(cuda.CudaBackend, "group_size", 32)
+    monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")
+    backends.get_backend("cuda")
+    return cupy
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import threading
 import weakref
 from collections import Counter, deque
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -70,8 +71,7 @@ class Buffer:
     def __init__(self, owner: Device, at: int, n: int):
         self.device, self.at, self.n = owner, at, n
         self.bytes = owner.memory[at : at + n]
-        self.stream = None  # that used it last, and its clock then
-        self.clock = 0
+        self.uses: Any = None  # who used it last, for those who look
         weakref.finalize(self, owner.release, at, n)
 
 

@@ -100,6 +100,7 @@ def test_streams_are_ordered_only_by_what_orders_them(run, cupy):
     one.wait_event(event)
     with one:
         run(ONE, 1, 8, np.int32(8), a)
+    cupy.cuda.Device().synchronize()
     assert cupy.cuda.get_current_stream() is cupy.cuda.Stream.null
 
 

@@ -65,11 +65,10 @@ class ndarray:  # noqa: N801  CuPy's name
         cuda.check_pending()
         stream = stream or cuda.get_current_stream()
         with stream:
-            cuda.use_on_stream([self.buffer])
+            cuda.use_on_stream([self], "down")
         cuda.moved.update({"down": 1, "bytes down": self.nbytes})
         if blocking:
-            cuda.moved["waits"] += 1
-            stream.read = stream.clock
+            stream.is_read()
         if out is None:
             return self.view_.copy(order=order)
         out[...] = self.view_
@@ -77,8 +76,8 @@ class ndarray:  # noqa: N801  CuPy's name
 
     def item(self, *index):
         cuda.check_pending()
-        cuda.moved.update({"down": 1, "bytes down": self.itemsize, "waits": 1})
-        cuda.get_current_stream().read = cuda.get_current_stream().clock
+        cuda.use_on_stream([self], "down").is_read()
+        cuda.moved.update({"down": 1, "bytes down": self.itemsize})
         return self.view_.item(*index)
 
     def tolist(self):
@@ -137,13 +136,20 @@ class ndarray:  # noqa: N801  CuPy's name
             raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
         if array.dtype != self.dtype or array.shape != self.shape:
             raise TypeError(f"{array.dtype} of {array.shape} cannot be set to {self.dtype} of {self.shape}")
+        if stream is not None and not cuda.is_pinned(array):
+            raise cuda.simulated.Failure(
+                f"{array.nbytes} bytes of pageable memory are copied on stream {stream.ptr}, which does not "
+                "go beside the host's work: take pinned memory"
+            )
         cuda.moved.update({"up": 1, "bytes up": array.nbytes})
         self.view_[...] = array
-        with stream or cuda.get_current_stream():
-            self._was_written(self.view_)
+        with stream or cuda.get_current_stream() as on:
+            self._was_written(self.view_, "up")
+        if stream is not None:
+            on.copies(array)
 
-    def _was_written(self, view):
-        cuda.use_on_stream([self.buffer])
+    def _was_written(self, view, what=""):
+        cuda.use_on_stream([ndarray(view, self.buffer)], what)
         self.buffer.device.written(view)
 
     def __len__(self):
@@ -248,7 +254,7 @@ def _no_numpy(value):
 
 def _plain(x):
     if isinstance(x, ndarray):
-        cuda.use_on_stream([x.buffer])
+        cuda.use_on_stream([x])
         return x.view_
     return type(x)(_plain(y) for y in x) if type(x) in (list, tuple) else x
 
@@ -293,14 +299,14 @@ def empty(shape, dtype=float, order="C"):
         n *= s
     cuda.check_pending()
     buffer = allocate(cuda.Device().id, n)
-    buffer.stream, buffer.clock = cuda.get_current_stream(), cuda.get_current_stream().clock
+    buffer.uses = cuda.Uses(buffer, cuda.get_current_stream())
     return ndarray(buffer.bytes.view(dtype).reshape(shape), buffer)
 
 
-def _new(values):
+def _new(values, what=""):
     made = empty(values.shape, values.dtype)
     made.view_[...] = values
-    made._was_written(made.view_)
+    made._was_written(made.view_, what)
     return made
 
 
@@ -311,7 +317,7 @@ def array(obj, dtype=None, copy=True, order="K"):
     if values.dtype.kind not in "biufc":
         raise ValueError(f"Unsupported dtype {values.dtype}")
     cuda.moved.update({"up": 1, "bytes up": values.nbytes})
-    return _new(values)
+    return _new(values, "up")
 
 
 def asarray(obj, dtype=None, order=None, *, blocking=False):

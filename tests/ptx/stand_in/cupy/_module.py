@@ -49,7 +49,7 @@ class RawKernel:
                 "CUDA_ERROR_INVALID_HANDLE: the kernel belongs to another device", 400
             )
         passed = [self._passed(i, arg, here) for i, arg in enumerate(args)]
-        cuda.use_on_stream({id(a.buffer): a.buffer for a in args if isinstance(a, ndarray)}.values())
+        cuda.use_on_stream([a for a in args if isinstance(a, ndarray)], "launch", self.name)
         counted = simulated.counted
         library = build.library(self._ptx, self.name, count=counted is not None)
         barriers = simulated.device(here).launch(library, self.name, _one(grid), _one(block), passed)

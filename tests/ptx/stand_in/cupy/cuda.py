@@ -1,15 +1,25 @@
 """Devices, streams and the runtime's errors."""
 
+import gc
 import threading
 import time
+import weakref
 from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+try:
+    from numpy.lib.array_utils import byte_bounds
+except ImportError:  # NumPy 1
+    from numpy import byte_bounds
 
 from cupy import _memory as memory
 from tests.ptx import device as simulated
 
 __all__ = [
-    "Device", "Event", "Stream", "driver", "get_current_stream", "get_elapsed_time",
-    "memory", "moved", "runtime",
+    "Device", "Event", "Step", "Stream", "alloc_pinned_memory", "driver", "get_current_stream",
+    "get_elapsed_time", "memory", "moved", "record", "runtime",
 ]  # fmt: skip
 
 _here = threading.local()
@@ -103,10 +113,8 @@ class Device:
         _here.device = self.id
 
     def synchronize(self):
-        moved["waits"] += 1
         check_pending()
-        for stream in _streams.values():
-            stream.seen = stream.clock
+        _host_waits({stream.ptr: stream.clock for stream in _streams.values()}, 0)
 
     def __eq__(self, other):
         return isinstance(other, Device) and self.id == other.id
@@ -119,6 +127,46 @@ class Device:
 
 
 _streams = {}
+_host = {"seen": {}, "read": {}}
+"""Up to which of its steps the host has waited for a stream: by synchronising; and by copies to the host as
+well, which no program should count on for order."""
+record: list | None = None
+"""Not CuPy's: every `Step` since somebody put a list here."""
+_late: list = []  # failures found where nothing can be raised
+
+
+class Step(NamedTuple):
+    """A launch ("launch"), copy ("up", "down") or wait of the host ("wait"). It runs behind those steps that
+    are in `behind`: up to which, by the number of their stream."""
+
+    what: str
+    name: str
+    stream: int
+    clock: int
+    behind: dict
+
+    def beside(self, other):
+        """May both run at the same time?"""
+        return (
+            other.behind.get(self.stream, 0) < self.clock and self.behind.get(other.stream, 0) < other.clock
+        )
+
+
+def _merge(into, more):
+    for stream, clock in more.items():
+        into[stream] = max(into.get(stream, 0), clock)
+
+
+def _host_waits(known, stream, how="seen"):
+    """The host has waited for these steps: what was copied from pinned memory by then was not to change."""
+    moved["waits"] += 1
+    _merge(_host[how], known)
+    if how == "seen":
+        _merge(_host["read"], known)
+    for other in _streams.values():
+        other.settle(_host["read"].get(other.ptr, 0))
+    if record is not None:
+        record.append(Step("wait", how, stream, known.get(stream, 0), dict(known)))
 
 
 class Stream:
@@ -130,9 +178,9 @@ class Stream:
     def __init__(self, null=False, non_blocking=False, ptds=False):
         self.ptr = 0 if null else len(_streams) + 1
         self.non_blocking = non_blocking
-        self.clock = self.seen = 0
-        self.read = 0  # up to where a copy to the host waited; no program should count on it for order
-        self.waited = {}
+        self.clock = 0
+        self.known = {}  # up to which of their steps others precede what runs here next
+        self._pending = []  # copies from pinned memory: clock, memory, what it held
         self._before = []
         self.device_id = Device().id
         _streams[self.ptr] = self
@@ -149,40 +197,75 @@ class Stream:
         _here.stream = self._before.pop()
 
     def synchronize(self):
-        moved["waits"] += 1
         check_pending()
-        self.seen = self.clock
+        _host_waits(self.past(), self.ptr)
 
     def record(self, event=None):
         event = event or Event()
-        event.at = (self, self.clock)
+        event.at = (self, self.clock, self.past())
         return event
 
     def wait_event(self, event):
-        stream, clock = event.at
-        self.waited[stream] = max(self.waited.get(stream, 0), clock)
+        _merge(self.known, event.at[2])
 
-    def runs_after(self, stream, clock):
-        """Whether what runs here next runs after what `stream` did at `clock`."""
-        if stream is self or clock <= stream.seen or clock <= self.waited.get(stream, 0):
-            return True
-        return (self.ptr == 0 and not stream.non_blocking) or (stream.ptr == 0 and not self.non_blocking)
+    def is_read(self):
+        """The host has waited for a copy of what this stream made."""
+        _host_waits(self.past(), self.ptr, "read")
+
+    def past(self):
+        """All steps that precede what runs here next."""
+        found = {**self.known, self.ptr: self.clock}
+        _merge(found, _host["seen"])
+        for other in _streams.values():
+            if (self.ptr == 0 and not other.non_blocking) or (other.ptr == 0 and not self.non_blocking):
+                _merge(found, {other.ptr: other.clock})
+        return found
+
+    def step(self, what, name=""):
+        """Count a step; what precedes it."""
+        if _late:
+            raise simulated.Failure(_late.pop())
+        behind = self.past()
+        self.known = {k: n for k, n in behind.items() if k != self.ptr}
+        self.clock += 1
+        if record is not None and what:
+            record.append(Step(what, name, self.ptr, self.clock, behind))
+        return behind
+
+    def copies(self, memory):
+        """The step that was counted last copies from pinned memory."""
+        self._pending.append((self.clock, memory, memory.tobytes()))
+
+    def settle(self, clock):
+        """The host knows that this stream has come so far."""
+        ended = [copy for copy in self._pending if copy[0] <= clock]
+        self._pending = self._pending[len(ended) :]
+        for _, pinned, held in ended:
+            if pinned.tobytes() != held:
+                raise simulated.Failure(
+                    f"{len(held)} bytes of pinned memory were written to before their copy on stream "
+                    f"{self.ptr} had ended"
+                )
 
 
 class Event:
     def __init__(self, block=False, disable_timing=False, interprocess=False):
-        self.at = (Stream.null, 0)
+        self.at = (Stream.null, 0, {})
         self.time = None
 
     def record(self, stream=None):
         (stream or get_current_stream()).record(self)
         self.time = time.perf_counter()
 
+    @property
+    def done(self):
+        """Here only what the host has waited for has ended: a GPU may be as slow as it likes."""
+        stream, clock, _ = self.at
+        return clock <= _host["read"].get(stream.ptr, 0)
+
     def synchronize(self):
-        moved["waits"] += 1
         check_pending()
-        stream, clock = self.at
-        stream.seen = max(stream.seen, clock)
+        _host_waits(self.at[2], self.at[0].ptr)
 
 
 Stream.null = Stream(null=True)
@@ -191,8 +274,7 @@ Stream.null = Stream(null=True)
 def get_elapsed_time(start, end):
     """Milliseconds between two events, both over."""
     for event in (start, end):
-        stream, clock = event.at
-        if clock > max(stream.seen, stream.read):
+        if not event.done:
             raise CUDARuntimeError("cudaErrorNotReady: device not ready", 600)
     return 1e3 * (end.time - start.time)
 
@@ -201,14 +283,71 @@ def get_current_stream(device_id=None):
     return getattr(_here, "stream", Stream.null)
 
 
-def use_on_stream(buffers):
-    """One step of the current stream that uses `buffers`; raises if one is still used by another stream."""
+class Uses(list):
+    """The last uses of a buffer's bytes: first, end, stream, clock of each."""
+
+    def __init__(self, buffer, owner):
+        super().__init__([(0, buffer.n, owner, owner.clock)])
+        weakref.finalize(buffer, self._freed, owner).atexit = False
+
+    def _freed(self, owner):
+        # the pool gives it to whatever the stream on which it was had asks for next
+        past = owner.past()
+        for _, _, stream, clock in self:
+            if clock > past.get(stream.ptr, 0):
+                _late.append(
+                    f"a buffer was given back to the pool of stream {owner.ptr} while stream {stream.ptr} "
+                    "may still use it: nothing orders the two"
+                )
+
+    def add(self, lo, hi, stream, behind, n):
+        """A use by the step of `stream` that was counted last."""
+        for begin, end, other, clock in self:
+            if begin < hi and lo < end and other is not stream and clock > behind.get(other.ptr, 0):
+                raise simulated.Failure(
+                    f"a buffer of {n} bytes is used on stream {stream.ptr} while stream {other.ptr} may "
+                    "still use it: nothing orders the two"
+                )
+        self[:] = [u for u in self if not (lo <= u[0] and u[1] <= hi)] + [(lo, hi, stream, stream.clock)]
+
+
+def use_on_stream(arrays, what="", name=""):
+    """One step of the current stream that uses `arrays`; raises if another stream still uses any of their
+    bytes. A use is as good as another: two streams that only read are taken for a fault, too."""
     stream = get_current_stream()
-    stream.clock += 1
-    for buffer in buffers:
-        if buffer.stream is not None and not stream.runs_after(buffer.stream, buffer.clock):
-            raise simulated.Failure(
-                f"a buffer of {buffer.n} bytes is used on stream {stream.ptr} while stream "
-                f"{buffer.stream.ptr} may still use it: nothing orders the two"
-            )
-        buffer.stream, buffer.clock = stream, stream.clock
+    behind = stream.step(what, name)
+    for array in arrays:
+        buffer = array.buffer
+        base = buffer.bytes.__array_interface__["data"][0]
+        lo, hi = byte_bounds(array.view_) if array.size else (base, base)
+        buffer.uses.add(lo - base, hi - base, stream, behind, buffer.n)
+    return stream
+
+
+def forget():
+    """Not CuPy's: everything has ended, and what was wrong before is no fault of what follows."""
+    for stream in _streams.values():
+        stream._pending.clear()
+    Device().synchronize()
+    gc.collect()
+    _late.clear()
+
+
+class PinnedMemory(bytearray):
+    """Memory of the host from which a GPU copies by itself."""
+
+
+_pinned: dict = {}  # where it lies, and its end
+
+
+def alloc_pinned_memory(n):
+    made = PinnedMemory(b"\xe5" * n)
+    at = np.frombuffer(made, np.uint8).__array_interface__["data"][0]
+    _pinned[at] = at + n
+    weakref.finalize(made, _pinned.pop, at)
+    return made
+
+
+def is_pinned(array):
+    lo, hi = byte_bounds(array)
+    return any(at <= lo and hi <= end for at, end in _pinned.items())

@@ -1,0 +1,119 @@
+"""Launches of the screw method up to its hits, as steps of a sequence (`gpu_collide.backends.sequence`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_collide.backends.sequence import Launch, Select
+from gpu_collide.pipeline.filters import FILTERS, plane_reals
+from gpu_collide.pipeline.screen import CANDIDATES, REFINE
+
+__all__ = ["Stages"]
+
+
+class Stages:
+    """The launches s01 to s07 as steps of a sequence: what `Chain` and the kept pairs of ``few.py`` share.
+
+    Attributes
+    ----------
+    n, most : int or Count, int
+        How many pairs there are, as a launch takes it, and how many there may be.
+    left : dict of str to buffer
+        How many pairs each filter left, in their order.
+    """
+
+    run: Any
+    options: Any
+    tables: Any
+    room: Any
+    buffers: dict
+    steps: list
+    nbytes: int
+    n: Any
+    most: int
+    left: dict
+
+    def _empty(self, shape, dtype):
+        buffer = self.run.backend.empty(shape, dtype)
+        self.nbytes += buffer.nbytes
+        return buffer
+
+    def _launch(self, name, n, most, groups=None, more=None, **args):
+        """Add a launch; arguments that are not in `args` are looked up by name, first in `more`."""
+        kernel = self.run.kernel(name)
+        args[kernel.args[0].name] = 0
+        for key, *_ in kernel.args:
+            if key not in args:
+                some = (more or {}, self.buffers, self.tables.buffers)
+                args[key] = next(found[key] for found in some if key in found)
+        self.steps.append(Launch(self.run.backend.bind(kernel, **args), n, most, groups))
+
+    def _select(self, numbers, flags, n):
+        """Add the choice of those numbers that have a flag; they, and how many they are."""
+        out, n_out = self._empty(self.most, np.int32), self._empty(1, np.int32)
+        self.steps.append(Select(numbers, flags, n, out, n_out))
+        return out, n_out
+
+    def _filter(self, todo, planes=0):
+        """Those filters that are asked for; the plane with so many groups, 0: it is left out, as each may
+        be."""
+        n_todo: Any = self.n
+        for name in self.options.filters:
+            if name == "plane" and not planes:
+                continue
+            keep, more, groups = self._empty(self.most, np.uint8), {}, None
+            if name == "plane":
+                groups, size, reals = planes, self.run.backend.group_size, plane_reals(self.run, self.tables)
+                more = self.tables.screen | {
+                    "reals_per_group": reals, "scratch_reals": self._empty(groups * reals, self.run.raster),
+                    "scratch_ints": self._empty(groups * 2 * size, np.int32),
+                }  # fmt: skip
+            self._launch(FILTERS[name], n_todo, self.most, groups, more, todo_in=todo, keep_out=keep)
+            todo, n_todo = self._select(todo, keep, n_todo)
+            self.left[name] = n_todo
+        return todo, n_todo
+
+    def _screen(self, groups, *lots):
+        """Stages s02 to s06 of one or two lots: items to do, their number, items, tables of their parts. All
+        share scratch and the list of candidates."""
+        run, room, options = self.run, self.room, self.options
+        most = room["candidates"]
+        self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
+        self.n_candidates = self._empty(1, np.int32)
+        self.candidates = self._empty(4 * most, np.int32)
+        self.brackets = self._empty(2 * most, run.raster)
+        reals = self._empty(groups * room["reals"], run.raster)
+        ints = self._empty(groups * room["ints"], np.int32)
+        for todo, n_todo, items, tables in lots:
+            self._launch(
+                "screen", n_todo, self.most, groups, tables, todo_in=todo, items_in=items,
+                scratch_reals=reals, scratch_ints=ints, reals_per_group=room["reals"],
+                ints_per_group=room["ints"], no_room_out=self.no_room, need_out=self.need,
+                min_properness=options.min_properness, refine=REFINE[options.refine],
+                candidates=CANDIDATES[options.candidates], capacity=most, n_candidates_out=self.n_candidates,
+                candidates_out=self.candidates, brackets_out=self.brackets,
+            )  # fmt: skip
+
+    def _overlap(self, todo, n_todo):
+        """Stage s09 at the start."""
+        near, when = self._empty(self.most, np.uint8), self._empty(self.most, self.run.real)
+        self.run.backend.fill(when, -0.5)
+        self._launch("s09_near", n_todo, self.most, todo_in=todo, when_in=when, near_out=near)
+        left, n_left = self._select(todo, near, n_todo)
+        groups = min(self.run.backend.max_groups, self.most)
+        self._launch("s09_overlap", n_left, self.most, groups, todo_in=left, when_in=when)
+
+    def _solve(self):
+        """Stage s07."""
+        most, exact = self.room["hits"], self.options.refine == "exact"
+        more = {} if exact else {"refine": REFINE[self.options.refine]}
+        self.hit, self.value = self._empty(4 * most, np.int32), self._empty(3 * most, self.run.real)
+        self.pair_hits, self.n_hits = self._empty(self.most, np.int32), self._empty(1, np.int32)
+        self._launch(
+            "s07_solve" if exact else "s07_answer", self.n_candidates, self.room["candidates"], None, more,
+            candidates_in=self.candidates, brackets_in=self.brackets,
+            min_properness=self.options.min_properness, capacity=most, pair_hits_out=self.pair_hits,
+            n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
+        )  # fmt: skip
