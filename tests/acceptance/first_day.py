@@ -35,6 +35,7 @@ RATES = ("batches", "cars", "cubes", "tori", "worlds")
 SMALL = ("--pairs", "8", "--mode", "exact", "--resolution", "6", "--repeat", "1")
 EACH = 3000  # MB of the GPU for each process of the suite: its context, its stacks, what the tests take
 GRACE = 15.0  # seconds that a part has to say what it did when its time is over
+SECONDS = "GPU_COLLIDE_FIRST_DAY_SECONDS"  # tells a part how long it has
 NOTHING = 77  # exit code of a part that found nothing to do, as in Automake
 
 
@@ -109,7 +110,8 @@ def play(part: Part, seconds: float, folder: Path) -> Ended:
         return Ended(part.name, f"left out: {part.lacks}", 0.0, "")
     begun = time.monotonic()
     path = os.pathsep.join([str(ROOT), *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)])
-    environment = os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"} | dict(part.environment)
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1", SECONDS: f"{seconds:.0f}"}
+    environment |= dict(part.environment)
     try:
         code, text = processes.run(part.command, seconds, ROOT, environment, grace=min(GRACE, seconds))
     except OSError as error:

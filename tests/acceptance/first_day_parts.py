@@ -18,13 +18,13 @@ import gpu_collide as gc
 from gpu_collide.backends import get_backend, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError
 from tests.acceptance import stored_bits
-from tests.acceptance.first_day import NOTHING
+from tests.acceptance.first_day import NOTHING, SECONDS
 from tests.oracle.scenes import FAMILIES
 from tests.pluecker import _crowds
 from tests.ptx import install
 from tests.support.worlds import drift, with_terrain
 
-BITS_SECONDS = 60.0  # that all families take together; --seconds
+FAMILIES_SHARE = 0.6  # of the time there is for bits; what comes before it takes the rest
 CHUNK = 2000  # pairs that are made and compared at a time
 OPTIONS = (
     {}, {"precision": "double", "candidates": "raster", "resolution": 6.0}, {"precision": "single"},
@@ -208,7 +208,8 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tests.acceptance.first_day_parts")
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--seconds", type=float, default=BITS_SECONDS, help="of all families together")
+    there = FAMILIES_SHARE * float(os.environ.get(SECONDS, "100"))
+    parser.add_argument("--seconds", type=float, default=there, help="of all families together")
     options = parser.parse_args(argv)
     if install.wanted():
         install.install()

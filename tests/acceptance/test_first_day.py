@@ -23,6 +23,8 @@ print("begun", flush=True)
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).wait()
 """
 
+REACHED = f"import os; print('reached', os.environ['WHO'], float(os.environ['{first_day.SECONDS}']) > 1)"
+
 
 def part(name, code, share=1.0, **more):
     return Part(name, share, (sys.executable, "-c", code), **more)
@@ -35,14 +37,14 @@ def test_a_part_that_fails_or_hangs_leaves_the_others_theirs(tmp_path, capsys, m
         part("device", "print('a GPU')", 10), part("bits", "raise SystemExit('other bits')", 10),
         part("bench", HANGS, 1.0), part("opencl", f"print('none'); raise SystemExit({NOTHING})", 10),
         part("memcheck", "", lacks="there is none"), Part("gone", 10, ("/nowhere/at-all",)),
-        part("suite", "import os; print('reached', os.environ['WHO'])", 10, environment=(("WHO", "me"),)),
+        part("suite", REACHED, 10, environment=(("WHO", "me"),)),
     ]  # fmt: skip
     begun = time.monotonic()
     ended = first_day.run(listed, tmp_path / "out", 45)
     assert time.monotonic() - begun < 30, "what hangs, and what that started, was ended"
     assert [one.name for one in ended if one.bad] == ["bits", "bench", "gone"]
     page = (tmp_path / "out" / "report.txt").read_text()
-    assert "FAILED: bits, bench, gone" in page and "reached me" in page and "== device ==\na GPU" in page
+    assert "FAILED: bits, bench, gone" in page and "reached me True" in page and "== device ==\na GPU" in page
     assert "OUT OF TIME" in page and "left out: there is none" in page
     assert "begun" in (tmp_path / "out" / "bench.txt").read_text(), "what it said before"
 

@@ -49,9 +49,10 @@ def library(ptx: bytes, kernel: str, *, fused: bool = False, count: bool = False
 
 @cache
 def _library(ptx: bytes, kernel: str, fused: bool, count: bool) -> ctypes.CDLL:
+    text = translate(module(ptx), kernel, fused=fused, count=count)
     parts = needed(module(ptx), kernel).functions
     opcodes.update(s.op for f in parts for s in f.body if isinstance(s, Instruction))
-    return _built(translate(module(ptx), kernel, fused=fused, count=count))
+    return _built(text)
 
 
 @cache
