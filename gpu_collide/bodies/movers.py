@@ -35,6 +35,9 @@ class Movers:
     moves : (n,) bool
         Is it moved at all?
     zone : (n,) float64
+        Thickness of the zone that each keeps.
+    doubt : (n,) float64
+        How far off rounding may put a place of each.
     """
 
     count: int
@@ -48,6 +51,7 @@ class Movers:
     own: Array
     moves: Array
     zone: Array
+    doubt: Array
 
 
 @dataclass(frozen=True)

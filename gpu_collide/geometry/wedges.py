@@ -43,6 +43,10 @@ class Wedges:
         Outward normals.
     corners : (L,) int32
         Vertices of the loops, from the corner on that stands out most along the normal.
+    across : (L,) int32
+        The face behind the border that begins at each corner: its row + 1, if the two bend outwards there, so
+        that its plane has all of this face on its back; less than zero, if they do so seen from the back of a
+        mesh with two sides; 0: neither.
     edges : (k, 4) int32
         Ends, number in the mesh, and how many faces count: 2, one to either side; 1, a border, whose face is
         to the left of the way from the first end to the second; 0, it may be touched from all around.
@@ -64,6 +68,7 @@ class Wedges:
     source: NDArray[np.int32]
     planes: NDArray[np.float64]
     corners: NDArray[np.int32]
+    across: NDArray[np.int32]
     edges: NDArray[np.int32]
     normals: NDArray[np.float64]
     vertices: NDArray[np.int32]
@@ -80,7 +85,7 @@ def make_wedges(mesh: Mesh, tree: FaceTree) -> Wedges:
     place = np.empty(len(order), np.int64)  # of each face in the tree
     place[order] = np.arange(len(order))
     reach = float(np.abs(mesh.vertices).max())
-    ends, normals, sides, internal = _folds(mesh, points, reach)
+    ends, normals, sides, internal, bend = _folds(mesh, points, reach)
     used = np.diff(mesh.vertex_face_start) > 0
     collides = np.zeros(len(points), bool)
     collides[mesh.edges[~internal].reshape(-1)] = True
@@ -94,7 +99,8 @@ def make_wedges(mesh: Mesh, tree: FaceTree) -> Wedges:
     vertex = np.flatnonzero(collides)
     vertex = vertex[np.argsort(vertex_owner[vertex], kind="stable")]
 
-    starts, corners, planes = _loops(mesh, points, order)
+    starts, corner, planes = _loops(mesh, points, order)
+    across = bend[mesh.face_edges[corner]] * (place[_faces_across(mesh)[corner]] + 1)
     numbers = np.arange(len(order) + 1)
     faces = np.stack(
         [starts, np.searchsorted(edge_owner[edge], numbers), np.searchsorted(vertex_owner[vertex], numbers)],
@@ -102,14 +108,16 @@ def make_wedges(mesh: Mesh, tree: FaceTree) -> Wedges:
     )
     nodes, height = _nodes(tree.boxes)
     return Wedges(
-        faces.astype(np.int32), order.astype(np.int32), planes, corners.astype(np.int32),
+        faces.astype(np.int32), order.astype(np.int32), planes,
+        mesh.face_vertices[corner].astype(np.int32), across.astype(np.int32),
         np.column_stack([ends[edge], edge, sides[edge]]).astype(np.int32), normals[edge],
         vertex.astype(np.int32), nodes, height, int(internal.sum()), int((used & ~collides).sum()), reach,
     )  # fmt: skip
 
 
 def _loops(mesh: Mesh, points: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Loops of the faces in their order, each from the corner on that stands out most, and their normals."""
+    """Loops of the faces in their order, as places of their corners in the mesh's list, each from the one on
+    that stands out most; and normals."""
     sizes = np.diff(mesh.face_start).astype(np.int64)[order]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     corner = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)  # within its loop
@@ -120,12 +128,22 @@ def _loops(mesh: Mesh, points: Array, order: Array) -> tuple[Array, Array, Array
     most = np.repeat(np.maximum.reduceat(up, starts[:-1]), sizes)
     first = np.minimum.reduceat(np.where(up == most, corner, len(corner)), starts[:-1])
     corner = (corner + np.repeat(first, sizes)) % np.repeat(sizes, sizes)
-    return starts, mesh.face_vertices[begins + corner], normals
+    return starts, begins + corner, normals
 
 
-def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array, Array]:
+def _faces_across(mesh: Mesh) -> Array:
+    """Of each corner in the mesh's list a face behind the border that begins there: the other one of two."""
+    own = np.repeat(np.arange(len(mesh.face_start) - 1), np.diff(mesh.face_start))
+    begin = mesh.edge_face_start[mesh.face_edges].astype(np.int64)
+    one = mesh.edge_faces[begin] >> 1
+    two = mesh.edge_faces[np.minimum(begin + 1, len(mesh.edge_faces) - 1)] >> 1
+    return np.where(one == own, two, one)
+
+
+def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array, Array, Array]:
     """Of each edge its ends, the normals of the faces to the left and to the right of it from the first end
-    to the second, how many of these there are, and whether it is internal."""
+    to the second, how many of these there are, whether it is internal, and how the two bend there: 1
+    outwards, -1 inwards on a mesh with two sides, else 0."""
     begin, count = mesh.edge_face_start[:-1].astype(np.int64), np.diff(mesh.edge_face_start)
     one = mesh.edge_faces[begin]
     two = np.where(count == 2, mesh.edge_faces[np.minimum(begin + 1, len(mesh.edge_faces) - 1)], one)
@@ -143,6 +161,9 @@ def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array
     inwards = lowest >= -flat
     internal = opposed & np.where(level, same_way, inwards & (not mesh.two_sided))
 
+    bends = opposed & ~level
+    bend = np.where(bends & (highest <= flat), 1, np.where(bends & inwards & mesh.two_sided, -1, 0))
+
     # a border has its face to the left; a sheet that folds inwards stands out on its other side
     back = opposed & inwards
     turned = back | ((count == 1) & (one & 1 == 1))
@@ -151,7 +172,7 @@ def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array
     normals = np.zeros((len(count), 6))
     normals[:, :3] = np.where(sides[:, None] > 0, sign * n_left, 0.0)
     normals[:, 3:] = np.where(opposed[:, None], sign * n_right, 0.0)
-    return np.where(turned[:, None], mesh.edges[:, ::-1], mesh.edges), normals, sides, internal
+    return np.where(turned[:, None], mesh.edges[:, ::-1], mesh.edges), normals, sides, internal, bend
 
 
 def _heights(mesh: Mesh, points: Array, face: Array, other: Array) -> tuple[Array, Array]:
@@ -188,6 +209,6 @@ def _nodes(boxes: Array) -> tuple[Array, int]:
 #: A point: one vertex and, so that a walk over faces sees it, a face without corners.
 POINT = Wedges(
     np.array([[0, 0, 0], [0, 0, 1]], np.int32), np.zeros(1, np.int32), np.zeros((1, 3)),
-    np.zeros(0, np.int32), np.zeros((0, 4), np.int32), np.zeros((0, 6)), np.zeros(1, np.int32),
-    np.zeros((2, 6)), 0, 0, 0, 0.0,
+    np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.int32), np.zeros((0, 6)),
+    np.zeros(1, np.int32), np.zeros((2, 6)), 0, 0, 0, 0.0,
 )  # fmt: skip

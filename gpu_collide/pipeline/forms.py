@@ -79,10 +79,12 @@ def _joined(forms, backend, precision):
     for head, (w, places, _, two_sided) in zip(heads, forms, strict=True):
         head[FORM["faces"]], head[FORM["height"]] = len(w.source), w.height
         head[FORM["vertices"]], head[FORM["two_sided"]] = len(places), two_sided
+        head[FORM["borders"]] = bool((w.edges[:, 3] == 1).any())
         tables = {
             "face": w.faces,
             "source": w.source,
             "corner": w.corners,
+            "across": w.across,
             "edge": w.edges,
             "vertex": w.vertices,
         }

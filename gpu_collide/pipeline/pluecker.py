@@ -252,7 +252,7 @@ class Pluecker:
             "mover_in": run.to_device(mover_ints(movers, part)),
             "start_in": run.to_device(movers.position[part] - world.shift, run.real),
             "turned_in": run.to_device(movers.quat[part], run.real),
-            "zone_in": run.to_device(movers.zone[part], run.real),
+            "zone_in": run.to_device(np.column_stack((movers.zone, movers.doubt))[part], run.real),
         }
 
     def _outputs(self, world, movers, part):

@@ -1,5 +1,5 @@
-/* gc_first.h: the first touch of a mover and the faces of a leaf.
- * needs: common/gc_motion.h pluecker/gc_turning.h pluecker/gc_trip.h
+/* gc_first.h: the first touch of a feature of a mover and one of an obstacle.
+ * needs: common/gc_motion.h pluecker/gc_crossing.h pluecker/gc_trip.h
  *
  * All of it in the frame of the obstacle's mesh. The mover's vertices are carried there by one function, whoever asks, so that
  * features which share a vertex see the same numbers; the first ones are kept in scratch.
@@ -48,7 +48,7 @@ typedef struct {
     const gc_points *points; /* of a mover that stands */
     gc_forms forms;          /* of the movers */
     gc_form form;
-    gc_real zone, lateral;   /* its thickness; how far beside a border a touch still counts */
+    gc_zone zone;
     GC_GLOBAL gc_real *kept; /* (n_kept, 3) its first vertices in the obstacle's frame */
     int n_kept;
 } gc_mover_at;
@@ -135,47 +135,162 @@ GC_LARGE void gc_point_add(const gc_mover_at *q, int kind, int a, int b, gc_vec 
 /* A mover that stands is looked at as if it went this far against a normal; of that, `most` counts. */
 GC_FN gc_real gc_points_way(const gc_mover_at *q, gc_real *most)
 {
-    gc_real way = q->points->distance + q->zone;
+    gc_real way = q->points->distance + q->zone.expel;
     *most = q->points->distance / way;
     return way;
 }
 
-/* ---- one pair of features ---- */
+/* ---- a vertex and a face ---- */
 
-/* Does the path of x along v go through a loop of corners, and if it does, no earlier than at f? n leads to where it comes from;
- * way: 1 if that is the front of the face, else -1. */
-GC_FN int gc_first_within_obstacle(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
+/* the corners of a face: of the obstacle, of the mover, or about a border (gc_loop_of_border) */
+typedef struct {
+    const gc_mover_at *q;
+    int of_mover, begin, end;
+    int source;     /* number of the face in its mesh */
+    int border;     /* 1: these are the corners */
+    gc_vec a, b, h; /* ends of the border, half the height */
+} gc_loop;
+
+GC_FN gc_loop gc_loop_of(const gc_mover_at *q, int of_mover, int face)
 {
-    const gc_trip *w = q->walk;
-    const gc_forms *t = &w->world->forms;
-    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner),
-        end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
-    gc_vec last = gc_form_place(t, &w->form, t->ints[w->form.corner + end - 1]);
-    for (; k < end; ++k) {
-        gc_vec next = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
-        gc_real enters;
-        if (!gc_path_within(x, v, last, next, way, q->lateral)) return 0;
-        enters = gc_path_enters(x, v, n, last, next, way, q->zone);
-        *f = GC_MAX(*f, enters);
+    const gc_forms *t = of_mover ? &q->forms : &q->walk->world->forms;
+    const gc_form *form = of_mover ? &q->form : &q->walk->form;
+    gc_loop l;
+    l.q = q;
+    l.of_mover = of_mover;
+    l.begin = gc_form_begin(t, form, face, GC_FORM_FACE_corner);
+    l.end = gc_form_begin(t, form, face + 1, GC_FORM_FACE_corner);
+    l.source = t->ints[form->source + face];
+    l.border = 0;
+    l.a = l.b = l.h = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    return l;
+}
+
+/* What touches a face within its own plane comes at a border that the mesh has there: it is a narrow strip across the plane, as high as
+ * movers come near borders, on each side. n: normal of the face to the left of a-b. The strip is seen along n x (b - a), turned round. */
+GC_FN gc_loop gc_loop_of_border(const gc_mover_at *q, int of_mover, gc_vec a, gc_vec b, gc_vec n, int source)
+{
+    gc_loop l;
+    l.q = q;
+    l.of_mover = of_mover;
+    l.begin = 0;
+    l.end = 4;
+    l.source = source;
+    l.border = 1;
+    l.a = a;
+    l.b = b;
+    l.h = gc_scale(n, q->zone.lateral);
+    return l;
+}
+
+GC_FN gc_vec gc_loop_corner(const gc_loop *l, int k)
+{
+    const gc_trip *w = l->q->walk;
+    if (l->border) {
+        gc_vec x = k == 0 || k == 3 ? l->a : l->b;
+        return k < 2 ? gc_sub(x, l->h) : gc_add(x, l->h);
+    }
+    if (l->of_mover) return gc_first_place(l->q, l->q->forms.ints[l->q->form.corner + k]);
+    return gc_form_place(&w->world->forms, &w->form, w->world->forms.ints[w->form.corner + k]);
+}
+
+/* the outward normal of the face behind the border that begins at corner k, if its plane has all of this face on its back, as seen from
+ * where `way` says */
+GC_FN int gc_loop_across(const gc_loop *l, int k, gc_real way, gc_vec *n)
+{
+    const gc_trip *w = l->q->walk;
+    const gc_forms *t = l->of_mover ? &l->q->forms : &w->world->forms;
+    const gc_form *form = l->of_mover ? &l->q->form : &w->form;
+    int face = l->border ? 0 : t->ints[form->across + k];
+    if (way < GC_R(0.0)) face = -face;
+    if (face <= 0) return 0;
+    *n = gc_scale(gc_load_vec(t->reals + form->plane, face - 1), way);
+    if (l->of_mover) *n = gc_rotate(w->here.rot, *n);
+    return 1;
+}
+
+/* Does the path of x along v come over a loop of corners, and if it does, no earlier than at f? n leads to where it comes from;
+ * way: 1 if that is the front of the face, else -1. */
+GC_FN int gc_loop_within(const gc_loop *l, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
+{
+    const gc_zone *zone = &l->q->zone;
+    gc_stretch stretch = gc_stretch_whole();
+    gc_vec last = gc_loop_corner(l, l->end - 1);
+    for (int k = l->begin; k < l->end; ++k) {
+        gc_vec next = gc_loop_corner(l, k);
+        if (!gc_path_within(x, v, last, next, way, zone->lateral)) return 0;
+        gc_stretch_cut(&stretch, x, v, n, last, next, way, zone->expel, zone->lateral);
+        last = next;
+    }
+    return gc_stretch_stop(&stretch, f);
+}
+
+/* Is there, at the start, a face behind a border of the loop, over which x goes out or slides? Then it does not meet the loop. */
+GC_FN int gc_loop_parts(const gc_loop *l, gc_vec x, gc_vec v, gc_real way, gc_real least)
+{
+    for (int k = l->begin; k < l->end; ++k) {
+        gc_vec n;
+        if (gc_loop_across(l, k, way, &n) && gc_dot(n, v) >= GC_R(0.0)
+            && gc_dot(n, gc_sub(x, gc_loop_corner(l, k))) >= least)
+            return 1;
+    }
+    return 0;
+}
+
+GC_FN int gc_loop_parts_turning(
+    const gc_loop *l,
+    const gc_pivot *pivot,
+    gc_vec x,
+    const gc_arrival *arrival,
+    gc_real way,
+    gc_real least)
+{
+    for (int k = l->begin; k < l->end; ++k) {
+        gc_vec n;
+        if (gc_loop_across(l, k, way, &n) && gc_plane_parts_turning(pivot, x, n, gc_loop_corner(l, k), arrival->met, least))
+            return 1;
+    }
+    return 0;
+}
+
+/* is a place to which something turned within a loop? */
+GC_FN int gc_loop_holds(const gc_loop *l, const gc_arrival *arrival, gc_real way)
+{
+    gc_vec last = gc_loop_corner(l, l->end - 1);
+    for (int k = l->begin; k < l->end; ++k) {
+        gc_vec next = gc_loop_corner(l, k);
+        if (!(way > GC_R(0.0) ? gc_arrival_within(arrival, last, next, l->q->zone.lateral)
+                              : gc_arrival_within(arrival, next, last, l->q->zone.lateral)))
+            return 0;
         last = next;
     }
     return 1;
 }
 
-GC_FN int gc_first_within_mover(const gc_mover_at *q, int face, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
+/* From r on, when is x, which turns, over the loop, or beside it by no more than `beside`? 0: never within half a turn. Each border
+ * lets it in once, so that it ends. */
+GC_FN int gc_loop_awaits(
+    const gc_loop *l,
+    const gc_pivot *pivot,
+    gc_vec x,
+    gc_vec n,
+    gc_real way,
+    gc_real beside,
+    gc_real *r)
 {
-    const gc_forms *s = &q->forms;
-    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner),
-        end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
-    gc_vec last = gc_first_place(q, s->ints[q->form.corner + end - 1]);
-    for (; k < end; ++k) {
-        gc_vec next = gc_first_place(q, s->ints[q->form.corner + k]);
-        gc_real enters;
-        if (!gc_path_within(x, v, last, next, way, q->lateral)) return 0;
-        enters = gc_path_enters(x, v, n, last, next, way, q->zone);
-        *f = GC_MAX(*f, enters);
-        last = next;
-    }
+    gc_real slack = GC_R(0.5) * l->q->zone.lateral;
+    int waits;
+    do {
+        gc_vec last = gc_loop_corner(l, l->end - 1);
+        waits = 0;
+        for (int k = l->begin; k < l->end; ++k) {
+            gc_vec next = gc_loop_corner(l, k);
+            int how = gc_border_awaits(pivot, x, n, last, next, way, beside, slack, r);
+            if (!how) return 0;
+            waits |= how == 2;
+            last = next;
+        }
+    } while (waits);
     return 1;
 }
 
@@ -188,101 +303,93 @@ GC_FN gc_real gc_first_side(int two_sided, int side, gc_vec n, gc_vec x, gc_vec 
     return GC_ABS(height) > zone ? -way : GC_R(0.0);
 }
 
-/* the same of a place to which something turned */
-GC_FN int gc_first_arrives_obstacle(const gc_mover_at *q, int face, const gc_arrival *arrival, gc_real way)
+/* Vertex x turns towards the loop in the plane through `corner` across n: may it, and up to where? */
+GC_FN int gc_first_turn(
+    const gc_loop *l,
+    const gc_pivot *pivot,
+    gc_vec x,
+    gc_vec n,
+    gc_vec corner,
+    gc_real way,
+    gc_real most,
+    gc_real *r,
+    gc_arrival *arrival)
 {
-    const gc_trip *w = q->walk;
-    const gc_forms *t = &w->world->forms;
-    int k = gc_form_begin(t, &w->form, face, GC_FORM_FACE_corner),
-        end = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_corner);
-    gc_vec last = gc_form_place(t, &w->form, t->ints[w->form.corner + end - 1]);
-    for (; k < end; ++k) {
-        gc_vec next = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
-        if (!(way > GC_R(0.0) ? gc_arrival_within(arrival, last, next, q->lateral)
-                              : gc_arrival_within(arrival, next, last, q->lateral)))
-            return 0;
-        last = next;
-    }
-    return 1;
+    const gc_zone *zone = &l->q->zone;
+    gc_real stop, over;
+    if (!gc_vertex_plane_rotation(pivot, x, n, corner, zone->expel, zone->behind, zone->lateral, most, &stop, arrival))
+        return 0;
+    *r = stop;
+    if (!gc_loop_holds(l, arrival, way)) return 0;
+    if (!gc_loop_awaits(l, pivot, x, n, way, GC_ZONE_BESIDE * zone->expel, r) || !(*r <= most)) return 0;
+    if (*r > stop && gc_swing_at(gc_vertex_swing(pivot, x, n, corner), *r) < -zone->behind) return 0;
+    over = *r;
+    if (!gc_loop_awaits(l, pivot, x, n, way, zone->lateral, &over)) return 0;
+    return *r > GC_R(0.0)
+           || !gc_loop_parts_turning(
+               l, pivot, x, arrival, way, gc_clear_by(gc_dot(n, gc_sub(x, corner)), zone->lateral, zone->doubt));
 }
 
-GC_FN int gc_first_arrives_mover(const gc_mover_at *q, int face, const gc_arrival *arrival, gc_real way)
+/* Vertex `vertex`, which is at x, against a loop in the plane through `corner` across n, from where way says. */
+GC_FN void gc_first_vertex(
+    const gc_loop *l,
+    int mode,
+    gc_found *best,
+    int vertex,
+    gc_vec x,
+    gc_vec n,
+    gc_vec corner,
+    gc_real way)
 {
-    const gc_forms *s = &q->forms;
-    int k = gc_form_begin(s, &q->form, face, GC_FORM_FACE_corner),
-        end = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_corner);
-    gc_vec last = gc_first_place(q, s->ints[q->form.corner + end - 1]);
-    for (; k < end; ++k) {
-        gc_vec next = gc_first_place(q, s->ints[q->form.corner + k]);
-        if (!(way > GC_R(0.0) ? gc_arrival_within(arrival, last, next, q->lateral)
-                              : gc_arrival_within(arrival, next, last, q->lateral)))
-            return 0;
-        last = next;
+    const gc_mover_at *q = l->q;
+    const gc_zone *zone = &q->zone;
+    int kind = l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, a = l->of_mover ? l->source : vertex,
+        b = l->of_mover ? vertex : l->source;
+    gc_real sign = l->of_mover ? GC_R(-1.0) : GC_R(1.0), f;
+    n = gc_scale(n, way);
+    if (mode == GC_TURNS) {
+        gc_pivot pivot = gc_first_pivot(q->walk), seen = pivot;
+        gc_arrival arrival;
+        seen.axis = gc_scale(seen.axis, sign);
+        if (!gc_first_turn(l, &seen, x, n, corner, way, best->time, &f, &arrival)) return;
+        if (l->of_mover) gc_found_take(q, best, f, kind, a, b, x, gc_turned_vector(&pivot, gc_scale(n, sign), f));
+        else gc_found_take(q, best, f, kind, a, b, arrival.point, n);
+    } else if (mode == GC_STANDS) {
+        gc_real most, far = gc_points_way(q, &most);
+        gc_vec v = gc_scale(n, -far);
+        if (gc_vertex_plane_translation(x, v, n, corner, zone->expel, zone->expel, most, &f)
+            && gc_loop_within(l, x, v, n, way, &f))
+            gc_point_add(q, kind, a, b, x, gc_scale(n, sign), gc_dot(n, gc_sub(x, corner)));
+    } else {
+        gc_vec v = gc_scale(q->walk->here.way, sign);
+        if (!gc_vertex_plane_translation(x, v, n, corner, zone->expel, zone->behind, best->time, &f)) return;
+        if (!gc_loop_within(l, x, v, n, way, &f)) return;
+        if (f == GC_R(0.0)
+            && gc_loop_parts(l, x, v, way, gc_clear_by(gc_dot(n, gc_sub(x, corner)), zone->lateral, zone->doubt)))
+            return;
+        gc_found_take(q, best, f, kind, a, b, l->of_mover ? x : gc_add(x, gc_scale(v, f)), gc_scale(n, sign));
     }
-    return 1;
 }
 
 /* vertex `vertex` of the mover against face i of the obstacle */
 GC_FN void gc_first_vf(const gc_mover_at *q, int mode, int side, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
-    const gc_trip *w = q->walk;
-    gc_vec x = gc_first_place(q, vertex), v = w->here.way;
-    gc_real way = gc_first_side(w->form.two_sided, side, n, x, corner, q->zone), f;
-    if (way == GC_R(0.0)) return;
-    n = gc_scale(n, way);
-    if (mode == GC_TURNS) {
-        gc_pivot pivot = gc_first_pivot(w);
-        gc_arrival arrival;
-        if (!gc_vertex_plane_rotation(&pivot, x, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
-        if (!gc_first_arrives_obstacle(q, i, &arrival, way)) return;
-        gc_found_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], arrival.point, n);
-        return;
-    }
-    if (mode == GC_STANDS) {
-        gc_real most, far = gc_points_way(q, &most);
-        v = gc_scale(n, -far);
-        if (gc_vertex_plane_translation(x, v, n, corner, q->zone, most, &f)
-            && gc_first_within_obstacle(q, i, x, v, n, way, &f))
-            gc_point_add(
-                q, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], x, n, gc_dot(n, gc_sub(x, corner)));
-        return;
-    }
-    if (!gc_vertex_plane_translation(x, v, n, corner, q->zone, best->time, &f)) return;
-    if (!gc_first_within_obstacle(q, i, x, v, n, way, &f)) return;
-    gc_found_take(q, best, f, GC_TOUCH_VF, vertex, w->world->forms.ints[w->form.source + i], gc_add(x, gc_scale(v, f)), n);
+    gc_vec x = gc_first_place(q, vertex);
+    gc_real way = gc_first_side(q->walk->form.two_sided, side, n, x, corner, q->zone.expel);
+    gc_loop l = gc_loop_of(q, 0, i);
+    if (way != GC_R(0.0)) gc_first_vertex(&l, mode, best, vertex, x, n, corner, way);
 }
 
 /* a vertex of the obstacle against face i of the mover */
 GC_FN void gc_first_fv(const gc_mover_at *q, int mode, int side, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
-    const gc_trip *w = q->walk;
-    gc_vec y = gc_form_place(&w->world->forms, &w->form, vertex), v = gc_scale(w->here.way, GC_R(-1.0));
-    gc_real way = gc_first_side(q->form.two_sided, side, n, y, corner, q->zone), f;
-    if (way == GC_R(0.0)) return;
-    n = gc_scale(n, way);
-    if (mode == GC_TURNS) {
-        gc_pivot pivot = gc_first_pivot(w), back = pivot;
-        gc_arrival arrival;
-        back.axis = gc_scale(pivot.axis, GC_R(-1.0));
-        if (!gc_vertex_plane_rotation(&back, y, n, corner, q->zone, q->lateral, best->time, &f, &arrival)) return;
-        if (!gc_first_arrives_mover(q, i, &arrival, way)) return;
-        n = gc_turned_vector(&pivot, gc_scale(n, GC_R(-1.0)), f);
-        gc_found_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, n);
-        return;
-    }
-    if (mode == GC_STANDS) {
-        gc_real most, far = gc_points_way(q, &most);
-        v = gc_scale(n, -far);
-        if (gc_vertex_plane_translation(y, v, n, corner, q->zone, most, &f) && gc_first_within_mover(q, i, y, v, n, way, &f))
-            gc_point_add(
-                q, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)),
-                gc_dot(n, gc_sub(y, corner)));
-        return;
-    }
-    if (!gc_vertex_plane_translation(y, v, n, corner, q->zone, best->time, &f)) return;
-    if (!gc_first_within_mover(q, i, y, v, n, way, &f)) return;
-    gc_found_take(q, best, f, GC_TOUCH_FV, q->forms.ints[q->form.source + i], vertex, y, gc_scale(n, GC_R(-1.0)));
+    gc_vec y = gc_form_place(&q->walk->world->forms, &q->walk->form, vertex);
+    gc_real way = gc_first_side(q->form.two_sided, side, n, y, corner, q->zone.expel);
+    gc_loop l = gc_loop_of(q, 1, i);
+    if (way != GC_R(0.0)) gc_first_vertex(&l, mode, best, vertex, y, n, corner, way);
 }
+
+/* ---- an edge and an edge ---- */
 
 /* an edge of a body in the obstacle's frame */
 typedef struct {
@@ -305,12 +412,13 @@ GC_LARGE void gc_first_ee_near(const gc_mover_at *q, const gc_ridge *p, const gc
     gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)),
            n = gc_unit(gc_cross(gc_sub(p->b, p->a), gc_sub(r->b, r->a)), none);
     gc_real most, far = gc_points_way(q, &most), f, gap = gc_dot(n, gc_sub(p->a, r->a));
+    gc_zone zone = q->zone;
+    zone.behind = zone.expel;
+    zone.doubt = -GC_NEVER; /* all places count, where a mover could slide too */
     if (!(GC_ABS(gap) <= far + far)) return;
     for (int side = 0; side < 2; ++side) {
         gc_vec normal, v = gc_scale(n, side ? far : -far);
-        if (!gc_edge_edge_translation(
-                p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, most, &f, &normal))
-            continue;
+        if (!gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &zone, most, &f, &normal)) continue;
         gc_point_add(
             q, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, none, normal), normal,
             gc_dot(normal, gc_sub(p->a, r->a)));
@@ -327,204 +435,10 @@ GC_FN void gc_first_ee(const gc_mover_at *q, int mode, gc_found *best, const gc_
     } else if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(q->walk);
         gc_arrival arrival;
-        if (gc_edge_edge_rotation(
-                &pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &arrival))
+        if (gc_edge_edge_rotation(&pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &arrival))
             gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, arrival.point, arrival.normal);
-    } else if (gc_edge_edge_translation(
-                   p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, q->zone, q->lateral, best->time, &f, &n))
+    } else if (gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &n))
         gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, gc_scale(v, f), n), n);
-}
-
-/* ---- all features of some faces of the mover against those of a leaf ---- */
-
-/* Both faces at an edge of the obstacle look along the way, or both of one of the mover against it: then no normal between
- * them is approached. */
-GC_FN int gc_first_away(const gc_wedge *wedge, gc_vec way)
-{
-    gc_real slack = GC_R(64.0) * GC_FACING_ROUNDING * gc_most(way);
-    return wedge->faces == 2 && gc_dot(wedge->first, way) > slack && gc_dot(wedge->second, way) > slack;
-}
-
-GC_FN void gc_ridge_of_obstacle(const gc_mover_at *q, int i, gc_ridge *to)
-{
-    const gc_trip *w = q->walk;
-    const gc_forms *t = &w->world->forms;
-    GC_GLOBAL const int *edge = t->ints + w->form.edge + GC_FORM_EDGE_STRIDE * i;
-    GC_GLOBAL const gc_real *wedge = t->reals + w->form.wedge + 6 * i;
-    to->a = gc_form_place(t, &w->form, edge[GC_FORM_EDGE_first]);
-    to->b = gc_form_place(t, &w->form, edge[GC_FORM_EDGE_second]);
-    to->wedge.first = gc_load_vec(wedge, 0);
-    to->wedge.second = gc_load_vec(wedge, 1);
-    to->wedge.faces = edge[GC_FORM_EDGE_faces];
-    to->source = edge[GC_FORM_EDGE_source];
-}
-
-/* 0: it goes away from all that it might touch; `back` is the way, turned round, in the mover's own frame */
-GC_FN int gc_ridge_of_mover(const gc_mover_at *q, int mode, int i, gc_vec back, gc_ridge *to)
-{
-    const gc_forms *s = &q->forms;
-    GC_GLOBAL const int *edge = s->ints + q->form.edge + GC_FORM_EDGE_STRIDE * i;
-    GC_GLOBAL const gc_real *wedge = s->reals + q->form.wedge + 6 * i;
-    to->wedge.first = gc_load_vec(wedge, 0);
-    to->wedge.second = gc_load_vec(wedge, 1);
-    to->wedge.faces = edge[GC_FORM_EDGE_faces];
-    if (mode == GC_GOES && gc_first_away(&to->wedge, back)) return 0;
-    to->wedge.first = gc_rotate(q->walk->here.rot, to->wedge.first);
-    to->wedge.second = gc_rotate(q->walk->here.rot, to->wedge.second);
-    to->a = gc_first_place(q, edge[GC_FORM_EDGE_first]);
-    to->b = gc_first_place(q, edge[GC_FORM_EDGE_second]);
-    to->source = edge[GC_FORM_EDGE_source];
-    return 1;
-}
-
-/* pairs of `inner` things within each of the things from `at` on, an item's share one after the other */
-typedef struct {
-    int at, in, inner, end;
-} gc_pairs_of;
-
-GC_FN gc_pairs_of gc_pairs_begin(int at, int end, int inner)
-{
-    gc_pairs_of p;
-    p.at = inner > 0 ? at : end;
-    p.end = end;
-    p.inner = inner;
-    p.in = GC_LOCAL_ID;
-    return p;
-}
-
-GC_FN int gc_pairs_settle(gc_pairs_of *p)
-{
-    while (p->at < p->end && p->in >= p->inner) {
-        p->in -= p->inner;
-        p->at += 1;
-    }
-    return p->at < p->end;
-}
-
-/* the last of the pairs of this thing that an item looks at: none of them matters */
-GC_FN int gc_pairs_rest(const gc_pairs_of *p) { return p->in + (p->inner - 1 - p->in) / GC_GROUP_SIZE * GC_GROUP_SIZE; }
-
-/* may the mover come to a box of the obstacle's frame in time? */
-GC_FN int gc_first_near(const gc_trip *w, const gc_found *best, gc_vec low, gc_vec high)
-{
-    return gc_swept_comes(&w->seen, w->motion, low, high, best->time) < GC_NEVER;
-}
-
-GC_FN gc_vec gc_least(gc_vec a, gc_vec b) { return gc_make(GC_MIN(a.x, b.x), GC_MIN(a.y, b.y), GC_MIN(a.z, b.z)); }
-GC_FN gc_vec gc_greatest(gc_vec a, gc_vec b) { return gc_make(GC_MAX(a.x, b.x), GC_MAX(a.y, b.y), GC_MAX(a.z, b.z)); }
-
-/* does the mover come to face i of the obstacle? */
-GC_FN int gc_first_face_near(const gc_trip *w, const gc_found *best, int i)
-{
-    const gc_forms *t = &w->world->forms;
-    int k = gc_form_begin(t, &w->form, i, GC_FORM_FACE_corner), end = gc_form_begin(t, &w->form, i + 1, GC_FORM_FACE_corner);
-    gc_vec low = gc_form_place(t, &w->form, t->ints[w->form.corner + k]), high = low;
-    for (++k; k < end; ++k) {
-        gc_vec x = gc_form_place(t, &w->form, t->ints[w->form.corner + k]);
-        low = gc_least(low, x);
-        high = gc_greatest(high, x);
-    }
-    return gc_first_near(w, best, low, high);
-}
-
-/* mover's vertices [v0, v1) of its list against the faces of the leaf */
-GC_LARGE void gc_first_vertices(const gc_mover_at *q, int mode, gc_found *best, int v0, int v1)
-{
-    const gc_trip *w = q->walk;
-    const gc_forms *t = &w->world->forms;
-    gc_pairs_of p = gc_pairs_begin(w->first, w->last, v1 - v0);
-    gc_vec n, corner;
-    int was = -1, live = 0;
-    n = corner = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-    for (; gc_pairs_settle(&p); p.in += GC_GROUP_SIZE) {
-        if (p.at != was) {
-            int begin = gc_form_begin(t, &w->form, p.at, GC_FORM_FACE_corner);
-            was = p.at;
-            n = gc_load_vec(t->reals + w->form.plane, p.at);
-            corner = gc_form_place(t, &w->form, t->ints[w->form.corner + begin]);
-            live = (w->form.two_sided || gc_first_faces(w, mode, n)) && gc_first_face_near(w, best, p.at);
-        }
-        if (live) {
-            int vertex = q->forms.ints[q->form.vertex + v0 + p.in];
-            for (int side = 0; side <= (mode == GC_TURNS && w->form.two_sided); ++side)
-                gc_first_vf(q, mode, side, best, p.at, vertex, n, corner);
-        } else p.in = gc_pairs_rest(&p);
-    }
-}
-
-/* faces [first, last) of the mover against the vertices of the leaf */
-GC_LARGE void gc_first_polygons(const gc_mover_at *q, int mode, gc_found *best, int first, int last)
-{
-    const gc_trip *w = q->walk;
-    const gc_forms *t = &w->world->forms, *s = &q->forms;
-    gc_pairs_of p = gc_pairs_begin(
-        gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_vertex), gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_vertex),
-        last - first);
-    gc_vec back = gc_rotate_back(w->here.rot, gc_scale(w->here.way, GC_R(-1.0)));
-    int was = -1, live = 0, vertex = 0;
-    for (; gc_pairs_settle(&p); p.in += GC_GROUP_SIZE) {
-        int i = first + p.in, begin;
-        gc_vec n;
-        if (p.at != was) {
-            gc_vec y;
-            was = p.at;
-            vertex = t->ints[w->form.vertex + p.at];
-            y = gc_form_place(t, &w->form, vertex);
-            live = gc_first_near(w, best, y, y);
-        }
-        if (!live) {
-            p.in = gc_pairs_rest(&p);
-            continue;
-        }
-        begin = gc_form_begin(s, &q->form, i, GC_FORM_FACE_corner);
-        if (gc_form_begin(s, &q->form, i + 1, GC_FORM_FACE_corner) == begin) continue; /* a point has none */
-        n = gc_load_vec(s->reals + q->form.plane, i);
-        if (mode == GC_GOES && !q->form.two_sided && gc_dot(n, back) > GC_R(64.0) * GC_FACING_ROUNDING * gc_most(back))
-            continue;
-        n = gc_rotate(w->here.rot, n);
-        for (int side = 0; side <= (mode == GC_TURNS && q->form.two_sided); ++side)
-            gc_first_fv(q, mode, side, best, i, vertex, n, gc_first_place(q, s->ints[q->form.corner + begin]));
-    }
-}
-
-/* the mover's edges [e0, e1) against those of the leaf */
-GC_LARGE void gc_first_edges(const gc_mover_at *q, int mode, gc_found *best, int e0, int e1)
-{
-    const gc_trip *w = q->walk;
-    const gc_forms *t = &w->world->forms;
-    gc_vec back = gc_rotate_back(w->here.rot, gc_scale(w->here.way, GC_R(-1.0)));
-    gc_pairs_of p = gc_pairs_begin(
-        gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_edge), gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_edge),
-        e1 - e0);
-    gc_ridge mine, theirs;
-    int was = -1, live = 0;
-    theirs.source = 0;
-    for (; gc_pairs_settle(&p); p.in += GC_GROUP_SIZE) {
-        if (p.at != was) {
-            was = p.at;
-            gc_ridge_of_obstacle(q, p.at, &theirs);
-            live = !(mode == GC_GOES && gc_first_away(&theirs.wedge, w->here.way))
-                   && gc_first_near(w, best, gc_least(theirs.a, theirs.b), gc_greatest(theirs.a, theirs.b));
-        }
-        if (!live) {
-            p.in = gc_pairs_rest(&p);
-            continue;
-        }
-        if (!gc_ridge_of_mover(q, mode, e0 + p.in, back, &mine)) continue;
-        gc_first_ee(q, mode, best, &mine, &theirs);
-    }
-}
-
-GC_FN void gc_first_leaf(const gc_mover_at *q, int mode, gc_found *best, int first, int last)
-{
-    const gc_forms *s = &q->forms;
-    gc_first_vertices(
-        q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
-        gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex));
-    gc_first_polygons(q, mode, best, first, last);
-    gc_first_edges(
-        q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_edge),
-        gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge));
 }
 
 #endif

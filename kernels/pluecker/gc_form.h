@@ -12,12 +12,13 @@
 #define GC_FORM_PIECE 4
 
 /* Ints of a mesh: places count from the start of the ints, reals or nodes of all meshes. */
-#define GC_FORM_STRIDE 13
+#define GC_FORM_STRIDE 15
 #define GC_FORM_COLUMNS(ONE, MANY, X) \
     ONE(X, faces)  /* how many */ \
     ONE(X, face)   /* ints: (faces + 1, GC_FORM_FACE_STRIDE) */ \
     ONE(X, source) /* ints: (faces,) number in the mesh */ \
     ONE(X, corner) /* ints: vertices of the loops, each from the corner on that stands out most */ \
+    ONE(X, across) /* ints: the face behind the border that begins at each corner, see gc_loop_across */ \
     ONE(X, edge)   /* ints: (edges, GC_FORM_EDGE_STRIDE) */ \
     ONE(X, vertex) /* ints: those that may touch */ \
     ONE(X, plane)  /* reals: (faces, 3) outward normals */ \
@@ -26,7 +27,8 @@
     ONE(X, node)   /* nodes: (2^(height + 1), GC_BOX_STRIDE) */ \
     ONE(X, height) \
     ONE(X, vertices) /* how many there are, those that may not touch among them */ \
-    ONE(X, two_sided)
+    ONE(X, two_sided) \
+    ONE(X, borders) /* 1: some of its edges have one face */
 GC_RECORD(GC_FORM)
 
 #define GC_FORM_FACE_STRIDE 3

@@ -5,19 +5,19 @@
  * obstacle: the mover's features at their start, the obstacle's as they stand. Lengths are best about one.
  *
  * How a query uses it. A vertex x of the mover against a polygon of the obstacle, corners in counter-clockwise order:
- *     if (!gc_vertex_plane_translation(x, v, n, corner, expel, most, &f)) continue;
+ *     if (!gc_vertex_plane_translation(x, v, n, corner, expel, behind, most, &f)) continue;
+ *     stretch = gc_stretch_whole();
  *     for each side (c, d) of the polygon: {
  *         if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) break;
- *         f = max(f, gc_path_enters(x, v, n, c, d, GC_R(1.0), expel));
+ *         gc_stretch_cut(&stretch, x, v, n, c, d, GC_R(1.0), expel, lateral);
  *     }
- *     if none broke, and f <= most: a hit at f, normal n.
+ *     if none broke, and gc_stretch_stop(&stretch, &f), and f <= most: a hit at f, normal n.
  * A polygon of the mover against a still vertex y is the same with -v, y in the place of x, and the normal turned round.
  * An edge of the mover against one of the obstacle: gc_edge_edge_translation. What bends inwards, or not at all, and what
  * has no faces for its wedge, is the caller's to leave out.
  *
- * expel is the thickness of the zone along the contact normal, lateral how far beside a border (measured between the path
- * and the border, as lines) a hit still counts: GC_ZONE_LATERAL of the zone. most is the largest fraction of interest, at
- * most 1; a hit at most itself is reported, so that ties can be told. `corner` is the polygon's outermost corner along n
+ * expel, behind and lateral are those of gc_zone. most is the largest fraction of interest, at most 1; a hit at most itself is
+ * reported, so that ties can be told. `corner` is the polygon's outermost corner along n
  * (gc_outermost), if it has more than three: one that is not quite plane is then hit early, never late.
  */
 #ifndef GC_PLUECKER_H
@@ -82,23 +82,31 @@ GC_FN gc_vec gc_normal_of(gc_vec a, gc_vec b, gc_vec c)
     return gc_direction(n, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
 }
 
+/* What is to be kept: the thickness of the zone along the normal of contact, and the most that a start may be behind what it
+ * meets; how far beside a border (measured between path and border, as lines) a hit still counts; and how far off a
+ * place may be by rounding. */
+typedef struct {
+    gc_real expel, behind, lateral, doubt;
+} gc_zone;
+
 /* ---- a vertex and a polygon ----------------------------------------------------------------------------------- */
 
 /* The vertex x, moved by v, and the plane through `corner` with the unit normal n, approached from its tip: 1 and the
  * fraction at which it is `expel` before the plane; 0 if that is not within `most`, if it is not approached, or if x is
- * further behind than the zone is thick. */
+ * further behind than `behind`. */
 GC_FN int gc_vertex_plane_translation(
     gc_vec x,
     gc_vec v,
     gc_vec n,
     gc_vec corner,
     gc_real expel,
+    gc_real behind,
     gc_real most,
     gc_real *fraction)
 {
     gc_real k = -gc_dot(n, v), distance = gc_dot(n, gc_sub(x, corner)), left = distance - expel;
     /* one branch for all, which most vertices take: the last is the quotient's, with room for its rounding */
-    if (!((k > GC_R(0.0)) & (distance >= -expel) & (left <= k * most * GC_R(1.000001)))) return 0;
+    if (!((k > GC_R(0.0)) & (distance >= -behind) & (left <= k * most * GC_R(1.000001)))) return 0;
     *fraction = left > GC_R(0.0) ? left / k : GC_R(0.0);
     return *fraction <= most;
 }
@@ -129,14 +137,54 @@ GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc
     return gc_path_within_twofold(x, v, c, d, way, lateral);
 }
 
-/* A path that is flat against a plane is in its zone long before it comes to the polygon. The fraction at which x is beside
- * the border c-d, on its outer side, by no more than GC_ZONE_BESIDE of the zone in the plane across n; 0 if it is so from the
- * start, never comes nearer, or there is no zone. way as in gc_path_within, seen against n. A hit is no earlier than this at any border. */
-GC_FN gc_real gc_path_enters(gc_vec x, gc_vec v, gc_vec n, gc_vec c, gc_vec d, gc_real way, gc_real expel)
+/* A path that is flat against a plane is in its zone long before it comes to the polygon, if it ever does. By fractions, of
+ * the place in the plane: `near`, from where on it is beside no border by more than GC_ZONE_BESIDE of the zone; `over`, by no
+ * more than `lateral`; `leaves`, until when. Without a zone nothing is known, and nothing asked. */
+typedef struct {
+    gc_real near, over, leaves;
+} gc_stretch;
+
+GC_FN gc_stretch gc_stretch_whole(void)
+{
+    gc_stretch s;
+    s.near = s.over = GC_R(0.0);
+    s.leaves = gc_infinity();
+    return s;
+}
+
+/* the same at the border c-d too; way as in gc_path_within, seen against n, the normal of the plane */
+GC_FN void gc_stretch_cut(
+    gc_stretch *s,
+    gc_vec x,
+    gc_vec v,
+    gc_vec n,
+    gc_vec c,
+    gc_vec d,
+    gc_real way,
+    gc_real expel,
+    gc_real lateral)
 {
     gc_vec w = gc_sub(d, c), inward = gc_scale(gc_cross(n, w), way);
-    gc_real out = -gc_dot(inward, gc_sub(x, c)) - GC_ZONE_BESIDE * expel * gc_norm(inward), rate = gc_dot(inward, v);
-    return expel > GC_R(0.0) && out > GC_R(0.0) && rate > GC_R(0.0) ? out / rate : GC_R(0.0);
+    gc_real out = -gc_dot(inward, gc_sub(x, c)), rate = gc_dot(inward, v), length = gc_norm(inward);
+    gc_real beside = out - lateral * length, far = out - GC_ZONE_BESIDE * expel * length;
+    if (!(expel > GC_R(0.0))) return;
+    if (far > GC_R(0.0) && rate > GC_R(0.0)) s->near = GC_MAX(s->near, far / rate);
+    if (beside > GC_R(0.0)) s->over = rate > GC_R(0.0) ? GC_MAX(s->over, beside / rate) : gc_infinity();
+    else if (rate < GC_R(0.0)) s->leaves = GC_MIN(s->leaves, beside / rate);
+}
+
+/* Does the path come over what the borders hold? Then a stop at *fraction is no earlier than it is near that. */
+GC_FN int gc_stretch_stop(const gc_stretch *s, gc_real *fraction)
+{
+    *fraction = GC_MAX(*fraction, s->near);
+    return s->over <= s->leaves && s->over < gc_infinity() && *fraction <= s->leaves;
+}
+
+/* How far in front of a plane next to it something must stand to keep clear of a feature that it is `distance` before, so that
+ * it comes no nearer than it is, or than movers come beside borders; doubt: the rounding of where it stands. */
+GC_FN gc_real gc_clear_by(gc_real distance, gc_real lateral, gc_real doubt)
+{
+    return GC_MIN(GC_MAX(distance, GC_R(0.0)), lateral) - doubt;
 }
 
 /* ---- an edge and an edge -------------------------------------------------------------------------------------- */
@@ -170,6 +218,19 @@ GC_FN int gc_wedge_signs_within(const gc_wedge *wedge, gc_vec other, gc_real sla
 GC_FN int gc_wedge_signs(const gc_wedge *wedge, gc_vec other)
 {
     return gc_wedge_signs_within(wedge, other, GC_FACING_ROUNDING);
+}
+
+/* Does the plane of a face at an edge through c stand between it and the edge a-b that moves by v, at least `least` before that plane and
+ * not towards it? Then the two never meet. */
+GC_FN int gc_wedge_parts(const gc_wedge *wedge, gc_vec c, gc_vec a, gc_vec b, gc_vec v, gc_real least)
+{
+    for (int k = 0; k < wedge->faces; ++k) {
+        gc_vec n = k ? wedge->second : wedge->first;
+        gc_real at_a = gc_dot(n, gc_sub(a, c)), at_b = gc_dot(n, gc_sub(b, c)), rise = gc_dot(n, v);
+        if (rise >= GC_R(0.0) && at_a >= least && at_b >= least) return 1;
+        if (wedge->faces == 1 && rise <= GC_R(0.0) && at_a <= -least && at_b <= -least) return 1; /* behind a sheet */
+    }
+    return 0;
 }
 
 /* What two crossing edges are to each other, along u and w: n = u x w, side of the mover's and the still edge's line, and how
@@ -220,7 +281,8 @@ GC_FN int gc_crossed_reached(gc_crossed x, gc_real sign, gc_real zone, gc_real b
  * normal of both, and that normal (unit, from the still edge to the mover's). 0: not within `most`, not approached, behind,
  * beside each other's ends, or such that no normal leads away from both wedges. Edges that part by less than
  * GC_ZONE_PARALLEL of the zone over their length are parallel: what they hit, their ends hit. Edges that both signs would do
- * for, such as rods, have no behind: once past each other they part. */
+ * for, such as rods, have no behind: once past each other they part. Nor does a start in the zone count from which the one slides or
+ * goes out over a face at the other (gc_wedge_parts). */
 GC_FN int gc_edge_edge_translation(
     gc_vec a,
     gc_vec b,
@@ -229,48 +291,49 @@ GC_FN int gc_edge_edge_translation(
     gc_vec d,
     const gc_wedge *of_mover,
     const gc_wedge *of_still,
-    gc_real expel,
-    gc_real lateral,
+    const gc_zone *zone,
     gc_real most,
     gc_real *fraction,
     gc_vec *normal)
 {
-    gc_vec u = gc_sub(b, a), w = gc_sub(d, c);
+    gc_vec u = gc_sub(b, a), w = gc_sub(d, c), back = gc_scale(v, GC_R(-1.0));
     int signs = gc_wedge_signs(of_still, u) & gc_wedge_signs(of_mover, w);
+    gc_real sign, length, doubt, thick, lateral = zone->lateral;
     gc_crossed x;
-    gc_real sign, length, doubt, zone, enters;
+    gc_stretch stretch;
     if (!signs) return 0;
     x = gc_crossed_of(a, u, v, c, w);
     length = gc_norm(x.n);
     doubt = gc_side_doubt(gc_most(gc_sub(c, a)) + gc_most(v), u, w);
     sign = gc_crossed_sign(x, signs);
-    zone = expel * length;
+    thick = zone->expel * length;
     if (signs != 3 || GC_ABS(x.rate) > doubt) {
-        if (-sign * x.rate < -doubt || sign * x.side > zone + doubt) return 0;
-        if (-sign * x.side - zone > -sign * x.rate * most + doubt + doubt) return 0;
+        if (-sign * x.rate < -doubt || sign * x.side > thick + doubt) return 0;
+        if (-sign * x.side - thick > -sign * x.rate * most + doubt + doubt) return 0;
     }
-    if (!(doubt <= GC_ZONE_SURE * zone)) {
+    if (!(doubt <= GC_ZONE_SURE * thick)) {
         x = gc_crossed_twofold(a, b, v, c, d);
         length = gc_norm(x.n);
         sign = gc_crossed_sign(x, signs);
-        zone = expel * length;
+        thick = zone->expel * length;
         doubt = GC_R(0.0);
     }
-    if (!(length > GC_ZONE_PARALLEL * expel * GC_MAX(gc_most(u), gc_most(w)))) return 0;
-    if (!gc_crossed_reached(x, sign, zone, signs == 3 ? doubt : zone, most, fraction)) return 0;
+    if (!(length > GC_ZONE_PARALLEL * zone->expel * GC_MAX(gc_most(u), gc_most(w)))) return 0;
+    if (!gc_crossed_reached(x, sign, thick, signs == 3 ? doubt : zone->behind * length, most, fraction)) return 0;
     *normal = gc_scale(x.n, sign / length);
     if (!gc_path_within(a, v, c, d, sign, lateral) || !gc_path_within(b, v, c, d, -sign, lateral)) return 0;
-    enters = gc_path_enters(a, v, *normal, c, d, sign, expel);
-    *fraction = GC_MAX(*fraction, enters);
-    enters = gc_path_enters(b, v, *normal, c, d, -sign, expel);
-    *fraction = GC_MAX(*fraction, enters);
-    v = gc_scale(v, GC_R(-1.0));
-    if (!gc_path_within(c, v, a, b, sign, lateral) || !gc_path_within(d, v, a, b, -sign, lateral)) return 0;
-    enters = gc_path_enters(c, v, *normal, a, b, -sign, expel);
-    *fraction = GC_MAX(*fraction, enters);
-    enters = gc_path_enters(d, v, *normal, a, b, sign, expel);
-    *fraction = GC_MAX(*fraction, enters);
-    return *fraction <= most;
+    if (!gc_path_within(c, back, a, b, sign, lateral) || !gc_path_within(d, back, a, b, -sign, lateral)) return 0;
+    stretch = gc_stretch_whole();
+    gc_stretch_cut(&stretch, a, v, *normal, c, d, sign, zone->expel, lateral);
+    gc_stretch_cut(&stretch, b, v, *normal, c, d, -sign, zone->expel, lateral);
+    gc_stretch_cut(&stretch, c, back, *normal, a, b, -sign, zone->expel, lateral);
+    gc_stretch_cut(&stretch, d, back, *normal, a, b, sign, zone->expel, lateral);
+    if (!gc_stretch_stop(&stretch, fraction) || !(*fraction <= most)) return 0;
+    if (*fraction == GC_R(0.0) && zone->expel > GC_R(0.0)) {
+        gc_real least = gc_clear_by(-sign * x.side / length, lateral, zone->doubt);
+        if (gc_wedge_parts(of_still, c, a, b, v, least) || gc_wedge_parts(of_mover, a, c, d, back, least)) return 0;
+    }
+    return 1;
 }
 
 #endif

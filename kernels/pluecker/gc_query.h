@@ -1,5 +1,5 @@
 /* gc_query.h: one mover through the world, by the work-items of a group.
- * needs: pluecker/gc_first.h
+ * needs: pluecker/gc_leaf.h
  *
  * All items walk the trees alike; the pairs of features of a leaf are shared between them. After each leaf they agree on
  * the best time so far, rounded up, beyond which nothing is looked at. At the end the least of what they found is the answer.
@@ -222,14 +222,15 @@ GC_FN void gc_mover_load(
     GC_GLOBAL const gc_real *size;
     gc_form_load(&q->forms, ints[GC_MOVER_shape], &q->form);
     size = gc_form_size(&q->forms, &q->form);
-    q->zone = zone[i];
-    q->lateral = GC_ZONE_LATERAL * q->zone;
+    q->zone.expel = zone[2 * i];
+    q->zone.lateral = q->zone.behind = GC_ZONE_LATERAL * q->zone.expel;
+    q->zone.doubt = zone[2 * i + 1];
     q->n_kept = 0;
     w->position = gc_load_vec(position, i);
     w->quat = gc_load_quat(quat, i);
     w->centre = gc_load_vec(size + GC_FORM_SIZE_centre, 0);
     w->sides = gc_load_vec(size + GC_FORM_SIZE_sides, 0);
-    w->grown = GC_ZONE_REACH * q->zone;
+    w->grown = GC_ZONE_REACH * q->zone.expel;
     w->body = ints[GC_MOVER_body];
     w->own = ints[GC_MOVER_own];
     w->skip = ints[GC_MOVER_skip];

@@ -157,6 +157,24 @@ GC_FN gc_swing gc_swing_minus(gc_swing s, gc_swing t)
     return s;
 }
 
+GC_FN gc_real gc_swing_at(gc_swing s, gc_real r)
+{
+    gc_real sine, versine;
+    gc_turn_parts(r, &sine, &versine);
+    return s.start + s.slope * sine - s.cosine * versine;
+}
+
+/* From r on, when is s at least zero? 1: then, or so nearly (`slack`) that rounding may decide; 2: later, where it rises to
+ * it, which r now is; 0: never within half a turn. */
+GC_FN int gc_swing_awaits(gc_swing s, gc_real slack, gc_real *r)
+{
+    gc_real t;
+    if (gc_swing_at(s, *r) >= -slack) return 1;
+    if (!gc_swing_falls(gc_swing_times(s, GC_R(-1.0)), &t) || !(t > *r)) return 0;
+    *r = t;
+    return 2;
+}
+
 /* ---- the same in twice the digits ------------------------------------------------------------------------------ */
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* gc_turning.h: the rotation of a vertex towards a polygon and of an edge towards an edge.
+/* gc_turning.h: the rotation of a vertex towards a polygon.
  * needs: pluecker/gc_swing.h pluecker/gc_pluecker.h
  *
  * Source: seed 2.4, 2.5, 3.3, 3.4, with corrections; mathematics and error bounds in docs/pluecker.md. Frame and arguments as
@@ -7,11 +7,12 @@
  * angles do; gc_half_tangent and gc_turn_fraction go from and to angles, once a query.
  *
  * How a query uses it. A vertex x of the mover against a polygon of the obstacle:
- *     if (!gc_vertex_plane_rotation(&pivot, x, n, corner, expel, lateral, most, &r, &arrival)) continue;
+ *     if (!gc_vertex_plane_rotation(&pivot, x, n, corner, expel, behind, lateral, most, &r, &arrival)) continue;
  *     for each side (c, d) of the polygon: if (!gc_arrival_within(&arrival, c, d, lateral)) break;
+ *     until none asks for more: for each side: if (!gc_border_awaits(&pivot, x, n, c, d, GC_R(1.0), beside, slack, &r)) break;
  *     if none broke: a hit at r, normal n, contact at arrival.point.
  * A polygon of the mover against a still vertex y is the same with the axis turned round, y in the place of x, all of the
- * mover at its start; the normal is then -n, turned by r: gc_turned_vector. An edge and an edge: gc_edge_edge_rotation.
+ * mover at its start; the normal is then -n, turned by r: gc_turned_vector. An edge and an edge: gc_crossing.h.
  */
 #ifndef GC_TURNING_H
 #define GC_TURNING_H
@@ -37,17 +38,18 @@ GC_FN gc_vec gc_turned(const gc_pivot *pivot, gc_vec x, gc_real r)
 
 /* ---- a vertex and a polygon ----------------------------------------------------------------------------------- */
 
-/* a feature where it meets what stops it: the point, how it moves there per radian against what is still, the normal, and
+/* a feature where it meets what stops it: when, the point, how it moves there per radian against what is still, the normal, and
  * its approach along that, at least what its curve makes of it within `lateral` */
 typedef struct {
     gc_vec point, motion, normal;
-    gc_real approach;
+    gc_real approach, met;
 } gc_arrival;
 
-GC_FN gc_arrival gc_arrival_at(const gc_pivot *pivot, gc_vec point, gc_vec normal, gc_real lateral)
+GC_FN gc_arrival gc_arrival_at(const gc_pivot *pivot, gc_vec point, gc_vec normal, gc_real met, gc_real lateral)
 {
     gc_arrival m;
     gc_real along, least;
+    m.met = met;
     m.point = point;
     m.motion = gc_cross(pivot->axis, gc_sub(point, pivot->origin));
     m.normal = normal;
@@ -94,6 +96,7 @@ GC_FN int gc_vertex_area_rotation(
     gc_real length,
     gc_vec corner,
     gc_real expel,
+    gc_real behind,
     gc_real lateral,
     gc_real most,
     gc_real *r,
@@ -102,8 +105,9 @@ GC_FN int gc_vertex_area_rotation(
     gc_swing real = gc_vertex_swing(pivot, x, n, corner);
     gc_real met, zone = expel * length;
     if (real.start - zone > gc_swing_drop(real, most)) return 0;
-    if (!gc_swing_stop(real, gc_swing_less(real, zone), zone, lateral * length, r, &met) || !(*r <= most)) return 0;
-    *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), gc_scale(n, GC_R(1.0) / length), lateral);
+    if (!gc_swing_stop(real, gc_swing_less(real, zone), behind * length, lateral * length, r, &met) || !(*r <= most))
+        return 0;
+    *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), gc_scale(n, GC_R(1.0) / length), met, lateral);
     return 1;
 }
 
@@ -114,210 +118,44 @@ GC_FN int gc_vertex_plane_rotation(
     gc_vec n,
     gc_vec corner,
     gc_real expel,
+    gc_real behind,
     gc_real lateral,
     gc_real most,
     gc_real *r,
     gc_arrival *arrival)
 {
-    return gc_vertex_area_rotation(pivot, x, n, GC_R(1.0), corner, expel, lateral, most, r, arrival);
+    return gc_vertex_area_rotation(pivot, x, n, GC_R(1.0), corner, expel, behind, lateral, most, r, arrival);
 }
 
-/* ---- an edge and an edge -------------------------------------------------------------------------------------- */
-
-/* the side of the turning line at a along u and the still line at c along w, as a swing */
-GC_FN gc_swing gc_edge_swing(const gc_pivot *pivot, gc_vec a, gc_vec u, gc_vec c, gc_vec w)
+/* how far x is inside the border c-d, and `more`, in the plane across n, as it turns; way as in gc_path_within, seen against n */
+GC_FN gc_swing gc_border_swing(const gc_pivot *pivot, gc_vec x, gc_vec n, gc_vec c, gc_vec d, gc_real way, gc_real more)
 {
-    gc_vec axis = pivot->axis, from = gc_sub(a, pivot->origin);
-    gc_vec p = gc_cross(from, u), q = gc_cross(gc_sub(c, pivot->origin), w);
-    gc_swing s;
-    s.start = gc_side(a, u, c, w);
-    s.slope = -(gc_dot(gc_cross(axis, u), q) + gc_dot(gc_cross(axis, p), w));
-    s.cosine = s.start + (gc_dot(axis, u) * gc_dot(axis, q) + gc_dot(axis, p) * gc_dot(axis, w));
-    return s;
+    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    gc_vec inward = gc_unit(gc_scale(gc_cross(n, gc_sub(d, c)), way), none);
+    return gc_swing_less(gc_vertex_swing(pivot, x, inward, c), -more);
 }
 
-/* how far the turning direction u reaches along h, as a swing */
-GC_FN gc_swing gc_direction_swing(const gc_pivot *pivot, gc_vec u, gc_vec h)
-{
-    gc_swing s;
-    s.start = gc_dot(u, h);
-    s.slope = gc_dot(gc_cross(pivot->axis, u), h);
-    s.cosine = s.start - gc_dot(pivot->axis, u) * gc_dot(pivot->axis, h);
-    return s;
-}
-
-/* gc_edge_swing in twice the digits, about the exact unit vector along the axis */
-GC_LARGE gc_two_swing gc_edge_swing_twofold(const gc_pivot *pivot, gc_vec a, gc_vec b, gc_vec c, gc_vec d)
-{
-    gc_two_vec axis = gc_two_unit(pivot->axis), u = gc_two_from_to(a, b), w = gc_two_from_to(c, d);
-    gc_two_vec p = gc_two_cross(gc_two_from_to(pivot->origin, a), u);
-    gc_two_vec q = gc_two_cross(gc_two_from_to(pivot->origin, c), w);
-    gc_two still = gc_two_add(
-        gc_two_mul(gc_two_dot(axis, u), gc_two_dot(axis, q)), gc_two_mul(gc_two_dot(axis, p), gc_two_dot(axis, w)));
-    gc_two_swing s;
-    s.start = gc_two_dot(gc_two_from_to(a, c), gc_two_cross(u, w));
-    s.slope = gc_two_negative(gc_two_add(gc_two_dot(gc_two_cross(axis, u), q), gc_two_dot(gc_two_cross(axis, p), w)));
-    s.cosine = gc_two_add(s.start, still);
-    return s;
-}
-
-/* two edges that may turn towards each other, and what a look at them needs */
-typedef struct {
-    gc_vec a, b, u; /* the mover's edge at its start, u from a to b */
-    gc_vec c, d, w; /* the still edge */
-    gc_wedge of_mover, of_still;
-    gc_swing side; /* of the one's line and the other's */
-    gc_real wide;  /* |u| |w|, of which side is distance times sine */
-    gc_real doubt; /* bound on the error of side */
-    gc_real expel;
-} gc_edge_pair;
-
-/* How they meet at r, outwards being sign times the normal: 1 if that leads away from both wedges there, within `slack`, and
- * the crossing is within both edges or beyond their ends by no more than `lateral`; 2 if the opposite normal would do as well.
- * length: the sine between them, times `wide`. */
-GC_FN int gc_edge_pair_meet(
+/* From r on, when is x beside the border by no more than `beside`? As gc_swing_awaits. */
+GC_FN int gc_border_awaits(
     const gc_pivot *pivot,
-    const gc_edge_pair *e,
-    gc_real sign,
-    gc_real lateral,
-    gc_real slack,
-    gc_real r,
-    gc_real *length,
-    gc_arrival *arrival)
-{
-    gc_vec u = gc_turned_vector(pivot, e->u, r), back = gc_turned_vector(pivot, e->w, -r), n = gc_cross(u, e->w), from;
-    gc_real along, reach, over;
-    int signs = gc_wedge_signs_within(&e->of_still, u, slack) & gc_wedge_signs_within(&e->of_mover, back, slack);
-    *length = gc_norm(n);
-    if (!(*length > GC_ZONE_PARALLEL * e->expel * GC_MAX(gc_most(u), gc_most(e->w)))) return 0;
-    if (!(signs & (sign > GC_R(0.0) ? 1 : 2))) return 0;
-    n = gc_scale(n, GC_R(1.0) / *length);
-    from = gc_sub(e->c, gc_turned(pivot, e->a, r));
-    along = gc_dot(gc_cross(from, e->w), n);
-    reach = GC_MIN(GC_MAX(along / *length, GC_R(0.0)), GC_R(1.0));
-    *arrival = gc_arrival_at(pivot, gc_add(gc_sub(e->c, from), gc_scale(u, reach)), gc_scale(n, sign), lateral);
-    over = gc_arrival_slack(arrival, e->w, lateral);
-    if (!(along >= -over && along - *length <= over)) return 0;
-    over = gc_arrival_slack(arrival, u, lateral);
-    along = gc_dot(gc_cross(from, u), n);
-    return along >= -over && along - *length <= over ? (signs == 3 ? 2 : 1) : 0;
-}
-
-/* Does a first look, with the errors of the plain swing allowed for, leave it possible that they meet about `met`? And are
- * twice the digits wanted (twice)? */
-GC_FN int gc_edge_pair_may_meet(
-    const gc_pivot *pivot,
-    const gc_edge_pair *e,
-    gc_swing real,
-    gc_real sign,
-    gc_real lateral,
-    gc_real met,
-    int *twice)
-{
-    gc_real length = gc_norm(gc_cross(gc_turned_vector(pivot, e->u, met), e->w)), middle = real.start - real.cosine;
-    gc_real reach = gc_swing_amplitude(real), rate = GC_SQRT(GC_MAX((reach - middle) * (reach + middle), GC_R(0.0)));
-    gc_arrival arrival;
-    *twice = !(e->doubt <= GC_ZONE_SURE * e->expel * length);
-    if (!(rate * length > GC_R(8.0) * e->doubt * e->wide)) { /* the angle itself is in doubt */
-        *twice = 1;
-        return 1;
-    }
-    return gc_edge_pair_meet(
-        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate), met,
-        &length, &arrival);
-}
-
-/* One of the two ways round: the mover's edge comes against sign times the normal. */
-GC_FN int gc_edge_pair_turn(
-    const gc_pivot *pivot,
-    const gc_edge_pair *e,
-    gc_real sign,
-    gc_real lateral,
-    gc_real most,
-    gc_real *r,
-    gc_arrival *arrival)
-{
-    gc_swing real = gc_swing_times(e->side, -sign), zone = gc_swing_times(real, GC_R(0.0)), outer;
-    gc_real thick = e->expel * e->wide + e->doubt, doubt = e->doubt, met, length, stop, most_behind;
-    gc_two_swing plain, sure;
-    int twice, falls, leaves, how;
-    /* against the thickest zone there may be: few edges come so near; then whether they do within their ends */
-    if (real.start - thick > gc_swing_drop(real, most)) return 0;
-    if (!gc_swing_stop(real, gc_swing_less(real, thick), thick, thick, &stop, &met) || !(stop <= most)) return 0;
-    if (!gc_edge_pair_may_meet(pivot, e, real, sign, lateral, met, &twice)) return 0;
-    if (twice) {
-        doubt = GC_R(0.0);
-        plain = gc_edge_swing_twofold(pivot, e->a, e->b, e->c, e->d);
-        sure = gc_two_swing_less(&plain, -sign, zone);
-        real = gc_swing_rounded(&sure);
-        outer = gc_swing_less(real, thick);
-        leaves = gc_swing_falls(outer, &stop);
-        falls = gc_swing_falls_twofold(&sure, &met);
-        if (!gc_swing_order(real, outer, thick, thick, leaves, falls, &stop, &met)) return 0;
-    } else {
-        falls = gc_swing_falls(real, &stop);
-    }
-    how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, met, &length, arrival);
-    if (!how) return 0;
-    if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
-    /* the zone ends at the still line, moved outwards along the normal of the meeting */
-    zone = gc_swing_times(gc_direction_swing(pivot, e->u, gc_cross(e->w, arrival->normal)), sign * e->expel);
-    outer = gc_swing_minus(real, zone);
-    leaves = gc_swing_falls(outer, r);
-    if (twice) {
-        sure = gc_two_swing_less(&plain, -sign, zone);
-        leaves = gc_swing_falls_twofold(&sure, r);
-    }
-    most_behind = how == 2 ? doubt : e->expel * length + doubt;
-    if (!gc_swing_order(real, outer, most_behind, thick, leaves, falls, r, &met)) return 0;
-    return *r >= GC_R(0.0) && *r <= most;
-}
-
-/* The mover's edge a-b, turned about the pivot, and the still edge c-d: 1, the half-angle tangent at which they must stop,
- * `expel` apart along the normal of both as they would meet, and how they would. 0: not within `most`, or as in
- * gc_edge_edge_translation. */
-GC_FN int gc_edge_edge_rotation(
-    const gc_pivot *pivot,
-    gc_vec a,
-    gc_vec b,
+    gc_vec x,
+    gc_vec n,
     gc_vec c,
     gc_vec d,
-    const gc_wedge *of_mover,
-    const gc_wedge *of_still,
-    gc_real expel,
-    gc_real lateral,
-    gc_real most,
-    gc_real *r,
-    gc_arrival *arrival)
+    gc_real way,
+    gc_real beside,
+    gc_real slack,
+    gc_real *r)
 {
-    gc_edge_pair e;
-    gc_swing near;
-    gc_arrival other;
-    gc_vec from, to;
-    gc_real later;
-    int hit;
-    e.a = a;
-    e.b = b;
-    e.c = c;
-    e.d = d;
-    e.u = gc_sub(b, a);
-    e.w = gc_sub(d, c);
-    e.of_mover = *of_mover;
-    e.of_still = *of_still;
-    e.expel = expel;
-    e.side = gc_edge_swing(pivot, a, e.u, c, e.w);
-    from = gc_sub(a, pivot->origin);
-    to = gc_sub(c, pivot->origin);
-    e.wide = GC_SQRT(gc_dot(e.u, e.u) * gc_dot(e.w, e.w));
-    e.doubt = GC_SWING_ROUNDING * GC_SQRT(GC_R(2.0) * (gc_dot(from, from) + gc_dot(to, to))) * e.wide;
-    /* most stay far from each other, on either side */
-    near = gc_swing_times(e.side, e.side.start < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0));
-    if (near.start - expel * e.wide - e.doubt > gc_swing_drop(near, most)) return 0;
-    hit = gc_edge_pair_turn(pivot, &e, GC_R(1.0), lateral, most, r, arrival);
-    if (!gc_edge_pair_turn(pivot, &e, GC_R(-1.0), lateral, hit ? *r : most, &later, &other)) return hit;
-    *r = later;
-    *arrival = other;
-    return 1;
+    return gc_swing_awaits(gc_border_swing(pivot, x, n, c, d, way, beside), slack, r);
+}
+
+/* Does x, which turns through another plane at `met`, stay before the plane through `corner` across n by at least `least`
+ * until then, and not sink towards it at the start? */
+GC_FN int gc_plane_parts_turning(const gc_pivot *pivot, gc_vec x, gc_vec n, gc_vec corner, gc_real met, gc_real least)
+{
+    gc_swing s = gc_vertex_swing(pivot, x, n, corner);
+    return s.start >= least && gc_swing_sinks(s) <= 0 && gc_swing_at(s, met) >= least;
 }
 
 #endif

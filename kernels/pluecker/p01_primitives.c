@@ -1,5 +1,5 @@
 /* p01_primitives: the tests of the Pluecker method on arrays, for a user to call and to check a device with.
- * needs: pluecker/gc_turning.h
+ * needs: pluecker/gc_crossing.h
  *
  * in:  points, vectors, polygons and edges; any unit, all in one frame, best of a size about one
  * out: p01_lines: the six coordinates of lines; p01_sides: of two lines; p01_planes: areas of polygons along their
@@ -147,16 +147,18 @@ GC_KERNEL void p01_vertex_translation(
         gc_real fraction;
         /* distances come times the area, and so does the zone: whole numbers stay what they are */
         int within = gc_vertex_plane_translation(
-            x, v, gc_load_vec(plane, 0), gc_load_vec(plane + 4, 0), expel * plane[3], GC_R(1.0), &fraction);
+            x, v, gc_load_vec(plane, 0), gc_load_vec(plane + 4, 0), expel * plane[3], expel * plane[3], GC_R(1.0),
+            &fraction);
         if (within) {
+            gc_stretch stretch = gc_stretch_whole();
             c = gc_load_vec(polygon, corners - 1);
             for (int k = 0; within && k < corners; ++k) {
                 gc_vec d = gc_load_vec(polygon, k);
-                gc_real enters = gc_path_enters(x, v, gc_load_vec(plane, 0), c, d, GC_R(1.0), expel);
                 within = gc_path_within(x, v, c, d, GC_R(1.0), lateral);
-                fraction = GC_MAX(fraction, enters);
+                gc_stretch_cut(&stretch, x, v, gc_load_vec(plane, 0), c, d, GC_R(1.0), expel, lateral);
                 c = d;
             }
+            within = within && gc_stretch_stop(&stretch, &fraction);
         }
         fraction_out[(gc_long)row * columns + column] = within && fraction <= GC_R(1.0) ? fraction : gc_infinity();
     }
@@ -173,6 +175,52 @@ gc_load_pivot(GC_GLOBAL const gc_real *axis, GC_GLOBAL const gc_real *origin, GC
     pivot.origin = gc_load_vec(origin, 0);
     *most = gc_half_tangent(GC_ABS(*angle));
     return pivot;
+}
+
+/* From r on, when is x over the polygon, or beside it by no more than `beside`? 0: never within half a turn. */
+GC_FN int gc_polygon_comes(
+    const gc_pivot *pivot,
+    gc_vec x,
+    GC_GLOBAL const gc_real *polygon,
+    int corners,
+    gc_vec n,
+    gc_real beside,
+    gc_real slack,
+    gc_real *r)
+{
+    int waits;
+    do {
+        gc_vec c = gc_load_vec(polygon, corners - 1);
+        waits = 0;
+        for (int k = 0; k < corners; ++k) {
+            gc_vec d = gc_load_vec(polygon, k);
+            int how = gc_border_awaits(pivot, x, n, c, d, GC_R(1.0), beside, slack, r);
+            if (!how) return 0;
+            waits |= how == 2;
+            c = d;
+        }
+    } while (waits);
+    return 1;
+}
+
+/* A stop at r, no earlier than x is near the polygon; 0 if it never is, or only behind it. */
+GC_FN int gc_polygon_awaits(
+    const gc_pivot *pivot,
+    gc_vec x,
+    GC_GLOBAL const gc_real *polygon,
+    int corners,
+    GC_GLOBAL const gc_real *plane,
+    gc_real expel,
+    gc_real lateral,
+    gc_real most,
+    gc_real *r)
+{
+    gc_vec n = gc_load_vec(plane, 0);
+    gc_real stop = *r, over, slack = GC_R(0.5) * lateral;
+    if (!gc_polygon_comes(pivot, x, polygon, corners, n, GC_ZONE_BESIDE * expel, slack, r) || !(*r <= most)) return 0;
+    if (*r > stop && gc_swing_at(gc_vertex_swing(pivot, x, n, gc_load_vec(plane + 4, 0)), *r) < -expel * plane[3]) return 0;
+    over = *r;
+    return gc_polygon_comes(pivot, x, polygon, corners, n, lateral, slack, &over);
 }
 
 GC_KERNEL void p01_vertex_rotation(
@@ -207,8 +255,8 @@ GC_KERNEL void p01_vertex_rotation(
         gc_arrival arrival;
         int within = most > GC_R(0.0)
                      && gc_vertex_area_rotation(
-                         &pivot, x, gc_load_vec(plane, 0), plane[3], gc_load_vec(plane + 4, 0), expel, lateral, most, &r,
-                         &arrival);
+                         &pivot, x, gc_load_vec(plane, 0), plane[3], gc_load_vec(plane + 4, 0), expel, expel, lateral, most,
+                         &r, &arrival);
         if (within) {
             c = gc_load_vec(polygon, corners - 1);
             for (int k = 0; within && k < corners; ++k) {
@@ -217,6 +265,8 @@ GC_KERNEL void p01_vertex_rotation(
                 c = d;
             }
         }
+        if (within && expel > GC_R(0.0))
+            within = gc_polygon_awaits(&pivot, x, polygon, corners, plane, expel, lateral, most, &r);
         fraction_out[(gc_long)row * columns + column] = within ? gc_turn_fraction(r, GC_ABS(angle_in[turn])) : gc_infinity();
     }
 }
@@ -228,6 +278,16 @@ GC_FN gc_wedge gc_load_wedge(int faces, GC_GLOBAL const gc_real *normals, gc_lon
     wedge.first = faces > 0 ? gc_load_vec(normals, faces * which) : gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     wedge.second = faces > 1 ? gc_load_vec(normals, faces * which + 1) : wedge.first;
     return wedge;
+}
+
+/* all numbers are exact: nothing is known of where they come from */
+GC_FN gc_zone gc_zone_of(gc_real expel, gc_real lateral)
+{
+    gc_zone zone;
+    zone.expel = zone.behind = expel;
+    zone.lateral = lateral;
+    zone.doubt = GC_R(0.0);
+    return zone;
 }
 
 GC_KERNEL void p01_edge_translation(
@@ -259,10 +319,11 @@ GC_KERNEL void p01_edge_translation(
         gc_wedge of_still = gc_load_wedge(still_faces, still_normal_in, still);
         gc_real fraction;
         gc_vec normal;
+        gc_zone zone = gc_zone_of(expel, lateral);
         int hit = gc_edge_edge_translation(
             gc_load_vec(edge_in, 2 * edge), gc_load_vec(edge_in, 2 * edge + 1),
             gc_load_vec(vector_in, GC_PAIRING(row, column, vector)), gc_load_vec(still_in, 2 * still),
-            gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, expel, lateral, GC_R(1.0), &fraction, &normal);
+            gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, &zone, GC_R(1.0), &fraction, &normal);
         fraction_out[(gc_long)row * columns + column] = hit ? fraction : gc_infinity();
     }
 }
@@ -300,11 +361,12 @@ GC_KERNEL void p01_edge_rotation(
         gc_real most, r;
         gc_pivot pivot = gc_load_pivot(axis_in + 3 * turn, origin_in + 3 * turn, angle_in + turn, &most);
         gc_arrival arrival;
+        gc_zone zone = gc_zone_of(expel, lateral);
         int hit = most > GC_R(0.0)
                   && gc_edge_edge_rotation(
                       &pivot, gc_load_vec(edge_in, 2 * edge), gc_load_vec(edge_in, 2 * edge + 1),
-                      gc_load_vec(still_in, 2 * still), gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, expel,
-                      lateral, most, &r, &arrival);
+                      gc_load_vec(still_in, 2 * still), gc_load_vec(still_in, 2 * still + 1), &of_mover, &of_still, &zone,
+                      most, &r, &arrival);
         fraction_out[(gc_long)row * columns + column] = hit ? gc_turn_fraction(r, GC_ABS(angle_in[turn])) : gc_infinity();
     }
 }

@@ -34,7 +34,7 @@ GC_KERNEL void p02_translate(
     GC_GLOBAL const gc_real *start_in,    /* (n_movers, 3) */
     GC_GLOBAL const gc_real *turned_in,   /* (n_movers, 4) */
     GC_GLOBAL const gc_real *way_in,      /* (n_movers, 3) */
-    GC_GLOBAL const gc_real *zone_in,     /* (n_movers,) */
+    GC_GLOBAL const gc_real *zone_in,     /* (n_movers, 2) its thickness; how far off a place may be */
     GC_GLOBAL gc_real *kept_scratch,      /* (groups, n_kept, 3) */
     GC_GLOBAL gc_real *found_scratch,     /* (groups, items, GC_FOUND_STRIDE) */
     GC_GLOBAL int *found_ints_scratch,    /* (groups, items, GC_FOUND_INT_STRIDE) */

@@ -36,7 +36,7 @@ GC_KERNEL void p03_rotate(
     GC_GLOBAL const gc_real *axis_in,  /* (n_movers, 3) unit vectors */
     GC_GLOBAL const gc_real *pivot_in, /* (n_movers, 3) a point of each axis */
     GC_GLOBAL const gc_real *sine_in,  /* (n_movers, 2) sine and cosine of half the angle, in [0, pi] */
-    GC_GLOBAL const gc_real *zone_in,  /* (n_movers,) */
+    GC_GLOBAL const gc_real *zone_in,  /* (n_movers, 2) its thickness; how far off a place may be */
     GC_GLOBAL gc_real *kept_scratch,   /* as in p02 */
     GC_GLOBAL gc_real *found_scratch,
     GC_GLOBAL int *found_ints_scratch,

@@ -35,7 +35,7 @@ GC_KERNEL void p04_contacts(
     GC_GLOBAL const gc_real *start_in,
     GC_GLOBAL const gc_real *turned_in,
     GC_GLOBAL const gc_real *distance_in, /* (n_movers,) beyond the zone */
-    GC_GLOBAL const gc_real *zone_in,
+    GC_GLOBAL const gc_real *zone_in,     /* as in p02 */
     GC_GLOBAL gc_real *kept_scratch,
     GC_GLOBAL gc_real *found_scratch,
     GC_GLOBAL int *found_ints_scratch,

@@ -31,11 +31,8 @@ def bits(trace):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_moves_hold_exactly(backend, family, request):
+def test_moves_hold_exactly(backend, family):
     """Nothing missed, late, invented or held; the same on the reference of each move, but for rounding."""
-    if family == "stacked" and backend.kind == "cpu":
-        held = "corners over corners are held by the planes of the sides: docs/pluecker.md"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=held))
     moves = 2 if family.startswith(("terrain", "forest")) else MOVES  # those take the judge longer
     if backend.kind == "cpu":
         tally = pluecker_report.run_family(family, moves, ["cpu"], seed=5)["cpu"]

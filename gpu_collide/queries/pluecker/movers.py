@@ -60,7 +60,8 @@ def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
         standing = bodies.start.valid[body]
         leave, valid = leave[rows], valid[rows] & standing
         shape, position, quat = shape[rows], position[rows], quat[rows]
-    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, valid, np.zeros(len(rows)))
+    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, valid,
+                  np.zeros(len(rows)), np.zeros(len(rows)))  # fmt: skip
 
 
 def _points(movers: Any) -> Array:
@@ -132,7 +133,7 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
                 "pass a thicker zone, or None"
             )
         zone = np.where(inside, zone, 0.0)
-    return replace(movers, zone=zone, moves=movers.moves & inside)
+    return replace(movers, zone=zone, doubt=c["GC_ZONE_SURE"] * least, moves=movers.moves & inside)
 
 
 def internal(mesh: Mesh) -> tuple[int, int]:

@@ -47,7 +47,7 @@ class Reference:
         for i in np.flatnonzero(movers.moves):
             if way is not None:
                 hit = self._first(
-                    world, movers, i, found, lambda m, o, e, i=i: first_on_the_way(m, o, way[i], e)
+                    world, movers, i, found, lambda m, o, *e, i=i: first_on_the_way(m, o, way[i], *e)
                 )
                 found["position"][i] += way[i] * _write(found, i, hit)
             for turn in turns:
@@ -60,7 +60,7 @@ class Reference:
         pivot = found["position"][i].copy() if turn.pivot is None else turn.pivot[i]
         angle = 2.0 * np.arctan2(*turn.half[i])
         about = angle, turn.axis[i], pivot - found["position"][i]
-        hit = self._first(world, movers, i, found, lambda m, o, e: first_in_the_turn(m, o, about, e))
+        hit = self._first(world, movers, i, found, lambda m, o, *e: first_in_the_turn(m, o, about, *e))
         done = 0.5 * angle * _write(found, i, hit)
         q = np.array([np.cos(done), *(np.sin(done) * turn.axis[i])])
         found["position"][i] = rotate(q, found["position"][i] - pivot) + pivot
@@ -73,7 +73,7 @@ class Reference:
         mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
         mover = features_of(mesh, np.zeros(3), found["quat"][i])
         for body, obstacle in _obstacles(world.bodies, movers, i, here):
-            for fraction, kind, a, b, point, normal in look(mover, obstacle, movers.zone[i]):
+            for fraction, kind, a, b, point, normal in look(mover, obstacle, movers.zone[i], movers.doubt[i]):
                 if best is None or (fraction, kind, a, body, b) < best[:5]:
                     best = fraction, kind, a, body, b, point + here, normal
         return best

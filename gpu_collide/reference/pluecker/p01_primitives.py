@@ -7,21 +7,67 @@ than float64. All functions broadcast, and take what `gpu_collide.pipeline.primi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from gpu_collide.reference.pluecker._borders import (
+    BESIDE,
+    clear_by,
+    comes_across,
+    comes_over,
+    edge_parts,
+    edge_stays,
+    ends_beside,
+    stays_before,
+    stop_over,
+    stretch,
+)
+from gpu_collide.reference.pluecker._swings import (
+    FULL,
+    dot,
+    falls_at,
+    swing_of_point,
+    turned_by,
+    value_at,
+)
 
 __all__ = [
     "edge_edge_rotation", "edge_edge_translation", "line", "side", "vertex_polygon_rotation",
     "vertex_polygon_translation",
 ]  # fmt: skip
 
-FULL = 2 * np.pi
 # an edge may go with either side of a face's plane within this sine, which the rounding of normals is below;
 # after a turn within four times it
 FACING = 2e-15
 # rods that touch at the start have not passed each other: within this share of lengths and ways
 TOUCH = 1e-13
+
+
+class Query(NamedTuple):
+    """What a query about bodies knows besides features.
+
+    Attributes
+    ----------
+    behind : float
+        The most that a start may be behind what it meets.
+    doubt : float
+        How far off rounding may put a place.
+    across : (.., n, 3) float64 or None
+        The normal of the face behind each border of a polygon that bends outwards there; NaN: of none.
+    normal : (.., 3) float64 or None
+        Of the polygon; else from its corners.
+    """
+
+    behind: float
+    doubt: float = 0.0
+    across: np.ndarray | None = None
+    normal: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, query, expel):
+        """`query`, or what holds of numbers that are exact."""
+        return cls(expel) if query is None else query
 
 
 def line(a, b):
@@ -38,78 +84,106 @@ def side(p, q):
     return np.sum(p * q[..., [4, 5, 3, 2, 0, 1]], axis=-1)
 
 
-def vertex_polygon_translation(vertex, vector, polygon, expel, lateral):
+def vertex_polygon_translation(vertex, vector, polygon, expel, lateral, query=None):
     """Where the ray meets the plane, and whether its line goes through the polygon."""
-    normal, corner = _plane(polygon)
-    distance = _dot(normal, vertex - corner)
-    approach = -_dot(normal, vector)
+    query = Query.of(query, expel)
+    normal, corner = _plane(polygon, query.normal)
+    distance = dot(normal, vertex - corner)
+    approach = -dot(normal, vector)
     with np.errstate(divide="ignore", invalid="ignore"):
         fraction = np.maximum((distance - expel) / approach, 0)
-    hit = (approach > 0) & (distance >= -expel) & (fraction <= 1)
+    hit = (approach > 0) & (distance >= -query.behind) & (fraction <= 1)
     # seen from the vertex, so that its own line goes through the origin
     c = polygon - vertex[..., None, :]
     d = np.roll(c, -1, axis=-2)
     inward = np.cross(normal[..., None, :], d - c)
-    fraction = np.maximum(fraction, np.max(_enters(inward, -c, vector[..., None, :], expel), axis=-1))
-    hit = hit & (fraction <= 1)
+    parts = stretch(inward, -c, vector[..., None, :], expel, lateral)
+    fraction, over = stop_over(fraction, [np.moveaxis(part, -1, 0) for part in parts])
+    hit = hit & over & (fraction <= 1)
     path = line(np.zeros_like(vector), vector)[..., None, :]
     width = np.linalg.norm(np.cross(vector[..., None, :], d - c), axis=-1)
     hit = hit & np.all(side(path, line(c, d)) + lateral * width >= 0, axis=-1)
+    if query.across is not None:
+        # a face behind a border, at the start: over it, or out
+        least = clear_by(distance, lateral, query.doubt)[..., None]
+        parts = (dot(query.across, -c) >= least) & (dot(query.across, vector[..., None, :]) >= 0)
+        hit = hit & ~((fraction == 0) & parts.any(axis=-1))
     return np.where(hit, fraction, np.inf)
 
 
-def edge_edge_translation(edge, vector, still, expel, lateral):
+def edge_edge_translation(edge, vector, still, expel, lateral, query=None):
     """a + s u + f v = c + t w, for s, t and f."""
+    query = Query.of(query, expel)
     (a, u, m), (c, w, n) = _edge(*edge), _edge(*still)
     out = np.cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
-    rate, gap = _dot(out, vector), _dot(out, c - a)
+    rate, gap = dot(out, vector), dot(out, c - a)
+    borders = (
+        (np.cross(out, w), a - c, vector), (np.cross(w, out), a + u - c, vector),
+        (np.cross(u, out), c - a, -vector), (np.cross(out, u), c + w - a, -vector),
+    )  # fmt: skip
     best: Any = np.inf
     for sign in (1.0, -1.0):
         with np.errstate(divide="ignore", invalid="ignore"):
             approach, distance = -sign * rate, -sign * gap
             fraction = np.maximum((distance - expel * length) / approach, 0)
-            s = _dot(c - a, np.cross(vector, w)) / -rate
-            t = _dot(c - a, np.cross(vector, u)) / -rate
+            s = dot(c - a, np.cross(vector, w)) / -rate
+            t = dot(c - a, np.cross(vector, u)) / -rate
             over_s = lateral * np.linalg.norm(np.cross(vector, w), axis=-1) / approach
             over_t = lateral * np.linalg.norm(np.cross(vector, u), axis=-1) / approach
         hit = _leads_out(sign, u, n) & _leads_out(sign, w, m) & (length > expel / 8 * longer)
         both = _leads_out(-sign, u, n) & _leads_out(-sign, w, m)  # no behind: past each other they part
-        hit = hit & (approach > 0) & (distance >= np.where(both, 0, -expel * length)) & (fraction <= 1)
+        hit = hit & (approach > 0) & (distance >= np.where(both, 0, -query.behind * length)) & (fraction <= 1)
         hit = hit & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
-        for inward, start, way in (
-            (np.cross(out, w), a - c, vector), (np.cross(w, out), a + u - c, vector),
-            (np.cross(u, out), c - a, -vector), (np.cross(out, u), c + w - a, -vector),
-        ):  # fmt: skip
-            fraction = np.maximum(fraction, _enters(inward, start, way, expel))
-        best = np.minimum(best, np.where(hit & (fraction <= 1), fraction, np.inf))
+        stretches = [stretch(*border, expel, lateral) for border in borders]
+        fraction, over = stop_over(fraction, [np.stack(part) for part in zip(*stretches, strict=True)])
+        if np.any(expel > 0):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                least = clear_by(distance / length, lateral, query.doubt)
+            parts = edge_parts(n, c, a, a + u, vector, least) | edge_parts(m, a, c, c + w, -vector, least)
+            over = over & ~((fraction == 0) & parts)
+        best = np.minimum(best, np.where(hit & over & (fraction <= 1), fraction, np.inf))
     return best
 
 
-def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral):
+def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
     """The angles at which a circle meets a plane, and whether that is inside the polygon."""
+    query = Query.of(query, expel)
     angle, turned = _about_z(turn)
     x, polygon = turned(vertex), turned(polygon, 1)
-    normal, corner = _plane(polygon)
-    still = normal[..., 2] * x[..., 2] - _dot(normal, corner)
-    sine = normal[..., 1] * x[..., 0] - normal[..., 0] * x[..., 1]
-    cosine = normal[..., 0] * x[..., 0] + normal[..., 1] * x[..., 1]
-    stop, met = _stop(still, sine, cosine, still - expel, sine, cosine, expel, lateral)
-    point = _turned_by(x, met)
+    across = None if query.across is None else turned(query.across, 1, free=True)
+    normal, corner = _plane(polygon, None if query.normal is None else turned(query.normal, free=True))
+    swing = swing_of_point(x, normal, corner)
+    still, sine, cosine = swing
+    stop, met = _stop(still, sine, cosine, still - expel, sine, cosine, query.behind, lateral)
+    point = turned_by(x, met)
     motion = _moving(point)
-    approach = np.maximum(np.abs(_dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
+    approach = np.maximum(np.abs(dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
     hit = stop <= angle
+    borders = []
     for k in range(polygon.shape[-2]):
         c = polygon[..., k, :]
         w = polygon[..., (k + 1) % polygon.shape[-2], :] - c
         inward = np.cross(normal, w)
-        hit = hit & (_dot(inward, point - c) >= -_slack(motion, inward, approach, lateral))
+        hit = hit & (dot(inward, point - c) >= -_slack(motion, inward, approach, lateral))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            borders.append(swing_of_point(x, inward / np.linalg.norm(inward, axis=-1, keepdims=True), c))
+    if np.any(expel > 0):
+        first, stop = stop, comes_over(borders, stop, BESIDE * expel, lateral)
+        hit = hit & (stop <= angle) & ((stop == first) | (value_at(swing, stop) >= -query.behind))
+        hit = hit & np.isfinite(comes_over(borders, stop, lateral, lateral))
+    if across is not None:
+        least = clear_by(value_at(swing, 0.0), lateral, query.doubt)
+        for k in range(polygon.shape[-2]):
+            plane = swing_of_point(x, across[..., k, :], polygon[..., k, :])
+            hit = hit & ~((stop == 0) & stays_before(plane, met, least))
     return np.where(hit, _part(stop, angle), np.inf)
 
 
-def edge_edge_rotation(edge, turn, still, expel, lateral):
+def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
     """The angles at which two lines meet, and whether that is within both edges."""
+    query = Query.of(query, expel)
     angle, turned = _about_z(turn)
     (a, u, m), (c, w, n) = _edge(*edge), _edge(*still)
     a, b, c, d = turned(a), turned(a + u), turned(c), turned(c + w)
@@ -118,7 +192,7 @@ def edge_edge_rotation(edge, turn, still, expel, lateral):
     wide = np.linalg.norm(b - a, axis=-1) * np.linalg.norm(d - c, axis=-1)
     best: Any = np.inf
     for sign in (1.0, -1.0):
-        still_part, sine, cosine = (-sign * part for part in swing)
+        real = still_part, sine, cosine = tuple(-sign * part for part in swing)
         # where they meet at all, from the thickest zone that they may have
         thick = expel * wide
         _, met = _stop(still_part, sine, cosine, still_part - thick, sine, cosine, thick, thick)
@@ -128,29 +202,37 @@ def edge_edge_rotation(edge, turn, still, expel, lateral):
         # the still line, moved outwards by the zone
         outer = _swing_of_lines(line(a, b), line(c + expel * arrival, d + expel * arrival))
         touch = TOUCH * wide * (np.linalg.norm(a, axis=-1) + np.linalg.norm(c, axis=-1))
-        behind = np.where(both, touch, expel * length)
+        behind = np.where(both, touch, query.behind * length)
         zone, zone_sine, zone_cosine = (-sign * part for part in outer)
         stop, _ = _stop(still_part, sine, cosine, zone, zone_sine, zone_cosine, behind, thick)
-        best = np.minimum(best, np.where(hit & (stop <= angle), _part(stop, angle), np.inf))
+        hit = hit & (stop <= angle)
+        if np.any(expel > 0):
+            ends = ends_beside(sign, a, b, c, d, arrival, met)
+            first, stop = stop, comes_across(ends, stop, BESIDE * expel, lateral)
+            hit = hit & (stop <= angle) & ((stop == first) | (value_at(real, stop) >= -query.behind * length))
+            hit = hit & np.isfinite(comes_across(ends, stop, lateral, lateral))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                clear = clear_by(value_at(real, 0.0) / length, lateral, query.doubt)
+            parts = edge_stays(n, c, (a, b), met, clear, expel, 1.0)
+            parts = parts | edge_stays(m, a, (c, d), met, clear, expel, -1.0)
+            hit = hit & ~((stop == 0) & parts)
+        best = np.minimum(best, np.where(hit, _part(stop, angle), np.inf))
     return best
 
 
 # ---- parts -----------------------------------------------------------------------------------------------
 
 
-def _dot(a, b):
-    return np.sum(a * b, axis=-1)
-
-
-def _plane(polygon):
+def _plane(polygon, normal=None):
     """Unit normals and outermost corners of polygons; zero normals without area."""
     first = polygon[..., :1, :]
     spokes = polygon - first
-    area = np.sum(np.cross(spokes[..., 1:-1, :], spokes[..., 2:, :]), axis=-2)
-    length = np.linalg.norm(area, axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        normal = np.where(length > 0, area / length, 0)
-    highest = np.argmax(_dot(normal[..., None, :], spokes), axis=-1)
+    if normal is None:
+        area = np.sum(np.cross(spokes[..., 1:-1, :], spokes[..., 2:, :]), axis=-2)
+        length = np.linalg.norm(area, axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            normal = np.where(length > 0, area / length, 0)
+    highest = np.argmax(dot(normal[..., None, :], spokes), axis=-1)
     return normal, np.take_along_axis(polygon, highest[..., None, None], axis=-2)[..., 0, :]
 
 
@@ -159,20 +241,12 @@ def _edge(ends, normals):
     return ends[..., 0, :], ends[..., 1, :] - ends[..., 0, :], normals
 
 
-def _enters(inward, start, vector, expel):
-    """The fraction at which a path comes within two zones of a border, from outside, in its plane; else 0."""
-    out = -_dot(inward, start) - 2 * expel * np.linalg.norm(inward, axis=-1)
-    rate = _dot(inward, vector)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where((expel > 0) & (out > 0) & (rate > 0), out / rate, 0)
-
-
 def _leads_out(sign, other, normals, turns=1):
     """Does `sign` times u x w lead away from the faces of an edge that `other` crosses?"""
     slack = turns * FACING * np.abs(other).max(axis=-1)
     good = True
     for k in range(normals.shape[-2]):
-        along = sign * _dot(other, normals[..., k, :])
+        along = sign * dot(other, normals[..., k, :])
         good = good & (along <= slack if k == 0 else along >= -slack)
     return good
 
@@ -197,15 +271,6 @@ def _about_z(turn):
     return np.abs(angle), turned
 
 
-def _turned_by(x, angle):
-    """Points or vectors, turned about z by the right-hand rule."""
-    sine, cosine = np.sin(angle), np.cos(angle)
-    return np.stack(
-        [x[..., 0] * cosine - x[..., 1] * sine, x[..., 1] * cosine + x[..., 0] * sine, x[..., 2] + 0 * angle],
-        axis=-1,
-    )
-
-
 def _moving(point):
     """How points move per radian about z."""
     return np.stack([-point[..., 1], point[..., 0], 0 * point[..., 2]], axis=-1)
@@ -219,16 +284,6 @@ def _swing_of_lines(p, q):
     return still, -sine, cosine
 
 
-def _falls(still, sine, cosine):
-    """The angle in [0, 2 pi) at which it goes from above zero to below; NaN if it never does."""
-    reach = np.hypot(sine, cosine)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        angle = np.mod(np.arctan2(sine, cosine) + np.arccos(-still / reach), FULL)
-    # it falls at once, but for rounding
-    soon = (still + cosine >= 0) & (sine < 0) & (angle > FULL - 1e-6)
-    return np.where(soon, 0.0, angle)
-
-
 def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, near):
     """Angle at which a turn must stop (inf: never), and the one at which what stops it is met."""
     reach = np.hypot(sine, cosine)
@@ -236,7 +291,7 @@ def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, ne
     start = still + cosine
     in_zone = outer_still + outer_cosine <= 0
     sinks = (sine < 0) | ((sine == 0) & (cosine > 0))
-    falls, leaves = _falls(still, sine, cosine), _falls(outer_still, outer_sine, outer_cosine)
+    falls, leaves = falls_at(still, sine, cosine), falls_at(outer_still, outer_sine, outer_cosine)
     met = np.where(np.isnan(falls), np.mod(top + np.pi, FULL), falls)
     is_met = ~np.isnan(falls) | (still - reach <= near)
     # out of the zone: to its surface; within: out of it and back, or as far out as it goes
@@ -262,15 +317,15 @@ def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, ne
 def _slack(motion, inward, approach, lateral):
     """How far beside a border still counts, in the plane of contact and times the border's length."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        over = np.where(approach > 0, _dot(motion, inward) / approach, 0)
-    return lateral * np.sqrt(over * over + _dot(inward, inward))
+        over = np.where(approach > 0, dot(motion, inward) / approach, 0)
+    return lateral * np.sqrt(over * over + dot(inward, inward))
 
 
 def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
     """Sine (times both lengths), outward normal, whether both edges take part, as they meet, and whether the
     opposite normal would do as well."""
-    a, u = _turned_by(a, met), _turned_by(u, met)
-    m = _turned_by(m, np.asarray(met)[..., None])
+    a, u = turned_by(a, met), turned_by(u, met)
+    m = turned_by(m, np.asarray(met)[..., None])
     out = np.cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
@@ -278,10 +333,10 @@ def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
     both = _leads_out(-sign, u, n, 4) & _leads_out(-sign, w, m, 4)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.where(length[..., None] > 0, out / length[..., None], 0)
-        s, t = _dot(np.cross(c - a, w), out), _dot(np.cross(c - a, u), out)
+        s, t = dot(np.cross(c - a, w), out), dot(np.cross(c - a, u), out)
         point = a + u * np.clip(np.where(length > 0, s / length, 0), 0, 1)[..., None]
     motion = _moving(point)
-    approach = np.maximum(np.abs(_dot(motion, out)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
+    approach = np.maximum(np.abs(dot(motion, out)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
     over_s = _slack(motion, np.cross(out, w), approach, lateral)
     over_t = _slack(motion, np.cross(out, u), approach, lateral)
     hit = hit & (s >= -over_s) & (s <= length + over_s) & (t >= -over_t) & (t <= length + over_t)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.reference.pluecker.p01_primitives import edge_edge_translation, vertex_polygon_translation
+from gpu_collide.reference.pluecker.p01_primitives import (
+    Query,
+    edge_edge_translation,
+    vertex_polygon_translation,
+)
 
-__all__ = ["LATERAL", "first_on_the_way", "from_the_front", "next_on_edge"]
+__all__ = ["LATERAL", "first_on_the_way", "next_on_edge", "polygons_seen"]
 
 #: Share of the zone by which a touch may lie beside a border.
 LATERAL = float(sources.constants()["GC_ZONE_LATERAL"])
 VF, FV, EE = 1, 2, 3
 
 
-def first_on_the_way(mover, obstacle, way, expel):
+def first_on_the_way(mover, obstacle, way, expel, doubt):
     """Touches of a mover that goes `way` and a still obstacle, the least of each kind.
 
     Parameters
@@ -23,6 +27,8 @@ def first_on_the_way(mover, obstacle, way, expel):
         In one frame, at the start.
     way : (3,) float64
     expel : float
+    doubt : float
+        How far off rounding may put a place.
 
     Yields
     ------
@@ -31,9 +37,9 @@ def first_on_the_way(mover, obstacle, way, expel):
     lateral = LATERAL * expel
     for kind, points, faces, vector in ((VF, mover, obstacle, way), (FV, obstacle, mover, -way)):
         x = points.places[points.vertices]
-        for numbers, corners in faces.polygons.values():
-            seen, normals = from_the_front(x, corners, faces.two_sided)
-            when = vertex_polygon_translation(x[:, None], vector, seen, expel, lateral)
+        for numbers, seen, normals, across in polygons_seen(x, faces, lateral):
+            query = Query(lateral, doubt, across, normals)
+            when = vertex_polygon_translation(x[:, None], vector, seen, expel, lateral, query)
             for f, v, k in _least(when):
                 normal = normals[v, k] if kind == VF else -normals[v, k]
                 point = x[v] + f * way if kind == VF else x[v]
@@ -42,8 +48,9 @@ def first_on_the_way(mover, obstacle, way, expel):
     for mine, ends, normals in mover.edges.values():
         for theirs, still, others in obstacle.edges.values():
             when = edge_edge_translation(
-                (ends[:, None], normals[:, None]), way, (still[None], others[None]), expel, lateral
-            )
+                (ends[:, None], normals[:, None]), way, (still[None], others[None]), expel, lateral,
+                Query(lateral, doubt),
+            )  # fmt: skip
             for f, a, b in _least(when):
                 yield f, EE, int(mine[a]), int(theirs[b]), *next_on_edge(ends[a] + f * way, still[b], -way)
 
@@ -55,14 +62,35 @@ def _least(when):
         yield float(when[place]), *place
 
 
-def from_the_front(x, corners, two_sided):
-    """Polygons (v, k, n, 3) as each vertex sees them, and their normals (v, k, 3)."""
+def polygons_seen(x, faces, height):
+    """Numbers, corners (v, k, n, 3), normals (v, k, 3) and normals across borders (v, k, n, 3) of polygons as
+    each vertex sees them; and of strips across borders, so high to both sides, which stop what comes within
+    the plane of a face."""
+    for numbers, corners, across in faces.polygons.values():
+        yield numbers, *_from_the_front(x, corners, across, faces.two_sided)
+    numbers, ends, normals = faces.borders
+    if len(numbers):
+        up, along = height * normals[:, None], ends[:, 1] - ends[:, 0]
+        strip = np.concatenate([ends - up, ends[:, ::-1] + up], axis=1)
+        out = np.cross(along, normals)
+        out = out / np.linalg.norm(out, axis=1, keepdims=True)
+        every = (len(x), *strip.shape)
+        yield (
+            numbers, np.broadcast_to(strip, every), np.broadcast_to(out, (len(x), *out.shape)),
+            np.full(every, np.nan),
+        )  # fmt: skip
+
+
+def _from_the_front(x, corners, across, two_sided):
+    """Polygons (v, k, n, 3) as each vertex sees them, and their normals (v, k, 3); normals across borders."""
     first = corners[:, :1]
     area = np.cross(corners[:, 1:-1] - first, corners[:, 2:] - first).sum(axis=1)
     normal = area / np.linalg.norm(area, axis=1, keepdims=True)
     back = two_sided & (np.einsum("vkj,kj->vk", x[:, None] - first[None, :, 0], normal) < 0)
-    seen = np.where(back[..., None, None], corners[None, :, ::-1], corners[None])
-    return seen, np.where(back[..., None], -normal, normal)
+    turned = back[..., None, None]
+    seen = np.where(turned, corners[None, :, ::-1], corners[None])
+    behind = np.where(turned, np.roll(across[None, :, 1, ::-1], -1, axis=2), across[None, :, 0])
+    return seen, np.where(back[..., None], -normal, normal), behind
 
 
 def next_on_edge(ends, still, towards):

@@ -5,31 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.bodies.quaternion import rotate
-from gpu_collide.reference.pluecker.p01_primitives import edge_edge_rotation, vertex_polygon_rotation
-from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, from_the_front, next_on_edge
+from gpu_collide.reference.pluecker.p01_primitives import Query, edge_edge_rotation, vertex_polygon_rotation
+from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, next_on_edge, polygons_seen
 
 __all__ = ["first_in_the_turn"]
 
 
-def first_in_the_turn(mover, obstacle, turn, expel):
+def first_in_the_turn(mover, obstacle, turn, expel, doubt):
     """Touches of a mover that turns and a still obstacle, the least of each kind; as `first_on_the_way`.
 
     Parameters
     ----------
     mover, obstacle : Features
     turn : (angle in [0, pi], axis, origin)
-    expel : float
+    expel, doubt : float
     """
     angle, axis, origin = turn
     lateral, back = LATERAL * expel, (-angle, axis, origin)
     for kind, points, faces, way in ((VF, mover, obstacle, turn), (FV, obstacle, mover, back)):
         x = points.places[points.vertices]
         turns = tuple(np.broadcast_to(part, (len(x), 1, *np.shape(part))) for part in way)
-        for numbers, corners in faces.polygons.values():
-            seen, normals = from_the_front(x, corners, faces.two_sided)
+        for numbers, seen, normals, across in polygons_seen(x, faces, lateral):
             gap = np.abs(np.einsum("vkj,vkj->vk", x[:, None] - seen[:, :, 0], normals))
             for side in (1, -1) if faces.two_sided else (1,):
-                when = vertex_polygon_rotation(x[:, None], turns, seen[:, :, ::side], expel, lateral)
+                query = Query(lateral, doubt, across if side > 0 else None, side * normals)
+                when = vertex_polygon_rotation(x[:, None], turns, seen[:, :, ::side], expel, lateral, query)
                 when = np.where((side > 0) | (gap > expel), when, np.inf)
                 for f, v, k in _least(when):
                     vertex, face = int(points.vertices[v]), int(numbers[k])
@@ -42,8 +42,9 @@ def first_in_the_turn(mover, obstacle, turn, expel):
         for theirs, still, others in obstacle.edges.values():
             turns = tuple(np.broadcast_to(part, (len(mine), len(theirs), *np.shape(part))) for part in turn)
             when = edge_edge_rotation(
-                (ends[:, None], normals[:, None]), turns, (still[None], others[None]), expel, lateral
-            )
+                (ends[:, None], normals[:, None]), turns, (still[None], others[None]), expel, lateral,
+                Query(lateral, doubt),
+            )  # fmt: skip
             for f, a, b in _least(when):
                 there = _turned(ends[a], turn, f)
                 middle = there.mean(axis=0) - still[b].mean(axis=0)

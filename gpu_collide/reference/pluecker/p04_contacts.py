@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, from_the_front, next_on_edge
+from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, next_on_edge, polygons_seen
 
 __all__ = ["near_points"]
 
@@ -18,8 +18,7 @@ def near_points(mover, obstacle, distance, expel):
     """
     for kind, points, faces in ((VF, mover, obstacle), (FV, obstacle, mover)):
         x = points.places[points.vertices]
-        for numbers, corners in faces.polygons.values():
-            seen, normals = from_the_front(x, corners, faces.two_sided)
+        for numbers, seen, normals, _ in polygons_seen(x, faces, LATERAL * expel):
             gap = np.einsum("vknj,vkj->vkn", x[:, None, None] - seen, normals).min(axis=-1)
             along = np.roll(seen, -1, axis=2) - seen
             inward = np.cross(normals[:, :, None], along)
