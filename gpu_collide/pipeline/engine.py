@@ -127,7 +127,9 @@ class Pipeline:
                 return sealed(fields, self._info())
             prepared = self._placed(bodies)
             self._leave_room()
-        if isinstance(pairs, staying.Given) and not staying.serves(self.backend, bodies):
+        if isinstance(pairs, staying.Given) and not staying.serves(
+            self.backend, bodies, screw.asks_heights(self.options, prepared)
+        ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
         fields, work = screw.collide(run, self.options, prepared, bodies, pairs, progress, stay)
         info, self.invalid = self._info(), work.invalid

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from gpu_collide.pipeline.tables import short_edges, tables_for
 from gpu_collide.results.report import FilterReport
 
 __all__ = [
-    "Piece", "Prepared", "Work", "collide", "looks", "prepare", "programs", "row_heights", "takes_rows",
+    "Piece", "Prepared", "Work", "asks_heights", "collide", "looks", "prepare", "programs", "row_heights",
+    "takes_rows",
 ]  # fmt: skip
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
@@ -177,7 +178,8 @@ def collide(run, options, prepared, bodies, pairs, progress=None, stay=False):
     """
     work = Work(run, options, prepared, FilterReport() if options.report else None)
     found, total = Gathered(), len(pairs)
-    blocks, stays = [pairs], staying.serves(run.backend, bodies)
+    blocks, stays = [pairs], run.backend.kind == "cuda"
+    stays = stays and staying.serves(run.backend, bodies, asks_heights(options, prepared))
     if not isinstance(pairs, (np.ndarray, staying.Given)):
         limit = max(1, min(BLOCK, run.room.fits(BLOCK_BYTES)))
         blocks = pairs.blocks(limit, True) if stays else pairs.blocks(limit)
@@ -197,10 +199,12 @@ def collide(run, options, prepared, bodies, pairs, progress=None, stay=False):
 def _staying(work, bodies, pairs, found, total, stay, progress):
     """`gpu_collide.pipeline.staying.block`."""
     options, prepared, m = work.options, work.prepared, len(bodies.meshes)
-    every = np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1)
-    rows = takes_rows(options, prepared, every)
-    asked = rows or options.refine != "exact"
-    heights = (lambda: row_heights(options, prepared, every, rows)) if asked else None
+    heights: Any = None
+    if asks_heights(options, prepared):
+        every = np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1)
+        rows = takes_rows(options, prepared, every)
+        heights = partial(row_heights, options, prepared, every, rows)
+        heights = heights if rows or options.refine != "exact" else None
 
     def refusal(pair, need):
         return _refusal(work, pair, need, prepared.any_near)
@@ -252,6 +256,14 @@ def _block(work, bodies, pairs, found, total, progress):
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     size = _piece_size(work, len(pairs), rows)
     run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, passed_on)
+
+
+def asks_heights(options, prepared):
+    """May any pair of these meshes ask for a height of its rows?"""
+    if options.refine != "exact" or options.candidates != "auto":
+        return options.refine != "exact" or options.candidates == "raster"
+    limit = sources.constants(options.precision)["GC_AUTO_EDGE_PRODUCT"]
+    return int(prepared.edges.max(initial=0)) ** 2 > limit
 
 
 def takes_rows(options, prepared, shapes):

@@ -45,9 +45,11 @@ MOST_KINDS = 64
 EACH = ("candidates", "hits", "patches", *JOINED)
 
 
-def serves(backend, bodies):
-    """Can pairs of these bodies be answered so?"""
-    return backend.kind == "cuda" and len(bodies) > 0 and len(bodies.meshes) ** 2 <= MOST_HEIGHTS
+def serves(backend, bodies, heights):
+    """Can pairs of these bodies be answered so? `heights`: heights of rows may be asked for, of which there
+    is a table."""
+    few = len(bodies.meshes) ** 2 <= MOST_HEIGHTS
+    return backend.kind == "cuda" and len(bodies) > 0 and (few or not heights)
 
 
 def block(work, bodies, pairs, found, total, stay, heights, refusal, progress=None):

@@ -148,7 +148,8 @@ def collide(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed.
+        Arguments of the wrong kind, before anything is computed; but wrong numbers in `pairs` that lie on a
+        GPU behind it, when they are known (docs/devices.md).
     MemoryLimitError
         A single pair does not fit `max_bytes`, or the broad phase finds so many pairs that the machine has no
         memory for their result.

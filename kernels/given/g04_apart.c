@@ -1,5 +1,5 @@
 /* g04_apart: for precision="single", poses of each pair's two bodies as bodies of their own, counted from where A starts.
- * needs: common/gc_types.h
+ * needs: common/gc_platform.h
  *
  * in:  poses of all bodies in double, pairs
  * out: poses of 2 n_pairs bodies, float where gc_raster is, meshes and validity of each; pairs (0, 1), (2, 3), ...

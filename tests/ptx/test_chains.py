@@ -131,6 +131,19 @@ def test_large_meshes_beside_small_ones(cuda):
     assert told(found) == told(wanted)
 
 
+def test_many_meshes(cuda, monkeypatch):
+    """There is no table of heights for any two of so many; who asks for none needs none."""
+    monkeypatch.setattr("gpu_collide.pipeline.staying.MOST_HEIGHTS", 8)
+    for way, once in (("single", True), ("segments", False)):
+        here, given, pairs, meshes, options = asked(way)
+        bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)
+        gc.collide(bodies, there, backend="cuda", **options)
+        with Moved(cuda) as moved:
+            found = gc.collide(bodies, there, backend="cuda", **options)
+        assert (moved.waits == 1) == once
+        same(found, gc.collide(here, pairs, backend="cpu", **options))
+
+
 def test_single_far_from_the_origin(cuda):
     """Poses are made float32 pair by pair, from where A starts; places are told in float64."""
     position, quat, shape, pairs = numbers(24, 2)

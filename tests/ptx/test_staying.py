@@ -175,6 +175,31 @@ def test_a_wrong_pair_on_the_device_is_told_as_one_on_the_host(cuda, bad):
         assert str(found.value) == str(wanted.value)
 
 
+@pytest.mark.parametrize("at", [0, 70])
+def test_a_wrong_pair_on_the_device_leaves_nothing_behind(cuda, monkeypatch, at):
+    """It raises at the one wait of its piece; what was found is dropped, nothing is learnt of it, and a pair
+    that is none has indexed nothing (the runtime would tell)."""
+    position, quat, shape, pairs = numbers(200)
+    monkeypatch.setattr("gpu_collide.pipeline.staying.MOST_PAIRS", 40)
+    bodies, there = made(position, quat, shape, cuda.asarray), cuda.asarray(pairs)
+    wanted = gc.collide(bodies, there, backend="cuda")
+    (guess,) = backends.get_backend("cuda").kept["guesses"].values()
+    wrong, told = pairs.copy(), []
+    wrong[at] = 2**31 - 1, -(2**31)
+    wrong, before = cuda.asarray(wrong), []
+
+    def progress(done, n):
+        told.append(done)
+        before[:] = [dict(guess)]
+
+    with Moved(cuda) as moved, pytest.raises(ValueError, match="pairs: expected indices from 0 to 199"):
+        gc.collide(bodies, wrong, backend="cuda", progress=progress)
+    assert told == list(range(40, at + 1, 40)) and moved.launches > 10
+    assert moved.waits == len(told) + 2  # for each piece; and the pairs are copied, to say which is wrong
+    assert not before or before == [guess]
+    same(gc.collide(bodies, there, backend="cuda"), wanted)
+
+
 @pytest.mark.parametrize(
     "bad", [lambda cp: cp.ones((3, 2)), lambda cp: cp.ones((3, 3), int), lambda cp: cp.ones(2, int)]
 )
