@@ -49,6 +49,18 @@ def test_a_part_that_fails_or_hangs_leaves_the_others_theirs(tmp_path, capsys, m
     assert "begun" in (tmp_path / "out" / "bench.txt").read_text(), "what it said before"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="processes of another group")
+def test_what_does_not_end_is_left_behind(monkeypatch):
+    """A process in a group of its own holds the pipe, as one that waits for a device would."""
+    monkeypatch.setattr(first_day.processes, "PATIENCE", 0.2)
+    escapes = "import subprocess, sys; print('said', flush=True); subprocess.run([sys.executable, '-c', "
+    escapes += "'import time; time.sleep(4)'], start_new_session=True)"
+    begun = time.monotonic()
+    code, text = first_day.processes.run([sys.executable, "-c", escapes], 1.0, first_day.ROOT)
+    assert code == first_day.processes.OUT_OF_TIME and time.monotonic() - begun < 3
+    assert text.startswith("said") and "left behind" in text
+
+
 def test_without_a_device_nothing_else_is_tried(tmp_path):
     listed = [part("device", "raise SystemExit('no GPU')"), part("suite", "print('run')")]
     ended = first_day.run(listed, tmp_path, 20)

@@ -68,3 +68,15 @@ def test_a_run_goes_on_where_it_was(part, tmp_path, monkeypatch, capsys):
     assert "FAILED at 64: b: wrong" in capsys.readouterr().out
     monkeypatch.setattr(long_run, "play", lambda p, limit, folder: bad)
     assert long_run.main([*asked, "--anew"]) == 1
+
+
+def test_the_sample_keeps_nothing(monkeypatch, capsys):
+    played = []
+    well = parts.Outcome(32, "a", "", "", 0, 1.0, "now", {"passed": 3}, totals=[["screen", "launches", 2]])
+    monkeypatch.setattr(
+        long_run, "play", lambda p, limit, folder: played.append((p.size, p.what, folder)) or well
+    )
+    assert long_run.main(["--sample"]) == 0
+    assert [what for size, what, _ in played if size == 32] == [parts.BITS, *long_run.SAMPLE[32]]
+    assert {folder for *_, folder in played} == {None} and {size for size, *_ in played} == {32, 64, 256}
+    assert all((parts.ROOT / what).is_file() for _, what, _ in played if what != parts.BITS)

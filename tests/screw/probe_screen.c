@@ -57,10 +57,12 @@ GC_KERNEL void probe_boxes(
                 gc_same_list(&q.fb, &lists[5]);
                 for (c = 0; c < 6; ++c) {
                     int at = (6 * g + c) * room;
+                    /* only edges have what part of theirs is in sight */
+                    int fields = c % 3 == 1 ? GC_LIST_STRIDE : GC_LIST_u0;
                     for (i = GC_LOCAL_ID; i < GC_MIN(*lists[c].count, room); i += GC_GROUP_SIZE) {
                         id_out[at + i] = lists[c].id[i];
                         copy_out[at + i] = lists[c].copy[i];
-                        for (f = 0; f < GC_LIST_STRIDE; ++f)
+                        for (f = 0; f < fields; ++f)
                             box_out[GC_LIST_STRIDE * (at + i) + f] = lists[c].box[f * lists[c].room + i];
                     }
                     if (GC_LOCAL_ID == 0) count_out[6 * g + c] = *lists[c].count;

@@ -11,6 +11,7 @@ from pathlib import Path
 __all__ = ["OUT_OF_TIME", "run"]
 
 OUT_OF_TIME = 124  # the exit code of timeout(1)
+PATIENCE = 10.0  # seconds that a killed process has until it is gone
 
 
 def run(
@@ -54,4 +55,9 @@ def _ended(process, grace: float) -> str:
             process.kill()
     except ProcessLookupError:
         pass
-    return process.communicate()[0]
+    try:
+        return process.communicate(timeout=PATIENCE)[0]
+    except subprocess.TimeoutExpired as error:  # it waits for a device, or its pipe is held
+        said = error.stdout or ""
+        said = said.decode(errors="replace") if isinstance(said, bytes) else said
+        return f"{said}\nit does not end, and was left behind"
