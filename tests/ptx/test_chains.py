@@ -7,6 +7,7 @@ import pytest
 import gpu_collide as gc
 import gpu_collide.backends as backends
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.joining import JOINED
 from tests.ptx._staying import MESHES, Moved, lies, made, numbers, same
 
 ROUND = (gc.shapes.icosphere(2), gc.shapes.car(), gc.shapes.torus(1.0, 0.4, 24, 8))  # of 10, 1 and 6 patches
@@ -20,7 +21,12 @@ WAYS = {
     "report": (MESHES, {"report": True}),
     "all at once": (ROUND, {"features": "near", "precision": "single", "filters": ALL, "report": True}),
 }
-each_way = pytest.mark.parametrize("way", WAYS)
+
+
+def ways(*soon, of=WAYS):
+    """Values of a parameter: these, and the others in the long run."""
+    late = [pytest.param(name, marks=pytest.mark.slow) for name in of if name not in soon]
+    return [*soon, *late]
 
 
 def asked(way, n=24, seed=2):
@@ -30,7 +36,7 @@ def asked(way, n=24, seed=2):
     return made(position, quat, shape, meshes=meshes), (position, quat, shape), pairs, meshes, options
 
 
-@each_way
+@pytest.mark.parametrize("way", ways("near", "segments", "single", "plane", "report"))
 def test_no_upload_and_one_wait(cuda, way):
     here, given, pairs, meshes, options = asked(way)
     bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)
@@ -45,7 +51,7 @@ def test_no_upload_and_one_wait(cuda, way):
         same(found, wanted)
 
 
-@each_way
+@pytest.mark.parametrize("way", ways("near", "pixels"))
 def test_from_the_host_and_back(cuda, way):
     here, _, pairs, _, options = asked(way)
     wanted = gc.collide(here, pairs, backend="cpu", **options)
@@ -56,7 +62,7 @@ def test_from_the_host_and_back(cuda, way):
     same(found, wanted)
 
 
-@pytest.mark.parametrize("way", ["near", "report", "all at once"])
+@pytest.mark.parametrize("way", ways("all at once", of=("near", "report")))
 def test_reports_tell_what_they_tell_elsewhere(cuda, monkeypatch, way):
     """In one piece and in several, each of which may be repeated."""
     here, given, pairs, meshes, options = asked(way, 48)
@@ -88,7 +94,7 @@ def test_no_row_of_a_filter_to_which_no_pair_came(cuda):
 
 @pytest.mark.parametrize(
     "tiny",
-    ["nodes", "patches", "vertices", "edges", "faces", "topology", "reals", "ints", "candidates", "hits"],
+    ways("nodes", "patches", "topology", of=(*JOINED, "reals", "ints", "candidates", "hits")),
 )
 def test_what_overflows_comes_again(cuda, monkeypatch, tiny):
     """Lists of patches, and the meshes joined of them, that are too short: nothing indexes past them."""
@@ -169,7 +175,7 @@ def test_single_without_a_contact(cuda):
         same(gc.collide(bodies, where(pairs), backend="cuda", precision="single"), wanted)
 
 
-@pytest.mark.parametrize("way", ["near", "single", "plane"])
+@pytest.mark.parametrize("way", ways("near", of=("single", "plane")))
 def test_a_scene_asks_step_after_step(cuda, way):
     meshes, options = WAYS[way]
     position, quat, shape, pairs = numbers(12, meshes=meshes)
