@@ -75,10 +75,11 @@ def table(settings: Settings, cases=None, groups=GROUPS, sizes: bool = True) -> 
     rows = []
     with install.temporarily():
         backend = get_backend("cuda")
-        usual = backend.group_size
+        usual = backend.group_size, backend.small_group_size
         try:
             for case, call in _cases(settings).items():
-                for backend.group_size in groups if cases is None or case in cases else ():
+                for size in groups if cases is None or case in cases else ():
+                    backend.group_size = backend.small_group_size = size
                     with counting():
                         call()  # so that sizes of buffers are known, and no launch is repeated
                     with counting() as counted:
@@ -87,7 +88,7 @@ def table(settings: Settings, cases=None, groups=GROUPS, sizes: bool = True) -> 
                     if settings.lines:
                         lines.show(case, backend.group_size, counted, pairs, settings.lines)
         finally:
-            backend.group_size = usual
+            backend.group_size, backend.small_group_size = usual
     return rows
 
 

@@ -78,7 +78,7 @@ class Ahead(Sequence):
         if step.groups is None:
             bound.launch_items(n, **count)
         else:
-            bound.launch(min(step.groups, n), **count)
+            bound.launch(min(step.groups, n), step.size, **count)
         self.marks.append((bound.kernel.name, before, self.backend.mark()))
 
     def _selecting(self, step: Select) -> Callable[[], object]:

@@ -81,6 +81,8 @@ class Backend(Buffers):
     group_size, item_group_size : int
         Work-items a group: for kernels of one group per item (pair), and for kernels of one work-item per
         item.
+    small_group_size : int or None
+        `group_size` where an item is little work for so many; None: the same.
     serial_groups : bool
         A group is one work-item, and the kernels are built for that; `launch` refuses other sizes.
     max_buffer : int
@@ -99,6 +101,7 @@ class Backend(Buffers):
     max_groups = 1
     group_size = 1
     item_group_size = 1
+    small_group_size: int | None = None
     serial_groups = False
     max_buffer = 2**62
     parallel_builds = False

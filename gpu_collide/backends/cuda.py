@@ -141,6 +141,7 @@ class CudaBackend(Backend):
 
     name = kind = "cuda"
     group_size = 64
+    small_group_size = 32
     item_group_size = 128
 
     def __init__(self) -> None:

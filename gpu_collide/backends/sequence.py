@@ -55,12 +55,15 @@ class Launch(NamedTuple):
         What its buffers have room for: if `n` is more, the sequence ends before this step.
     groups : int or None
         At most so many groups, each with scratch of its own; None: a work-item for each item.
+    size : int, optional
+        Work-items of such a group, if it is not the backend's number.
     """
 
     bound: Bound
     n: Any
     most: int
     groups: int | None = None
+    size: int | None = None
 
 
 class Zero(NamedTuple):
@@ -159,7 +162,7 @@ def _launch(step: Any, n: Any) -> None:
     if step.groups is None:
         bound.launch_items(n, **count)
     else:
-        bound.launch(min(step.groups, n), **count)
+        bound.launch(min(step.groups, n), step.size, **count)
 
 
 def _unknown(step: Any) -> NoReturn:

@@ -45,13 +45,13 @@ class Joining(Stages):
     def _lots(self, todo, n_todo, items):
         """What the screen works on, for `_screen`."""
         if self.near is None:
-            return [(todo, n_todo, items, self.tables.screen)]
+            return [(todo, n_todo, items, self.tables.screen, self._group_size(self.tables.counts))]
         close, whole = self._empty(self.most, np.uint8), self._empty(self.most, np.uint8)
         self._launch("g05_near", n_todo, self.most, todo_in=todo, items_in=items, near_in=self.near,
                      near_out=close, whole_out=whole)  # fmt: skip
         whole, n_whole = self._select(todo, whole, n_todo)
         close, self.n_near = self._select(todo, close, n_todo)
-        return [(whole, n_whole, items, self.tables.screen), self._joined(*self._ordered(close))]
+        return [(whole, n_whole, items, self.tables.screen, None), self._joined(*self._ordered(close))]
 
     def _told(self):
         """What a run has to be asked for at its end, by name, for `told`."""
@@ -132,7 +132,7 @@ class Joining(Stages):
             joined_headers_in=tables["headers_in"], joined_edge0_in=tables["edge0_in"],
             **{name.replace("_in", "_out"): tables[name] for name in made},
         )  # fmt: skip
-        return todo, n, items, tables
+        return todo, n, items, tables, None
 
     def _part_sizes(self):
         made, tables = self.tables.made, self.tables

@@ -12,6 +12,10 @@ from gpu_collide.pipeline.screen import CANDIDATES, REFINE
 
 __all__ = ["Stages"]
 
+#: Vertices, edges and faces of meshes up to which pairs get smaller groups on a GPU: counted, the screen then
+#: takes 0.9 of the instructions of groups of 64 (cars, boxes), s09 half of them; for tori it is the same.
+SMALL = (32, 64, 32)
+
 
 class Stages:
     """The launches s01 to s07 as steps of a sequence: what `Chain` and the kept pairs of ``few.py`` share.
@@ -40,7 +44,11 @@ class Stages:
         self.nbytes += buffer.nbytes
         return buffer
 
-    def _launch(self, name, n, most, groups=None, more=None, **args):
+    def _group_size(self, counts):
+        """Work-items for a pair of meshes of at most these (meshes, 3) features; None: the usual number."""
+        return self.run.backend.small_group_size if (counts <= SMALL).all() else None
+
+    def _launch(self, name, n, most, groups=None, more=None, size=None, **args):
         """Add a launch; arguments that are not in `args` are looked up by name, first in `more`."""
         kernel = self.run.kernel(name)
         args[kernel.args[0].name] = 0
@@ -48,7 +56,7 @@ class Stages:
             if key not in args:
                 some = (more or {}, self.buffers, self.tables.buffers)
                 args[key] = next(found[key] for found in some if key in found)
-        self.steps.append(Launch(self.run.backend.bind(kernel, **args), n, most, groups))
+        self.steps.append(Launch(self.run.backend.bind(kernel, **args), n, most, groups, size))
 
     def _select(self, numbers, flags, n):
         """Add the choice of those numbers that have a flag; they, and how many they are."""
@@ -76,8 +84,8 @@ class Stages:
         return todo, n_todo
 
     def _screen(self, groups, *lots):
-        """Stages s02 to s06 of one or two lots: items to do, their number, items, tables of their parts. All
-        share scratch and the list of candidates."""
+        """Stages s02 to s06 of one or two lots: items to do, their number, items, tables of their parts, and
+        work-items of a group, if not the usual number. All share scratch and the list of candidates."""
         run, room, options = self.run, self.room, self.options
         most = room["candidates"]
         self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
@@ -86,9 +94,9 @@ class Stages:
         self.brackets = self._empty(2 * most, run.raster)
         reals = self._empty(groups * room["reals"], run.raster)
         ints = self._empty(groups * room["ints"], np.int32)
-        for todo, n_todo, items, tables in lots:
+        for todo, n_todo, items, tables, size in lots:
             self._launch(
-                "screen", n_todo, self.most, groups, tables, todo_in=todo, items_in=items,
+                "screen", n_todo, self.most, groups, tables, size, todo_in=todo, items_in=items,
                 scratch_reals=reals, scratch_ints=ints, reals_per_group=room["reals"],
                 ints_per_group=room["ints"], no_room_out=self.no_room, need_out=self.need,
                 min_properness=options.min_properness, refine=REFINE[options.refine],
@@ -102,8 +110,8 @@ class Stages:
         self.run.backend.fill(when, -0.5)
         self._launch("s09_near", n_todo, self.most, todo_in=todo, when_in=when, near_out=near)
         left, n_left = self._select(todo, near, n_todo)
-        groups = min(self.run.backend.max_groups, self.most)
-        self._launch("s09_overlap", n_left, self.most, groups, todo_in=left, when_in=when)
+        groups, size = min(self.run.backend.max_groups, self.most), self._group_size(self.tables.counts)
+        self._launch("s09_overlap", n_left, self.most, groups, None, size, todo_in=left, when_in=when)
 
     def _solve(self):
         """Stage s07."""

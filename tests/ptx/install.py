@@ -35,7 +35,8 @@ def install() -> None:
     sys.modules.update(_modules())
     _tell_lines()
     if size := os.environ.get(VARIABLE, "").partition(":")[2]:
-        cuda.CudaBackend.group_size = cuda.CudaBackend.item_group_size = int(size)
+        own = cuda.CudaBackend
+        own.group_size = own.small_group_size = own.item_group_size = int(size)
     if folder := os.environ.get(REPORT):
         atexit.register(device.write_totals, folder)
 
