@@ -31,12 +31,14 @@ SAMPLE = {  # by group size: tests that run with it; each stage is in one of the
         "tests/screw/test_s01_screw.py",
         "tests/filters/test_f01_spheres.py",
         "tests/given/test_g02_pairs.py",
+        "tests/given/test_g04_apart.py",
     ],
     256: [
         "tests/bvh/test_b06_gather.py",
         "tests/dialect/test_every_macro.py",
         "tests/filters/test_f02_boxes.py",
         "tests/given/test_g03_select.py",
+        "tests/given/test_g05_join.py",
     ],
 }
 
