@@ -20,11 +20,11 @@ def scratch_guess(largest, rows):
     nv, ne, nf = (int(x) + 16 for x in largest)
     lists = nv + ne + nf
     copies = 5 if lists < 4000 else 1
-    reals = 2 * (5 * nv + 6 * nf + ne) + 10 * lists * (3 + copies) + 640
+    reals = 2 * (5 * nv + 8 * nf + ne) + 12 * lists * (3 + copies) + 640
     ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256 + 2064
     if rows:
         reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
-    return reals, ints
+    return -(-reals // 16) * 16, -(-ints // 16) * 16
 
 
 def search(work, piece, lots, held):

@@ -25,26 +25,26 @@ typedef struct {
 GC_FN gc_range gc_range_of(const gc_view *w, const gc_list *l, int i)
 {
     gc_range r;
-    gc_raster rim = gc_pixel_rim(w, l->box[GC_LIST_r0 * l->room + i]);
-    gc_raster way = w->window + gc_pixel_way(w, l->box[GC_LIST_r0 * l->room + i], l->box[GC_LIST_r1 * l->room + i]);
-    r.r0 = l->box[GC_LIST_r0 * l->room + i] - w->pixel;
-    r.r1 = l->box[GC_LIST_r1 * l->room + i] + w->pixel;
-    r.h0 = l->box[GC_LIST_h0 * l->room + i] - rim;
-    r.h1 = l->box[GC_LIST_h1 * l->room + i] + rim;
-    r.l0 = l->box[GC_LIST_l0 * l->room + i] - way;
-    r.l1 = l->box[GC_LIST_l1 * l->room + i] + way;
+    gc_four place = gc_entry_place(l, i), time = gc_entry_time(l, i);
+    gc_raster rim = gc_pixel_rim(w, place.a), way = w->window + gc_pixel_way(w, place.a, place.b);
+    r.r0 = place.a - w->pixel;
+    r.r1 = place.b + w->pixel;
+    r.h0 = place.c - rim;
+    r.h1 = place.d + rim;
+    r.l0 = time.a - way;
+    r.l1 = time.b + way;
     return r;
 }
 
 /* meets[j] for the n <= GC_BLOCK boxes of l from `at` on; returns whether any does */
 GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets)
 {
-    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = l->box + GC_LIST_r0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = l->box + GC_LIST_r1 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = l->box + GC_LIST_h0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = l->box + GC_LIST_h1 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = l->box + GC_LIST_l0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = l->box + GC_LIST_l1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = &GC_OF_ENTRY(l, r0, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = &GC_OF_ENTRY(l, r1, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = &GC_OF_ENTRY(l, h0, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = &GC_OF_ENTRY(l, h1, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = &GC_OF_ENTRY(l, l0, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = &GC_OF_ENTRY(l, l1, at);
     int j, any = 0;
     GC_INDEPENDENT
     for (j = 0; j < n; ++j) {
@@ -116,13 +116,18 @@ GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
     d->z = z - x * s - z * v;
 }
 
-GC_FN gc_dir gc_body_normal(const gc_body *b, int f) { return gc_dir_make(b->nx[f], b->ny[f], b->nz[f]); }
+GC_FN gc_dir gc_body_normal(const gc_body *b, int f)
+{
+    gc_four n = gc_four_at(&GC_OF_FACE(b, nx, f), b->turned_room);
+    return gc_dir_make(n.a, n.b, n.c);
+}
 
 GC_FN gc_dir gc_body_edge(const gc_search *q, const gc_body *b, const gc_mesh *m, GC_GLOBAL const gc_raster *inverse, int e)
 {
     int v0 = q->topology[m->edges + 2 * e], v1 = q->topology[m->edges + 2 * e + 1];
     gc_raster f = inverse[e] * q->scale;
-    return gc_dir_make((b->x[v1] - b->x[v0]) * f, (b->y[v1] - b->y[v0]) * f, (b->z[v1] - b->z[v0]) * f);
+    gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
+    return gc_dir_make((x1.a - x0.a) * f, (x1.b - x0.b) * f, (x1.c - x0.c) * f);
 }
 
 /* Terms of formula (7) times the sine, for n = +eA x eB: a left face of A's edge gives eB . nF, a right one its
@@ -185,12 +190,14 @@ GC_LARGE int gc_vertex_may_be_proper(
 {
     int i = q->topology[m->vertex_edge_start + v], end = q->topology[m->vertex_edge_start + v + 1];
     gc_dir n = gc_body_normal(o, f);
+    gc_four x = gc_vertex_of(b, v);
     gc_raster limit = q->view.min_properness - spread - GC_CULL_PROPERNESS;
     gc_turn_dir(angle, &n);
     for (; i < end; ++i) {
         int entry = q->topology[m->vertex_edges + i], e = entry >> 1;
         int other = q->topology[m->edges + 2 * e + 1 - (entry & 1)];
-        gc_dir d = gc_dir_make(b->x[other] - b->x[v], b->y[other] - b->y[v], b->z[other] - b->z[v]);
+        gc_four to = gc_vertex_of(b, other);
+        gc_dir d = gc_dir_make(to.a - x.a, to.b - x.b, to.c - x.c);
         if ((gc_dir_dot(d, n) + q->view.pad) * inverse[e] * q->scale < limit) return 0;
     }
     return 1;
@@ -220,13 +227,16 @@ GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0,
 GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
 {
     const gc_view *w = &q->view;
-    gc_raster a0 = la->box[GC_LIST_l0 * la->room + i], a1 = la->box[GC_LIST_l1 * la->room + i];
-    gc_raster b0 = lb->box[GC_LIST_l0 * lb->room + j], b1 = lb->box[GC_LIST_l1 * lb->room + j];
+    gc_four place = gc_entry_place(lb, j), time = gc_entry_time(la, i);
+    gc_raster a0 = time.a, a1 = time.b, b0, b1;
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
     int fa = la->id[i], fb = lb->id[j];
     gc_range a = gc_range_of(w, la, i);
-    if (a.r0 > lb->box[GC_LIST_r1 * lb->room + j] || a.r1 < lb->box[GC_LIST_r0 * lb->room + j]) return;
-    if (a.h0 > lb->box[GC_LIST_h1 * lb->room + j] || a.h1 < lb->box[GC_LIST_h0 * lb->room + j]) return;
+    time = gc_entry_time(lb, j);
+    b0 = time.a;
+    b1 = time.b;
+    if (a.r0 > place.b || a.r1 < place.a) return;
+    if (a.h0 > place.d || a.h1 < place.c) return;
     if (a.l0 > b1 || a.l1 < b0) return;
     if (w->pixel > GC_F(0.0)) {
         a0 = a.l0 + w->window;
@@ -268,13 +278,12 @@ GC_FN void gc_take_met(gc_scratch *s, gc_search *q)
 /* which of the n <= GC_TILE boxes of l from `at` on meet a, as bits; from the last box on, so that bits are only moved up */
 GC_FN gc_uint gc_tile_meets(const gc_list *l, int at, int n, gc_range a)
 {
-    GC_GLOBAL const gc_raster *r0 = l->box + GC_LIST_r0 * l->room + at, *r1 = l->box + GC_LIST_r1 * l->room + at;
-    GC_GLOBAL const gc_raster *h0 = l->box + GC_LIST_h0 * l->room + at, *h1 = l->box + GC_LIST_h1 * l->room + at;
-    GC_GLOBAL const gc_raster *l0 = l->box + GC_LIST_l0 * l->room + at, *l1 = l->box + GC_LIST_l1 * l->room + at;
     gc_uint bits = 0;
     int j;
     for (j = n - 1; j >= 0; --j) {
-        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
+        gc_four place = gc_entry_place(l, at + j), time = gc_entry_time(l, at + j);
+        int m = (place.a <= a.r1) & (place.b >= a.r0) & (place.c <= a.h1) & (place.d >= a.h0) & (time.a <= a.l1)
+                & (time.b >= a.l0);
         bits = bits << 1 | (gc_uint)m;
     }
     return bits;

@@ -1,5 +1,5 @@
 /* screen: stages s02 to s06 of one item after another, in the order of their names.
- * needs: bvh/gc_near.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
+ * needs: bvh/gc_near.h screw/gc_select.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
  * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
