@@ -12,11 +12,6 @@
 
 /* boxes tested at a time before the hits among them are looked at; one vector loop */
 #define GC_BLOCK 64
-/* boxes that a work-item of many tests before all note which of them met, as bits of an int; and how many meetings a group
- * notes before it looks at them */
-#define GC_TILE 32
-#define GC_MET_ROOM 1024
-
 /* ranges of one box, the window in time and a pixel included */
 typedef struct {
     gc_raster r0, r1, h0, h1, l0, l1;
@@ -66,7 +61,9 @@ typedef struct {
     gc_rows rows;
     gc_records ra, rb, sa, sb, da, db; /* in rows: A's and B's edges, spans of their faces, dots of their vertices */
     GC_GLOBAL int *row_counts;         /* (4,) records of the edges, spans of the faces */
-    GC_GLOBAL int *met, *n_met;        /* (2, GC_MET_ROOM) entries whose boxes meet, of a group of many; (1,) */
+    GC_GLOBAL int *met, *n_met;        /* (4, GC_MET_ROOM) entries whose boxes meet, of a group of many; (2,): gc_met.h */
+    GC_GLOBAL gc_uint *masks;          /* of a list's boxes, see gc_met.h */
+    int has_hulls;                     /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
     gc_raster scale; /* of the pair: times inverse_length gives 1 / scaled length */
@@ -260,92 +257,6 @@ GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, co
         if (!may) return;
     }
     gc_append(q, kind, fa, fb, s0, s1);
-}
-
-/* ---- a group of many work-items -------------------------------------------------------------------------------------
- * Few of the boxes that are tested meet, and what follows for one that does is a hundred times longer than the test: lanes of
- * a GPU that meet something, each at another box, would wait for each other. So meetings are noted, and then each work-item
- * takes one. */
-
-/* scratch for them; a group of one has none */
-GC_FN void gc_take_met(gc_scratch *s, gc_search *q)
-{
-    if (GC_SERIAL) return;
-    q->met = gc_take_ints(s, 2 * GC_MET_ROOM);
-    q->n_met = gc_take_ints(s, 1);
-}
-
-/* which of the n <= GC_TILE boxes of l from `at` on meet a, as bits; from the last box on, so that bits are only moved up */
-GC_FN gc_uint gc_tile_meets(const gc_list *l, int at, int n, gc_range a)
-{
-    gc_uint bits = 0;
-    int j;
-    for (j = n - 1; j >= 0; --j) {
-        gc_four place = gc_entry_place(l, at + j), time = gc_entry_time(l, at + j);
-        int m = (place.a <= a.r1) & (place.b >= a.r0) & (place.c <= a.h1) & (place.d >= a.h0) & (time.a <= a.l1)
-                & (time.b >= a.l0);
-        bits = bits << 1 | (gc_uint)m;
-    }
-    return bits;
-}
-
-/* Note entry i and those from `at` on that are set in bits; what finds no room stays set. */
-GC_FN gc_uint gc_note_met(const gc_search *q, int i, int at, gc_uint bits)
-{
-    int k;
-    if (!bits) return 0;
-    k = GC_GROUP_ADD(q->n_met, GC_BIT_COUNT(bits));
-    while (bits && k < GC_MET_ROOM) {
-        int j = 31 - GC_LEADING_ZEROS(bits);
-        bits ^= (gc_uint)1 << j;
-        q->met[k] = i;
-        q->met[GC_MET_ROOM + k] = at + j;
-        k += 1;
-    }
-    return bits;
-}
-
-/* what was noted, a work-item for each */
-GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int n)
-{
-    int k;
-    for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = q->met[k], j = q->met[GC_MET_ROOM + k];
-        /* in the order A, B whichever body has the vertex */
-        if (kind == GC_FV) gc_emit(q, kind, with, j, of, i);
-        else gc_emit(q, kind, of, i, with, j);
-    }
-}
-
-/* All entries of `of`, a work-item for each, against all of `with`. */
-GC_LARGE void gc_search_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
-{
-    int n_of = *of->count, n_with = *with->count, first = 0, at;
-    gc_range range;
-    if (n_of == 0 || n_with == 0) return;
-    do {
-        int i = first + GC_LOCAL_ID;
-        if (i < n_of) range = gc_range_of(&q->view, of, i);
-        first += GC_GROUP_SIZE;
-        at = 0;
-        do {
-            gc_uint bits = i < n_of ? gc_tile_meets(with, at, GC_MIN(n_with - at, GC_TILE), range) : 0;
-            int n, last;
-            do {
-                bits = gc_note_met(q, i, at, bits);
-                GC_BARRIER();
-                n = *q->n_met;
-                GC_BARRIER(); /* all have read it */
-                last = first >= n_of && at + GC_TILE >= n_with;
-                if (last || n > GC_MET_ROOM / 2) {
-                    gc_emit_met(q, kind, of, with, GC_MIN(n, GC_MET_ROOM));
-                    if (GC_LOCAL_ID == 0) *q->n_met = 0;
-                    GC_BARRIER();
-                }
-            } while (n > GC_MET_ROOM);
-            at += GC_TILE;
-        } while (at < n_with);
-    } while (first < n_of);
 }
 
 #endif
