@@ -16,7 +16,7 @@ CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
 
 def scratch_guess(largest, rows):
     """Raster numbers and ints of scratch for an item of the largest parts; items that need more run again."""
-    # beside the lists: hulls, and what a group of many work-items notes (gc_met.h: GC_MET_ROOM, and bits of boxes)
+    # beside the lists: hulls, what a group of many work-items notes, and bits of boxes (gc_met.h)
     nv, ne, nf = (int(x) + 16 for x in largest)
     lists = nv + ne + nf
     copies = 5 if lists < 4000 else 1
