@@ -16,15 +16,16 @@ CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
 
 def scratch_guess(largest, rows):
     """Raster numbers and ints of scratch for an item of the largest parts; items that need more run again."""
-    # beside the lists: hulls, and what a group of many work-items notes (GC_MET_ROOM in gc_emit.h)
+    # beside the lists: hulls, what a group of many work-items notes, and bits of boxes (gc_met.h)
     nv, ne, nf = (int(x) + 16 for x in largest)
     lists = nv + ne + nf
     copies = 5 if lists < 4000 else 1
-    reals = 2 * (5 * nv + 6 * nf + ne) + 10 * lists * (3 + copies) + 640
-    ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256 + 2064
+    reals = 2 * (5 * nv + 8 * nf + ne) + 12 * lists * (3 + copies) + 640
+    ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256 + 4112
+    ints += 6 * 32 * min(-(-max(ne, nf * copies) // 128) * 4, 32)
     if rows:
         reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
-    return reals, ints
+    return -(-reals // 16) * 16, -(-ints // 16) * 16
 
 
 def search(work, piece, lots, held):

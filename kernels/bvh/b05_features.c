@@ -237,14 +237,15 @@ GC_KERNEL void b05_features(
             int pair = todo_in[g], most;
             GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_STRIDE;
             GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
+            GC_SHARED gc_near_pair p;
             if (pair >= 0 && !state_in[pair]) {
-                gc_near_pair p;
                 gc_front a = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
                 gc_front b = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
                     reals + 2 * room * GC_NEAR_STRIDE, ints + 2 * room + 2, room, 1);
-                gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
+                if (GC_FILLS) gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
+                GC_BARRIER();
                 most = gc_fronts_descend(&p, &a, &b, room);
                 if (most > room) {
                     if (GC_LOCAL_ID == 0) {

@@ -8,7 +8,12 @@
  * entry of the patch itself, or none of use, stands in for it.
  */
 
-GC_FN void gc_gather_load(GC_GLOBAL const int *from, gc_gather *to) { GC_LOAD(GC_GATHER, GC_GATHER); }
+/* into what the group shares, by all its work-items */
+GC_FN void gc_gather_fill(GC_GLOBAL const int *from, gc_gather *to)
+{
+    int *field = &to->part, k;
+    for (k = GC_FILL_LO; k < GC_GATHER_WIDTH; k += GC_FILL_STEP) field[k] = from[k];
+}
 
 /* n entries of a table, raised by `add` */
 GC_FN void gc_copy_ints(GC_GLOBAL const int *from, GC_GLOBAL int *to, int n, int add)
@@ -30,8 +35,8 @@ GC_FN int gc_listed(GC_GLOBAL const int *entries, int first, int end, int part)
 }
 
 /* A CSR table of what is around features, whose entries count in other patches by `away`: value * scale + low bits, value a
- * face or an edge, as the `column` of an entry says what to add. The first entry that is listed stands in for those that are
- * not; rows without any keep what they have, and belong to features that cannot meet anything. */
+ * face or an edge, as the `column` of an entry says what to add; -1 for those that are not listed. A work-item takes an entry: of
+ * a row some are in other patches, which takes longer to find. */
 GC_FN void gc_gather_around(
     GC_GLOBAL const int *t,
     int start,
@@ -46,17 +51,26 @@ GC_FN void gc_gather_around(
     int scale,
     GC_GLOBAL int *to)
 {
+    int k, stop = t[start + rows], part = entries[GC_GATHER_STRIDE * g + GC_GATHER_part];
+    for (k = t[start] + GC_LOCAL_ID; k < stop; k += GC_GROUP_SIZE) {
+        int d = t[away + k], at = d == 0 ? g : gc_listed(entries, first, end, part + d);
+        to[k] = at < 0 ? -1 : t[values + k] + scale * entries[GC_GATHER_STRIDE * at + column];
+    }
+}
+
+/* The first entry of a row that is listed stands in for those that are not; rows without any keep what they have, and belong to
+ * features that cannot meet anything. */
+GC_FN void gc_gather_stand_in(GC_GLOBAL const int *t, int start, int rows, GC_GLOBAL int *to)
+{
     int r;
     for (r = GC_LOCAL_ID; r < rows; r += GC_GROUP_SIZE) {
-        int k = t[start + r], stop = t[start + r + 1], some = -1, missing = 0;
-        for (; k < stop; ++k) {
-            int d = t[away + k],
-                at = d == 0 ? g : gc_listed(entries, first, end, entries[GC_GATHER_STRIDE * g + GC_GATHER_part] + d);
-            missing += at < 0;
-            to[k] = at < 0 ? -1 : t[values + k] + scale * entries[GC_GATHER_STRIDE * at + column];
-            if (at >= 0 && some < 0) some = to[k];
+        int first = t[start + r], stop = t[start + r + 1], some = -1, missing = 0, k;
+        for (k = first; k < stop; ++k) {
+            int found = to[k];
+            missing += found < 0;
+            some = some < 0 ? found : some;
         }
-        for (k = t[start + r]; missing > 0 && k < stop; ++k)
+        for (k = first; missing > 0 && k < stop; ++k)
             if (to[k] < 0) to[k] = some;
     }
 }
@@ -132,6 +146,10 @@ GC_FN void gc_gather_topology(
     gc_copy_ints(t + p->source_vertices, out + m->source_vertices + b->vertices, p->nv, 0);
     gc_copy_ints(t + p->source_edges, out + m->source_edges + b->edges, p->ne, 0);
     gc_copy_ints(t + p->source_faces, out + m->source_faces + b->faces, p->nf, 0);
+    GC_BARRIER(); /* rows are of several work-items */
+    gc_gather_stand_in(t, p->edge_face_start, p->ne, out + m->edge_faces + b->edge_faces);
+    gc_gather_stand_in(t, p->vertex_edge_start, p->nv, out + m->vertex_edges + b->vertex_edges);
+    gc_gather_stand_in(t, p->vertex_face_start, p->nv, out + m->vertex_faces + b->vertex_faces);
     for (i = GC_LOCAL_ID; i < p->nf; i += GC_GROUP_SIZE)
         out[m->near_faces + b->faces + i] = (int)((gc_uint)b->near >> i & 1u);
 }
@@ -159,28 +177,36 @@ GC_KERNEL void b06_gather(
     GC_GLOBAL gc_raster *normals_out,
     GC_GLOBAL gc_raster *inverse_length_out)
 {
-    for (int g = GC_GROUP_LO(n_entries); g < GC_GROUP_HI(n_entries); g += GC_GROUP_STEP(n_entries)) {
-        int mesh = mesh_in[g], part, whole, i;
-        gc_screw k, n;
-        gc_vec origin;
-        gc_gather b;
-        gc_mesh p, m;
-        if (mesh < 0) continue;
-        gc_gather_load(entries_in + GC_GATHER_STRIDE * g, &b);
-        part = b.part;
-        gc_mesh_load(headers_in + GC_MESH_STRIDE * part, &p);
-        gc_mesh_load(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
-        gc_gather_topology(
-            topology_in, &p, &m, &b, entries_in, g, mesh_start_in[mesh], mesh_start_in[mesh + 1], topology_out);
-        gc_screw_load(screw_in + GC_SCREW_STRIDE * (side_in[mesh] >> 1), &k);
-        gc_screw_near(&k, &n);
-        origin = side_in[mesh] & 1 ? gc_near_origin(&n, n.rb, n.tb) : gc_near_origin(&n, n.ra, n.ta);
-        whole = headers_in[GC_MESH_STRIDE * shape_in[pairs_in[side_in[mesh]]] + GC_MESH_vertex0];
-        gc_gather_vertices(
-            vertices_in + 4 * whole, topology_in + p.source_vertices, p.nv, origin, n.shrink,
-            vertices_out + 3 * m.vertex0 + b.vertices, m.nv, reach_out + mesh);
-        gc_copy_blocks(normals_in + 3 * p.face0, normals_out + 3 * m.face0 + b.faces, p.nf, m.nf);
-        for (i = GC_LOCAL_ID; i < p.ne; i += GC_GROUP_SIZE)
-            inverse_length_out[joined_edge0_in[mesh] + b.edges + i] = inverse_length_in[edge0_in[part] + i];
-    }
+    int g = GC_GROUP_LO(n_entries);
+    if (g < GC_GROUP_HI(n_entries)) do {
+            int mesh = mesh_in[g];
+            GC_SHARED gc_screw k, n;
+            GC_SHARED gc_vec origin;
+            GC_SHARED gc_gather b;
+            GC_SHARED gc_mesh p, m;
+            if (mesh >= 0) {
+                int side = side_in[mesh], part = entries_in[GC_GATHER_STRIDE * g + GC_GATHER_part], whole, i;
+                gc_gather_fill(entries_in + GC_GATHER_STRIDE * g, &b);
+                gc_mesh_fill(headers_in + GC_MESH_STRIDE * part, &p);
+                gc_mesh_fill(joined_headers_in + GC_MESH_STRIDE * mesh, &m);
+                gc_screw_fill(screw_in + GC_SCREW_STRIDE * (side >> 1), &k);
+                GC_BARRIER();
+                if (GC_FILLS) {
+                    gc_screw_near(&k, &n);
+                    origin = side & 1 ? gc_near_origin(&n, n.rb, n.tb) : gc_near_origin(&n, n.ra, n.ta);
+                }
+                gc_gather_topology(
+                    topology_in, &p, &m, &b, entries_in, g, mesh_start_in[mesh], mesh_start_in[mesh + 1], topology_out);
+                GC_BARRIER();
+                whole = headers_in[GC_MESH_STRIDE * shape_in[pairs_in[side]] + GC_MESH_vertex0];
+                gc_gather_vertices(
+                    vertices_in + 4 * whole, topology_in + p.source_vertices, p.nv, origin, n.shrink,
+                    vertices_out + 3 * m.vertex0 + b.vertices, m.nv, reach_out + mesh);
+                gc_copy_blocks(normals_in + 3 * p.face0, normals_out + 3 * m.face0 + b.faces, p.nf, m.nf);
+                for (i = GC_LOCAL_ID; i < p.ne; i += GC_GROUP_SIZE)
+                    inverse_length_out[joined_edge0_in[mesh] + b.edges + i] = inverse_length_in[edge0_in[part] + i];
+            }
+            GC_BARRIER();
+            g += GC_GROUP_STEP(n_entries);
+        } while (g < GC_GROUP_HI(n_entries));
 }

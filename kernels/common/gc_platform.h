@@ -44,6 +44,7 @@
 #define GC_GROUP_ADD(p, v) atomicAdd((p), (v))
 #define GC_BIT_COUNT(x) __popc(x)
 #define GC_LEADING_ZEROS(x) __clz((int)(x))
+#define GC_ALIGNED __align__(16)
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) name##f
 #define GC_SQRT_FLOAT(x) __fsqrt_rn(x)
@@ -85,6 +86,7 @@ GC_FN int gc_group_add_(__global int *p, int v)
 #define GC_ATOMIC_MAX(p, v) atomic_max((p), (v))
 #define GC_BIT_COUNT(x) ((int)popcount(x))
 #define GC_LEADING_ZEROS(x) ((int)clz(x))
+#define GC_ALIGNED __attribute__((aligned(16)))
 typedef long gc_long;
 #define GC_FLOAT_FN(name) name
 /* float sqrt and division are correctly rounded because the host builds with
@@ -144,6 +146,7 @@ GC_FN int gc_group_add_(int *p, int v)
 #define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
 #define GC_BIT_COUNT(x) __builtin_popcount(x)
 #define GC_LEADING_ZEROS(x) __builtin_clz(x)
+#define GC_ALIGNED
 #define GC_SERIAL_GROUPS 1
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) __builtin_##name##f

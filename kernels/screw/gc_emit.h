@@ -12,11 +12,6 @@
 
 /* boxes tested at a time before the hits among them are looked at; one vector loop */
 #define GC_BLOCK 64
-/* boxes that a work-item of many tests before all note which of them met, as bits of an int; and how many meetings a group
- * notes before it looks at them */
-#define GC_TILE 32
-#define GC_MET_ROOM 1024
-
 /* ranges of one box, the window in time and a pixel included */
 typedef struct {
     gc_raster r0, r1, h0, h1, l0, l1;
@@ -25,26 +20,26 @@ typedef struct {
 GC_FN gc_range gc_range_of(const gc_view *w, const gc_list *l, int i)
 {
     gc_range r;
-    gc_raster rim = gc_pixel_rim(w, l->box[GC_LIST_r0 * l->room + i]);
-    gc_raster way = w->window + gc_pixel_way(w, l->box[GC_LIST_r0 * l->room + i], l->box[GC_LIST_r1 * l->room + i]);
-    r.r0 = l->box[GC_LIST_r0 * l->room + i] - w->pixel;
-    r.r1 = l->box[GC_LIST_r1 * l->room + i] + w->pixel;
-    r.h0 = l->box[GC_LIST_h0 * l->room + i] - rim;
-    r.h1 = l->box[GC_LIST_h1 * l->room + i] + rim;
-    r.l0 = l->box[GC_LIST_l0 * l->room + i] - way;
-    r.l1 = l->box[GC_LIST_l1 * l->room + i] + way;
+    gc_four place = gc_entry_place(l, i), time = gc_entry_time(l, i);
+    gc_raster rim = gc_pixel_rim(w, place.a), way = w->window + gc_pixel_way(w, place.a, place.b);
+    r.r0 = place.a - w->pixel;
+    r.r1 = place.b + w->pixel;
+    r.h0 = place.c - rim;
+    r.h1 = place.d + rim;
+    r.l0 = time.a - way;
+    r.l1 = time.b + way;
     return r;
 }
 
 /* meets[j] for the n <= GC_BLOCK boxes of l from `at` on; returns whether any does */
 GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets)
 {
-    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = l->box + GC_LIST_r0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = l->box + GC_LIST_r1 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = l->box + GC_LIST_h0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = l->box + GC_LIST_h1 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = l->box + GC_LIST_l0 * l->room + at;
-    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = l->box + GC_LIST_l1 * l->room + at;
+    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = &GC_OF_ENTRY(l, r0, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = &GC_OF_ENTRY(l, r1, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = &GC_OF_ENTRY(l, h0, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = &GC_OF_ENTRY(l, h1, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = &GC_OF_ENTRY(l, l0, at);
+    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = &GC_OF_ENTRY(l, l1, at);
     int j, any = 0;
     GC_INDEPENDENT
     for (j = 0; j < n; ++j) {
@@ -66,7 +61,9 @@ typedef struct {
     gc_rows rows;
     gc_records ra, rb, sa, sb, da, db; /* in rows: A's and B's edges, spans of their faces, dots of their vertices */
     GC_GLOBAL int *row_counts;         /* (4,) records of the edges, spans of the faces */
-    GC_GLOBAL int *met, *n_met;        /* (2, GC_MET_ROOM) entries whose boxes meet, of a group of many; (1,) */
+    GC_GLOBAL int *met, *n_met;        /* (4, GC_MET_ROOM) entries whose boxes meet, of a group of many; (2,): gc_met.h */
+    GC_GLOBAL gc_uint *masks;          /* of a list's boxes, see gc_met.h */
+    int has_hulls;                     /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
     gc_raster scale; /* of the pair: times inverse_length gives 1 / scaled length */
@@ -116,13 +113,18 @@ GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
     d->z = z - x * s - z * v;
 }
 
-GC_FN gc_dir gc_body_normal(const gc_body *b, int f) { return gc_dir_make(b->nx[f], b->ny[f], b->nz[f]); }
+GC_FN gc_dir gc_body_normal(const gc_body *b, int f)
+{
+    gc_four n = gc_four_at(&GC_OF_FACE(b, nx, f), b->turned_room);
+    return gc_dir_make(n.a, n.b, n.c);
+}
 
 GC_FN gc_dir gc_body_edge(const gc_search *q, const gc_body *b, const gc_mesh *m, GC_GLOBAL const gc_raster *inverse, int e)
 {
     int v0 = q->topology[m->edges + 2 * e], v1 = q->topology[m->edges + 2 * e + 1];
     gc_raster f = inverse[e] * q->scale;
-    return gc_dir_make((b->x[v1] - b->x[v0]) * f, (b->y[v1] - b->y[v0]) * f, (b->z[v1] - b->z[v0]) * f);
+    gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
+    return gc_dir_make((x1.a - x0.a) * f, (x1.b - x0.b) * f, (x1.c - x0.c) * f);
 }
 
 /* Terms of formula (7) times the sine, for n = +eA x eB: a left face of A's edge gives eB . nF, a right one its
@@ -185,12 +187,14 @@ GC_LARGE int gc_vertex_may_be_proper(
 {
     int i = q->topology[m->vertex_edge_start + v], end = q->topology[m->vertex_edge_start + v + 1];
     gc_dir n = gc_body_normal(o, f);
+    gc_four x = gc_vertex_of(b, v);
     gc_raster limit = q->view.min_properness - spread - GC_CULL_PROPERNESS;
     gc_turn_dir(angle, &n);
     for (; i < end; ++i) {
         int entry = q->topology[m->vertex_edges + i], e = entry >> 1;
         int other = q->topology[m->edges + 2 * e + 1 - (entry & 1)];
-        gc_dir d = gc_dir_make(b->x[other] - b->x[v], b->y[other] - b->y[v], b->z[other] - b->z[v]);
+        gc_four to = gc_vertex_of(b, other);
+        gc_dir d = gc_dir_make(to.a - x.a, to.b - x.b, to.c - x.c);
         if ((gc_dir_dot(d, n) + q->view.pad) * inverse[e] * q->scale < limit) return 0;
     }
     return 1;
@@ -220,13 +224,16 @@ GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0,
 GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
 {
     const gc_view *w = &q->view;
-    gc_raster a0 = la->box[GC_LIST_l0 * la->room + i], a1 = la->box[GC_LIST_l1 * la->room + i];
-    gc_raster b0 = lb->box[GC_LIST_l0 * lb->room + j], b1 = lb->box[GC_LIST_l1 * lb->room + j];
+    gc_four place = gc_entry_place(lb, j), time = gc_entry_time(la, i);
+    gc_raster a0 = time.a, a1 = time.b, b0, b1;
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
     int fa = la->id[i], fb = lb->id[j];
     gc_range a = gc_range_of(w, la, i);
-    if (a.r0 > lb->box[GC_LIST_r1 * lb->room + j] || a.r1 < lb->box[GC_LIST_r0 * lb->room + j]) return;
-    if (a.h0 > lb->box[GC_LIST_h1 * lb->room + j] || a.h1 < lb->box[GC_LIST_h0 * lb->room + j]) return;
+    time = gc_entry_time(lb, j);
+    b0 = time.a;
+    b1 = time.b;
+    if (a.r0 > place.b || a.r1 < place.a) return;
+    if (a.h0 > place.d || a.h1 < place.c) return;
     if (a.l0 > b1 || a.l1 < b0) return;
     if (w->pixel > GC_F(0.0)) {
         a0 = a.l0 + w->window;
@@ -250,93 +257,6 @@ GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, co
         if (!may) return;
     }
     gc_append(q, kind, fa, fb, s0, s1);
-}
-
-/* ---- a group of many work-items -------------------------------------------------------------------------------------
- * Few of the boxes that are tested meet, and what follows for one that does is a hundred times longer than the test: lanes of
- * a GPU that meet something, each at another box, would wait for each other. So meetings are noted, and then each work-item
- * takes one. */
-
-/* scratch for them; a group of one has none */
-GC_FN void gc_take_met(gc_scratch *s, gc_search *q)
-{
-    if (GC_SERIAL) return;
-    q->met = gc_take_ints(s, 2 * GC_MET_ROOM);
-    q->n_met = gc_take_ints(s, 1);
-}
-
-/* which of the n <= GC_TILE boxes of l from `at` on meet a, as bits; from the last box on, so that bits are only moved up */
-GC_FN gc_uint gc_tile_meets(const gc_list *l, int at, int n, gc_range a)
-{
-    GC_GLOBAL const gc_raster *r0 = l->box + GC_LIST_r0 * l->room + at, *r1 = l->box + GC_LIST_r1 * l->room + at;
-    GC_GLOBAL const gc_raster *h0 = l->box + GC_LIST_h0 * l->room + at, *h1 = l->box + GC_LIST_h1 * l->room + at;
-    GC_GLOBAL const gc_raster *l0 = l->box + GC_LIST_l0 * l->room + at, *l1 = l->box + GC_LIST_l1 * l->room + at;
-    gc_uint bits = 0;
-    int j;
-    for (j = n - 1; j >= 0; --j) {
-        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
-        bits = bits << 1 | (gc_uint)m;
-    }
-    return bits;
-}
-
-/* Note entry i and those from `at` on that are set in bits; what finds no room stays set. */
-GC_FN gc_uint gc_note_met(const gc_search *q, int i, int at, gc_uint bits)
-{
-    int k;
-    if (!bits) return 0;
-    k = GC_GROUP_ADD(q->n_met, GC_BIT_COUNT(bits));
-    while (bits && k < GC_MET_ROOM) {
-        int j = 31 - GC_LEADING_ZEROS(bits);
-        bits ^= (gc_uint)1 << j;
-        q->met[k] = i;
-        q->met[GC_MET_ROOM + k] = at + j;
-        k += 1;
-    }
-    return bits;
-}
-
-/* what was noted, a work-item for each */
-GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int n)
-{
-    int k;
-    for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = q->met[k], j = q->met[GC_MET_ROOM + k];
-        /* in the order A, B whichever body has the vertex */
-        if (kind == GC_FV) gc_emit(q, kind, with, j, of, i);
-        else gc_emit(q, kind, of, i, with, j);
-    }
-}
-
-/* All entries of `of`, a work-item for each, against all of `with`. */
-GC_LARGE void gc_search_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
-{
-    int n_of = *of->count, n_with = *with->count, first = 0, at;
-    gc_range range;
-    if (n_of == 0 || n_with == 0) return;
-    do {
-        int i = first + GC_LOCAL_ID;
-        if (i < n_of) range = gc_range_of(&q->view, of, i);
-        first += GC_GROUP_SIZE;
-        at = 0;
-        do {
-            gc_uint bits = i < n_of ? gc_tile_meets(with, at, GC_MIN(n_with - at, GC_TILE), range) : 0;
-            int n, last;
-            do {
-                bits = gc_note_met(q, i, at, bits);
-                GC_BARRIER();
-                n = *q->n_met;
-                GC_BARRIER(); /* all have read it */
-                last = first >= n_of && at + GC_TILE >= n_with;
-                if (last || n > GC_MET_ROOM / 2) {
-                    gc_emit_met(q, kind, of, with, GC_MIN(n, GC_MET_ROOM));
-                    if (GC_LOCAL_ID == 0) *q->n_met = 0;
-                    GC_BARRIER();
-                }
-            } while (n > GC_MET_ROOM);
-            at += GC_TILE;
-        } while (at < n_with);
-    } while (first < n_of);
 }
 
 #endif

@@ -199,8 +199,19 @@ GC_LARGE int gc_join_double(const gc_walk *w, const gc_curve *c, gc_real *root)
     return *root - w->last_touch > reach;
 }
 
-/* next root in *root, or 0 when there is none left */
-GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
+/* what comes next in a walk */
+#define GC_NEXT_NONE 0
+#define GC_NEXT_CROSSING 1 /* a piece where f is monotone, with different signs at its ends */
+#define GC_NEXT_EXTREMUM 2 /* one that nothing is known of but that f may touch zero at an extremum */
+
+typedef struct {
+    gc_real a, b, m, fa; /* the piece, its middle, f at its beginning */
+    gc_value v;          /* in the middle */
+} gc_next_piece;
+
+/* Walk on to the next piece that may have a root. All that finds roots comes behind this loop: lanes of a GPU that came to one
+ * in different rounds find them together. */
+GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
 {
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
@@ -210,7 +221,7 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
         if (++w->visits >= GC_MAX_VISITS || (piece == GC_PIECE_OPEN && w->level >= GC_MAX_LEVEL)) w->capped = 1;
         if (w->visits > GC_MAX_VISITS) {
             w->done = 1;
-            return 0;
+            return GC_NEXT_NONE;
         }
         if (piece == GC_PIECE_OPEN && w->level < GC_MAX_LEVEL) {
             w->level += 1;
@@ -218,28 +229,43 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
             w->h = arm;
             continue;
         }
+        p->a = a;
+        p->m = m;
+        p->v = v;
         if (piece == GC_PIECE_MONOTONE) {
             gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;
             gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
-            gc_walk_on(w);
-            if ((fa < GC_R(0.0)) != (fb < GC_R(0.0))) {
-                /* no slope of the piece is less than that of its middle by more */
-                gc_real least = GC_ABS(v.df) - w->bend * arm;
-                int lone = least > GC_R(0.0) && least * least > GC_R(8.0) * w->bend * w->rounding;
-                *root = gc_bracketed(c, a, b, fa, w->settled, &w->capped);
-                if (lone || gc_join_double(w, c, root)) {
-                    w->last_touch = *root;
-                    return 1;
-                }
+            p->b = b;
+            p->fa = fa;
+            if ((fa < GC_R(0.0)) != (fb < GC_R(0.0))) return GC_NEXT_CROSSING;
+        } else if (piece != GC_PIECE_EMPTY) return GC_NEXT_EXTREMUM;
+        gc_walk_on(w);
+    }
+    return GC_NEXT_NONE;
+}
+
+/* next root in *root, or 0 when there is none left */
+GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
+{
+    gc_next_piece p;
+    int next;
+    while ((next = gc_walk_search(w, c, &p)) != GC_NEXT_NONE) {
+        gc_real h = w->h;
+        gc_walk_on(w);
+        if (next == GC_NEXT_CROSSING) {
+            /* no slope of the piece is less than that of its middle by more */
+            gc_real least = GC_ABS(p.v.df) - w->bend * (GC_R(0.5) * h);
+            int lone = least > GC_R(0.0) && least * least > GC_R(8.0) * w->bend * w->rounding;
+            *root = gc_bracketed(c, p.a, p.b, p.fa, w->settled, &w->capped);
+            if (lone || gc_join_double(w, c, root)) {
+                w->last_touch = *root;
+                return 1;
             }
-        } else if (piece == GC_PIECE_EMPTY) {
-            gc_walk_on(w);
         } else {
-            gc_real x = gc_extremum(c, m, GC_R(2.0) * w->h);
-            gc_real near = GC_MIN(GC_ABS(v.f), GC_ABS(gc_curve_at(c, x).f));
+            gc_real x = gc_extremum(c, p.m, GC_R(2.0) * h);
+            gc_real near = GC_MIN(GC_ABS(p.v.f), GC_ABS(gc_curve_at(c, x).f));
             /* pieces beside each other find the same extremum; so written that no bend at all leaves h */
-            gc_real width = GC_SQRT(w->touch / w->bend), apart = GC_R(8.0) * (width < w->h ? width : w->h);
-            gc_walk_on(w);
+            gc_real width = GC_SQRT(w->touch / w->bend), apart = GC_R(8.0) * (width < h ? width : h);
             if (near <= w->touch && x - w->last_touch > apart) {
                 w->last_touch = x;
                 *root = x;

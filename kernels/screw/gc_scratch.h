@@ -1,5 +1,5 @@
 /* gc_scratch.h: what a group of work-items shares while it looks for the candidates of one pair (s02 to s06).
- * needs: screw/gc_screen.h
+ * needs: screw/gc_screen.h common/gc_cells.h
  *
  * Scratch is two blocks of global memory per group, one of gc_raster and one of int, cut up by gc_take. If a pair
  * needs more than there is, nothing is written: the need is reported and the host runs that pair again with more.
@@ -16,20 +16,41 @@ typedef struct {
     int n;
 } gc_rows;
 
-/* A body in the screw frame: arrays of its vertices, of its faces (normal; facing at a point is f0 + fx x + fz z, >= 0 where it
- * matters), and of its edges (least rho on each). */
-#define GC_BODY_VERTICES(ARRAY, X) ARRAY(X, x) ARRAY(X, y) ARRAY(X, z) ARRAY(X, rho) ARRAY(X, psi)
-#define GC_BODY_FACES(ARRAY, X) ARRAY(X, nx) ARRAY(X, ny) ARRAY(X, nz) ARRAY(X, f0) ARRAY(X, fx) ARRAY(X, fz)
-#define GC_BODY_EDGES(ARRAY, X) ARRAY(X, least)
+/* A body in the screw frame. Of its vertices: place and psi. Of its faces: facing at a point is f0 + fx x + fz z, >= 0 where it
+ * matters; and the normal. */
+#define GC_PLACED_STRIDE 4
+#define GC_PLACED_COLUMNS(ONE, MANY, X) \
+    ONE(X, x) \
+    ONE(X, y) \
+    ONE(X, z) \
+    ONE(X, psi)
+GC_RECORD(GC_PLACED)
+#define GC_TURNED_STRIDE 8
+#define GC_TURNED_COLUMNS(ONE, MANY, X) \
+    ONE(X, f0) \
+    ONE(X, fx) \
+    ONE(X, fz) \
+    ONE(X, none) /* so that the normal begins a four */ \
+    ONE(X, nx) \
+    ONE(X, ny) \
+    ONE(X, nz)
+GC_RECORD(GC_TURNED)
 typedef struct {
-    GC_BODY_VERTICES(GC_ARRAY, gc_raster)
-    GC_BODY_FACES(GC_ARRAY, gc_raster)
-    GC_BODY_EDGES(GC_ARRAY, gc_raster)
-    GC_GLOBAL int *faces; /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
-    gc_raster way;        /* -1 backward faces matter (A), +1 forward ones (B) */
-    gc_raster rot[9];     /* mesh -> screw frame, row major: of directions; of points, scaled; and the shift of these */
+    GC_GLOBAL gc_raster *placed, *rho; /* of each vertex: a record, and rho */
+    GC_GLOBAL gc_raster *turned;       /* of each face: a record */
+    GC_GLOBAL gc_raster *least;        /* (ne,) least rho on each edge */
+    GC_GLOBAL int *faces;              /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
+    int placed_room, turned_room;
+    gc_raster way;    /* -1 backward faces matter (A), +1 forward ones (B) */
+    gc_raster rot[9]; /* mesh -> screw frame, row major: of directions; of points, scaled; and the shift of these */
     gc_raster scaled[9], shift[3];
 } gc_body;
+
+#define GC_OF_VERTEX(b, name, i) (b)->placed[GC_CELL(GC_PLACED_STRIDE, (b)->placed_room, GC_PLACED_##name, i)]
+#define GC_OF_FACE(b, name, i) (b)->turned[GC_CELL(GC_TURNED_STRIDE, (b)->turned_room, GC_TURNED_##name, i)]
+
+/* x y z psi of a vertex */
+GC_INLINE gc_four gc_vertex_of(const gc_body *b, int v) { return gc_four_at(&GC_OF_VERTEX(b, x, v), b->placed_room); }
 
 /* a box of a list: its ranges, and of an edge the part that faces the right way, as a parameter */
 #define GC_LIST_STRIDE 10
@@ -40,12 +61,18 @@ typedef struct {
 GC_RECORD(GC_LIST)
 
 typedef struct {
-    GC_GLOBAL gc_raster *box; /* (GC_LIST_STRIDE, room), column by column */
+    GC_GLOBAL gc_raster *box; /* records of GC_LIST */
     GC_GLOBAL int *id;        /* (room,) feature number */
     GC_GLOBAL int *copy;      /* (room,) doppel number k: psi shifted by k turns */
     GC_GLOBAL int *count;
     int room;
 } gc_list;
+
+#define GC_OF_ENTRY(l, name, i) (l)->box[GC_CELL(GC_LIST_STRIDE, (l)->room, GC_LIST_##name, i)]
+
+/* r0 r1 h0 h1 of an entry, and l0 l1 p0 p1 */
+GC_INLINE gc_four gc_entry_place(const gc_list *l, int i) { return gc_four_at(&GC_OF_ENTRY(l, r0, i), l->room); }
+GC_INLINE gc_four gc_entry_time(const gc_list *l, int i) { return gc_four_at(&GC_OF_ENTRY(l, l0, i), l->room); }
 
 /* Records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c]. Arrays of the
  * records, of the branches, and where each row begins. */
@@ -74,7 +101,11 @@ typedef struct {
 } gc_records;
 
 /* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
-GC_FN gc_raster gc_faces(const gc_body *b, int f, int v) { return b->f0[f] + b->fx[f] * b->x[v] + b->fz[f] * b->z[v]; }
+GC_FN gc_raster gc_faces(const gc_body *b, int f, int v)
+{
+    gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room), x = gc_vertex_of(b, v);
+    return facing.a + facing.b * x.a + facing.c * x.c;
+}
 
 /* first of the sorted records i in [lo, hi) with h0 > limit */
 GC_FN int gc_first_above(GC_GLOBAL const gc_raster *h0, int lo, int hi, gc_raster limit)
@@ -126,6 +157,8 @@ GC_FN gc_scratch gc_scratch_of(
     GC_GLOBAL int *no_room_out)
 {
     gc_scratch s;
+    reals_per_group &= ~15; /* whole cache lines, as all that is taken of it */
+    ints_per_group &= ~15;
     s.reals = reals + (gc_long)GC_GROUP_ID * reals_per_group;
     s.ints = ints + (gc_long)GC_GROUP_ID * ints_per_group;
     s.reals_used = 0;
@@ -173,7 +206,7 @@ GC_FN void gc_take_list(gc_scratch *s, gc_long entries, gc_list *to)
 {
     gc_long room = gc_in_lines(entries);
     to->room = (int)room;
-    to->box = gc_take_reals(s, GC_LIST_STRIDE * room);
+    to->box = gc_take_reals(s, GC_CELLS(GC_LIST_STRIDE, room));
     to->id = gc_take_ints(s, 2 * room + 1);
     to->copy = to->id + room;
     to->count = to->copy + room;
@@ -193,9 +226,12 @@ GC_FN void gc_same_list(const gc_list *l, gc_list *to)
 #define GC_TAKE_INTS(n, name) to->name = gc_take_ints(s, n);
 GC_FN void gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way, gc_body *to)
 {
-    GC_BODY_VERTICES(GC_TAKE_REALS, m->nv);
-    GC_BODY_FACES(GC_TAKE_REALS, m->nf);
-    GC_BODY_EDGES(GC_TAKE_REALS, m->ne);
+    to->placed_room = (int)gc_in_lines(m->nv);
+    to->turned_room = (int)gc_in_lines(m->nf);
+    to->placed = gc_take_reals(s, GC_CELLS(GC_PLACED_STRIDE, (gc_long)to->placed_room));
+    to->turned = gc_take_reals(s, GC_CELLS(GC_TURNED_STRIDE, (gc_long)to->turned_room));
+    to->rho = gc_take_reals(s, m->nv);
+    to->least = gc_take_reals(s, m->ne);
     to->faces = gc_take_ints(s, m->nf);
     to->way = way;
 }

@@ -20,8 +20,9 @@ GC_LARGE gc_segment gc_entry_segment(
     int i)
 {
     int e = l->id[i], v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
-    gc_raster u0 = l->box[GC_LIST_u0 * l->room + i], dx, dz, arc, psi;
-    gc_segment s = gc_segment_make(w, b->x[v0], b->y[v0], b->z[v0], b->x[v1], b->y[v1], b->z[v1], b->psi[v0], b->psi[v0]);
+    gc_raster u0 = GC_OF_ENTRY(l, u0, i), dx, dz, arc, psi;
+    gc_four p = gc_vertex_of(b, v0), r = gc_vertex_of(b, v1);
+    gc_segment s = gc_segment_make(w, p.a, p.b, p.c, r.a, r.b, r.c, p.d, p.d);
     /* s02 unwraps from the kept part's first point, so the copy number counts from there */
     dx = s.x + u0 * s.dx;
     dz = s.z + u0 * s.dz;
@@ -30,13 +31,13 @@ GC_LARGE gc_segment gc_entry_segment(
     s.arc_ref = arc;
     s.psi_ref = psi;
     s.u0 = u0;
-    s.u1 = l->box[GC_LIST_u1 * l->room + i];
+    s.u1 = GC_OF_ENTRY(l, u1, i);
     return s;
 }
 
 GC_FN int gc_entry_full(const gc_view *w, const gc_list *l, int i)
 {
-    return l->box[GC_LIST_p1 * l->room + i] - l->box[GC_LIST_p0 * l->room + i] > GC_F(2.0) * w->period;
+    return GC_OF_ENTRY(l, p1, i) - GC_OF_ENTRY(l, p0, i) > GC_F(2.0) * w->period;
 }
 
 /* Add to a count of records, but no further than to where it cannot fit anyway: it must not wrap round. */
@@ -67,8 +68,8 @@ GC_LARGE void s03_edges_count(
             o->row_hi[at] = -1;
             if (gc_entry_full(w, l, i)) {
                 if (which == 1) continue;
-                r.row_lo = GC_MAX(gc_row(rows, l->box[GC_LIST_r0 * l->room + i] - w->pixel), 0);
-                r.row_hi = GC_MIN(gc_row(rows, l->box[GC_LIST_r1 * l->room + i] + w->pixel), rows->n - 1);
+                r.row_lo = GC_MAX(gc_row(rows, GC_OF_ENTRY(l, r0, i) - w->pixel), 0);
+                r.row_hi = GC_MIN(gc_row(rows, GC_OF_ENTRY(l, r1, i) + w->pixel), rows->n - 1);
             } else if (!gc_branch_make(w, rows, &s, which, &r)) {
                 continue;
             }
@@ -102,10 +103,10 @@ GC_LARGE void s03_edges_fill(
                 int k = o->start[at] + row - o->row_lo[at];
                 gc_span p;
                 if (full) {
-                    p.h0 = l->box[GC_LIST_h0 * l->room + i];
-                    p.h1 = l->box[GC_LIST_h1 * l->room + i];
-                    p.l0 = l->box[GC_LIST_l0 * l->room + i];
-                    p.l1 = l->box[GC_LIST_l1 * l->room + i];
+                    p.h0 = GC_OF_ENTRY(l, h0, i);
+                    p.h1 = GC_OF_ENTRY(l, h1, i);
+                    p.l0 = GC_OF_ENTRY(l, l0, i);
+                    p.l1 = GC_OF_ENTRY(l, l1, i);
                 } else {
                     p = gc_branch_span(w, rows, &s, &r, row);
                 }
@@ -128,8 +129,8 @@ GC_LARGE void s03_faces_count(
 {
     int i, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
-        int lo = GC_MAX(gc_row(rows, l->box[GC_LIST_r0 * l->room + i] - w->pixel), 0);
-        int hi = GC_MIN(gc_row(rows, l->box[GC_LIST_r1 * l->room + i] + w->pixel), rows->n - 1);
+        int lo = GC_MAX(gc_row(rows, GC_OF_ENTRY(l, r0, i) - w->pixel), 0);
+        int hi = GC_MIN(gc_row(rows, GC_OF_ENTRY(l, r1, i) + w->pixel), rows->n - 1);
         o->row_lo[i] = lo;
         o->row_hi[i] = hi;
         if (hi >= lo) o->start[i] = gc_count_on(count, hi - lo + 1);
@@ -141,15 +142,15 @@ GC_LARGE void s03_vertices(const gc_rows *rows, const gc_list *l, const gc_recor
 {
     int i;
     for (i = GC_LOCAL_ID; i < o->n; i += GC_GROUP_SIZE) {
-        int row = gc_row(rows, GC_F(0.5) * (l->box[GC_LIST_r0 * l->room + i] + l->box[GC_LIST_r1 * l->room + i]));
+        int row = gc_row(rows, GC_F(0.5) * (GC_OF_ENTRY(l, r0, i) + GC_OF_ENTRY(l, r1, i)));
         o->row_lo[i] = GC_MIN(GC_MAX(row, 0), rows->n - 1);
         o->row_hi[i] = o->row_lo[i];
         o->start[i] = i;
         o->branch[i] = i;
-        o->h0[i] = l->box[GC_LIST_h0 * l->room + i];
-        o->h1[i] = l->box[GC_LIST_h1 * l->room + i];
-        o->l0[i] = l->box[GC_LIST_l0 * l->room + i];
-        o->l1[i] = l->box[GC_LIST_l1 * l->room + i];
+        o->h0[i] = GC_OF_ENTRY(l, h0, i);
+        o->h1[i] = GC_OF_ENTRY(l, h1, i);
+        o->l0[i] = GC_OF_ENTRY(l, l0, i);
+        o->l1[i] = GC_OF_ENTRY(l, l1, i);
     }
 }
 
@@ -191,7 +192,7 @@ GC_FN void gc_boundary_start(
     o->end = topology[m->face_start + f + 1];
     o->at = o->start;
     o->u = topology[m->face_vertices + o->end - 1];
-    o->psi = b->psi[o->u] + (l->copy[i] ? (gc_raster)l->copy[i] * w->period : GC_F(0.0));
+    o->psi = GC_OF_VERTEX(b, psi, o->u) + (l->copy[i] ? (gc_raster)l->copy[i] * w->period : GC_F(0.0));
     o->crossings = 0;
 }
 
@@ -208,21 +209,22 @@ GC_LARGE int gc_boundary_next(
         int u = o->u, v = topology[m->face_vertices + o->at];
         gc_raster g0 = m->two_sided ? GC_F(1.0) : gc_faces(b, f, u);
         gc_raster g1 = m->two_sided ? GC_F(1.0) : gc_faces(b, f, v);
-        *s = gc_segment_make(w, b->x[u], b->y[u], b->z[u], b->x[v], b->y[v], b->z[v], b->psi[u], o->psi);
+        gc_four p = gc_vertex_of(b, u), r = gc_vertex_of(b, v);
+        *s = gc_segment_make(w, p.a, p.b, p.c, r.a, r.b, r.c, p.d, o->psi);
         if ((g0 >= GC_F(0.0)) != (g1 >= GC_F(0.0))) {
             gc_raster cut = g0 / (g0 - g1);
             int c = o->crossings < 2 ? o->crossings : 1;
             o->cx[c] = s->x + cut * s->dx;
             o->cy[c] = s->y + cut * s->dy;
             o->cz[c] = s->z + cut * s->dz;
-            o->cpsi[c] = o->psi + gc_short_way(gc_arc(o->cx[c], o->cz[c], w->kappa, w->inv_kappa) - b->psi[u], w->period);
+            o->cpsi[c] = o->psi + gc_short_way(gc_arc(o->cx[c], o->cz[c], w->kappa, w->inv_kappa) - p.d, w->period);
             o->crossings += 1;
             if (g0 >= GC_F(0.0)) s->u1 = cut;
             else s->u0 = cut;
         } else if (g0 < GC_F(0.0)) {
             s->u0 = GC_F(2.0);
         }
-        o->psi += gc_short_way(b->psi[v] - b->psi[u], w->period);
+        o->psi += gc_short_way(r.d - p.d, w->period);
         o->u = v;
         o->at += 1;
         return 1;
@@ -249,14 +251,14 @@ GC_LARGE void s03_faces_fill(
     int i, row, n = *l->count;
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         int full = gc_entry_full(w, l, i), wide = full || m->two_sided;
-        gc_raster rim = gc_pixel_rim(w, l->box[GC_LIST_r0 * l->room + i]);
-        gc_raster way = gc_pixel_way(w, l->box[GC_LIST_r0 * l->room + i], l->box[GC_LIST_r1 * l->room + i]);
+        gc_raster rim = gc_pixel_rim(w, GC_OF_ENTRY(l, r0, i));
+        gc_raster way = gc_pixel_way(w, GC_OF_ENTRY(l, r0, i), GC_OF_ENTRY(l, r1, i));
         for (row = o->row_lo[i]; row <= o->row_hi[i]; ++row) {
             int k = o->start[i] + row - o->row_lo[i];
-            o->h0[k] = wide ? l->box[GC_LIST_h0 * l->room + i] - rim : GC_CULL_FAR;
-            o->h1[k] = wide ? l->box[GC_LIST_h1 * l->room + i] + rim : -GC_CULL_FAR;
-            o->l0[k] = l->box[GC_LIST_l0 * l->room + i] - way;
-            o->l1[k] = l->box[GC_LIST_l1 * l->room + i] + way;
+            o->h0[k] = wide ? GC_OF_ENTRY(l, h0, i) - rim : GC_CULL_FAR;
+            o->h1[k] = wide ? GC_OF_ENTRY(l, h1, i) + rim : -GC_CULL_FAR;
+            o->l0[k] = GC_OF_ENTRY(l, l0, i) - way;
+            o->l1[k] = GC_OF_ENTRY(l, l1, i) + way;
             o->branch[k] = i;
         }
         if (!wide) {

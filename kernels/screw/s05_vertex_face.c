@@ -1,5 +1,5 @@
 /* s05_vertex_face: vertices of one body inside faces of the other.
- * needs: screw/gc_emit.h
+ * needs: screw/gc_met.h
  *
  * in:  s02's boxes (all pairs), or s04's sorted face spans and vertices (rows)
  * out: FV and VF candidates
@@ -29,10 +29,16 @@ GC_FN void gc_pairs_alone(const gc_search *q, int kind, const gc_list *vertices,
     }
 }
 
-GC_FN void s05_pairs(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
+/* hull: of the faces */
+GC_FN void s05_pairs(
+    const gc_search *q,
+    int kind,
+    const gc_list *vertices,
+    const gc_list *faces,
+    GC_GLOBAL const gc_raster *hull)
 {
     if (GC_SERIAL) gc_pairs_alone(q, kind, vertices, faces);
-    else gc_search_met(q, kind, vertices, faces);
+    else gc_search_lists(q, kind, vertices, faces, hull);
 }
 
 /* spans, dots: the faces' and the vertices' records after s04 */

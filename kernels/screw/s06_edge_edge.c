@@ -1,5 +1,5 @@
 /* s06_edge_edge: edges of A that cross edges of B on the screen.
- * needs: screw/gc_emit.h
+ * needs: screw/gc_met.h
  *
  * in:  s02's boxes (all pairs), or s04's sorted records (rows)
  * out: EE candidates
@@ -21,10 +21,11 @@ GC_FN void gc_edges_alone(const gc_search *q, const gc_list *la, const gc_list *
     }
 }
 
-GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb)
+/* hull: of B's edges */
+GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb, GC_GLOBAL const gc_raster *hull)
 {
     if (GC_SERIAL) gc_edges_alone(q, la, lb);
-    else gc_search_met(q, GC_EE, la, lb);
+    else gc_search_lists(q, GC_EE, la, lb, hull);
 }
 
 /* do records i of A and j of B overlap in eta and in time */

@@ -4,8 +4,8 @@
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
  * Three launches: s08_place puts hits into their pair's range, s08_resolve sorts and thins them (one work-item a pair),
- * s08_contacts writes the result (one work-item a contact's pair). Source: Buss, section 5 (VV, EV, VE), and
- * docs/decisions/0016: gc_meeting.h has the rule. The result does not depend on how hits were proposed, nor on whether
+ * s08_contacts writes the result (one work-item a pair; among many one a hit, of which those that went write nothing).
+ * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016: gc_meeting.h has the rule. The result does not depend on how hits were proposed, nor on whether
  * those below a threshold were left out before.
  */
 
@@ -51,11 +51,11 @@ GC_KERNEL void s08_resolve(
     GC_GLOBAL gc_uchar *status_out, /* (n_pairs,) */
     GC_GLOBAL gc_real *toi_out)     /* (n_pairs,) step units; 2 stands for none */
 {
-    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
         int n = (int)(hit_start_in[i + 1] - hit_start_in[i]), kept = 0, at, state = state_in[i];
         gc_real toi = GC_R(2.0);
         if (n > 0) {
+            gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
             gc_pair p;
             gc_pair_hits h;
             GC_GLOBAL int *order = order_out + hit_start_in[i];
@@ -162,17 +162,33 @@ GC_KERNEL void s08_contacts(
     GC_GLOBAL gc_uchar *sustained_out,
     GC_GLOBAL gc_real *time_end_out)
 {
-    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
-    for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
-        gc_long o = contact_start_in[i], end = contact_start_in[i + 1];
-        GC_GLOBAL const int *order = order_in + hit_start_in[i];
-        int a = pairs_in[2 * i], b = pairs_in[2 * i + 1];
-        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
-        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
-        gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0);
+    /* Alone a work-item takes all contacts of a pair, whose motion is then made once. Of many each takes one: pairs have few,
+     * and some of them many, for which all would wait. */
+    int n = GC_SERIAL ? n_pairs : (int)(hit_start_in[n_pairs] - hit_start_in[0]);
+    for (int item = GC_ITEM_LO(n); item < GC_ITEM_HI(n); item += GC_ITEM_STEP(n)) {
+        GC_GLOBAL const int *order = order_in + hit_start_in[GC_SERIAL ? item : 0] + (GC_SERIAL ? 0 : item);
+        int i = GC_SERIAL ? item : hit_in[GC_HIT_STRIDE * *order + GC_HIT_pair], a, b;
+        GC_GLOBAL const gc_real *ma, *mb;
+        gc_long o, end;
+        gc_vec ca, cb;
+        gc_tables t;
         gc_pair p;
         gc_world w;
-        if (o == end) continue;
+        if (i < 0) continue; /* a hit that went */
+        o = contact_start_in[i];
+        end = contact_start_in[i + 1];
+        if (!GC_SERIAL) {
+            o += order - (order_in + hit_start_in[i]);
+            end = GC_MIN(o + 1, end);
+        }
+        if (o >= end) continue;
+        t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+        a = pairs_in[2 * i];
+        b = pairs_in[2 * i + 1];
+        ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
+        mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
+        ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0);
+        cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0);
         gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
         gc_world_make(
             gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),

@@ -321,14 +321,14 @@ GC_KERNEL void s09_overlap(
     GC_GLOBAL int *state_out)            /* (n_pairs,) only ever raised, and read by that alone */
 {
     gc_overlap o;
-    o.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
-    o.insets = insets_in;
     for (int i = GC_GROUP_LO(n_todo); i < GC_GROUP_HI(n_todo); i += GC_GROUP_STEP(n_todo)) {
         int pair = todo_in[i], mesh_a, mesh_b, j, l;
         gc_pair p;
         gc_solid a, b;
         gc_real shift[3];
         if (pair < 0) continue;
+        o.t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+        o.insets = insets_in;
         mesh_a = shape_in[pairs_in[2 * pair]];
         mesh_b = shape_in[pairs_in[2 * pair + 1]];
         gc_pair_load(pairs_in, shape_in, screw_in, &o.t, pair, &p);

@@ -1,5 +1,5 @@
 /* screen: stages s02 to s06 of one item after another, in the order of their names.
- * needs: bvh/gc_near.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
+ * needs: bvh/gc_near.h screw/gc_select.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
  * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
@@ -33,7 +33,10 @@ GC_FN void gc_search_take(gc_search *q, gc_scratch *s)
 GC_FN void gc_zero_counts(const gc_search *q)
 {
     if (GC_LOCAL_ID != 0) return;
-    if (!GC_SERIAL) *q->n_met = 0;
+    if (!GC_SERIAL) {
+        q->n_met[0] = 0;
+        q->n_met[1] = 0;
+    }
     *q->all_va.count = 0;
     *q->all_ea.count = 0;
     *q->all_fa.count = 0;
@@ -143,10 +146,12 @@ GC_LARGE void gc_search_features(
             gc_same_list(&q->all_vb, &q->vb);
             gc_same_list(&q->all_eb, &q->eb);
             gc_same_list(&q->all_fb, &q->fb);
+            q->has_hulls = 0;
         }
         GC_BARRIER();
         return;
     }
+    if (GC_FILLS) q->has_hulls = 1;
     s02_hulls(w, &q->all_vb, &q->all_eb, &q->all_fb, w->wraps ? 4 : 3, q->hull_parts, hulls + 3 * GC_HULL_STRIDE);
     GC_BARRIER();
     /* vertices against faces, edges against edges, faces against vertices */
@@ -340,9 +345,9 @@ GC_KERNEL void screen(
                     if (rows) {
                         gc_search_rows(&q, &s, (gc_raster)(row_height_in[pair] * k.shrink));
                     } else {
-                        s05_pairs(&q, GC_VF, &q.va, &q.fb);
-                        s05_pairs(&q, GC_FV, &q.vb, &q.fa);
-                        s06_pairs(&q, &q.ea, &q.eb);
+                        s05_pairs(&q, GC_VF, &q.va, &q.fb, q.hulls + 5 * GC_HULL_STRIDE);
+                        s05_pairs(&q, GC_FV, &q.vb, &q.fa, q.hulls + 2 * GC_HULL_STRIDE);
+                        s06_pairs(&q, &q.ea, &q.eb, q.hulls + 4 * GC_HULL_STRIDE);
                     }
                 }
             }

@@ -123,3 +123,34 @@ GC_KERNEL void t04_sides(
         } while (row < GC_GROUP_HI(n_rows));
     }
 }
+
+/* Records of six numbers in a table of a group's own: written as a four and two numbers, summed column by column. */
+GC_KERNEL void t05_records(
+    int n_rows,
+    int n,                        /* records of a row */
+    GC_GLOBAL gc_raster *scratch, /* (n_rows, GC_IN_FOURS(6) n) */
+    GC_GLOBAL gc_raster *sums_out /* (n_rows, 6) */)
+{
+    int row = GC_GROUP_LO(n_rows);
+    if (row < GC_GROUP_HI(n_rows)) do {
+            GC_GLOBAL gc_raster *table = scratch + GC_IN_FOURS(6) * n * row;
+            int i, k;
+            for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+                gc_raster x = (gc_raster)(6 * i + row);
+                gc_four_put(table + GC_CELL(6, n, 0, i), n, x, x + GC_F(1.0), x + GC_F(2.0), x + GC_F(3.0));
+                table[GC_CELL(6, n, 4, i)] = x + GC_F(4.0);
+                table[GC_CELL(6, n, 5, i)] = x + GC_F(5.0);
+            }
+            GC_BARRIER();
+            for (k = GC_LOCAL_ID; k < 6; k += GC_GROUP_SIZE) {
+                gc_raster sum = GC_F(0.0);
+                for (i = 0; i < n; ++i) {
+                    gc_four four = gc_four_at(table + GC_CELL(6, n, 0, i), n);
+                    sum += k == 0 ? four.a : (k == 3 ? four.d : table[GC_CELL(6, n, k, i)]);
+                }
+                sums_out[6 * row + k] = GC_CELLS(6, n) < GC_CELL(6, n, k, n - 1) ? GC_F(-1.0) : sum;
+            }
+            GC_BARRIER();
+            row += GC_GROUP_STEP(n_rows);
+        } while (row < GC_GROUP_HI(n_rows));
+}

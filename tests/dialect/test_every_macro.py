@@ -9,13 +9,18 @@ import pytest
 from gpu_collide.backends import declarations, sources
 
 HERE = Path(__file__).parent
-TEXT = sources.joined("common/gc_platform.h") + sources.join([HERE / "every_macro.c"])
+TEXT = sources.joined("common/gc_cells.h") + sources.join([HERE / "every_macro.c"])
+
+
+def _text(name):
+    return (sources.kernels_dir() / "common" / name).read_text()
 
 
 def test_every_macro_is_used():
-    header = declarations.strip_comments((sources.kernels_dir() / "common" / "gc_platform.h").read_text())
+    header = declarations.strip_comments(_text("gc_platform.h") + _text("gc_cells.h"))
     macros = set(re.findall(r"#define (GC_\w+)", header))
-    helpers = {m for m in macros if m.endswith(("_FN", "_FLOAT", "_DOUBLE"))} - {"GC_FN"} | {"GC_PLATFORM_H"}
+    helpers = {m for m in macros if m.endswith(("_FN", "_FLOAT", "_DOUBLE", "_H"))} - {"GC_FN"}
+    helpers |= {"GC_ALIGNED"}  # of the gc_four that the records are made of
     used = (HERE / "every_macro.c").read_text()
     assert {m for m in macros - helpers if not re.search(rf"\b{m}\b", used)} == set()
 
@@ -122,6 +127,33 @@ def check_sides(backend, groups, group_size):
     assert counts.tolist() == [row[1].bit_count() for row in words]
     assert zeros.tolist() == [32 - (row[2] | 1).bit_length() for row in words]
     assert set(serial.tolist()) == {int(backend.serial_groups)}
+
+
+@pytest.mark.parametrize("precision", ["mixed", "double"])
+@pytest.mark.parametrize("groups, group_size", [(1, None), (3, 1), (4, 64)])
+def test_records(backend, precision, groups, group_size):
+    check_records(backend, precision, groups, 1 if backend.serial_groups else group_size)
+
+
+def test_records_in_fours_on_opencl(backend):
+    if backend.kind != "opencl":
+        pytest.skip("about opencl")
+    from gpu_collide.backends.opencl import OpenclBackend
+
+    check_records(OpenclBackend(group_size=8), "mixed", 5, None)
+
+
+def check_records(backend, precision, groups, group_size):
+    rows, n = 5, 48
+    raster = np.float64 if precision == "double" else np.float32
+    sums = backend.fill(backend.empty((rows, 6), raster), -7)
+    backend.launch(
+        backend.compile(TEXT, precision)["t05_records"], groups, group_size,
+        n_rows=rows, n=n, scratch=backend.empty((rows, 8 * n), raster), sums_out=sums,
+    )  # fmt: skip
+    first = 6 * np.arange(n)[:, None] + np.arange(rows)
+    expected = [(first + k).sum(axis=0) for k in range(6)]
+    assert np.array_equal(backend.to_host(sums), np.transpose(expected))
 
 
 def test_slots(backend):

@@ -63,7 +63,8 @@ GC_KERNEL void probe_boxes(
                         id_out[at + i] = lists[c].id[i];
                         copy_out[at + i] = lists[c].copy[i];
                         for (f = 0; f < fields; ++f)
-                            box_out[GC_LIST_STRIDE * (at + i) + f] = lists[c].box[f * lists[c].room + i];
+                            box_out[GC_LIST_STRIDE * (at + i) + f] =
+                                lists[c].box[GC_CELL(GC_LIST_STRIDE, lists[c].room, f, i)];
                     }
                     if (GC_LOCAL_ID == 0) count_out[6 * g + c] = *lists[c].count;
                 }
@@ -130,8 +131,10 @@ GC_KERNEL void probe_boundary(
     int n,
     int corners,
     GC_GLOBAL const gc_real *screw_in, /* (1, GC_SCREW_STRIDE) */
-    GC_GLOBAL gc_raster *place,        /* (n, 4, corners) x, y, z, and psi (written) */
-    GC_GLOBAL gc_raster *facing,       /* (n, 3) f0 fx fz */
+    GC_GLOBAL const gc_raster *place,  /* (n, 3, corners) */
+    GC_GLOBAL const gc_raster *facing, /* (n, 3) f0 fx fz */
+    GC_GLOBAL gc_raster *placed,       /* (n, corners, 4) */
+    GC_GLOBAL gc_raster *turned,       /* (n, GC_TURNED_STRIDE) */
     GC_GLOBAL const int *topology_in,  /* face_start, face_vertices of one face */
     int two_sided,
     GC_GLOBAL int *zero,              /* (1,) 0: face number and copy */
@@ -149,14 +152,16 @@ GC_KERNEL void probe_boundary(
         gc_boundary walk;
         gc_segment s;
         int v, found = 0;
-        b.x = place + 4 * corners * i;
-        b.y = b.x + corners;
-        b.z = b.y + corners;
-        b.psi = b.z + corners;
-        b.f0 = facing + 3 * i;
-        b.fx = b.f0 + 1;
-        b.fz = b.f0 + 2;
-        for (v = 0; v < corners; ++v) b.psi[v] = gc_arc(b.x[v], b.z[v], w.kappa, w.inv_kappa);
+        b.placed = placed + GC_PLACED_STRIDE * corners * i;
+        b.placed_room = corners;
+        b.turned = turned + GC_TURNED_STRIDE * i;
+        b.turned_room = 1;
+        for (v = 0; v < corners; ++v) {
+            GC_GLOBAL const gc_raster *x = place + 3 * corners * i + v;
+            gc_raster psi = gc_arc(x[0], x[2 * corners], w.kappa, w.inv_kappa);
+            gc_four_put(&GC_OF_VERTEX(&b, x, v), corners, x[0], x[corners], x[2 * corners], psi);
+        }
+        gc_four_put(&GC_OF_FACE(&b, f0, 0), 1, facing[3 * i], facing[3 * i + 1], facing[3 * i + 2], GC_F(0.0));
         m.face_start = 0;
         m.face_vertices = 2;
         m.two_sided = two_sided;

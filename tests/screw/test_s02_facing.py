@@ -5,8 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import gpu_collide as gc
 from gpu_collide.backends import sources
+from gpu_collide.scenes import random_impacts
 from tests.screw._launch import (
+    PAIRS,
     RASTER,
     C,
     Stages,
@@ -263,6 +266,20 @@ def test_work_items_that_share_a_pair_change_no_candidate(family, kind, backend)
             int(C[kind]), groups=groups
         )
         assert found.bits() == whole.bits()
+
+
+@pytest.mark.parametrize("straight", [False, True])
+def test_boxes_of_long_lists_are_found_by_bits(straight, backend):
+    """Lists so long that work-items that share a pair look into rows of bits instead of at boxes: the same
+    candidates."""
+    bodies, pairs = random_impacts(gc.shapes.torus(), n=6, seed=1)
+    if straight:
+        end = gc.Poses(bodies.end.position, bodies.start.quat_wxyz)
+        bodies = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, end)
+    stages = [Stages(be, bodies, pairs, text=probe_text()) for be in (backend, sharing(backend))]
+    whole, found = (s.screen(PAIRS, room=(1 << 19, 1 << 18)) for s in stages)
+    assert whole.count > 10 and not len(found.no_room)
+    assert found.bits() == whole.bits()
 
 
 @pytest.mark.parametrize("precision", ["mixed", "double"])

@@ -42,8 +42,6 @@ def walk(backend, places, facing, two_sided=0, motion="translation"):
     """Segments (k, 8) of the facing boundary of each polygon (n, corners, 3)."""
     stages, _ = one_screw(backend, motion, "double")
     n, corners, _ = places.shape
-    packed = np.full((n, 4, corners), np.nan)
-    packed[:, :3] = places.transpose(0, 2, 1)
     count, out = new(backend, n, "i4"), new(backend, n * (corners + 1) * 8, "f8")
     topology = np.concatenate([[0, corners], np.arange(corners)]).astype(np.int32)
     backend.launch_items(
@@ -52,8 +50,10 @@ def walk(backend, places, facing, two_sided=0, motion="translation"):
         n=n,
         corners=corners,
         screw_in=stages.screw_buffer,
-        place=backend.to_device(packed.reshape(-1)),
+        place=backend.to_device(places.transpose(0, 2, 1).reshape(-1)),
         facing=backend.to_device(np.asarray(facing, float).reshape(-1)),
+        placed=new(backend, n * corners * 4, "f8"),
+        turned=new(backend, n * 8, "f8"),
         topology_in=backend.to_device(topology),
         two_sided=two_sided,
         zero=backend.zeros(1, "i4"),
