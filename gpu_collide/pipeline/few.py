@@ -250,6 +250,7 @@ class _Kept(Stages):
         }
         # cut and copied where they are
         self.direct = run.backend.kind == "cuda" or isinstance(self.status, np.ndarray)
+        self.cut = -1, {}  # how many contacts there were last time, and the views of them
         self.steps.append(Scan(self.pair_hits, hit_start))
         self._launch("s08_place", self.n_hits, most, hit_in=self.hit, hit_start_in=hit_start,
                      cursor=self.cursor, order_out=order)  # fmt: skip
@@ -326,7 +327,9 @@ class _Kept(Stages):
             toi[toi > 1.5] = np.inf
         fields = {"status": be.to_host(self.status)[:n].copy(), "toi": toi, "contact_start": start}
         if self.direct:
-            fields |= {name: buffer[:total].copy() for name, buffer in self.out.items()}
+            if total != self.cut[0]:
+                self.cut = total, {name: buffer[:total] for name, buffer in self.out.items()}
+            fields |= {name: part.copy() for name, part in self.cut[1].items()}
         elif total:
             fields |= {name: be.to_host(buffer)[:total].copy() for name, buffer in self.out.items()}
         else:  # nothing to wait for

@@ -95,7 +95,7 @@ class Scene:
     -----
     Any thread may use a scene; what several ask is answered one after the other. Memory is given back by
     `close`, at the end of a ``with`` block, or when the scene is no longer referred to. Results do not depend
-    on it: they stay.
+    on it: they stay. Copies, by `copy` or `pickle`, are scenes of their own, prepared anew.
 
     Examples
     --------

@@ -20,11 +20,11 @@ FULL = dict.fromkeys(scenes.FAMILIES, 1000) | {
     "random_tori": 300,
     "random_small_tori": 500,
 }  # fmt: skip
-SAMPLE = dict.fromkeys(scenes.FAMILIES, 80) | {
-    "random_boxes": 150, "random_nonconvex": 150, "random_cars": 160, "random_small_tori": 24,
-    "random_tori": 4,
+SAMPLE = dict.fromkeys(scenes.FAMILIES, 60) | {
+    "random_boxes": 120, "random_nonconvex": 120, "random_cars": 120, "random_small_tori": 24,
+    "random_tori": 3,
 }  # fmt: skip
-SAMPLE |= dict.fromkeys(scenes.WHOLE, 60)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
+SAMPLE |= dict.fromkeys(scenes.WHOLE, 40)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
 
 
 def make(family, n, seed=SEED):

@@ -7,6 +7,8 @@ them, so each side is looked up among all contacts of the other, whatever their 
 `python -m bench sweep` draws more scenes by the same helpers (docs/images/sweep.png).
 """
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -17,19 +19,23 @@ from gpu_collide.scenes import random_impacts
 N = 5000
 
 
-@pytest.fixture(scope="module", params=["box", "car"])
-def scene(request):
-    mesh = getattr(gc.shapes, request.param)()
+@functools.cache
+def impacts(shape):
+    mesh = getattr(gc.shapes, shape)()
     return random_impacts(mesh, mesh, N, seed=3)
 
 
-def errors(scene, backend, refine, resolution):
+@functools.cache
+def exact(shape, backend):
+    """The proper contacts, and all."""
+    return [gc.collide(*impacts(shape), min_properness=p, backend=backend) for p in (-0.1, -1.0)]
+
+
+@functools.cache
+def errors(shape, backend, refine, resolution):
     """(false share, missed share, median error in time, in place) against the exact contacts."""
-    bodies, pairs = scene
-    common = {"backend": backend.kind}
-    rough = {"refine": refine, "resolution": resolution, **common}
-    proper = gc.collide(bodies, pairs, **common)
-    wide = gc.collide(bodies, pairs, min_properness=-1.0, **common)
+    (bodies, pairs), (proper, wide) = impacts(shape), exact(shape, backend)
+    rough = {"refine": refine, "resolution": resolution, "backend": backend}
     found = gc.collide(bodies, pairs, **rough)
     everything = gc.collide(bodies, pairs, min_properness=-1.0, **rough)
     pixel = pixel_side(bodies, pairs, resolution) if refine == "pixels" else None
@@ -44,16 +50,18 @@ def errors(scene, backend, refine, resolution):
 @pytest.mark.parametrize(
     "refine, false_most, missed_most", [("segments", 0.008, 0.012), ("pixels", 0.5, 0.008)]
 )
-def test_shares_of_false_and_missed(refine, false_most, missed_most, scene, backend):
-    false, missed, _, _ = errors(scene, backend, refine, 6)
+@pytest.mark.parametrize("shape", ["box", "car"])
+def test_shares_of_false_and_missed(refine, false_most, missed_most, shape, backend):
+    false, missed, _, _ = errors(shape, backend.kind, refine, 6)
     assert false <= false_most and missed <= missed_most
 
 
 @pytest.mark.parametrize("refine, gain", [("segments", 3.0), ("pixels", 1.5)])
-def test_errors_fall_with_the_pixel(refine, gain, scene, backend):
+@pytest.mark.parametrize("shape", ["box", "car"])
+def test_errors_fall_with_the_pixel(refine, gain, shape, backend):
     """Four times the rows: edges' times and places better by `gain` at least. Seen: 8 to 13 (segments, whose
     error goes with the square of the row) and 2.8 to 3.9 (pixels, where it goes with the pixel)."""
-    coarse, middle, fine = (errors(scene, backend, refine, rows) for rows in (3, 12, 48))
+    coarse, middle, fine = (errors(shape, backend.kind, refine, rows) for rows in (3, 12, 48))
     for a, b in ((coarse, middle), (middle, fine)):
         assert b[2] * gain < a[2] and b[3] * gain < a[3]
     if refine == "pixels":

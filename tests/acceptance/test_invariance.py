@@ -14,6 +14,8 @@ from tests.support import mirror
 ONE = np.array([[1.0, 0, 0, 0]])
 FAMILIES = ("random_cars", "random_nonconvex", "lattice", "planar_driving", "axis_through_both", "to_180")
 
+JUDGED = [20, pytest.param(60, marks=pytest.mark.slow)]  # pairs that the oracle looks at, of 60
+
 
 def run(scene, backend, **more):
     return gc.collide(scene.bodies(), scene.pairs, backend=backend.kind, **more).to_numpy()
@@ -94,8 +96,9 @@ def test_permuted_and_repeated_pairs_keep_their_bits(family, backend):
     assert again.toi.tobytes() == found.toi[order].tobytes()
 
 
+@pytest.mark.parametrize("judged", JUDGED)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_swapping_the_bodies_mirrors_the_contacts(family, backend):
+def test_swapping_the_bodies_mirrors_the_contacts(family, judged, backend):
     scene = matrix.part(family, 60)
     turned = scene.take(np.arange(60))
     turned.pairs = scene.pairs[:, ::-1].copy()
@@ -105,18 +108,21 @@ def test_swapping_the_bodies_mirrors_the_contacts(family, backend):
     bad = mirror.differences(there, back, size, coincident=coincident)
     assert not bad, bad
     if coincident:
-        report = oracle.check(back, turned)
+        few = turned.take(np.arange(judged))
+        report = oracle.check(as_arrays(run(few, backend)), few)
         assert report.ok, report
 
 
+@pytest.mark.parametrize("judged", JUDGED)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_moving_the_world_moves_the_contacts(family, backend):
+def test_moving_the_world_moves_the_contacts(family, judged, backend):
     scene = matrix.make(family, 60)
     rng = np.random.default_rng(5)
     shift, quat = rng.normal(size=3) * 30, scenes.random_quat(rng, 1)[0]
     moved = scene.moved(shift, quat)
     one, two = (as_arrays(run(s, backend)) for s in (scene, moved))
-    report = oracle.check(two, moved)
+    few = moved.take(np.arange(judged))
+    report = oracle.check(as_arrays(run(few, backend)), few)
     assert report.ok, report
     assert np.array_equal(one["status"], two["status"])
     if family in ("lattice", "planar_driving"):

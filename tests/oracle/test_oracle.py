@@ -88,12 +88,13 @@ def test_known_answers_closed_forms():
     assert np.abs(toi[hit] - first[hit]).max() < 1e-12
 
 
+@pytest.mark.parametrize("n", [1, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", ["random_cars", "random_nonconvex", "to_180", "passing"])
-def test_every_root_of_every_function_against_dense_sampling(family):
+def test_every_root_of_every_function_against_dense_sampling(family, n):
     """No facing test, no cull: all roots of all feature pairs that meet inside, by sampling and Brent's
     method."""
     brentq = pytest.importorskip("scipy.optimize").brentq
-    scene = scenes.FAMILIES[family](5, 2)
+    scene = scenes.FAMILIES[family](5, n)
     for i, j in scene.pairs:
         a, b = (Solid(scene.meshes[scene.shape[k]]) for k in (i, j))
         poses = [(x[[k]], q[[k]]) for k in (i, j) for x, q in (scene.start, scene.end)]
@@ -122,11 +123,12 @@ def test_every_root_of_every_function_against_dense_sampling(family):
                 assert min(abs(t - x) for x in known.get(int(k), [np.inf])) < 1e-11
 
 
+@pytest.mark.parametrize("n", [12, pytest.param(24, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", ["random_hulls", "random_nonconvex", "axis_through_both", "to_180"])
-def test_surfaces_never_cut_each_other_before_the_first_contact(family):
+def test_surfaces_never_cut_each_other_before_the_first_contact(family, n):
     """Another principle: bodies clear of each other at the start that cut each other later have met in
     between."""
-    scene = scenes.FAMILIES[family](8, 24)
+    scene = scenes.FAMILIES[family](8, n)
     expected = oracle.expect(scene, min_properness=ALL)
     first = np.full(len(scene.pairs), np.inf)
     np.minimum.at(first, expected.atoms["pair"], expected.atoms["time"])

@@ -13,6 +13,7 @@ import gpu_collide as gc
 from tests import oracle
 from tests.oracle.scenes import SceneData
 from tests.oracle.scenes_base import random_quat
+from tests.support.shares import share
 
 # largest difference of a time, place or properness between windings; worst seen 4.9e-15
 SAME = 1e-7
@@ -125,7 +126,7 @@ def windings_agree(rng, n, whole, how, backend, **options):
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("how", ["all", "first", "some"])
 def test_winding_of_sheets_does_not_matter(how, whole, backend):
-    windings_agree(np.random.default_rng(1), 150, whole, how, backend.kind)
+    windings_agree(np.random.default_rng(1), share(backend, 150), whole, how, backend.kind)
 
 
 @pytest.mark.parametrize("whole", [False, True])
