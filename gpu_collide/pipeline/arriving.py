@@ -84,6 +84,7 @@ class Inputs:
     Attributes
     ----------
     given : Given or None
+        The pairs, if they are such.
     pairs : (p, 2) int32 device array
         Filled piece by piece.
     wrong : (2,) int32 buffer
@@ -98,7 +99,7 @@ class Inputs:
         self.single = run.real == np.float32
         # poses come in float64 then, and are made float32 pair by pair
         self._whole = Run(be, "mixed", 0) if self.single else run
-        self.given = pairs if isinstance(pairs, Given) else None
+        self.given: Any = pairs if isinstance(pairs, Given) else None
         self._host = pairs if isinstance(pairs, np.ndarray) else None
         self.pairs, self.wrong = be.empty((self.n, 2), np.int32), be.zeros(2, np.int32)
         if self._host is None:
