@@ -64,7 +64,8 @@ def joined(listed, sizes, headers, n_pairs):
         made.append(_header(dict(zip(TALLY, sums.tolist(), strict=True)), at, headers[min(faces[side])]))
     items = [(side // 2, m, m + 1) for m, side in enumerate(sides) if side % 2 == 0]
     arrays = (entries, mesh, start, edge0, sides, made, items)
-    return Joined(*(np.array(array, np.int64) for array in arrays), [len(items), *at.values()])
+    columns = dict(zip(Joined._fields, (np.array(array, np.int64) for array in arrays), strict=False))
+    return Joined(**columns, totals=[len(items), *at.values()])
 
 
 def _header(has, at, part):
