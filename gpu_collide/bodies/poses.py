@@ -30,6 +30,7 @@ __all__ = ["UNIT_TOLERANCE", "Poses", "as_poses", "what_is_wrong"]
 UNIT_TOLERANCE = 1e-3  # a quaternion this far off unit length is normalised, farther is invalid
 FEW = 4  # rows that Python looks at faster than NumPy
 _GOOD = [owned(np.ones(n, bool)) for n in range(FEW + 1)]  # so many poses, none of them bad
+MOST = 1 << 40  # poses that are asked for by mistake
 RIGID_TOLERANCE = 1e-6  # largest entry by which R^T R may miss the identity
 
 
@@ -159,6 +160,14 @@ class Poses(Frozen):
             return
         position = as_float_array(position, "position", shape=(..., 3))
         quat = as_float_array(quat_wxyz, "quat_wxyz", shape=(..., 4))
+        if valid is not None:
+            valid = as_numpy(valid, "valid")
+            if valid.dtype != bool:
+                raise TypeError(f"valid: expected bool, got {valid.dtype}")
+            if valid.shape != position.shape[:-1]:
+                raise ValueError(
+                    f"valid: expected the leading shape of position, {position.shape[:-1]}, got {valid.shape}"
+                )
         self._fill(position, quat, "quat_wxyz", valid)
 
     def _take(self, position: Any, quat: Any, name: str) -> bool:
@@ -299,6 +308,8 @@ class Poses(Frozen):
             raise TypeError(f"n: expected an integer or a tuple of them, got {n!r}")
         if min(lead, default=0) < 0:
             raise ValueError(f"n: expected numbers of poses from 0 up, got {n!r}")
+        if math.prod(map(int, lead)) > MOST:
+            raise ValueError(f"n: expected at most {MOST} poses, got {n!r}")
         quat = np.zeros(lead + (4,))
         quat[..., 0] = 1
         return cls(np.zeros(lead + (3,)), quat)
@@ -338,6 +349,13 @@ class Poses(Frozen):
     def apply(self, points: ArrayLike) -> NDArray[np.float64]:
         """World positions (..., 3) of points (..., 3) of the body frames; the leading shapes broadcast."""
         points = as_float_array(points, "points", shape=(..., 3))
+        try:
+            np.broadcast_shapes(points.shape[:-1], self.shape)
+        except ValueError:
+            raise ValueError(
+                f"points: expected a leading shape that broadcasts with that of the poses, {self.shape}, got "
+                f"{points.shape[:-1]}"
+            ) from None
         return rotate(self.unit_wxyz, points) + self.position
 
     def __len__(self) -> int:

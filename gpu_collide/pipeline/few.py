@@ -250,8 +250,7 @@ class _Kept(Stages):
         }
         # cut and copied where they are
         self.direct = run.backend.kind == "cuda" or isinstance(self.status, np.ndarray)
-        # how many contacts there were last time, and the views of them
-        self.cut: tuple[int, dict[str, Any]] = -1, {}
+        self.cut: Any = (-1, {})  # how many contacts there were last time, and the views of them
         self.steps.append(Scan(self.pair_hits, hit_start))
         self._launch("s08_place", self.n_hits, most, hit_in=self.hit, hit_start_in=hit_start,
                      cursor=self.cursor, order_out=order)  # fmt: skip

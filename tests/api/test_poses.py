@@ -58,6 +58,25 @@ def test_a_few_rows_have_the_bits_of_many():
                     assert not one.flags.writeable and one.shape == other.shape
 
 
+def test_what_marks_poses_is_checked():
+    position, quat = np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1))
+    assert Poses(position, quat, valid=[True, False]).valid.tolist() == [True, False]
+    for bad in ("yes", [1, 0], [1.0, 0.0]):
+        with pytest.raises(TypeError, match="^valid: expected "):
+            Poses(position, quat, valid=bad)
+    for bad in ([True], True, [[True, False]], [True] * 3):
+        with pytest.raises(ValueError, match=r"^valid: expected the leading shape of position, \(2,\), got "):
+            Poses(position, quat, valid=bad)
+
+
+def test_points_that_fit_no_pose_and_far_too_many_poses():
+    with pytest.raises(ValueError, match=r"^points: expected a leading shape .* \(2,\), got \(3,\)"):
+        Poses.identity(2).apply(np.zeros((3, 3)))
+    for n in (10**18, (10**7, 10**7)):
+        with pytest.raises(ValueError, match="^n: expected at most 1099511627776 poses, got "):
+            Poses.identity(n)
+
+
 def test_as_given_and_normalised():
     quat = QUARTER_Z * 1.0005
     poses = Poses.from_quat_wxyz(np.zeros((1, 3)), [quat])

@@ -63,8 +63,9 @@ def joined(listed, sizes, headers, n_pairs):
         edge0.append(at["edges"])
         made.append(_header(dict(zip(TALLY, sums.tolist(), strict=True)), at, headers[min(faces[side])]))
     items = [(side // 2, m, m + 1) for m, side in enumerate(sides) if side % 2 == 0]
-    arrays = [np.array(x, np.int64) for x in (entries, mesh, start, edge0, sides, made, items)]
-    return Joined(*arrays, totals=[len(items), *at.values()])
+    arrays = (entries, mesh, start, edge0, sides, made, items)
+    columns = dict(zip(Joined._fields, (np.array(array, np.int64) for array in arrays), strict=False))
+    return Joined(**columns, totals=[len(items), *at.values()])
 
 
 def _header(has, at, part):

@@ -78,7 +78,7 @@ def ends_beside(sign, a, b, c, d, normal, met):
     """How far each end is on its side of the other edge, in the plane of contact as they meet."""
     back = turned_by(normal, -np.asarray(met))
     u, w = b - a, d - c
-    swings = []
+    swings: list = []
     for x, along, n, corner, way in (
         (a, w, normal, c, 1),
         (b, w, normal, c, -1),
