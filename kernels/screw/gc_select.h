@@ -114,7 +114,7 @@ GC_LARGE void s02_select(
             if (l0 + dl > hull[GC_HULL_l1] + w->window || l1 + dl < hull[GC_HULL_l0] - w->window) continue;
             j = GC_GROUP_ADD(to->count, 1);
             gc_four_put(&GC_OF_ENTRY(to, r0, j), to->room, r0, r1, h0 + dh, h1 + dh);
-            if (fields > GC_LIST_p0 || !GC_SERIAL) {
+            if (!GC_SERIAL || fields > GC_LIST_p0) {
                 gc_four_put(&GC_OF_ENTRY(to, l0, j), to->room, l0 + dl, l1 + dl, p0 + turn, p1 + turn);
             } else {
                 GC_OF_ENTRY(to, l0, j) = l0 + dl;
