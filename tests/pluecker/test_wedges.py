@@ -53,10 +53,10 @@ def test_every_feature_has_one_owner():
         assert np.array_equal(np.sort(w.source), np.arange(mesh.n_faces))
         assert len(set(w.edges[:, 2])) == len(w.edges) and len(set(w.vertices)) == len(w.vertices)
         assert (np.diff(w.faces, axis=0) >= 0).all()
-        assert w.faces[-1].tolist() == [len(w.corners), len(w.edges), len(w.vertices)]
+        assert w.faces[-1].tolist() == [len(w.corners), len(w.edges), len(w.vertices), 0]
         assert len(w.edges) + w.internal_edges == mesh.n_edges
         for k, face in enumerate(w.source):
-            (c0, e0, v0), (c1, e1, v1) = w.faces[k], w.faces[k + 1]
+            (c0, e0, v0), (c1, e1, v1) = w.faces[k, :3], w.faces[k + 1, :3]
             loop = mesh.faces[face].tolist()
             mine = w.corners[c0:c1].tolist()
             assert (
