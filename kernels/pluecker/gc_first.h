@@ -214,7 +214,7 @@ GC_FN int gc_loop_across(const gc_loop *l, int k, gc_real way, gc_vec *n)
 GC_FN int gc_loop_within(const gc_loop *l, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
 {
     const gc_zone *zone = &l->q->zone;
-    gc_stretch stretch = gc_stretch_whole();
+    gc_passing passing = gc_passing_whole();
     gc_vec last = gc_loop_corner(l, l->end - 1);
     for (int k = l->begin; k < l->end; ++k) {
         gc_vec next = gc_loop_corner(l, k);
@@ -223,10 +223,10 @@ GC_FN int gc_loop_within(const gc_loop *l, gc_vec x, gc_vec v, gc_vec n, gc_real
     }
     for (int k = l->begin; k < l->end; ++k) {
         gc_vec next = gc_loop_corner(l, k);
-        gc_stretch_cut(&stretch, x, v, n, last, next, way, zone->expel, zone->lateral);
+        gc_passing_cut(&passing, x, v, n, last, next, way, zone->expel, zone->lateral);
         last = next;
     }
-    return gc_stretch_stop(&stretch, f);
+    return gc_passing_stop(&passing, f);
 }
 
 /* Is there, at the start, a face behind a border of the loop, over which x goes out or slides? Then it does not meet the loop. */

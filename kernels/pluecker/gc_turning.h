@@ -1,5 +1,5 @@
 /* gc_turning.h: the rotation of a vertex towards a polygon.
- * needs: pluecker/gc_swing.h pluecker/gc_pluecker.h
+ * needs: pluecker/gc_swing.h
  *
  * Source: seed 2.4, 2.5, 3.3, 3.4, with corrections; mathematics and error bounds in docs/pluecker.md. Frame and arguments as
  * in gc_pluecker.h; in place of the vector stands a gc_pivot: a unit axis, about which features turn by the right-hand rule,
