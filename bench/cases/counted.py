@@ -1,4 +1,5 @@
 """What the kernels cost on a GPU, counted without one: NVRTC's PTX run on the processor, warp by warp.
+In the cases about movers a pair is one of them.
 
 Not a time: the numbers are the same on every machine with the same NVRTC, so that two versions of a kernel
 can be compared without a GPU and without noise. The table is kept in bench/results/counted.csv.
@@ -15,6 +16,7 @@ import numpy as np
 
 import gpu_collide as gc
 from bench import lines
+from bench.cases.moves import track, ways
 from bench.report import ROOT, commit
 from bench.settings import BenchError, Settings
 from gpu_collide.backends import cuda, get_backend, nvrtc, sources
@@ -105,22 +107,37 @@ def _cases(settings):
         bodies, world = worlds(n, 32, SEED)
         return gc.collide(_steady(bodies), world=world, **options).n_pairs
 
+    def movers(mesh, n):
+        """Moves over a hilly square: those of case `moves`, fewer."""
+        rng = np.random.default_rng(SEED)
+        vertices, faces, half = track(2_000, rng)
+        start, way, quat = ways(rng, n, half)
+        still = np.tile([1.0, 0, 0, 0], (n, 1))
+        begin, end = (gc.Poses.from_quat_wxyz(*where) for where in ((start, still), (start + way, quat)))
+        ground = gc.Bodies(
+            gc.Mesh(_rounded(vertices), faces), None, gc.Poses.identity(1), gc.Poses.identity(1)
+        )
+        gc.pluecker.move(_steady(gc.Bodies(mesh, None, begin, end)), ground, **options)
+        return n
+
     return {
         "cars": lambda: impacts(gc.shapes.car(), 64),
         "tori": lambda: impacts(gc.shapes.torus(), 16),
         "cubes": lambda: impacts(gc.shapes.box(), 64),
         "worlds": lambda: traffic(4),
+        "moving_boxes": lambda: movers(gc.shapes.box((1.0, 1.6, 0.6)), 64),
+        "moving_cars": lambda: movers(gc.shapes.car(), 64),
     }
 
 
 def _steady(bodies):
     """The same with poses rounded, so that no count hangs on the last bit of this machine's sine."""
-    grid = 2.0**30
-    start, end = (
-        gc.Poses(np.rint(p.position * grid) / grid, np.rint(p.quat_wxyz * grid) / grid)
-        for p in (bodies.start, bodies.end)
-    )
+    start, end = (gc.Poses(_rounded(p.position), _rounded(p.quat_wxyz)) for p in (bodies.start, bodies.end))
     return gc.Bodies(bodies.meshes, bodies.shape, start, end)
+
+
+def _rounded(x):
+    return np.rint(x * 2.0**30) / 2.0**30
 
 
 def _rows(case, backend, counted: Counted, pairs, precision):

@@ -34,9 +34,9 @@ class Wedges:
 
     Attributes
     ----------
-    faces : (nf + 1, 3) int32
-        Where the corners, the colliding edges and the colliding vertices of each face begin; the last row is
-        where those of the last face end.
+    faces : (nf + 1, 4) int32
+        Where the corners, the colliding edges, the colliding vertices and the borders of each face begin; the
+        last row is where those of the last face end.
     source : (nf,) int32
         The mesh's face of each.
     planes : (nf, 3) float64
@@ -54,6 +54,8 @@ class Wedges:
         Of the faces to the left and to the right, seen from the side on which the edge stands out.
     vertices : (m,) int32
         Colliding vertices.
+    borders : (b,) int32
+        Rows of `edges` that have one face.
     nodes : (2 ** (height + 1), 6) float64
         Least and greatest coordinates of the nodes: 1 is the root, 2 i and 2 i + 1 are the children of i;
         the 2 ** height leaves hold 2 ** `LEAF_LEVEL` faces each. A node that holds nothing is inside out.
@@ -72,6 +74,7 @@ class Wedges:
     edges: NDArray[np.int32]
     normals: NDArray[np.float64]
     vertices: NDArray[np.int32]
+    borders: NDArray[np.int32]
     nodes: NDArray[np.float64]
     height: int
     internal_edges: int
@@ -102,16 +105,16 @@ def make_wedges(mesh: Mesh, tree: FaceTree) -> Wedges:
     starts, corner, planes = _loops(mesh, points, order)
     across = bend[mesh.face_edges[corner]] * (place[_faces_across(mesh)[corner]] + 1)
     numbers = np.arange(len(order) + 1)
-    faces = np.stack(
-        [starts, np.searchsorted(edge_owner[edge], numbers), np.searchsorted(vertex_owner[vertex], numbers)],
-        axis=1,
-    )
+    border = np.flatnonzero(sides[edge] == 1)
+    owners = edge_owner[edge], vertex_owner[vertex], edge_owner[edge[border]]
+    faces = np.stack([starts, *(np.searchsorted(owner, numbers) for owner in owners)], axis=1)
     nodes, height = _nodes(tree.boxes)
     return Wedges(
         faces.astype(np.int32), order.astype(np.int32), planes,
         mesh.face_vertices[corner].astype(np.int32), across.astype(np.int32),
         np.column_stack([ends[edge], edge, sides[edge]]).astype(np.int32), normals[edge],
-        vertex.astype(np.int32), nodes, height, int(internal.sum()), int((used & ~collides).sum()), reach,
+        vertex.astype(np.int32), border.astype(np.int32), nodes, height, int(internal.sum()),
+        int((used & ~collides).sum()), reach,
     )  # fmt: skip
 
 
@@ -208,7 +211,7 @@ def _nodes(boxes: Array) -> tuple[Array, int]:
 
 #: A point: one vertex and, so that a walk over faces sees it, a face without corners.
 POINT = Wedges(
-    np.array([[0, 0, 0], [0, 0, 1]], np.int32), np.zeros(1, np.int32), np.zeros((1, 3)),
+    np.array([[0, 0, 0, 0], [0, 0, 1, 0]], np.int32), np.zeros(1, np.int32), np.zeros((1, 3)),
     np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.int32), np.zeros((0, 6)),
-    np.zeros(1, np.int32), np.zeros((2, 6)), 0, 0, 0, 0.0,
+    np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros((2, 6)), 0, 0, 0, 0.0,
 )  # fmt: skip

@@ -79,7 +79,6 @@ def _joined(forms, backend, precision):
     for head, (w, places, _, two_sided) in zip(heads, forms, strict=True):
         head[FORM["faces"]], head[FORM["height"]] = len(w.source), w.height
         head[FORM["vertices"]], head[FORM["two_sided"]] = len(places), two_sided
-        head[FORM["borders"]] = bool((w.edges[:, 3] == 1).any())
         tables = {
             "face": w.faces,
             "source": w.source,
@@ -87,6 +86,7 @@ def _joined(forms, backend, precision):
             "across": w.across,
             "edge": w.edges,
             "vertex": w.vertices,
+            "border": w.borders,
         }
         for name, array in tables.items():
             head[FORM[name]], at_int = at_int, at_int + array.size

@@ -104,7 +104,7 @@ class Pluecker:
     def world(self, bodies, rules, resident=None):
         """`World` of bodies at their start; of a scene, if `resident` is what it keeps."""
         run = self.run
-        run.build("bvh", "pluecker")
+        run.build("bvh")
         own = resident is None
         if own:
             resident = Resident(self.backend, self.precision, bodies.meshes, bodies.shape)
@@ -140,6 +140,7 @@ class Pluecker:
             ``fraction`` (of the last part that was begun), ``turns`` (how many were begun).
         """
         n = len(movers.position)
+        self.run.build(*["translate"] * (way is not None), *["rotate"] * bool(turns))
         found = _results(n)
         tables, vertices = self._tables(movers)
         fixed = self._checked_scratch(n, vertices)

@@ -137,7 +137,8 @@ def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
     """Faults of a `Trace`, whose kinds have one more for none."""
     hit = a["kind"] > 0
     yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
-    yield from _rows("status", (a["status"] == 1) != hit, "HIT where something is touched, and nowhere else")
+    off = ((a["status"] == 1) != hit) & (a["status"] != 2)
+    yield from _rows("status", off, "HIT or INITIAL_OVERLAP where something is touched, and HIT nowhere else")
     yield from _rows("kind", a["kind"] > n_kinds, f"kinds 0 to {n_kinds}")
     yield from _rows("fraction", ~((a["fraction"] >= 0) & (a["fraction"] <= 1)), "shares in [0, 1]")
     yield from _rows("part", a["part"] > 1, "0 or 1")

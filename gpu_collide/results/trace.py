@@ -50,8 +50,9 @@ class Trace(Result):
     Attributes
     ----------
     status : (n,) uint8
-        `Status`: MISS, nothing is in the way; HIT, something is; INVALID_INPUT, a pose or a motion that is
-        not finite, or too long for the precision: the mover stays where it is.
+        `Status`: MISS, nothing is in the way; HIT, something is; INITIAL_OVERLAP, it begins inside something
+        (with ``check_start``), and ``kind`` says whether anything is in the way; INVALID_INPUT, a pose or a
+        motion that is not finite, or too long for the precision: the mover stays where it is.
     fraction : (n,) float64
         How much of the motion is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which it
         ended.
@@ -117,7 +118,7 @@ class Trace(Result):
             "Trace",
             f"  movers    {len(self)}: {counted(self.status, Status) or 'none'}",
         ]
-        stopped = self.status == Status.HIT
+        stopped = self.kind > 0
         if stopped.any():
             lines.append(f"  touched   {counted(self.kind[stopped], Touch)}")
             lines.append(

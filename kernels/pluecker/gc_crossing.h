@@ -1,5 +1,5 @@
 /* gc_crossing.h: the rotation of an edge towards an edge.
- * needs: pluecker/gc_turning.h
+ * needs: pluecker/gc_turning.h pluecker/gc_pluecker.h
  *
  * Source: seed 2.5, 3.4, with corrections; docs/pluecker.md. Frame and arguments as in gc_turning.h. A query calls
  * gc_edge_edge_rotation.

@@ -53,7 +53,7 @@ typedef struct {
     int n_kept;
 } gc_mover_at;
 
-GC_FN gc_vec gc_first_place(const gc_mover_at *q, int vertex)
+GC_INLINE gc_vec gc_first_place(const gc_mover_at *q, int vertex)
 {
     if (vertex < q->n_kept) return gc_make(q->kept[3 * vertex], q->kept[3 * vertex + 1], q->kept[3 * vertex + 2]);
     return gc_stand_over(&q->walk->here, gc_form_place(&q->forms, &q->form, vertex));
@@ -214,15 +214,19 @@ GC_FN int gc_loop_across(const gc_loop *l, int k, gc_real way, gc_vec *n)
 GC_FN int gc_loop_within(const gc_loop *l, gc_vec x, gc_vec v, gc_vec n, gc_real way, gc_real *f)
 {
     const gc_zone *zone = &l->q->zone;
-    gc_stretch stretch = gc_stretch_whole();
+    gc_passing passing = gc_passing_whole();
     gc_vec last = gc_loop_corner(l, l->end - 1);
     for (int k = l->begin; k < l->end; ++k) {
         gc_vec next = gc_loop_corner(l, k);
         if (!gc_path_within(x, v, last, next, way, zone->lateral)) return 0;
-        gc_stretch_cut(&stretch, x, v, n, last, next, way, zone->expel, zone->lateral);
         last = next;
     }
-    return gc_stretch_stop(&stretch, f);
+    for (int k = l->begin; k < l->end; ++k) {
+        gc_vec next = gc_loop_corner(l, k);
+        gc_passing_cut(&passing, x, v, n, last, next, way, zone->expel, zone->lateral);
+        last = next;
+    }
+    return gc_passing_stop(&passing, f);
 }
 
 /* Is there, at the start, a face behind a border of the loop, over which x goes out or slides? Then it does not meet the loop. */
@@ -330,63 +334,105 @@ GC_FN int gc_first_turn(
                l, pivot, x, arrival, way, gc_clear_by(gc_dot(n, gc_sub(x, corner)), zone->lateral, zone->doubt));
 }
 
-/* Vertex `vertex`, which is at x, against a loop in the plane through `corner` across n, from where way says. */
-GC_FN void gc_first_vertex(
-    const gc_loop *l,
-    int mode,
-    gc_found *best,
-    int vertex,
-    gc_vec x,
-    gc_vec n,
-    gc_vec corner,
-    gc_real way)
+/* A vertex, which is at x, and a loop in the plane through `corner` across n, which leads to where it comes from; way: 1 if that is
+ * the front. */
+typedef struct {
+    gc_loop loop;
+    int vertex;
+    gc_vec x, n, corner;
+    gc_real way;
+} gc_vertex_at;
+
+GC_FN void gc_first_take(const gc_vertex_at *p, gc_found *best, gc_real time, gc_vec point, gc_vec normal)
 {
-    const gc_mover_at *q = l->q;
-    const gc_zone *zone = &q->zone;
-    int kind = l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, a = l->of_mover ? l->source : vertex,
-        b = l->of_mover ? vertex : l->source;
-    gc_real sign = l->of_mover ? GC_R(-1.0) : GC_R(1.0), f;
-    n = gc_scale(n, way);
-    if (mode == GC_TURNS) {
-        gc_pivot pivot = gc_first_pivot(q->walk), seen = pivot;
-        gc_arrival arrival;
-        seen.axis = gc_scale(seen.axis, sign);
-        if (!gc_first_turn(l, &seen, x, n, corner, way, best->time, &f, &arrival)) return;
-        if (l->of_mover) gc_found_take(q, best, f, kind, a, b, x, gc_turned_vector(&pivot, gc_scale(n, sign), f));
-        else gc_found_take(q, best, f, kind, a, b, arrival.point, n);
-    } else if (mode == GC_STANDS) {
-        gc_real most, far = gc_points_way(q, &most);
-        gc_vec v = gc_scale(n, -far);
-        if (gc_vertex_plane_translation(x, v, n, corner, zone->expel, zone->expel, most, &f)
-            && gc_loop_within(l, x, v, n, way, &f))
-            gc_point_add(q, kind, a, b, x, gc_scale(n, sign), gc_dot(n, gc_sub(x, corner)));
-    } else {
-        gc_vec v = gc_scale(q->walk->here.way, sign);
-        if (!gc_vertex_plane_translation(x, v, n, corner, zone->expel, zone->behind, best->time, &f)) return;
-        if (!gc_loop_within(l, x, v, n, way, &f)) return;
-        if (f == GC_R(0.0)
-            && gc_loop_parts(l, x, v, way, gc_clear_by(gc_dot(n, gc_sub(x, corner)), zone->lateral, zone->doubt)))
-            return;
-        gc_found_take(q, best, f, kind, a, b, l->of_mover ? x : gc_add(x, gc_scale(v, f)), gc_scale(n, sign));
+    const gc_loop *l = &p->loop;
+    gc_found_take(
+        l->q, best, time, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, l->of_mover ? l->source : p->vertex,
+        l->of_mover ? p->vertex : l->source, point, normal);
+}
+
+/* the vertex goes by v, and is in the zone of the plane at f */
+GC_FN void gc_first_goes(const gc_vertex_at *p, gc_found *best, gc_vec v, gc_real f)
+{
+    const gc_loop *l = &p->loop;
+    const gc_zone *zone = &l->q->zone;
+    if (!gc_loop_within(l, p->x, v, p->n, p->way, &f)) return;
+    if (f == GC_R(0.0)
+        && gc_loop_parts(l, p->x, v, p->way, gc_clear_by(gc_dot(p->n, gc_sub(p->x, p->corner)), zone->lateral, zone->doubt)))
+        return;
+    if (l->of_mover) gc_first_take(p, best, f, p->x, gc_scale(p->n, GC_R(-1.0)));
+    else gc_first_take(p, best, f, gc_add(p->x, gc_scale(v, f)), p->n);
+}
+
+GC_FN void gc_first_turns(const gc_vertex_at *p, gc_found *best)
+{
+    const gc_loop *l = &p->loop;
+    gc_pivot pivot = gc_first_pivot(l->q->walk), seen = pivot;
+    gc_arrival arrival;
+    gc_real r;
+    if (l->of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
+    if (!gc_first_turn(l, &seen, p->x, p->n, p->corner, p->way, best->time, &r, &arrival)) return;
+    if (l->of_mover) gc_first_take(p, best, r, p->x, gc_turned_vector(&pivot, gc_scale(p->n, GC_R(-1.0)), r));
+    else gc_first_take(p, best, r, arrival.point, p->n);
+}
+
+GC_FN void gc_first_stands(const gc_vertex_at *p)
+{
+    const gc_loop *l = &p->loop;
+    const gc_zone *zone = &l->q->zone;
+    gc_real most, far = gc_points_way(l->q, &most), f;
+    gc_vec v = gc_scale(p->n, -far);
+    if (!gc_vertex_plane_translation(p->x, v, p->n, p->corner, zone->expel, zone->expel, most, &f)) return;
+    if (!gc_loop_within(l, p->x, v, p->n, p->way, &f)) return;
+    gc_point_add(
+        l->q, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, l->of_mover ? l->source : p->vertex,
+        l->of_mover ? p->vertex : l->source, p->x, l->of_mover ? gc_scale(p->n, GC_R(-1.0)) : p->n,
+        gc_dot(p->n, gc_sub(p->x, p->corner)));
+}
+
+/* All but the loop is in p: it is that of a face, or if this is below zero the one that is there. What settles most comes before anything
+ * is known of the face but its plane. */
+GC_INLINE void gc_first_vertex(const gc_mover_at *q, int mode, gc_found *best, int of_mover, int face, gc_vertex_at *p)
+{
+    gc_vec v = of_mover ? gc_scale(q->walk->here.way, GC_R(-1.0)) : q->walk->here.way;
+    gc_real f = GC_R(0.0);
+    if (mode == GC_GOES) {
+        if (!gc_vertex_plane_translation(p->x, v, p->n, p->corner, q->zone.expel, q->zone.behind, best->time, &f)) return;
+    } else if (mode == GC_TURNS) {
+        gc_pivot seen = gc_first_pivot(q->walk);
+        if (of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
+        if (gc_vertex_swing_far(gc_vertex_swing(&seen, p->x, p->n, p->corner), q->zone.expel, best->time)) return;
     }
+    if (face >= 0) p->loop = gc_loop_of(q, of_mover, face);
+    if (mode == GC_GOES) gc_first_goes(p, best, v, f);
+    else if (mode == GC_TURNS) gc_first_turns(p, best);
+    else gc_first_stands(p);
 }
 
 /* vertex `vertex` of the mover against face i of the obstacle */
 GC_FN void gc_first_vf(const gc_mover_at *q, int mode, int side, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
-    gc_vec x = gc_first_place(q, vertex);
-    gc_real way = gc_first_side(q->walk->form.two_sided, side, n, x, corner, q->zone.expel);
-    gc_loop l = gc_loop_of(q, 0, i);
-    if (way != GC_R(0.0)) gc_first_vertex(&l, mode, best, vertex, x, n, corner, way);
+    gc_vertex_at p;
+    p.x = gc_first_place(q, vertex);
+    p.way = gc_first_side(q->walk->form.two_sided, side, n, p.x, corner, q->zone.expel);
+    if (p.way == GC_R(0.0)) return;
+    p.n = gc_scale(n, p.way);
+    p.corner = corner;
+    p.vertex = vertex;
+    gc_first_vertex(q, mode, best, 0, i, &p);
 }
 
 /* a vertex of the obstacle against face i of the mover */
 GC_FN void gc_first_fv(const gc_mover_at *q, int mode, int side, gc_found *best, int i, int vertex, gc_vec n, gc_vec corner)
 {
-    gc_vec y = gc_form_place(&q->walk->world->forms, &q->walk->form, vertex);
-    gc_real way = gc_first_side(q->form.two_sided, side, n, y, corner, q->zone.expel);
-    gc_loop l = gc_loop_of(q, 1, i);
-    if (way != GC_R(0.0)) gc_first_vertex(&l, mode, best, vertex, y, n, corner, way);
+    gc_vertex_at p;
+    p.x = gc_form_place(&q->walk->world->forms, &q->walk->form, vertex);
+    p.way = gc_first_side(q->form.two_sided, side, n, p.x, corner, q->zone.expel);
+    if (p.way == GC_R(0.0)) return;
+    p.n = gc_scale(n, p.way);
+    p.corner = corner;
+    p.vertex = vertex;
+    gc_first_vertex(q, mode, best, 1, i, &p);
 }
 
 /* ---- an edge and an edge ---- */

@@ -21,21 +21,22 @@
     ONE(X, across) /* ints: the face behind the border that begins at each corner, see gc_loop_across */ \
     ONE(X, edge)   /* ints: (edges, GC_FORM_EDGE_STRIDE) */ \
     ONE(X, vertex) /* ints: those that may touch */ \
+    ONE(X, border) /* ints: which of the edges have one face */ \
     ONE(X, plane)  /* reals: (faces, 3) outward normals */ \
     ONE(X, wedge)  /* reals: (edges, 6) outward normals of the faces to the left and to the right */ \
     ONE(X, place)  /* reals: (vertices, 3) centred */ \
     ONE(X, node)   /* nodes: (2^(height + 1), GC_BOX_STRIDE) */ \
     ONE(X, height) \
     ONE(X, vertices) /* how many there are, those that may not touch among them */ \
-    ONE(X, two_sided) \
-    ONE(X, borders) /* 1: some of its edges have one face */
+    ONE(X, two_sided)
 GC_RECORD(GC_FORM)
 
-#define GC_FORM_FACE_STRIDE 3
+#define GC_FORM_FACE_STRIDE 4
 #define GC_FORM_FACE_COLUMNS(ONE, MANY, X) \
     ONE(X, corner) /* where its corners begin; those of the next face end them */ \
     ONE(X, edge) \
-    ONE(X, vertex)
+    ONE(X, vertex) \
+    ONE(X, border)
 GC_RECORD(GC_FORM_FACE)
 
 #define GC_FORM_EDGE_STRIDE 4
@@ -101,7 +102,7 @@ GC_FN gc_vec gc_form_place(const gc_forms *t, const gc_form *f, int vertex)
     return gc_load_vec(t->reals + f->place, vertex);
 }
 
-/* features of faces [first, last) of a kind (GC_FORM_FACE_edge, GC_FORM_FACE_vertex): where they begin */
+/* features of a kind (GC_FORM_FACE_edge, GC_FORM_FACE_vertex ...) of the faces from this one on: where they begin */
 GC_FN int gc_form_begin(const gc_forms *t, const gc_form *f, int face, int kind)
 {
     return t->ints[f->face + GC_FORM_FACE_STRIDE * face + kind];

@@ -195,9 +195,14 @@ GC_LARGE void gc_first_border(
     int vertex,
     gc_vec x)
 {
-    gc_loop l = gc_loop_of_border(q, of_mover, r->a, r->b, r->wedge.first, source);
-    gc_vec n = gc_direction(gc_cross(gc_sub(r->b, r->a), r->wedge.first), r->wedge.first);
-    gc_first_vertex(&l, mode, best, vertex, x, n, r->a, GC_R(1.0));
+    gc_vertex_at p;
+    p.loop = gc_loop_of_border(q, of_mover, r->a, r->b, r->wedge.first, source);
+    p.vertex = vertex;
+    p.x = x;
+    p.n = gc_direction(gc_cross(gc_sub(r->b, r->a), r->wedge.first), r->wedge.first);
+    p.corner = r->a;
+    p.way = GC_R(1.0);
+    gc_first_vertex(q, mode, best, of_mover, -1, &p);
 }
 
 /* vertices of faces [first, last) of the mover against the borders of the leaf */
@@ -208,11 +213,11 @@ GC_LARGE void gc_first_borders(const gc_mover_at *q, int mode, gc_found *best, i
     int begin = gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
         end = gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex);
     for (int face = w->first; face < w->last; ++face) {
-        int stop = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_edge);
-        for (int i = gc_form_begin(t, &w->form, face, GC_FORM_FACE_edge); i < stop; ++i) {
+        int stop = gc_form_begin(t, &w->form, face + 1, GC_FORM_FACE_border);
+        for (int i = gc_form_begin(t, &w->form, face, GC_FORM_FACE_border); i < stop; ++i) {
             gc_ridge r;
-            gc_ridge_of_obstacle(q, i, &r);
-            if (r.wedge.faces != 1 || !gc_first_near(w, best, gc_least(r.a, r.b), gc_greatest(r.a, r.b))) continue;
+            gc_ridge_of_obstacle(q, t->ints[w->form.border + i], &r);
+            if (!gc_first_near(w, best, gc_least(r.a, r.b), gc_greatest(r.a, r.b))) continue;
             for (int k = begin + GC_LOCAL_ID; k < end; k += GC_GROUP_SIZE) {
                 int vertex = s->ints[q->form.vertex + k];
                 gc_first_border(q, mode, best, 0, &r, t->ints[w->form.source + face], vertex, gc_first_place(q, vertex));
@@ -233,11 +238,14 @@ GC_LARGE void gc_first_borders_of_mover(const gc_mover_at *q, int mode, gc_found
         gc_vec y = gc_form_place(t, &w->form, vertex);
         if (!gc_first_near(w, best, y, y)) continue;
         for (int face = first; face < last; ++face) {
-            int stop = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_edge);
-            for (int i = gc_form_begin(s, &q->form, face, GC_FORM_FACE_edge); i < stop; ++i) {
+            int stop = gc_form_begin(s, &q->form, face + 1, GC_FORM_FACE_border);
+            for (int i = gc_form_begin(s, &q->form, face, GC_FORM_FACE_border); i < stop; ++i) {
+                int edge = s->ints[q->form.border + i];
+                GC_GLOBAL const int *ends = s->ints + q->form.edge + GC_FORM_EDGE_STRIDE * edge;
                 gc_ridge r;
-                if (s->ints[q->form.edge + GC_FORM_EDGE_STRIDE * i + GC_FORM_EDGE_faces] != 1) continue;
-                (void)gc_ridge_of_mover(q, mode, i, y, &r);
+                r.wedge.first = gc_rotate(w->here.rot, gc_load_vec(s->reals + q->form.wedge + 6 * edge, 0));
+                r.a = gc_first_place(q, ends[GC_FORM_EDGE_first]);
+                r.b = gc_first_place(q, ends[GC_FORM_EDGE_second]);
                 gc_first_border(q, mode, best, 1, &r, s->ints[q->form.source + face], vertex, y);
             }
         }
@@ -246,7 +254,8 @@ GC_LARGE void gc_first_borders_of_mover(const gc_mover_at *q, int mode, gc_found
 
 GC_FN void gc_first_leaf(const gc_mover_at *q, int mode, gc_found *best, int first, int last)
 {
-    const gc_forms *s = &q->forms;
+    const gc_trip *w = q->walk;
+    const gc_forms *t = &w->world->forms, *s = &q->forms;
     gc_first_vertices(
         q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
         gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex));
@@ -254,8 +263,10 @@ GC_FN void gc_first_leaf(const gc_mover_at *q, int mode, gc_found *best, int fir
     gc_first_edges(
         q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_edge),
         gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge));
-    if (q->walk->form.borders) gc_first_borders(q, mode, best, first, last);
-    if (q->form.borders) gc_first_borders_of_mover(q, mode, best, first, last);
+    if (gc_form_begin(t, &w->form, w->last, GC_FORM_FACE_border) > gc_form_begin(t, &w->form, w->first, GC_FORM_FACE_border))
+        gc_first_borders(q, mode, best, first, last);
+    if (gc_form_begin(s, &q->form, last, GC_FORM_FACE_border) > gc_form_begin(s, &q->form, first, GC_FORM_FACE_border))
+        gc_first_borders_of_mover(q, mode, best, first, last);
 }
 
 #endif

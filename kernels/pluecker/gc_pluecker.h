@@ -6,12 +6,12 @@
  *
  * How a query uses it. A vertex x of the mover against a polygon of the obstacle, corners in counter-clockwise order:
  *     if (!gc_vertex_plane_translation(x, v, n, corner, expel, behind, most, &f)) continue;
- *     stretch = gc_stretch_whole();
+ *     passing = gc_passing_whole();
  *     for each side (c, d) of the polygon: {
  *         if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) break;
- *         gc_stretch_cut(&stretch, x, v, n, c, d, GC_R(1.0), expel, lateral);
+ *         gc_passing_cut(&passing, x, v, n, c, d, GC_R(1.0), expel, lateral);
  *     }
- *     if none broke, and gc_stretch_stop(&stretch, &f), and f <= most: a hit at f, normal n.
+ *     if none broke, and gc_passing_stop(&passing, &f), and f <= most: a hit at f, normal n.
  * A polygon of the mover against a still vertex y is the same with -v, y in the place of x, and the normal turned round.
  * An edge of the mover against one of the obstacle: gc_edge_edge_translation. What bends inwards, or not at all, and what
  * has no faces for its wedge, is the caller's to leave out.
@@ -142,19 +142,19 @@ GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc
  * more than `lateral`; `leaves`, until when. Without a zone nothing is known, and nothing asked. */
 typedef struct {
     gc_real near, over, leaves;
-} gc_stretch;
+} gc_passing;
 
-GC_FN gc_stretch gc_stretch_whole(void)
+GC_FN gc_passing gc_passing_whole(void)
 {
-    gc_stretch s;
+    gc_passing s;
     s.near = s.over = GC_R(0.0);
     s.leaves = gc_infinity();
     return s;
 }
 
 /* the same at the border c-d too; way as in gc_path_within, seen against n, the normal of the plane */
-GC_FN void gc_stretch_cut(
-    gc_stretch *s,
+GC_FN void gc_passing_cut(
+    gc_passing *s,
     gc_vec x,
     gc_vec v,
     gc_vec n,
@@ -174,7 +174,7 @@ GC_FN void gc_stretch_cut(
 }
 
 /* Does the path come over what the borders hold? Then a stop at *fraction is no earlier than it is near that. */
-GC_FN int gc_stretch_stop(const gc_stretch *s, gc_real *fraction)
+GC_FN int gc_passing_stop(const gc_passing *s, gc_real *fraction)
 {
     *fraction = GC_MAX(*fraction, s->near);
     return s->over <= s->leaves && s->over < gc_infinity() && *fraction <= s->leaves;
@@ -300,7 +300,7 @@ GC_FN int gc_edge_edge_translation(
     int signs = gc_wedge_signs(of_still, u) & gc_wedge_signs(of_mover, w);
     gc_real sign, length, doubt, thick, lateral = zone->lateral;
     gc_crossed x;
-    gc_stretch stretch;
+    gc_passing passing;
     if (!signs) return 0;
     x = gc_crossed_of(a, u, v, c, w);
     length = gc_norm(x.n);
@@ -323,12 +323,12 @@ GC_FN int gc_edge_edge_translation(
     *normal = gc_scale(x.n, sign / length);
     if (!gc_path_within(a, v, c, d, sign, lateral) || !gc_path_within(b, v, c, d, -sign, lateral)) return 0;
     if (!gc_path_within(c, back, a, b, sign, lateral) || !gc_path_within(d, back, a, b, -sign, lateral)) return 0;
-    stretch = gc_stretch_whole();
-    gc_stretch_cut(&stretch, a, v, *normal, c, d, sign, zone->expel, lateral);
-    gc_stretch_cut(&stretch, b, v, *normal, c, d, -sign, zone->expel, lateral);
-    gc_stretch_cut(&stretch, c, back, *normal, a, b, -sign, zone->expel, lateral);
-    gc_stretch_cut(&stretch, d, back, *normal, a, b, sign, zone->expel, lateral);
-    if (!gc_stretch_stop(&stretch, fraction) || !(*fraction <= most)) return 0;
+    passing = gc_passing_whole();
+    gc_passing_cut(&passing, a, v, *normal, c, d, sign, zone->expel, lateral);
+    gc_passing_cut(&passing, b, v, *normal, c, d, -sign, zone->expel, lateral);
+    gc_passing_cut(&passing, c, back, *normal, a, b, -sign, zone->expel, lateral);
+    gc_passing_cut(&passing, d, back, *normal, a, b, sign, zone->expel, lateral);
+    if (!gc_passing_stop(&passing, fraction) || !(*fraction <= most)) return 0;
     if (*fraction == GC_R(0.0) && zone->expel > GC_R(0.0)) {
         gc_real least = gc_clear_by(-sign * x.side / length, lateral, zone->doubt);
         if (gc_wedge_parts(of_still, c, a, b, v, least) || gc_wedge_parts(of_mover, a, c, d, back, least)) return 0;

@@ -1,5 +1,5 @@
 /* gc_turning.h: the rotation of a vertex towards a polygon.
- * needs: pluecker/gc_swing.h pluecker/gc_pluecker.h
+ * needs: pluecker/gc_swing.h
  *
  * Source: seed 2.4, 2.5, 3.3, 3.4, with corrections; mathematics and error bounds in docs/pluecker.md. Frame and arguments as
  * in gc_pluecker.h; in place of the vector stands a gc_pivot: a unit axis, about which features turn by the right-hand rule,
@@ -87,6 +87,9 @@ GC_FN gc_swing gc_vertex_swing(const gc_pivot *pivot, gc_vec x, gc_vec n, gc_vec
     return s;
 }
 
+/* does it stay out of the zone until half-angle tangent `most`? */
+GC_FN int gc_vertex_swing_far(gc_swing s, gc_real zone, gc_real most) { return s.start - zone > gc_swing_drop(s, most); }
+
 /* The vertex x, turned about the pivot, and the plane through `corner` across n, which is `length` long: 1, the half-angle
  * tangent r at which it must stop, and how it meets the plane; 0 if that is not within `most`. */
 GC_FN int gc_vertex_area_rotation(
@@ -104,7 +107,7 @@ GC_FN int gc_vertex_area_rotation(
 {
     gc_swing real = gc_vertex_swing(pivot, x, n, corner);
     gc_real met, zone = expel * length;
-    if (real.start - zone > gc_swing_drop(real, most)) return 0;
+    if (gc_vertex_swing_far(real, zone, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, zone), behind * length, lateral * length, r, &met) || !(*r <= most))
         return 0;
     *arrival = gc_arrival_at(pivot, gc_turned(pivot, x, met), gc_scale(n, GC_R(1.0) / length), met, lateral);

@@ -150,15 +150,15 @@ GC_KERNEL void p01_vertex_translation(
             x, v, gc_load_vec(plane, 0), gc_load_vec(plane + 4, 0), expel * plane[3], expel * plane[3], GC_R(1.0),
             &fraction);
         if (within) {
-            gc_stretch stretch = gc_stretch_whole();
+            gc_passing passing = gc_passing_whole();
             c = gc_load_vec(polygon, corners - 1);
             for (int k = 0; within && k < corners; ++k) {
                 gc_vec d = gc_load_vec(polygon, k);
                 within = gc_path_within(x, v, c, d, GC_R(1.0), lateral);
-                gc_stretch_cut(&stretch, x, v, gc_load_vec(plane, 0), c, d, GC_R(1.0), expel, lateral);
+                gc_passing_cut(&passing, x, v, gc_load_vec(plane, 0), c, d, GC_R(1.0), expel, lateral);
                 c = d;
             }
-            within = within && gc_stretch_stop(&stretch, &fraction);
+            within = within && gc_passing_stop(&passing, &fraction);
         }
         fraction_out[(gc_long)row * columns + column] = within && fraction <= GC_R(1.0) ? fraction : gc_infinity();
     }

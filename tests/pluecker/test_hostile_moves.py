@@ -109,3 +109,109 @@ def test_boxes_at_one_level_in_a_tilted_world(kinds, turning):
             found = gc.pluecker.translate(movers, world, tilted([-1.0, -1.2, 0]), **how)
             # the gap between the sides is 1 - 0.125 - 0.5, and closes by 1.2
             assert np.allclose(found.fraction, 0.375 / 1.2, rtol=0, atol=1e-9)
+
+
+def test_a_tip_leaves_a_sharp_wedge(kinds):
+    """A tip stands at its stop on one side of a wedge of 40 degrees, up to half a zone from the edge, and
+    leaves along that side's normal. The other side, whose plane is less than a zone behind it, held it."""
+    angle, expel = np.radians(40.0), 1e-6
+    side = np.array([np.cos(angle), 0, -np.sin(angle)])  # from the edge down the other side
+    wedge = gc.Mesh(
+        [[0, -1, 0], [0, 1, 0], [1, -1, 0], [1, 1, 0], [*side * [1, 0, 1] - [0, 1, 0]], [*side + [0, 1, 0]]],
+        [[0, 2, 3, 1], [0, 1, 5, 4], [0, 4, 2], [1, 3, 5], [2, 4, 5, 3]],
+    )
+    down = np.array([-np.sin(angle), 0, -np.cos(angle)])  # outward normal of that side
+    share = np.linspace(0.0, 0.5, 21)[:, None] * expel
+    start = share * side + expel * down
+    for kind in kinds:
+        found = gc.pluecker.translate(start, bodies(wedge, at([0, 0, 0])), down, expel=expel, backend=kind)
+        assert (found.fraction == 1).all()
+        found = gc.pluecker.translate(start, bodies(wedge, at([0, 0, 0])), -down, expel=expel, backend=kind)
+        assert (found.fraction < 1e-6).all() and (found.kind == gc.pluecker.Touch.VF).all()
+
+
+@pytest.mark.parametrize("turning", [False, True])
+def test_what_stands_over_a_plate_thinner_than_the_zone_leaves(kinds, turning):
+    """The plate's back is less than a zone behind the mover, which was held by it on its way up."""
+    expel = 1e-3
+    plate, box = gc.shapes.box((4, 4, 0.4 * expel)), gc.shapes.box()
+    mover = bodies(box, at([0.1, 0.2, 0.5 + 0.7 * expel]))
+    for kind in kinds:
+        how = {"expel": expel, "backend": kind}
+        world = bodies(plate, at([0, 0, 0]))
+        if turning:
+            found = gc.pluecker.rotate(mover, world, 0.3, [0, 1, 0], [2.0, 0, 0.5], **how)
+        else:
+            found = gc.pluecker.translate(mover, world, [0.1, 0, 0.5], **how)
+        assert found.fraction[0] == 1
+        assert gc.pluecker.translate(mover, world, [0.1, 0, -0.5], **how).fraction[0] == 0
+
+
+def test_a_stack_turns_on_the_spot(kinds):
+    """Corners over corners, turned about the common axis: the corners go out over the sides and in again, if
+    they are half a zone above."""
+    box = gc.shapes.box()
+    for kind in kinds:
+        for share in (0.0, 0.5):
+            mover, world = bodies(box, at([0, 0, 1 + share * 1e-9])), bodies(box, at([0, 0, 0]))
+            for angle in (1.5, -3.0) if share else (1.5,):
+                found = gc.pluecker.rotate(
+                    mover, world, angle, [0, 0, 1], [0, 0, 0], expel=1e-9, backend=kind
+                )
+                assert found.fraction[0] == 1
+            # a hinge at one lower edge: up is free, the other way a corner goes into the box below
+            up = gc.pluecker.rotate(mover, world, -0.5, [0, 1, 0], [-0.5, 0, 0.5], expel=1e-9, backend=kind)
+            assert up.fraction[0] == 1
+            down = gc.pluecker.rotate(mover, world, 0.5, [0, 1, 0], [-0.5, 0, 0.5], expel=1e-9, backend=kind)
+            assert down.fraction[0] < 1e-6
+
+
+def test_nothing_goes_into_an_inner_corner(kinds):
+    """A point in the inner edge of an L, but for a rounding to either side: behind a fold that opens inwards
+    lies the solid, not a face to leave over."""
+    outline = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]]
+    corners = [[x, y, z] for z in (-1, 1) for x, y in outline]
+    sides = [[k, (k + 1) % 6, 6 + (k + 1) % 6, 6 + k] for k in range(6)]
+    ends = [[6, 7, 8, 9], [6, 9, 10, 11], [3, 2, 1, 0], [5, 4, 3, 0]]
+    world = bodies(gc.Mesh(corners, [*sides, *ends]), at([0, 0, 0]))
+    off = np.array([[x, y, 0] for x in (-1, 0, 1) for y in (-1, 0, 1)]) * 1e-15
+    for kind in kinds:
+        for way in ([-1, -1, 0.1], [-1, 0, 0], [0, -1, 0], [-1, 0.2, 0], [0.2, -1, 0]):
+            found = gc.pluecker.translate(off + [1, 1, 0], world, way, backend=kind)
+            away = (np.array(way)[0] >= 0) & (off[:, 1] > 0) | (np.array(way)[1] >= 0) & (off[:, 0] > 0)
+            assert (found.fraction[~away] < 1e-9).all()
+
+
+def test_a_turn_nearly_along_a_face_stops_beside_it(kinds):
+    """A tip swings through its lowest place, a tenth of a zone over the plane of a top, over the border: it
+    was stopped 2,000 zones before, where it comes into the zone of the plane."""
+    expel = 1e-6
+    box = bodies(gc.shapes.box((2, 2, 2)), at([0, 0, 0]))
+    origin = np.array([1.0, 0, 2 + 0.1 * expel])  # the lowest place is over the border x = 1
+    start = origin + [np.sin(0.9), 0, -np.cos(0.9)]
+    for kind in kinds:
+        found = gc.pluecker.rotate(start[None], box, 1.5, [0, 1, 0], origin, expel=expel, backend=kind)
+        x, _, z = found.position[0]
+        assert found.kind[0] == gc.pluecker.Touch.VF
+        assert 0 <= x - 1 < 1.5 * expel and 0 < z - 1 < 1.01 * expel
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_a_turn_within_the_plane_of_a_sheet_meets_its_border(kinds, two_sided):
+    plate = gc.Mesh(PLATE, [[0, 1, 2, 3]], two_sided=two_sided)
+    mover = bodies(plate, at([3.5, 0.25, 0]))
+    for kind in kinds:
+        # its right corners come round
+        found = gc.pluecker.rotate(
+            mover, bodies(plate, at([0.9, 0, 0])), 3.0, [0, 0, 1], [3.3, 0.25, 0], backend=kind
+        )
+        reach = found.point[0] @ found.normal[0]
+        assert found.kind[0] == gc.pluecker.Touch.VF and found.feature_a[0] == 2
+        # the corner (1.2, 1) from the axis, at x = 1.9
+        turn = np.arccos(-1.4 / np.hypot(1.2, 1)) - np.arctan2(1, 1.2)
+        assert 0 <= turn - found.fraction[0] * 3 < 1e-9 and abs(reach - 1.9) < 1e-9
+        # a point in the plane comes at the border too, one over it by a zone does not
+        way = [[-3, 0, 0.0]] * 2
+        high = np.array([[3, 0.1, 0], [3, 0.1, found.expel[0] * 4]])
+        rays = gc.pluecker.translate(high, bodies(plate, at([0.9, 0, 0])), way, backend=kind)
+        assert abs(rays.fraction[0] - 1.1 / 3) < 1e-9 and rays.fraction[1] == 1

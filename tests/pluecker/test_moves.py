@@ -295,3 +295,31 @@ def test_the_pile_of_the_examples_stays_apart(monkeypatch):
         assert boxes.gaps().min() > 0
     assert boxes.moves > 1500 and boxes.position[:5, 2].max() < 3, "all have come down"
     assert (boxes.gaps() < 1e-6).sum() >= 4, "and some touch"
+
+
+def test_what_starts_inside_is_told(backend):
+    """Bodies and points, with and without `pairs` and `own`, and of a scene; all else is the same."""
+    at_start = at([[0, 0, 3], [0.2, 0.1, 0.3], [0, 0, 1], [0.9, 0, 0], [5, 0, 0], [5.1, 0, 0]])
+    movers, world = gc.Bodies(BOX, None, at_start, at_start), still(BOX, [[0, 0, 0], [5, 0, 0]])
+    own = [-1, -1, -1, -1, 1, -1]
+    plain = translate(movers, world, [0, 0, -4.0], own=own, backend=backend.kind)
+    told = translate(movers, world, [0, 0, -4.0], own=own, check_start=True, backend=backend.kind)
+    assert same_bits(plain, told) == ["status"] and (plain.status != STATUS.INITIAL_OVERLAP).all()
+    inside = [False, True, False, True, False, True]
+    assert ((told.status == STATUS.INITIAL_OVERLAP) == inside).all()
+    assert np.array_equal(told.status[[0, 2, 4]], plain.status[[0, 2, 4]])
+    few = [[0, 0], [1, 0], [4, 1], [4, 0], [5, 1]]
+    told = translate(movers, world, [0, 0, -4.0], pairs=few, check_start=True, backend=backend.kind)
+    assert (told.status == STATUS.INITIAL_OVERLAP).tolist() == [False, True, True, False, True]
+    with gc.Scene(BOX, None, world.start, backend=backend.kind) as scene:
+        turned = rotate(movers, scene, 0.3, [0, 0, 1], [0, 0, 0], check_start=True)
+        moved = move(movers, scene, check_start=True)
+    for found in (turned, moved):
+        assert (found.status == STATUS.INITIAL_OVERLAP).tolist() == [*inside[:4], True, True]
+    points = [[0, 0, 2], [0.1, 0.2, 0.3], [0, 0, 0.4999], [np.nan, 0, 0]]
+    told = translate(points, world, [0, 0, -4.0], check_start=True, backend=backend.kind)
+    assert told.status.tolist() == [STATUS.HIT, *[STATUS.INITIAL_OVERLAP] * 2, STATUS.INVALID_INPUT]
+    assert "2 INITIAL_OVERLAP" in repr(told)
+    with pytest.raises(TypeError, match="check_start: expected"):
+        translate(movers, world, [0, 0, 1], check_start=1)
+    assert len(translate(movers, still(BOX, np.zeros((0, 3))), [0, 0, 1], check_start=True)) == 6

@@ -53,10 +53,10 @@ def test_every_feature_has_one_owner():
         assert np.array_equal(np.sort(w.source), np.arange(mesh.n_faces))
         assert len(set(w.edges[:, 2])) == len(w.edges) and len(set(w.vertices)) == len(w.vertices)
         assert (np.diff(w.faces, axis=0) >= 0).all()
-        assert w.faces[-1].tolist() == [len(w.corners), len(w.edges), len(w.vertices)]
+        assert w.faces[-1].tolist() == [len(w.corners), len(w.edges), len(w.vertices), 0]
         assert len(w.edges) + w.internal_edges == mesh.n_edges
         for k, face in enumerate(w.source):
-            (c0, e0, v0), (c1, e1, v1) = w.faces[k], w.faces[k + 1]
+            (c0, e0, v0), (c1, e1, v1) = w.faces[k, :3], w.faces[k + 1, :3]
             loop = mesh.faces[face].tolist()
             mine = w.corners[c0:c1].tolist()
             assert (
@@ -91,3 +91,37 @@ def test_nodes_hold_what_is_below():
         for node in range(1, 1 << w.height):
             a, b = w.nodes[2 * node], w.nodes[2 * node + 1]
             assert np.array_equal(w.nodes[node], np.r_[np.minimum(a, b)[:3], np.maximum(a, b)[3:]])
+
+
+def test_faces_across_borders():
+    """The planes behind borders at which faces bend outwards have all of the face on their back."""
+    for mesh in (BOX, CAR, TORUS, step()):
+        w, some = prepared.wedges_of(mesh), 0
+        centred = mesh.vertices - mesh.center
+        for k in range(mesh.n_faces):
+            loop = w.corners[w.faces[k, 0] : w.faces[k + 1, 0]]
+            for c, d, code in zip(loop, np.roll(loop, -1), w.across[w.faces[k, 0] :], strict=False):
+                assert code >= 0, "nothing is seen from the back"
+                edge = np.flatnonzero((np.sort(w.edges[:, :2], axis=1) == sorted((c, d))).all(axis=1))
+                assert bool(code) == (len(edge) == 1), "all but folds and seams"
+                if code:
+                    other = w.corners[w.faces[code - 1, 0] : w.faces[code, 0]]
+                    assert {c, d} <= set(other)
+                    assert ((centred[loop] - centred[c]) @ w.planes[code - 1] < 1e-14).all()
+                    some += 1
+        assert some > 10 and len(w.borders) == 0
+
+
+def test_borders_and_folds_of_sheets():
+    rim = [[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0], [1, 1, -1]]
+    faces = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
+    one, both = gc.Mesh(rim, faces), gc.Mesh(rim, faces, two_sided=True)
+    for mesh in (one, both):
+        w = prepared.wedges_of(mesh)
+        assert (w.edges[w.borders, 3] == 1).all() and len(w.borders) == 4 == w.faces[-1, 3]
+        for k in range(4):
+            for row in w.borders[w.faces[k, 3] : w.faces[k + 1, 3]]:
+                assert set(w.edges[row, :2]) <= set(w.corners[w.faces[k, 0] : w.faces[k + 1, 0]])
+    assert (prepared.wedges_of(one).across == 0).all(), "a pit folds inwards"
+    across = prepared.wedges_of(both).across
+    assert (across <= 0).all() and (across < 0).sum() == 8, "and outwards, seen from below"

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gpu_collide._validate import check_bool
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
+from gpu_collide.queries.pluecker.starts import start_inside
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 
@@ -90,8 +92,10 @@ def trace(
     precision: Any,
     backend: Any,
     max_bytes: Any,
+    check_start: Any,
 ) -> Trace:
     """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
+    check_start = check_bool(check_start, "check_start")
     engine = engine_for(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, rules, resident):
         rows = check_movers(movers, own, pairs, bodies)
@@ -110,14 +114,19 @@ def trace(
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
         found = engine.trace(made, rows, way, turns)
-    return _result(rows, finite, asked._replace(way=way), found, engine)
+    inside = start_inside(rows, bodies, engine, max_bytes) if check_start else None
+    return _result(rows, finite, asked._replace(way=way), found, engine, inside)
 
 
-def _result(rows: Movers, finite: Array, asked: Motion, found: Any, engine: Any) -> Trace:
+def _result(
+    rows: Movers, finite: Array, asked: Motion, found: Any, engine: Any, inside: Array | None
+) -> Trace:
     """`Trace` of what an engine found."""
     moved = rows.moves
     hit = moved & (found["kind"] > 0)
     status = np.where(hit, Status.HIT, Status.MISS).astype(np.uint8)
+    if inside is not None:
+        status[inside] = Status.INITIAL_OVERLAP
     status[~moved] = Status.UNRESOLVED
     status[~(rows.valid & finite)] = Status.INVALID_INPUT
     fraction = np.where(hit, found["fraction"], np.where(moved, 1.0, 0.0))

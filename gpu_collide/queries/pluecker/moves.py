@@ -38,6 +38,7 @@ def translate(
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
+    check_start: bool = False,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -62,6 +63,10 @@ def translate(
         Body of the world that each mover is itself, and does not meet; -1: none.
     pairs : (p, 2) array_like of int, optional
         Rows (mover, body of the world): then there is an answer for each of them, about this body alone.
+    check_start : bool, optional
+        Also look for movers that begin inside something, by `gpu_collide.collide` of bodies at rest, and mark
+        them INITIAL_OVERLAP; all else about them is the same. What only touches, within 1e-7 of its size, is
+        not inside; a point on a surface may be either. Default False: it costs about a third more.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given
         then.
@@ -90,7 +95,8 @@ def translate(
     A mover stops `expel` before the first thing that it would touch, measured along the normal, and never
     goes beyond, so that moves can follow each other for ever without anything sinking into anything. Faces
     are touched from their front only, unless the mesh is ``two_sided``: a mover that starts inside an
-    obstacle may leave it. The default of `expel` is some 256 roundings of the largest coordinate involved
+    obstacle may leave it; `check_start` tells.
+    The default of `expel` is some 256 roundings of the largest coordinate involved
     (position, way, sizes).
 
     Examples
@@ -108,7 +114,7 @@ def translate(
     def motion(rows: Movers, n: int) -> Motion:
         return Motion(per_mover(vector, "vector", rows, n), (), None, None)
 
-    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes, check_start)
 
 
 def rotate(
@@ -121,6 +127,7 @@ def rotate(
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
+    check_start: bool = False,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -138,7 +145,7 @@ def rotate(
         Direction in the world, of any length but zero.
     origin : (n, 3) or (3,) array_like
         A point of the axis, in the world.
-    expel, own, pairs, precision, backend, max_bytes
+    expel, own, pairs, check_start, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -176,7 +183,7 @@ def rotate(
             )
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
-    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes, check_start)
 
 
 def move(
@@ -187,6 +194,7 @@ def move(
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
+    check_start: bool = False,
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
@@ -202,7 +210,7 @@ def move(
         As in `translate`.
     end : Poses of shape (n,), optional
         Where they go to. The turn is the shorter one.
-    expel, own, pairs, precision, backend, max_bytes
+    expel, own, pairs, check_start, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -247,7 +255,7 @@ def move(
         )  # fmt: skip
         return Motion(way, (turn,), None, last[rows.mover])
 
-    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes)
+    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes, check_start)
 
 
 def contacts(

@@ -1,0 +1,65 @@
+"""Which movers begin inside something: solids at rest, as `collide` looks at them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.queries.collide import collide
+from gpu_collide.results.result import Status
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.movers import Movers
+
+__all__ = ["start_inside"]
+
+#: A point is looked at as a solid of this share of the greatest coordinate of a mesh.
+SPECK = 2e-8
+WORLD, MOVERS = 1, 2
+
+
+def start_inside(rows: Movers, bodies: Bodies, engine: Any, max_bytes: int | None) -> Array:
+    """Whether each of `rows` overlaps a body that it is asked about, (n,) bool."""
+    m, here = len(bodies), np.flatnonzero(rows.moves)
+    inside = np.zeros(len(rows.position), bool)
+    if not m or not len(here):
+        return inside
+    meshes = (_speck(bodies),) if rows.meshes is None else rows.meshes
+    poses = Poses.from_quat_wxyz(
+        np.concatenate((bodies.start.position, rows.position[here])),
+        np.concatenate((bodies.start.quat_wxyz, rows.quat[here])),
+    )
+    shape = np.concatenate((bodies.shape, len(bodies.meshes) + rows.shape[here]))
+    both = Bodies([*bodies.meshes, *meshes], shape, poses, poses)
+    about = engine.about()
+    options: dict[str, Any] = {
+        "contacts": "first", "precision": about["precision"], "backend": about["backend"], "results": "host"
+    }  # fmt: skip
+    if max_bytes is not None:
+        options["max_bytes"] = max_bytes
+    number, one, own = m + np.arange(len(here)), rows.body[here], rows.own[here]
+    if (one >= 0).all():
+        found = collide(both, np.column_stack((one, number)), **options)
+        mover = np.arange(len(here))
+    else:
+        side = np.where(np.arange(len(both)) < m, WORLD, MOVERS)
+        itself = np.column_stack((own, number))[own >= 0]
+        found = collide(
+            both, group=side, mask=WORLD + MOVERS - side, ignore=itself, still_pairs=True, **options
+        )
+        mover = found.pairs.max(axis=1) - m
+    inside[here[mover[found.status == Status.INITIAL_OVERLAP]]] = True
+    return inside
+
+
+def _speck(bodies: Bodies) -> Mesh:
+    """A small solid about a point."""
+    size = max(float(np.abs(mesh.vertices).max()) for mesh in bodies.meshes)
+    corners = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) * (SPECK * size)
+    return Mesh(corners, [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
