@@ -47,4 +47,16 @@ GC_INLINE void gc_four_put(GC_GLOBAL gc_raster *p, int room, gc_raster a, gc_ras
     }
 }
 
+/* three of them; what is padding among many is nothing alone */
+GC_INLINE void gc_three_put(GC_GLOBAL gc_raster *p, int room, gc_raster a, gc_raster b, gc_raster c)
+{
+    if (GC_SERIAL) {
+        p[0] = a;
+        p[room] = b;
+        p[2 * room] = c;
+    } else {
+        gc_four_put(p, room, a, b, c, GC_F(0.0));
+    }
+}
+
 #endif

@@ -66,9 +66,9 @@ GC_LARGE void s02_faces_edges(
         gc_raster ax = px[i], ay = px[nf + i], az = px[2 * nf + i];
         gc_raster tx = m0 * ax + m1 * ay + m2 * az, ty = m3 * ax + m4 * ay + m5 * az, tz = m6 * ax + m7 * ay + m8 * az;
         GC_GLOBAL gc_raster *out = turned + GC_CELL(GC_TURNED_STRIDE, room, GC_TURNED_f0, i);
-        gc_four_put(out, room, tx * wn + ty * gn + slack, -turn * tz, turn * tx, GC_F(0.0));
+        gc_three_put(out, room, tx * wn + ty * gn + slack, -turn * tz, turn * tx);
         out = turned + GC_CELL(GC_TURNED_STRIDE, room, GC_TURNED_nx, i);
-        gc_four_put(out, room, tx, ty, tz, GC_F(0.0));
+        gc_three_put(out, room, tx, ty, tz);
     }
     GC_INDEPENDENT
     for (i = GC_SIDE_ID; i < ne; i += GC_SIDE_SIZE) {

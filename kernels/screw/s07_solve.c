@@ -27,15 +27,20 @@ GC_KERNEL void s07_solve(
     GC_GLOBAL int *hit_out,       /* (capacity, GC_HIT_STRIDE) */
     GC_GLOBAL gc_real *value_out) /* (capacity, GC_HIT_REAL_STRIDE) */
 {
+    gc_tables t;
+    gc_hits o;
+    if (GC_SERIAL) {
+        t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+        o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
+    }
     for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
         gc_candidate c;
         gc_pair p;
-        gc_tables t;
-        gc_hits o;
         if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
-        /* not before the loop: that fills a GPU's local memory for all who find nothing to do as well */
-        t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
-        o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
+        if (!GC_SERIAL) { /* before the loop it would fill a GPU's local memory for all who find nothing to do */
+            t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+            o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
+        }
         c = gc_candidate_load(candidates_in, brackets_in, i);
         gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
         if (!gc_solve_exact(&t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last))
