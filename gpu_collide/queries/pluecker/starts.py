@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.collide import collide
 from gpu_collide.results.result import Status
@@ -53,7 +54,7 @@ def start_inside(rows: Movers, bodies: Bodies, engine: Any, max_bytes: int | Non
         found = collide(
             both, group=side, mask=WORLD + MOVERS - side, ignore=itself, still_pairs=True, **options
         )
-        mover = found.pairs.max(axis=1) - m
+        mover = np.asarray(found.pairs).max(axis=1) - m
     inside[here[mover[found.status == Status.INITIAL_OVERLAP]]] = True
     return inside
 
