@@ -54,8 +54,7 @@ def start_inside(rows: Movers, bodies: Bodies, engine: Any, max_bytes: int | Non
         found = collide(
             both, group=side, mask=WORLD + MOVERS - side, ignore=itself, still_pairs=True, **options
         )
-        pairs: Any = found.pairs
-        mover = pairs.max(axis=1) - m
+        mover = np.asarray(found.pairs).max(axis=1) - m
     inside[here[mover[found.status == Status.INITIAL_OVERLAP]]] = True
     return inside
 
