@@ -38,7 +38,9 @@ def test_records_lie_in_c_where_python_has_them(backend):
         for column, offset in record.offsets.items()
     ]
     programs = [
-        name for program in ("near", "screen", "mesh", "pluecker") for name in sources.PROGRAMS[program]
+        name
+        for program in ("near", "screen", "mesh", "pluecker", "sweep")
+        for name in sources.PROGRAMS[program]
     ]
     files = sources.resolve(programs, sources.known())
     headers = [name for name in files if name.endswith(".h")]
