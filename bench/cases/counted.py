@@ -120,7 +120,17 @@ def _cases(settings):
         gc.pluecker.move(_steady(gc.Bodies(mesh, None, begin, end)), ground, **options)
         return n
 
+    def sweeps(n):
+        rng = np.random.default_rng(SEED)
+        start = np.rint(rng.normal(size=(n, 3)) * 2.0**20) / 2.0**19
+        here = gc.Poses.identity(1)
+        world = gc.Bodies(gc.shapes.torus(), None, here, here)
+        gc.sweep.rays(start, -2 * start, world, **options)
+        gc.sweep.spheres(start, -2 * start, 0.125, world, hits="all", **options)
+        return n
+
     return {
+        "sweeps": lambda: sweeps(256),
         "cars": lambda: impacts(gc.shapes.car(), 64),
         "tori": lambda: impacts(gc.shapes.torus(), 16),
         "cubes": lambda: impacts(gc.shapes.box(), 64),
