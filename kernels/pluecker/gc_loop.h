@@ -1,5 +1,5 @@
 /* gc_loop.h: the corners of a face, and what passes or turns over them.
- * needs: common/gc_motion.h pluecker/gc_touch.h
+ * needs: common/gc_motion.h pluecker/gc_found.h
  *
  * A face of the obstacle, of the mover, or a strip across the plane of one at its border, in the frame of the obstacle's mesh.
  */

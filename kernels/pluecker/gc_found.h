@@ -1,11 +1,11 @@
-/* gc_touch.h: a mover and a mesh that it may touch, and what has been found.
+/* gc_found.h: a mover and a mesh that it may touch, and what has been found.
  * needs: pluecker/gc_turning.h pluecker/gc_pluecker.h pluecker/gc_trip.h
  *
  * In the frame of the obstacle's mesh. The mover's vertices are carried there by one function, whoever asks, so that
  * features which share a vertex see the same numbers; the first ones are kept in scratch.
  */
-#ifndef GC_TOUCH_H
-#define GC_TOUCH_H
+#ifndef GC_FOUND_H
+#define GC_FOUND_H
 
 /* kinds of a touch: the mover's feature first */
 #define GC_TOUCH_NONE 0
