@@ -115,7 +115,7 @@
 /* Pluecker: share of the zone by which a hit may lie beside a border; it is as near as a mover comes beside one */
 #define GC_ZONE_LATERAL GC_R(0.25)
 /* Pluecker: so many zones beside a polygon, in its plane, a path that is flat against the plane is stopped */
-#define GC_ZONE_BESIDE GC_R(1.0)
+#define GC_ZONE_BESIDE GC_R(2.0)
 /* Pluecker: share of the zone that the error of a distance must stay below, or it is computed in twice the digits */
 #define GC_ZONE_SURE GC_R(0.0625)
 /* Pluecker: edges that part by less than this share of the zone over their length are parallel */

@@ -154,7 +154,7 @@ def test_a_flat_path_is_stopped_where_it_comes_to_the_polygon(backend):
     start, name = [-9, 0.3, 0.01], {"backend": backend.name}
     for down in (1e-9, 1e-4):
         got = VT(start, [10, 0, -down], SQUARE, expel=ZONE, **name)
-        assert got * 10 == pytest.approx(8 - ZONE, abs=1e-12)  # a zone beside the border
+        assert got * 10 == pytest.approx(8 - 2 * ZONE, abs=1e-12)  # two zones beside the border
     assert VT(start, [7, 0, -1e-4], SQUARE, expel=ZONE, **name) == np.inf
     assert VT([0.3, 0, 0.01], [10, 0, -1e-4], SQUARE, expel=ZONE, **name) == 0  # it is there
     # the same of edges, whose plane of contact it is
