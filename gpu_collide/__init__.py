@@ -12,7 +12,7 @@ from gpu_collide.geometry import shapes
 from gpu_collide.geometry.files import load_mesh
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries import bisection as baselines
-from gpu_collide.queries import pluecker
+from gpu_collide.queries import pluecker, sweep
 from gpu_collide.queries.collide import collide
 from gpu_collide.queries.pairs import BroadPhase, find_pairs
 from gpu_collide.queries.scene import Scene
@@ -31,7 +31,7 @@ __all__ = [
     "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Scene",
     "Status",
     "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs",
-    "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes",
+    "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
 ]  # fmt: skip
 
 

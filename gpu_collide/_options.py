@@ -19,6 +19,7 @@ from gpu_collide._types import (
     Features,
     FilterName,
     Filters,
+    HitsWanted,
     Precision,
     Refine,
     ResultsOn,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "Options", "PRECISIONS", "REFINE", "RESULTS",
+    "FILTERS", "HITS", "Options", "PRECISIONS", "REFINE", "RESULTS",
 ]  # fmt: skip
 
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
@@ -38,6 +39,7 @@ PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 REFINE: tuple[Refine, ...] = get_args(Refine)
 CANDIDATES: tuple[Candidates, ...] = get_args(Candidates)
 RESULTS: tuple[ResultsOn, ...] = get_args(ResultsOn)
+HITS: tuple[HitsWanted, ...] = get_args(HitsWanted)
 FEATURES: tuple[Features, ...] = get_args(Features)
 CONTACTS: tuple[ContactsWanted, ...] = get_args(ContactsWanted)
 BROAD_PHASES: tuple[BroadPhaseName, ...] = get_args(BroadPhaseName)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
-    "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "IntArray", "Precision", "Progress",
+    "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "HitsWanted", "IntArray", "Precision", "Progress",
     "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions", "StrPath", "SupportsCudaArray",
     "SupportsDLPack",
 ]  # fmt: skip
@@ -58,6 +58,7 @@ FilterName: TypeAlias = Literal["spheres", "boxes", "plane"]
 Filters: TypeAlias = Literal["auto", "none"] | Sequence[FilterName]
 Precision: TypeAlias = Literal["mixed", "double", "single"]
 Refine: TypeAlias = Literal["exact", "segments", "pixels"]
+HitsWanted: TypeAlias = Literal["first", "any", "all"]
 ResultsOn: TypeAlias = Literal["auto", "host", "device"]
 
 

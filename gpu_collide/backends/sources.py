@@ -42,6 +42,7 @@ PROGRAMS = {
     "translate": ("pluecker/p02_translate.c",),
     "rotate": ("pluecker/p03_rotate.c",),
     "contacts": ("pluecker/p04_contacts.c",),
+    "sweep": ("sweep/w01_first.c", "sweep/w02_all.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c"),
     "given": ("given/g01_poses.c", "given/g02_pairs.c", "given/g03_select.c", "given/g04_apart.c"),
     "joining": ("given/g05_join.c",),

@@ -17,6 +17,7 @@ from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.geometry.columns import blocks, columns, length
 from gpu_collide.geometry.compiled import kernels_for
 from gpu_collide.geometry.face_tree import FaceTree, face_tree
+from gpu_collide.geometry.ground import Ground, make_ground
 from gpu_collide.geometry.nodes import node_table
 from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches, cut
 from gpu_collide.geometry.solids import Solids, make_solids
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "edge_lengths_of",
+    "ground_of",
     "kept_with",
     "measures_of",
     "nodes_of",
@@ -136,6 +138,12 @@ def _tree_of(mesh: Mesh) -> FaceTree:
 def wedges_of(mesh: Mesh) -> Wedges:
     """`gpu_collide.geometry.wedges.Wedges` of a mesh, in the order of its tree."""
     return _stores.get(mesh, "wedges", lambda: make_wedges(mesh, _tree_of(mesh)))
+
+
+def ground_of(mesh: Mesh) -> Ground:
+    """`gpu_collide.geometry.ground.Ground` of a mesh, in the order of its tree; lengths over its power of
+    two."""
+    return _stores.get(mesh, "ground", lambda: make_ground(mesh, _tree_of(mesh), float(measures_of(mesh)[4])))
 
 
 def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = None) -> Array:

@@ -15,6 +15,7 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
 from gpu_collide.pipeline.forms import build_forms
+from gpu_collide.pipeline.grounds import build_grounds, obstacles
 from gpu_collide.pipeline.pairs import KeptTree, fitted
 from gpu_collide.pipeline.poses import NAMES, pose_arrays, positions_and_turns, take_given
 from gpu_collide.pipeline.run import Run
@@ -95,6 +96,8 @@ class Resident:
         self._tables, self._prepared = {}, {}
         self._placed, self._bodies, self._all_valid = None, None, False
         self._forms: Any = None
+        self._grounds: Any = None
+        self._obstacles: Any = None, None
         self._shifted: Any = None, None, {}
 
     @property
@@ -103,7 +106,9 @@ class Resident:
         tables = sum(tables.nbytes for tables in self._tables.values())
         placed = 0 if self._placed is None else sum(x.nbytes for x in self._placed.values())
         tables += 0 if self._forms is None else self._forms.nbytes
+        tables += 0 if self._grounds is None else self._grounds.nbytes
         placed += sum(x.nbytes for x in self._shifted[2].values())
+        placed += 0 if self._obstacles[1] is None else self._obstacles[1].nbytes
         return tables + placed + self.set_bytes + (0 if self.kept.tree is None else self.kept.tree.nbytes)
 
     def left(self, max_bytes):
@@ -132,6 +137,19 @@ class Resident:
         if self._forms is None:
             self._forms = build_forms(self.meshes, self.backend, self.precision)
         return self._forms
+
+    @property
+    def grounds(self):
+        """`GroundTables` of the meshes, made when first asked for."""
+        if self._grounds is None:
+            self._grounds = build_grounds(self.meshes, self.backend, self.precision)
+        return self._grounds
+
+    def obstacles(self, bodies):
+        """`Obstacles` of the bodies as they are now."""
+        if self._obstacles[0] is not bodies:
+            self._obstacles = bodies, obstacles(bodies, self.backend, self.precision)
+        return self._obstacles[1]
 
     def stands(self, bodies, tree):
         """Where the bodies of a still world stand, as the kernels for movers read it: ``position_in``,

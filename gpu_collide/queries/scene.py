@@ -342,12 +342,18 @@ contacts, check_start, results, progress
         ValueError
             The scene has no poses yet, moves, or is closed.
         """
-        with self._lock:
-            bodies = self._now()
-            if bodies.start is not bodies.end:
+        with self.held() as held:
+            if held[0].start is not held[0].end:
                 raise ValueError(
                     "world: expected a Scene at rest, got one that moves; call its update(poses) without end"
                 )
+            yield held
+
+    @contextmanager
+    def held(self) -> Iterator[tuple[Bodies, Any, Any]]:
+        """`still` of a scene that may move as well."""
+        with self._lock:
+            bodies = self._now()
             with self._work:
                 yield bodies, self._rules, self._resident
 

@@ -168,3 +168,29 @@ def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     yield from normal_faults(a)
     yield from _order_faults("kind", [a[n] for n in ("mover", "kind", "feature_a", "body", "feature_b")])
+
+
+def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Hits`, whose features are as many as the kinds, and none."""
+    start, hit = a["offsets"], a["feature"] > 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    if start[0] != 0 or start[-1] != len(hit) or (np.diff(start) < 0).any():
+        yield "offsets", f"expected numbers that rise from 0 to the {len(hit)} rows"
+    else:
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        yield from _rows("query", a["query"] != owner, "the queries that offsets says")
+        touched = np.zeros(len(start) - 1, bool)
+        touched[owner[hit]] = True
+        yield from _rows("status", (a["status"] == 1) != touched, "HIT where something is touched, only")
+    yield from _rows("feature", a["feature"] > n_kinds, f"features 0 to {n_kinds}")
+    yield from _rows("time", ~((a["time"] >= 0) & (a["time"] <= 1)), "shares in [0, 1]")
+    for name in ("body", "face", "number", "sphere"):
+        yield from _rows(
+            name, np.where(hit, a[name] < 0, a[name] != -1), "numbers where something is touched, else -1"
+        )
+    for name in ("point", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+    keys = [a[n] for n in ("query", "time", "feature", "body", "number", "sphere")]
+    yield from _order_faults("time", keys)

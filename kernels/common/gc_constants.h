@@ -121,6 +121,22 @@
 /* Pluecker: edges that part by less than this share of the zone over their length are parallel */
 #define GC_ZONE_PARALLEL GC_R(0.125)
 
+/* sweep: lengths within so many roundings of the largest coordinate are nothing: a centre that little behind a face is in
+ * front of it, and what starts there is stopped */
+#define GC_SWEEP_SLACK GC_R(16.0)
+/* sweep: a way that leads towards a feature by less than so many roundings of its length goes along it */
+#define GC_SWEEP_ALONG GC_R(4.0)
+/* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through */
+#define GC_SWEEP_THIN GC_R(4096.0)
+#if GC_PRECISION == 1
+/* sweep: boxes are widened by this share of their mesh, and times by the second share of themselves */
+#define GC_WIDE_PAD GC_R(1e-14)
+#define GC_WIDE_MARGIN GC_F(1e-15)
+#else
+#define GC_WIDE_PAD GC_R(1e-6)
+#define GC_WIDE_MARGIN GC_F(5e-7)
+#endif
+
 /* boxes of a tree's nodes are widened by this, in radii of the body, when solids are looked at: they are float32 */
 #define GC_OVERLAP_NODE GC_R(1e-6)
 /* solids: a face may be so far off its plane, in radii of its body */

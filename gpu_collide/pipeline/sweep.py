@@ -1,0 +1,194 @@
+"""Points, spheres, ellipsoids and clusters on straight paths (stages w01, w02): what is launched, and with
+which buffers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_collide.backends import sources
+from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.grounds import grounds_for, obstacles
+from gpu_collide.pipeline.run import Run, TooLarge
+
+__all__ = ["Sweep", "World"]
+
+CATCH, CATCH_REAL = (sources.record(name) for name in ("catch", "catch_real"))
+#: Queries that are worked off at a time.
+PIECE = 1 << 20
+NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
+
+
+class World(NamedTuple):
+    """A world on a backend.
+
+    Attributes
+    ----------
+    buffers : dict
+        By the names of kernel arguments.
+    shift : (3,) float64
+        What positions count from.
+    """
+
+    buffers: dict
+    shift: np.ndarray
+
+
+class Sweep:
+    """Launches on one backend; `gpu_collide.reference.sweep.Reference` has the same verbs.
+
+    Parameters
+    ----------
+    backend : Backend
+        One with kernels.
+    precision : str
+    max_bytes : int
+    """
+
+    def __init__(self, backend, precision, max_bytes):
+        self.run = Run(backend, precision, max_bytes)
+        self.backend, self.precision = backend, precision
+        self.max_bytes = max_bytes
+
+    def about(self):
+        """Backend, device, precision and seconds by stage, as ``info`` tells them."""
+        return {
+            "backend": self.backend.name,
+            "device": self.backend.device,
+            "precision": self.precision,
+            "timings": {"compile": 0.0, **self.run.take_timings()},
+        }
+
+    def world(self, bodies, resident=None):
+        """`World` of bodies; of a scene, if `resident` is what it keeps."""
+        self.run.build("sweep")
+        if resident is None:
+            grounds = grounds_for(bodies.meshes, self.backend, self.precision)
+            made = obstacles(bodies, self.backend, self.precision)
+            held = grounds.nbytes + made.nbytes
+        else:
+            grounds, made = resident.grounds, resident.obstacles(bodies)
+            held = resident.nbytes
+        if held >= self.max_bytes:
+            raise MemoryLimitError(
+                f"max_bytes: expected room for the world, {held} bytes, and to work in, got "
+                f"{self.max_bytes}; pass a larger max_bytes"
+            )
+        self.run.room.max_bytes = self.max_bytes - held
+        return World({**grounds.buffers, **made.buffers}, made.shift)
+
+    def first(self, world, casts, two_sided, buffer, any_hit):
+        """What each first touches, or anything that it touches with `any_hit`.
+
+        Parameters
+        ----------
+        world : World
+        casts : Casts
+        two_sided : bool
+        buffer : float
+        any_hit : bool
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``time``, ``point``, ``normal``, ``body``, ``face``, ``feature``, ``number``, ``sphere`` of each.
+        """
+        n, run, be = len(casts), self.run, self.backend
+        found = _results(n)
+        each = (6 + 4 + 3 + CATCH_REAL.stride) * run.real.itemsize + 4 * (2 + CATCH.stride)
+
+        def some(at, stop):
+            part, k = slice(at, stop), stop - at
+            caught, told = be.empty(k * CATCH.stride, np.int32), be.empty(k * CATCH_REAL.stride, run.real)
+            run.launch(
+                "w01_first", k, world.buffers, self._queries(world, casts, part), n=k, any=int(any_hit),
+                two_sided=int(two_sided), buffer=buffer, caught_out=caught, told_out=told,
+            )  # fmt: skip
+            for name, array in self._read(world, caught, told).items():
+                found[name][part] = array
+
+        run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
+        return found
+
+    def all(self, world, casts, two_sided, buffer):
+        """All that each touches, ordered by query, time, feature, body, number and sphere.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``query`` and what `first` returns, of each touch.
+        """
+        n, run, be = len(casts), self.run, self.backend
+        found = []
+        each = (6 + 4 + 3) * run.real.itemsize + 4 * 3 + 8
+        touch = CATCH.stride * 4 + CATCH_REAL.stride * run.real.itemsize
+
+        def some(at, stop):
+            part, k = slice(at, stop), stop - at
+            bound = world.buffers, self._queries(world, casts, part)
+            args = {"n": k, "two_sided": int(two_sided), "buffer": buffer}
+            count = be.empty(k, np.int32)
+            none = be.empty(1, np.int32), be.empty(1, run.real)
+            begin = be.zeros(k + 1, np.int64)
+            run.launch("w02_all", k, *bound, **args, fill=0, begin_in=begin, caught_out=none[0],
+                       told_out=none[1], count_out=count)  # fmt: skip
+            begin = be.exclusive_scan(count)
+            total = int(be.item(begin))
+            if total * CATCH_REAL.stride >= 2**31 or total * touch > run.room.fits(1, held=k * each):
+                raise TooLarge(k * each + total * touch)
+            caught = be.empty(max(total, 1) * CATCH.stride, np.int32)
+            told = be.empty(max(total, 1) * CATCH_REAL.stride, run.real)
+            if total:
+                run.launch("w02_all", k, *bound, **args, fill=1, begin_in=begin, caught_out=caught,
+                           told_out=told, count_out=count)  # fmt: skip
+            rows = self._read(world, caught, told, total)
+            rows["query"] = be.to_host(caught).reshape(-1, CATCH.stride)[:total, CATCH["query"]] + at
+            keys = [rows[name] for name in ("query", "time", "feature", "body", "number", "sphere")]
+            order = np.lexsort(keys[::-1])
+            found.append({name: array[order] for name, array in rows.items()})
+
+        def refusal(at, need):
+            return (
+                f"max_bytes: expected room for all that query {at} touches, {need} bytes, got "
+                f"{run.room.max_bytes} beside the world; pass a larger max_bytes"
+            )
+
+        run.room.pieces(n, min(max(1, run.room.fits(2 * each)), PIECE), some, refusal=refusal)
+        empty = {**_results(0), "query": np.zeros(0, np.int32)}
+        return {name: np.concatenate([empty[name], *(piece[name] for piece in found)]) for name in empty}
+
+    def _queries(self, world, casts, part):
+        """Buffers of some queries."""
+        run = self.run
+        own = casts.radius if casts.form == 2 else casts.radius[part]
+        k = part.stop - part.start
+        return {
+            "form": casts.form,
+            "todo_in": run.to_device(np.arange(k, dtype=np.int32)),
+            "start_in": run.to_device(casts.start[part] - world.shift, run.real),
+            "path_in": run.to_device(casts.path[part], run.real),
+            "radius_in": run.to_device(own, run.real),
+            "turned_in": run.to_device(casts.quat[part], run.real),
+            "balls_in": run.to_device(casts.balls, run.real),
+            "cluster_in": run.to_device(casts.cluster[part], np.int32),
+            "cluster_start_in": run.to_device(casts.begin, np.int32),
+        }
+
+    def _read(self, world, caught, told, n=None):
+        """Results to the host."""
+        ints = self.backend.to_host(caught).reshape(-1, CATCH.stride)[:n]
+        reals = self.backend.to_host(told).reshape(-1, CATCH_REAL.stride)[:n]
+        rows = {name: ints[:, CATCH[column]] for name, column in NAMES.items()}
+        rows |= {name: reals[:, CATCH_REAL[name]].astype(np.float64) for name in ("time", "point", "normal")}
+        rows["point"][rows["feature"] > 0] += world.shift
+        return rows
+
+
+def _results(n):
+    """Arrays that are filled piece by piece."""
+    return {
+        "feature": np.zeros(n, np.uint8), "body": np.full(n, -1, np.int32), "face": np.full(n, -1, np.int32),
+        "number": np.full(n, -1, np.int32), "sphere": np.full(n, -1, np.int32), "time": np.ones(n),
+        "point": np.zeros((n, 3)), "normal": np.zeros((n, 3)),
+    }  # fmt: skip

@@ -1,0 +1,296 @@
+"""Arguments of swept queries checked, and made into rows; who answers them, and the `Hits` of the answers."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._options import HITS, RESULTS, Options
+from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
+from gpu_collide.backends import get_backend
+from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, Cluster, turning
+from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.geometry import prepared
+from gpu_collide.queries.pairs import warn_of_invalid
+from gpu_collide.queries.scene import Scene
+from gpu_collide.results.hits import Feature, Hits
+from gpu_collide.results.result import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gpu_collide._types import Array
+
+__all__ = ["answer", "cluster_casts", "ellipsoid_casts", "sphere_casts"]
+
+#: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
+MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
+TURNING = ("refuse", "chord")
+
+
+def sphere_casts(start: Any, path: Any, radius: Any) -> Casts:
+    """`Casts` of spheres; points have radius 0."""
+    starts, paths = _ways(start, path)
+    n = len(starts)
+    sizes = _per_query(radius, "radius", n)
+    return _checked(Casts(SPHERES, starts, paths, sizes, *_none(n)))
+
+
+def ellipsoid_casts(start: Any, path: Any, radii: Any, orientation: Any) -> Casts:
+    """`Casts` of ellipsoids."""
+    starts, paths = _ways(start, path)
+    n = len(starts)
+    sizes = _per_query(radii, "radii", n, 3)
+    if (sizes <= 0).any():
+        bad = np.flatnonzero((sizes <= 0).any(axis=1))
+        raise ValueError(
+            f"radii: expected lengths above zero, got {sizes[bad[0]].tolist()} ({bad.size} rows, first: "
+            f"{first_few(bad)}); points are for rays"
+        )
+    quat, good = _orientation(orientation, n)
+    casts = Casts(ELLIPSOIDS, starts, paths, sizes, *_none(n))
+    return _checked(replace(casts, quat=quat, moves=casts.moves & good))
+
+
+def cluster_casts(clusters: Any, start: Any, path: Any, orientation: Any) -> Casts:
+    """`Casts` of clusters: one for all, or a list and which each query has."""
+    starts, paths = _ways(start, path)
+    n = len(starts)
+    which = np.zeros(n, np.int32)
+    if isinstance(clusters, Cluster):
+        given: Any = (clusters,)
+    elif isinstance(clusters, (tuple, list)) and len(clusters) == 2 and not isinstance(clusters[0], Cluster):
+        given = tuple(clusters[0])
+        which = as_int_array(
+            clusters[1], "clusters", shape=(n,), low=0, high=max(len(given), 1), dtype=np.int32,
+            expected=f"numbers of clusters from 0 to {len(given) - 1}",
+        )  # fmt: skip
+    else:
+        raise TypeError(
+            "clusters: expected a Cluster, or a list of them and (n,) numbers in it, got "
+            f"{type(clusters).__name__}"
+        )
+    for k, cluster in enumerate(given):
+        if not isinstance(cluster, Cluster):
+            raise TypeError(f"clusters: expected Cluster, got {type(cluster).__name__} at index {k}")
+    if not given and n:
+        raise ValueError("clusters: expected at least one Cluster, got none")
+    quat, good = _orientation(orientation, n)
+    begin = np.concatenate([[0], np.cumsum([len(c) for c in given])]).astype(np.int32)
+    balls = np.concatenate([np.zeros((0, 3)), *(c.centers for c in given)])
+    radii = np.concatenate([np.zeros(0), *(c.radii for c in given)])
+    moves = np.ones(n, bool) & good
+    return _checked(Casts(CLUSTERS, starts, paths, radii, quat, balls, which, begin, moves))
+
+
+def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
+    """What spheres do not have; and all of them are swept."""
+    return np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(n, np.int32), np.zeros(1, np.int32), np.ones(n, bool)
+
+
+def _ways(start: Any, path: Any) -> tuple[Array, Array]:
+    """Starts and paths, (n, 3) each; one start or one path may do for all."""
+    starts, paths = as_float_array(start, "start"), as_float_array(path, "path")
+    for name, array in (("start", starts), ("path", paths)):
+        if array.ndim not in (1, 2) or array.shape[-1] != 3:
+            raise ValueError(f"{name}: expected shape (n, 3) or (3,), got {array.shape}")
+    if starts.ndim == paths.ndim == 2 and len(starts) != len(paths):
+        raise ValueError(
+            f"path: expected as many rows as start, {len(starts)}, or shape (3,), got {paths.shape}"
+        )
+    shape = np.broadcast_shapes(starts.shape, paths.shape)
+    shape = shape if len(shape) == 2 else (1, 3)
+    if shape[0] >= 2**30:
+        raise ValueError(f"start: expected fewer than 2**30 queries, got {shape[0]}")
+    return np.broadcast_to(starts, shape), np.broadcast_to(paths, shape)
+
+
+def _per_query(value: Any, name: str, n: int, width: int | None = None) -> Array:
+    """Lengths, of one for all or of one for each query."""
+    tail = () if width is None else (width,)
+    array = as_float_array(value, name)
+    if array.shape not in (tail, (n, *tail)):
+        raise ValueError(f"{name}: expected shape {tail} or {(n, *tail)}, got {array.shape}")
+    if (array < 0).any():
+        bad = np.flatnonzero((array < 0).reshape(len(array), -1).any(axis=1)) if array.ndim else [0]
+        raise ValueError(
+            f"{name}: expected lengths, zero or more, got {array.min()} ({len(bad)} rows, first: "
+            f"{first_few(bad)})"
+        )
+    if array.shape == tail and not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite lengths, got {array.tolist()}")
+    return np.broadcast_to(array, (n, *tail))
+
+
+def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
+    """Unit quaternions, and which rows had one."""
+    if orientation is None:
+        return np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.ones(n, bool)
+    quat = as_float_array(orientation, "orientation")
+    if quat.shape not in ((4,), (n, 4)):
+        raise ValueError(f"orientation: expected quaternions wxyz, shape (4,) or ({n}, 4), got {quat.shape}")
+    poses = Poses.from_quat_wxyz(np.zeros((n, 3)), np.broadcast_to(quat, (n, 4)))
+    return poses.unit_wxyz, poses.valid
+
+
+def _checked(casts: Casts) -> Casts:
+    """Casts in which rows that are no numbers stay where they are."""
+    good = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
+    radius = casts.radius
+    if casts.form != CLUSTERS:
+        good &= np.isfinite(radius.reshape(len(good), -1)).all(axis=1)
+        radius = np.where(good.reshape(-1, *[1] * (radius.ndim - 1)), radius, 1.0)
+    good &= casts.moves
+    rows = good[:, None]
+    return replace(
+        casts,
+        start=np.where(rows, casts.start, 0.0),
+        path=np.where(rows, casts.path, 0.0),
+        radius=np.ascontiguousarray(radius),
+        moves=good,
+    )
+
+
+@contextmanager
+def _open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
+    """The bodies of a world, and what a `Scene` keeps of them (else None)."""
+    if isinstance(world, Scene):
+        with world.held() as (bodies, _, resident):
+            yield bodies, resident
+        return
+    if not isinstance(world, Bodies):
+        raise TypeError(
+            f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
+        )
+    invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
+    warn_of_invalid(world, invalid, "are not there", stacklevel=6)
+    yield world, None
+
+
+def _engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any:
+    """Who answers: where a `Scene` is kept, else according to the arguments (None: not given)."""
+    if isinstance(world, Scene):
+        for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
+            if value is not None:
+                raise ValueError(
+                    f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; pass "
+                    "it to the Scene"
+                )
+        options, where = world.options, world.backend
+    else:
+        options = Options.checked(
+            precision="mixed" if precision is None else precision,
+            backend="auto" if backend is None else backend,
+            max_bytes=max_bytes,
+        )
+        where = get_backend(options.backend, options.precision, ("sweep",))
+    if where.kind == "reference":
+        from gpu_collide.reference.sweep import Reference
+
+        return Reference()
+    from gpu_collide.pipeline.sweep import Sweep
+
+    return Sweep(where, options.precision, options.max_bytes)
+
+
+def answer(
+    casts: Casts,
+    world: Any,
+    hits: Any,
+    two_sided: Any,
+    buffer: Any,
+    turns: Any,
+    precision: Any,
+    backend: Any,
+    max_bytes: Any,
+    results: Any,
+) -> Hits:
+    """`Hits` of what is swept through a world."""
+    check_choice(hits, "hits", HITS)
+    check_choice(results, "results", RESULTS)
+    if results == "device":
+        raise ValueError(
+            "results: expected 'auto' or 'host', got 'device'; what is swept is answered in arrays of the host"
+        )
+    check_choice(turns, "turning", TURNING)
+    two_sided, zone = check_bool(two_sided, "two_sided"), _buffer(buffer)
+    engine = _engine_for(world, precision, backend, max_bytes)
+    with _open_world(world) as (bodies, resident):
+        error = _turning_error(casts, bodies, turns)
+        within = _within(casts, bodies, engine.precision)
+        still = casts.moves & within
+        rows = replace(casts, path=np.where(still[:, None], casts.path, 0.0),
+                       start=np.where(still[:, None], casts.start, 0.0), moves=still)  # fmt: skip
+        made = engine.world(bodies, resident)
+        if hits == "all":
+            found = engine.all(made, rows, two_sided, zone)
+        else:
+            found = engine.first(made, rows, two_sided, zone, hits == "any")
+    info = engine.about() | ({} if error is None else {"turning": error})
+    n = len(casts)
+    if hits == "all":
+        count = np.bincount(found["query"], minlength=n)
+        offsets, hit = np.concatenate([[0], np.cumsum(count)]), count > 0
+    else:
+        found["query"] = np.arange(n, dtype=np.int32)
+        offsets, hit = np.arange(n + 1), found["feature"] != Feature.NONE
+    status = np.where(hit, Status.HIT, Status.MISS)
+    status[~within] = Status.UNRESOLVED
+    status[~casts.moves] = Status.INVALID_INPUT
+    return Hits(status=status.astype(np.uint8), offsets=offsets.astype(np.int64), info=info, **found)
+
+
+def _buffer(buffer: Any) -> float:
+    if isinstance(buffer, (bool, np.bool_)) or not isinstance(buffer, (int, float, np.integer, np.floating)):
+        raise TypeError(f"buffer: expected a number, got {type(buffer).__name__}")
+    if not (buffer >= 0 and np.isfinite(buffer)):
+        raise ValueError(f"buffer: expected a finite length, zero or more, got {buffer}")
+    return float(buffer)
+
+
+def _within(casts: Casts, bodies: Bodies, precision: str) -> Array:
+    """Which rows have lengths that the precision can multiply."""
+    least = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
+    reach = np.abs(casts.start).max(axis=1, initial=0.0) + np.abs(casts.path).max(axis=1, initial=0.0)
+    if casts.form == ELLIPSOIDS:
+        most = casts.radius.max(axis=1)
+        reach = (reach + most) * (most / casts.radius.min(axis=1))
+    elif casts.form == SPHERES:
+        reach = reach + casts.radius
+    else:
+        reach = reach + np.abs(casts.balls).max(initial=0.0) + casts.radius.max(initial=0.0)
+    return np.asarray(reach <= MOST["mixed" if precision == "reference" else precision] * least)
+
+
+def _turning_error(casts: Casts, bodies: Bodies, turns: str) -> float | None:
+    """How far from its path a centre may be taken to be; None if no body turns."""
+    valid = bodies.start.valid & bodies.end.valid
+    which = np.flatnonzero(turning(bodies) & valid)
+    if not which.size:
+        return None
+    if turns == "refuse":
+        raise ValueError(
+            f"world: expected bodies that move without turning, got {which.size} that turn, first: "
+            f"{first_few(which)}; pass turning='chord' to have paths taken for straight as these bodies see "
+            "them, or use collide, which turns exactly"
+        )
+    if not len(casts):
+        return 0.0
+    a, b = bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which]
+    chord = np.minimum(np.sqrt(((a - b) ** 2).sum(axis=1)), np.sqrt(((a + b) ** 2).sum(axis=1)))
+    angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
+    p0, way = bodies.start.position[which], (bodies.end.position - bodies.start.position)[which]
+    ends = [casts.start, casts.start + casts.path]
+    low = np.minimum(*(e.min(axis=0) for e in ends))
+    high = np.maximum(*(e.max(axis=0) for e in ends))
+    reach = np.abs(casts.balls).max(initial=0.0) * np.sqrt(3.0)
+    far = reach + np.maximum(*(np.linalg.norm(np.maximum(high - p, p - low), axis=1) for p in (p0, p0 + way)))
+    speed = np.linalg.norm(casts.path, axis=1).max() + np.linalg.norm(way, axis=1)
+    bound = (angle * angle * far + 2.0 * angle * speed) / 8.0
+    if casts.form == ELLIPSOIDS:
+        bound = bound + angle * (casts.radius.max(axis=1) - casts.radius.min(axis=1)).max()
+    return float(bound.max())

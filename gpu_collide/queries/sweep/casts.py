@@ -1,0 +1,281 @@
+"""`rays`, `spheres`, `ellipsoids` and `clusters`: the public queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpu_collide.queries.sweep.arguments import answer, cluster_casts, ellipsoid_casts, sphere_casts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from gpu_collide._types import ArrayLike, BackendName, HitsWanted, Precision, ResultsOn
+    from gpu_collide.bodies.casts import Cluster
+    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.queries.scene import Scene
+    from gpu_collide.results.hits import Hits
+
+__all__ = ["clusters", "ellipsoids", "rays", "spheres"]
+
+
+def rays(
+    start: ArrayLike,
+    path: ArrayLike,
+    world: Scene | Bodies,
+    *,
+    hits: HitsWanted = "first",
+    two_sided: bool = False,
+    buffer: float = 0.0,
+    turning: Literal["refuse", "chord"] = "refuse",
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+    results: ResultsOn = "auto",
+) -> Hits:
+    """What points touch that go along straight paths.
+
+    Parameters
+    ----------
+    start : (n, 3) or (3,) array_like
+        Where each begins, in the world.
+    path : (n, 3) or (3,) array_like
+        The way that it goes, in the unit of lengths: a ray ends where its path does.
+    world : Scene or Bodies
+        What is met: bodies at rest, or with a start and an end, which they move between while the points go
+        along their paths. Rules of a scene do not apply.
+    hits : {"first", "any", "all"}, optional
+        The first touch of each; whether there is one, and whichever was found first; or all that there would
+        be if nothing stopped it.
+    two_sided : bool, optional
+        Faces are met from behind as well. By default only from the front, unless the mesh is ``two_sided``.
+    buffer : float, optional
+        Distance to be kept: `Hits.time` is earlier, by as much as the point needs to be this far from the
+        plane of contact, but not before 0. It does not make hits of what is only passed near.
+    turning : {"refuse", "chord"}, optional
+        What to do with bodies that turn between start and end: refuse them, or take for straight the paths
+        that those bodies see; ``info["turning"]`` is then a bound on the error. See Notes.
+    precision, backend, max_bytes
+        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given
+        then.
+    results : {"auto", "host"}, optional
+        Results are arrays of the host.
+
+    Returns
+    -------
+    Hits
+        A row for each query; with ``hits="all"``, for each touch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed; bodies that turn.
+    MemoryLimitError
+        The world, or what one query touches, does not fit `max_bytes`.
+    BackendUnavailableError
+        The backend asked for is not there.
+
+    Warns
+    -----
+    RuntimeWarning
+        Bodies of the world with invalid poses; they are not there.
+
+    Notes
+    -----
+    A point meets faces only; an edge or a corner it meets as part of a face, and none lets it pass, since sides of
+    shared edges are computed once and exactly. A point on a face, within rounding, is in front of it.
+    ``docs/sweep.md`` has the formulas, and what is said of bodies that turn.
+
+    References
+    ----------
+    .. [1] T. Schroeder, "Collision Detection Using Ray Casting", Game Developer, 2001.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> here = gc.Poses.identity(1)
+    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> found = gc.sweep.rays([[0, 0, 3], [5, 0, 3]], [0, 0, -5], world)
+    >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
+    ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
+    """
+    casts = sphere_casts(start, path, 0.0)
+    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+
+
+def spheres(
+    start: ArrayLike,
+    path: ArrayLike,
+    radius: ArrayLike,
+    world: Scene | Bodies,
+    *,
+    hits: HitsWanted = "first",
+    two_sided: bool = False,
+    buffer: float = 0.0,
+    turning: Literal["refuse", "chord"] = "refuse",
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+    results: ResultsOn = "auto",
+) -> Hits:
+    """What spheres touch whose centres go along straight paths.
+
+    Parameters
+    ----------
+    start, path
+        As in `rays`, of the centres.
+    radius : float or (n,) array_like
+        Zero or more.
+    world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+        As in `rays`.
+
+    Returns
+    -------
+    Hits
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As in `rays`; a negative radius.
+
+    Notes
+    -----
+    Touched is the first face, edge or vertex that comes within the radius while it is approached. What is
+    within the radius at the start is touched at time 0 if it is approached, else not at all: what sinks in may
+    leave. Edges and vertices count only if the centre is in front of one of their faces when they are
+    touched.
+
+    References
+    ----------
+    .. [1] T. Schroeder, see `rays`; the quadratic of the edge, the inside test and the clip fraction as
+       ``docs/sweep.md`` has them.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> here = gc.Poses.identity(1)
+    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> found = gc.sweep.spheres([[0, 0, 3], [0.9, 0, 3]], [0, 0, -4], 0.5, world)
+    >>> found.time.round(6).tolist(), [gc.sweep.Feature(f).name for f in found.feature]
+    ([0.5, 0.525], ['FACE', 'EDGE'])
+    """
+    casts = sphere_casts(start, path, radius)
+    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+
+
+def ellipsoids(
+    start: ArrayLike,
+    path: ArrayLike,
+    radii: ArrayLike,
+    world: Scene | Bodies,
+    *,
+    orientation: ArrayLike | None = None,
+    hits: HitsWanted = "first",
+    two_sided: bool = False,
+    buffer: float = 0.0,
+    turning: Literal["refuse", "chord"] = "refuse",
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+    results: ResultsOn = "auto",
+) -> Hits:
+    """What ellipsoids touch whose centres go along straight paths, without turning.
+
+    Parameters
+    ----------
+    start, path
+        As in `rays`, of the centres.
+    radii : (3,) or (n, 3) array_like
+        Along the ellipsoid's own axes, above zero.
+    world
+        As in `rays`.
+    orientation : (n, 4) or (4,) array_like, optional
+        Unit quaternions wxyz, from the ellipsoid's axes to the world's. Default: they are the same.
+    hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+        As in `rays`.
+
+    Returns
+    -------
+    Hits
+        A row whose orientation is no unit quaternion has the status INVALID_INPUT.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As in `rays`; radii that are not above zero.
+
+    Notes
+    -----
+    Lengths along each axis of the ellipsoid are divided by its radius, which makes it a sphere, wherever the
+    bodies of the world lie; normals come back by the inverse transpose. Which of several features is nearest
+    is told in these lengths.
+
+    References
+    ----------
+    .. [1] K. Fauerby, "Collision detection & Response", 2000, which divides in the obstacle's axes.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> here = gc.Poses.identity(1)
+    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> gc.sweep.ellipsoids([0, 0, 3], [0, 0, -4], [0.2, 0.2, 1.0], world).time.tolist()
+    [0.375]
+    """
+    casts = ellipsoid_casts(start, path, radii, orientation)
+    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+
+
+def clusters(
+    clusters: Cluster | tuple[Sequence[Cluster], ArrayLike],
+    start: ArrayLike,
+    path: ArrayLike,
+    world: Scene | Bodies,
+    *,
+    orientation: ArrayLike | None = None,
+    hits: HitsWanted = "first",
+    two_sided: bool = False,
+    buffer: float = 0.0,
+    turning: Literal["refuse", "chord"] = "refuse",
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+    results: ResultsOn = "auto",
+) -> Hits:
+    """What objects made of spheres touch that go along straight paths, without turning.
+
+    Parameters
+    ----------
+    clusters : Cluster, or (list of Cluster, (n,) array_like of int)
+        One for all queries, or a list and which of it each query has.
+    start, path
+        As in `rays`, of the cluster's origin.
+    world
+        As in `rays`.
+    orientation : (n, 4) or (4,) array_like, optional
+        Unit quaternions wxyz, from the cluster's axes to the world's. Default: they are the same.
+    hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+        As in `rays`.
+
+    Returns
+    -------
+    Hits
+        `Hits.sphere` says which sphere of the cluster touches.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As in `rays`; something else than clusters, or a number that is none of the list's.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> here = gc.Poses.identity(1)
+    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> car = gc.sweep.Cluster([[-1, 0, 0], [1, 0, 0]], [0.5, 0.6])
+    >>> found = gc.sweep.clusters(car, [[0, 0, 3]], [0, 0, -4], world)
+    >>> round(float(found.time[0]), 6), int(found.sphere[0])
+    (0.517087, 1)
+    """
+    casts = cluster_casts(clusters, start, path, orientation)
+    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)

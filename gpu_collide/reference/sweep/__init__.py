@@ -1,0 +1,7 @@
+"""Swept spheres in NumPy float64: every query against every feature, by the quadratics as they are printed."""
+
+from __future__ import annotations
+
+from gpu_collide.reference.sweep._world import Reference
+
+__all__ = ["Reference"]

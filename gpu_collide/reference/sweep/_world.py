@@ -1,0 +1,50 @@
+"""The verbs of `gpu_collide.pipeline.sweep.Sweep`: every query against every feature of every body."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_collide.reference.sweep.w01_first import first_touches
+from gpu_collide.reference.sweep.w02_all import all_touches
+
+__all__ = ["Reference"]
+
+
+class World(NamedTuple):
+    """Bodies."""
+
+    bodies: object
+
+
+class Reference:
+    """NumPy in float64, whatever the precision asked for; without trees, and without a limit of memory."""
+
+    precision = "double"
+
+    def about(self):
+        """Backend, device and precision, as ``info`` tells them."""
+        return {"backend": "reference", "device": "NumPy", "precision": "double", "timings": {}}
+
+    def world(self, bodies, resident=None):
+        """The world of some bodies."""
+        return World(bodies)
+
+    def first(self, world, casts, two_sided, buffer, any_hit):
+        """As `Sweep.first`; any touch is the first one."""
+        n = len(casts)
+        found = {
+            "feature": np.zeros(n, np.uint8), "body": np.full(n, -1, np.int32),
+            "face": np.full(n, -1, np.int32), "number": np.full(n, -1, np.int32),
+            "sphere": np.full(n, -1, np.int32), "time": np.ones(n), "point": np.zeros((n, 3)),
+            "normal": np.zeros((n, 3)),
+        }  # fmt: skip
+        rows = first_touches(world.bodies, casts, two_sided, buffer)
+        for name in found:
+            found[name][rows["query"]] = rows[name]
+        return found
+
+    def all(self, world, casts, two_sided, buffer):
+        """As `Sweep.all`."""
+        return all_touches(world.bodies, casts, two_sided, buffer)

@@ -1,0 +1,156 @@
+"""Stage w02: all that each query would touch if nothing stopped it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
+from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
+from gpu_collide.reference.sweep._touch import ROUNDING, dot, edge_times, face_times, vertex_times
+
+__all__ = ["FIELDS", "all_touches", "touches"]
+
+FACE, EDGE, VERTEX = 1, 2, 3
+FIELDS = {
+    "query": np.int32, "feature": np.uint8, "body": np.int32, "face": np.int32, "number": np.int32,
+    "sphere": np.int32, "time": np.float64, "touch": np.float64, "point": np.float64, "normal": np.float64,
+}  # fmt: skip
+
+
+def all_touches(bodies, casts, two_sided, buffer):
+    """Rows of all touches, ordered by query, time, feature, body, number and sphere."""
+    rows = touches(bodies, casts, two_sided, buffer)
+    keys = [rows[name] for name in ("query", "time", "feature", "body", "number", "sphere")]
+    order = np.lexsort(keys[::-1])
+    return {name: array[order] for name, array in rows.items() if name != "touch"}
+
+
+def touches(bodies, casts, two_sided, buffer):
+    """Rows of all touches, in no order; ``touch`` is the time without the buffer."""
+    found = {name: [np.zeros((0, 3) if name in ("point", "normal") else 0, t)] for name, t in FIELDS.items()}
+    valid = bodies.start.valid & bodies.end.valid
+    for begin, which, start, radius, quat in _balls(casts):
+        for body in np.flatnonzero(valid):
+            seen = _Seen(bodies, body, start, casts.path[which], radius, quat, casts.form == ELLIPSOIDS)
+            for row in seen.touches(two_sided or bodies.meshes[bodies.shape[body]].two_sided, buffer):
+                row["query"] = which[row["query"]]
+                row["body"], row["sphere"] = (
+                    np.full(len(row["query"]), body),
+                    np.full(len(row["query"]), begin),
+                )
+                for name, values in row.items():
+                    found[name].append(values)
+    return {name: np.concatenate(parts).astype(FIELDS[name]) for name, parts in found.items()}
+
+
+def _balls(casts):
+    """(number of the ball, rows that have one, their centres, radii, orientations), ball by ball."""
+    rows = np.arange(len(casts))
+    if casts.form != CLUSTERS:
+        quat = casts.quat if casts.form == ELLIPSOIDS else None
+        yield 0, rows, casts.start, casts.radius, quat
+        return
+    count = np.diff(casts.begin)[casts.cluster]
+    for k in range(int(count.max(initial=0))):
+        which = rows[count > k]
+        ball = casts.begin[casts.cluster[which]] + k
+        centre = casts.start[which] + rotate(casts.quat[which], casts.balls[ball])
+        yield k, which, centre, casts.radius[ball], None
+
+
+class _Seen:
+    """Queries as a body sees them: in its own frame, and for ellipsoids in units of their radii."""
+
+    def __init__(self, bodies, body, start, path, radius, quat, ellipsoid):
+        n = len(start)
+        self.mesh = bodies.meshes[bodies.shape[body]]
+        self.place = bodies.start.position[body], bodies.end.position[body]
+        first = np.broadcast_to(bodies.start.unit_wxyz[body], (n, 4))
+        last = np.broadcast_to(bodies.end.unit_wxyz[body], (n, 4)) if turning(bodies)[body] else first
+        self.turns = first, last
+        self.c = rotate(conjugate(first), start - self.place[0])
+        if turning(bodies)[body]:
+            self.v = rotate(conjugate(last), start + path - self.place[1]) - self.c
+        else:
+            self.v = rotate(conjugate(first), path - (self.place[1] - self.place[0]))
+        self.radius, self.axes, self.radii = radius, None, None
+        if ellipsoid:
+            self.axes, self.radii, self.radius = multiply(conjugate(first), quat), radius, np.ones(n)
+
+    def unit(self, x):
+        """Points, (n, 3) from the centre, in units of the radii."""
+        return x if self.axes is None else rotate(conjugate(self.axes), x) / self.radii
+
+    def unit_normal(self, x):
+        """The same of normals."""
+        if self.axes is None:
+            return x
+        y = rotate(conjugate(self.axes), x) * self.radii
+        return y / np.sqrt(dot(y, y))[:, None]
+
+    def touches(self, two_sided, buffer):
+        """Rows of each feature."""
+        mesh, n = self.mesh, len(self.c)
+        zero, v = np.zeros((n, 3)), self.unit(self.v)
+        at = self.unit
+        planes = [self.unit_normal(np.broadcast_to(p[:3], (n, 3))) for p in mesh.face_planes]
+        for f, normal in enumerate(planes):
+            loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
+            corners = np.array([at(mesh.vertices[k] - self.c) for k in loop])
+            time = face_times(corners, normal, zero, v, self.radius, two_sided)
+            yield self._rows(FACE, f, np.full(n, f), time, corners[:2], normal, v, buffer, two_sided)
+        if not (self.radius > 0).any():
+            return
+        for e, ends in enumerate(mesh.edges):
+            a, b = (at(mesh.vertices[k] - self.c) for k in ends)
+            time = np.where(self.radius > 0, edge_times(a, b, zero, v, self.radius), np.inf)
+            faces = np.sort(mesh.edge_faces[mesh.edge_face_start[e] : mesh.edge_face_start[e + 1]] >> 1)
+            front = self._front(a, v, time, faces, planes, two_sided)
+            yield self._rows(EDGE, e, front, time, (a, b), None, v, buffer, two_sided)
+        for k in range(len(mesh.vertices)):
+            faces = np.sort(mesh.vertex_faces[mesh.vertex_face_start[k] : mesh.vertex_face_start[k + 1]])
+            a = at(mesh.vertices[k] - self.c)
+            time = np.where(self.radius > 0, vertex_times(a, zero, v, self.radius), np.inf)
+            front = self._front(a, v, time, faces, planes, two_sided)
+            yield self._rows(VERTEX, k, front, time, (a, a), None, v, buffer, two_sided)
+
+    def _front(self, a, v, time, faces, planes, two_sided):
+        """The first of some faces that the centre is in front of; -1: of none."""
+        here = np.where(np.isfinite(time), time, 0.0)[:, None] * v - a
+        size = 1.0 + np.abs(a).max(axis=1)
+        front = np.full(len(time), -1)
+        for f in faces[::-1]:
+            front[two_sided | (dot(planes[f], here) >= -ROUNDING * size)] = f
+        return front
+
+    def _rows(self, feature, number, face, time, ends, normal, v, buffer, two_sided):
+        """Those that touch, in the world."""
+        q = np.flatnonzero(np.isfinite(time) & (face >= 0))
+        t, n = time[q][:, None], len(q)
+        centre, a, b = t * v[q], ends[0][q], ends[1][q]
+        if feature == FACE:
+            out = normal[q]
+            if two_sided:
+                out = np.where((dot(out, -a) < 0)[:, None], -out, out)
+            point = centre - dot(out, centre - a)[:, None] * out
+        else:
+            e = b - a
+            with np.errstate(invalid="ignore"):
+                share = np.where(dot(e, e) > 0, dot(centre - a, e) / dot(e, e), 0.0)
+            point = a + np.clip(share, 0.0, 1.0)[:, None] * e
+            out = (centre - point) / np.sqrt(dot(centre - point, centre - point))[:, None]
+        if self.axes is not None:
+            point = rotate(self.axes[q], point * self.radii[q])
+            out = rotate(self.axes[q], out / self.radii[q])
+            out = out / np.sqrt(dot(out, out))[:, None]
+        speed = -dot(out, self.v[q])
+        first, last = (quat[q] for quat in self.turns)
+        last = np.where(dot(first, last)[:, None] < 0, -last, last)
+        turned = (1.0 - t) * first + t * last
+        turned = turned / np.sqrt(dot(turned, turned))[:, None]
+        place = self.place[0] + t * (self.place[1] - self.place[0])
+        return {
+            "query": q, "feature": np.full(n, feature), "face": face[q], "number": np.full(n, number),
+            "touch": time[q], "time": np.maximum(time[q] - (buffer / speed if buffer else 0.0), 0.0),
+            "point": rotate(turned, point + self.c[q]) + place, "normal": rotate(turned, out),
+        }  # fmt: skip

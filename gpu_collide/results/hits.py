@@ -1,0 +1,123 @@
+"""`Hits`: what swept points, spheres, ellipsoids and clusters touch."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gpu_collide.results.faults import hits_faults
+from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Feature", "Hits"]
+
+
+class Feature(enum.IntEnum):
+    """What of an obstacle is touched."""
+
+    NONE = 0  #: nothing
+    FACE = 1
+    EDGE = 2
+    VERTEX = 3
+
+
+_ROWS: dict[str, Field] = {
+    "query": (np.int32, ()),
+    "time": (np.float64, ()),
+    "point": (np.float64, (3,)),
+    "normal": (np.float64, (3,)),
+    "body": (np.int32, ()),
+    "face": (np.int32, ()),
+    "feature": (np.uint8, ()),
+    "number": (np.int32, ()),
+    "sphere": (np.int32, ()),
+}
+_STATUS: dict[str, Field] = {"status": (np.uint8, ())}
+_OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Hits(Result):
+    """What is touched on straight paths: with ``hits="first"`` or ``"any"`` a row for each query, with
+    ``"all"`` a row for each touch, ordered by (query, time, feature, body, number, sphere).
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status` of each query: MISS, nothing is touched; HIT, something is; INVALID_INPUT, numbers that are
+        not finite; UNRESOLVED, lengths beyond what the precision has digits for, so that nothing is said.
+    offsets : (n + 1,) int64
+        Rows ``offsets[i]:offsets[i + 1]`` are those of query i.
+    query : (r,) int32
+        Query of each row.
+    time : (r,) float64
+        Share of the path at which it is touched, less what keeps the buffer, in [0, 1]; 1 where nothing is.
+    point : (r, 3) float64
+        Where it is touched, in the world. Zero where nothing is touched, as `normal`.
+    normal : (r, 3) float64
+        Unit, of what is touched: from the point towards the centre, of an ellipsoid across its surface.
+    body : (r,) int32
+        Body of the world; -1 where nothing is touched, as for the numbers below.
+    face : (r,) int32
+        Face of the body's `Mesh`; of an edge or a vertex, the first of its faces that the centre is in front
+        of.
+    feature : (r,) uint8
+        `Feature`: what is touched first. If several are at once, the least by feature, body, number and
+        sphere.
+    number : (r,) int32
+        Number of the face, edge or vertex in the body's `Mesh`.
+    sphere : (r,) int32
+        Of a cluster: which of its spheres; else 0.
+    info : dict
+        Backend, device, precision, timings; where bodies turn, ``turning``: a bound on how far from its path a
+        centre is taken to be, of all queries.
+    """
+
+    _format: ClassVar[FileFormat] = FileFormat(
+        version=1,
+        first_with_checksums=1,
+        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_STATUS | _OFFSETS | _ROWS).items()},
+        faults=hits_faults,
+        kind="Hits",
+    )
+
+    status: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    query: NDArray[np.int32]
+    time: NDArray[np.float64]
+    point: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    body: NDArray[np.int32]
+    face: NDArray[np.int32]
+    feature: NDArray[np.uint8]
+    number: NDArray[np.int32]
+    sphere: NDArray[np.int32]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_STATUS, len(self.status))
+        self._freeze(_OFFSETS, len(self.status) + 1)
+        self._freeze(_ROWS, len(self.time))
+        object.__setattr__(self, "info", dict(self.info))
+
+    @property
+    def hit(self) -> NDArray[np.bool_]:
+        """(n,) bool: which queries touch something."""
+        return self.status == Status.HIT
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        lines = ["Hits", f"  queries   {len(self.status)}: {counted(self.status, Status) or 'none'}"]
+        found = self.feature != Feature.NONE
+        if found.any():
+            lines.append(f"  touched   {counted(self.feature[found], Feature)}")
+            lines.append(f"  time      {self.time[found].min():.6g} to {self.time[found].max():.6g}")
+        made = [str(self.info[key]) for key in ("backend", "device", "precision") if self.info.get(key)]
+        return "\n".join(lines + (["  made by   " + ", ".join(made)] if made else []))

@@ -1,0 +1,130 @@
+/* gc_catch.h: what a swept sphere touches, which of two touches comes first, and what is told of one.
+ * needs: sweep/gc_touch.h
+ */
+#ifndef GC_CATCH_H
+#define GC_CATCH_H
+
+/* a touch: ints */
+#define GC_CATCH_STRIDE 6
+#define GC_CATCH_COLUMNS(ONE, MANY, X) \
+    ONE(X, query) \
+    ONE(X, kind) /* GC_TOUCH_*; none: GC_TOUCH_NONE */ \
+    ONE(X, body) \
+    ONE(X, face)   /* number in the mesh: of an edge or a vertex, the first one that it is touched in front of */ \
+    ONE(X, number) /* of the face, edge or vertex in the mesh */ \
+    ONE(X, ball)   /* of a cluster */
+GC_RECORD(GC_CATCH)
+
+/* reals of it */
+#define GC_CATCH_REAL_STRIDE 7
+#define GC_CATCH_REAL_COLUMNS(ONE, MANY, X) \
+    ONE(X, time) \
+    MANY(X, point, 3) /* world */ \
+    MANY(X, normal, 3)
+GC_RECORD(GC_CATCH_REAL)
+
+typedef struct {
+    GC_FIELDS(GC_CATCH, int)
+    int at; /* place among the features of its kind */
+    gc_real time;
+} gc_catch;
+
+/* Is a touch of these before the one that was caught? By time, kind, body, number, ball; never by what was found first. */
+GC_FN int gc_catch_before(const gc_catch *a, const gc_catch *b)
+{
+    if (a->time != b->time) return a->time < b->time;
+    if (b->kind == GC_TOUCH_NONE) return 1;
+    if (a->kind != b->kind) return a->kind < b->kind;
+    if (a->body != b->body) return a->body < b->body;
+    if (a->number != b->number) return a->number < b->number;
+    return a->ball < b->ball;
+}
+
+/* Point and unit normal of a touch in the stretched frame of the body, from the centre at the start. */
+GC_FN void gc_catch_where(
+    const gc_world *w,
+    const gc_ground *g,
+    const gc_view *v,
+    const gc_catch *c,
+    gc_vec *point,
+    gc_vec *normal)
+{
+    gc_vec centre = gc_scale(v->way, c->time);
+    if (c->kind == GC_TOUCH_FACE) {
+        gc_vec n = gc_view_normal(v, gc_ground_plane(w, g, c->at));
+        gc_vec y = gc_view_point(v, gc_ground_corner(w, g, gc_ground_begin(w, g, c->at, GC_GROUND_FACE_corner)));
+        if (g->two_sided && gc_dot(n, y) > GC_R(0.0)) n = gc_scale(n, GC_R(-1.0));
+        *normal = n;
+        *point = gc_sub(centre, gc_scale(n, gc_dot(n, gc_sub(centre, y))));
+        return;
+    }
+    if (c->kind == GC_TOUCH_EDGE) {
+        gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
+        gc_vec y = gc_view_point(v, a), e = gc_view_vector(v, gc_sub(b, a));
+        gc_real f = gc_dot(gc_sub(centre, y), e) / gc_dot(e, e);
+        *point = gc_add(y, gc_scale(e, GC_MIN(GC_MAX(f, GC_R(0.0)), GC_R(1.0))));
+    } else {
+        *point = gc_view_point(v, gc_load_vec(w->reals + g->tip, c->at));
+    }
+    *normal = gc_sub(centre, *point);
+    *normal = gc_unit(*normal, gc_unit(gc_scale(v->way, GC_R(-1.0)), *normal));
+}
+
+/* the orientation of a body at a time: between start and end the short way, by their mean if it turns */
+GC_FN gc_quat gc_obstacle_turned(const gc_world *w, int body, gc_real time)
+{
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
+    gc_quat a = gc_load_quat(at + GC_OBSTACLE_quat, 0), b;
+    gc_real f;
+    if (!w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) return a;
+    b = gc_load_quat(at + GC_OBSTACLE_end, 0);
+    f = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < GC_R(0.0) ? -time : time;
+    time = GC_R(1.0) - time;
+    return gc_quat_unit(
+        gc_quat_make(a.w * time + b.w * f, a.x * time + b.x * f, a.y * time + b.y * f, a.z * time + b.z * f));
+}
+
+/* Time, point and normal of a touch as they are told: in the world, the time less what keeps the buffer. */
+GC_LARGE void gc_catch_tell(const gc_world *w, const gc_ball *b, const gc_catch *c, gc_real *told)
+{
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * c->body;
+    int shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape];
+    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
+    gc_real scale = size[GC_GROUND_SIZE_scale], time = c->time, speed;
+    gc_quat turned = gc_obstacle_turned(w, c->body, time);
+    gc_vec point, normal, away;
+    gc_ground g;
+    gc_view v;
+    gc_ground_load(w, shape, &g);
+    gc_view_make(w, b, c->body, &v);
+    gc_catch_where(w, &g, &v, c, &point, &normal);
+    if (!v.round) {
+        /* back through the lens: its rows are axes times f, those of normals axes over f */
+        point = gc_make(
+            v.normal[0] * point.x + v.normal[3] * point.y + v.normal[6] * point.z,
+            v.normal[1] * point.x + v.normal[4] * point.y + v.normal[7] * point.z,
+            v.normal[2] * point.x + v.normal[5] * point.y + v.normal[8] * point.z);
+        normal = gc_make(
+            v.lens[0] * normal.x + v.lens[3] * normal.y + v.lens[6] * normal.z,
+            v.lens[1] * normal.x + v.lens[4] * normal.y + v.lens[7] * normal.z,
+            v.lens[2] * normal.x + v.lens[5] * normal.y + v.lens[8] * normal.z);
+        normal = gc_unit(normal, normal);
+    }
+    speed = -gc_dot(normal, v.line) * scale;
+    if (b->buffer > GC_R(0.0)) {
+        time = speed > GC_R(0.0) ? GC_MAX(time - b->buffer / speed, GC_R(0.0)) : GC_R(0.0);
+    }
+    away = gc_quat_rotate(turned, gc_add(gc_scale(gc_add(point, v.centre), scale), gc_load_vec(size, 0)));
+    point = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), gc_scale(gc_load_vec(at + GC_OBSTACLE_way, 0), c->time));
+    point = gc_add(point, away);
+    normal = gc_quat_rotate(turned, normal);
+    told[GC_CATCH_REAL_time] = time;
+    told[GC_CATCH_REAL_point] = point.x;
+    told[GC_CATCH_REAL_point + 1] = point.y;
+    told[GC_CATCH_REAL_point + 2] = point.z;
+    told[GC_CATCH_REAL_normal] = normal.x;
+    told[GC_CATCH_REAL_normal + 1] = normal.y;
+    told[GC_CATCH_REAL_normal + 2] = normal.z;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* gc_ground.h: what spheres are swept against: features of meshes, bodies with their motion, trees over both.
+ * needs: sweep/gc_wide.h
+ *
+ * Features stand in the order of the mesh's tree of faces (gpu_collide/geometry/ground.py): the faces of a leaf are a range, and so
+ * are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its scale, a power of two.
+ */
+#ifndef GC_GROUND_H
+#define GC_GROUND_H
+
+/* Ints of a mesh: places count from the start of the ints, reals or nodes of all meshes. */
+#define GC_GROUND_STRIDE 13
+#define GC_GROUND_COLUMNS(ONE, MANY, X) \
+    ONE(X, face)   /* ints: (faces + 1, GC_GROUND_FACE_STRIDE) */ \
+    ONE(X, source) /* ints: (faces,) number in the mesh */ \
+    ONE(X, edge)   /* ints: (edges + 1, GC_GROUND_EDGE_STRIDE) */ \
+    ONE(X, vertex) /* ints: the same of vertices */ \
+    ONE(X, around) /* ints: faces at edges and vertices, by their number in the mesh */ \
+    ONE(X, plane)  /* reals: (faces, 3) outward normals */ \
+    ONE(X, corner) /* reals: (corners, 3) of the loops */ \
+    ONE(X, side)   /* reals: (edges, 6) both ends */ \
+    ONE(X, tip)    /* reals: (vertices, 3) */ \
+    ONE(X, node)   /* nodes: (nodes, GC_WIDE_STRIDE), the first is the root */ \
+    ONE(X, kid)    /* ints: (nodes, GC_WIDE) */ \
+    ONE(X, two_sided) \
+    ONE(X, faces)
+GC_RECORD(GC_GROUND)
+
+#define GC_GROUND_FACE_STRIDE 3
+#define GC_GROUND_FACE_COLUMNS(ONE, MANY, X) \
+    ONE(X, corner) /* where its corners begin; those of the next face end them */ \
+    ONE(X, edge) \
+    ONE(X, vertex)
+GC_RECORD(GC_GROUND_FACE)
+
+#define GC_GROUND_EDGE_STRIDE 2
+#define GC_GROUND_EDGE_COLUMNS(ONE, MANY, X) \
+    ONE(X, source) /* number in the mesh */ \
+    ONE(X, around) /* where its faces begin */
+GC_RECORD(GC_GROUND_EDGE)
+
+/* size of a mesh: reals, user units; the box is in those of the mesh */
+#define GC_GROUND_SIZE_STRIDE 11
+#define GC_GROUND_SIZE_COLUMNS(ONE, MANY, X) \
+    MANY(X, centre, 3) \
+    ONE(X, scale) /* user length = scale * length */ \
+    ONE(X, shrink) \
+    MANY(X, low, 3) \
+    MANY(X, high, 3)
+GC_RECORD(GC_GROUND_SIZE)
+
+/* a body of the world: reals */
+#define GC_OBSTACLE_STRIDE 14
+#define GC_OBSTACLE_COLUMNS(ONE, MANY, X) \
+    MANY(X, start, 3) /* position, and quaternion wxyz */ \
+    MANY(X, quat, 4) \
+    MANY(X, way, 3) /* its origin's, over the whole path */ \
+    MANY(X, end, 4) /* quaternion at the end */
+GC_RECORD(GC_OBSTACLE)
+
+/* ints of it */
+#define GC_OBSTACLE_INT_STRIDE 2
+#define GC_OBSTACLE_INT_COLUMNS(ONE, MANY, X) \
+    ONE(X, shape) \
+    ONE(X, turns)
+GC_RECORD(GC_OBSTACLE_INT)
+
+/* the world of a launch: every pointer is global */
+typedef struct {
+    GC_GLOBAL const int *heads;     /* (meshes, GC_GROUND_STRIDE) */
+    GC_GLOBAL const gc_real *sizes; /* (meshes, GC_GROUND_SIZE_STRIDE) */
+    GC_GLOBAL const int *ints;
+    GC_GLOBAL const gc_real *reals;
+    GC_GLOBAL const gc_raster *nodes;
+    GC_GLOBAL const gc_real *bodies;   /* (bodies, GC_OBSTACLE_STRIDE) */
+    GC_GLOBAL const int *body_ints;    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
+    GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_WIDE_STRIDE) of the tree over the bodies, the first is the root */
+    GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_WIDE) */
+    GC_GLOBAL const int *order;        /* (leaves,) body of each */
+    GC_GLOBAL const gc_real *frame;    /* (GC_WORLD_STRIDE,) */
+    int two_sided;                     /* all of it */
+} gc_world;
+
+/* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
+#define GC_WORLD_STRIDE 10
+#define GC_WORLD_COLUMNS(ONE, MANY, X) \
+    MANY(X, middle, 3) \
+    ONE(X, shrink) \
+    MANY(X, low, 3) \
+    MANY(X, high, 3)
+GC_RECORD(GC_WORLD)
+
+GC_FN gc_world gc_world_of(
+    GC_GLOBAL const int *heads,
+    GC_GLOBAL const gc_real *sizes,
+    GC_GLOBAL const int *ints,
+    GC_GLOBAL const gc_real *reals,
+    GC_GLOBAL const gc_raster *nodes,
+    GC_GLOBAL const gc_real *bodies,
+    GC_GLOBAL const int *body_ints,
+    GC_GLOBAL const gc_raster *crowds,
+    GC_GLOBAL const int *crowd_kids,
+    GC_GLOBAL const int *order,
+    GC_GLOBAL const gc_real *frame,
+    int two_sided)
+{
+    gc_world w;
+    w.heads = heads;
+    w.sizes = sizes;
+    w.ints = ints;
+    w.reals = reals;
+    w.nodes = nodes;
+    w.bodies = bodies;
+    w.body_ints = body_ints;
+    w.crowds = crowds;
+    w.crowd_kids = crowd_kids;
+    w.order = order;
+    w.frame = frame;
+    w.two_sided = two_sided;
+    return w;
+}
+
+typedef struct {
+    GC_FIELDS(GC_GROUND, int)
+    int mesh;
+} gc_ground;
+
+GC_FN void gc_ground_load(const gc_world *w, int mesh, gc_ground *to)
+{
+    GC_GLOBAL const int *from = w->heads + GC_GROUND_STRIDE * mesh;
+    GC_LOAD(GC_GROUND, GC_GROUND)
+    to->mesh = mesh;
+    to->two_sided |= w->two_sided;
+}
+
+/* features of faces from this one on of a kind (GC_GROUND_FACE_edge, ...): where they begin */
+GC_FN int gc_ground_begin(const gc_world *w, const gc_ground *g, int face, int kind)
+{
+    return w->ints[g->face + GC_GROUND_FACE_STRIDE * face + kind];
+}
+
+GC_FN gc_vec gc_ground_corner(const gc_world *w, const gc_ground *g, int corner)
+{
+    return gc_load_vec(w->reals + g->corner, corner);
+}
+
+GC_FN gc_vec gc_ground_plane(const gc_world *w, const gc_ground *g, int face)
+{
+    return gc_load_vec(w->reals + g->plane, face);
+}
+
+#endif

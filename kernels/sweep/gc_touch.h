@@ -1,0 +1,197 @@
+/* gc_touch.h: when a swept sphere first touches a face, an edge or a vertex.
+ * needs: sweep/gc_view.h pluecker/gc_twofold.h
+ *
+ * All tests count from the centre at the start; times are shares of the path, GC_SWEEP_NEVER if it does not touch.
+ * What is within the radius at the start is touched at 0 if it is approached, else never (docs/sweep.md has the formulas
+ * and why nothing passes between). Source: T. Schroeder, with the edge's quadratic and the inside test put right.
+ */
+#ifndef GC_TOUCH_H
+#define GC_TOUCH_H
+
+#define GC_SWEEP_NEVER GC_R(2.0)
+
+#define GC_TOUCH_NONE 0
+#define GC_TOUCH_FACE 1
+#define GC_TOUCH_EDGE 2
+#define GC_TOUCH_VERTEX 3
+
+/* of ax by - ay bx: its sign, exactly */
+GC_FN int gc_turn_sign(gc_real ax, gc_real ay, gc_real bx, gc_real by)
+{
+    gc_real p = ax * by, q = ay * bx;
+    if (p == q) {
+        p = gc_two_product(ax, by).lo;
+        q = gc_two_product(ay, bx).lo;
+    }
+    return p > q ? 1 : (p < q ? -1 : 0);
+}
+
+/* A corner as one sees it who looks along the way: where it is beside it, and when the way is level with it. The same
+ * numbers for all faces at the corner: what they share, they share exactly. */
+typedef struct {
+    gc_real x, y, time;
+} gc_sight;
+
+GC_FN gc_sight gc_sight_of(const gc_view *v, gc_vec p)
+{
+    gc_real z = gc_axis(p, v->kz);
+    gc_sight s;
+    s.x = gc_axis(p, v->kx) - v->sx * z;
+    s.y = gc_axis(p, v->ky) - v->sy * z;
+    s.time = z / gc_axis(v->way, v->kz);
+    return s;
+}
+
+/* Which side of a polygon of so many corners the way goes through: 1 from the front to the back, -1 the other way, 0: it passes
+ * beside, or lies in it. Cut into triangles from its first corner; signs are exact, so that of two triangles with a common
+ * edge at least one has the way, whatever rounding did to the corners. */
+GC_FN int gc_sight_through(
+    const gc_world *w,
+    const gc_ground *g,
+    const gc_view *v,
+    int corner,
+    int last,
+    gc_real *first,
+    gc_real *until)
+{
+    gc_sight a = gc_sight_of(v, gc_view_point(v, gc_ground_corner(w, g, corner)));
+    gc_sight b = gc_sight_of(v, gc_view_point(v, gc_ground_corner(w, g, corner + 1)));
+    int before = gc_turn_sign(a.x, a.y, b.x, b.y), found = 0;
+    *first = GC_MIN(a.time, b.time);
+    *until = GC_MAX(a.time, b.time);
+    for (int k = corner + 2; k < last; ++k) {
+        gc_sight c = gc_sight_of(v, gc_view_point(v, gc_ground_corner(w, g, k)));
+        int across = gc_turn_sign(b.x, b.y, c.x, c.y), after = gc_turn_sign(c.x, c.y, a.x, a.y);
+        int some = (before | across | after) != 0;
+        if (some && before <= 0 && across <= 0 && after <= 0) found = 1;
+        if (some && before >= 0 && across >= 0 && after >= 0) found = found ? found : -1;
+        *first = GC_MIN(*first, c.time);
+        *until = GC_MAX(*until, c.time);
+        before = -after;
+        b = c;
+    }
+    return found;
+}
+
+/* A point, or a sphere that is hardly more, and a face with normal n: d before its plane, k: how fast it approaches. */
+GC_FN gc_real gc_touch_thin(
+    const gc_world *w,
+    const gc_ground *g,
+    const gc_view *v,
+    int corner,
+    int end,
+    gc_real d,
+    gc_real k,
+    gc_real last)
+{
+    gc_real first, until, t;
+    int through;
+    /* steep enough for the plane to say so */
+    if (k * k > GC_R(1e-6) * v->square) {
+        if (k < GC_R(0.0) && !g->two_sided) return GC_SWEEP_NEVER;
+        if (k > GC_R(0.0) && d - v->radius - GC_R(64.0) * v->slack > k * last) return GC_SWEEP_NEVER;
+    }
+    through = gc_sight_through(w, g, v, corner, end, &first, &until);
+    if (through == 0 || (through < 0 && !g->two_sided)) return GC_SWEEP_NEVER;
+    if (g->two_sided && !(k > GC_R(0.0))) return GC_SWEEP_NEVER;
+    if (until * GC_ABS(gc_axis(v->way, v->kz)) < -v->slack) return GC_SWEEP_NEVER;
+    t = k > GC_R(0.0) ? GC_MAX(d, GC_R(0.0)) / k : first;
+    t = GC_MIN(GC_MAX(t, first), until);
+    if (v->radius > GC_R(0.0) && k > GC_R(0.0)) t -= v->radius / k;
+    return GC_MAX(t, GC_R(0.0));
+}
+
+/* A face: the centre comes as near as the radius to its plane while the foot of the perpendicular is on it; or, with `later`, the
+ * foot comes onto it while the plane is nearer than that. What comes so has met its rim before: `later` is for whoever
+ * wants the first touch only, and makes up for what rounding leaves between a face and its rim. */
+GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_real last, int later)
+{
+    gc_vec n = gc_view_normal(v, gc_ground_plane(w, g, face));
+    int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_corner);
+    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_corner);
+    gc_vec x = gc_ground_corner(w, g, corner), y = gc_view_point(v, x);
+    gc_real d = -gc_dot(n, y), k = -gc_dot(n, v->way), lo, hi, in, out;
+    if (g->two_sided && d < GC_R(0.0)) {
+        d = -d;
+        k = -k;
+    }
+    if (d < -v->slack) return GC_SWEEP_NEVER;
+    if (v->thin) return gc_touch_thin(w, g, v, corner, end, d, k, last);
+    if (!(k > GC_R(0.0)) || k * k <= v->least * v->square) return GC_SWEEP_NEVER;
+    lo = GC_MAX((d - v->radius) / k, GC_R(0.0));
+    if (lo > last) return GC_SWEEP_NEVER;
+    hi = GC_MIN(GC_MAX(d, GC_R(0.0)) / k, GC_R(1.0));
+    in = lo;
+    out = hi;
+    for (int j = corner; j < end; ++j) {
+        gc_vec next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : corner);
+        gc_vec side = gc_cross(n, gc_view_vector(v, gc_sub(next, x)));
+        gc_real rate = gc_dot(side, v->way), at = gc_dot(side, y);
+        int before = lo * rate < at, behind = hi * rate < at;
+        if (before && (behind || !later)) return GC_SWEEP_NEVER;
+        if (before) in = GC_MAX(in, at / rate);
+        if (behind) out = GC_MIN(out, at / rate);
+        x = next;
+        y = gc_view_point(v, x);
+    }
+    return in <= out ? in : GC_SWEEP_NEVER;
+}
+
+/* When |m + t v| falls to the root of `square`, and when it is least. Written so that nothing nearly equal is subtracted but
+ * the distance and the radius themselves. */
+GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, gc_real *nearest)
+{
+    gc_real mm = gc_dot(m, m), vv = gc_dot(v, v), b = gc_dot(m, v), c = mm - square, rest;
+    gc_vec h;
+    if (!(b < GC_R(0.0)) || b * b <= least * mm * vv) return GC_SWEEP_NEVER;
+    *nearest = -b / vv;
+    if (c <= GC_R(0.0)) return GC_R(0.0);
+    h = gc_add(m, gc_scale(v, *nearest));
+    rest = square - gc_dot(h, h);
+    if (!(rest > GC_R(0.0))) return GC_SWEEP_NEVER;
+    return c / (GC_SQRT(vv * rest) - b);
+}
+
+/* A vertex at y. */
+GC_FN gc_real gc_touch_vertex(const gc_view *v, gc_vec y)
+{
+    gc_real nearest;
+    return gc_touch_root(gc_scale(y, GC_R(-1.0)), v->way, v->radius * v->radius, v->least, &nearest);
+}
+
+/* An edge from y along e: as a vertex, seen along the edge. Where the foot is beside the edge when the line is touched,
+ * its ends are touched first; with `later`, what rounding leaves in doubt there is touched when the foot comes onto it. */
+GC_FN gc_real gc_touch_edge(const gc_view *v, gc_vec y, gc_vec e, gc_real last, int later)
+{
+    gc_vec m = gc_scale(y, GC_R(-1.0));
+    gc_real ee = gc_dot(e, e), nearest, t, at, rate;
+    t = gc_touch_root(gc_cross(m, e), gc_cross(v->way, e), v->radius * v->radius * ee, v->least, &nearest);
+    if (t > last) return GC_SWEEP_NEVER;
+    rate = gc_dot(v->way, e);
+    at = gc_dot(m, e) + t * rate;
+    if (at >= GC_R(0.0) && at <= ee) return t;
+    if (!later) return GC_SWEEP_NEVER;
+    if (at < GC_R(0.0)) {
+        if (!(rate > GC_R(0.0))) return GC_SWEEP_NEVER;
+        t -= at / rate;
+    } else {
+        if (!(rate < GC_R(0.0))) return GC_SWEEP_NEVER;
+        t += (ee - at) / rate;
+    }
+    return t < nearest ? t : GC_SWEEP_NEVER;
+}
+
+/* Of the faces around an edge or a vertex at y, those from `begin` to `end` of a list, the one that counts when it is touched:
+ * the first in the mesh that has the centre in front of it; -1: none has. */
+GC_FN int gc_touch_front(const gc_world *w, const gc_ground *g, const gc_view *v, gc_vec y, gc_real time, int begin, int end)
+{
+    gc_vec at = gc_sub(gc_scale(v->way, time), y);
+    for (int k = begin; k < end; ++k) {
+        int face = w->ints[g->around + k];
+        if (g->two_sided || gc_dot(gc_view_normal(v, gc_ground_plane(w, g, face)), at) >= -v->slack)
+            return w->ints[g->source + face];
+    }
+    return -1;
+}
+
+#endif

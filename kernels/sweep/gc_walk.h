@@ -1,0 +1,196 @@
+/* gc_walk.h: the way of a swept sphere through both trees, nearest first.
+ * needs: sweep/gc_catch.h
+ *
+ * Without recursion: one stack for the tree over the bodies and, above what is left there, for that over a body's
+ * faces. What can only be met later than the best touch so far is left out; what may be as early is not, so that neither
+ * trees nor order show in a result. What is done with a touch is up to GC_WALK_FIRST (the best one is kept), GC_WALK_ANY (the
+ * first one found ends it) and GC_WALK_ALL (each is counted, and written if there is room).
+ */
+#ifndef GC_WALK_H
+#define GC_WALK_H
+
+#define GC_WALK_FIRST 0
+#define GC_WALK_ANY 1
+#define GC_WALK_ALL 2
+
+/* where touches go */
+typedef struct {
+    int mode;
+    gc_catch best; /* of GC_WALK_FIRST and GC_WALK_ANY */
+    int found;     /* of GC_WALK_ALL */
+    int room;      /* how many may be written */
+    GC_GLOBAL int *ints;
+    GC_GLOBAL gc_real *reals;
+    const gc_ball *ball;
+} gc_net;
+
+GC_FN void gc_net_add(const gc_world *w, gc_net *net, const gc_catch *c)
+{
+    if (net->mode != GC_WALK_ALL) {
+        if (gc_catch_before(c, &net->best)) net->best = *c;
+        return;
+    }
+    if (net->found < net->room) {
+        const gc_catch *from = c;
+        GC_GLOBAL int *to = net->ints + GC_CATCH_STRIDE * (gc_long)net->found;
+        gc_real told[GC_CATCH_REAL_STRIDE];
+        GC_STORE(GC_CATCH, GC_CATCH)
+        gc_catch_tell(w, net->ball, c, told);
+        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) net->reals[GC_CATCH_REAL_STRIDE * (gc_long)net->found + k] = told[k];
+    }
+    net->found += 1;
+}
+
+/* latest time at which a touch is of use */
+GC_FN gc_real gc_net_last(const gc_net *net) { return net->mode == GC_WALK_ALL ? GC_R(1.0) : net->best.time; }
+
+GC_FN int gc_net_ends(const gc_net *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_TOUCH_NONE; }
+
+/* edges and vertices that a face owns */
+GC_FN void gc_walk_rim(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_catch *c, gc_net *net)
+{
+    GC_GLOBAL const int *ints = w->ints + g->edge;
+    int later = net->mode != GC_WALK_ALL;
+    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
+    for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
+        gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
+        gc_vec y = gc_view_point(v, a);
+        GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
+        c->time = gc_touch_edge(v, y, gc_view_vector(v, gc_sub(b, a)), gc_net_last(net), later);
+        if (c->time > gc_net_last(net)) continue;
+        c->face = gc_touch_front(
+            w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
+        if (c->face < 0) continue;
+        c->kind = GC_TOUCH_EDGE;
+        c->number = own[GC_GROUND_EDGE_source];
+        gc_net_add(w, net, c);
+    }
+    ints = w->ints + g->vertex;
+    end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_vertex);
+    for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
+        gc_vec y = gc_view_point(v, gc_load_vec(w->reals + g->tip, c->at));
+        GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
+        c->time = gc_touch_vertex(v, y);
+        if (c->time > gc_net_last(net)) continue;
+        c->face = gc_touch_front(
+            w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
+        if (c->face < 0) continue;
+        c->kind = GC_TOUCH_VERTEX;
+        c->number = own[GC_GROUND_EDGE_source];
+        gc_net_add(w, net, c);
+    }
+}
+
+/* the faces of a leaf, and what they own; a point touches faces only */
+GC_FN void gc_walk_leaf(
+    const gc_world *w,
+    const gc_ground *g,
+    const gc_view *v,
+    int first,
+    int last,
+    gc_catch *c,
+    gc_net *net)
+{
+    for (int face = first; face < last; ++face) {
+        c->time = gc_touch_face(w, g, v, face, gc_net_last(net), net->mode != GC_WALK_ALL);
+        if (c->time <= gc_net_last(net)) {
+            c->kind = GC_TOUCH_FACE;
+            c->at = face;
+            c->face = c->number = w->ints[g->source + face];
+            gc_net_add(w, net, c);
+        }
+        if (v->radius > GC_R(0.0)) gc_walk_rim(w, g, v, face, c, net);
+    }
+}
+
+/* one body, with a stack from n on */
+GC_FN void gc_walk_body(
+    const gc_world *w,
+    const gc_ball *b,
+    int body,
+    int ball,
+    int *stack,
+    gc_raster *when,
+    int n,
+    gc_net *net)
+{
+    int base = n, shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
+    GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
+    gc_real low[3], high[3];
+    gc_catch c;
+    gc_ground g;
+    gc_view v;
+    gc_dart d;
+    gc_view_make(w, b, body, &v);
+    if (!(v.square > GC_R(0.0))) return;
+    for (int k = 0; k < 3; ++k) {
+        low[k] = size[GC_GROUND_SIZE_low + k];
+        high[k] = size[GC_GROUND_SIZE_high + k];
+    }
+    v.sides = gc_make(v.sides.x + v.slack, v.sides.y + v.slack, v.sides.z + v.slack);
+    if (!gc_dart_make(v.centre, v.line, v.sides, low, high, gc_net_last(net), &d)) return;
+    gc_ground_load(w, shape, &g);
+    c.query = net->best.query;
+    c.body = body;
+    c.ball = ball;
+    stack[n] = 0;
+    when[n++] = GC_F(0.0);
+    while (n > base) {
+        int kid;
+        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE];
+        n -= 1;
+        if (when[n] > last) continue;
+        kid = stack[n];
+        if (kid < 0) {
+            int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF;
+            gc_walk_leaf(w, &g, &v, first, first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1, &c, net);
+            if (gc_net_ends(net)) return;
+            continue;
+        }
+        gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
+        n = gc_wide_push(w->ints + g.kid + GC_WIDE * kid, times, stack, when, n);
+    }
+}
+
+/* all bodies */
+GC_FN void gc_walk_world(const gc_world *w, const gc_ball *b, int ball, gc_net *net)
+{
+    int stack[2 * GC_WIDE_STACK];
+    gc_raster when[2 * GC_WIDE_STACK];
+    GC_GLOBAL const gc_real *frame = w->frame;
+    gc_real low[3], high[3], shrink = frame[GC_WORLD_shrink], axes[9];
+    gc_vec sides;
+    gc_dart d;
+    int n = 0;
+    for (int k = 0; k < 3; ++k) {
+        low[k] = frame[GC_WORLD_low + k];
+        high[k] = frame[GC_WORLD_high + k];
+    }
+    if (!b->round) gc_ball_axes(b, gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), axes);
+    sides = gc_scale(gc_ball_sides(b, axes), shrink);
+    if (!gc_dart_make(
+            gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
+            gc_net_last(net), &d))
+        return;
+    stack[0] = 0;
+    when[n++] = GC_F(0.0);
+    while (n > 0) {
+        int kid;
+        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE];
+        n -= 1;
+        if (when[n] > last) continue;
+        kid = stack[n];
+        if (kid < 0) {
+            int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF, count = (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+            for (int k = first; k < first + count; ++k) {
+                gc_walk_body(w, b, w->order[k], ball, stack, when, n, net);
+                if (gc_net_ends(net)) return;
+            }
+            continue;
+        }
+        gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
+        n = gc_wide_push(w->crowd_kids + GC_WIDE * kid, times, stack, when, n);
+    }
+}
+
+#endif

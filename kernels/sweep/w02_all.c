@@ -1,0 +1,55 @@
+/* w02_all: all that each swept sphere would touch if nothing stopped it.
+ * needs: sweep/gc_cast.h
+ *
+ * in:  as w01_first; where each query's touches go, from counting them before
+ * out: how many there are, and those that there is room for, in any order, which the host sorts
+ * One work-item per query. Degenerate: no path at all touches nothing.
+ */
+
+GC_KERNEL void w02_all(
+    int n,
+    int form,      /* GC_CAST_* */
+    int fill,      /* 0: they are only counted */
+    int two_sided, /* back faces count */
+    gc_real buffer,
+    GC_GLOBAL const int *heads_in,     /* (meshes, GC_GROUND_STRIDE) */
+    GC_GLOBAL const gc_real *sizes_in, /* (meshes, GC_GROUND_SIZE_STRIDE) */
+    GC_GLOBAL const int *ints_in,      /* what the heads lead to */
+    GC_GLOBAL const gc_real *reals_in,
+    GC_GLOBAL const gc_raster *nodes_in,
+    GC_GLOBAL const gc_real *bodies_in,    /* (bodies, GC_OBSTACLE_STRIDE) */
+    GC_GLOBAL const int *body_ints_in,     /* (bodies, GC_OBSTACLE_INT_STRIDE) */
+    GC_GLOBAL const gc_raster *crowds_in,  /* (nodes, GC_WIDE_STRIDE) */
+    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE) */
+    GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
+    GC_GLOBAL const gc_real *frame_in,     /* (GC_WORLD_STRIDE,) */
+    GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
+    GC_GLOBAL const gc_real *start_in,     /* (n, 3) */
+    GC_GLOBAL const gc_real *path_in,      /* (n, 3) */
+    GC_GLOBAL const gc_real *radius_in,    /* as gc_cast has it */
+    GC_GLOBAL const gc_real *turned_in,    /* (n, 4) or none */
+    GC_GLOBAL const gc_real *balls_in,     /* (balls, 3) or none */
+    GC_GLOBAL const int *cluster_in,       /* (n,) or none */
+    GC_GLOBAL const int *cluster_start_in, /* (clusters + 1,) or none */
+    GC_GLOBAL const gc_long *begin_in,     /* (n + 1,) where the touches of each query go */
+    GC_GLOBAL int *caught_out,             /* (touches, GC_CATCH_STRIDE) */
+    GC_GLOBAL gc_real *told_out,           /* (touches, GC_CATCH_REAL_STRIDE) */
+    GC_GLOBAL int *count_out)              /* (n,) */
+{
+    gc_world w = gc_world_of(
+        heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
+        frame_in, two_sided);
+    gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
+    for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
+        int i = todo_in[j];
+        gc_net net;
+        gc_net_begin(&net, GC_WALK_ALL, i);
+        if (fill) {
+            net.room = (int)(begin_in[i + 1] - begin_in[i]);
+            net.ints = caught_out + GC_CATCH_STRIDE * begin_in[i];
+            net.reals = told_out + GC_CATCH_REAL_STRIDE * begin_in[i];
+        }
+        gc_cast_through(&w, &q, i, &net);
+        count_out[i] = net.found;
+    }
+}
