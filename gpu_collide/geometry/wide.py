@@ -1,7 +1,6 @@
 """Trees with eight children a node over boxes (``kernels/sweep/gc_wide.h``).
 
-Boxes come in an order in which neighbours are near each other; a leaf is some of them in a row. Where rows are
-cut is chosen by the surface of what is cut (the usual cost of a traversal), all nodes of a level at once.
+Boxes come in an order in which neighbours are near each other; a leaf is some of them in a row.
 """
 
 from __future__ import annotations

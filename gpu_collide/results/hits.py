@@ -74,8 +74,8 @@ class Hits(Result):
     sphere : (r,) int32
         Of a cluster: which of its spheres; else 0.
     info : dict
-        Backend, device, precision, timings; where bodies turn, ``turning``: a bound on how far from its path a
-        centre is taken to be, of all queries.
+        Backend, device, precision, timings; where bodies turn, ``turning``: a bound on how far from its path
+        a centre is taken to be, of all queries.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(

@@ -101,10 +101,10 @@ GC_FN gc_real gc_touch_thin(
     return GC_MAX(t, GC_R(0.0));
 }
 
-/* A face: the centre comes as near as the radius to its plane while the foot of the perpendicular is on it; or, with `later`, the
- * foot comes onto it while the plane is nearer than that. What comes so has met its rim before: `later` is for whoever
- * wants the first touch only, and makes up for what rounding leaves between a face and its rim. */
-GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_real last, int later)
+/* A face: the plane comes as near as the radius, and the foot of the perpendicular is on the face then, or before the plane is
+ * nearer by more than rounding. Along a border that the path crosses at a slant, that is what rounding may have taken from
+ * the edge there. */
+GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_real last)
 {
     gc_vec n = gc_view_normal(v, gc_ground_plane(w, g, face));
     int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_corner);
@@ -120,7 +120,7 @@ GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view
     if (!(k > GC_R(0.0)) || k * k <= v->least * v->square) return GC_SWEEP_NEVER;
     lo = GC_MAX((d - v->radius) / k, GC_R(0.0));
     if (lo > last) return GC_SWEEP_NEVER;
-    hi = GC_MIN(GC_MAX(d, GC_R(0.0)) / k, GC_R(1.0));
+    hi = GC_MIN(lo + GC_R(4.0) * v->slack / k, GC_R(1.0));
     in = lo;
     out = hi;
     for (int j = corner; j < end; ++j) {
@@ -128,7 +128,7 @@ GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view
         gc_vec side = gc_cross(n, gc_view_vector(v, gc_sub(next, x)));
         gc_real rate = gc_dot(side, v->way), at = gc_dot(side, y);
         int before = lo * rate < at, behind = hi * rate < at;
-        if (before && (behind || !later)) return GC_SWEEP_NEVER;
+        if (before && behind) return GC_SWEEP_NEVER;
         if (before) in = GC_MAX(in, at / rate);
         if (behind) out = GC_MIN(out, at / rate);
         x = next;
@@ -160,17 +160,16 @@ GC_FN gc_real gc_touch_vertex(const gc_view *v, gc_vec y)
 }
 
 /* An edge from y along e: as a vertex, seen along the edge. Where the foot is beside the edge when the line is touched,
- * its ends are touched first; with `later`, what rounding leaves in doubt there is touched when the foot comes onto it. */
-GC_FN gc_real gc_touch_edge(const gc_view *v, gc_vec y, gc_vec e, gc_real last, int later)
+ * its ends are touched first, unless the foot comes onto it before the line is nearer by more than rounding. */
+GC_FN gc_real gc_touch_edge(const gc_view *v, gc_vec y, gc_vec e, gc_real last)
 {
-    gc_vec m = gc_scale(y, GC_R(-1.0));
-    gc_real ee = gc_dot(e, e), nearest, t, at, rate;
-    t = gc_touch_root(gc_cross(m, e), gc_cross(v->way, e), v->radius * v->radius * ee, v->least, &nearest);
+    gc_vec m = gc_scale(y, GC_R(-1.0)), across = gc_cross(m, e), way = gc_cross(v->way, e);
+    gc_real ee = gc_dot(e, e), nearest, t, at, rate, near;
+    t = gc_touch_root(across, way, v->radius * v->radius * ee, v->least, &nearest);
     if (t > last) return GC_SWEEP_NEVER;
     rate = gc_dot(v->way, e);
     at = gc_dot(m, e) + t * rate;
     if (at >= GC_R(0.0) && at <= ee) return t;
-    if (!later) return GC_SWEEP_NEVER;
     if (at < GC_R(0.0)) {
         if (!(rate > GC_R(0.0))) return GC_SWEEP_NEVER;
         t -= at / rate;
@@ -178,7 +177,10 @@ GC_FN gc_real gc_touch_edge(const gc_view *v, gc_vec y, gc_vec e, gc_real last, 
         if (!(rate < GC_R(0.0))) return GC_SWEEP_NEVER;
         t += (ee - at) / rate;
     }
-    return t < nearest ? t : GC_SWEEP_NEVER;
+    if (!(t < nearest)) return GC_SWEEP_NEVER;
+    across = gc_add(across, gc_scale(way, t));
+    near = GC_MAX(v->radius - GC_R(4.0) * v->slack, GC_R(0.0));
+    return gc_dot(across, across) >= near * near * ee ? t : GC_SWEEP_NEVER;
 }
 
 /* Of the faces around an edge or a vertex at y, those from `begin` to `end` of a list, the one that counts when it is touched:

@@ -50,13 +50,12 @@ GC_FN int gc_net_ends(const gc_net *net) { return net->mode == GC_WALK_ANY && ne
 GC_FN void gc_walk_rim(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_catch *c, gc_net *net)
 {
     GC_GLOBAL const int *ints = w->ints + g->edge;
-    int later = net->mode != GC_WALK_ALL;
     int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
     for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
         gc_vec y = gc_view_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
-        c->time = gc_touch_edge(v, y, gc_view_vector(v, gc_sub(b, a)), gc_net_last(net), later);
+        c->time = gc_touch_edge(v, y, gc_view_vector(v, gc_sub(b, a)), gc_net_last(net));
         if (c->time > gc_net_last(net)) continue;
         c->face = gc_touch_front(
             w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
@@ -92,7 +91,7 @@ GC_FN void gc_walk_leaf(
     gc_net *net)
 {
     for (int face = first; face < last; ++face) {
-        c->time = gc_touch_face(w, g, v, face, gc_net_last(net), net->mode != GC_WALK_ALL);
+        c->time = gc_touch_face(w, g, v, face, gc_net_last(net));
         if (c->time <= gc_net_last(net)) {
             c->kind = GC_TOUCH_FACE;
             c->at = face;

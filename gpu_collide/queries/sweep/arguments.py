@@ -214,7 +214,7 @@ def answer(
     check_choice(results, "results", RESULTS)
     if results == "device":
         raise ValueError(
-            "results: expected 'auto' or 'host', got 'device'; what is swept is answered in arrays of the host"
+            "results: expected 'auto' or 'host', got 'device'; these results are arrays of the host"
         )
     check_choice(turns, "turning", TURNING)
     two_sided, zone = check_bool(two_sided, "two_sided"), _buffer(buffer)

@@ -82,8 +82,8 @@ def rays(
 
     Notes
     -----
-    A point meets faces only; an edge or a corner it meets as part of a face, and none lets it pass, since sides of
-    shared edges are computed once and exactly. A point on a face, within rounding, is in front of it.
+    A point meets faces only; an edge or a corner it meets as part of a face, and none lets it pass, since
+    sides of shared edges are exact. A point on a face, within rounding, is in front of it.
     ``docs/sweep.md`` has the formulas, and what is said of bodies that turn.
 
     References
@@ -141,8 +141,8 @@ def spheres(
     Notes
     -----
     Touched is the first face, edge or vertex that comes within the radius while it is approached. What is
-    within the radius at the start is touched at time 0 if it is approached, else not at all: what sinks in may
-    leave. Edges and vertices count only if the centre is in front of one of their faces when they are
+    within the radius at the start is touched at time 0 if it is approached, else not at all: what has sunk in
+    may leave. Edges and vertices count only if the centre is in front of one of their faces when they are
     touched.
 
     References
@@ -157,7 +157,7 @@ def spheres(
     >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
     >>> found = gc.sweep.spheres([[0, 0, 3], [0.9, 0, 3]], [0, 0, -4], 0.5, world)
     >>> found.time.round(6).tolist(), [gc.sweep.Feature(f).name for f in found.feature]
-    ([0.5, 0.525], ['FACE', 'EDGE'])
+    ([0.5, 0.55], ['FACE', 'EDGE'])
     """
     casts = sphere_casts(start, path, radius)
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)

@@ -1,4 +1,4 @@
-"""Swept spheres in NumPy float64: every query against every feature, by the quadratics as they are printed."""
+"""Swept spheres in NumPy float64: every query against every feature, by plain quadratics."""
 
 from __future__ import annotations
 
