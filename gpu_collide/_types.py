@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
-    "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "HitsWanted", "IntArray", "Precision",
-    "Progress",    "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions", "StrPath", "SupportsCudaArray",
-    "SupportsDLPack",
+    "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "HitsWanted", "IntArray",
+    "Precision", "Progress", "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions", "StrPath",
+    "SupportsCudaArray", "SupportsDLPack",
 ]  # fmt: skip
 
 

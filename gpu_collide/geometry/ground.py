@@ -1,8 +1,8 @@
 """What spheres are swept against: faces, edges and vertices of a mesh in the order of its tree of faces.
 
 Each edge and each vertex belongs to one face, the first of its faces in the tree, so that a walk over the
-tree sees it once (``kernels/sweep/gc_ground.h``). All of them are there: what folds inwards is touched by what
-starts beneath it.
+tree sees it once (``kernels/sweep/gc_ground.h``). All of them are there: what folds inwards is touched by
+what starts beneath it.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from gpu_collide.pipeline.tables import MeshSets
 
 __all__ = ["GroundTables", "Obstacles", "build_grounds", "grounds_for", "obstacles"]
 
-HEAD, SIZE, OBSTACLE, OBSTACLE_INT, WORLD = (
-    sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "world")
+HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
+    sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "course")
 )
 #: Bodies without borders: those that turn are looked at always.
 FAR = 1e30
@@ -128,17 +128,17 @@ def obstacles(bodies, backend, precision):
     middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
     shift = middle if real == np.float32 else np.zeros(3)
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
-    frame = np.zeros(WORLD.stride)
-    frame[WORLD["middle"]], frame[WORLD["shrink"]] = middle - shift, shrink
+    frame = np.zeros(COURSE.stride)
+    frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     order = _order(local, finite)
     if len(valid):
         tree = wide_tree(local[order])
-        frame[WORLD["low"]], frame[WORLD["high"]] = local[:, :3].min(axis=0), local[:, 3:].max(axis=0)
+        frame[COURSE["low"]], frame[COURSE["high"]] = local[:, :3].min(axis=0), local[:, 3:].max(axis=0)
         crowds, kids = widened(tree.boxes, raster), tree.kids
     else:  # a root without children
-        frame[WORLD["low"]], frame[WORLD["high"]] = 1.0, -1.0
+        frame[COURSE["low"]], frame[COURSE["high"]] = 1.0, -1.0
         crowds, kids = np.zeros(0, raster), np.zeros(0, np.int32)
     rows = np.zeros((len(bodies), OBSTACLE.stride))
     rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start - shift, quat

@@ -80,14 +80,14 @@ GC_FN void gc_net_begin(gc_net *net, int mode, int query)
     net->mode = mode;
     net->found = net->room = 0;
     net->best.query = query;
-    net->best.kind = GC_TOUCH_NONE;
+    net->best.kind = GC_FEATURE_NONE;
     net->best.body = net->best.face = net->best.number = net->best.ball = -1;
     net->best.at = -1;
     net->best.time = GC_R(1.0);
 }
 
 /* one query through the world */
-GC_FN void gc_cast_through(const gc_world *w, const gc_cast *q, int i, gc_net *net)
+GC_FN void gc_cast_through(const gc_course *w, const gc_cast *q, int i, gc_net *net)
 {
     int begin, count = gc_cast_balls(q, i, &begin);
     for (int k = 0; k < count && !gc_net_ends(net); ++k) {

@@ -8,7 +8,7 @@
 #define GC_CATCH_STRIDE 6
 #define GC_CATCH_COLUMNS(ONE, MANY, X) \
     ONE(X, query) \
-    ONE(X, kind) /* GC_TOUCH_*; none: GC_TOUCH_NONE */ \
+    ONE(X, kind) /* GC_FEATURE_*; none: GC_FEATURE_NONE */ \
     ONE(X, body) \
     ONE(X, face)   /* number in the mesh: of an edge or a vertex, the first one that it is touched in front of */ \
     ONE(X, number) /* of the face, edge or vertex in the mesh */ \
@@ -33,7 +33,7 @@ typedef struct {
 GC_FN int gc_catch_before(const gc_catch *a, const gc_catch *b)
 {
     if (a->time != b->time) return a->time < b->time;
-    if (b->kind == GC_TOUCH_NONE) return 1;
+    if (b->kind == GC_FEATURE_NONE) return 1;
     if (a->kind != b->kind) return a->kind < b->kind;
     if (a->body != b->body) return a->body < b->body;
     if (a->number != b->number) return a->number < b->number;
@@ -42,36 +42,36 @@ GC_FN int gc_catch_before(const gc_catch *a, const gc_catch *b)
 
 /* Point and unit normal of a touch in the stretched frame of the body, from the centre at the start. */
 GC_FN void gc_catch_where(
-    const gc_world *w,
+    const gc_course *w,
     const gc_ground *g,
-    const gc_view *v,
+    const gc_lens *v,
     const gc_catch *c,
     gc_vec *point,
     gc_vec *normal)
 {
     gc_vec centre = gc_scale(v->way, c->time);
-    if (c->kind == GC_TOUCH_FACE) {
-        gc_vec n = gc_view_normal(v, gc_ground_plane(w, g, c->at));
-        gc_vec y = gc_view_point(v, gc_ground_corner(w, g, gc_ground_begin(w, g, c->at, GC_GROUND_FACE_corner)));
+    if (c->kind == GC_FEATURE_FACE) {
+        gc_vec n = gc_lens_normal(v, gc_ground_plane(w, g, c->at));
+        gc_vec y = gc_lens_point(v, gc_ground_corner(w, g, gc_ground_begin(w, g, c->at, GC_GROUND_FACE_corner)));
         if (g->two_sided && gc_dot(n, y) > GC_R(0.0)) n = gc_scale(n, GC_R(-1.0));
         *normal = n;
         *point = gc_sub(centre, gc_scale(n, gc_dot(n, gc_sub(centre, y))));
         return;
     }
-    if (c->kind == GC_TOUCH_EDGE) {
+    if (c->kind == GC_FEATURE_EDGE) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
-        gc_vec y = gc_view_point(v, a), e = gc_view_vector(v, gc_sub(b, a));
+        gc_vec y = gc_lens_point(v, a), e = gc_lens_vector(v, gc_sub(b, a));
         gc_real f = gc_dot(gc_sub(centre, y), e) / gc_dot(e, e);
         *point = gc_add(y, gc_scale(e, GC_MIN(GC_MAX(f, GC_R(0.0)), GC_R(1.0))));
     } else {
-        *point = gc_view_point(v, gc_load_vec(w->reals + g->tip, c->at));
+        *point = gc_lens_point(v, gc_load_vec(w->reals + g->tip, c->at));
     }
     *normal = gc_sub(centre, *point);
     *normal = gc_unit(*normal, gc_unit(gc_scale(v->way, GC_R(-1.0)), *normal));
 }
 
 /* the orientation of a body at a time: between start and end the short way, by their mean if it turns */
-GC_FN gc_quat gc_obstacle_turned(const gc_world *w, int body, gc_real time)
+GC_FN gc_quat gc_obstacle_turned(const gc_course *w, int body, gc_real time)
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
     gc_quat a = gc_load_quat(at + GC_OBSTACLE_quat, 0), b;
@@ -85,7 +85,7 @@ GC_FN gc_quat gc_obstacle_turned(const gc_world *w, int body, gc_real time)
 }
 
 /* Time, point and normal of a touch as they are told: in the world, the time less what keeps the buffer. */
-GC_LARGE void gc_catch_tell(const gc_world *w, const gc_ball *b, const gc_catch *c, gc_real *told)
+GC_LARGE void gc_catch_tell(const gc_course *w, const gc_ball *b, const gc_catch *c, gc_real *told)
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * c->body;
     int shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape];
@@ -94,9 +94,9 @@ GC_LARGE void gc_catch_tell(const gc_world *w, const gc_ball *b, const gc_catch 
     gc_quat turned = gc_obstacle_turned(w, c->body, time);
     gc_vec point, normal, away;
     gc_ground g;
-    gc_view v;
+    gc_lens v;
     gc_ground_load(w, shape, &g);
-    gc_view_make(w, b, c->body, &v);
+    gc_lens_make(w, b, c->body, &v);
     gc_catch_where(w, &g, &v, c, &point, &normal);
     if (!v.round) {
         /* back through the lens: its rows are axes times f, those of normals axes over f */

@@ -1,5 +1,5 @@
 /* gc_ground.h: what spheres are swept against: features of meshes, bodies with their motion, trees over both.
- * needs: sweep/gc_wide.h
+ * needs: common/gc_math.h common/gc_types.h
  *
  * Features stand in the order of the mesh's tree of faces (gpu_collide/geometry/ground.py): the faces of a leaf are a range, and so
  * are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its scale, a power of two.
@@ -20,7 +20,7 @@
     ONE(X, side)   /* reals: (edges, 6) both ends */ \
     ONE(X, tip)    /* reals: (vertices, 3) */ \
     ONE(X, node)   /* nodes: (nodes, GC_WIDE_STRIDE), the first is the root */ \
-    ONE(X, kid)    /* ints: (nodes, GC_WIDE) */ \
+    ONE(X, kid)    /* ints: (nodes, GC_WIDE_KIDS) */ \
     ONE(X, two_sided) \
     ONE(X, faces)
 GC_RECORD(GC_GROUND)
@@ -74,22 +74,22 @@ typedef struct {
     GC_GLOBAL const gc_real *bodies;   /* (bodies, GC_OBSTACLE_STRIDE) */
     GC_GLOBAL const int *body_ints;    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
     GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_WIDE_STRIDE) of the tree over the bodies, the first is the root */
-    GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_WIDE) */
+    GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_WIDE_KIDS) */
     GC_GLOBAL const int *order;        /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame;    /* (GC_WORLD_STRIDE,) */
+    GC_GLOBAL const gc_real *frame;    /* (GC_COURSE_STRIDE,) */
     int two_sided;                     /* all of it */
-} gc_world;
+} gc_course;
 
 /* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
-#define GC_WORLD_STRIDE 10
-#define GC_WORLD_COLUMNS(ONE, MANY, X) \
+#define GC_COURSE_STRIDE 10
+#define GC_COURSE_COLUMNS(ONE, MANY, X) \
     MANY(X, middle, 3) \
     ONE(X, shrink) \
     MANY(X, low, 3) \
     MANY(X, high, 3)
-GC_RECORD(GC_WORLD)
+GC_RECORD(GC_COURSE)
 
-GC_FN gc_world gc_world_of(
+GC_FN gc_course gc_course_of(
     GC_GLOBAL const int *heads,
     GC_GLOBAL const gc_real *sizes,
     GC_GLOBAL const int *ints,
@@ -103,7 +103,7 @@ GC_FN gc_world gc_world_of(
     GC_GLOBAL const gc_real *frame,
     int two_sided)
 {
-    gc_world w;
+    gc_course w;
     w.heads = heads;
     w.sizes = sizes;
     w.ints = ints;
@@ -124,7 +124,7 @@ typedef struct {
     int mesh;
 } gc_ground;
 
-GC_FN void gc_ground_load(const gc_world *w, int mesh, gc_ground *to)
+GC_FN void gc_ground_load(const gc_course *w, int mesh, gc_ground *to)
 {
     GC_GLOBAL const int *from = w->heads + GC_GROUND_STRIDE * mesh;
     GC_LOAD(GC_GROUND, GC_GROUND)
@@ -133,17 +133,17 @@ GC_FN void gc_ground_load(const gc_world *w, int mesh, gc_ground *to)
 }
 
 /* features of faces from this one on of a kind (GC_GROUND_FACE_edge, ...): where they begin */
-GC_FN int gc_ground_begin(const gc_world *w, const gc_ground *g, int face, int kind)
+GC_FN int gc_ground_begin(const gc_course *w, const gc_ground *g, int face, int kind)
 {
     return w->ints[g->face + GC_GROUND_FACE_STRIDE * face + kind];
 }
 
-GC_FN gc_vec gc_ground_corner(const gc_world *w, const gc_ground *g, int corner)
+GC_FN gc_vec gc_ground_corner(const gc_course *w, const gc_ground *g, int corner)
 {
     return gc_load_vec(w->reals + g->corner, corner);
 }
 
-GC_FN gc_vec gc_ground_plane(const gc_world *w, const gc_ground *g, int face)
+GC_FN gc_vec gc_ground_plane(const gc_course *w, const gc_ground *g, int face)
 {
     return gc_load_vec(w->reals + g->plane, face);
 }

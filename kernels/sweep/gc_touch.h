@@ -1,5 +1,5 @@
 /* gc_touch.h: when a swept sphere first touches a face, an edge or a vertex.
- * needs: sweep/gc_view.h pluecker/gc_twofold.h
+ * needs: sweep/gc_lens.h pluecker/gc_twofold.h
  *
  * All tests count from the centre at the start; times are shares of the path, GC_SWEEP_NEVER if it does not touch.
  * What is within the radius at the start is touched at 0 if it is approached, else never (docs/sweep.md has the formulas
@@ -10,10 +10,10 @@
 
 #define GC_SWEEP_NEVER GC_R(2.0)
 
-#define GC_TOUCH_NONE 0
-#define GC_TOUCH_FACE 1
-#define GC_TOUCH_EDGE 2
-#define GC_TOUCH_VERTEX 3
+#define GC_FEATURE_NONE 0
+#define GC_FEATURE_FACE 1
+#define GC_FEATURE_EDGE 2
+#define GC_FEATURE_VERTEX 3
 
 /* of ax by - ay bx: its sign, exactly */
 GC_FN int gc_turn_sign(gc_real ax, gc_real ay, gc_real bx, gc_real by)
@@ -32,7 +32,7 @@ typedef struct {
     gc_real x, y, time;
 } gc_sight;
 
-GC_FN gc_sight gc_sight_of(const gc_view *v, gc_vec p)
+GC_FN gc_sight gc_sight_of(const gc_lens *v, gc_vec p)
 {
     gc_real z = gc_axis(p, v->kz);
     gc_sight s;
@@ -46,21 +46,21 @@ GC_FN gc_sight gc_sight_of(const gc_view *v, gc_vec p)
  * beside, or lies in it. Cut into triangles from its first corner; signs are exact, so that of two triangles with a common
  * edge at least one has the way, whatever rounding did to the corners. */
 GC_FN int gc_sight_through(
-    const gc_world *w,
+    const gc_course *w,
     const gc_ground *g,
-    const gc_view *v,
+    const gc_lens *v,
     int corner,
     int last,
     gc_real *first,
     gc_real *until)
 {
-    gc_sight a = gc_sight_of(v, gc_view_point(v, gc_ground_corner(w, g, corner)));
-    gc_sight b = gc_sight_of(v, gc_view_point(v, gc_ground_corner(w, g, corner + 1)));
+    gc_sight a = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, corner)));
+    gc_sight b = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, corner + 1)));
     int before = gc_turn_sign(a.x, a.y, b.x, b.y), found = 0;
     *first = GC_MIN(a.time, b.time);
     *until = GC_MAX(a.time, b.time);
     for (int k = corner + 2; k < last; ++k) {
-        gc_sight c = gc_sight_of(v, gc_view_point(v, gc_ground_corner(w, g, k)));
+        gc_sight c = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, k)));
         int across = gc_turn_sign(b.x, b.y, c.x, c.y), after = gc_turn_sign(c.x, c.y, a.x, a.y);
         int some = (before | across | after) != 0;
         if (some && before <= 0 && across <= 0 && after <= 0) found = 1;
@@ -75,9 +75,9 @@ GC_FN int gc_sight_through(
 
 /* A point, or a sphere that is hardly more, and a face with normal n: d before its plane, k: how fast it approaches. */
 GC_FN gc_real gc_touch_thin(
-    const gc_world *w,
+    const gc_course *w,
     const gc_ground *g,
-    const gc_view *v,
+    const gc_lens *v,
     int corner,
     int end,
     gc_real d,
@@ -104,12 +104,12 @@ GC_FN gc_real gc_touch_thin(
 /* A face: the plane comes as near as the radius, and the foot of the perpendicular is on the face then, or before the plane is
  * nearer by more than rounding. Along a border that the path crosses at a slant, that is what rounding may have taken from
  * the edge there. */
-GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_real last)
+GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_real last)
 {
-    gc_vec n = gc_view_normal(v, gc_ground_plane(w, g, face));
+    gc_vec n = gc_lens_normal(v, gc_ground_plane(w, g, face));
     int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_corner);
     int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_corner);
-    gc_vec x = gc_ground_corner(w, g, corner), y = gc_view_point(v, x);
+    gc_vec x = gc_ground_corner(w, g, corner), y = gc_lens_point(v, x);
     gc_real d = -gc_dot(n, y), k = -gc_dot(n, v->way), lo, hi, in, out;
     if (g->two_sided && d < GC_R(0.0)) {
         d = -d;
@@ -125,14 +125,14 @@ GC_FN gc_real gc_touch_face(const gc_world *w, const gc_ground *g, const gc_view
     out = hi;
     for (int j = corner; j < end; ++j) {
         gc_vec next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : corner);
-        gc_vec side = gc_cross(n, gc_view_vector(v, gc_sub(next, x)));
+        gc_vec side = gc_cross(n, gc_lens_vector(v, gc_sub(next, x)));
         gc_real rate = gc_dot(side, v->way), at = gc_dot(side, y);
         int before = lo * rate < at, behind = hi * rate < at;
         if (before && behind) return GC_SWEEP_NEVER;
         if (before) in = GC_MAX(in, at / rate);
         if (behind) out = GC_MIN(out, at / rate);
         x = next;
-        y = gc_view_point(v, x);
+        y = gc_lens_point(v, x);
     }
     return in <= out ? in : GC_SWEEP_NEVER;
 }
@@ -143,6 +143,7 @@ GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, g
 {
     gc_real mm = gc_dot(m, m), vv = gc_dot(v, v), b = gc_dot(m, v), c = mm - square, rest;
     gc_vec h;
+    *nearest = GC_R(0.0);
     if (!(b < GC_R(0.0)) || b * b <= least * mm * vv) return GC_SWEEP_NEVER;
     *nearest = -b / vv;
     if (c <= GC_R(0.0)) return GC_R(0.0);
@@ -153,7 +154,7 @@ GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, g
 }
 
 /* A vertex at y. */
-GC_FN gc_real gc_touch_vertex(const gc_view *v, gc_vec y)
+GC_FN gc_real gc_touch_vertex(const gc_lens *v, gc_vec y)
 {
     gc_real nearest;
     return gc_touch_root(gc_scale(y, GC_R(-1.0)), v->way, v->radius * v->radius, v->least, &nearest);
@@ -161,7 +162,7 @@ GC_FN gc_real gc_touch_vertex(const gc_view *v, gc_vec y)
 
 /* An edge from y along e: as a vertex, seen along the edge. Where the foot is beside the edge when the line is touched,
  * its ends are touched first, unless the foot comes onto it before the line is nearer by more than rounding. */
-GC_FN gc_real gc_touch_edge(const gc_view *v, gc_vec y, gc_vec e, gc_real last)
+GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
 {
     gc_vec m = gc_scale(y, GC_R(-1.0)), across = gc_cross(m, e), way = gc_cross(v->way, e);
     gc_real ee = gc_dot(e, e), nearest, t, at, rate, near;
@@ -185,12 +186,19 @@ GC_FN gc_real gc_touch_edge(const gc_view *v, gc_vec y, gc_vec e, gc_real last)
 
 /* Of the faces around an edge or a vertex at y, those from `begin` to `end` of a list, the one that counts when it is touched:
  * the first in the mesh that has the centre in front of it; -1: none has. */
-GC_FN int gc_touch_front(const gc_world *w, const gc_ground *g, const gc_view *v, gc_vec y, gc_real time, int begin, int end)
+GC_FN int gc_touch_front(
+    const gc_course *w,
+    const gc_ground *g,
+    const gc_lens *v,
+    gc_vec y,
+    gc_real time,
+    int begin,
+    int end)
 {
     gc_vec at = gc_sub(gc_scale(v->way, time), y);
     for (int k = begin; k < end; ++k) {
         int face = w->ints[g->around + k];
-        if (g->two_sided || gc_dot(gc_view_normal(v, gc_ground_plane(w, g, face)), at) >= -v->slack)
+        if (g->two_sided || gc_dot(gc_lens_normal(v, gc_ground_plane(w, g, face)), at) >= -v->slack)
             return w->ints[g->source + face];
     }
     return -1;

@@ -1,5 +1,5 @@
 /* gc_walk.h: the way of a swept sphere through both trees, nearest first.
- * needs: sweep/gc_catch.h
+ * needs: sweep/gc_catch.h sweep/gc_wide.h
  *
  * Without recursion: one stack for the tree over the bodies and, above what is left there, for that over a body's
  * faces. What can only be met later than the best touch so far is left out; what may be as early is not, so that neither
@@ -24,7 +24,7 @@ typedef struct {
     const gc_ball *ball;
 } gc_net;
 
-GC_FN void gc_net_add(const gc_world *w, gc_net *net, const gc_catch *c)
+GC_FN void gc_net_add(const gc_course *w, gc_net *net, const gc_catch *c)
 {
     if (net->mode != GC_WALK_ALL) {
         if (gc_catch_before(c, &net->best)) net->best = *c;
@@ -44,37 +44,37 @@ GC_FN void gc_net_add(const gc_world *w, gc_net *net, const gc_catch *c)
 /* latest time at which a touch is of use */
 GC_FN gc_real gc_net_last(const gc_net *net) { return net->mode == GC_WALK_ALL ? GC_R(1.0) : net->best.time; }
 
-GC_FN int gc_net_ends(const gc_net *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_TOUCH_NONE; }
+GC_FN int gc_net_ends(const gc_net *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_FEATURE_NONE; }
 
 /* edges and vertices that a face owns */
-GC_FN void gc_walk_rim(const gc_world *w, const gc_ground *g, const gc_view *v, int face, gc_catch *c, gc_net *net)
+GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_catch *c, gc_net *net)
 {
     GC_GLOBAL const int *ints = w->ints + g->edge;
     int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
     for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
-        gc_vec y = gc_view_point(v, a);
+        gc_vec y = gc_lens_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
-        c->time = gc_touch_edge(v, y, gc_view_vector(v, gc_sub(b, a)), gc_net_last(net));
+        c->time = gc_touch_edge(v, y, gc_lens_vector(v, gc_sub(b, a)), gc_net_last(net));
         if (c->time > gc_net_last(net)) continue;
         c->face = gc_touch_front(
             w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
         if (c->face < 0) continue;
-        c->kind = GC_TOUCH_EDGE;
+        c->kind = GC_FEATURE_EDGE;
         c->number = own[GC_GROUND_EDGE_source];
         gc_net_add(w, net, c);
     }
     ints = w->ints + g->vertex;
     end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_vertex);
     for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
-        gc_vec y = gc_view_point(v, gc_load_vec(w->reals + g->tip, c->at));
+        gc_vec y = gc_lens_point(v, gc_load_vec(w->reals + g->tip, c->at));
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
         if (c->time > gc_net_last(net)) continue;
         c->face = gc_touch_front(
             w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
         if (c->face < 0) continue;
-        c->kind = GC_TOUCH_VERTEX;
+        c->kind = GC_FEATURE_VERTEX;
         c->number = own[GC_GROUND_EDGE_source];
         gc_net_add(w, net, c);
     }
@@ -82,9 +82,9 @@ GC_FN void gc_walk_rim(const gc_world *w, const gc_ground *g, const gc_view *v, 
 
 /* the faces of a leaf, and what they own; a point touches faces only */
 GC_FN void gc_walk_leaf(
-    const gc_world *w,
+    const gc_course *w,
     const gc_ground *g,
-    const gc_view *v,
+    const gc_lens *v,
     int first,
     int last,
     gc_catch *c,
@@ -93,7 +93,7 @@ GC_FN void gc_walk_leaf(
     for (int face = first; face < last; ++face) {
         c->time = gc_touch_face(w, g, v, face, gc_net_last(net));
         if (c->time <= gc_net_last(net)) {
-            c->kind = GC_TOUCH_FACE;
+            c->kind = GC_FEATURE_FACE;
             c->at = face;
             c->face = c->number = w->ints[g->source + face];
             gc_net_add(w, net, c);
@@ -104,7 +104,7 @@ GC_FN void gc_walk_leaf(
 
 /* one body, with a stack from n on */
 GC_FN void gc_walk_body(
-    const gc_world *w,
+    const gc_course *w,
     const gc_ball *b,
     int body,
     int ball,
@@ -118,9 +118,9 @@ GC_FN void gc_walk_body(
     gc_real low[3], high[3];
     gc_catch c;
     gc_ground g;
-    gc_view v;
+    gc_lens v;
     gc_dart d;
-    gc_view_make(w, b, body, &v);
+    gc_lens_make(w, b, body, &v);
     if (!(v.square > GC_R(0.0))) return;
     for (int k = 0; k < 3; ++k) {
         low[k] = size[GC_GROUND_SIZE_low + k];
@@ -136,7 +136,7 @@ GC_FN void gc_walk_body(
     when[n++] = GC_F(0.0);
     while (n > base) {
         int kid;
-        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE];
+        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
         n -= 1;
         if (when[n] > last) continue;
         kid = stack[n];
@@ -147,23 +147,23 @@ GC_FN void gc_walk_body(
             continue;
         }
         gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
-        n = gc_wide_push(w->ints + g.kid + GC_WIDE * kid, times, stack, when, n);
+        n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
     }
 }
 
 /* all bodies */
-GC_FN void gc_walk_world(const gc_world *w, const gc_ball *b, int ball, gc_net *net)
+GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net *net)
 {
     int stack[2 * GC_WIDE_STACK];
     gc_raster when[2 * GC_WIDE_STACK];
     GC_GLOBAL const gc_real *frame = w->frame;
-    gc_real low[3], high[3], shrink = frame[GC_WORLD_shrink], axes[9];
+    gc_real low[3], high[3], shrink = frame[GC_COURSE_shrink], axes[9];
     gc_vec sides;
     gc_dart d;
     int n = 0;
     for (int k = 0; k < 3; ++k) {
-        low[k] = frame[GC_WORLD_low + k];
-        high[k] = frame[GC_WORLD_high + k];
+        low[k] = frame[GC_COURSE_low + k];
+        high[k] = frame[GC_COURSE_high + k];
     }
     if (!b->round) gc_ball_axes(b, gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), axes);
     sides = gc_scale(gc_ball_sides(b, axes), shrink);
@@ -175,7 +175,7 @@ GC_FN void gc_walk_world(const gc_world *w, const gc_ball *b, int ball, gc_net *
     when[n++] = GC_F(0.0);
     while (n > 0) {
         int kid;
-        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE];
+        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
         n -= 1;
         if (when[n] > last) continue;
         kid = stack[n];
@@ -188,7 +188,7 @@ GC_FN void gc_walk_world(const gc_world *w, const gc_ball *b, int ball, gc_net *
             continue;
         }
         gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
-        n = gc_wide_push(w->crowd_kids + GC_WIDE * kid, times, stack, when, n);
+        n = gc_wide_push(w->crowd_kids + GC_WIDE_KIDS * kid, times, stack, when, n);
     }
 }
 

@@ -1,5 +1,5 @@
 /* gc_wide.h: trees with eight children a node, and the straight path of a box through one.
- * needs: common/gc_constants.h common/gc_math.h common/gc_types.h
+ * needs: common/gc_constants.h common/gc_math.h
  *
  * A node's eight boxes stand side by side, axis by axis, so that one loop of eight looks at all of them; its kids are the
  * numbers of nodes, or of what is in a leaf (below 0). A missing child has a box that is inside out. Times are in shares
@@ -8,7 +8,7 @@
 #ifndef GC_WIDE_H
 #define GC_WIDE_H
 
-#define GC_WIDE 8
+#define GC_WIDE_KIDS 8
 /* raster numbers of a node: the lower borders in x of all children, then in y and z, then the upper ones */
 #define GC_WIDE_STRIDE 48
 #define GC_WIDE_UPPER 24
@@ -65,7 +65,7 @@ GC_FN int gc_dart_make(gc_vec c, gc_vec v, gc_vec sides, const gc_real *low, con
         d->enter[k] = (gc_raster)(o + sign * pad);
         d->leave[k] = (gc_raster)(o - sign * pad);
         d->per[k] = (gc_raster)(sign * per);
-        d->border[k] = (back ? GC_WIDE_UPPER : 0) + GC_WIDE * k;
+        d->border[k] = (back ? GC_WIDE_UPPER : 0) + GC_WIDE_KIDS * k;
     }
     return 1;
 }
@@ -82,12 +82,12 @@ GC_FN void gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_ra
 {
     GC_GLOBAL const gc_raster *x = node + d->border[0], *y = node + d->border[1], *z = node + d->border[2];
     GC_GLOBAL const gc_raster *x1 = node + (GC_WIDE_UPPER - d->border[0]);
-    GC_GLOBAL const gc_raster *y1 = node + (GC_WIDE_UPPER + 2 * GC_WIDE - d->border[1]);
-    GC_GLOBAL const gc_raster *z1 = node + (GC_WIDE_UPPER + 4 * GC_WIDE - d->border[2]);
+    GC_GLOBAL const gc_raster *y1 = node + (GC_WIDE_UPPER + 2 * GC_WIDE_KIDS - d->border[1]);
+    GC_GLOBAL const gc_raster *z1 = node + (GC_WIDE_UPPER + 4 * GC_WIDE_KIDS - d->border[2]);
     gc_raster ex = d->enter[0], ey = d->enter[1], ez = d->enter[2], lx = d->leave[0], ly = d->leave[1], lz = d->leave[2];
     gc_raster px = d->per[0], py = d->per[1], pz = d->per[2];
     GC_INDEPENDENT
-    for (int k = 0; k < GC_WIDE; ++k) {
+    for (int k = 0; k < GC_WIDE_KIDS; ++k) {
         gc_raster a = (x[k] - ex) * px, b = (y[k] - ey) * py, c = (z[k] - ez) * pz;
         gc_raster e = (x1[k] - lx) * px, f = (y1[k] - ly) * py, g = (z1[k] - lz) * pz;
         gc_raster first = GC_MAX(a, b), until = GC_MIN(e, f);
@@ -105,7 +105,7 @@ GC_FN void gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_ra
 GC_FN int gc_wide_push(GC_GLOBAL const int *kids, const gc_raster *times, int *stack, gc_raster *when, int n)
 {
     int base = n;
-    for (int k = 0; k < GC_WIDE; ++k) {
+    for (int k = 0; k < GC_WIDE_KIDS; ++k) {
         gc_raster t = times[k];
         int i = n, kid;
         if (!(t < GC_WIDE_NEVER)) continue;

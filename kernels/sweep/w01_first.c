@@ -20,9 +20,9 @@ GC_KERNEL void w01_first(
     GC_GLOBAL const gc_real *bodies_in,    /* (bodies, GC_OBSTACLE_STRIDE) */
     GC_GLOBAL const int *body_ints_in,     /* (bodies, GC_OBSTACLE_INT_STRIDE) */
     GC_GLOBAL const gc_raster *crowds_in,  /* (nodes, GC_WIDE_STRIDE) */
-    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE) */
+    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE_KIDS) */
     GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame_in,     /* (GC_WORLD_STRIDE,) */
+    GC_GLOBAL const gc_real *frame_in,     /* (GC_COURSE_STRIDE,) */
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
     GC_GLOBAL const gc_real *start_in,     /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,      /* (n, 3) */
@@ -31,10 +31,10 @@ GC_KERNEL void w01_first(
     GC_GLOBAL const gc_real *balls_in,     /* (balls, 3) or none */
     GC_GLOBAL const int *cluster_in,       /* (n,) or none */
     GC_GLOBAL const int *cluster_start_in, /* (clusters + 1,) or none */
-    GC_GLOBAL int *caught_out,             /* (n, GC_CATCH_STRIDE); kind GC_TOUCH_NONE: nothing */
+    GC_GLOBAL int *caught_out,             /* (n, GC_CATCH_STRIDE); kind GC_FEATURE_NONE: nothing */
     GC_GLOBAL gc_real *told_out)           /* (n, GC_CATCH_REAL_STRIDE) */
 {
-    gc_world w = gc_world_of(
+    gc_course w = gc_course_of(
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
         frame_in, two_sided);
     gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
@@ -51,7 +51,7 @@ GC_KERNEL void w01_first(
         GC_STORE(GC_CATCH, GC_CATCH)
         for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) out[k] = GC_R(0.0);
         out[GC_CATCH_REAL_time] = GC_R(1.0);
-        if (net.best.kind != GC_TOUCH_NONE) {
+        if (net.best.kind != GC_FEATURE_NONE) {
             int begin;
             gc_ball b;
             gc_cast_balls(&q, i, &begin);

@@ -20,9 +20,9 @@ GC_KERNEL void w02_all(
     GC_GLOBAL const gc_real *bodies_in,    /* (bodies, GC_OBSTACLE_STRIDE) */
     GC_GLOBAL const int *body_ints_in,     /* (bodies, GC_OBSTACLE_INT_STRIDE) */
     GC_GLOBAL const gc_raster *crowds_in,  /* (nodes, GC_WIDE_STRIDE) */
-    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE) */
+    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE_KIDS) */
     GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame_in,     /* (GC_WORLD_STRIDE,) */
+    GC_GLOBAL const gc_real *frame_in,     /* (GC_COURSE_STRIDE,) */
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
     GC_GLOBAL const gc_real *start_in,     /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,      /* (n, 3) */
@@ -36,7 +36,7 @@ GC_KERNEL void w02_all(
     GC_GLOBAL gc_real *told_out,           /* (touches, GC_CATCH_REAL_STRIDE) */
     GC_GLOBAL int *count_out)              /* (n,) */
 {
-    gc_world w = gc_world_of(
+    gc_course w = gc_course_of(
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
         frame_in, two_sided);
     gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);

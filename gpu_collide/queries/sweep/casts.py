@@ -275,7 +275,7 @@ def clusters(
     >>> car = gc.sweep.Cluster([[-1, 0, 0], [1, 0, 0]], [0.5, 0.6])
     >>> found = gc.sweep.clusters(car, [[0, 0, 3]], [0, 0, -4], world)
     >>> round(float(found.time[0]), 6), int(found.sphere[0])
-    (0.517087, 1)
+    (0.542084, 1)
     """
     casts = cluster_casts(clusters, start, path, orientation)
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)

@@ -1,13 +1,13 @@
-/* gc_view.h: a sphere or an ellipsoid on its path, as a body of the world sees it.
- * needs: sweep/gc_ground.h
+/* gc_lens.h: a sphere or an ellipsoid on its path, as a body of the world sees it.
+ * needs: common/gc_constants.h sweep/gc_ground.h
  *
  * All is told in the frame of the body's mesh, from where the centre is at the start: it comes from 0 by `way`. For an
  * ellipsoid lengths along each of its axes are multiplied by the greatest radius over the axis's, so that it is a
  * sphere. A body that moves without turning is still when its way is taken off the path. Of one that turns, the path of the
  * centre as the body sees it is taken for straight (docs/sweep.md has how far it is off).
  */
-#ifndef GC_VIEW_H
-#define GC_VIEW_H
+#ifndef GC_LENS_H
+#define GC_LENS_H
 
 /* what is swept, in the world */
 typedef struct {
@@ -35,9 +35,9 @@ typedef struct {
     gc_real normal[9]; /* the same of normals, whose length it changes */
     gc_vec sides;      /* half the sides of the box about it */
     gc_quat quat;      /* of the body at the start */
-} gc_view;
+} gc_lens;
 
-GC_FN gc_vec gc_rows(const gc_real *r, gc_vec x)
+GC_FN gc_vec gc_by_rows(const gc_real *r, gc_vec x)
 {
     return gc_make(
         r[0] * x.x + r[1] * x.y + r[2] * x.z, r[3] * x.x + r[4] * x.y + r[5] * x.z, r[6] * x.x + r[7] * x.y + r[8] * x.z);
@@ -79,7 +79,7 @@ GC_FN void gc_ball_axes(const gc_ball *b, gc_quat back, gc_real *axes)
     }
 }
 
-GC_LARGE void gc_view_stretch(const gc_ball *b, gc_quat back, gc_real shrink, gc_view *v)
+GC_LARGE void gc_lens_stretch(const gc_ball *b, gc_quat back, gc_real shrink, gc_lens *v)
 {
     gc_real axes[9], f[3];
     gc_ball_axes(b, back, axes);
@@ -92,14 +92,14 @@ GC_LARGE void gc_view_stretch(const gc_ball *b, gc_quat back, gc_real shrink, gc
         gc_row_set(v->normal + 3 * k, axis, GC_R(1.0) / f[k]);
     }
     v->sides = gc_scale(gc_ball_sides(b, axes), shrink);
-    v->way = gc_rows(v->lens, v->line);
+    v->way = gc_by_rows(v->lens, v->line);
     v->slack *= GC_MAX(GC_MAX(f[0], f[1]), f[2]);
 }
 
 GC_FN gc_real gc_axis(gc_vec a, int k) { return k == 0 ? a.x : (k == 1 ? a.y : a.z); }
 
 /* the way becomes an axis, so that what lies beside it is seen in a plane */
-GC_FN void gc_view_shear(gc_view *v)
+GC_FN void gc_lens_shear(gc_lens *v)
 {
     gc_real ax = GC_ABS(v->way.x), ay = GC_ABS(v->way.y), az = GC_ABS(v->way.z), along;
     int k = ax >= ay && ax >= az ? 0 : (ay >= az ? 1 : 2), a = k == 2 ? 0 : k + 1, b = k == 0 ? 2 : k - 1;
@@ -111,7 +111,7 @@ GC_FN void gc_view_shear(gc_view *v)
     v->sy = gc_axis(v->way, v->ky) / along;
 }
 
-GC_FN void gc_view_make(const gc_world *w, const gc_ball *b, int body, gc_view *v)
+GC_FN void gc_lens_make(const gc_course *w, const gc_ball *b, int body, gc_lens *v)
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
     GC_GLOBAL const int *ints = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
@@ -139,27 +139,27 @@ GC_FN void gc_view_make(const gc_world *w, const gc_ball *b, int body, gc_view *
     most = GC_MAX(GC_MAX(GC_ABS(v->centre.x), GC_ABS(v->centre.y)), GC_ABS(v->centre.z));
     v->slack = GC_SWEEP_SLACK * GC_ROUNDING * (GC_R(1.0) + most);
     v->least = GC_SWEEP_ALONG * GC_ROUNDING * (GC_SWEEP_ALONG * GC_ROUNDING);
-    if (!v->round) gc_view_stretch(b, back, shrink, v);
+    if (!v->round) gc_lens_stretch(b, back, shrink, v);
     v->square = gc_dot(v->way, v->way);
     v->thin = v->radius <= GC_SWEEP_THIN * GC_ROUNDING * (GC_R(1.0) + most);
-    if (v->thin) gc_view_shear(v);
+    if (v->thin) gc_lens_shear(v);
 }
 
 /* a point of the mesh, from the centre at the start */
-GC_FN gc_vec gc_view_point(const gc_view *v, gc_vec x)
+GC_FN gc_vec gc_lens_point(const gc_lens *v, gc_vec x)
 {
     x = gc_sub(x, v->centre);
-    return v->round ? x : gc_rows(v->lens, x);
+    return v->round ? x : gc_by_rows(v->lens, x);
 }
 
 /* a difference of two points of the mesh */
-GC_FN gc_vec gc_view_vector(const gc_view *v, gc_vec x) { return v->round ? x : gc_rows(v->lens, x); }
+GC_FN gc_vec gc_lens_vector(const gc_lens *v, gc_vec x) { return v->round ? x : gc_by_rows(v->lens, x); }
 
 /* a unit normal of the mesh */
-GC_FN gc_vec gc_view_normal(const gc_view *v, gc_vec n)
+GC_FN gc_vec gc_lens_normal(const gc_lens *v, gc_vec n)
 {
     if (v->round) return n;
-    n = gc_rows(v->normal, n);
+    n = gc_by_rows(v->normal, n);
     return gc_unit(n, n);
 }
 
