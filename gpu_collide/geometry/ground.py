@@ -31,15 +31,16 @@ class Ground:
     Attributes
     ----------
     faces : (nf + 1, 3) int32
-        Where the corners, edges and vertices of each face begin; the last row is where those of the last end.
+        Where the rows in `loops`, the edges and the vertices of each face begin; the last row is where those
+        of the last end.
     source : (nf,) int32
         The mesh's face of each.
     edges, vertices : (k + 1, 2) int32
         Number in the mesh, and where its faces begin in `around`.
     around : (m,) int32
         Faces at edges, then at vertices, each by their number in the mesh; here by their place in the tree.
-    planes : (nf, 3) float64
-    corners : (L, 3) float64
+    loops : (L + nf, 3) float64
+        Of each face its normal, then its corners.
     sides : (k, 6) float64
         Both ends of the edges.
     tips : (v, 3) float64
@@ -53,8 +54,7 @@ class Ground:
     edges: NDArray[np.int32]
     vertices: NDArray[np.int32]
     around: NDArray[np.int32]
-    planes: NDArray[np.float64]
-    corners: NDArray[np.float64]
+    loops: NDArray[np.float64]
     sides: NDArray[np.float64]
     tips: NDArray[np.float64]
     tree: WideTree
@@ -70,10 +70,12 @@ def make_ground(mesh: Mesh, tree: FaceTree, scale: float) -> Ground:
     numbers = np.arange(len(order) + 1)
 
     sizes = np.diff(mesh.face_start).astype(np.int64)[order]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = np.concatenate([[0], np.cumsum(sizes + 1)])
     begins = np.repeat(mesh.face_start[:-1].astype(np.int64)[order], sizes)
-    corner = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-    corners = points[mesh.face_vertices[begins + corner]]
+    rows = np.delete(np.arange(starts[-1]), starts[:-1])
+    loops = np.empty((starts[-1], 3))
+    loops[starts[:-1]] = mesh.face_planes[order, :3]
+    loops[rows] = points[mesh.face_vertices[begins + rows - np.repeat(starts[:-1] + 1, sizes)]]
 
     edge, edge_owner, edge_around = _owned(mesh.edge_face_start, mesh.edge_faces >> 1, place)
     vertex, vertex_owner, vertex_around = _owned(mesh.vertex_face_start, mesh.vertex_faces, place)
@@ -85,7 +87,7 @@ def make_ground(mesh: Mesh, tree: FaceTree, scale: float) -> Ground:
     boxes = tree.boxes / scale
     return Ground(
         faces.astype(np.int32), order.astype(np.int32), edges, vertices,
-        np.concatenate([around, more]).astype(np.int32), mesh.face_planes[order, :3], corners,
+        np.concatenate([around, more]).astype(np.int32), loops,
         points[mesh.edges[edge]].reshape(-1, 6), points[vertex], wide_tree(boxes),
         boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0),
     )  # fmt: skip

@@ -74,7 +74,7 @@ def build_grounds(meshes, backend, precision):
         for name, array in tables.items():
             head[HEAD[name]], at_int = at_int, at_int + array.size
             ints.append(array.reshape(-1))
-        for name, array in {"plane": g.planes, "corner": g.corners, "side": g.sides, "tip": g.tips}.items():
+        for name, array in {"loop": g.loops, "side": g.sides, "tip": g.tips}.items():
             head[HEAD[name]], at_real = at_real, at_real + array.size
             reals.append(array.reshape(-1))
         head[HEAD["node"]], at_node = at_node, at_node + g.tree.boxes.size

@@ -17,6 +17,8 @@ __all__ = ["Sweep", "World"]
 CATCH, CATCH_REAL = (sources.record(name) for name in ("catch", "catch_real"))
 #: Queries that are worked off at a time.
 PIECE = 1 << 20
+#: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
+MANY, LARGE = 2048, 1 << 15
 NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
 
 
@@ -162,18 +164,29 @@ class Sweep:
         """Buffers of some queries."""
         run = self.run
         own = casts.radius if casts.form == 2 else casts.radius[part]
-        k = part.stop - part.start
-        return {
-            "form": casts.form,
-            "todo_in": run.to_device(np.arange(k, dtype=np.int32)),
+        ways = {
             "start_in": run.to_device(casts.start[part] - world.shift, run.real),
             "path_in": run.to_device(casts.path[part], run.real),
+        }
+        return {
+            **ways,
+            "form": casts.form,
+            "todo_in": self._order(world, ways, part.stop - part.start),
             "radius_in": run.to_device(own, run.real),
             "turned_in": run.to_device(casts.quat[part], run.real),
             "balls_in": run.to_device(casts.balls, run.real),
             "cluster_in": run.to_device(casts.cluster[part], np.int32),
             "cluster_start_in": run.to_device(casts.begin, np.int32),
         }
+
+    def _order(self, world, ways, n):
+        """In which order queries are worked off: neighbours along a curve, if that pays."""
+        run, be = self.run, self.backend
+        if n < MANY or world.buffers["nodes_in"].size < LARGE:
+            return run.to_device(np.arange(n, dtype=np.int32))
+        keys = be.empty(n, np.int64)
+        run.launch("w01_keys", n, world.buffers, ways, n=n, keys_out=keys)
+        return be.argsort(keys)
 
     def _read(self, world, caught, told, n=None):
         """Results to the host."""

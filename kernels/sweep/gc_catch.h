@@ -52,7 +52,7 @@ GC_FN void gc_catch_where(
     gc_vec centre = gc_scale(v->way, c->time);
     if (c->kind == GC_FEATURE_FACE) {
         gc_vec n = gc_lens_normal(v, gc_ground_plane(w, g, c->at));
-        gc_vec y = gc_lens_point(v, gc_ground_corner(w, g, gc_ground_begin(w, g, c->at, GC_GROUND_FACE_corner)));
+        gc_vec y = gc_lens_point(v, gc_ground_corner(w, g, gc_ground_begin(w, g, c->at, GC_GROUND_FACE_loop) + 1));
         if (g->two_sided && gc_dot(n, y) > GC_R(0.0)) n = gc_scale(n, GC_R(-1.0));
         *normal = n;
         *point = gc_sub(centre, gc_scale(n, gc_dot(n, gc_sub(centre, y))));

@@ -8,15 +8,14 @@
 #define GC_GROUND_H
 
 /* Ints of a mesh: places count from the start of the ints, reals or nodes of all meshes. */
-#define GC_GROUND_STRIDE 13
+#define GC_GROUND_STRIDE 12
 #define GC_GROUND_COLUMNS(ONE, MANY, X) \
     ONE(X, face)   /* ints: (faces + 1, GC_GROUND_FACE_STRIDE) */ \
     ONE(X, source) /* ints: (faces,) number in the mesh */ \
     ONE(X, edge)   /* ints: (edges + 1, GC_GROUND_EDGE_STRIDE) */ \
     ONE(X, vertex) /* ints: the same of vertices */ \
     ONE(X, around) /* ints: faces at edges and vertices, by their number in the mesh */ \
-    ONE(X, plane)  /* reals: (faces, 3) outward normals */ \
-    ONE(X, corner) /* reals: (corners, 3) of the loops */ \
+    ONE(X, loop)   /* reals: (rows, 3) of each face its outward normal, then its corners */ \
     ONE(X, side)   /* reals: (edges, 6) both ends */ \
     ONE(X, tip)    /* reals: (vertices, 3) */ \
     ONE(X, node)   /* nodes: (nodes, GC_WIDE_STRIDE), the first is the root */ \
@@ -27,7 +26,7 @@ GC_RECORD(GC_GROUND)
 
 #define GC_GROUND_FACE_STRIDE 3
 #define GC_GROUND_FACE_COLUMNS(ONE, MANY, X) \
-    ONE(X, corner) /* where its corners begin; those of the next face end them */ \
+    ONE(X, loop) /* row of its normal; that of the next face ends its corners */ \
     ONE(X, edge) \
     ONE(X, vertex)
 GC_RECORD(GC_GROUND_FACE)
@@ -138,14 +137,14 @@ GC_FN int gc_ground_begin(const gc_course *w, const gc_ground *g, int face, int 
     return w->ints[g->face + GC_GROUND_FACE_STRIDE * face + kind];
 }
 
-GC_FN gc_vec gc_ground_corner(const gc_course *w, const gc_ground *g, int corner)
+GC_FN gc_vec gc_ground_corner(const gc_course *w, const gc_ground *g, int row)
 {
-    return gc_load_vec(w->reals + g->corner, corner);
+    return gc_load_vec(w->reals + g->loop, row);
 }
 
 GC_FN gc_vec gc_ground_plane(const gc_course *w, const gc_ground *g, int face)
 {
-    return gc_load_vec(w->reals + g->plane, face);
+    return gc_load_vec(w->reals + g->loop, gc_ground_begin(w, g, face, GC_GROUND_FACE_loop));
 }
 
 #endif

@@ -106,9 +106,9 @@ GC_FN gc_real gc_touch_thin(
  * the edge there. */
 GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_real last)
 {
-    gc_vec n = gc_lens_normal(v, gc_ground_plane(w, g, face));
-    int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_corner);
-    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_corner);
+    int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
+    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
+    gc_vec n = gc_lens_normal(v, gc_ground_corner(w, g, corner - 1));
     gc_vec x = gc_ground_corner(w, g, corner), y = gc_lens_point(v, x);
     gc_real d = -gc_dot(n, y), k = -gc_dot(n, v->way), lo, hi, in, out;
     if (g->two_sided && d < GC_R(0.0)) {

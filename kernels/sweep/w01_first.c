@@ -3,8 +3,52 @@
  *
  * in:  starts and paths of points, spheres, ellipsoids or clusters; the world's meshes, bodies and trees
  * out: when and where each first touches something, and what; world frame
- * One work-item per query. Source: T. Schroeder. Degenerate: no path at all touches nothing.
+ * One work-item per query; w01_keys says in which order they are worked off, which shows in no result. Source: T. Schroeder. Degenerate: no path at all touches nothing.
  */
+
+/* bits of a coordinate of a key */
+#define GC_CAST_BITS 10
+
+/* a cell along an axis, of what is scaled to -1..1 */
+GC_FN int gc_cast_cell(gc_real x)
+{
+    gc_real cells = (gc_real)(1 << GC_CAST_BITS), at = (x * GC_R(0.5) + GC_R(0.5)) * cells;
+    return (int)GC_MIN(GC_MAX(at, GC_R(0.0)), cells - GC_R(1.0));
+}
+
+/* Keys along a curve through where paths come into the world and where they leave it: queries next to each other in this
+ * order walk through the same nodes. */
+GC_KERNEL void w01_keys(
+    int n,
+    GC_GLOBAL const gc_real *frame_in, /* (GC_COURSE_STRIDE,) */
+    GC_GLOBAL const gc_real *start_in, /* (n, 3) */
+    GC_GLOBAL const gc_real *path_in,  /* (n, 3) */
+    GC_GLOBAL gc_long *keys_out)       /* (n,) not negative */
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        gc_real first = GC_R(0.0), until = GC_R(1.0);
+        int cells[6];
+        gc_long key = 0;
+        for (int k = 0; k < 3; ++k) {
+            gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
+            gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
+            gc_real a = (frame_in[GC_COURSE_low + k] - o) / v, b = (frame_in[GC_COURSE_high + k] - o) / v;
+            if (!(v != GC_R(0.0))) continue;
+            first = GC_MAX(GC_MIN(a, b), first);
+            until = GC_MIN(GC_MAX(a, b), until);
+        }
+        until = GC_MAX(first, until);
+        for (int k = 0; k < 3; ++k) {
+            gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
+            gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
+            cells[k] = gc_cast_cell(o + first * v);
+            cells[3 + k] = gc_cast_cell(o + until * v);
+        }
+        for (int bit = GC_CAST_BITS - 1; bit >= 0; --bit)
+            for (int k = 0; k < 6; ++k) key = key << 1 | (gc_long)(cells[k] >> bit & 1);
+        keys_out[i] = key;
+    }
+}
 
 GC_KERNEL void w01_first(
     int n,
