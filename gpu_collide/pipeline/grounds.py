@@ -11,7 +11,7 @@ from gpu_collide.backends import declarations, sources
 from gpu_collide.bodies.casts import turning
 from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.geometry import morton, prepared
-from gpu_collide.geometry.wide import wide_tree, widened
+from gpu_collide.geometry.wide import WIDE, wide_tree, widened
 from gpu_collide.pipeline.tables import MeshSets
 
 __all__ = ["GroundTables", "Obstacles", "build_grounds", "grounds_for", "obstacles"]
@@ -139,7 +139,8 @@ def obstacles(bodies, backend, precision):
         crowds, kids = widened(tree.boxes, raster), tree.kids
     else:  # a root without children
         frame[COURSE["low"]], frame[COURSE["high"]] = 1.0, -1.0
-        crowds, kids = np.zeros(0, raster), np.zeros(0, np.int32)
+        none = np.repeat([np.inf, -np.inf], 3 * WIDE).reshape(1, 6, WIDE)
+        crowds, kids = widened(none, raster), np.full(WIDE, -1, np.int32)
     rows = np.zeros((len(bodies), OBSTACLE.stride))
     rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start - shift, quat
     rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = end - start, quat_end

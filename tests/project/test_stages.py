@@ -12,7 +12,15 @@ import pytest
 from gpu_collide.backends import declarations
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = {"mesh": "m", "given": "g", "bvh": "b", "filters": "f", "pluecker": "p", "screw": "s"}
+FAMILIES = {
+    "mesh": "m",
+    "given": "g",
+    "bvh": "b",
+    "filters": "f",
+    "pluecker": "p",
+    "screw": "s",
+    "sweep": "w",
+}
 """Folder of a family (in kernels, reference and tests) to the letter that its stems begin with."""
 SERVES_TOO = {"mesh": "geometry"}
 """Families whose second opinion, in NumPy, serves queries as well, where nothing is compiled: the folder in

@@ -142,8 +142,9 @@ def _checked(casts: Casts) -> Casts:
     good = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
     radius = casts.radius
     if casts.form != CLUSTERS:
-        good &= np.isfinite(radius.reshape(len(good), -1)).all(axis=1)
-        radius = np.where(good.reshape(-1, *[1] * (radius.ndim - 1)), radius, 1.0)
+        flat = radius.reshape(len(good), 3 if casts.form == ELLIPSOIDS else 1)
+        good &= np.isfinite(flat).all(axis=1)
+        radius = np.where(good[:, None], flat, 1.0).reshape(radius.shape)
     good &= casts.moves
     rows = good[:, None]
     return replace(
