@@ -47,7 +47,7 @@ def moving(mesh, start, end, quat=None, turned=None):
 def crowd(seed, n=150, bodies=3, meshes=None):
     """A world of turned bodies that move, some of them, and paths through it."""
     rng = np.random.default_rng(seed)
-    meshes = [BOX, gc.shapes.torus(5, 3)] if meshes is None else meshes
+    meshes = [BOX, gc.shapes.torus(1.0, 0.4, 5, 4)] if meshes is None else meshes
     start = gc.Poses.from_quat_wxyz(rng.normal(size=(bodies, 3)) * 2, quaternions(rng, bodies))
     drift = rng.normal(size=(bodies, 3)) * (rng.random((bodies, 1)) < 0.7)
     end = gc.Poses.from_quat_wxyz(start.position + drift, start.quat_wxyz)

@@ -228,7 +228,7 @@ def test_whole_numbers_against_the_reference(backend):
 
 
 def aimed(rng, mesh, n):
-    """Starts outside of a closed mesh and ends inside, through its vertices and through points of its edges."""
+    """Starts outside of a closed mesh and ends inside, through its vertices and points of its edges."""
     edge = mesh.edges[rng.integers(0, mesh.n_edges, n)]
     share = rng.integers(0, 9, (n, 1)) / 8  # the ends among them
     at = mesh.vertices[edge[:, 0]] * (1 - share) + mesh.vertices[edge[:, 1]] * share
