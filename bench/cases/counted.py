@@ -120,7 +120,19 @@ def _cases(settings):
         gc.pluecker.move(_steady(gc.Bodies(mesh, None, begin, end)), ground, **options)
         return n
 
+    def sweeps(n):
+        """Rays and all touches of spheres over the square of `movers`."""
+        rng = np.random.default_rng(SEED)
+        vertices, faces, half = track(2_000, rng)
+        start, way, _ = ways(rng, n, half)
+        here = gc.Poses.identity(1)
+        ground = gc.Bodies(gc.Mesh(_rounded(vertices), faces), None, here, here)
+        gc.sweep.rays(_rounded(start), _rounded(way), ground, **options)
+        gc.sweep.spheres(_rounded(start), _rounded(way), 0.25, ground, hits="all", **options)
+        return n
+
     return {
+        "sweeps": lambda: sweeps(256),
         "cars": lambda: impacts(gc.shapes.car(), 64),
         "tori": lambda: impacts(gc.shapes.torus(), 16),
         "cubes": lambda: impacts(gc.shapes.box(), 64),

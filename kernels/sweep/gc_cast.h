@@ -75,8 +75,11 @@ GC_FN void gc_cast_ball(const gc_cast *q, int i, int ball, gc_ball *b)
     if (q->form == GC_CAST_CLUSTERS) b->start = gc_add(b->start, gc_quat_rotate(b->quat, gc_load_vec(q->balls, ball)));
 }
 
-GC_FN void gc_net_begin(gc_net *net, int mode, int query)
+/* a net for a query that writes to these arrays, if it is given room */
+GC_FN void gc_net_begin(gc_net *net, int mode, int query, GC_GLOBAL int *ints, GC_GLOBAL gc_real *reals)
 {
+    net->ints = ints;
+    net->reals = reals;
     net->mode = mode;
     net->found = net->room = 0;
     net->best.query = query;

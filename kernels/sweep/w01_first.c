@@ -89,7 +89,7 @@ GC_KERNEL void w01_first(
         const gc_catch *from;
         gc_real out[GC_CATCH_REAL_STRIDE];
         gc_net net;
-        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i);
+        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, to, told);
         gc_cast_through(&w, &q, i, &net);
         from = &net.best;
         GC_STORE(GC_CATCH, GC_CATCH)

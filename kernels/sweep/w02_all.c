@@ -43,7 +43,7 @@ GC_KERNEL void w02_all(
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
         gc_net net;
-        gc_net_begin(&net, GC_WALK_ALL, i);
+        gc_net_begin(&net, GC_WALK_ALL, i, caught_out, told_out);
         if (fill) {
             net.room = (int)(begin_in[i + 1] - begin_in[i]);
             net.ints = caught_out + GC_CATCH_STRIDE * begin_in[i];

@@ -46,6 +46,13 @@ def test_moves_beside_fcl_and_embree(tmp_path, capsys):
     assert "sampled_per_s" in said and "embree_per_s" in said and "us_per_ray" in said
 
 
+def test_sweeps_beside_embree(capsys):
+    pytest.importorskip("embreex", reason="embreex is not installed")
+    assert bench("sweeps", "--quick", "--backend", "cpu") == 0
+    said = capsys.readouterr().out
+    assert "embree_per_s" in said and "us_radius_0.5" in said
+
+
 def test_beside_fcl(capsys):
     pytest.importorskip("fcl", reason="python-fcl is not installed")
     assert bench("fcl") == 0
