@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array, ArrayLike, BoolArray
-    from gpu_collide.bodies.poses import Bodies
+    from gpu_collide.bodies.bodies import Bodies
 
 __all__ = ["CLUSTERS", "ELLIPSOIDS", "SPHERES", "Casts", "Cluster", "turning"]
 

@@ -11,8 +11,9 @@ import numpy as np
 from gpu_collide._options import HITS, RESULTS, Options
 from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
 from gpu_collide.backends import get_backend
+from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, Cluster, turning
-from gpu_collide.bodies.poses import Bodies, Poses
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import prepared
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene

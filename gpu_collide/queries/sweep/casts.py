@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from gpu_collide._types import ArrayLike, BackendName, HitsWanted, Precision, ResultsOn
+    from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.casts import Cluster
-    from gpu_collide.bodies.poses import Bodies
     from gpu_collide.queries.scene import Scene
     from gpu_collide.results.hits import Hits
 
