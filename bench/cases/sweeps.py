@@ -1,4 +1,4 @@
-"""Swept spheres and rays over a track of triangles, rays beside Embree, and how the time grows with the track.
+"""Rays and swept spheres over a track of triangles, rays beside Embree; how time grows with the track.
 
 The track and the paths are those of the case ``moves``. Rays are checked against Embree, spheres against the
 reference, which tests every feature, before anything is timed.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LEAF", "WIDE", "WideTree", "wide_tree", "widened"]
 
 #: Children of a node, and most boxes of a leaf.
-WIDE, LEAF = 8, 4
+WIDE, LEAF = 8, 3
 #: Bits of a leaf's kid that say how many boxes it holds.
 COUNT_BITS = 3
 
@@ -64,10 +64,10 @@ def wide_tree(boxes: Array) -> WideTree:
     for level in reversed(range(len(levels))):
         begin[level] = done
         done += len(levels[level][1])
-    kid = [np.where(k >= 0, k + begin.get(level - 1, 0), k) for level, (_, k) in enumerate(levels)]
+    numbered = [np.where(k >= 0, k + begin.get(level - 1, 0), k) for level, (_, k) in enumerate(levels)]
     return WideTree(
         np.concatenate([box for box, _ in reversed(levels)]),
-        np.concatenate(kid[::-1]).astype(np.int32),
+        np.concatenate(numbered[::-1]).astype(np.int32),
     )
 
 

@@ -67,14 +67,15 @@ def build_grounds(meshes, backend, precision):
     for mesh, head, size in zip(meshes, heads, sizes, strict=True):
         g, measures = prepared.ground_of(mesh), prepared.measures_of(mesh)
         head[HEAD["two_sided"]], head[HEAD["faces"]] = mesh.two_sided, len(g.source)
-        tables = {
+        tables: dict = {
             "face": g.faces, "source": g.source, "edge": g.edges, "vertex": g.vertices, "around": g.around,
             "kid": g.tree.kids,
         }  # fmt: skip
         for name, array in tables.items():
             head[HEAD[name]], at_int = at_int, at_int + array.size
             ints.append(array.reshape(-1))
-        for name, array in {"loop": g.loops, "side": g.sides, "tip": g.tips}.items():
+        tables = {"loop": g.loops, "side": g.sides, "tip": g.tips}
+        for name, array in tables.items():
             head[HEAD[name]], at_real = at_real, at_real + array.size
             reals.append(array.reshape(-1))
         head[HEAD["node"]], at_node = at_node, at_node + g.tree.boxes.size

@@ -94,7 +94,7 @@ def test_no_queries_no_bodies_no_path(backend):
 
 def test_bodies_that_are_not_there(backend):
     poses = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 2]], [[1, 0, 0, 0], [0, 0, 0, 0]])
-    with pytest.warns(RuntimeWarning, match="1 bodies have an invalid pose and are not there"):
+    with pytest.warns(RuntimeWarning, match="an invalid pose and is not there"):
         found = gc.sweep.rays(
             [0, 0, 5], [0, 0, -10], gc.Bodies(BOX, None, poses, poses), backend=backend.kind
         )

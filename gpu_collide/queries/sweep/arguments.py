@@ -140,7 +140,7 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
 
 def _checked(casts: Casts) -> Casts:
     """Casts in which rows that are no numbers stay where they are."""
-    good = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
+    good: Any = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
     radius = casts.radius
     if casts.form != CLUSTERS:
         flat = radius.reshape(len(good), 3 if casts.form == ELLIPSOIDS else 1)
@@ -169,7 +169,7 @@ def _open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
             f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
         )
     invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
-    warn_of_invalid(world, invalid, "are not there", stacklevel=6)
+    warn_of_invalid(world, invalid, ("is not there", "are not there"), stacklevel=6)
     yield world, None
 
 

@@ -34,7 +34,7 @@ class Reference:
     def first(self, world, casts, two_sided, buffer, any_hit):
         """As `Sweep.first`; any touch is the first one."""
         n = len(casts)
-        found = {
+        found: dict = {
             "feature": np.zeros(n, np.uint8), "body": np.full(n, -1, np.int32),
             "face": np.full(n, -1, np.int32), "number": np.full(n, -1, np.int32),
             "sphere": np.full(n, -1, np.int32), "time": np.ones(n), "point": np.zeros((n, 3)),

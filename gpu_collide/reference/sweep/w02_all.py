@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
@@ -73,7 +75,9 @@ class _Seen:
             self.v = rotate(conjugate(last), start + path - self.place[1]) - self.c
         else:
             self.v = rotate(conjugate(first), path - (self.place[1] - self.place[0]))
-        self.radius, self.axes, self.radii = radius, None, None
+        self.radius = radius
+        self.axes: Any = None
+        self.radii: Any = None
         if ellipsoid:
             self.axes, self.radii, self.radius = multiply(conjugate(first), quat), radius, np.ones(n)
 
