@@ -121,12 +121,14 @@ def _cases(settings):
         return n
 
     def sweeps(n):
+        """Rays and all touches of spheres over the square of `movers`."""
         rng = np.random.default_rng(SEED)
-        start = np.rint(rng.normal(size=(n, 3)) * 2.0**20) / 2.0**19
+        vertices, faces, half = track(2_000, rng)
+        start, way, _ = ways(rng, n, half)
         here = gc.Poses.identity(1)
-        world = gc.Bodies(gc.shapes.torus(), None, here, here)
-        gc.sweep.rays(start, -2 * start, world, **options)
-        gc.sweep.spheres(start, -2 * start, 0.125, world, hits="all", **options)
+        ground = gc.Bodies(gc.Mesh(_rounded(vertices), faces), None, here, here)
+        gc.sweep.rays(_rounded(start), _rounded(way), ground, **options)
+        gc.sweep.spheres(_rounded(start), _rounded(way), 0.25, ground, hits="all", **options)
         return n
 
     return {

@@ -5,8 +5,8 @@
  * What is within the radius at the start is touched at 0 if it is approached, else never (docs/sweep.md has the formulas
  * and why nothing passes between). Source: T. Schroeder, with the edge's quadratic and the inside test put right.
  */
-#ifndef GC_TOUCH_H
-#define GC_TOUCH_H
+#ifndef GC_SWEEP_TOUCH_H
+#define GC_SWEEP_TOUCH_H
 
 #define GC_SWEEP_NEVER GC_R(2.0)
 
