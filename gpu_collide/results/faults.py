@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, BoolArray
 
 __all__ = [
+    "clipped_faults",
     "contact_faults",
     "csr_faults",
     "normal_faults",
+    "planes_faults",
+    "slides_faults",
     "touch_faults",
     "trace_faults",
     "trajectory_faults",
@@ -194,3 +197,42 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
     yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
     keys = [a[n] for n in ("query", "time", "feature", "body", "number", "sphere")]
     yield from _order_faults("time", keys)
+
+
+def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Slides`."""
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    for name in ("position", "velocity", "fall", "ground_normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    stands = a["ground_body"] >= 0
+    yield from _rows("ground_body", a["ground_body"] < -1, "numbers of bodies, or -1")
+    off = np.abs(np.linalg.norm(a["ground_normal"], axis=1) - stands) > UNIT_TOLERANCE
+    yield from _rows("ground_normal", off, "directions of length 1 where there is ground, else zero")
+    yield from _rows("casts", a["casts"] < 0, "numbers of casts")
+
+
+def planes_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Planes`."""
+    start = a["offsets"]
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    if start[0] != 0 or start[-1] != len(a["query"]) or (np.diff(start) < 0).any():
+        yield "offsets", f"expected numbers that rise from 0 to the {len(a['query'])} rows"
+    else:
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        yield from _rows("query", a["query"] != owner, "the ellipsoids that offsets says")
+    yield from _rows("feature", (a["feature"] < 1) | (a["feature"] > n_kinds), f"features 1 to {n_kinds}")
+    for name in ("body", "face", "number"):
+        yield from _rows(name, a[name] < 0, "numbers, 0 or more")
+    for name in ("normal", "gap", "point", "motion"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1")
+    keys = [a[n] for n in ("query", "gap", "feature", "body", "number")]
+    yield from _order_faults("gap", keys)
+
+
+def clipped_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Clipped`."""
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from _rows("velocity", ~np.isfinite(a["velocity"]), "finite numbers")
+    yield from _rows("bent", (a["bent"] < -1) | (a["bent"] > 3), "numbers from -1 to 3")

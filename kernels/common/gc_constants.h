@@ -128,6 +128,16 @@
 #define GC_SWEEP_ALONG GC_R(4.0)
 /* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through */
 #define GC_SWEEP_THIN GC_R(4096.0)
+/* characters: a velocity that leads into a plane by less than so many roundings of its length does not */
+#define GC_CLIP_ROUNDING GC_R(64.0)
+/* characters: along a crease, further than any velocity */
+#define GC_CLIP_FAR GC_R(1e30)
+#if GC_PRECISION == 2
+/* characters: planes whose normals differ by less than this sine are one, or face each other */
+#define GC_CLIP_PARALLEL GC_R(1e-3)
+#else
+#define GC_CLIP_PARALLEL GC_R(1e-7)
+#endif
 #if GC_PRECISION == 1
 /* sweep: boxes are widened by this share of their mesh, and times by the second share of themselves */
 #define GC_WIDE_PAD GC_R(1e-14)

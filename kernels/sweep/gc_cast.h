@@ -62,6 +62,8 @@ GC_FN void gc_cast_ball(const gc_cast *q, int i, int ball, gc_ball *b)
     b->start = gc_load_vec(q->start, i);
     b->path = gc_load_vec(q->path, i);
     b->buffer = q->buffer;
+    b->since = GC_R(0.0);
+    b->share = GC_R(1.0);
     b->round = q->form != GC_CAST_ELLIPSOIDS;
     b->radii = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
     b->quat = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));

@@ -115,7 +115,8 @@ GC_LARGE void gc_catch_tell(const gc_course *w, const gc_ball *b, const gc_catch
         time = speed > GC_R(0.0) ? GC_MAX(time - b->buffer / speed, GC_R(0.0)) : GC_R(0.0);
     }
     away = gc_quat_rotate(turned, gc_add(gc_scale(gc_add(point, v.centre), scale), gc_load_vec(size, 0)));
-    point = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), gc_scale(gc_load_vec(at + GC_OBSTACLE_way, 0), c->time));
+    point = gc_scale(gc_load_vec(at + GC_OBSTACLE_way, 0), b->since + c->time * b->share);
+    point = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), point);
     point = gc_add(point, away);
     normal = gc_quat_rotate(turned, normal);
     told[GC_CATCH_REAL_time] = time;

@@ -17,6 +17,7 @@ typedef struct {
     gc_quat quat;       /* its orientation */
     int round;          /* it is a sphere */
     gc_real buffer;
+    gc_real since, share; /* the path takes this share of the bodies' own motion, from then on; usually 0 and 1 */
 } gc_ball;
 
 typedef struct {
@@ -116,8 +117,9 @@ GC_FN void gc_lens_make(const gc_course *w, const gc_ball *b, int body, gc_lens 
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
     GC_GLOBAL const int *ints = w->body_ints + GC_OBSTACLE_INT_STRIDE * body;
     GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * ints[GC_OBSTACLE_INT_shape];
-    gc_vec from = gc_sub(b->start, gc_load_vec(at + GC_OBSTACLE_start, 0));
-    gc_vec path = gc_sub(b->path, gc_load_vec(at + GC_OBSTACLE_way, 0));
+    gc_vec own = gc_load_vec(at + GC_OBSTACLE_way, 0);
+    gc_vec from = gc_sub(gc_sub(b->start, gc_load_vec(at + GC_OBSTACLE_start, 0)), gc_scale(own, b->since));
+    gc_vec path = gc_sub(b->path, gc_scale(own, b->share));
     gc_vec middle = gc_load_vec(size + GC_GROUND_SIZE_centre, 0);
     gc_real shrink = size[GC_GROUND_SIZE_shrink], most;
     gc_quat back;

@@ -39,7 +39,7 @@ def test_records_lie_in_c_where_python_has_them(backend):
     ]
     programs = [
         name
-        for program in ("near", "screen", "mesh", "translate", "rotate", "contacts", "sweep")
+        for program in ("near", "screen", "mesh", "translate", "rotate", "contacts", "sweep", "characters")
         for name in sources.PROGRAMS[program]
     ]
     files = sources.resolve(programs, sources.known())

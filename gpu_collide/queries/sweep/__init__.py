@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from gpu_collide.bodies.casts import Cluster
 from gpu_collide.queries.sweep.casts import clusters, ellipsoids, rays, spheres
+from gpu_collide.queries.sweep.characters import clip, planes, slide
 from gpu_collide.results.hits import Feature, Hits
+from gpu_collide.results.slides import Clipped, Planes, Slides
 
-__all__ = ["Cluster", "Feature", "Hits", "clusters", "ellipsoids", "rays", "spheres"]
+__all__ = [
+    "Clipped", "Cluster", "Feature", "Hits", "Planes", "Slides", "clip", "clusters", "ellipsoids", "planes",
+    "rays", "slide", "spheres",
+]  # fmt: skip

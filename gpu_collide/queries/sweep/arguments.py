@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["answer", "cluster_casts", "ellipsoid_casts", "sphere_casts"]
+__all__ = [
+    "answer", "cluster_casts", "ellipsoid_casts", "engine_for", "open_world", "sphere_casts", "within_digits",
+]  # fmt: skip
 
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
@@ -158,7 +160,7 @@ def _checked(casts: Casts) -> Casts:
 
 
 @contextmanager
-def _open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
+def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
     """The bodies of a world, and what a `Scene` keeps of them (else None)."""
     if isinstance(world, Scene):
         with world.held() as (bodies, _, resident):
@@ -173,7 +175,7 @@ def _open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
     yield world, None
 
 
-def _engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any:
+def engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any, characters: bool = False) -> Any:
     """Who answers: where a `Scene` is kept, else according to the arguments (None: not given)."""
     if isinstance(world, Scene):
         for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
@@ -191,9 +193,13 @@ def _engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any
         )
         where = get_backend(options.backend, options.precision, ("sweep",))
     if where.kind == "reference":
-        from gpu_collide.reference.sweep import Reference
+        from gpu_collide.reference import sweep
 
-        return Reference()
+        return sweep.Walkers() if characters else sweep.Reference()
+    if characters:
+        from gpu_collide.pipeline.characters import Characters
+
+        return Characters(where, options.precision, options.max_bytes)
     from gpu_collide.pipeline.sweep import Sweep
 
     return Sweep(where, options.precision, options.max_bytes)
@@ -220,10 +226,10 @@ def answer(
         )
     check_choice(turns, "turning", TURNING)
     two_sided, zone = check_bool(two_sided, "two_sided"), _buffer(buffer)
-    engine = _engine_for(world, precision, backend, max_bytes)
-    with _open_world(world) as (bodies, resident):
+    engine = engine_for(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, resident):
         error = _turning_error(casts, bodies, turns)
-        within = _within(casts, bodies, engine.precision)
+        within = within_digits(casts, bodies, engine.precision)
         still = casts.moves & within
         rows = replace(casts, path=np.where(still[:, None], casts.path, 0.0),
                        start=np.where(still[:, None], casts.start, 0.0), moves=still)  # fmt: skip
@@ -254,7 +260,7 @@ def _buffer(buffer: Any) -> float:
     return float(buffer)
 
 
-def _within(casts: Casts, bodies: Bodies, precision: str) -> Array:
+def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
     """Which rows have lengths that the precision can multiply."""
     least = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
     reach = np.abs(casts.start).max(axis=1, initial=0.0) + np.abs(casts.path).max(axis=1, initial=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_collide.reference.sweep._walkers import Walkers
 from gpu_collide.reference.sweep._world import Reference
 
-__all__ = ["Reference"]
+__all__ = ["Reference", "Walkers"]

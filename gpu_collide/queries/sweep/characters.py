@@ -1,0 +1,390 @@
+"""`slide`, and the steps that it is made of beside `ellipsoids`: `planes` and `clip`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_positive, first_few
+from gpu_collide.bodies.casts import turning
+from gpu_collide.queries.sweep.arguments import ellipsoid_casts, engine_for, open_world, within_digits
+from gpu_collide.results.result import Status
+from gpu_collide.results.slides import Clipped, Planes, Slides
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.casts import Casts
+    from gpu_collide.queries.scene import Scene
+
+__all__ = ["clip", "planes", "slide"]
+
+#: The skin that is kept by default, as a share of the least radius.
+SKIN = 1e-3
+#: Casts of a pass at most.
+MOST_SLIDES = 64
+
+
+def planes(
+    world: Scene | Bodies,
+    position: ArrayLike,
+    radii: ArrayLike,
+    reach: float,
+    *,
+    orientation: ArrayLike | None = None,
+    at: float = 0.0,
+    two_sided: bool = False,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> Planes:
+    """What ellipsoids at rest are near: the planes that velocities are to be clipped by.
+
+    Of each face the place nearest to the centre counts, in the ellipsoid's measure; one that several faces
+    share counts once. An edge counts only where no face at it comes nearer, so that a floor cut into
+    triangles has one plane.
+
+    Parameters
+    ----------
+    world : Scene or Bodies
+    position : (n, 3) or (3,) array_like
+        Centres.
+    radii : (3,) or (n, 3) array_like
+        Along the ellipsoids' own axes, above zero.
+    reach : float
+        Planes up to so far from the ellipsoid's surface count, and all that it is sunk into.
+    orientation : (4,) or (n, 4) array_like, optional
+        Unit quaternions wxyz, from the ellipsoid's axes to the world's. Default: they are the same.
+    at : float, optional
+        The moment, from 0 (bodies where they start) to 1 (where they end).
+    two_sided : bool, optional
+        Faces count from behind as well.
+    precision, backend, max_bytes
+        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene.
+
+    Returns
+    -------
+    Planes
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed; bodies that turn.
+    MemoryLimitError, BackendUnavailableError
+        As in `ellipsoids`.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> here = gc.Poses.identity(1)
+    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> near = gc.sweep.planes(world, [0, 0, 1.01], [0.5, 0.5, 0.5], 0.1)
+    >>> near.normal.tolist(), near.gap.round(6).tolist()
+    ([[0.0, 0.0, 1.0]], [0.01])
+    """
+    near, moment = _length(reach, "reach"), _length(at, "at")
+    if moment > 1:
+        raise ValueError(f"at: expected a moment from 0 to 1, got {at}")
+    two_sided = check_bool(two_sided, "two_sided")
+    casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation)
+    engine = _engine(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, resident):
+        _still(bodies)
+        casts, good = _kept(casts, bodies, engine.precision)
+        rows = engine.planes(engine.world(bodies, resident), casts, two_sided, near, moment)
+    keep = good[rows["query"]]
+    rows = {name: array[keep] for name, array in rows.items()}
+    count = np.bincount(rows["query"], minlength=len(casts))
+    status = np.where(count > 0, Status.HIT, Status.MISS)
+    status[~good] = Status.INVALID_INPUT
+    offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
+
+
+def clip(
+    velocity: ArrayLike,
+    normal: ArrayLike,
+    offsets: ArrayLike,
+    *,
+    push: ArrayLike | None = None,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+) -> Clipped:
+    """Velocities that lead into none of their planes: of all those, the nearest to each given.
+
+    Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
+    iterated; and where planes stand still it is never longer than what was given.
+
+    Parameters
+    ----------
+    velocity : (n, 3) array_like
+    normal : (m, 3) array_like
+        Unit, towards the side that is free: `Planes.normal`.
+    offsets : (n + 1,) array_like of int
+        Planes ``offsets[i]:offsets[i + 1]`` are those of velocity i: `Planes.offsets`.
+    push : (m,) array_like, optional
+        How fast each plane comes along its own normal: the least that a velocity must go along it. For
+        planes of moving bodies ``(planes.normal * planes.motion).sum(1)``. Default: they stand still.
+    precision, backend
+        As in `gpu_collide.collide`.
+
+    Returns
+    -------
+    Clipped
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind; normals that are not of length 1 within 1e-3.
+    BackendUnavailableError
+        The backend asked for is not there.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> found = gc.sweep.clip([[1.0, 0, -2]], [[0, 0, 1.0], [-1, 0, 0]], [0, 2])
+    >>> found.velocity.tolist(), found.bent.tolist()
+    ([[0.0, 0.0, 0.0]], [2])
+    """
+    ways = as_float_array(velocity, "velocity", shape=(None, 3))
+    walls = as_float_array(normal, "normal", shape=(None, 3))
+    begin = as_int_array(
+        offsets, "offsets", shape=(len(ways) + 1,), low=0, high=len(walls) + 1, dtype=np.int32,
+        expected=f"numbers that rise from 0 to the {len(walls)} planes",
+    )  # fmt: skip
+    if begin[0] != 0 or begin[-1] != len(walls) or (np.diff(begin) < 0).any():
+        raise ValueError(
+            f"offsets: expected numbers that rise from 0 to the {len(walls)} planes, got {begin.tolist()[:5]}"
+        )
+    pushes = np.zeros(len(walls)) if push is None else as_float_array(push, "push", shape=(len(walls),))
+    length = np.linalg.norm(walls, axis=1)
+    bad = np.flatnonzero(~(np.abs(length - 1) <= 1e-3))
+    if bad.size:
+        raise ValueError(
+            f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
+            f"{first_few(bad)})"
+        )
+    engine = _engine(None, precision, backend, None)
+    good = np.isfinite(ways).all(axis=1)
+    some = np.repeat(np.arange(len(ways)), np.diff(begin))
+    np.logical_and.at(good, some, np.isfinite(pushes))
+    tables = np.column_stack((walls / length[:, None], np.where(np.isfinite(pushes), pushes, 0.0)))
+    found, bent = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
+    found[~good] = 0.0
+    status = np.where(bent > 0, Status.HIT, np.where(bent < 0, Status.UNRESOLVED, Status.MISS))
+    status[~good] = Status.INVALID_INPUT
+    bent = np.where(good, bent, 0).astype(np.int32)
+    return Clipped(status=status.astype(np.uint8), velocity=found, bent=bent, info=engine.about())
+
+
+def slide(
+    world: Scene | Bodies,
+    position: ArrayLike,
+    radii: ArrayLike,
+    velocity: ArrayLike,
+    *,
+    gravity: ArrayLike | None = None,
+    up: ArrayLike | None = None,
+    max_slides: int = 5,
+    max_slope: float = 45.0,
+    step_height: float = 0.0,
+    skin: float | None = None,
+    riding: ArrayLike | None = None,
+    orientation: ArrayLike | None = None,
+    two_sided: bool = False,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> Slides:
+    """One step of characters: ellipsoids that walk, slide along what they meet, and fall.
+
+    Each is cast along its velocity, stops before what it meets, gathers the planes that it is near, goes on
+    with what these leave of its way, and again, up to `max_slides` times; then the same with gravity. All of
+    it happens in one launch.
+
+    Parameters
+    ----------
+    world : Scene or Bodies
+        Bodies may move between their start and their end, without turning, while the characters walk; then
+        they fall in the world as it is at the end.
+    position : (n, 3) or (3,) array_like
+        Centres.
+    radii : (3,) or (n, 3) array_like
+        Along the ellipsoids' own axes, above zero.
+    velocity : (n, 3) or (3,) array_like
+        The way that each would go in this step if nothing were there.
+    gravity : (3,) or (n, 3) array_like, optional
+        The way that each would fall in this step. Default: none falls, and none is grounded.
+    up : (3,) array_like, optional
+        Direction. Default: against the first gravity that is not zero, else z.
+    max_slides : int, optional
+        Casts of each of both passes at most; 1 to 64. When they are used up the character stays where it is
+        then, which is safe, and its status says UNRESOLVED.
+    max_slope : float, optional
+        Degrees, 0 to 90: what is steeper is no ground. With gravity, who walks takes it for an upright wall,
+        and who falls slides down along it. Ground holds: nobody slides down there.
+    step_height : float, optional
+        Steps up to this height are climbed by who walks against them, if there is ground on top. Low ones an
+        ellipsoid climbs by its shape, as long as it touches their edge where it is no steeper than
+        `max_slope`.
+    skin : float, optional
+        Distance that is kept from what is met. Default: 1e-3 of the least radius.
+    riding : (n,) array_like of int, optional
+        Body that each stands on, and is carried by; -1: none. `Slides.ground_body` of the step before.
+    orientation : (4,) or (n, 4) array_like, optional
+        Unit quaternions wxyz, from the ellipsoid's axes to the world's.
+    two_sided : bool, optional
+        Faces count from behind as well.
+    precision, backend, max_bytes
+        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene.
+
+    Returns
+    -------
+    Slides
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, before anything is computed; bodies that turn.
+    MemoryLimitError, BackendUnavailableError
+        As in `ellipsoids`.
+
+    Notes
+    -----
+    No character is ever moved but along a cast, and never beyond what that found: it passes nothing that
+    `ellipsoids` would not let it pass. Sliding is done in the world, along the world's tangent plane; in a
+    world that stands still no velocity grows. Up to 17 planes count at a time, the nearest; the next cast
+    meets what is beyond. ``docs/characters.md`` has the whole of it.
+
+    References
+    ----------
+    .. [1] K. Fauerby, "Collision detection & Response", 2000.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> here = gc.Poses.identity(1)
+    >>> world = gc.Bodies(gc.shapes.box((9, 9, 1)), None, here, here)
+    >>> found = gc.sweep.slide(world, [0, 0, 1.1], [0.3, 0.3, 0.6], [0.1, 0, 0], gravity=[0, 0, -0.2])
+    >>> found.position.round(3).tolist(), found.grounded.tolist()
+    ([[0.1, 0.0, 1.1]], [True])
+    """
+    casts = ellipsoid_casts(position, velocity, radii, orientation)
+    n = len(casts)
+    fall, falls = _falls(gravity, n)
+    rules = {
+        "two_sided": int(check_bool(two_sided, "two_sided")),
+        "most": _slides(max_slides),
+        "falls": int(falls),
+        "step": _length(step_height, "step_height"),
+        "ground": float(np.cos(np.radians(_slope(max_slope)))),
+    }
+    rules |= dict(zip(("up_x", "up_y", "up_z"), _up(up, fall), strict=True))
+    if skin is None:
+        rules["skin"] = SKIN * float(casts.radius.min(initial=np.inf)) if n else 0.0
+    else:
+        rules["skin"] = check_positive(skin, "skin")
+    engine = _engine(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, resident):
+        _still(bodies)
+        casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
+        casts, good = _kept(casts, bodies, engine.precision)
+        own = casts.path
+        ridden = _carried(riding, bodies, n)
+        casts = replace(casts, path=own + np.where(good[:, None], ridden, 0.0))
+        found = engine.slide(
+            engine.world(bodies, resident), casts, own, np.where(good[:, None], fall, 0.0), rules
+        )
+    status = found.pop("status").astype(np.uint8)
+    status[~good] = Status.INVALID_INPUT
+    ground = found.pop("ground").astype(np.int32)
+    lost = ~good
+    where = as_float_array(position, "position")
+    found["position"][lost] = np.nan_to_num(np.broadcast_to(where, (n, 3))[lost], posinf=0.0, neginf=0.0)
+    ground[lost] = -1
+    found["ground_normal"][ground < 0] = 0.0
+    info = engine.about() | {"skin": rules["skin"]}
+    return Slides(status=status, ground_body=ground, info=info, **found)
+
+
+def _engine(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any:
+    return engine_for(world, precision, backend, max_bytes, characters=True)
+
+
+def _kept(casts: Casts, bodies: Bodies, precision: str) -> tuple[Casts, Array]:
+    """Casts in which rows without an answer stand still, and which have one."""
+    good = casts.moves & within_digits(casts, bodies, precision)
+    row = good[:, None]
+    start, path = np.where(row, casts.start, 0.0), np.where(row, casts.path, 0.0)
+    return replace(casts, start=start, path=path, moves=good), good
+
+
+def _still(bodies: Bodies) -> None:
+    which = np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
+    if which.size:
+        raise ValueError(
+            f"world: expected bodies that move without turning, got {which.size} that turn, first: "
+            f"{first_few(which)}; cut the step into shorter ones with bodies that only move"
+        )
+
+
+def _falls(gravity: Any, n: int) -> tuple[Array, bool]:
+    if gravity is None:
+        return np.zeros((n, 3)), False
+    fall = as_float_array(gravity, "gravity")
+    if fall.shape not in ((3,), (n, 3)):
+        raise ValueError(f"gravity: expected shape (3,) or ({n}, 3), got {fall.shape}")
+    return np.array(np.broadcast_to(fall, (n, 3))), True
+
+
+def _up(up: Any, fall: Array) -> Array:
+    if up is None:
+        with np.errstate(invalid="ignore"):
+            some = np.flatnonzero(np.isfinite(fall).all(axis=1) & (np.abs(fall).max(axis=1, initial=0) > 0))
+        way = -fall[some[0]] if some.size else np.array([0.0, 0.0, 1.0])
+    else:
+        way = as_float_array(up, "up", shape=(3,))
+    most = np.abs(way).max()
+    if not (np.isfinite(most) and most > 0):
+        raise ValueError(f"up: expected a direction, got {way.tolist()}")
+    way = way / most
+    return np.asarray(way / np.linalg.norm(way))
+
+
+def _carried(riding: Any, bodies: Bodies, n: int) -> Array:
+    if riding is None:
+        return np.zeros((n, 3))
+    m = len(bodies)
+    which = as_int_array(
+        riding, "riding", shape=(n,), low=-1, high=m, dtype=np.int32, expected=f"bodies 0 to {m - 1}, or -1"
+    )
+    there = bodies.start.valid & bodies.end.valid
+    motion = np.where(there[:, None], bodies.end.position - bodies.start.position, 0.0)
+    return np.where((which >= 0)[:, None], motion[which], 0.0)
+
+
+def _slides(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"max_slides: expected a whole number, got {type(value).__name__}")
+    if not 1 <= value <= MOST_SLIDES:
+        raise ValueError(f"max_slides: expected 1 to {MOST_SLIDES}, got {value}")
+    return int(value)
+
+
+def _slope(value: Any) -> float:
+    angle = _length(value, "max_slope")
+    if angle > 90:
+        raise ValueError(f"max_slope: expected degrees from 0 to 90, got {value}")
+    return angle
+
+
+def _length(value: Any, name: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    if not (value >= 0 and np.isfinite(value)):
+        raise ValueError(f"{name}: expected a finite number, zero or more, got {value}")
+    return float(value)

@@ -1,0 +1,199 @@
+"""Stage w05: one step of a character: it walks, slides along what it meets, and falls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.quaternion import conjugate, rotate
+from gpu_collide.reference.sweep.w01_first import first_touches
+from gpu_collide.reference.sweep.w03_planes import planes_near
+from gpu_collide.reference.sweep.w04_clip import nearest_allowed
+
+__all__ = ["Rules", "step"]
+
+MISS, HIT, UNRESOLVED = 0, 1, 4
+EDGE, VERTEX = 2, 3
+#: Planes beside the one that was met.
+MOST_NEAR = 16
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What all characters have in common; ``kernels/sweep/gc_slide.h`` says of each what it is."""
+
+    two_sided: bool
+    most: int
+    falls: bool
+    step: float
+    ground: float
+    skin: float
+    up: np.ndarray
+
+    @classmethod
+    def of(cls, rules):
+        up = np.array([rules["up_x"], rules["up_y"], rules["up_z"]])
+        return cls(*(rules[k] for k in ("two_sided", "most", "falls", "step", "ground", "skin")), up)
+
+
+@dataclass
+class Walker:
+    """One character: where it is, how much of the bodies' motion has passed and will, what it met."""
+
+    place: np.ndarray
+    velocity: np.ndarray
+    since: float = 0.0
+    share: float = 1.0
+    casts: int = 0
+    status: int = MISS
+    barred: bool = False
+    climbs: bool = False
+    ground: int = -1
+    normal: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+
+class Step:
+    """The step of character i."""
+
+    def __init__(self, bodies, casts, i, rules):
+        self.bodies, self.rules, self.i = bodies, rules, i
+        row = slice(i, i + 1)
+        self.one = replace(
+            casts, start=casts.start[row], path=casts.path[row], radius=casts.radius[row],
+            quat=casts.quat[row], cluster=casts.cluster[row], moves=casts.moves[row],
+        )  # fmt: skip
+
+    def world(self, walker):
+        """The bodies over the part of their motion that the walker's next way takes."""
+        b = self.bodies
+        if b.start is b.end:
+            return b
+        way = b.end.position - b.start.position
+        quat = b.start.quat_wxyz
+        ends = (b.start.position + s * way for s in (walker.since, walker.since + walker.share))
+        return Bodies(b.meshes, b.shape, *(Poses.from_quat_wxyz(p, quat) for p in ends))
+
+    def go(self, walker, way):
+        """Cast: moves the walker, returns what is left of the way and what it met or None: its normal, its
+        body, whether one of the faces at the place is ground, and the place."""
+        cast = replace(self.one, start=walker.place[None], path=way[None])
+        world = self.world(walker)
+        found = first_touches(world, cast, self.rules.two_sided, self.rules.skin)
+        walker.casts += 1
+        time = found["time"][0] if len(found["time"]) else 1.0
+        walker.place = walker.place + time * way
+        walker.since += time * walker.share
+        walker.share -= time * walker.share
+        if not len(found["time"]):
+            return (1.0 - time) * way, None
+        body = int(found["body"][0])
+        ground = self.has_ground(body, found["feature"][0], int(found["number"][0]))
+        return (1.0 - time) * way, (found["normal"][0], body, ground, found["point"][0])
+
+    def has_ground(self, body, feature, number):
+        mesh = self.bodies.meshes[self.bodies.shape[body]]
+        faces = [number]
+        if feature == EDGE:
+            faces = mesh.edge_faces[mesh.edge_face_start[number] : mesh.edge_face_start[number + 1]] >> 1
+        elif feature == VERTEX:
+            faces = mesh.vertex_faces[mesh.vertex_face_start[number] : mesh.vertex_face_start[number + 1]]
+        quat = self.bodies.start.unit_wxyz[body]
+        return any(self.is_ground(rotate(quat, mesh.face_planes[f, :3])) for f in faces)
+
+    def gather(self, walker, hit):
+        """Planes, (normal, body), that with which it met first."""
+        ball = walker.place, self.one.radius[0], self.one.quat[0]
+        near = planes_near(self.bodies, *ball, self.rules.two_sided, 2.0 * self.rules.skin, walker.since)
+        near.sort(key=lambda p: (p.gap, p.feature, p.body, p.number))
+        return [hit[:2]] + [(p.normal, p.body) for p in near[:MOST_NEAR]]
+
+    def is_ground(self, normal):
+        return normal @ self.rules.up >= self.rules.ground
+
+    def tables(self, found, share, walks):
+        """Normals and pushes."""
+        up, out = self.rules.up, []
+        motion = self.bodies.end.position - self.bodies.start.position
+        for normal, body in found:
+            high = normal @ up
+            if walks and self.rules.falls and 0 < high < self.rules.ground:
+                level = normal - high * up
+                normal = level / np.linalg.norm(level)
+            out.append((*normal, share * (normal @ motion[body])))
+        out = np.array(out)
+        return out[:, :3], out[:, 3]
+
+    def run(self, walker, way, walks):
+        """One pass."""
+        first = way
+        for _ in range(self.rules.most):
+            if not way.any() and walker.share <= 0:
+                return
+            way, hit = self.go(walker, way)
+            if hit is None:
+                return
+            walker.status = max(walker.status, HIT)
+            found = self.gather(walker, hit)
+            if walks:
+                walker.barred |= any(n @ way < 0 and not self.is_ground(n) for n, _ in found)
+            else:
+                for k, (normal, body) in enumerate(found):
+                    if self.is_ground(normal) or (k == 0 and walker.climbs and hit[2]):
+                        walker.ground, walker.normal, walker.velocity = body, normal, np.zeros(3)
+                        return
+            way, _ = nearest_allowed(way, *self.tables(found, walker.share, walks))
+            if way is None:
+                walker.status = UNRESOLVED
+                return
+            left, _ = nearest_allowed(walker.velocity, *self.tables(found, 1.0, walks))
+            walker.velocity = walker.velocity if left is None else left
+            if not walks and way @ way <= 1e-18 * (first @ first):
+                walker.ground, walker.normal = hit[1], hit[0]
+                return
+            if way @ first <= 0 and walker.share <= 0:
+                return
+        walker.status = UNRESOLVED
+
+    def climb(self, walker, way):
+        """The same over a step; whether there is ground behind it."""
+        low, share = walker.place, walker.share
+        walker.share = 0.0
+        self.go(walker, self.rules.step * self.rules.up)
+        down = -((walker.place - low) @ self.rules.up) * self.rules.up
+        walker.share = share
+        self.run(walker, way, True)
+        _, hit = self.go(walker, down)
+        if hit is None or walker.status == UNRESOLVED:
+            return False
+        walker.climbs = True
+        if self.is_ground(hit[0]):
+            return True
+        foot = np.linalg.norm(rotate(conjugate(self.one.quat[0]), self.rules.up) * self.one.radius[0])
+        return hit[2] and (hit[3] - low) @ self.rules.up + foot <= self.rules.step
+
+
+def step(bodies, casts, i, velocity, fall, rules):
+    """What became of character i, by the names of `gpu_collide.sweep.Slides`."""
+    here, way = casts.start[i], casts.path[i]
+    it = Step(bodies, casts, i, rules)
+    walker = Walker(here, velocity)
+    it.run(walker, way, True)
+    if walker.barred and rules.step > 0:
+        other = Walker(here, velocity)
+        good = it.climb(other, way)
+        total = walker.casts + other.casts
+        far = [w.place - here - (w.place - here) @ rules.up * rules.up for w in (walker, other)]
+        if good and np.linalg.norm(far[1]) > np.linalg.norm(far[0]):
+            walker = other
+        walker.casts = total
+    kept = walker.velocity
+    walker.since, walker.share, walker.velocity, walker.ground = 1.0, 0.0, fall, -1
+    if fall.any():
+        it.run(walker, fall, False)
+    return {
+        "position": walker.place, "velocity": kept, "fall": walker.velocity, "ground_normal": walker.normal,
+        "status": walker.status, "ground": walker.ground, "casts": walker.casts,
+    }  # fmt: skip

@@ -1,0 +1,196 @@
+"""`Slides`, `Planes` and `Clipped`: where characters come to, what is near, what is left of velocities."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gpu_collide.results.faults import clipped_faults, planes_faults, slides_faults
+from gpu_collide.results.hits import Feature
+from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Clipped", "Planes", "Slides"]
+
+_SLIDES: dict[str, Field] = {
+    "status": (np.uint8, ()),
+    "position": (np.float64, (3,)),
+    "velocity": (np.float64, (3,)),
+    "fall": (np.float64, (3,)),
+    "ground_body": (np.int32, ()),
+    "ground_normal": (np.float64, (3,)),
+    "casts": (np.int32, ()),
+}
+_STATUS: dict[str, Field] = {"status": (np.uint8, ())}
+_OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
+_PLANES: dict[str, Field] = {
+    "query": (np.int32, ()),
+    "normal": (np.float64, (3,)),
+    "gap": (np.float64, ()),
+    "point": (np.float64, (3,)),
+    "motion": (np.float64, (3,)),
+    "body": (np.int32, ()),
+    "face": (np.int32, ()),
+    "feature": (np.uint8, ()),
+    "number": (np.int32, ()),
+}
+_CLIPPED: dict[str, Field] = {
+    "status": (np.uint8, ()),
+    "velocity": (np.float64, (3,)),
+    "bent": (np.int32, ()),
+}
+
+
+def _format(name: str, fields: dict[str, Field], faults: Any) -> FileFormat:
+    rows = {key: (dtype, (None, *tail)) for key, (dtype, tail) in fields.items()}
+    return FileFormat(version=1, first_with_checksums=1, fields=rows, faults=faults, kind=name)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Slides(Result):
+    """Where each character comes to in a step.
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status`: MISS, nothing was in its way; HIT, something was; UNRESOLVED, it was not done when
+        `max_slides` was used up, or was caught between bodies that come together: it stands at the last place
+        that was safe; INVALID_INPUT, numbers that are not finite: it stays where it is.
+    position : (n, 3) float64
+        Of the centre, in the world.
+    velocity : (n, 3) float64
+        What is left of the velocity given, without what leads into anything. Never faster in a world that
+        stands still.
+    fall : (n, 3) float64
+        The same of gravity's way; zero on ground.
+    ground_body : (n,) int32
+        Body of the world that it stands on after its fall; -1: none. Give it to the next step as `riding`.
+    ground_normal : (n, 3) float64
+        Unit; zero where there is no ground.
+    casts : (n,) int32
+        How many casts it took.
+    info : dict
+        Backend, device, precision, timings, and the ``skin``.
+    """
+
+    _format: ClassVar[FileFormat] = _format("Slides", _SLIDES, slides_faults)
+
+    status: NDArray[np.uint8]
+    position: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    fall: NDArray[np.float64]
+    ground_body: NDArray[np.int32]
+    ground_normal: NDArray[np.float64]
+    casts: NDArray[np.int32]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_SLIDES, len(self.status))
+        object.__setattr__(self, "info", dict(self.info))
+
+    @property
+    def grounded(self) -> NDArray[np.bool_]:
+        """(n,) bool: which stand on something."""
+        return self.ground_body >= 0
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __repr__(self) -> str:
+        lines = ["Slides", f"  characters {len(self)}: {counted(self.status, Status) or 'none'}"]
+        return "\n".join([*lines, f"  grounded   {int(self.grounded.sum())}"])
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Planes(Result):
+    """Planes of contact of ellipsoids at rest, ordered by (query, gap, feature, body, number).
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status` of each ellipsoid: MISS, it is near nothing; HIT, it is; INVALID_INPUT.
+    offsets : (n + 1,) int64
+        Rows ``offsets[i]:offsets[i + 1]`` are those of ellipsoid i.
+    query : (r,) int32
+    normal : (r, 3) float64
+        Unit, in the world: across the ellipsoid's surface, towards its centre.
+    gap : (r,) float64
+        Along the normal, between the surface and the ellipsoid; below 0 where it is within.
+    point : (r, 3) float64
+        Of the surface, the one nearest in the ellipsoid's measure.
+    motion : (r, 3) float64
+        Of the body, over its whole step.
+    body, face : (r,) int32
+    feature : (r,) uint8
+        `Feature` on which the point lies.
+    number : (r,) int32
+        Of the face, edge or vertex in the body's `Mesh`.
+    info : dict
+    """
+
+    _format: ClassVar[FileFormat] = _format("Planes", _STATUS | _OFFSETS | _PLANES, planes_faults)
+
+    status: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    query: NDArray[np.int32]
+    normal: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    point: NDArray[np.float64]
+    motion: NDArray[np.float64]
+    body: NDArray[np.int32]
+    face: NDArray[np.int32]
+    feature: NDArray[np.uint8]
+    number: NDArray[np.int32]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_STATUS, len(self.status))
+        self._freeze(_OFFSETS, len(self.status) + 1)
+        self._freeze(_PLANES, len(self.query))
+        object.__setattr__(self, "info", dict(self.info))
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def __repr__(self) -> str:
+        near = counted(self.feature, Feature) or "none"
+        return f"Planes\n  ellipsoids {len(self.status)}\n  planes     {len(self)}: {near}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Clipped(Result):
+    """Velocities that lead into none of their planes.
+
+    Attributes
+    ----------
+    status : (n,) uint8
+        `Status`: MISS, no plane is in the way; HIT, the velocity was clipped; UNRESOLVED, the planes come
+        together and leave none: it is then as near to all of them as it was found; INVALID_INPUT, numbers
+        that are not finite: zero.
+    velocity : (n, 3) float64
+        Of those allowed the one nearest to what was given.
+    bent : (n,) int32
+        In how many planes it lies: 0 to 3; -1 if it is UNRESOLVED.
+    info : dict
+    """
+
+    _format: ClassVar[FileFormat] = _format("Clipped", _CLIPPED, clipped_faults)
+
+    status: NDArray[np.uint8]
+    velocity: NDArray[np.float64]
+    bent: NDArray[np.int32]
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze(_CLIPPED, len(self.status))
+        object.__setattr__(self, "info", dict(self.info))
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __repr__(self) -> str:
+        return f"Clipped\n  velocities {len(self)}: {counted(self.status, Status) or 'none'}"

@@ -1,0 +1,115 @@
+/* gc_clip.h: of all velocities that lead into none of some planes, the one nearest to a given one.
+ * needs: common/gc_constants.h common/gc_math.h
+ *
+ * One plane after the other: while the answer so far is on the right side of it, it stays; else the answer lies in this
+ * plane, where the ones before are lines, and among lines in the same way on one of them, where they are ends. So a crease of two
+ * planes and a corner of three come out exactly, and nothing is iterated.
+ */
+#ifndef GC_CLIP_H
+#define GC_CLIP_H
+
+typedef struct {
+    gc_vec normal; /* unit */
+    gc_real push;  /* how fast the plane itself comes along it: the least that is allowed */
+} gc_plane;
+
+/* the k-th of a list in memory: (planes, 4), normal and push */
+GC_FN gc_plane gc_plane_at(GC_GLOBAL const gc_real *planes, int k)
+{
+    gc_plane p;
+    p.normal = gc_make(planes[4 * k], planes[4 * k + 1], planes[4 * k + 2]);
+    p.push = planes[4 * k + 3];
+    return p;
+}
+
+GC_FN void gc_plane_put(GC_GLOBAL gc_real *planes, int k, gc_plane p)
+{
+    planes[4 * k] = p.normal.x;
+    planes[4 * k + 1] = p.normal.y;
+    planes[4 * k + 2] = p.normal.z;
+    planes[4 * k + 3] = p.push;
+}
+
+/* the place on the crease of two planes nearest to v; d is its direction, s2 the square of the sine between them. Nothing
+ * is added to v where the planes stand still, so that it never becomes longer. */
+GC_FN gc_vec gc_clip_crease(gc_vec v, const gc_plane *a, const gc_plane *b, gc_vec d, gc_real s2)
+{
+    gc_real c = gc_dot(a->normal, b->normal);
+    gc_vec x = gc_scale(d, gc_dot(d, v));
+    x = gc_add(x, gc_scale(a->normal, (a->push - c * b->push) / s2));
+    return gc_add(x, gc_scale(b->normal, (b->push - c * a->push) / s2));
+}
+
+/* Along the crease of the planes i and j, from x, as little as need be to satisfy the planes before j; 0: they leave
+ * nothing. */
+GC_FN int gc_clip_corner(GC_GLOBAL const gc_real *planes, int j, gc_vec d, gc_real nothing, gc_vec *x)
+{
+    gc_real lo = -GC_CLIP_FAR, hi = GC_CLIP_FAR, go;
+    int good = 1;
+    for (int k = 0; k < j; ++k) {
+        gc_plane p = gc_plane_at(planes, k);
+        gc_real rate = gc_dot(p.normal, d), have = gc_dot(p.normal, *x) - p.push;
+        if (rate > GC_CLIP_PARALLEL) {
+            lo = GC_MAX(lo, -have / rate);
+        } else if (rate < -GC_CLIP_PARALLEL) {
+            hi = GC_MIN(hi, -have / rate);
+        } else if (have < -nothing) {
+            good = 0;
+        }
+    }
+    if (lo > hi) {
+        if ((lo - hi) * GC_CLIP_PARALLEL > nothing) good = 0;
+        go = GC_R(0.5) * (lo + hi);
+    } else {
+        go = GC_MAX(lo, GC_MIN(hi, GC_R(0.0)));
+    }
+    *x = gc_add(*x, gc_scale(d, go));
+    return good;
+}
+
+/* Within plane i, the planes before it: 0 if they leave nothing. */
+GC_FN int gc_clip_within(gc_vec v, GC_GLOBAL const gc_real *planes, int i, gc_real nothing, gc_vec *x, int *bent)
+{
+    gc_plane a = gc_plane_at(planes, i);
+    int good = 1;
+    *x = gc_add(v, gc_scale(a.normal, a.push - gc_dot(a.normal, v)));
+    *bent = 1;
+    for (int j = 0; j < i; ++j) {
+        gc_plane b = gc_plane_at(planes, j);
+        gc_vec d = gc_cross(a.normal, b.normal), on;
+        gc_real s2 = gc_dot(d, d), over = b.push - gc_dot(b.normal, *x);
+        if (over <= nothing) continue;
+        if (s2 <= GC_CLIP_PARALLEL * GC_CLIP_PARALLEL) {
+            /* the same plane as far as can be told, or two that face each other */
+            if (over > nothing + GC_CLIP_PARALLEL * gc_norm(*x)) good = 0;
+            continue;
+        }
+        d = gc_scale(d, GC_R(1.0) / GC_SQRT(s2));
+        on = gc_clip_crease(v, &a, &b, d, s2);
+        *x = on;
+        if (!gc_clip_corner(planes, j, d, nothing, x)) good = 0;
+        on = gc_sub(*x, on);
+        *bent = gc_dot(on, on) > GC_R(0.0) ? 3 : 2;
+    }
+    return good;
+}
+
+/* The answer in *out; in how many planes it lies: 0 none, 1 to 3, or -1 if there is none (planes that come together), *out
+ * is what is left then. */
+GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *out)
+{
+    gc_real nothing = gc_norm(v);
+    gc_vec x = v;
+    int bent = 0, good = 1;
+    for (int i = 0; i < count; ++i) nothing = GC_MAX(nothing, GC_ABS(gc_plane_at(planes, i).push));
+    nothing *= GC_CLIP_ROUNDING * GC_ROUNDING;
+    for (int i = 0; i < count; ++i) {
+        gc_plane a = gc_plane_at(planes, i);
+        if (gc_dot(a.normal, x) >= a.push - nothing) continue;
+        if (!gc_clip_within(v, planes, i, nothing, &x, &bent)) good = 0;
+    }
+    *out = x;
+    return good ? bent : -1;
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* gc_slide.h: a character on its way: it is cast, stops before what it meets, gathers the planes it is near, and goes on along
+ * them.
+ * needs: sweep/gc_beside.h sweep/gc_cast.h sweep/gc_clip.h
+ *
+ * It is where it may be at every moment: each move ends before what a cast has found, and nothing else moves it. The
+ * skin is what it keeps away from what it meets. Source: K. Fauerby, with sliding in the world along the world's tangent
+ * plane; the three steps as in Box3D's mover.
+ */
+#ifndef GC_SLIDE_H
+#define GC_SLIDE_H
+
+/* what became of a character: ints */
+#define GC_WALKED_STRIDE 3
+#define GC_WALKED_COLUMNS(ONE, MANY, X) \
+    ONE(X, status) \
+    ONE(X, ground) /* body that it stands on, or -1 */ \
+    ONE(X, casts)
+GC_RECORD(GC_WALKED)
+
+/* reals of it */
+#define GC_WALKED_REAL_STRIDE 12
+#define GC_WALKED_REAL_COLUMNS(ONE, MANY, X) \
+    MANY(X, position, 3) \
+    MANY(X, velocity, 3) /* what is left of it */ \
+    MANY(X, fall, 3)     /* the same */ \
+    MANY(X, ground_normal, 3)
+GC_RECORD(GC_WALKED_REAL)
+
+/* what all characters of a launch have in common */
+typedef struct {
+    const gc_course *world;
+    const gc_cast *cast;
+    gc_real skin;   /* least distance kept */
+    gc_vec up;      /* unit */
+    gc_real ground; /* least cosine between up and the normal of ground */
+    gc_real step;   /* height that is climbed */
+    int most;       /* casts of a pass */
+    int falls;      /* there is gravity: what is steeper than ground is a wall for who walks */
+} gc_rules;
+
+/* one character */
+typedef struct {
+    int query;
+    GC_GLOBAL gc_real *planes; /* room for GC_BESIDE_MOST + 1 */
+    GC_GLOBAL int *ints;       /* its row of results; nothing else is written there meanwhile */
+    gc_vec place;
+    gc_vec velocity;      /* what is left of it */
+    gc_real since, share; /* of the bodies' own motion: how much has passed, how much will */
+    int casts, status;
+    int met;    /* something */
+    int barred; /* by something too steep to walk on */
+    int climbs; /* over a step: its edge holds it meanwhile */
+    int ground; /* body, or -1 */
+    gc_vec normal;
+} gc_walker;
+
+GC_FN void gc_walker_ball(const gc_rules *r, const gc_walker *s, gc_vec way, gc_ball *b)
+{
+    gc_cast_ball(r->cast, s->query, 0, b);
+    b->start = s->place;
+    b->path = way;
+    b->buffer = r->skin;
+    b->since = s->since;
+    b->share = s->share;
+}
+
+GC_FN int gc_is_ground(const gc_rules *r, gc_vec normal) { return gc_dot(normal, r->up) >= r->ground; }
+
+/* Is one of the faces ground that share what was touched? */
+GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_catch *c)
+{
+    const gc_course *w = r->world;
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * c->body;
+    gc_quat quat = gc_load_quat(at + GC_OBSTACLE_quat, 0);
+    gc_ground g;
+    int first, last;
+    gc_ground_load(w, w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape], &g);
+    if (c->kind == GC_FEATURE_FACE) return gc_is_ground(r, gc_quat_rotate(quat, gc_ground_plane(w, &g, c->at)));
+    first = (c->kind == GC_FEATURE_EDGE ? g.edge : g.vertex) + GC_GROUND_EDGE_STRIDE * c->at + GC_GROUND_EDGE_around;
+    last = w->ints[first + GC_GROUND_EDGE_STRIDE];
+    for (int k = w->ints[first]; k < last; ++k) {
+        if (gc_is_ground(r, gc_quat_rotate(quat, gc_ground_plane(w, &g, w->ints[g.around + k])))) return 1;
+    }
+    return 0;
+}
+
+/* Cast: what comes first on the way; goes there, less the skin. 0: nothing. What was met goes to `hit`. */
+GC_LARGE int gc_walker_go(const gc_rules *r, gc_walker *s, gc_vec *way, gc_nearby *hit)
+{
+    gc_real told[GC_CATCH_REAL_STRIDE], time = GC_R(1.0);
+    gc_ball b;
+    gc_net net;
+    gc_walker_ball(r, s, *way, &b);
+    gc_net_begin(&net, GC_WALK_FIRST, s->query, s->ints, s->planes);
+    net.ball = &b;
+    gc_walk_world(r->world, &b, 0, &net);
+    s->casts += 1;
+    if (net.best.kind != GC_FEATURE_NONE) {
+        gc_catch_tell(r->world, &b, &net.best, told);
+        time = told[GC_CATCH_REAL_time];
+        hit->normal = gc_make(told[GC_CATCH_REAL_normal], told[GC_CATCH_REAL_normal + 1], told[GC_CATCH_REAL_normal + 2]);
+        hit->point = gc_make(told[GC_CATCH_REAL_point], told[GC_CATCH_REAL_point + 1], told[GC_CATCH_REAL_point + 2]);
+        hit->body = net.best.body;
+        hit->kind = gc_touch_is_ground(r, &net.best); /* of what was met: may one stand on it */
+        hit->motion = gc_load_vec(r->world->bodies + GC_OBSTACLE_STRIDE * net.best.body + GC_OBSTACLE_way, 0);
+    }
+    s->place = gc_add(s->place, gc_scale(*way, time));
+    s->since += time * s->share;
+    s->share -= time * s->share;
+    *way = gc_scale(*way, GC_R(1.0) - time);
+    return net.best.kind != GC_FEATURE_NONE;
+}
+
+/* a plane as one who walks has it: what is too steep is upright, so that nobody climbs it */
+GC_FN gc_plane gc_plane_of(const gc_rules *r, const gc_nearby *from, gc_real share, int walks)
+{
+    gc_real high = gc_dot(from->normal, r->up);
+    gc_plane p;
+    p.normal = from->normal;
+    if (walks && r->falls && high > GC_R(0.0) && high < r->ground) {
+        p.normal = gc_sub(p.normal, gc_scale(r->up, high));
+        p.normal = gc_unit(p.normal, from->normal);
+    }
+    p.push = gc_dot(p.normal, from->motion) * share;
+    return p;
+}
+
+/* Gather: what it met, and what it is near; returns how many planes. */
+GC_LARGE int gc_walker_planes(const gc_rules *r, gc_walker *s, const gc_nearby *hit, gc_nearby *list)
+{
+    gc_vec still = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    gc_crowd near;
+    gc_ball b;
+    gc_walker_ball(r, s, still, &b);
+    near.count = near.all = near.room = 0;
+    near.ints = s->ints;
+    near.reals = s->planes;
+    near.keep = GC_BESIDE_MOST;
+    near.reach = GC_R(2.0) * r->skin;
+    near.list = list + 1;
+    gc_beside_world(r->world, &b, s->query, &near);
+    list[0] = *hit;
+    return near.count + 1;
+}
+
+/* One pass: along `way` and what it becomes. `walks`: by its own will; else it falls, and ground holds it. */
+GC_LARGE void gc_walker_pass(const gc_rules *r, gc_walker *s, gc_vec way, int walks)
+{
+    gc_nearby list[GC_BESIDE_MOST + 1];
+    gc_vec first = way;
+    for (int k = 0; k < r->most; ++k) {
+        gc_nearby hit;
+        gc_vec left;
+        int count, bent;
+        if (!(gc_dot(way, way) > GC_R(0.0)) && !(s->share > GC_R(0.0))) return;
+        if (!gc_walker_go(r, s, &way, &hit)) return;
+        s->met = 1;
+        count = gc_walker_planes(r, s, &hit, list);
+        for (int j = 0; j < count; ++j) {
+            int ground = gc_is_ground(r, list[j].normal) || (j == 0 && !walks && s->climbs && hit.kind);
+            if (walks && !ground && gc_dot(list[j].normal, way) < GC_R(0.0)) s->barred = 1;
+            if (!walks && ground && s->ground < 0) {
+                s->ground = list[j].body;
+                s->normal = list[j].normal;
+            }
+        }
+        if (!walks && s->ground >= 0) {
+            s->velocity = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+            return;
+        }
+        for (int j = 0; j < count; ++j) gc_plane_put(s->planes, j, gc_plane_of(r, &list[j], s->share, walks));
+        bent = gc_clip(way, s->planes, count, &left);
+        if (bent < 0) {
+            s->status = GC_STATUS_UNRESOLVED;
+            return;
+        }
+        for (int j = 0; j < count; ++j) gc_plane_put(s->planes, j, gc_plane_of(r, &list[j], GC_R(1.0), walks));
+        (void)gc_clip(s->velocity, s->planes, count, &s->velocity);
+        way = left;
+        if (!walks && gc_dot(way, way) <= GC_R(1e-18) * gc_dot(first, first)) {
+            s->ground = hit.body; /* held by several that are each too steep */
+            s->normal = hit.normal;
+            return;
+        }
+        if (gc_dot(way, first) <= GC_R(0.0) && !(s->share > GC_R(0.0))) return;
+    }
+    s->status = GC_STATUS_UNRESOLVED;
+}
+
+/* The same over a step: up, along, and down onto ground, or onto the edge of what is ground, no higher than a step is. 0: there is
+ * no way, or no ground. */
+GC_FN int gc_walker_climb(const gc_rules *r, gc_walker *s, gc_vec way)
+{
+    gc_vec up = gc_scale(r->up, r->step), low = s->place, down;
+    gc_nearby hit;
+    gc_real share = s->share, foot, sides[9];
+    gc_ball b;
+    s->share = GC_R(0.0);
+    (void)gc_walker_go(r, s, &up, &hit);
+    down = gc_scale(r->up, -gc_dot(gc_sub(s->place, low), r->up));
+    s->share = share;
+    gc_walker_pass(r, s, way, 1);
+    if (!gc_walker_go(r, s, &down, &hit) || s->status == GC_STATUS_UNRESOLVED) return 0;
+    s->climbs = 1;
+    if (gc_is_ground(r, hit.normal)) return 1;
+    gc_walker_ball(r, s, down, &b);
+    gc_ball_axes(&b, gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), sides);
+    up = gc_make(
+        gc_dot(r->up, gc_make(sides[0], sides[1], sides[2])), gc_dot(r->up, gc_make(sides[3], sides[4], sides[5])),
+        gc_dot(r->up, gc_make(sides[6], sides[7], sides[8])));
+    foot = gc_norm(gc_make(up.x * b.radii.x, up.y * b.radii.y, up.z * b.radii.z));
+    return hit.kind && gc_dot(gc_sub(hit.point, low), r->up) + foot <= r->step;
+}
+
+/* how far two places are from each other, seen from above */
+GC_FN gc_real gc_level_square(const gc_rules *r, gc_vec a, gc_vec b)
+{
+    gc_vec d = gc_sub(b, a);
+    d = gc_sub(d, gc_scale(r->up, gc_dot(d, r->up)));
+    return gc_dot(d, d);
+}
+
+/* One step of a character: its way, then its fall. */
+GC_FN void gc_walker_step(const gc_rules *r, gc_walker *s, gc_vec way, gc_vec fall, gc_vec *fell)
+{
+    gc_walker start = *s, other;
+    gc_vec kept;
+    gc_walker_pass(r, s, way, 1);
+    if (s->barred && r->step > GC_R(0.0)) {
+        other = start;
+        if (gc_walker_climb(r, &other, way)
+            && gc_level_square(r, start.place, other.place) > gc_level_square(r, start.place, s->place)) {
+            other.casts += s->casts;
+            *s = other;
+        } else {
+            s->casts += other.casts;
+        }
+    }
+    kept = s->velocity;
+    s->since = GC_R(1.0);
+    s->share = GC_R(0.0);
+    s->velocity = fall;
+    s->ground = -1;
+    if (gc_dot(fall, fall) > GC_R(0.0)) gc_walker_pass(r, s, fall, 0);
+    *fell = s->velocity;
+    s->velocity = kept;
+}
+
+#endif

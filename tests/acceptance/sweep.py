@@ -1,0 +1,352 @@
+"""Is a cast's answer right? Decided by whole numbers (tests/oracle/sweep.py), whatever gave the answer.
+
+A tolerance is a distance. What is asked for: a hit is at the face that it names, at its time, coming nearer,
+from the front, with the point, normal and feature that belong to it; and no face is entered deeper than the
+tolerance before the time given. So grazing counts either way within the tolerance, and nothing else does.
+"""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from tests.oracle.exact import sub, times, turn, whole
+
+TINY = 2.0**-52
+SMALL = 2.0**-23
+LEVEL = 1e-9, 1e-4  # double, single
+LEAST = 1e-12, 1e-5
+GONE = -1
+
+
+@dataclass
+class Answer:
+    """One row a cast ("first", "any"), or `query` says of which each row is ("all"). Feature: 0 none, 1 face,
+    2 edge, 3 vertex."""
+
+    hit: np.ndarray
+    time: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    body: np.ndarray
+    face: np.ndarray
+    feature: np.ndarray
+    query: np.ndarray | None = None
+
+    def rows(self, i):
+        if self.query is None:
+            return [i] if self.hit[i] else []
+        return np.flatnonzero((self.query == i) & self.hit).tolist()
+
+
+@dataclass
+class Verdict:
+    """What was wrong with one cast; lengths in tolerances."""
+
+    due: bool = False  # a touch that must be told
+    time: float = math.inf  # by when
+    hit: bool = False
+    missed: bool = False
+    late: float = 0.0  # how far beyond the touch, as a length
+    passed: bool = False  # its centre went through a face before the time given
+    invented: str = ""  # no touch of that face then: apart, inside, leaves, behind
+    held: bool = False  # touches at the start and goes along: neither nearer nor away, exactly
+    alone: bool = False  # a side or corner of a face that was met before, in vain: may be told or not
+    wrong: list = field(default_factory=list)  # other things: point, normal, feature, ...
+    gap: float = 0.0  # largest distance between surface and ball at a claim
+
+    @property
+    def ok(self):
+        return not (self.missed or self.late or self.passed or self.invented or self.held or self.wrong)
+
+
+@dataclass
+class Due:
+    """A face (None: any) must be told of by a time."""
+
+    ball: int
+    body: int
+    face: int | None
+    time: Fraction
+    since: Fraction = Fraction(0)
+
+
+class Judge:
+    """Of one family's answers. `digits` is "double" or "single"."""
+
+    def __init__(self, casts, digits="double"):
+        self.casts, self.single = casts, digits == "single"
+        self.level = LEVEL[self.single]  # how far from level a path along a face may be told to be
+        self.least = LEAST[self.single]  # of directions and lengths
+        shape, position, _ = casts.bodies
+        if len(shape) == 0:
+            self.extent = 0.0
+            return
+        far = [np.abs(m.vertices).max() * math.sqrt(3) for m in casts.meshes]
+        self.extent = max(far[s] + np.abs(x).max() for s, x in zip(shape, position, strict=True))
+
+    def tolerance(self, i):
+        c = self.casts
+        coordinates = self.extent + np.abs(c.start[i]).max() + np.abs(c.path[i]).max()
+        if c.carried is not None and len(c.carried):
+            coordinates += np.abs(c.carried).max()
+        radius = max(np.max(r) for _, r, _ in c.balls(i))
+        path = float(np.linalg.norm(c.path[i]))
+        if self.single:
+            return 1e-5 * path + 32 * SMALL * (coordinates + radius)
+        return 1e-12 * path + 32 * TINY * (coordinates + radius)
+
+    def verdict(self, i, answer, hits="first"):
+        out, tol = Verdict(), self.tolerance(i)
+        passes = list(self.casts.passes(i))
+        rows = answer.rows(i)
+        out.hit = bool(rows)
+        claims = [self._claim(out, k, i, answer, passes, tol) for k in rows]
+        if "not finite" in out.wrong:
+            return out
+        dues = [d for b, body, p in passes for d in self._dues(p, b, body, tol)]
+        out.due = bool(dues)
+        out.time = float(min((d.time for d in dues), default=math.inf))
+        times = [Fraction(float(answer.time[k])) for k in rows]
+        if hits != "all":
+            last = times[0] if times else None
+            for d in dues:
+                if hits == "first":
+                    self._compare(out, d, last, passes, tol)
+                elif last is None:
+                    out.missed = True
+            return out
+        if times != sorted(times):
+            out.wrong.append("order")
+        for d in dues:
+            seen = [t for near, t in zip(claims, times, strict=True) if self._tells(d, near, t)]
+            self._compare(out, d, min(seen) if seen else None, passes, tol)
+        return out
+
+    def _compare(self, out, due, last, passes, tol):
+        """Was the due touch told of by its time?"""
+        if last is None:
+            out.missed = True
+        elif last > due.time:
+            out.late = max(out.late, float(last - due.time) * passes[0][2].speed)
+        else:
+            return
+        end = Fraction(1) if last is None else last
+        out.passed |= any(by < end for _, _, p in passes for _, by in _pierced(p, _margin(p, tol)))
+
+    def _tells(self, due, near, time):
+        """Does a claim that is at some faces of a body tell of a due touch?"""
+        ball, body, faces = near
+        return (
+            time >= due.since
+            and (ball, body) == (due.ball, due.body)
+            and (due.face is None or due.face in faces)
+        )
+
+    # ---- what must be told ----
+
+    def _dues(self, p, ball, body, tol):
+        m = _margin(p, tol)
+        if p.speed == 0:
+            return
+        if p.r <= 4 * m:
+            for since, by in _pierced(p, m):
+                if since > 0 or not p.two_sided:  # one that begins on a face of two sides may be leaving it
+                    yield Due(ball, body, None, by, since)
+            return
+        at_start, clear = {}, []
+        for f in p.faces_near(0.0):
+            if not p.surface.flat[f]:
+                near = p.near(f, p.c, 1)
+                if near.square <= p.r * p.r:
+                    at_start[f] = near
+                else:
+                    clear.append(f)
+        for f, near in at_start.items():
+            nearer = -(near.toward @ p.way) / near.away if near.away else 0.0
+            in_front = p.two_sided or p.front(near.feature, f, p.c, 1) > m / p.scale
+            if nearer > self.level and in_front and near.away > 4 * m / p.scale:
+                by = Fraction(4 * m, p.scale) / Fraction(nearer * p.speed)
+                if by <= 1:
+                    yield Due(ball, body, f, by)
+        for f in clear:
+            touch = p.first(f, p.r - m)
+            if touch is None or touch.time > 1:
+                continue
+            if not p.two_sided and min(touch.front, p.first(f).front) <= 4 * m / p.scale:
+                continue  # from behind, or on the border of it
+            # sunk into a neighbour at the start: what the distance from both falls to is not this face
+            there = () if touch.feature is None else p.surface.at[touch.feature]
+            if not any(p.surface.face_of[t] in at_start for t in there):
+                yield Due(ball, body, f, touch.time)
+
+    # ---- what was told ----
+
+    def _claim(self, out, k, i, answer, passes, tol):
+        """Judges row k; returns (ball, body, faces it is at)."""
+        nothing = GONE, GONE, ()
+        values = [answer.time[k], *answer.point[k], *answer.normal[k]]
+        if not np.isfinite(values).all() or not 0 <= answer.time[k] <= 1:
+            out.wrong.append("not finite")
+            return nothing
+        body, face = int(answer.body[k]), int(answer.face[k])
+        mine = [(b, p) for b, at, p in passes if at == body]
+        if not mine or not 0 <= face < len(mine[0][1].surface.loops):
+            out.wrong.append("index")
+            return nothing
+        found = []
+        for b, p in mine:  # of a group any ball may be it
+            v = Verdict()
+            self._at_face(v, k, i, answer, b, p, tol)
+            found.append((v, b, p))
+        v, b, p = min(found, key=lambda x: (bool(x[0].invented), x[0].held, len(x[0].wrong), x[0].gap))
+        out.invented, out.held, out.gap = out.invented or v.invented, out.held or v.held, max(v.gap, out.gap)
+        out.wrong += v.wrong
+        out.alone |= v.alone
+        place, den = p.place(Fraction(float(answer.time[k])))
+        margin = _margin(p, tol) / p.scale
+        reach = p.r / p.scale + margin
+        return b, body, [f for f in p.faces_near(margin) if p.near(f, place, den).away <= reach]
+
+    def _at_face(self, out, k, i, answer, b, p, tol):
+        face, time = int(answer.face[k]), Fraction(float(answer.time[k]))
+        place, den = p.place(time)
+        near, margin = p.near(face, place, den), _margin(p, tol) / p.scale
+        out.gap = max(near.away - p.r / p.scale, 0.0) / margin
+        out.invented = self._fault(near, time, p, face, place, den, margin)
+        if not out.invented:
+            out.held = time == 0 and near.nearer == 0 and near.away > 4 * margin
+            self._rest(out, k, i, answer, b, p, near, margin)
+        if not (out.invented or out.held or out.wrong) or answer.feature[k] not in (2, 3):
+            return
+        # What faces share is told of any. And a side or corner counts by itself where the face was met in
+        # vain: it was sunk into at the start, or was met from behind.
+        others = [(p.near(f, place, den), f, False) for f in p.surface.beside(face)]
+        others += [(side, face, True) for side in p.near_sides(face, place, den)]
+        for other, f, alone in others:
+            trial = Verdict(invented=self._fault(other, time, p, f, place, den, margin))
+            if not trial.invented and not (time == 0 and other.nearer == 0 and other.away > 4 * margin):
+                self._rest(trial, k, i, answer, b, p, other, margin)
+                if not trial.wrong:
+                    out.invented, out.held, out.wrong, out.alone = "", False, [], alone
+                    return
+
+    def _fault(self, near, time, p, face, place, den, margin):
+        """Why a place that is `near` a feature is no touch of it, or ""."""
+        gap = near.away - p.r / p.scale
+        if gap > margin:
+            return "apart"
+        if gap < -margin and time > 0:
+            return "inside"
+        if p.speed == 0:
+            return "leaves"
+        if near.away > 4 * margin:
+            if -(near.toward @ p.way) / near.away < -self.level:
+                return "leaves"
+        elif not p.two_sided and self._against(p, near, face) < -self.level:
+            return "leaves"
+        if not p.two_sided and p.front(near.feature, face, place, den) < -margin:
+            return "behind"
+        return ""
+
+    def _against(self, p, near, face):
+        """How directly the path goes against the foremost of the faces at a place: 1 straight, -1 away."""
+        there = p.surface.of_face[face] if near.feature is None else p.surface.at[near.feature]
+        normals = [_unit(p.normal(t)) for t in there if any(p.normal(t))]
+        return max((-(n @ p.way) for n in normals), default=1.0)
+
+    def _rest(self, out, k, i, answer, b, p, near, margin):
+        """Point, normal and feature of a claim; `margin` is the tolerance in the space of the pass."""
+        start, radius, turned = self.casts.balls(i)[b]
+        radii = np.full(3, 1.0) if np.ndim(radius) == 0 else np.asarray(radius, float)
+        axes = np.eye(3) if turned is None else _matrix(turned)
+        ratio = p.most / p.least
+        time, path = Fraction(float(answer.time[k])), self.casts.path[i]
+        told = np.array(
+            [
+                float(Fraction(float(x)) - Fraction(float(a)) - time * Fraction(float(c)))
+                for x, a, c in zip(answer.point[k], start, path, strict=True)
+            ]
+        )
+        off = np.linalg.norm(told @ axes / radii + near.toward)
+        if off > 8 * margin * ratio + self.least * near.away:
+            out.wrong.append(f"point by {off / margin:.2g} margins")
+        normal = np.asarray(answer.normal[k], float)
+        if abs(np.linalg.norm(normal) - 1) > self.least:
+            out.wrong.append("normal not unit")
+        face, kind = int(answer.face[k]), int(answer.feature[k])
+        loose = self.least * ratio
+        if near.away > 16 * margin:
+            loose += 16 * margin / near.away * ratio
+            off = np.linalg.norm(normal - _unit(axes @ (near.toward / near.away / radii)))
+            if off > loose:
+                out.wrong.append(f"normal by {off:.2g}")
+        else:
+            way = path if self.casts.carried is None else path - self.casts.carried[int(answer.body[k])]
+            if normal @ way > self.level * np.linalg.norm(way):
+                out.wrong.append("normal along the path")
+        if kind == 1:
+            across = [_unit(p.normal(t)) for t in p.surface.of_face[face] if any(p.normal(t))]
+            across = [_unit(axes @ (n / radii)) for n in across]
+            off = min((np.linalg.norm(normal - s * n) for n in across for s in (1, -1)), default=0.0)
+            if off > loose + self.least * ratio:
+                out.wrong.append("feature: no face")
+        elif kind not in (2, 3):
+            out.wrong.append("feature: none")
+        elif self._off(p, near, face, kind) > 8 * margin * ratio:
+            out.wrong.append("feature: nowhere near")
+
+    def _off(self, p, near, face, kind):
+        """How far the point is from the nearest side or corner of its face."""
+        loop = p.surface.loops[face]
+        here = near.den * p.scale
+        q = [sub(times(near.den, p.points[j]), near.point) for j in loop]
+        q = np.array([[c / here for c in y] for y in q])
+        if kind == 3:
+            return float(np.linalg.norm(q, axis=1).min())
+        e = np.roll(q, -1, 0) - q
+        s = np.clip(-(q * e).sum(1) / np.maximum((e * e).sum(1), 1e-300), 0, 1)
+        return float(np.linalg.norm(q + s[:, None] * e, axis=1).min())
+
+
+def _margin(p, tol):
+    """A tolerance in the space of a pass, in whole numbers over its scale."""
+    return max(1, int(Fraction(tol) / Fraction(p.least) * p.scale))
+
+
+def _unit(x):
+    top = max(abs(c) for c in x)
+    x = np.array([float(Fraction(c) / Fraction(top)) for c in x])
+    return x / np.linalg.norm(x)
+
+
+def _matrix(quat):
+    q, _ = whole(quat)
+    square = sum(x * x for x in q)
+    columns = turn(q, [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
+    return np.array([[x / square for x in c] for c in columns]).T
+
+
+def _pierced(p, m):
+    """(not before, by when) for each time that the path of the centre surely goes through a front: so do
+    eight paths beside it. Through a border that two fronts share it goes too, along a border it need not."""
+    if p.speed == 0:
+        return []
+    faces = p.faces_near(16 * m / p.scale)
+    times = sorted({t.time for f in faces if (t := p.first(f, 0)) and t.time <= 1})
+    if not times:
+        return []
+    slack = Fraction(64 * m, p.scale) / Fraction(p.speed)
+    across = _unit(np.cross(p.way, np.eye(3)[np.argmin(np.abs(p.way))]))
+    other = _unit(np.cross(p.way, across))
+    beside = []
+    for angle in np.arange(8) * np.pi / 4 + 0.1:
+        o = np.cos(angle) * across + np.sin(angle) * other
+        c = tuple(x + int(Fraction(4 * m) * Fraction(float(y))) for x, y in zip(p.c, o, strict=True))
+        beside.append([t.time for f in faces if (t := p.first(f, 0, c, times[0] - slack))])
+    return [
+        (time - 2 * slack, time + 2 * slack)
+        for time in times
+        if time + 2 * slack <= 1 and all(any(abs(x - time) <= slack for x in way) for way in beside)
+    ]
