@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpu_collide.backends import sources
@@ -94,7 +96,7 @@ class Characters(Sweep):
         n, run, be = len(casts), self.run, self.backend
         each = (3 * 4 + 3 + 4 + PLANES + WALKED_REAL.stride) * run.real.itemsize + 4 * WALKED.stride
         reals = {"position": 3, "velocity": 3, "fall": 3, "ground_normal": 3}
-        found = {name: np.zeros((n, k)) for name, k in reals.items()}
+        found: dict[str, Any] = {name: np.zeros((n, k)) for name, k in reals.items()}
         found |= {name: np.zeros(n, np.int32) for name in ("status", "ground", "casts")}
 
         def some(at, stop):

@@ -169,7 +169,7 @@ def clip(
             f"{first_few(bad)})"
         )
     engine = _engine(None, precision, backend, None)
-    good = np.isfinite(ways).all(axis=1)
+    good = np.asarray(np.isfinite(ways).all(axis=1))
     some = np.repeat(np.arange(len(ways)), np.diff(begin))
     np.logical_and.at(good, some, np.isfinite(pushes))
     tables = np.column_stack((walls / length[:, None], np.where(np.isfinite(pushes), pushes, 0.0)))

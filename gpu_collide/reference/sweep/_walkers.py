@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpu_collide.reference.sweep._world import Reference
@@ -18,7 +20,7 @@ class Walkers(Reference):
     def planes(self, world, casts, two_sided, reach, since):
         """As `Characters.planes`."""
         names = ("query", "feature", "body", "face", "number", "normal", "gap", "point", "motion")
-        rows = {name: [] for name in names}
+        rows: dict[str, list[Any]] = {name: [] for name in names}
         for i in range(len(casts)):
             ball = casts.start[i], casts.radius[i], casts.quat[i]
             for plane in planes_near(world.bodies, *ball, two_sided, reach, since):
@@ -51,7 +53,9 @@ class Walkers(Reference):
     def slide(self, world, casts, velocity, fall, rules):
         """As `Characters.slide`."""
         n = len(casts)
-        found = {name: np.zeros((n, 3)) for name in ("position", "velocity", "fall", "ground_normal")}
+        found: dict[str, Any] = {
+            name: np.zeros((n, 3)) for name in ("position", "velocity", "fall", "ground_normal")
+        }
         found |= {name: np.zeros(n, np.int32) for name in ("status", "ground", "casts")}
         common = Rules.of(rules)
         for i in range(n):

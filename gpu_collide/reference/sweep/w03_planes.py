@@ -58,7 +58,7 @@ def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
             gap = (away - 1.0) / length
             if gap <= reach:
                 point = rotate(quat, y * radii) + centre
-                found.append(Plane(feature, body, face, number, n / length, gap, point, motion))
+                found.append(Plane(feature, int(body), face, number, n / length, gap, point, motion))
     return found
 
 
@@ -105,7 +105,7 @@ def _on_polygon(v, loop, normal, ahead):
         e = v[j] - v[i]
         share = -(v[i] @ e) / (e @ e)
         if share <= 0:
-            found = (int(i),), v[i]
+            found: tuple[tuple[int, ...], np.ndarray] = (int(i),), v[i]
         elif share >= 1:
             found = (int(j),), v[j]
         else:

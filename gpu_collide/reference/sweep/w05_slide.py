@@ -36,7 +36,8 @@ class Rules:
     @classmethod
     def of(cls, rules):
         up = np.array([rules["up_x"], rules["up_y"], rules["up_z"]])
-        return cls(*(rules[k] for k in ("two_sided", "most", "falls", "step", "ground", "skin")), up)
+        names = ("two_sided", "most", "falls", "step", "ground", "skin")
+        return cls(**{name: rules[name] for name in names}, up=up)
 
 
 @dataclass
@@ -123,8 +124,8 @@ class Step:
                 level = normal - high * up
                 normal = level / np.linalg.norm(level)
             out.append((*normal, share * (normal @ motion[body])))
-        out = np.array(out)
-        return out[:, :3], out[:, 3]
+        rows = np.array(out).reshape(-1, 4)
+        return rows[:, :3], rows[:, 3]
 
     def run(self, walker, way, walks):
         """One pass."""
