@@ -124,6 +124,17 @@
 /* sweep: lengths within so many roundings of the largest coordinate are nothing: a centre that little behind a face is in
  * front of it, and what starts there is stopped */
 #define GC_SWEEP_SLACK GC_R(16.0)
+#if GC_PRECISION == 2
+/* sweep: what lies on a face or an edge, sunk by up to so many slacks, is not held by the edges and vertices that this shares with its
+ * neighbours */
+#define GC_SWEEP_SUNK GC_R(2.0)
+/* sweep: a face or an edge is touched by what comes onto it sunk by up to so many slacks; more than GC_SWEEP_SUNK, so that nothing slides
+ * from a neighbour into it */
+#define GC_SWEEP_ONTO GC_R(4.0)
+#else
+#define GC_SWEEP_SUNK GC_R(64.0)
+#define GC_SWEEP_ONTO GC_R(80.0)
+#endif
 /* sweep: a way that leads towards a feature by less than so many roundings of its length goes along it */
 #define GC_SWEEP_ALONG GC_R(4.0)
 /* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through */

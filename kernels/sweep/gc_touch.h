@@ -103,7 +103,7 @@ GC_FN gc_real gc_touch_thin(
 
 /* A face: the plane comes as near as the radius, and the foot of the perpendicular is on the face then, or before the plane is
  * nearer by more than rounding. Along a border that the path crosses at a slant, that is what rounding may have taken from
- * the edge there. */
+ * the edge there, and what lies on the face next to it comes onto this one so (gc_rest.h). */
 GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_real last)
 {
     int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
@@ -120,7 +120,7 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
     if (!(k > GC_R(0.0)) || k * k <= v->least * v->square) return GC_SWEEP_NEVER;
     lo = GC_MAX((d - v->radius) / k, GC_R(0.0));
     if (lo > last) return GC_SWEEP_NEVER;
-    hi = GC_MIN(lo + GC_R(4.0) * v->slack / k, GC_R(1.0));
+    hi = GC_MIN(lo + GC_SWEEP_ONTO * v->slack / k, GC_R(1.0));
     in = lo;
     out = hi;
     for (int j = corner; j < end; ++j) {
@@ -180,7 +180,7 @@ GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
     }
     if (!(t < nearest)) return GC_SWEEP_NEVER;
     across = gc_add(across, gc_scale(way, t));
-    near = GC_MAX(v->radius - GC_R(4.0) * v->slack, GC_R(0.0));
+    near = GC_MAX(v->radius - GC_SWEEP_ONTO * v->slack, GC_R(0.0));
     return gc_dot(across, across) >= near * near * ee ? t : GC_SWEEP_NEVER;
 }
 

@@ -1,5 +1,5 @@
 /* gc_walk.h: the way of a swept sphere through both trees, nearest first.
- * needs: sweep/gc_catch.h sweep/gc_wide.h
+ * needs: sweep/gc_catch.h sweep/gc_rest.h sweep/gc_wide.h
  *
  * Without recursion: one stack for the tree over the bodies and, above what is left there, for that over a body's
  * faces. What can only be met later than the best touch so far is left out; what may be as early is not, so that neither
@@ -60,6 +60,10 @@ GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v,
         c->face = gc_touch_front(
             w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
         if (c->face < 0) continue;
+        if (gc_rests(
+                w, g, v, a, b, gc_scale(v->way, c->time), own[GC_GROUND_EDGE_around],
+                own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]))
+            continue;
         c->kind = GC_FEATURE_EDGE;
         c->number = own[GC_GROUND_EDGE_source];
         gc_net_add(w, net, c);
@@ -67,13 +71,17 @@ GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v,
     ints = w->ints + g->vertex;
     end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_vertex);
     for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
-        gc_vec y = gc_lens_point(v, gc_load_vec(w->reals + g->tip, c->at));
+        gc_vec a = gc_load_vec(w->reals + g->tip, c->at), y = gc_lens_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
         if (c->time > gc_net_last(net)) continue;
         c->face = gc_touch_front(
             w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
         if (c->face < 0) continue;
+        if (gc_rests(
+                w, g, v, a, a, gc_scale(v->way, c->time), own[GC_GROUND_EDGE_around],
+                own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]))
+            continue;
         c->kind = GC_FEATURE_VERTEX;
         c->number = own[GC_GROUND_EDGE_source];
         gc_net_add(w, net, c);

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
+from gpu_collide.reference.sweep._rest import lies_on_edge, lies_on_face
 from gpu_collide.reference.sweep._touch import ROUNDING, dot, edge_times, face_times, vertex_times
 
 __all__ = ["FIELDS", "all_touches", "touches"]
@@ -110,12 +111,16 @@ class _Seen:
             time = np.where(self.radius > 0, edge_times(a, b, zero, v, self.radius), np.inf)
             faces = np.sort(mesh.edge_faces[mesh.edge_face_start[e] : mesh.edge_face_start[e + 1]] >> 1)
             front = self._front(a, v, time, faces, planes, two_sided)
+            rests = self._rests(ends, v, time, faces, planes, two_sided)
+            front[rests] = -1
             yield self._rows(EDGE, e, front, time, (a, b), None, v, buffer, two_sided)
         for k in range(len(mesh.vertices)):
             faces = np.sort(mesh.vertex_faces[mesh.vertex_face_start[k] : mesh.vertex_face_start[k + 1]])
             a = at(mesh.vertices[k] - self.c)
             time = np.where(self.radius > 0, vertex_times(a, zero, v, self.radius), np.inf)
             front = self._front(a, v, time, faces, planes, two_sided)
+            rests = self._rests((k, k), v, time, faces, planes, two_sided)
+            front[rests] = -1
             yield self._rows(VERTEX, k, front, time, (a, a), None, v, buffer, two_sided)
 
     def _front(self, a, v, time, faces, planes, two_sided):
@@ -126,6 +131,26 @@ class _Seen:
         for f in faces[::-1]:
             front[two_sided | (dot(planes[f], here) >= -ROUNDING * size)] = f
         return front
+
+    def _rests(self, ends, v, time, faces, planes, two_sided):
+        """Who lies on one of the faces around an edge, or on an edge of them that ends at a vertex."""
+        mesh, rests = self.mesh, np.zeros(len(time), bool)
+        centre = np.where(np.isfinite(time), time, 0.0)[:, None] * v
+        for f in faces:
+            loop = [int(k) for k in mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]]
+            x = [self.unit(mesh.vertices[k] - self.c) for k in loop]
+            front = two_sided | (
+                dot(planes[f], centre - x[0]) >= -ROUNDING * (1.0 + np.abs(x[0]).max(axis=1))
+            )
+            for j, i in enumerate(loop):  # the side from corner i to the next
+                k = (j + 1) % len(loop)
+                if ends[0] != ends[1]:
+                    if {i, loop[k]} == {int(end) for end in ends}:
+                        rests |= front & lies_on_face(centre, x[j], x[k], planes[f], self.radius)
+                elif i == ends[0]:
+                    rests |= front & lies_on_edge(centre, x[j], x[k], self.radius)
+                    rests |= front & lies_on_edge(centre, x[j], x[j - 1], self.radius)
+        return rests
 
     def _rows(self, feature, number, face, time, ends, normal, v, buffer, two_sided):
         """Those that touch, in the world."""
