@@ -9,7 +9,7 @@ from gpu_collide.backends import cuda, declarations, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 HERE = Path(__file__).parent
-MACROS = sources.joined("common/gc_platform.h") + sources.join([HERE / "every_macro.c"])
+MACROS = sources.joined("common/gc_cells.h") + sources.join([HERE / "every_macro.c"])
 ARCHITECTURES = (70, 80, 90, 100)
 FORBIDDEN = {
     "contraction": r"\bfma\.\w+\.f(32|64)|\bfma\.rn\.f",
