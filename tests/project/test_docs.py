@@ -293,7 +293,7 @@ def test_examples_run(name, tmp_path):
 
 def test_the_code_of_the_readme_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == 5 and all(len(code.splitlines()) < 20 for code in blocks)
+    assert len(blocks) == 6 and all(len(code.splitlines()) < 20 for code in blocks)
     printed = []
     for code in blocks:  # each by itself, as a reader copies it
         exec(compile(code, "README.md", "exec"), {})
