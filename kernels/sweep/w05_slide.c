@@ -11,7 +11,7 @@ GC_KERNEL void w05_slide(
     int two_sided, /* back faces count */
     int most,      /* casts of a pass */
     int falls,     /* there is gravity */
-    gc_real skin,
+    gc_real skin,  /* below 0: that share of each one's least radius */
     gc_real step,
     gc_real ground, /* least cosine between up and the normal of ground */
     gc_real up_x,
@@ -45,7 +45,6 @@ GC_KERNEL void w05_slide(
     gc_rules r;
     r.world = &w;
     r.cast = &q;
-    r.skin = skin;
     r.up = gc_make(up_x, up_y, up_z);
     r.ground = ground;
     r.step = step;
@@ -55,7 +54,8 @@ GC_KERNEL void w05_slide(
         GC_GLOBAL gc_real *told = told_out + GC_WALKED_REAL_STRIDE * (gc_long)i;
         GC_GLOBAL int *to = walked_out + GC_WALKED_STRIDE * (gc_long)i;
         gc_walker s;
-        gc_vec fell;
+        gc_vec fell, radii = gc_load_vec(radius_in, i);
+        r.skin = skin < GC_R(0.0) ? -skin * GC_MIN(GC_MIN(radii.x, radii.y), radii.z) : skin;
         s.query = i;
         s.ints = to;
         s.planes = planes_scratch + 4 * (GC_BESIDE_MOST + 1) * (gc_long)i;

@@ -6,6 +6,7 @@ import pytest
 import gpu_collide as gc
 from tests.oracle.scenes_base import random_quat
 from tests.oracle.sweep_casts import cube, floor, inside_out, mesh_of, steps
+from tests.sweep._scenes import BOX, still
 from tests.sweep.test_w03_planes import world
 
 RADII = np.array([0.3, 0.3, 0.6])
@@ -310,3 +311,14 @@ def test_bodies_that_turn_are_refused():
     scene = gc.Bodies(gc.shapes.box(), None, gc.Poses.identity(1), turned)
     with pytest.raises(ValueError, match="expected bodies that move without turning, got 1 that turn"):
         gc.sweep.slide(scene, [0, 0, 3], RADII, [0, 0, 0], backend="cpu")
+
+
+def test_no_character_shows_in_another(backend):
+    """The skin of each is a share of its own radius, whoever else is asked about."""
+    scene = still(BOX, [0, 0, 0])
+    place, radii = [[0, 0, 2.0], [3, 0, 2.0]], [[0.5] * 3, [0.01] * 3]
+    way = [[0, 0, -3.0], [0, 0, 0.1]]
+    both = gc.sweep.slide(scene, place, radii, way, backend=backend.kind)
+    one = gc.sweep.slide(scene, place[:1], radii[:1], way[:1], backend=backend.kind)
+    assert both.position[0].tobytes() == one.position[0].tobytes()
+    assert abs(both.position[0, 2] - (1.0 + 5e-4)) < 1e-6

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["clip", "planes", "slide"]
 
-#: The skin that is kept by default, as a share of the least radius.
+#: The skin that is kept by default, as a share of a character's least radius.
 SKIN = 1e-3
 #: Casts of a pass at most.
 MOST_SLIDES = 64
@@ -232,7 +232,7 @@ def slide(
         ellipsoid climbs by its shape, as long as it touches their edge where it is no steeper than
         `max_slope`.
     skin : float, optional
-        Distance that is kept from what is met. Default: 1e-3 of the least radius.
+        Distance that is kept from what is met. Default: 1e-3 of each character's least radius.
     riding : (n,) array_like of int, optional
         Body that each stands on, and is carried by; -1: none. `Slides.ground_body` of the step before.
     orientation : (4,) or (n, 4) array_like, optional
@@ -285,7 +285,7 @@ def slide(
     }
     rules |= dict(zip(("up_x", "up_y", "up_z"), _up(up, fall), strict=True))
     if skin is None:
-        rules["skin"] = SKIN * float(casts.radius.min(initial=np.inf)) if n else 0.0
+        rules["skin"] = -SKIN  # of each one's own
     else:
         rules["skin"] = check_positive(skin, "skin")
     engine = _engine(world, precision, backend, max_bytes)
@@ -307,7 +307,7 @@ def slide(
     found["position"][lost] = np.nan_to_num(np.broadcast_to(where, (n, 3))[lost], posinf=0.0, neginf=0.0)
     ground[lost] = -1
     found["ground_normal"][ground < 0] = 0.0
-    info = engine.about() | {"skin": rules["skin"]}
+    info = engine.about() | {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
     return Slides(status=status, ground_body=ground, info=info, **found)
 
 

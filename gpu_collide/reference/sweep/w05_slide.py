@@ -179,6 +179,8 @@ class Step:
 def step(bodies, casts, i, velocity, fall, rules):
     """What became of character i, by the names of `gpu_collide.sweep.Slides`."""
     here, way = casts.start[i], casts.path[i]
+    if rules.skin < 0:  # a share of the least radius
+        rules = replace(rules, skin=-rules.skin * casts.radius[i].min())
     it = Step(bodies, casts, i, rules)
     walker = Walker(here, velocity)
     it.run(walker, way, True)
