@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._options import HITS, RESULTS, Options
+from gpu_collide._options import HITS, RESULTS
 from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
-from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, Cluster, turning
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import prepared
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
+from gpu_collide.queries.worlds import where_of
 from gpu_collide.results.hits import Feature, Hits
 from gpu_collide.results.result import Status
 
@@ -177,21 +177,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
 
 def engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any, characters: bool = False) -> Any:
     """Who answers: where a `Scene` is kept, else according to the arguments (None: not given)."""
-    if isinstance(world, Scene):
-        for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
-            if value is not None:
-                raise ValueError(
-                    f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; pass "
-                    "it to the Scene"
-                )
-        options, where = world.options, world.backend
-    else:
-        options = Options.checked(
-            precision="mixed" if precision is None else precision,
-            backend="auto" if backend is None else backend,
-            max_bytes=max_bytes,
-        )
-        where = get_backend(options.backend, options.precision, ("sweep",))
+    options, where = where_of(world, precision, backend, max_bytes, ("sweep",))
     if where.kind == "reference":
         from gpu_collide.reference import sweep
 

@@ -1,0 +1,37 @@
+"""Where questions about a world are answered, whether it is a `Scene` or bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpu_collide._options import Options
+from gpu_collide.backends import get_backend
+from gpu_collide.queries.scene import Scene
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["where_of"]
+
+
+def where_of(
+    world: Any, precision: Any, backend: Any, max_bytes: Any, *programs: tuple[str, ...]
+) -> tuple[Options, Any]:
+    """Options and backend: those of a `Scene`, else what the arguments say (None: not given).
+
+    `programs`: what ``backend="auto"`` has to be able to build, as `get_backend` takes it.
+    """
+    if isinstance(world, Scene):
+        for name, value in (("precision", precision), ("backend", backend), ("max_bytes", max_bytes)):
+            if value is not None:
+                raise ValueError(
+                    f"{name}: expected nothing with a Scene as world, which has its own, got {value!r}; pass "
+                    "it to the Scene"
+                )
+        return world.options, world.backend
+    options = Options.checked(
+        precision="mixed" if precision is None else precision,
+        backend="auto" if backend is None else backend,
+        max_bytes=max_bytes,
+    )
+    return options, get_backend(options.backend, options.precision, *programs)
