@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from gpu_collide.backends import sources
 
 if TYPE_CHECKING:
-    from gpu_collide.backends.base import Backend
+    from typing import Any
 
 __all__ = ["kernel_text", "wrong_bits"]
 
@@ -31,7 +31,20 @@ def kernel_text() -> str:
     return sources.joined("common/gc_platform.h") + _KERNEL
 
 
-def wrong_bits(backend: Backend) -> str | None:
+class Computing(Protocol):
+    """What of a `Backend` is tried here."""
+
+    has_float64: bool
+
+    def to_device(self, *args: Any, **kw: Any) -> Any: ...
+    def to_host(self, *args: Any, **kw: Any) -> Any: ...
+    def empty(self, *args: Any, **kw: Any) -> Any: ...
+    def fill(self, *args: Any, **kw: Any) -> Any: ...
+    def compile(self, *args: Any, **kw: Any) -> Any: ...
+    def launch_items(self, *args: Any, **kw: Any) -> Any: ...
+
+
+def wrong_bits(backend: Computing) -> str | None:
     """The type of which `backend` computes other bits than NumPy; None if there is none."""
     n = 257
     rng = np.random.default_rng(1)

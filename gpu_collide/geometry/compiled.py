@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer
     from gpu_collide.backends.base import Backend
     from gpu_collide.geometry.face_tree import FaceTree
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["FEW_FACES", "Kernels", "kernels_for"]
 
@@ -47,7 +47,7 @@ _LOOPS = (
 _AROUND = ("edge_faces", "vertex_edges", "vertex_faces", "edge_flags", "vertex_flags", "edges")
 
 
-def kernels_for(mesh: Mesh, dtype: DTypeLike = np.float32) -> Kernels | None:
+def kernels_for(mesh: Surface, dtype: DTypeLike = np.float32) -> Kernels | None:
     """Kernels that write `dtype`, for a mesh that is worth it; None if it is not, or nothing builds them."""
     if not FEW_FACES < len(mesh.face_planes) <= MOST_FACES:
         return None
@@ -74,12 +74,12 @@ class Kernels:
     def _launch(self, name: str, items: int, /, **args: Any) -> None:
         self.backend.launch_items(self._module[name], items, **args)
 
-    def _of(self, mesh: Mesh, names: Iterable[str]) -> dict[str, Buffer]:
+    def _of(self, mesh: Surface, names: Iterable[str]) -> dict[str, Buffer]:
         """Tables of a mesh as the kernels' arguments."""
         to_device = self.backend.to_device
         return {f"{name}_in": to_device(getattr(mesh, name).reshape(-1), copy=False) for name in names}
 
-    def cut(self, mesh: Mesh, order: Array, size: int = 1 << PATCH_LEVEL) -> Patches:
+    def cut(self, mesh: Surface, order: Array, size: int = 1 << PATCH_LEVEL) -> Patches:
         """What `patches.cut` returns."""
         be, nf = self.backend, len(mesh.face_planes)
         firsts = np.arange(0, nf, size)
@@ -123,7 +123,7 @@ class Kernels:
         return Patches(counts, dict(zip(PATCH_COLUMNS, split, strict=True)), begins)
 
     def node_table(
-        self, mesh: Mesh, tree: FaceTree, points: Array, begins: Array, stepped: Any = None
+        self, mesh: Surface, tree: FaceTree, points: Array, begins: Array, stepped: Any = None
     ) -> Array:
         """What `nodes.node_table` returns."""
         be = self.backend

@@ -17,7 +17,7 @@ from gpu_collide.geometry import morton
 from gpu_collide.geometry.columns import columns
 
 if TYPE_CHECKING:
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "level_counts"]
 
@@ -53,7 +53,7 @@ def level_counts(n: int) -> list[int]:
     return [-(-n >> level) for level in range((n - 1).bit_length() + 1)]
 
 
-def face_tree(mesh: Mesh) -> FaceTree:
+def face_tree(mesh: Surface) -> FaceTree:
     """`FaceTree` of a mesh."""
     corners = [x[mesh.face_vertices] for x in columns(mesh.vertices - mesh.center)]
     begins = mesh.face_start[:-1]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.geometry.face_tree import FaceTree
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["Ground", "make_ground"]
 
@@ -62,7 +62,7 @@ class Ground:
     high: NDArray[np.float64]
 
 
-def make_ground(mesh: Mesh, tree: FaceTree, scale: float) -> Ground:
+def make_ground(mesh: Surface, tree: FaceTree, scale: float) -> Ground:
     """`Ground` of a mesh in the order of its tree; `scale` is a power of two."""
     points, order = (mesh.vertices - mesh.center) / scale, tree.order.astype(np.int64)
     place = np.empty(len(order), np.int64)  # of each face in the tree

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._validate import (
-    Frozen,
     as_float_array,
     as_numpy,
     check_bool,
@@ -21,16 +19,14 @@ from gpu_collide._validate import (
 from gpu_collide.backends import declarations
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import loops, prepared
-from gpu_collide.geometry.columns import columns, length
 from gpu_collide.geometry.places import normalise, planes, same_places
 from gpu_collide.geometry.report import MeshReport
+from gpu_collide.geometry.surface import Surface
 from gpu_collide.geometry.triangulate import triangulate_loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-    from numpy.typing import NDArray
 
     from gpu_collide._types import Array, ArrayLike, Precision
 
@@ -44,7 +40,7 @@ MOST_FLATTENED = 5e-7
 LEAST_FLATTENED = 1e-12
 
 
-class Mesh(Frozen):
+class Mesh(Surface):
     """A rigid shape made of convex planar polygons.
 
     Open, non-manifold and many-part meshes are normal input. The mesh never changes after it is made, and
@@ -125,29 +121,6 @@ class Mesh(Frozen):
     >>> tetrahedron.n_edges, tetrahedron.closed
     (6, True)
     """
-
-    vertices: NDArray[np.float64]
-    center: NDArray[np.float64]
-    radius: float
-    two_sided: bool
-    face_start: NDArray[np.int32]
-    face_vertices: NDArray[np.int32]
-    face_edges: NDArray[np.int32]
-    face_planes: NDArray[np.float64]
-    edges: NDArray[np.int32]
-    edge_face_start: NDArray[np.int32]
-    edge_faces: NDArray[np.int32]
-    edge_flags: NDArray[np.int32]
-    vertex_edge_start: NDArray[np.int32]
-    vertex_edges: NDArray[np.int32]
-    vertex_face_start: NDArray[np.int32]
-    vertex_faces: NDArray[np.int32]
-    vertex_flags: NDArray[np.int32]
-    source_face: NDArray[np.int64]
-    source_faces_start: NDArray[np.int64]
-    source_faces: NDArray[np.int64]
-    source_vertex: NDArray[np.int64]
-    report: MeshReport
 
     def __init__(
         self,
@@ -281,11 +254,6 @@ class Mesh(Frozen):
             findings.append((what, np.zeros(1, int)))
         return findings
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if getattr(self, "_frozen", False):
-            raise AttributeError(f"a Mesh never changes: cannot set {name!r}")
-        object.__setattr__(self, name, value)
-
     @classmethod
     def from_trimesh(cls, trimesh_mesh: Any, **options: Any) -> Mesh:
         """Mesh of a ``trimesh.Trimesh`` (or anything with `vertices` and `faces`); options as for `Mesh`."""
@@ -296,46 +264,6 @@ class Mesh(Frozen):
                     f"trimesh_mesh: expected an object with vertices and faces, got {kind} without {name}"
                 )
         return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return len(self.vertices)
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges."""
-        return len(self.edges)
-
-    @property
-    def n_faces(self) -> int:
-        """Number of faces."""
-        return len(self.face_start) - 1
-
-    @property
-    def faces(self) -> tuple[NDArray[np.int32], ...]:
-        """Loops of all faces: a tuple of (k,) int32 arrays."""
-        return tuple(np.split(self.face_vertices, self.face_start[1:-1]))
-
-    @property
-    def closed(self) -> bool:
-        """True if every edge has exactly one face on its left and one on its right."""
-        if not (np.diff(self.edge_face_start) == 2).all():
-            return False
-        sides = (self.edge_faces & 1).reshape(-1, 2)
-        return bool((sides.sum(axis=1) == 1).all())
-
-    @property
-    def edge_lengths(self) -> NDArray[np.float64]:
-        """Length of every edge; (ne,) float64."""
-        low, high = columns(self.edges, 2)
-        return length([x[high] - x[low] for x in columns(self.vertices)])
-
-    @property
-    def volume(self) -> float:
-        """Signed volume inside the faces; meaningful for a closed mesh (negative: inside out)."""
-        areas = adj.newell(self.vertices - self.center, self.face_start.astype(np.int64), self.face_vertices)
-        return float(-np.einsum("ij,ij,i->", areas, self.face_planes[:, :3], self.face_planes[:, 3]) / 3)
 
     def prepare(
         self, *, near: bool | None = None, precision: Precision = "mixed", progress: Any = None
@@ -384,17 +312,6 @@ class Mesh(Frozen):
             raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
         prepared.prepare(self, near, precision, progress)
         return self
-
-    def face(self, index: int) -> NDArray[np.int32]:
-        """Loop of one face, counted from the end if negative; (k,) int32."""
-        try:
-            k = operator.index(index)
-        except TypeError:
-            raise TypeError(f"index: expected an integer, got {type(index).__name__}") from None
-        if not -self.n_faces <= k < self.n_faces:
-            raise IndexError(f"index: expected one of the mesh's {how_many(self.n_faces, 'face')}, got {k}")
-        k %= self.n_faces
-        return self.face_vertices[self.face_start[k] : self.face_start[k + 1]]
 
     def __repr__(self) -> str:
         kind = "closed" if self.closed else "open"

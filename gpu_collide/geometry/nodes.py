@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.geometry.face_tree import FaceTree
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["node_table"]
 
@@ -30,13 +30,13 @@ _BLOCK = 1 << 13  # faces at a time: what they need stays in a core's cache
 
 
 def node_table(
-    mesh: Mesh, tree: FaceTree, points: Any, begins: Any, dtype: DTypeLike, stepped: Any = None
+    mesh: Surface, tree: FaceTree, points: Any, begins: Any, dtype: DTypeLike, stepped: Any = None
 ) -> Array:
     """Nodes of all levels, the leaves first.
 
     Parameters
     ----------
-    mesh : Mesh
+    mesh : Surface
     tree : FaceTree
     points : (k,) int
         The vertices of each patch, patch by patch.

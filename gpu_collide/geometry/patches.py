@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["PATCH_COLUMNS", "Patches", "cut", "entries"]
 
@@ -107,12 +107,12 @@ def _starts(sizes: Array, group_patch: Array, n_patches: int) -> tuple[Array, Ar
     return total - np.repeat(total[begins], per_patch + 1), begins
 
 
-def cut(mesh: Mesh, order: Array, size: int = 1 << PATCH_LEVEL) -> Patches:
+def cut(mesh: Surface, order: Array, size: int = 1 << PATCH_LEVEL) -> Patches:
     """Cut `mesh` into patches of `size` faces in the given order of its faces.
 
     Parameters
     ----------
-    mesh : Mesh
+    mesh : Surface
     order : (faces,) int
         Face numbers; patch k takes entries ``k * size`` to ``(k + 1) * size``.
     size : int

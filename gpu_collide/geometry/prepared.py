@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = [
     "edge_lengths_of",
@@ -60,7 +60,7 @@ class _Stores:
     """The store of each mesh that has one."""
 
     def __init__(self) -> None:
-        self._of: WeakKeyDictionary[Mesh, _Store] = WeakKeyDictionary()
+        self._of: WeakKeyDictionary[Surface, _Store] = WeakKeyDictionary()
         self._after_fork()
         renew_after_fork(self)
 
@@ -70,7 +70,7 @@ class _Stores:
         for store in list(self._of.values()):
             store.lock = threading.RLock()
 
-    def get(self, mesh: Mesh, name: str, make: Callable[[], Any]) -> Any:
+    def get(self, mesh: Surface, name: str, make: Callable[[], Any]) -> Any:
         """What is called `name`, made by ``make()`` if nobody has yet; others who ask meanwhile wait."""
         store = self._of.get(mesh)
         if store is None:
@@ -86,18 +86,18 @@ class _Stores:
 _stores = _Stores()
 
 
-def kept_with(mesh: Mesh, name: str, make: Callable[[], Any]) -> Any:
+def kept_with(mesh: Surface, name: str, make: Callable[[], Any]) -> Any:
     """What others make of a mesh alone, by a name of theirs: made by ``make()`` once, gone with the mesh."""
     return _stores.get(mesh, name, make)
 
 
-def measures_of(mesh: Mesh) -> NDArray[np.float64]:
+def measures_of(mesh: Surface) -> NDArray[np.float64]:
     """(9,) float64: centre, radius, the power of two not below it, half the sides of the bounding box, and
     the greatest distance of a face's corner from the mean of its corners."""
     return _stores.get(mesh, "measures", lambda: _measures(mesh))
 
 
-def _measures(mesh: Mesh) -> NDArray[np.float64]:
+def _measures(mesh: Surface) -> NDArray[np.float64]:
     half = [np.abs(x).max() for x in columns(mesh.vertices - mesh.center)]
     mantissa, exponent = np.frexp(mesh.radius)
     power = np.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)  # scaling by it is exact
@@ -111,17 +111,17 @@ def _measures(mesh: Mesh) -> NDArray[np.float64]:
     return np.array([*mesh.center, mesh.radius, power, *half, reach])
 
 
-def edge_lengths_of(mesh: Mesh) -> NDArray[np.float64]:
+def edge_lengths_of(mesh: Surface) -> NDArray[np.float64]:
     """Lengths of all edges, in rising order; (ne,) float64."""
     return _stores.get(mesh, "edge lengths", lambda: np.sort(mesh.edge_lengths))
 
 
-def solids_of(mesh: Mesh) -> Solids:
+def solids_of(mesh: Surface) -> Solids:
     """`gpu_collide.geometry.solids.Solids` of a mesh."""
     return _stores.get(mesh, "solids", lambda: make_solids(mesh))
 
 
-def patches_of(mesh: Mesh) -> Patches:
+def patches_of(mesh: Surface) -> Patches:
     """`gpu_collide.geometry.patches.Patches` of a mesh, in the order of its tree."""
 
     def make() -> Patches:
@@ -131,22 +131,22 @@ def patches_of(mesh: Mesh) -> Patches:
     return _stores.get(mesh, "patches", make)
 
 
-def _tree_of(mesh: Mesh) -> FaceTree:
+def _tree_of(mesh: Surface) -> FaceTree:
     return _stores.get(mesh, "tree", lambda: face_tree(mesh))
 
 
-def wedges_of(mesh: Mesh) -> Wedges:
+def wedges_of(mesh: Surface) -> Wedges:
     """`gpu_collide.geometry.wedges.Wedges` of a mesh, in the order of its tree."""
     return _stores.get(mesh, "wedges", lambda: make_wedges(mesh, _tree_of(mesh)))
 
 
-def ground_of(mesh: Mesh) -> Ground:
+def ground_of(mesh: Surface) -> Ground:
     """`gpu_collide.geometry.ground.Ground` of a mesh, in the order of its tree; lengths over its power of
     two."""
     return _stores.get(mesh, "ground", lambda: make_ground(mesh, _tree_of(mesh), float(measures_of(mesh)[4])))
 
 
-def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = None) -> Array:
+def nodes_of(mesh: Surface, dtype: DTypeLike, stepped: Callable[[], None] | None = None) -> Array:
     """Nodes of the tree of its faces, level by level (see `node_table`); (nodes, GC_NODE_STRIDE)."""
     dtype = np.dtype(dtype)
 
@@ -161,7 +161,7 @@ def nodes_of(mesh: Mesh, dtype: DTypeLike, stepped: Callable[[], None] | None = 
     return _stores.get(mesh, f"nodes {dtype.char}", make)
 
 
-def screen_of(mesh: Mesh, dtype: DTypeLike, patches: bool = False) -> Any:
+def screen_of(mesh: Surface, dtype: DTypeLike, patches: bool = False) -> Any:
     """What culling reads of the mesh, or of all its patches: vertices and normals, each part as a block of x,
     then y, then z, and one over the length of each edge; three flat arrays."""
     dtype = np.dtype(dtype)
@@ -169,7 +169,7 @@ def screen_of(mesh: Mesh, dtype: DTypeLike, patches: bool = False) -> Any:
     return _stores.get(mesh, name, lambda: _screen(mesh, dtype, patches))
 
 
-def _screen(mesh: Mesh, dtype: DTypeLike, patches: bool) -> Any:
+def _screen(mesh: Surface, dtype: DTypeLike, patches: bool) -> Any:
     vertices, normals = columns(mesh.vertices - mesh.center), columns(mesh.face_planes[:, :3])
     per_length = 1.0 / mesh.edge_lengths
     if not patches:
@@ -194,7 +194,7 @@ def _blocks(values: Any, sizes: Any, dtype: DTypeLike) -> Array:
     return out
 
 
-def prepare(mesh: Mesh, near: bool | None, precision: str, progress: Any = None) -> None:
+def prepare(mesh: Surface, near: bool | None, precision: str, progress: Any = None) -> None:
     """Make all that queries in `precision` need of a mesh; with `near`, that of queries for near faces too.
 
     `near` None: if the mesh is so large that queries look at near faces by themselves.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["Solids", "make_solids"]
 
@@ -55,7 +55,7 @@ class Solids:
     closed: bool
 
 
-def make_solids(mesh: Mesh) -> Solids:
+def make_solids(mesh: Surface) -> Solids:
     """`Solids` of a mesh."""
     label, used = _components(mesh)
     count = int(label.max()) + 1
@@ -82,7 +82,7 @@ def make_solids(mesh: Mesh) -> Solids:
     return Solids(witness.astype(np.int32), codes.astype(np.int32), insets, bool(closed.any()))
 
 
-def _components(mesh: Mesh) -> Any:
+def _components(mesh: Surface) -> Any:
     """Component of each vertex, numbered in the order of their first vertices, and which vertices have faces.
     Those without any count to component 0."""
     label = np.arange(len(mesh.vertices))
@@ -102,7 +102,7 @@ def _components(mesh: Mesh) -> Any:
     return np.where(used, number[label], 0), used
 
 
-def _boxes(mesh: Mesh, label: Array, used: Array, count: int) -> tuple[Array, Array]:
+def _boxes(mesh: Surface, label: Array, used: Array, count: int) -> tuple[Array, Array]:
     """Least and greatest coordinates of each component, (count, 3) each."""
     some = np.flatnonzero(used)
     order = some[np.argsort(label[some], kind="stable")] if count > 1 else some
@@ -114,7 +114,7 @@ def _boxes(mesh: Mesh, label: Array, used: Array, count: int) -> tuple[Array, Ar
     return low, high
 
 
-def _thickness(mesh: Mesh, label: Array, used: Array, face_label: Array, closed: Array) -> Any:
+def _thickness(mesh: Surface, label: Array, used: Array, face_label: Array, closed: Array) -> Any:
     """Thickness of each component, three times its volume over its surface, or of an open one half its box's
     diagonal; the volumes, which have the right sign only; and the boxes."""
     count = len(closed)
@@ -139,7 +139,7 @@ def _thickness(mesh: Mesh, label: Array, used: Array, face_label: Array, closed:
     return thickness, volume, (low, high)
 
 
-def _outward(mesh: Mesh, rim: Array, sideless: Array) -> Any:
+def _outward(mesh: Surface, rim: Array, sideless: Array) -> Any:
     """Outward unit vectors (nv, 3), and the least cosine between each and the normals around its vertex.
 
     The sum of the faces' normals; on a rim also away from the faces within the surface, and where faces have
@@ -175,7 +175,7 @@ def _outward(mesh: Mesh, rim: Array, sideless: Array) -> Any:
     return total, least
 
 
-def _around(mesh: Mesh, start: Array, vertices: Array, normals: Any) -> Any:
+def _around(mesh: Surface, start: Array, vertices: Array, normals: Any) -> Any:
     """Normals of the faces around some vertices, as three arrays, and where those of each vertex begin."""
     sizes = start[vertices + 1] - start[vertices]
     begins = np.cumsum(sizes) - sizes
@@ -212,7 +212,7 @@ def _perceptron(normals: Array, way: Array) -> tuple[Array, Array]:
     return way, np.einsum("vki,vi->vk", normals, way).min(axis=1)
 
 
-def _into_surface(mesh: Mesh, vertices: Array) -> Array:
+def _into_surface(mesh: Surface, vertices: Array) -> Array:
     """Unit vectors from some vertices towards the middles of the faces around them."""
     start = mesh.face_start.astype(np.int64)
     points = (mesh.vertices - mesh.center) / mesh.radius
@@ -231,7 +231,7 @@ def _unit(x: Array) -> Array:
 
 
 def _inside_out(
-    mesh: Mesh, face_label: Array, closed: Array, volume: Array, box: Array, witness: Array
+    mesh: Surface, face_label: Array, closed: Array, volume: Array, box: Array, witness: Array
 ) -> Array:
     """Which closed components have normals that lead into the solid: those turned inside out that are no
     cavity of another one, and the cavities of such."""
@@ -246,7 +246,7 @@ def _inside_out(
     return flip
 
 
-def _winding(mesh: Mesh, faces: Array, x: Array) -> float:
+def _winding(mesh: Surface, faces: Array, x: Array) -> float:
     """Winding number of some faces of a mesh about a point, by solid angles."""
     start = mesh.face_start.astype(np.int64)
     sizes = np.diff(start)

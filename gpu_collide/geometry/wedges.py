@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.geometry.face_tree import FaceTree
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["FLAT", "LEAF_LEVEL", "POINT", "Wedges", "make_wedges"]
 
@@ -82,7 +82,7 @@ class Wedges:
     reach: float
 
 
-def make_wedges(mesh: Mesh, tree: FaceTree) -> Wedges:
+def make_wedges(mesh: Surface, tree: FaceTree) -> Wedges:
     """`Wedges` of a mesh in the order of its tree."""
     points, order = mesh.vertices - mesh.center, tree.order.astype(np.int64)
     place = np.empty(len(order), np.int64)  # of each face in the tree
@@ -118,7 +118,7 @@ def make_wedges(mesh: Mesh, tree: FaceTree) -> Wedges:
     )  # fmt: skip
 
 
-def _loops(mesh: Mesh, points: Array, order: Array) -> tuple[Array, Array, Array]:
+def _loops(mesh: Surface, points: Array, order: Array) -> tuple[Array, Array, Array]:
     """Loops of the faces in their order, as places of their corners in the mesh's list, each from the one on
     that stands out most; and normals."""
     sizes = np.diff(mesh.face_start).astype(np.int64)[order]
@@ -134,7 +134,7 @@ def _loops(mesh: Mesh, points: Array, order: Array) -> tuple[Array, Array, Array
     return starts, begins + corner, normals
 
 
-def _faces_across(mesh: Mesh) -> Array:
+def _faces_across(mesh: Surface) -> Array:
     """Of each corner in the mesh's list a face behind the border that begins there: the other one of two."""
     own = np.repeat(np.arange(len(mesh.face_start) - 1), np.diff(mesh.face_start))
     begin = mesh.edge_face_start[mesh.face_edges].astype(np.int64)
@@ -143,7 +143,7 @@ def _faces_across(mesh: Mesh) -> Array:
     return np.where(one == own, two, one)
 
 
-def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array, Array, Array]:
+def _folds(mesh: Surface, points: Array, reach: float) -> tuple[Array, Array, Array, Array, Array]:
     """Of each edge its ends, the normals of the faces to the left and to the right of it from the first end
     to the second, how many of these there are, whether it is internal, and how the two bend there: 1
     outwards, -1 inwards on a mesh with two sides, else 0."""
@@ -178,7 +178,7 @@ def _folds(mesh: Mesh, points: Array, reach: float) -> tuple[Array, Array, Array
     return np.where(turned[:, None], mesh.edges[:, ::-1], mesh.edges), normals, sides, internal, bend
 
 
-def _heights(mesh: Mesh, points: Array, face: Array, other: Array) -> tuple[Array, Array]:
+def _heights(mesh: Surface, points: Array, face: Array, other: Array) -> tuple[Array, Array]:
     """How far the corners of `other` reach above the plane of `face` that goes through the edge (n,), most
     and least."""
     start = mesh.face_start.astype(np.int64)
