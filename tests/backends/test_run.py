@@ -198,8 +198,8 @@ def test_the_same_bits_whatever_the_room_was_like(backend, features):
     pairs = scene.pairs.astype(np.int32)
     first = engine.collide(scene.bodies(), pairs)
     assert len(first)
-    if backend.kind == "cuda" and features == "all":
-        pytest.skip("learns by other means: tests/ptx/test_staying.py")
+    if backend.kind == "cuda":
+        pytest.skip("learns by other means: tests/ptx/test_staying.py, test_chains.py")
     kept = dict(engine.run.room.guesses)
     assert {"candidates", "hits"} <= set(kept) and ("patches" in kept) == (features == "near")
     engine.collide(other.bodies(), other.pairs.astype(np.int32))
