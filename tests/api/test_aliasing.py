@@ -94,7 +94,8 @@ def test_pairs_changed_by_the_progress_callback(backend):
         reported.append(done)
         pairs[:] = WILD
 
-    found = gc.collide(bodies, pairs, backend=backend.name, max_bytes=1 << 17, progress=progress).to_numpy()
+    few = 160_000 if backend.kind == "cuda" else 1 << 17  # of which a GPU's driver reserves up to half
+    found = gc.collide(bodies, pairs, backend=backend.name, max_bytes=few, progress=progress).to_numpy()
     assert len(reported) > 1  # several pieces, or it shows nothing
     same(found, expected)
 
