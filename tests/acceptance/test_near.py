@@ -278,11 +278,19 @@ def island(cell, n=12):
     return gc.Mesh(np.concatenate([flat, far]), loops)
 
 
+@lru_cache(maxsize=16)
+def speck(size):
+    """A small box with the faces of a larger one."""
+    block = _near.block(3)
+    return gc.Mesh(block.vertices * size, [f.tolist() for f in block.faces])
+
+
+@lru_cache(maxsize=64)
 def hovering(ratio, gap, aside, way):
     """A small box over ground whose faces are as small, in a mesh that is far larger: `gap` above it and with
     two corners `aside` beyond its rim, in sizes of the large mesh; it comes down, slides along or turns."""
     ground, cell = island(0.3 * ratio), 0.3 * ratio
-    small = gc.Mesh(_near.block(3).vertices * ratio, [f.tolist() for f in _near.block(3).faces])
+    small = speck(ratio)
     size = ground.radius
     start = np.array([[0.5 * ratio - aside * size, 1.03 * ratio, 0.5 * ratio + gap * size]])
     end = start.copy()
