@@ -48,8 +48,8 @@ def matrix():
 
 
 def kept_ptx(text, precision, arch):
-    """Among the built kernels, under the name that the backend gives it: what depends on the text, the options
-    and NVRTC alone is built once."""
+    """Among the built kernels, under the name that the backend gives it: what depends on the text, the
+    options and NVRTC alone is built once."""
     options = cuda._options(str(arch), precision, "ptx")
     name = f"{digest(text, ' '.join(options), 'ptx', nvrtc.version(12))}.ptx"
     build = functools.partial(cuda.compile_only, arch, precision, text=text, kind="ptx", major=12)

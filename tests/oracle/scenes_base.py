@@ -16,7 +16,9 @@ class SceneData:
     start: tuple  # position (n, 3), quaternion w, x, y, z (n, 4)
     end: tuple
     pairs: np.ndarray
-    _library: list = field(default_factory=list, repr=False)  # of the meshes, shared by scenes out of this one
+    _library: list = field(
+        default_factory=list, repr=False
+    )  # of the meshes, shared by scenes out of this one
 
     def bodies(self):
         """The same bodies as `gpu_collide.Bodies`."""
