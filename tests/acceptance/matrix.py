@@ -1,6 +1,7 @@
 """What the matrix runs: families with their sizes, the oracle's answers, and the runs of one family."""
 
 import itertools
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,8 +28,10 @@ SAMPLE = dict.fromkeys(scenes.FAMILIES, 60) | {
 SAMPLE |= dict.fromkeys(scenes.WHOLE, 40)  # 100,000 of each by `python -m tests.acceptance.whole_numbers`
 
 
+@lru_cache(maxsize=256)
 def make(family, n, seed=SEED):
-    return scenes.FAMILIES[family](seed, n)
+    """A scene of n pairs; the same object for all that ask, so that its meshes are prepared once."""
+    return scenes.FAMILIES[family](seed, n).fixed()
 
 
 def expected(family, n, seed=SEED, min_properness=-0.1):

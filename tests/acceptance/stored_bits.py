@@ -7,7 +7,6 @@ no result leaves the file as it is; one that changes results on purpose writes i
 """
 
 import argparse
-import hashlib
 import json
 import sys
 from pathlib import Path
@@ -16,7 +15,8 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.scenes import demo_race, random_impacts, spins, worlds
-from tests.acceptance import matrix
+from tests.acceptance import matrix, stored_worlds
+from tests.acceptance.stored_digests import digest, of_inputs, rounded, steady
 from tests.support.worlds import drift, with_terrain
 
 STORED = Path(__file__).with_name("stored_bits.json")
@@ -37,16 +37,6 @@ OPTIONS = {
 }
 
 
-def rounded(poses):
-    """Poses with 20 bits after the point, so that the last bit of a machine's sine does not matter."""
-    cut = (np.round(x * 2.0**20) / 2.0**20 for x in (poses.position, poses.quat_wxyz))
-    return gc.Poses.from_quat_wxyz(*cut)
-
-
-def steady(bodies):
-    return gc.Bodies(bodies.meshes, bodies.shape, rounded(bodies.start), rounded(bodies.end))
-
-
 def scenes():
     """Yield name, bodies, keywords that make a `collide`."""
     for name, n in (("box", 400), ("car", 120), ("torus", 3), ("star", 60)):
@@ -61,21 +51,6 @@ def scenes():
     bodies, world = worlds(6, 12, seed=4)
     yield "worlds", steady(bodies), {"world": world}
     yield "hills", steady(with_terrain(drift(3, 60))), {}
-
-
-def digest(*arrays):
-    """SHA-256 of dtypes, shapes and bytes, shortened."""
-    sha = hashlib.sha256()
-    for array in map(np.asarray, arrays):
-        sha.update(f"{array.dtype.str}{array.shape}".encode())
-        sha.update(np.ascontiguousarray(array).tobytes())
-    return sha.hexdigest()[:24]
-
-
-def of_inputs(bodies, keywords):
-    poses = [x for p in (bodies.start, bodies.end) for x in (p.position, p.quat_wxyz)]
-    meshes = [x for m in bodies.meshes for x in (m.vertices, m.face_start, m.face_vertices)]
-    return digest(*poses, bodies.shape, *meshes, *(v for _, v in sorted(keywords.items())))
 
 
 def of_contacts(found):
@@ -103,6 +78,7 @@ def cases():
     inputs = digest(poses.position, poses.quat_wxyz, track.vertices, times)
     frames = gc.Poses.from_quat_wxyz(poses.position[:, None], poses.quat_wxyz[:, None])
     yield "race trajectories", inputs, _race(frames, times, track)
+    yield from stored_worlds.cases()
 
 
 def _collide(bodies, keywords):

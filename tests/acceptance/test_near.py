@@ -18,6 +18,7 @@ from tests.oracle import scenes
 from tests.oracle.scenes_base import resting_world, turn_quat, unit4
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.screw._launch import sharing
+from tests.support.shares import in_turn
 
 PRECISIONS = ("mixed", "double", "single")
 EXAMPLES = settings(
@@ -57,21 +58,21 @@ def differing(backend, make, args, precision="mixed", given=(), **options):
     return matrix.same_bits(answer, found), answer
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", [*scenes.FAMILIES, *_cases.OWN])
-def test_scene_families(backend, name, precision):
-    fields, answer = differing(backend, family, (name, 8 if "tori" in name else 30), precision)
-    assert not fields
-    assert len(answer) or name == "stills"
+@pytest.mark.parametrize("number, name", enumerate([*scenes.FAMILIES, *_cases.OWN]))
+def test_scene_families(backend, name, number):
+    for precision in in_turn(backend, PRECISIONS, number):
+        fields, answer = differing(backend, family, (name, 8 if "tori" in name else 30), precision)
+        assert not fields, precision
+        assert len(answer) or name == "stills"
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("kind", [*_near.MOTIONS, "slides"])
-def test_meshes_of_many_faces(backend, kind, precision):
-    fields, answer = differing(backend, many_faces, (kind, 12), precision, min_properness=-1.0)
-    assert not fields
-    assert len(answer) or kind in ("still", "passing")
-    assert not differing(backend, many_faces, (kind, 12, 1), precision)[0]
+@pytest.mark.parametrize("number, kind", enumerate([*_near.MOTIONS, "slides"]))
+def test_meshes_of_many_faces(backend, kind, number):
+    for precision in in_turn(backend, PRECISIONS, number):
+        fields, answer = differing(backend, many_faces, (kind, 12), precision, min_properness=-1.0)
+        assert not fields, precision
+        assert len(answer) or kind in ("still", "passing")
+        assert not differing(backend, many_faces, (kind, 12, 1), precision)[0]
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -278,11 +279,19 @@ def island(cell, n=12):
     return gc.Mesh(np.concatenate([flat, far]), loops)
 
 
+@lru_cache(maxsize=16)
+def speck(size):
+    """A small box with the faces of a larger one."""
+    block = _near.block(3)
+    return gc.Mesh(block.vertices * size, [f.tolist() for f in block.faces])
+
+
+@lru_cache(maxsize=64)
 def hovering(ratio, gap, aside, way):
     """A small box over ground whose faces are as small, in a mesh that is far larger: `gap` above it and with
     two corners `aside` beyond its rim, in sizes of the large mesh; it comes down, slides along or turns."""
     ground, cell = island(0.3 * ratio), 0.3 * ratio
-    small = gc.Mesh(_near.block(3).vertices * ratio, [f.tolist() for f in _near.block(3).faces])
+    small = speck(ratio)
     size = ground.radius
     start = np.array([[0.5 * ratio - aside * size, 1.03 * ratio, 0.5 * ratio + gap * size]])
     end = start.copy()
@@ -295,10 +304,14 @@ def hovering(ratio, gap, aside, way):
     return _near.scene_of("hover", [ground, small], [0], [1], (start, q, end, turned), resting_world(1))
 
 
-@pytest.mark.parametrize("way", ["still", "along", "down", "turning"])
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_what_only_the_tolerances_let_touch(backend, precision, way):
+@pytest.mark.parametrize("number, way", enumerate(["still", "along", "down", "turning"]))
+def test_what_only_the_tolerances_let_touch(backend, number, way):
     """Tolerances of the solver are shares of the larger body: seen from a body far smaller they are large."""
+    for precision in in_turn(backend, PRECISIONS, number):
+        _touches_by_tolerance(backend, precision, way)
+
+
+def _touches_by_tolerance(backend, precision, way):
     tol = 1e-11 if precision != "single" else 2e-6
     touching = 0
     for ratio in (1e-2, 1e-7 if precision == "mixed" else 1e-4):

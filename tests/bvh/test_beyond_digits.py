@@ -54,7 +54,7 @@ def agrees_without_tree(bodies, **options):
     "precision, most", [("mixed", 13), ("mixed", 60), ("double", 16), ("single", 8), ("single", 30)]
 )
 def test_broad_phase_and_near_faces_agree_on_motions_beyond_all_digits(precision, most, backend):
-    count, seeds = 0, share(backend, 6, of=3)
+    count, seeds = 0, share(backend, 3, of=3)
     for seed in range(seeds):
         bodies = far_flung(np.random.default_rng(seed), 30, most)
         off, lost = agrees_without_tree(bodies, backend=backend.kind, precision=precision)

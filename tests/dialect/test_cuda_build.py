@@ -1,11 +1,13 @@
 """The CUDA build without a GPU: NVRTC compiles the kernels for each architecture, the PTX is inspected."""
 
+import functools
 import re
 from pathlib import Path
 
 import pytest
 
 from gpu_collide.backends import cuda, declarations, nvrtc, sources
+from gpu_collide.backends.cache import cached, digest
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 HERE = Path(__file__).parent
@@ -45,9 +47,18 @@ def matrix():
                 yield pytest.param(text, precision, arch, id=f"{name}-{precision}-{arch}", marks=marks)
 
 
+def kept_ptx(text, precision, arch):
+    """Among the built kernels, under the name that the backend gives it: what depends on the text, the
+    options and NVRTC alone is built once."""
+    options = cuda._options(str(arch), precision, "ptx")
+    name = f"{digest(text, ' '.join(options), 'ptx', nvrtc.version(12))}.ptx"
+    build = functools.partial(cuda.compile_only, arch, precision, text=text, kind="ptx", major=12)
+    return cached(name, build, bytes).decode()
+
+
 @pytest.mark.parametrize("text, precision, arch", list(matrix()))
 def test_ptx(text, precision, arch):
-    ptx = cuda.compile_only(arch, precision, text=text, kind="ptx", major=12).decode()
+    ptx = kept_ptx(text, precision, arch)
     assert f".target sm_{arch}" in ptx
     for name in declarations.parse(text):
         assert f".entry {name}(" in ptx

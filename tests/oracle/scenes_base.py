@@ -1,6 +1,6 @@
 """What the scene families are made of: the scene itself, random rotations, relative poses, shape lists."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,24 +16,19 @@ class SceneData:
     start: tuple  # position (n, 3), quaternion w, x, y, z (n, 4)
     end: tuple
     pairs: np.ndarray
-    _library: list = field(default=None, repr=False)
+    _library: list = field(
+        default_factory=list, repr=False
+    )  # of the meshes, shared by scenes out of this one
 
     def bodies(self):
         """The same bodies as `gpu_collide.Bodies`."""
         import gpu_collide as gc
 
-        if self._library is None:
-            self._library = [
-                gc.Mesh(
-                    m.vertices,
-                    [
-                        m.face_vertices[i:j].tolist()
-                        for i, j in zip(m.face_start, m.face_start[1:], strict=False)
-                    ],
-                    two_sided=m.two_sided,
-                )
-                for m in self.meshes
-            ]
+        if not self._library:
+            for m in self.meshes:
+                loops = np.split(m.face_vertices, m.face_start[1:-1])
+                made = gc.Mesh(m.vertices, [loop.tolist() for loop in loops], two_sided=m.two_sided)
+                self._library.append(made)
         poses = [gc.Poses.from_quat_wxyz(*x) for x in (self.start, self.end)]
         return gc.Bodies(self._library, self.shape, *poses)
 
@@ -44,12 +39,16 @@ class SceneData:
         def carry(pose):
             return apply(matrix, pose[0]) + position, quat_mul(np.broadcast_to(quat, pose[1].shape), pose[1])
 
-        return SceneData(self.name, self.meshes, self.shape, carry(self.start), carry(self.end), self.pairs)
+        return replace(self, start=carry(self.start), end=carry(self.end))
 
     def take(self, rows):
-        return SceneData(
-            self.name, self.meshes, self.shape, self.start, self.end, self.pairs[rows], self._library
-        )
+        return replace(self, pairs=self.pairs[rows])
+
+    def fixed(self):
+        """This scene, whose arrays nobody can change any more."""
+        for array in (self.shape, *self.start, *self.end, self.pairs):
+            array.flags.writeable = False
+        return self
 
 
 def random_quat(rng, n):

@@ -5,7 +5,7 @@ shows.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -346,19 +346,19 @@ class Stages:
         return got
 
 
-@lru_cache(maxsize=64)
+@cache
 def scene_of(family, n):
     """Pairs of the everyday sample, whose answers there are, as far as it reaches."""
     return matrix.part(family, n) if n <= matrix.SAMPLE[family] else matrix.make(family, n)
 
 
-@lru_cache(maxsize=64)
+@cache  # two files ask for the same sixty on each backend
 def stages_of(backend, family, n, precision="mixed"):
     scene = scene_of(family, n)
     return Stages(backend, scene.bodies(), scene.pairs, precision)
 
 
-@lru_cache(maxsize=64)
+@cache
 def screened(backend, family, n, precision="mixed", candidates=PAIRS, resolution=2.0):
     """Candidates of a scene, kept for the tests that look at them from different sides."""
     found = stages_of(backend, family, n, precision).screen(candidates, resolution)

@@ -126,13 +126,13 @@ def windings_agree(rng, n, whole, how, backend, **options):
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("how", ["all", "first", "some"])
 def test_winding_of_sheets_does_not_matter(how, whole, backend):
-    windings_agree(np.random.default_rng(1), share(backend, 150), whole, how, backend.kind)
+    windings_agree(np.random.default_rng(1), share(backend, 80), whole, how, backend.kind)
 
 
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("how", ["all", "some"])
 def test_winding_of_sheets_does_not_matter_to_the_reference(how, whole):
-    windings_agree(np.random.default_rng(2), 40, whole, how, "reference")
+    windings_agree(np.random.default_rng(2), 20, whole, how, "reference")
 
 
 @pytest.mark.slow

@@ -67,10 +67,14 @@ def rises(swing, angle, more):
 def comes_over(borders, angle, beside, lateral):
     """The angle from which on a turning point is beside none of the borders by more than `beside`."""
     for _ in range(len(borders) + 1):
+        before = angle
         for swing in borders:
             with np.errstate(invalid="ignore"):
                 outside = np.isfinite(angle) & (value_at(swing, angle) + beside < -0.5 * lateral)
-            angle = np.where(outside, rises(swing, angle, beside), angle)
+            if outside.any():
+                angle = np.where(outside, rises(swing, angle, beside), angle)
+        if angle is before:  # beside none of them
+            break
     return angle
 
 
@@ -97,14 +101,20 @@ def comes_across(ends, angle, beside, lateral):
     """The angle from which on two edges are not beside each other by more than `beside`, as long as the one
     lies on one side of the other until then."""
     for _ in range(len(ends) + 1):
+        before = angle
         for k, swing in enumerate(ends):
             with np.errstate(invalid="ignore"):
                 outside = np.isfinite(angle) & (value_at(swing, angle) + beside < -0.5 * lateral)
+                if not outside.any():
+                    continue
                 later = rises(swing, angle, beside)
                 alone = (value_at(ends[k ^ 1], angle) >= 0) & (
                     np.isinf(later) | (value_at(ends[k ^ 1], np.where(np.isinf(later), 0, later)) >= 0)
                 )
-            angle = np.where(outside & alone, later, angle)
+            if (outside & alone).any():
+                angle = np.where(outside & alone, later, angle)
+        if angle is before:  # nothing more to wait for
+            break
     return angle
 
 

@@ -1,4 +1,4 @@
-"""All features of a mesh in some frame: vertices, edges with their faces, polygons by number of corners.
+"""All features of meshes in some frame: vertices, edges with their faces, polygons by number of corners.
 
 Which may touch is told from the mesh itself, in another way than `gpu_collide.geometry.wedges` does it: by
 the angle between the faces.
@@ -12,8 +12,12 @@ import numpy as np
 
 from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.geometry.adjacency import EDGE_FLAT, EDGE_REFLEX
+from gpu_collide.geometry.prepared import kept_with
 
-__all__ = ["Features", "features_of"]
+__all__ = ["Features", "features_of", "joined", "parted"]
+
+#: Features of several bodies are numbered by body and number.
+_BODY = 32
 
 
 class Features(NamedTuple):
@@ -22,8 +26,8 @@ class Features(NamedTuple):
     Attributes
     ----------
     vertices : (m,) int
-        Numbers, whose places are ``places[vertices]``.
-    places : (nv, 3) float64
+    places : (m, 3) float64
+        Of these vertices.
     edges : dict of int to tuple
         By how many faces count: numbers (k,), ends (k, 2, 3), normals (k, faces, 3).
     polygons : dict of int to tuple
@@ -42,58 +46,126 @@ class Features(NamedTuple):
     borders: tuple
 
 
+class _Numbers(NamedTuple):
+    """What `Features` take from a mesh alone, as numbers of its vertices and faces.
+
+    Attributes
+    ----------
+    vertices : (m,) int
+    edges : dict of int to tuple
+        By how many faces count: numbers (k,), ends (k, 2), faces (k, count).
+    polygons : dict of int to tuple
+        By the number of corners: numbers (k,), corners (k, n), faces across each border as seen from the
+        front and from the back (k, 2, n), -1 for none, and with which sign their normals count.
+    borders : tuple
+        Numbers (k,), which are also the faces whose normals they have, ends (k, 2).
+    """
+
+    vertices: np.ndarray
+    edges: dict
+    polygons: dict
+    borders: tuple
+
+
 def features_of(mesh, position, quat):
     """`Features` of a mesh at a pose; of a point, if `mesh` is None."""
     if mesh is None:
-        return Features(np.zeros(1, int), position[None], {}, {}, False, _borders([]))
+        none = np.zeros(0, int), np.zeros((0, 2, 3)), np.zeros((0, 3))
+        return Features(np.zeros(1, int), position[None], {}, {}, False, none)
+    numbers = kept_with(mesh, "features of the reference", lambda: _numbers_of(mesh))
     places = rotate(quat, mesh.vertices) + position
     planes = rotate(quat, mesh.face_planes[:, :3])
+    edges: dict = {}
+    polygons: dict = {}
+    for count, (which, ends, faces) in numbers.edges.items():
+        normals = planes[faces]
+        if mesh.two_sided and count == 2:  # seen from where the two bend outwards
+            along = places[ends[:, 1]] - places[ends[:, 0]]
+            back = np.sum(np.cross(normals[:, 0], normals[:, 1]) * along, axis=1) < 0
+            ends = np.where(back[:, None], ends[:, ::-1], ends)
+            normals = np.where(back[:, None, None], -normals, normals)
+        edges[count] = which, places[ends], normals
+    for n, (which, corners, beyond, sign) in numbers.polygons.items():
+        across = np.where((beyond >= 0)[..., None], sign[..., None] * planes[beyond], np.nan)
+        polygons[n] = which, places[corners], across
+    which, ends = numbers.borders
+    borders = which, places[ends], planes[which]
+    return Features(numbers.vertices, places[numbers.vertices], edges, polygons, mesh.two_sided, borders)
+
+
+def joined(bodies):
+    """`Features` of several bodies, of which all or none are two-sided, as of one.
+
+    Parameters
+    ----------
+    bodies : list of (int, Features)
+    """
+
+    vertices, places = _one([(body, (one.vertices, one.places)) for body, one in bodies])
+    edges, polygons = (
+        {
+            k: _one([(body, kinds[k]) for body, kinds in some if k in kinds])
+            for k in {k for _, kinds in some for k in kinds}
+        }
+        for some in (
+            [(body, one.edges) for body, one in bodies],
+            [(body, one.polygons) for body, one in bodies],
+        )
+    )
+    borders = _one([(body, one.borders) for body, one in bodies])
+    return Features(vertices, places, edges, polygons, bodies[0][1].two_sided, borders)
+
+
+def _one(parts):
+    """Columns of several bodies as one, the numbers in the first with their bodies."""
+    numbered = [((body << _BODY) + numbers.astype(np.int64), *rest) for body, (numbers, *rest) in parts]
+    return tuple(map(np.concatenate, zip(*numbered, strict=True)))
+
+
+def parted(number):
+    """Bodies and numbers of features of several bodies."""
+    return number >> _BODY, number & ((1 << _BODY) - 1)
+
+
+def _numbers_of(mesh):
+    """`_Numbers` of a mesh."""
     inner = np.zeros(mesh.n_edges, bool)
     edges: dict = {}
-    borders, across = [], {}  # by face, edge and side: the normal of the face across
+    borders, across = [], {}  # by face, edge and side: the face across and its sign
     for e in range(mesh.n_edges):
         faces = mesh.edge_faces[mesh.edge_face_start[e] : mesh.edge_face_start[e + 1]]
         low, high = mesh.edges[e]
         flags = mesh.edge_flags[e]
         left, right = faces[faces & 1 == 0] >> 1, faces[faces & 1 == 1] >> 1
+        ends, both = (low, high), []
         if len(left) == len(right) == 1:
-            ends, normals = (low, high), planes[[left[0], right[0]]]
-            inner[e] = bool(flags & EDGE_FLAT) or (bool(flags & EDGE_REFLEX) and not mesh.two_sided)
-            along = places[high] - places[low]
+            both = [left[0], right[0]]
             back = bool(flags & EDGE_REFLEX)
+            inner[e] = bool(flags & EDGE_FLAT) or (back and not mesh.two_sided)
             if not flags & EDGE_FLAT and (mesh.two_sided or not back):
-                for mine, other in ((left[0], right[0]), (right[0], left[0])):
-                    across[mine, e, int(back)] = -planes[other] if back else planes[other]
-            if mesh.two_sided and np.cross(normals[0], normals[1]) @ along < 0:
-                ends, normals = (high, low), -normals
+                for mine, other in (both, both[::-1]):
+                    across[mine, e, int(back)] = other, -1.0 if back else 1.0
         elif len(faces) == 1:
-            ends, normals = ((low, high), planes[left]) if len(left) else ((high, low), planes[right])
-            borders.append((int(faces[0] >> 1), places[list(ends)], normals[0]))
-        else:
-            ends, normals = (low, high), planes[:0]
+            ends, both = ((low, high), left) if len(left) else ((high, low), right)
+            borders.append((both[0], ends))
         if not inner[e]:
-            edges.setdefault(len(normals), []).append((e, places[list(ends)], normals))
-    vertices = np.unique(mesh.edges[~inner])
+            edges.setdefault(len(both), []).append((e, ends, both))
     polygons: dict = {}
     for f, loop in enumerate(mesh.faces):
-        begin, none = mesh.face_start[f], np.full(3, np.nan)
-        beyond = [
-            [across.get((f, e, back), none) for e in mesh.face_edges[begin : begin + len(loop)]]
-            for back in (0, 1)
-        ]
-        polygons.setdefault(len(loop), []).append((f, places[loop], np.array(beyond)))
-    stacked = {k: tuple(map(np.array, zip(*some, strict=True))) for k, some in edges.items()}
-    return Features(
-        vertices, places, stacked,
-        {k: tuple(map(np.array, zip(*some, strict=True))) for k, some in polygons.items()}, mesh.two_sided,
-        _borders(borders),
-    )  # fmt: skip
-
-
-def _borders(some):
-    numbers, ends, normals = zip(*some, strict=True) if some else ([], [], [])
-    return (
-        np.array(numbers, int),
-        np.array(ends, float).reshape(-1, 2, 3),
-        np.array(normals, float).reshape(-1, 3),
+        begin = mesh.face_start[f]
+        sides = mesh.face_edges[begin : begin + len(loop)]
+        beyond = np.array([[across.get((f, e, back), (-1, 1.0)) for e in sides] for back in (0, 1)])
+        polygons.setdefault(len(loop), []).append((f, loop, beyond[..., 0].astype(int), beyond[..., 1]))
+    return _Numbers(
+        np.unique(mesh.edges[~inner]),
+        {k: _columns(rows, int, (2,), (k,)) for k, rows in edges.items()},
+        {k: tuple(map(np.array, zip(*rows, strict=True))) for k, rows in polygons.items()},
+        _columns(borders, int, (2,)),
     )
+
+
+def _columns(rows, dtype, *shapes):
+    """Columns of rows of a number and of tuples, of these shapes."""
+    parts = zip(*rows, strict=True) if rows else [[]] * (1 + len(shapes))
+    made = [np.array(part, dtype) for part in parts]
+    return (made[0], *(part.reshape(-1, *shape) for part, shape in zip(made[1:], shapes, strict=True)))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.quaternion import multiply, rotate
-from gpu_collide.reference.pluecker._features import features_of
+from gpu_collide.reference.pluecker._features import features_of, joined, parted
 from gpu_collide.reference.pluecker.p02_translate import first_on_the_way
 from gpu_collide.reference.pluecker.p03_rotate import first_in_the_turn
 from gpu_collide.reference.pluecker.p04_contacts import near_points
@@ -72,8 +72,9 @@ class Reference:
         here, best = found["position"][i], None
         mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
         mover = features_of(mesh, np.zeros(3), found["quat"][i])
-        for body, obstacle in _obstacles(world.bodies, movers, i, here):
+        for obstacle in _obstacles(world.bodies, movers, i, here):
             for fraction, kind, a, b, point, normal in look(mover, obstacle, movers.zone[i], movers.doubt[i]):
+                body, b = parted(b)
                 if best is None or (fraction, kind, a, body, b) < best[:5]:
                     best = fraction, kind, a, body, b, point + here, normal
         return best
@@ -85,11 +86,11 @@ class Reference:
             here = movers.position[i]
             mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
             mover = features_of(mesh, np.zeros(3), movers.quat[i])
-            for body, obstacle in _obstacles(world.bodies, movers, i, here):
+            for obstacle in _obstacles(world.bodies, movers, i, here):
                 for kind, a, b, point, normal, gap in near_points(
                     mover, obstacle, distance[i], movers.zone[i]
                 ):
-                    rows.append((i, kind, a, body, b, point + here, normal, gap))
+                    rows.append((i, kind, a, *parted(b), point + here, normal, gap))
         rows.sort(key=lambda row: row[:5])
         names = ("mover", "kind", "feature_a", "body", "feature_b", "point", "normal", "distance")
         columns = zip(*rows, strict=True) if rows else [[]] * len(names)
@@ -102,12 +103,15 @@ class Reference:
 
 
 def _obstacles(bodies, movers, i, here):
-    """Bodies that mover i may meet, with their features as seen from where it is."""
+    """Bodies that mover i may meet, as seen from where it is, joined as far as they may be."""
     one = movers.body[i]
+    groups: dict = {}
     for body in range(len(bodies)) if one < 0 else [one]:
         if bodies.start.valid[body] and body != movers.own[i]:
             mesh, pose = bodies.meshes[bodies.shape[body]], bodies.start
-            yield int(body), features_of(mesh, pose.position[body] - here, pose.unit_wxyz[body])
+            seen = features_of(mesh, pose.position[body] - here, pose.unit_wxyz[body])
+            groups.setdefault(mesh.two_sided, []).append((int(body), seen))
+    return map(joined, groups.values())
 
 
 def _write(found, i, hit):

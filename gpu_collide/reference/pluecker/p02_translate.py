@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.reference.pluecker._features import parted
 from gpu_collide.reference.pluecker.p01_primitives import (
     Query,
     edge_edge_translation,
     vertex_polygon_translation,
 )
 
-__all__ = ["LATERAL", "first_on_the_way", "next_on_edge", "polygons_seen"]
+__all__ = ["LATERAL", "first_on_the_way", "least", "next_on_edge", "polygons_seen"]
 
 #: Share of the zone by which a touch may lie beside a border.
 LATERAL = float(sources.constants()["GC_ZONE_LATERAL"])
@@ -19,7 +20,7 @@ VF, FV, EE = 1, 2, 3
 
 
 def first_on_the_way(mover, obstacle, way, expel, doubt):
-    """Touches of a mover that goes `way` and a still obstacle, the least of each kind.
+    """Touches of a mover that goes `way` and still obstacles, the least of each kind and obstacle.
 
     Parameters
     ----------
@@ -36,11 +37,11 @@ def first_on_the_way(mover, obstacle, way, expel, doubt):
     """
     lateral = LATERAL * expel
     for kind, points, faces, vector in ((VF, mover, obstacle, way), (FV, obstacle, mover, -way)):
-        x = points.places[points.vertices]
+        x = points.places
         for numbers, seen, normals, across in polygons_seen(x, faces, lateral):
             query = Query(lateral, doubt, across, normals)
             when = vertex_polygon_translation(x[:, None], vector, seen, expel, lateral, query)
-            for f, v, k in _least(when):
+            for f, v, k in least(when, *((1, numbers) if kind == VF else (0, points.vertices))):
                 normal = normals[v, k] if kind == VF else -normals[v, k]
                 point = x[v] + f * way if kind == VF else x[v]
                 vertex, face = int(points.vertices[v]), int(numbers[k])
@@ -51,15 +52,29 @@ def first_on_the_way(mover, obstacle, way, expel, doubt):
                 (ends[:, None], normals[:, None]), way, (still[None], others[None]), expel, lateral,
                 Query(lateral, doubt),
             )  # fmt: skip
-            for f, a, b in _least(when):
+            for f, a, b in least(when, 1, theirs):
                 yield f, EE, int(mine[a]), int(theirs[b]), *next_on_edge(ends[a] + f * way, still[b], -way)
 
 
-def _least(when):
-    """The least of a table and its place, if there is one; of equal ones the first."""
-    if when.size and np.isfinite(when.min()):
-        place = np.unravel_index(np.argmin(when), when.shape)
-        yield float(when[place]), *place
+def least(when, axis, numbers):
+    """The least of a table and its place for each obstacle, if there is one; of equal ones the first.
+
+    Parameters
+    ----------
+    when : (n, m) float64
+    axis : int
+        Along which the obstacles' features lie.
+    numbers : (n,) or (m,) int
+        Of these, obstacle by obstacle.
+    """
+    if not np.isfinite(when).any():
+        return
+    body = parted(numbers)[0]
+    begins = np.flatnonzero(np.diff(body, prepend=-1))
+    for begin, part in zip(begins, np.split(when, begins[1:], axis=axis), strict=True):
+        place = np.unravel_index(np.argmin(part), part.shape)
+        if np.isfinite(part[place]):
+            yield float(part[place]), place[0] + begin * (axis == 0), place[1] + begin * (axis == 1)
 
 
 def polygons_seen(x, faces, height):

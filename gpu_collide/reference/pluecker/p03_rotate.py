@@ -6,13 +6,22 @@ import numpy as np
 
 from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.reference.pluecker.p01_primitives import Query, edge_edge_rotation, vertex_polygon_rotation
-from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, next_on_edge, polygons_seen
+from gpu_collide.reference.pluecker.p02_translate import (
+    EE,
+    FV,
+    LATERAL,
+    VF,
+    least,
+    next_on_edge,
+    polygons_seen,
+)
 
 __all__ = ["first_in_the_turn"]
 
 
 def first_in_the_turn(mover, obstacle, turn, expel, doubt):
-    """Touches of a mover that turns and a still obstacle, the least of each kind; as `first_on_the_way`.
+    """Touches of a mover that turns and still obstacles, the least of each kind and obstacle; as
+    `first_on_the_way`.
 
     Parameters
     ----------
@@ -23,7 +32,7 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
     angle, axis, origin = turn
     lateral, back = LATERAL * expel, (-angle, axis, origin)
     for kind, points, faces, way in ((VF, mover, obstacle, turn), (FV, obstacle, mover, back)):
-        x = points.places[points.vertices]
+        x = points.places
         turns = tuple(np.broadcast_to(part, (len(x), 1, *np.shape(part))) for part in way)
         for numbers, seen, normals, across in polygons_seen(x, faces, lateral):
             gap = np.abs(np.einsum("vkj,vkj->vk", x[:, None] - seen[:, :, 0], normals))
@@ -31,7 +40,7 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
                 query = Query(lateral, doubt, across if side > 0 else None, side * normals)
                 when = vertex_polygon_rotation(x[:, None], turns, seen[:, :, ::side], expel, lateral, query)
                 when = np.where((side > 0) | (gap > expel), when, np.inf)
-                for f, v, k in _least(when):
+                for f, v, k in least(when, *((1, numbers) if kind == VF else (0, points.vertices))):
                     vertex, face = int(points.vertices[v]), int(numbers[k])
                     normal = side * normals[v, k]
                     if kind == VF:
@@ -45,19 +54,13 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
                 (ends[:, None], normals[:, None]), turns, (still[None], others[None]), expel, lateral,
                 Query(lateral, doubt),
             )  # fmt: skip
-            for f, a, b in _least(when):
+            for f, a, b in least(when, 1, theirs):
                 there = _turned(ends[a], turn, f)
                 middle = there.mean(axis=0) - still[b].mean(axis=0)
                 motion = np.cross(axis, there - origin).mean(axis=0)
                 point, normal = next_on_edge(there, still[b], -motion if np.any(motion) else middle)
                 motion = np.cross(axis, point - origin)  # where they meet
                 yield f, EE, int(mine[a]), int(theirs[b]), point, normal if normal @ motion <= 0 else -normal
-
-
-def _least(when):
-    if when.size and np.isfinite(when.min()):
-        place = np.unravel_index(np.argmin(when), when.shape)
-        yield float(when[place]), *place
 
 
 def _turned(x, turn, share):

@@ -10,14 +10,14 @@ __all__ = ["near_points"]
 
 
 def near_points(mover, obstacle, distance, expel):
-    """Where two bodies are within `distance` of the zone of each other.
+    """Where a mover and obstacles are within `distance` of the zone of each other.
 
     Yields
     ------
     kind, feature of the mover, feature of the obstacle, point, normal, distance along it
     """
     for kind, points, faces in ((VF, mover, obstacle), (FV, obstacle, mover)):
-        x = points.places[points.vertices]
+        x = points.places
         for numbers, seen, normals, _ in polygons_seen(x, faces, LATERAL * expel):
             gap = np.einsum("vknj,vkj->vkn", x[:, None, None] - seen, normals).min(axis=-1)
             along = np.roll(seen, -1, axis=2) - seen
