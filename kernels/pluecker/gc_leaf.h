@@ -259,7 +259,8 @@ GC_FN void gc_first_leaf(const gc_mover_at *q, int mode, gc_found *best, int fir
     gc_first_vertices(
         q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_vertex),
         gc_form_begin(s, &q->form, last, GC_FORM_FACE_vertex));
-    gc_first_polygons(q, mode, best, first, last);
+    if (gc_form_begin(s, &q->form, last, GC_FORM_FACE_corner) > gc_form_begin(s, &q->form, first, GC_FORM_FACE_corner))
+        gc_first_polygons(q, mode, best, first, last); /* a point has none */
     gc_first_edges(
         q, mode, best, gc_form_begin(s, &q->form, first, GC_FORM_FACE_edge),
         gc_form_begin(s, &q->form, last, GC_FORM_FACE_edge));

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from tests.oracle.exact_motion import first, first_through
+from tests.oracle.exact_nudge import in_by_at_most, overlap_at_most
 from tests.oracle.exact_pose import (
     Couple,
     distance2,
@@ -36,6 +37,8 @@ class Answer:
     normal: np.ndarray | None = None
     point: np.ndarray | None = None
     status: np.ndarray | None = None
+    rounding: float = 2.0**-52
+    kind: np.ndarray | None = None  # 3: two edges
 
 
 @dataclass
@@ -50,6 +53,7 @@ class Verdict:
     early: float | None = None  # what was still free along the normal of contact
     ahead: float | None = None  # distance of the nearest place ahead, where nothing is ever touched
     stuck: bool = False  # stopped, although nothing near comes nearer
+    grazed: bool = False  # began in touch, and went in by no more than the rounding of where it stood
     overlap: bool = False  # the returned pose touches, or goes into, a body
     gap: float | None = None
     gap_pose: float | None = None
@@ -59,6 +63,18 @@ class Verdict:
     def ok(self):
         wrong = self.late > 0 or self.missed or self.invented or self.stuck or self.overlap or self.bad
         return not wrong
+
+
+def doubt_of(passages, i, answer):
+    """How far off rounding may put what begins in touch: a 16th of the zone that rounding asks for, which is
+    256 roundings of the largest coordinate (`docs/pluecker.md`), or of the zone that is kept if thinner."""
+    sizes = [np.abs(np.asarray(m.vertices)).max() for m in passages.meshes]
+    rows = [i] if passages.each else slice(None)
+    far = np.abs(passages.mover[1][i]).max() + np.abs(passages.still[1][rows]).max()
+    far += sizes[passages.mover[0][i]] + max(sizes[k] for k in passages.still[0][rows])
+    if passages.turns:
+        far += np.abs(passages.origin[i]).max()
+    return min(float(answer.expel[i]), 256 * answer.rounding * float(far)) / 16
 
 
 def required(passages, i, k, motion, event):
@@ -115,11 +131,21 @@ def judge(passages, i, answer, farthest=FARTHEST):
     # nearer than a thousandth of the zone is touching, but for the rounding of the scene
     began = any(touching(a, b) for a, b in starts) or min(_gap(a, b) for a, b in starts) < 1e-3 * expel
     best, sure = true_touch(passages, i, through=began)
-    if began and not all(passages.topology(passages.still[0][k]).solid for k, _ in couples):
+    open_mover = passages.topology(passages.mover[0][i])
+    open_mover = len(open_mover.triangles) > 0 and not open_mover.solid
+    if began and (open_mover or not all(passages.topology(passages.still[0][k]).solid for k, _ in couples)):
         return out  # what stands in an open surface is on both sides of it
+    doubt = doubt_of(passages, i, answer)
     if best is not None:
         out.touch = float(best[1].fraction(best[0]))
         _late(out, answer, i, best)
+        if out.late and began:
+            share_now = share_of(answer, i)
+            out.grazed = all(in_by_at_most(motion, share_now, doubt) for _, motion in couples)
+            if out.grazed:
+                out.late, out.missed = 0.0, False
+                _pose(out, passages, i, answer, couples, began, doubt)
+                return out
     if share < 1 and not answer.hit[i]:
         out.bad.append("stops without a contact")
     share = share_of(answer, i)
@@ -130,7 +156,7 @@ def judge(passages, i, answer, farthest=FARTHEST):
         out.stuck = not out.invented and not any(
             approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
         )
-    _pose(out, passages, i, answer, couples, began)
+    _pose(out, passages, i, answer, couples, began, doubt)
     if not sure:  # nobody says what an open one-sided mesh stops
         out.late, out.missed, out.overlap, out.stuck, out.invented = 0.0, False, False, False, False
     return out
@@ -210,7 +236,7 @@ def approaches(motion, share, reach):
     return on and penetrating(there, None)
 
 
-def _pose(out, passages, i, answer, couples, began):
+def _pose(out, passages, i, answer, couples, began, doubt):
     """The pose that is returned: clear of every body, if the start was; and where the fraction says it is."""
     if answer.pose is None:
         return
@@ -224,7 +250,7 @@ def _pose(out, passages, i, answer, couples, began):
         still = passages.placed("still", k)
         couple = Couple(mover, still)
         if began:
-            out.overlap |= penetrating(couple, None)
+            out.overlap |= penetrating(couple, None) and not overlap_at_most(mover, still, doubt)
         else:
             gaps.append(float(distance2(couple, None)) ** 0.5)
     if gaps:

@@ -18,6 +18,7 @@ from tests.acceptance.pluecker_runs import run
 from tests.oracle.passage_families import FAMILIES
 
 SEED = 20261122
+EDGES = 3  # gpu_collide.pluecker.Touch.EE
 
 
 @dataclass
@@ -35,9 +36,11 @@ class Tally:
     widest: float = 0.0  # gap at a stop, in zones
     narrowest: float = np.inf  # gap at a stop that began clear of the zone, in zones
     inside: int = 0  # begun in a body, or refused by status: not judged
-    early: float = 0.0  # along the normal of contact, in zones
+    early: float = 0.0  # along the normal of contact, in zones, of faces
+    early_edges: float = 0.0  # the same, of two edges
     stuck: int = 0
     bad: int = 0
+    grazed: int = 0  # began in touch, and went in by no more than the rounding of where they stood
     rows: list = field(default_factory=list)  # what was wrong: (move, what, verdict)
 
     WRONG = ("missed", "late", "overlap", "invented", "stuck", "bad")
@@ -51,6 +54,7 @@ class Tally:
         self.touch += verdict.touch is not None
         self.hits += bool(answer.hit[i])
         self.inside += verdict.inside
+        self.grazed += verdict.grazed
         what = [name for name in self.WRONG if getattr(verdict, name)]
         for name in what:
             setattr(self, name, getattr(self, name) + 1)
@@ -59,16 +63,17 @@ class Tally:
             zones = verdict.gap / float(answer.expel[i]) if answer.expel[i] > 0 else np.nan
             self.widest = max(self.widest, zones)
             if verdict.early is not None:
-                self.early = max(self.early, verdict.early / float(answer.expel[i]))
+                which = "early_edges" if answer.kind is not None and answer.kind[i] == EDGES else "early"
+                setattr(self, which, max(getattr(self, which), verdict.early / float(answer.expel[i])))
             if answer.fraction[i] > 0:
                 self.narrowest = min(self.narrowest, zones)
         if what:
             self.rows.append((i, what, verdict))
 
     def merge(self, other, shift=0):
-        for name in ("moves", "touch", "hits", "inside", *self.WRONG):
+        for name in ("moves", "touch", "hits", "inside", "grazed", *self.WRONG):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("deepest", "widest", "early"):
+        for name in ("deepest", "widest", "early", "early_edges"):
             setattr(self, name, max(getattr(self, name), getattr(other, name)))
         self.narrowest = min(self.narrowest, other.narrowest)
         self.rows += [(i + shift, what, v) for i, what, v in other.rows]
@@ -78,13 +83,14 @@ class Tally:
         deep = f"{self.deepest:.1e}" if self.late else ""
         return (
             self.moves, self.inside, self.touch, self.hits, self.missed, self.late, deep, self.overlap,
-            self.invented, f"{self.early:.3g}", f"{self.widest:.3g}", near, self.stuck, self.bad,
+            self.invented, f"{self.early:.3g}", f"{self.early_edges:.3g}", f"{self.widest:.3g}", near,
+            self.stuck, self.bad, self.grazed,
         )  # fmt: skip
 
 
 HEAD = (
     "family", "backend", "moves", "inside", "touch", "hits", "missed", "late", "deepest / size", "overlap",
-    "invented", "early / e", "gap / e", "least", "stuck", "bad",
+    "invented", "early / e", "of edges", "gap / e", "least", "stuck", "bad", "grazed",
 )  # fmt: skip
 
 

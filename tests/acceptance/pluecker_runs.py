@@ -44,8 +44,10 @@ def run(passages, **options):
         trace = gc.pluecker.translate(movers, still, passages.vector, **options)
     pose = trace.poses.position, trace.poses.quat_wxyz
     expel = np.broadcast_to(trace.expel, n)
+    rounding = 2.0 ** (-23 if options.get("precision") == "single" else -52)
+    hit = trace.kind != 0
     return Answer(
-        trace.fraction, trace.kind != 0, expel, pose, trace.normal, trace.point, trace.status
+        trace.fraction, hit, expel, pose, trace.normal, trace.point, trace.status, rounding, trace.kind
     ), trace
 
 

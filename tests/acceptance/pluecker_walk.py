@@ -3,8 +3,10 @@
 
 The cave is an L-shaped hall seen from inside; a wall of pillars side by side (seams), a sharp wedge, a hill,
 a star and loose boxes stand in it. A mover keeps its way for some moves, so that it is pressed into walls,
-edges and corners, slides and turns in contact. Each look is at a mover where it stands: its float64 pose,
-exactly.
+edges and corners, slides and turns in contact. Every path is looked at, from where the mover stood to where
+it is stopped: for nearly all there is an axis that parts it from each convex piece of the cave on all of the
+way (`tests/oracle/parting.py`, float64 with a bound on its error); what is left goes to the exact judge. Each
+look is at a mover where it stands: its float64 pose, exactly.
 """
 
 import argparse
@@ -19,14 +21,16 @@ import numpy as np
 from tests.acceptance.pluecker_runs import library_bodies, library_mesh
 from tests.oracle import passages as p
 from tests.oracle.exact import Placed, Topology
-from tests.oracle.exact_motion import Translation, first
+from tests.oracle.exact_motion import Rotation, Translation, first
 from tests.oracle.exact_pose import Couple, distance2, penetrating, touching
+from tests.oracle.parting import Paths, Pieces, box_piece, convex_pieces, unsure
 from tests.oracle.scenes_base import random_axis, random_quat
 from tests.oracle.shapes import prism
 from tests.oracle.solid import apply, rotation_matrix
 
 HALL = np.array([[0, 0], [8, 0], [8, 4], [4, 4], [4, 8], [0, 8.0]])
 HEIGHT = 3.0
+WIDEST = 32.0  # no coordinate of a path is larger
 
 
 def cave():
@@ -78,8 +82,9 @@ class Tally:
     stops: int = 0
     looks: int = 0
     touching: int = 0  # what may not be
-    paths: int = 0
-    crossed: int = 0  # what may not be: a translation that touches before its end
+    paths: int = 0  # parted from everything on all of the way
+    unsure: int = 0  # of them: not by an axis; given to the exact judge
+    crossed: int = 0  # what may not be: a path that touches before its end
     outside: int = 0
     lost: int = 0  # no finite pose
     frozen: int = 0  # movers that have not moved by a thousandth of a unit in the last fifty moves
@@ -118,6 +123,7 @@ class Walk:
         for i in range(movers):
             self.position[i] = self._free(i)
         self.way = random_axis(self.rng, movers)
+        self._pieces()
         self.tally = Tally()
         self.then = self.position.copy()
 
@@ -130,6 +136,25 @@ class Walk:
             near = self._near(x, self.radius[self.shape[i]])
             if not any(touching(mover, self.placed[k]) or penetrating(mover, self.placed[k]) for k in near):
                 return x
+
+    def _pieces(self):
+        """Convex pieces of the movers and of the cave; of the hall, of what is around it."""
+        wide, up = 20.0, HEIGHT / 2
+        walls = [
+            ((-wide, -wide, -wide), (0, wide, wide)), ((8, -wide, -wide), (wide, wide, wide)),
+            ((-wide, -wide, -wide), (wide, 0, wide)), ((-wide, 8, -wide), (wide, wide, wide)),
+            ((-wide, -wide, -wide), (wide, wide, -up)), ((-wide, -wide, up), (wide, wide, wide)),
+            ((4, 4, -wide), (wide, wide, wide)),
+        ]  # fmt: skip
+        shape, position, quat = self.still
+        pieces = [(0, box_piece(*wall)) for wall in walls]
+        pieces += [(k, x) for k in range(1, len(shape)) for x in convex_pieces(self.meshes[shape[k]])]
+        owner, parts = zip(*pieces, strict=True)
+        self.around = Pieces(parts, owner).placed(position, quat)
+        kinds = {k: convex_pieces(self.meshes[k]) for k in np.unique(self.shape)}
+        own = [(i, x) for i, k in enumerate(self.shape) for x in kinds[k]]
+        owner, parts = zip(*own, strict=True)
+        self.own = Pieces(parts, owner)
 
     def _near(self, x, reach):
         """Bodies that a mover at x may touch; the hall is always one."""
@@ -149,14 +174,19 @@ class Walk:
         movers = library_bodies(self.library, (self.shape, *begin))
         trace = gc.pluecker.translate(movers, self.world, vector, **self.options)
         self._take(trace)
-        self._paths(begin, vector, trace, rng.integers(0, n, looks // 4))
-        angle = rng.normal(size=n) * rng.choice([1e-9, 1e-3, 0.1, 1.5], n)
-        movers = library_bodies(self.library, (self.shape, self.position, self.quat))
+        done = trace.fraction[:, None] * vector
+        self._paths(begin, Paths(done), lambda i, a, b: (Translation(a, b, vector[i]), trace.fraction[i]))
+        begin = self.position, self.quat
+        angle = np.clip(rng.normal(size=n) * rng.choice([1e-9, 1e-3, 0.1, 1.5], n), -3, 3)
+        movers = library_bodies(self.library, (self.shape, *begin))
         about = self.position + rng.normal(size=(n, 3)) * rng.choice([0, 0.3], (n, 1))
-        trace = gc.pluecker.rotate(
-            movers, self.world, np.clip(angle, -3, 3), random_axis(rng, n), about, **self.options
-        )
+        axis = random_axis(rng, n)
+        trace = gc.pluecker.rotate(movers, self.world, angle, axis, about, **self.options)
         self._take(trace)
+        done = Paths(axis=axis, origin=about, angle=trace.fraction * angle)
+        self._paths(
+            begin, done, lambda i, a, b: (Rotation(a, b, angle[i], axis[i], about[i]), trace.fraction[i])
+        )
         self._look(rng.integers(0, n, looks))
 
     def _take(self, trace):
@@ -181,16 +211,18 @@ class Walk:
                     self._note("touches", i, k)
             self.tally.looks += 1
 
-    def _paths(self, begin, vector, trace, rows):
-        for i in rows:
+    def _paths(self, begin, paths, exactly):
+        """All movers on their ways from `begin`; exactly(i, mover, still): the way of one, and its share."""
+        left = unsure(self.own.placed(*begin), self.around, paths, WIDEST)
+        self.tally.paths += len(self.shape)
+        self.tally.unsure += len(left)
+        for i, k in left:
             mover = Placed.at(self.topology[self.shape[i]], begin[0][i], begin[1][i])
-            share = Fraction(float(trace.fraction[i]))
-            for k in self._near(begin[0][i], self.radius[self.shape[i]] + np.linalg.norm(vector[i])):
-                event = first(Translation(mover, self.placed[k], vector[i]))
-                if event is not None and event.time <= share:
-                    self.tally.crossed += 1
-                    self._note("crosses", i, k)
-            self.tally.paths += 1
+            motion, share = exactly(i, mover, self.placed[k])
+            event = first(motion)
+            if event is not None and event.time <= motion.time(Fraction(float(share))):
+                self.tally.crossed += 1
+                self._note("crosses", i, k)
 
     def _note(self, what, i, k):
         at = self.position[i].tolist(), self.quat[i].tolist()

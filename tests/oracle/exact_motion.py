@@ -241,6 +241,7 @@ class Rotation(Motion):
     `axis`, past `still`; time is s = tan(angle / 2) / |axis|."""
 
     def __init__(self, mover, still, angle, axis, origin):
+        self.asked = angle, axis, origin
         if angle < 0:
             angle, axis = -angle, [-x for x in axis]
         self.angle = mpmath.mpf(float(angle))

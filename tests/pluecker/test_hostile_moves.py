@@ -1,9 +1,15 @@
 """Single moves that gave a wrong answer, each with its story."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import gpu_collide as gc
+from tests.oracle import passages
+from tests.oracle.exact import Placed, Topology
+from tests.oracle.exact_motion import Translation, first_through
+from tests.oracle.exact_nudge import in_by_at_most
 
 PLATE = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
 
@@ -81,6 +87,34 @@ def test_an_aligned_stack_slides_and_leaves(kinds, share, way):
         assert found.fraction[0] == 1
     down = gc.pluecker.translate(mover, world, (0.5, 0, -0.1), expel=expel, backend=kinds[0])
     assert down.fraction[0] < 1e-6 and down.kind[0] != 0
+
+
+def test_a_box_placed_corner_on_corner_leaves_though_rounding_puts_it_in(kinds):
+    """Two turned boxes have a corner in common, but for the rounding of their poses: by that, the one that
+    moves away begins in the other by 1e-16, and its exact path leads through the other's edge. It was held at
+    once. To leave is right: no pose says whether it is in or beside, and what it goes through is no more than
+    the rounding of a place, a 16th of the default zone: beside the other by that, its path is free,
+    exactly."""
+    turned = (0.7071067811865476, 0, 0.7071067811865475, 0.0)
+    start, there, way = [1, -2.5, -0.9999999999999996], [-1, -1, 0], [-2.0, 2, -2]
+    world, sizes = bodies(gc.shapes.box((1, 2, 3)), at(there, quat=turned)), ((1, 1, 1), (1, 2, 3))
+    motion = Translation(
+        *(
+            Placed.at(Topology(passages.box(s)), x, turned)
+            for s, x in zip(sizes, (start, there), strict=True)
+        ),
+        way,
+    )
+    assert first_through(motion) == 0
+    for kind in kinds:
+        found = gc.pluecker.translate(
+            bodies(gc.shapes.box(), at(start, quat=turned)), world, way, backend=kind
+        )
+        assert found.fraction[0] == 1
+        assert in_by_at_most(motion, Fraction(1), found.expel[0] / 16)
+        # more than rounding, and inwards
+        deep = bodies(gc.shapes.box(), at(start + np.array([-0.2, 0.2, 0.2]) * found.expel[0], quat=turned))
+        assert gc.pluecker.translate(deep, world, [-2.0, 2, 0.01], backend=kind).fraction[0] < 1e-9
 
 
 @pytest.mark.parametrize("turning", [False, True])
