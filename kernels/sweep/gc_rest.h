@@ -49,13 +49,29 @@ GC_FN int gc_rest_along(const gc_lens *v, gc_vec x, gc_vec y, gc_vec at)
     return falls < GC_R(0.0) && falls * falls > v->least * square * gc_dot(way, way) ? GC_REST_NOT : GC_REST_SUNK;
 }
 
-/* How does the centre, so far ahead of a face with normal n, lie on it? */
-GC_FN int gc_rest_on(const gc_lens *v, gc_vec n, gc_real ahead)
+/* How does the centre `at`, so far ahead of the face whose corners are from `corner` to `last`, lie on it or on what is beyond
+ * another of its sides? Not at all if it is over it and approaches it. */
+GC_FN int gc_rest_on(
+    const gc_course *w,
+    const gc_ground *g,
+    const gc_lens *v,
+    gc_vec n,
+    gc_vec at,
+    gc_real ahead,
+    int corner,
+    int last)
 {
     gc_real nearer = -gc_dot(n, v->way);
+    gc_vec x = gc_ground_corner(w, g, last - 1);
     if (gc_rest_lies(v, ahead * ahead)) return GC_REST_LIES;
     if (ahead < GC_R(0.0)) nearer = -nearer;
-    return nearer > GC_R(0.0) && nearer * nearer > v->least * v->square ? GC_REST_NOT : GC_REST_SUNK;
+    if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_REST_SUNK;
+    for (int j = corner; j < last; ++j) {
+        gc_vec y = gc_ground_corner(w, g, j), side = gc_cross(n, gc_lens_vector(v, gc_sub(y, x)));
+        if (gc_dot(side, gc_sub(at, gc_lens_point(v, x))) < GC_R(0.0)) return GC_REST_SUNK;
+        x = y;
+    }
+    return GC_REST_NOT;
 }
 
 /* How does a sphere whose centre is `at` lie on these faces, those around the edge from a to b, or around vertex a = b, or on an
@@ -98,7 +114,7 @@ GC_LARGE int gc_rests(
             x = y;
         }
         if (over < 2) continue; /* of a vertex's two sides both */
-        lies = gc_rest_on(v, n, ahead);
+        lies = gc_rest_on(w, g, v, n, at, ahead, corner, last);
         if (lies == GC_REST_LIES && !tip) return lies;
         if (lies == GC_REST_SUNK && same) found = lies;
     }

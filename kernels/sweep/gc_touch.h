@@ -181,6 +181,10 @@ GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
     }
     if (!(t < nearest)) return GC_SWEEP_NEVER;
     across = gc_add(across, gc_scale(way, t));
+    if (v->onto >= v->radius) { /* and nearer by more than nothing */
+        at = gc_dot(across, way);
+        if (at * at <= GC_R(16.0) * v->slack * v->slack * ee * gc_dot(way, way)) return GC_SWEEP_NEVER;
+    }
     near = GC_MAX(v->radius - v->onto, GC_R(0.0));
     return gc_dot(across, across) >= near * near * ee ? t : GC_SWEEP_NEVER;
 }
