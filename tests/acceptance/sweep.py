@@ -167,7 +167,7 @@ class Judge:
             nearer = -(near.toward @ p.way) / near.away if near.away else 0.0
             in_front = p.two_sided or p.front(near.feature, f, p.c, 1) > m / p.scale
             if nearer > self.level and in_front and near.away > 4 * m / p.scale:
-                if self._lies(p, near.feature, p.c, 1, m):
+                if lies(p, near.feature, p.c, 1, m):
                     continue
                 by = Fraction(4 * m, p.scale) / Fraction(nearer * p.speed)
                 if by <= 1:
@@ -184,7 +184,7 @@ class Judge:
                 continue  # from behind, or on the border of it
             # sunk into a neighbour at the start: what the distance from both falls to is not this face
             there = () if touch.feature is None else p.surface.at[touch.feature]
-            if not any(p.surface.face_of[t] in at_start for t in there) and not self._lies(
+            if not any(p.surface.face_of[t] in at_start for t in there) and not lies(
                 p, touch.feature, *p.place(touch.time), m
             ):
                 yield Due(ball, body, f, touch.time)
@@ -209,26 +209,6 @@ class Judge:
             return None
         by = time + 16 * Fraction(m, p.scale) * Fraction(1 / pace + 1 / rate) / Fraction(p.speed)
         return by if by < until else None
-
-    def _lies(self, p, feature, place, den, m, along=False):
-        """Is a place beside a side or a corner nearer to a face there that it was in front of at the start?
-        Then that is what is touched, or not (`along`: only if it is not approached)."""
-        if feature is None or p.r <= 100 * m:
-            return False
-        margin = m / p.scale
-        for t in p.surface.at[feature]:
-            face = p.surface.face_of[t]
-            if p.surface.flat[face] or not any(p.normal(t)):
-                continue
-            sides = p.ahead(t, place, den), p.ahead(t, p.c, 1)
-            least = 4 * margin if along else -margin  # on the border of what is in front either may be told
-            if (sides[0] * sides[1] <= 0) if p.two_sided else (min(sides) < least):
-                continue
-            near = p.near(face, place, den)
-            reach = p.r - (4 * m if along else m)
-            if near.feature != feature and near.square < reach * reach and not (along and near.nearer > 0):
-                return True
-        return False
 
     # ---- what was told ----
 
@@ -364,7 +344,7 @@ class Judge:
             out.wrong.append("feature: none")
         elif (
             near.feature is not None
-            and self._lies(p, near.feature, place, den, int(Fraction(margin) * p.scale), True)
+            and lies(p, near.feature, place, den, int(Fraction(margin) * p.scale), True)
             and not (near.away < p.r / p.scale - margin and self._over_end(p, face, place, den, margin))
         ):
             out.wrong.append("seam")
@@ -382,6 +362,27 @@ class Judge:
         e = np.roll(q, -1, 0) - q
         s = np.clip(-(q * e).sum(1) / np.maximum((e * e).sum(1), 1e-300), 0, 1)
         return float(np.linalg.norm(q + s[:, None] * e, axis=1).min())
+
+
+def lies(p, feature, place, den, m, along=False):
+    """Is a place beside a side or a corner nearer to a face there that it was in front of at the start?
+    Then that is what is touched, or not (`along`: only if it is not approached)."""
+    if feature is None or p.r <= 100 * m:
+        return False
+    margin = m / p.scale
+    for t in p.surface.at[feature]:
+        face = p.surface.face_of[t]
+        if p.surface.flat[face] or not any(p.normal(t)):
+            continue
+        sides = p.ahead(t, place, den), p.ahead(t, p.c, 1)
+        least = 4 * margin if along else -margin  # on the border of what is in front either may be told
+        if (sides[0] * sides[1] <= 0) if p.two_sided else (min(sides) < least):
+            continue
+        near = p.near(face, place, den)
+        reach = p.r - (4 * m if along else m)
+        if near.feature != feature and near.square < reach * reach and not (along and near.nearer > 0):
+            return True
+    return False
 
 
 def _margin(p, tol):
