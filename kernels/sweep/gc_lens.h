@@ -26,6 +26,7 @@ typedef struct {
     gc_vec way;    /* the same, stretched */
     gc_real radius;
     gc_real slack;  /* lengths up to this are nothing */
+    gc_real onto;   /* what is sunk by up to this touches faces and edges that it comes onto; the radius: by whatever */
     gc_real least;  /* square of a share of lengths: ways that lead to a feature by less go along it */
     gc_real square; /* of the way's length */
     int round;
@@ -142,6 +143,7 @@ GC_FN void gc_lens_make(const gc_course *w, const gc_ball *b, int body, gc_lens 
     v->slack = GC_SWEEP_SLACK * GC_ROUNDING * (GC_R(1.0) + most);
     v->least = GC_SWEEP_ALONG * GC_ROUNDING * (GC_SWEEP_ALONG * GC_ROUNDING);
     if (!v->round) gc_lens_stretch(b, back, shrink, v);
+    v->onto = GC_SWEEP_ONTO * v->slack;
     v->square = gc_dot(v->way, v->way);
     v->thin = v->radius <= GC_SWEEP_THIN * GC_ROUNDING * (GC_R(1.0) + most);
     if (v->thin) gc_lens_shear(v);

@@ -120,7 +120,8 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
     if (!(k > GC_R(0.0)) || k * k <= v->least * v->square) return GC_SWEEP_NEVER;
     lo = GC_MAX((d - v->radius) / k, GC_R(0.0));
     if (lo > last) return GC_SWEEP_NEVER;
-    hi = GC_MIN(lo + GC_SWEEP_ONTO * v->slack / k, GC_R(1.0));
+    hi = GC_MIN(lo + v->onto / k, GC_R(1.0));
+    if (v->onto >= v->radius) hi = GC_MIN(hi, GC_MAX(d, GC_R(0.0)) / k);
     in = lo;
     out = hi;
     for (int j = corner; j < end; ++j) {
@@ -180,7 +181,11 @@ GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
     }
     if (!(t < nearest)) return GC_SWEEP_NEVER;
     across = gc_add(across, gc_scale(way, t));
-    near = GC_MAX(v->radius - GC_SWEEP_ONTO * v->slack, GC_R(0.0));
+    if (v->onto >= v->radius) { /* and nearer by more than nothing */
+        at = gc_dot(across, way);
+        if (at * at <= GC_R(16.0) * v->slack * v->slack * ee * gc_dot(way, way)) return GC_SWEEP_NEVER;
+    }
+    near = GC_MAX(v->radius - v->onto, GC_R(0.0));
     return gc_dot(across, across) >= near * near * ee ? t : GC_SWEEP_NEVER;
 }
 

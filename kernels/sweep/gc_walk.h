@@ -22,6 +22,7 @@ typedef struct {
     GC_GLOBAL int *ints;
     GC_GLOBAL gc_real *reals;
     const gc_ball *ball;
+    gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
 } gc_net;
 
 GC_FN void gc_net_add(const gc_course *w, gc_net *net, const gc_catch *c)
@@ -46,6 +47,26 @@ GC_FN gc_real gc_net_last(const gc_net *net) { return net->mode == GC_WALK_ALL ?
 
 GC_FN int gc_net_ends(const gc_net *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_FEATURE_NONE; }
 
+/* Does an edge or a vertex from a to b, whose faces are from `begin` to `end` of their list, count when it is touched? */
+GC_FN int gc_walk_counts(
+    const gc_course *w,
+    const gc_ground *g,
+    const gc_lens *v,
+    gc_vec a,
+    gc_vec b,
+    int begin,
+    int end,
+    gc_catch *c,
+    gc_net *net)
+{
+    int rests;
+    c->face = gc_touch_front(w, g, v, gc_lens_point(v, a), c->time, begin, end);
+    if (c->face < 0) return 0;
+    rests = gc_rests(w, g, v, a, b, gc_scale(v->way, c->time), begin, end);
+    if (rests == GC_REST_SUNK) net->sunk = GC_MIN(net->sunk, c->time);
+    return rests == GC_REST_NOT;
+}
+
 /* edges and vertices that a face owns */
 GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_catch *c, gc_net *net)
 {
@@ -57,12 +78,8 @@ GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v,
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
         c->time = gc_touch_edge(v, y, gc_lens_vector(v, gc_sub(b, a)), gc_net_last(net));
         if (c->time > gc_net_last(net)) continue;
-        c->face = gc_touch_front(
-            w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
-        if (c->face < 0) continue;
-        if (gc_rests(
-                w, g, v, a, b, gc_scale(v->way, c->time), own[GC_GROUND_EDGE_around],
-                own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]))
+        if (!gc_walk_counts(
+                w, g, v, a, b, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around], c, net))
             continue;
         c->kind = GC_FEATURE_EDGE;
         c->number = own[GC_GROUND_EDGE_source];
@@ -75,12 +92,8 @@ GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v,
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
         if (c->time > gc_net_last(net)) continue;
-        c->face = gc_touch_front(
-            w, g, v, y, c->time, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]);
-        if (c->face < 0) continue;
-        if (gc_rests(
-                w, g, v, a, a, gc_scale(v->way, c->time), own[GC_GROUND_EDGE_around],
-                own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around]))
+        if (!gc_walk_counts(
+                w, g, v, a, a, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around], c, net))
             continue;
         c->kind = GC_FEATURE_VERTEX;
         c->number = own[GC_GROUND_EDGE_source];
@@ -110,6 +123,50 @@ GC_FN void gc_walk_leaf(
     }
 }
 
+/* The same for one who is sunk in, from `since` on: faces and edges that it comes onto at whatever depth, and that are not
+ * touched as such. Before such a one there is nothing that these miss: who is within its radius of a face that it approaches
+ * was within it of an edge or a vertex there before, which was touched or did not count for one who was sunk in beside it. */
+GC_LARGE void gc_walk_late(
+    const gc_course *w,
+    const gc_ground *g,
+    gc_lens *v,
+    int first,
+    int last,
+    gc_real since,
+    gc_catch *c,
+    gc_net *net)
+{
+    gc_real own = v->onto;
+    for (int face = first; face < last; ++face) {
+        GC_GLOBAL const int *ints = w->ints + g->edge;
+        int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
+        gc_real most = gc_net_last(net);
+        v->onto = v->radius;
+        c->time = gc_touch_face(w, g, v, face, most);
+        v->onto = own;
+        if (c->time >= since && c->time <= most && gc_touch_face(w, g, v, face, most) > GC_R(1.0)) {
+            c->kind = GC_FEATURE_FACE;
+            c->at = face;
+            c->face = c->number = w->ints[g->source + face];
+            gc_net_add(w, net, c);
+        }
+        for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
+            gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
+            gc_vec y = gc_lens_point(v, a), e = gc_lens_vector(v, gc_sub(b, a));
+            GC_GLOBAL const int *around = ints + GC_GROUND_EDGE_STRIDE * c->at + GC_GROUND_EDGE_around;
+            most = gc_net_last(net);
+            v->onto = v->radius;
+            c->time = gc_touch_edge(v, y, e, most);
+            v->onto = own;
+            if (!(c->time >= since && c->time <= most) || gc_touch_edge(v, y, e, most) <= GC_R(1.0)) continue;
+            if (!gc_walk_counts(w, g, v, a, b, around[0], around[GC_GROUND_EDGE_STRIDE], c, net)) continue;
+            c->kind = GC_FEATURE_EDGE;
+            c->number = ints[GC_GROUND_EDGE_STRIDE * c->at + GC_GROUND_EDGE_source];
+            gc_net_add(w, net, c);
+        }
+    }
+}
+
 /* one body, with a stack from n on */
 GC_FN void gc_walk_body(
     const gc_course *w,
@@ -123,7 +180,7 @@ GC_FN void gc_walk_body(
 {
     int base = n, shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
     GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
-    gc_real low[3], high[3];
+    gc_real low[3], high[3], since;
     gc_catch c;
     gc_ground g;
     gc_lens v;
@@ -140,22 +197,31 @@ GC_FN void gc_walk_body(
     c.query = net->best.query;
     c.body = body;
     c.ball = ball;
-    stack[n] = 0;
-    when[n++] = GC_F(0.0);
-    while (n > base) {
-        int kid;
-        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
-        n -= 1;
-        if (when[n] > last) continue;
-        kid = stack[n];
-        if (kid < 0) {
-            int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF;
-            gc_walk_leaf(w, &g, &v, first, first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1, &c, net);
-            if (gc_net_ends(net)) return;
-            continue;
+    net->sunk = since = GC_SWEEP_NEVER;
+    for (int late = 0; late < 2; ++late) {
+        if (late && net->sunk > gc_net_last(net)) return;
+        since = net->sunk;
+        stack[n] = 0;
+        when[n++] = GC_F(0.0);
+        while (n > base) {
+            int kid;
+            gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+            n -= 1;
+            if (when[n] > last) continue;
+            kid = stack[n];
+            if (kid < 0) {
+                int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF, end = first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+                if (late) {
+                    gc_walk_late(w, &g, &v, first, end, since, &c, net);
+                } else {
+                    gc_walk_leaf(w, &g, &v, first, end, &c, net);
+                }
+                if (gc_net_ends(net)) return;
+                continue;
+            }
+            gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
+            n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
         }
-        gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
-        n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
     }
 }
 

@@ -50,9 +50,9 @@ class Verdict:
     missed: bool = False
     late: float = 0.0  # how far beyond the touch, as a length
     passed: bool = False  # its centre went through a face before the time given
-    invented: str = ""  # no touch of that face then: apart, inside, leaves, behind
+    invented: str = ""  # no touch of that face then: apart, inside, leaves, behind, seam
     held: bool = False  # touches at the start and goes along: neither nearer nor away, exactly
-    alone: bool = False  # a side or corner of a face that was met before, in vain: may be told or not
+    alone: bool = False  # a side or corner of a face that was met before, in vain, with nothing nearer there
     wrong: list = field(default_factory=list)  # other things: point, normal, feature, ...
     gap: float = 0.0  # largest distance between surface and ball at a claim
 
@@ -167,9 +167,15 @@ class Judge:
             nearer = -(near.toward @ p.way) / near.away if near.away else 0.0
             in_front = p.two_sided or p.front(near.feature, f, p.c, 1) > m / p.scale
             if nearer > self.level and in_front and near.away > 4 * m / p.scale:
+                if lies(p, near.feature, p.c, 1, m):
+                    continue
                 by = Fraction(4 * m, p.scale) / Fraction(nearer * p.speed)
                 if by <= 1:
                     yield Due(ball, body, f, by)
+        for f in (*at_start, *clear):
+            by = self._onto(p, f, m)
+            if by is not None and by <= 1:
+                yield Due(ball, body, None, by)
         for f in clear:
             touch = p.first(f, p.r - m)
             if touch is None or touch.time > 1:
@@ -178,8 +184,31 @@ class Judge:
                 continue  # from behind, or on the border of it
             # sunk into a neighbour at the start: what the distance from both falls to is not this face
             there = () if touch.feature is None else p.surface.at[touch.feature]
-            if not any(p.surface.face_of[t] in at_start for t in there):
+            if not any(p.surface.face_of[t] in at_start for t in there) and not lies(
+                p, touch.feature, *p.place(touch.time), m
+            ):
                 yield Due(ball, body, f, touch.time)
+
+    def _onto(self, p, face, m):
+        """By when a ball that comes onto a face sunk in must have touched something; None if it does not so.
+
+        There is no nearer way to the face than through it, so that whatever it has sunk into before, it sinks
+        deeper from then on.
+        """
+        found = p.onto(face)
+        if found is None or found[0] == 0:
+            return None
+        time, until, ahead, pace, rate = found
+        if (
+            not 4 * m < abs(Fraction(ahead)) * p.scale < p.r - 4 * m
+            or pace <= self.level
+            or rate <= self.level
+        ):
+            return None
+        if ahead < 0 and not p.two_sided:
+            return None
+        by = time + 16 * Fraction(m, p.scale) * Fraction(1 / pace + 1 / rate) / Fraction(p.speed)
+        return by if by < until else None
 
     # ---- what was told ----
 
@@ -217,7 +246,7 @@ class Judge:
         out.invented = self._fault(near, time, p, face, place, den, margin)
         if not out.invented:
             out.held = time == 0 and near.nearer == 0 and near.away > 4 * margin
-            self._rest(out, k, i, answer, b, p, near, margin)
+            self._rest(out, k, i, answer, b, p, near, margin, place, den)
         if not (out.invented or out.held or out.wrong) or answer.feature[k] not in (2, 3):
             return
         # What faces share is told of any. And a side or corner counts by itself where the face was met in
@@ -227,7 +256,7 @@ class Judge:
         for other, f, alone in others:
             trial = Verdict(invented=self._fault(other, time, p, f, place, den, margin))
             if not trial.invented and not (time == 0 and other.nearer == 0 and other.away > 4 * margin):
-                self._rest(trial, k, i, answer, b, p, other, margin)
+                self._rest(trial, k, i, answer, b, p, other, margin, place, den)
                 if not trial.wrong:
                     out.invented, out.held, out.wrong, out.alone = "", False, [], alone
                     return
@@ -238,7 +267,8 @@ class Judge:
         if gap > margin:
             return "apart"
         if gap < -margin and time > 0:
-            return "inside"
+            if not self._comes(time, p, face, margin) and not self._over_end(p, face, place, den, margin):
+                return "inside"
         if p.speed == 0:
             return "leaves"
         if near.away > 4 * margin:
@@ -250,13 +280,31 @@ class Judge:
             return "behind"
         return ""
 
+    def _comes(self, time, p, face, margin):
+        """Does a ball that has sunk in come onto a face then?"""
+        found = p.onto(face)
+        if found is None or found[3] <= 0 or found[4] <= 0:
+            return False
+        return abs(float(time - found[0])) * p.speed * found[4] <= 16 * margin
+
+    def _over_end(self, p, face, place, den, margin):
+        """Does it come onto a side of a face then, over the side's end?"""
+        loop = p.surface.loops[face]
+        for i, j in zip(loop, loop[1:] + loop[:1], strict=True):
+            for a, b in ((i, j), (j, i)):
+                e = np.array([x / p.scale for x in sub(p.points[b], p.points[a])])
+                to = np.array([x / (den * p.scale) for x in sub(place, times(den, p.points[a]))])
+                if abs(to @ e) <= 64 * margin * np.linalg.norm(e) and np.linalg.norm(to) < p.r / p.scale:
+                    return True
+        return False
+
     def _against(self, p, near, face):
         """How directly the path goes against the foremost of the faces at a place: 1 straight, -1 away."""
         there = p.surface.of_face[face] if near.feature is None else p.surface.at[near.feature]
         normals = [_unit(p.normal(t)) for t in there if any(p.normal(t))]
         return max((-(n @ p.way) for n in normals), default=1.0)
 
-    def _rest(self, out, k, i, answer, b, p, near, margin):
+    def _rest(self, out, k, i, answer, b, p, near, margin, place, den):
         """Point, normal and feature of a claim; `margin` is the tolerance in the space of the pass."""
         start, radius, turned = self.casts.balls(i)[b]
         radii = np.full(3, 1.0) if np.ndim(radius) == 0 else np.asarray(radius, float)
@@ -294,6 +342,12 @@ class Judge:
                 out.wrong.append("feature: no face")
         elif kind not in (2, 3):
             out.wrong.append("feature: none")
+        elif (
+            near.feature is not None
+            and lies(p, near.feature, place, den, int(Fraction(margin) * p.scale), True)
+            and not (near.away < p.r / p.scale - margin and self._over_end(p, face, place, den, margin))
+        ):
+            out.wrong.append("seam")
         elif self._off(p, near, face, kind) > 8 * margin * ratio:
             out.wrong.append("feature: nowhere near")
 
@@ -308,6 +362,27 @@ class Judge:
         e = np.roll(q, -1, 0) - q
         s = np.clip(-(q * e).sum(1) / np.maximum((e * e).sum(1), 1e-300), 0, 1)
         return float(np.linalg.norm(q + s[:, None] * e, axis=1).min())
+
+
+def lies(p, feature, place, den, m, along=False):
+    """Is a place beside a side or a corner nearer to a face there that it was in front of at the start?
+    Then that is what is touched, or not (`along`: only if it is not approached)."""
+    if feature is None or p.r <= 100 * m:
+        return False
+    margin = m / p.scale
+    for t in p.surface.at[feature]:
+        face = p.surface.face_of[t]
+        if p.surface.flat[face] or not any(p.normal(t)):
+            continue
+        sides = p.ahead(t, place, den), p.ahead(t, p.c, 1)
+        least = 4 * margin if along else -margin  # on the border of what is in front either may be told
+        if (sides[0] * sides[1] <= 0) if p.two_sided else (min(sides) < least):
+            continue
+        near = p.near(face, place, den)
+        reach = p.r - (4 * m if along else m)
+        if near.feature != feature and near.square < reach * reach and not (along and near.nearer > 0):
+            return True
+    return False
 
 
 def _margin(p, tol):

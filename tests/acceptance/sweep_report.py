@@ -87,7 +87,7 @@ def odd_fields(found, every=False):
     odd = miss & none
     for name in ("point", "normal", "time"):
         values = np.asarray(getattr(found, name))
-        odd |= ~np.isfinite(values).reshape(len(values), -1).all(1)
+        odd |= ~np.isfinite(values.reshape(len(values), int(np.prod(values.shape[1:])))).all(1)
     if not every:
         status = np.asarray(found.status)
         odd |= status != np.where(miss, int(Status.MISS), int(Status.HIT))

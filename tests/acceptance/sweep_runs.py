@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tests.acceptance.pluecker_runs import library_mesh
-from tests.acceptance.sweep import Answer, _matrix, _unit
+from tests.acceptance.sweep import Answer, _matrix, _unit, lies
 
 KINDS = {"face": 1, "edge": 2, "vertex": 3}
 
@@ -87,17 +87,30 @@ def stand_in(casts):
                         near.nearer > 0
                         and near.away
                         and (p.two_sided or p.front(near.feature, f, p.c, 1) > 0)
+                        and not lies(p, near.feature, p.c, 1, 0)
                     ):
                         time = 0
                 else:
                     touch = p.first(f)
                     if touch and touch.time <= 1 and (p.two_sided or touch.front > 0 or p.r == 0):
                         time = touch.time
+                        if p.r and lies(p, touch.feature, *p.place(time), 0):
+                            time = None
+                if time is None and p.r:
+                    time = _onto(p, f)
                 if time is not None and (best is None or time < best[0]):
                     best = time, b, body, p, f
         if best is not None:
             _fill(out, casts, i, *best)
     return out
+
+
+def _onto(p, face):
+    """When a ball that has sunk in comes onto a face that it approaches."""
+    found = p.onto(face)
+    if found is None or found[3] <= 0 or (found[2] <= 0 and not p.two_sided):
+        return None
+    return found[0] if abs(found[2]) < p.r / p.scale else None
 
 
 def _pierces_at_start(p, near, face):

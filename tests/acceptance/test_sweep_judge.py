@@ -193,3 +193,22 @@ def _rows(answer, k):
             setattr(out, name, np.repeat(value, k, axis=0))
     out.query = np.zeros(k, int)
     return out
+
+
+def test_a_seam_that_holds_what_has_sunk_in_is_caught():
+    casts = one((-0.7, 0.1, 0.5 - 1e-3), (2, 0, 0), 0.5, floor(2, polygons=True))
+    assert told(casts).ok and not told(casts).due
+    # at the border x = 0, when that comes within the radius
+    time = (0.7 - np.sqrt(0.25 - 0.499**2)) / 2
+    seam = {"hit": True, "time": time, "body": 0, "feature": 2, "point": (0, 0.1, 0)}
+    normal = np.array([-0.7 + 2 * time, 0, 0.499]) / 0.5
+    found = [told(casts, **seam, face=face, normal=normal) for face in range(4)]
+    assert any(v.wrong == ["seam"] for v in found) and not any(v.ok for v in found)
+
+
+def test_a_slope_that_is_rolled_onto_sunk_in_is_due():
+    mesh = floor(2, polygons=True)
+    mesh.vertices[mesh.vertices[:, 0] > 0, 2] = 0.02
+    casts = one((-0.7, 0.1, 0.5 - 1e-3), (2, 0, 0), 0.5, mesh)
+    v = told(casts, hit=False)
+    assert v.due and v.missed and 0.3 < v.time < 0.36

@@ -218,6 +218,35 @@ class Pass:
 
     # ---- times ----
 
+    def onto(self, face):
+        """When the foot of the centre first is on a face: (since when, until when, how far ahead of its plane
+        the centre is then, how directly it approaches that, how fast the foot comes over the border); the
+        last three float64, shares of the way. None: never."""
+        t = next((k for k in self.surface.of_face[face] if any(self.normal(k))), None)
+        if t is None or not any(self.v):
+            return None
+        n, loop = self.normal(t), self.surface.loops[face]
+        toward = dot(n, self.v)
+        since, until, rate = Fraction(0), Fraction(1), 0.0
+        for i, j in zip(loop, loop[1:] + loop[:1], strict=True):
+            side = cross(n, sub(self.points[j], self.points[i]))
+            at, inward = dot(side, sub(self.c, self.points[i])), dot(side, self.v)
+            if inward == 0:
+                if at < 0:
+                    return None
+                continue
+            when = Fraction(-at, inward)
+            if inward > 0 and when > since:
+                since, rate = when, _root_of(inward * inward, dot(side, side) * dot(self.v, self.v))
+            if inward < 0:
+                until = min(until, when)
+        if since > until:
+            return None
+        place, den = self.place(since)
+        ahead = self.ahead(t, place, den)
+        pace = _root_of(toward * toward, dot(n, n) * dot(self.v, self.v)) * exact.sign(toward)
+        return since, until, ahead, pace if ahead < 0 else -pace, rate
+
     def first(self, face, r=None, c=None, since=0):
         """The first `Touch` of a face, from either side, by a ball that is clear of it at the start, or None.
 

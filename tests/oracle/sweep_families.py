@@ -370,6 +370,32 @@ def rooms(seed, n):
 
 
 @family
+def sunk(seed, n):
+    """Balls that lie on floors, boxes and steps, sunk in by nothing to much, and go along, up, or down."""
+    rng = _rng(seed)
+    k = rng.integers(5)
+    mesh = [floor(polygons=rng.random() < 0.5), cube(4), triangulated(cube(4)), bent_floor(rng), whole_l()][k]
+    height = [0, 2, 2, 0, 2][k]
+    r = rng.choice([0.25, 0.5, 1.0], n)
+    start = np.column_stack((rng.uniform(-1.9, 1.9, (n, 2)), np.full(n, height)))
+    start[::3, :2] = np.round(start[::3, :2] * 4) / 4
+    start[:, 2] += r * (1 - rng.choice([0, 1e-15, 1e-9, 1e-9, 1e-6, 1e-2, 0.1], n))
+    path = np.column_stack((rng.normal(size=(n, 2)) * 4, np.zeros(n)))
+    path[::4, :2] = rng.integers(-3, 4, (len(path[::4]), 2))
+    path[:, 2] = rng.choice([0, 0, 0, 1e-9, 1e-3, -1e-2], n)
+    return Casts("sunk", [mesh], placed([mesh]), start, path, r)
+
+
+def bent_floor(rng):
+    """A floor of triangles whose corners lie higher and lower by a little."""
+    mesh = floor(polygons=False)
+    rise = 10.0 ** rng.uniform(-9, -1)
+    mesh.vertices[:, 2] += np.where(np.abs(mesh.vertices[:, 0]) <= 1, 0, rise * rng.integers(-3, 4))
+    mesh.vertices[:, 2] += rise * rng.integers(-2, 3, len(mesh.vertices)) * (rng.random() < 0.5)
+    return mesh
+
+
+@family
 def stairs(seed, n):
     """Steep and flat ways at the edges of steps: where the rule of the nearest point fails."""
     rng = _rng(seed)

@@ -8,7 +8,7 @@ from tests.sweep._scenes import BOX, still
 
 RADIUS = 0.5
 #: How far it has sunk in: nothing, or what rounding leaves of a place that a cast before this one led to.
-SUNK = (0.0, 1e-16, 1e-15, 1e-14)
+SUNK = (0.0, 1e-16, 1e-15, 1e-14, 1e-12, 1e-9, 1e-6, 1e-2)
 
 
 def tiles(n, slope=0.0):
@@ -92,3 +92,21 @@ def test_what_comes_down_on_a_seam_is_still_held(backend):
         found = gc.sweep.spheres(start, way, RADIUS, world, backend=backend.kind)
         assert found.hit.all()
         np.testing.assert_allclose(found.time, -1.5 / way[:, 2], atol=1e-14)
+
+
+def test_the_reference_stops_at_the_same_slopes():
+    """On floors whose corners lie higher and lower, level and rising."""
+    rng = np.random.default_rng(5)
+    for rise in (1e-6, 1e-3, 0.1):
+        flat = tiles(4)
+        corners = flat.vertices + np.outer(rise * rng.integers(-2, 3, len(flat.vertices)), [0, 0, 1])
+        world = still(gc.Mesh(corners, flat.face_vertices.reshape(-1, 3)), [0, 0, 0])
+        start, way = lying(rng, 120, 1.5, 0.0, 0.0)
+        start[:, 2] += 2 * rise - rng.choice([1e-6, 1e-3, 0.1], 120) - 2 * rise * (rng.random(120) < 0.5)
+        way[:, 2] = rng.choice([0.0, 1e-3], 120)
+        truth = gc.sweep.spheres(start, way, RADIUS, world, backend="reference")
+        found = gc.sweep.spheres(start, way, RADIUS, world, backend="cpu")
+        assert (found.hit == truth.hit).all() and 10 < found.hit.sum()
+        # 7e-14 at most seen
+        np.testing.assert_allclose(found.time, truth.time, atol=1e-11)
+        assert (truth.time[truth.hit] > 0).sum() > 5

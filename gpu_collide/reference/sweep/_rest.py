@@ -1,32 +1,56 @@
-"""Who lies on a face or an edge, sunk in by no more than rounding, when something beside it is touched."""
+"""Who is over a face or an edge, and so nearer to it, when something beside it is touched."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide.reference.sweep._touch import ROUNDING, dot
+from gpu_collide.reference.sweep._touch import ALONG, ROUNDING, approaches, dot
 
-__all__ = ["lies_on_edge", "lies_on_face"]
+__all__ = ["over_side", "rests_on_edge", "rests_on_face"]
 
-#: In units of `ROUNDING`: how far one may have sunk in, and how far beside a border one is over the face.
+#: In units of `ROUNDING`: what has sunk in by no more lies there, whether it approaches it or not; how far
+#: beside a border one is over the face.
 SUNK, BESIDE = 64, 4
 #: Smaller radii, in the same units, are points, which lie on nothing.
 POINT = 256
 
 
-def lies_on_face(centre, a, b, normal, radius):
-    """Centres over the inner side of a border from a to b, at the radius before the plane; all (n, 3)."""
+def over_side(centre, a, b, normal):
+    """Centres over the inner side of a border from a to b; all (n, 3)."""
     inward = np.cross(normal, b - a)
-    beside = dot(inward / np.linalg.norm(inward, axis=1)[:, None], centre - a)
-    return (beside > BESIDE * _nothing(a)) & _at_radius(np.abs(dot(normal, centre - a)), radius, a)
+    return dot(inward / np.linalg.norm(inward, axis=1)[:, None], centre - a) > BESIDE * _nothing(a)
 
 
-def lies_on_edge(centre, a, b, radius):
-    """Centres beside end a of an edge to b, over the edge, at the radius from its line."""
+def _over_sides(centre, corners, normal):
+    """Centres over a face."""
+    inside = np.ones(len(centre), bool)
+    for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        inside &= dot(np.cross(normal, b - a), centre - a) >= 0.0
+    return inside
+
+
+def rests_on_face(centre, corners, normal, v, radius):
+    """Of those over one side, or over both at a corner: who lies on the face; who has sunk in deeper
+    and does not approach it, or is over what is beyond it."""
+    ahead = dot(normal, centre - corners[0])
+    facing = normal * np.where(ahead < 0, -1.0, 1.0)[:, None]
+    lies = _at_radius(np.abs(ahead), radius, corners[0])
+    deep = ~approaches(facing, v) | ~_over_sides(centre, corners, normal)
+    return lies, ~lies & deep & (radius > POINT * _nothing(corners[0]))
+
+
+def rests_on_edge(centre, a, b, v, radius):
+    """Centres beside end a of an edge to b and over the edge: who lies on it; who has sunk in deeper and
+    does not approach it."""
     along = (b - a) / np.linalg.norm(b - a, axis=1)[:, None]
     share = dot(along, centre - a)
-    away = np.linalg.norm(centre - a - share[:, None] * along, axis=1)
-    return (share > BESIDE * _nothing(a)) & _at_radius(away, radius, a)
+    aside = centre - a - share[:, None] * along
+    away = np.linalg.norm(aside, axis=1)
+    over = share > BESIDE * _nothing(a)
+    lies = over & _at_radius(away, radius, a)
+    across = v - dot(v, along)[:, None] * along
+    nearer = -dot(aside, across) > ALONG * away * np.linalg.norm(across, axis=1)
+    return lies, over & ~lies & ~nearer & (radius > POINT * _nothing(a))
 
 
 def _at_radius(distance, radius, a):

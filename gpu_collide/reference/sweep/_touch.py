@@ -1,17 +1,23 @@
-"""When unit or other spheres touch one face, one edge or one vertex: all queries at once, infinity for never.
+"""When spheres touch one face, one edge or one vertex: all queries at once, infinity for never.
 
 Centres are at `c` at time 0 and move by `v`, both (n, 3); radii (n,). Nothing is tuned: these are the
-conditions of DESIGN, "distance to a feature falls to the radius", solved as quadratics.
+conditions of DESIGN, "distance to a feature falls to the radius". A vertex is a disc, as seen along the path,
+an edge one as seen along the edge: so a radius of 1e-9 has its digits beside coordinates of 1.
+
+`late`: times at which the foot of who has sunk in comes onto a face, or onto an edge, at whatever depth; of
+those that do not touch it otherwise.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["edge_times", "face_times", "vertex_times"]
+__all__ = ["approaches", "edge_times", "face_times", "vertex_times"]
 
 #: Lengths up to this share of the coordinates are nothing.
 ROUNDING = 16 * 2.0**-52
+#: What approaches by less than this share of its path goes along.
+ALONG = ROUNDING / 4
 
 
 def dot(a, b):
@@ -19,52 +25,88 @@ def dot(a, b):
     return np.sum(a * b, axis=-1)
 
 
-def face_times(corners, normal, c, v, radius, two_sided):
+def approaches(normal, v):
+    """Whether paths come nearer to what has this normal on their side."""
+    return -dot(normal, v) > ALONG * np.sqrt(dot(v, v))
+
+
+def face_times(corners, normal, c, v, radius, two_sided, late=False):
     """A convex polygon, counter-clockwise about `normal`; corners (k, n, 3), normal (n, 3).
 
     The plane comes as near as the radius, and the foot of the perpendicular is inside then.
     """
     distance = dot(normal, c - corners[0])
-    approach = -dot(normal, v)
-    if two_sided:
-        side = np.where(distance < 0, -1.0, 1.0)
-        distance, approach = distance * side, approach * side
-    size = 1.0 + np.abs(c - corners[0]).max(axis=1)
-    good = (approach > ROUNDING / 4 * np.sqrt(dot(v, v))) & (distance >= -ROUNDING * size)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        time = np.where(good, np.maximum((distance - radius) / approach, 0.0), np.inf)
-    good &= time <= 1.0
+    side = np.where(distance < 0, -1.0, 1.0) if two_sided else np.ones(len(c))
+    distance, facing = distance * side, normal * side[:, None]
+    nothing = ROUNDING * (1.0 + np.abs(c - corners[0]).max(axis=1))
+    good = approaches(facing, v) & (distance >= -nothing)
+    approach = np.where(good, -dot(facing, v), 1.0)
+    time = np.maximum((distance - radius) / approach, 0.0)
+    first, last = np.zeros(len(c)), np.minimum(np.maximum(distance, 0.0) / approach, 1.0)
+    inside = np.ones(len(c), bool)
     at = c + np.where(good, time, 0.0)[:, None] * v
     for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        good &= dot(np.cross(normal, b - a), at - a) >= 0.0
-    return np.where(good, time, np.inf)
+        inward = np.cross(normal, b - a)
+        gap, rate = dot(inward, at - a), dot(inward, v)
+        # points have no edges to stop them, so that rounding leaves no seam open
+        inside &= gap >= np.where(radius > 0, 0.0, -nothing * np.sqrt(dot(inward, inward)))
+        start = dot(inward, c - a)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cross = np.where(rate != 0, -start / rate, 0.0)
+        first = np.where(rate > 0, np.maximum(first, cross), first)
+        last = np.where(rate < 0, np.minimum(last, cross), last)
+        last = np.where((rate == 0) & (start < 0), -1.0, last)
+    if late:
+        good &= ~(inside & (time <= 1.0)) & (first <= last) & (first >= time)
+        return np.where(good, first, np.inf)
+    return np.where(good & inside & (time <= 1.0), time, np.inf)
 
 
-def _smaller_root(a, b, c):
-    """Of a t^2 + b t + c, where it falls to zero; 0 if it is below already and falls, infinity for never."""
-    disc = b * b - 4.0 * a * c
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        root = (-b - np.sqrt(np.maximum(disc, 0.0))) / (2.0 * a)
-    root = np.where(c <= 0.0, 0.0, root)
-    falls = (b < 0.0) & (a > 0.0) & ((disc > 0.0) | (c <= 0.0))
-    return np.where(falls, np.maximum(root, 0.0), np.inf)
+def _nearing(m, v, radius):
+    """When |m + t v| falls to the radius, in any number of dimensions; 0 if it is less and falls; when it is
+    least; what it is then."""
+    speed = np.abs(v).max(axis=1)  # ways of 1e-160 have squares, too
+    moves = speed > 0
+    v = v / np.where(moves, speed, 1.0)[:, None]
+    vv, mv = dot(v, v), dot(m, v)
+    middle = np.where(moves, -mv / np.where(moves, vv, 1.0), 0.0)
+    aside = m + middle[:, None] * v
+    aside = aside - (dot(aside, v) / np.where(moves, vv, 1.0))[:, None] * v
+    away = np.sqrt(dot(aside, aside))
+    half = np.sqrt(np.maximum((radius - away) * (radius + away), 0.0) / np.where(moves, vv, 1.0))
+    within = dot(m, m) <= radius * radius
+    good = moves & (-mv > ALONG * np.sqrt(dot(m, m) * vv)) & ((away < radius) | within)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        time = np.where(within, 0.0, np.maximum(middle - half, 0.0) / speed)
+        return np.where(good, time, np.inf), np.where(moves, middle / speed, 0.0)
 
 
-def edge_times(a, b, c, v, radius):
+def _across(e, x):
+    """The parts of x across e."""
+    return x - (dot(x, e) / dot(e, e))[:, None] * e
+
+
+def edge_times(a, b, c, v, radius, late=False):
     """A segment from a to b, (n, 3)."""
     e, m = b - a, c - a
-    ee, vv, ev, me, mv = dot(e, e), dot(v, v), dot(e, v), dot(m, e), dot(m, v)
-    qa = ee * vv - ev * ev
-    qb = 2.0 * (ee * mv - me * ev)
-    qc = ee * (dot(m, m) - radius * radius) - me * me
-    time = _smaller_root(np.where(qa > 1e-14 * ee * vv, qa, 0.0), qb, qc)
+    ee, ev, me = dot(e, e), dot(e, v), dot(m, e)
+    across = _across(e, v)
+    across[np.abs(across).max(axis=1) <= 1e-14 * np.abs(v).max(axis=1)] = 0.0
+    time, nearest = _nearing(_across(e, m), across, radius)
     with np.errstate(invalid="ignore"):
         share = (me + np.where(np.isfinite(time), time, 0.0) * ev) / ee
-    return np.where((share >= 0.0) & (share <= 1.0) & (time <= 1.0), time, np.inf)
+    on = (share >= 0.0) & (share <= 1.0) & (time <= 1.0)
+    if late:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            onto = np.where(share < 0, -me / ev, (ee - me) / ev)
+            nothing = 4 * ROUNDING * (1.0 + np.abs(m).max(axis=1))
+            nearer = (nearest - onto) * np.sqrt(dot(across, across)) > nothing
+        good = np.isfinite(time) & ~on & (onto > time) & nearer & (onto <= 1.0)
+        return np.where(good, onto, np.inf)
+    return np.where(on, time, np.inf)
 
 
 def vertex_times(a, c, v, radius):
     """A point a, (n, 3)."""
-    m = c - a
-    time = _smaller_root(dot(v, v), 2.0 * dot(m, v), dot(m, m) - radius * radius)
+    time, _ = _nearing(c - a, v, radius)
     return np.where(time <= 1.0, time, np.inf)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
-from gpu_collide.reference.sweep._rest import lies_on_edge, lies_on_face
+from gpu_collide.reference.sweep._rest import over_side, rests_on_edge, rests_on_face
 from gpu_collide.reference.sweep._touch import ROUNDING, dot, edge_times, face_times, vertex_times
 
 __all__ = ["FIELDS", "all_touches", "touches"]
@@ -94,34 +94,53 @@ class _Seen:
         return y / np.sqrt(dot(y, y))[:, None]
 
     def touches(self, two_sided, buffer):
-        """Rows of each feature."""
+        """Rows of each feature: all that is touched as such, then what is come onto by who has sunk in."""
+        n, v = len(self.c), self.unit(self.v)
+        self.sunk = np.full(n, np.inf)  # since when a feature did not count for who has sunk in beside it
+        yield from self._features(v, two_sided, buffer, False)
+        if np.isfinite(self.sunk).any():
+            since, self.sunk = self.sunk, self.sunk.copy()
+            for row in self._features(v, two_sided, buffer, True):
+                late = row["touch"] >= since[row["query"]]
+                yield {name: values[late] for name, values in row.items()}
+
+    def _features(self, v, two_sided, buffer, late):
         mesh, n = self.mesh, len(self.c)
-        zero, v = np.zeros((n, 3)), self.unit(self.v)
-        at = self.unit
+        zero = np.zeros((n, 3))
         planes = [self.unit_normal(np.broadcast_to(p[:3], (n, 3))) for p in mesh.face_planes]
         for f, normal in enumerate(planes):
-            loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
-            corners = np.array([at(mesh.vertices[k] - self.c) for k in loop])
-            time = face_times(corners, normal, zero, v, self.radius, two_sided)
+            corners = self._corners(f)
+            time = face_times(corners, normal, zero, v, self.radius, two_sided, late)
             yield self._rows(FACE, f, np.full(n, f), time, corners[:2], normal, v, buffer, two_sided)
         if not (self.radius > 0).any():
             return
         for e, ends in enumerate(mesh.edges):
-            a, b = (at(mesh.vertices[k] - self.c) for k in ends)
-            time = np.where(self.radius > 0, edge_times(a, b, zero, v, self.radius), np.inf)
+            a, b = (self.unit(mesh.vertices[k] - self.c) for k in ends)
+            time = np.where(self.radius > 0, edge_times(a, b, zero, v, self.radius, late), np.inf)
             faces = np.sort(mesh.edge_faces[mesh.edge_face_start[e] : mesh.edge_face_start[e + 1]] >> 1)
-            front = self._front(a, v, time, faces, planes, two_sided)
-            rests = self._rests(ends, v, time, faces, planes, two_sided)
-            front[rests] = -1
+            front = self._counts(ends, v, time, faces, planes, two_sided)
             yield self._rows(EDGE, e, front, time, (a, b), None, v, buffer, two_sided)
-        for k in range(len(mesh.vertices)):
+        for k in range(0 if late else len(mesh.vertices)):
             faces = np.sort(mesh.vertex_faces[mesh.vertex_face_start[k] : mesh.vertex_face_start[k + 1]])
-            a = at(mesh.vertices[k] - self.c)
+            a = self.unit(mesh.vertices[k] - self.c)
             time = np.where(self.radius > 0, vertex_times(a, zero, v, self.radius), np.inf)
-            front = self._front(a, v, time, faces, planes, two_sided)
-            rests = self._rests((k, k), v, time, faces, planes, two_sided)
-            front[rests] = -1
+            front = self._counts((k, k), v, time, faces, planes, two_sided)
             yield self._rows(VERTEX, k, front, time, (a, a), None, v, buffer, two_sided)
+
+    def _corners(self, face):
+        mesh = self.mesh
+        loop = mesh.face_vertices[mesh.face_start[face] : mesh.face_start[face + 1]]
+        return np.array([self.unit(mesh.vertices[k] - self.c) for k in loop])
+
+    def _counts(self, ends, v, time, faces, planes, two_sided):
+        """The first of some faces that the centre is in front of; -1: none, or something is nearer."""
+        front = self._front(
+            self.unit(self.mesh.vertices[ends[0]] - self.c), v, time, faces, planes, two_sided
+        )
+        lies, sunk = self._rests(ends, v, time, faces, planes, two_sided)
+        sunk &= (front >= 0) & np.isfinite(time)
+        self.sunk = np.where(sunk, np.minimum(self.sunk, time), self.sunk)
+        return np.where(lies | sunk, -1, front)
 
     def _front(self, a, v, time, faces, planes, two_sided):
         """The first of some faces that the centre is in front of; -1: of none."""
@@ -133,24 +152,33 @@ class _Seen:
         return front
 
     def _rests(self, ends, v, time, faces, planes, two_sided):
-        """Who lies on one of the faces around an edge, or on an edge of them that ends at a vertex."""
-        mesh, rests = self.mesh, np.zeros(len(time), bool)
+        """Who lies on one of the faces around an edge or a vertex, or on an edge of them that ends there,
+        sunk in by rounding; and who by more, without coming nearer."""
+        mesh, n = self.mesh, len(time)
+        lies, sunk = np.zeros((2, n), bool)
         centre = np.where(np.isfinite(time), time, 0.0)[:, None] * v
+        tip = ends[0] == ends[1]
         for f in faces:
             loop = [int(k) for k in mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]]
-            x = [self.unit(mesh.vertices[k] - self.c) for k in loop]
-            front = two_sided | (
-                dot(planes[f], centre - x[0]) >= -ROUNDING * (1.0 + np.abs(x[0]).max(axis=1))
-            )
+            x, normal = self._corners(f), planes[f]
+            nothing = ROUNDING * (1.0 + np.abs(x[0]).max(axis=1))
+            ahead, start = dot(normal, centre - x[0]), dot(normal, -x[0])
+            front = two_sided | (ahead >= -nothing)
+            same = np.where(two_sided & (ahead < 0), -start, start) >= -nothing
+            over = front.copy()
             for j, i in enumerate(loop):  # the side from corner i to the next
                 k = (j + 1) % len(loop)
-                if ends[0] != ends[1]:
-                    if {i, loop[k]} == {int(end) for end in ends}:
-                        rests |= front & lies_on_face(centre, x[j], x[k], planes[f], self.radius)
-                elif i == ends[0]:
-                    rests |= front & lies_on_edge(centre, x[j], x[k], self.radius)
-                    rests |= front & lies_on_edge(centre, x[j], x[j - 1], self.radius)
-        return rests
+                if {int(end) for end in ends} <= {i, loop[k]}:
+                    over &= over_side(centre, x[j], x[k], normal)
+                if tip and i == ends[0]:
+                    for other in (x[k], x[j - 1]):
+                        along = rests_on_edge(centre, x[j], other, v, self.radius)
+                        lies |= front & along[0]
+                        sunk |= front & same & along[1]
+            flat, deep = rests_on_face(centre, x, normal, v, self.radius)
+            lies |= over & flat & (not tip)
+            sunk |= over & same & deep
+        return lies, sunk & ~lies
 
     def _rows(self, feature, number, face, time, ends, normal, v, buffer, two_sided):
         """Those that touch, in the world."""
