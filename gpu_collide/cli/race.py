@@ -53,6 +53,7 @@ examples:
   gpu-collide race --demo --picture track.png
   gpu-collide race race.npz --max-speed 60 -o contacts.npz --picture track.png
   gpu-collide race drive.parquet --car-mesh car.obj --track-mesh track.glb --two-sided
+  gpu-collide race two.npz --car-mesh car.obj --car-mesh truck.obj --shapes 0,1,1 --track-mesh track.glb
 """
 
 FIRST = 8  # encounters in the table, of the first and of the hardest ones
@@ -68,6 +69,11 @@ def degrees_of_turn(text: str) -> float:
             f"expected at most 180 degrees, since no turn from pose to pose is more, got {text!r}"
         )
     return value
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers from 0 up, separated by commas."""
+    return [whole_number(part) for part in text.split(",")]
 
 
 def add_parser(commands: Any) -> None:
@@ -88,7 +94,15 @@ def add_parser(commands: Any) -> None:
         "--seed", type=whole_number, default=1, help="seed of the demo, from 0 up (default: 1)"
     )
     group = parser.add_argument_group("meshes")
-    group.add_argument("--car-mesh", metavar="FILE", help="mesh file of the moving bodies")
+    group.add_argument(
+        "--car-mesh", metavar="FILE", action="append", help="mesh file of the moving bodies; may be repeated"
+    )
+    group.add_argument(
+        "--shapes",
+        type=numbers,
+        metavar="K,K,...",
+        help="which --car-mesh each body has, from 0 up (default: the only one, or that of its number)",
+    )
     group.add_argument("--track-mesh", metavar="FILE", help="mesh file of what stands still")
     group.add_argument("--two-sided", action="store_true", help="meet the back of car and track as well")
     group.add_argument(
@@ -135,7 +149,7 @@ def add_parser(commands: Any) -> None:
 
 def race(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read, collide, say what was found, write and draw."""
-    inputs = (options.recording, options.car_mesh, options.track_mesh)
+    inputs = (options.recording, *(options.car_mesh or ()), options.track_mesh)
     output = None if options.output is None else check_output(options.output, inputs)
     table = None if options.encounters is None else check_output(options.encounters, inputs, "--encounters")
     if options.picture is not None:
@@ -179,9 +193,9 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
     from gpu_collide.scenes import demo_race, tiled
 
     sides = options.two_sided
-    meshes = read_mesh(options.car_mesh, two_sided=sides) if options.car_mesh else None
+    meshes = [read_mesh(path, two_sided=sides) for path in options.car_mesh or ()]
     static = read_mesh(options.track_mesh, two_sided=sides) if options.track_mesh else None
-    given = {"meshes": meshes, "static": static, "two_sided": sides}
+    given = {"meshes": meshes[0] if meshes else None, "static": static, "two_sided": sides}
     if options.demo:
         recording, name = (
             Recording.from_arrays(demo_race(options.seed), **given),
@@ -191,6 +205,9 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
         name = options.recording
         try:
             recording = load_recording(options.recording, **given)
+            if len(meshes) > 1 or options.shapes is not None:
+                given.update(meshes=meshes, shape=shapes_of(options.shapes, len(meshes), recording.n_bodies))
+                recording = load_recording(options.recording, **given)
         except FileNotFoundError as error:
             raise UserError(str(error).removeprefix("path: ")) from error
         except ValueError as error:
@@ -207,6 +224,21 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
             )
         recording = recording.with_static(tiled(recording.static.meshes[0], options.tile))
     return recording, os.path.basename(str(name).rstrip("/"))
+
+
+def shapes_of(shapes: list[int] | None, meshes: int, bodies: int) -> list[int]:
+    """Which mesh each body has."""
+    if not meshes:
+        raise UserError("--shapes: expected --car-mesh as well, once for each shape")
+    if shapes is None and meshes == bodies:
+        return list(range(bodies))
+    if shapes is None or len(shapes) != bodies or max(shapes) >= meshes:
+        got = "none" if shapes is None else ",".join(map(str, shapes))
+        raise UserError(
+            f"--shapes: expected {bodies} numbers from 0 to {meshes - 1}, the --car-mesh of each body, got "
+            f"{got}"
+        )
+    return shapes
 
 
 def prepare(recording: Recording, query: dict[str, Any]) -> float:
@@ -344,10 +376,9 @@ def draw(recording: Recording, found: TrajectoryContacts, options: argparse.Name
 
     matplotlib.use("agg", force=False)  # files only: a window system need not be there
     from gpu_collide import view
-    from gpu_collide.view import track
 
     up = None if options.up is None else "xyz".index(options.up)
-    view.save(track.plot_track(recording, found, up=up), options.picture, dpi=110)
+    view.save(view.plot_track(recording, found, up=up), options.picture, dpi=110)
 
 
 def _of(count: int, total: int) -> str:

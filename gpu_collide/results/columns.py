@@ -193,6 +193,7 @@ _ENCOUNTERS = (
     Column("contacts", "", "how many contacts it has"),
     Column("in_touch", "", "whether the two were in touch already when it begins"),
     Column("approach", "length/s", "of its hardest contact, along the normal; negative: they only separate"),
+    Column("hardest_step", "", "step of its hardest contact"),
     Column("hardest_time", "s", "of its hardest contact"),
     _vector("position", LENGTH, "world position of its hardest contact"),
     _vector("normal", "", "unit normal of its hardest contact, from A to B"),

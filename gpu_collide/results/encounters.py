@@ -29,6 +29,7 @@ _FIELDS: dict[str, Field] = {
     "in_touch": (np.bool_, ()),
     "approach": (np.float64, ()),
     "hardest": (np.int64, ()),
+    "hardest_step": (np.int64, ()),
     "hardest_time": (np.float64, ()),
     "position": (np.float64, (3,)),
     "normal": (np.float64, (3,)),
@@ -59,6 +60,8 @@ class Encounters(Result):
         Hardest approach along the normal, length per second; negative if they only separate.
     hardest : (e,) int64
         Row of that contact in the `TrajectoryContacts`.
+    hardest_step : (e,) int64
+        Its step.
     hardest_time : (e,) float64
         Its time, seconds.
     position, normal : (e, 3) float64
@@ -86,6 +89,7 @@ class Encounters(Result):
     in_touch: NDArray[np.bool_]
     approach: NDArray[np.float64]
     hardest: NDArray[np.int64]
+    hardest_step: NDArray[np.int64]
     hardest_time: NDArray[np.float64]
     position: NDArray[np.float64]
     normal: NDArray[np.float64]
@@ -156,6 +160,7 @@ def _made(found: TrajectoryContacts, rows: Array, encounter: Array, inside: Arra
         "first_step": found.step[begin], "last_step": found.step[rows[stop - 1]],
         "contacts": stop - first, "in_touch": inside | ~approaching,
         "approach": -found.normal_speed[hardest], "hardest": hardest,
+        "hardest_step": found.step[hardest],
         "hardest_time": found.time[hardest], "position": found.position[hardest],
         "normal": found.normal[hardest],
     }  # fmt: skip

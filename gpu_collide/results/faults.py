@@ -143,6 +143,8 @@ def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Ite
     yield from _rows("contacts", a["contacts"] < 1, "one contact or more")
     yield from _rows("last_step", a["last_step"] < a["first_step"], "the first step or a later one")
     yield from _rows("hardest", a["hardest"] < 0, "rows of contacts")
+    off = (a["hardest_step"] < a["first_step"]) | (a["hardest_step"] > a["last_step"])
+    yield from _rows("hardest_step", off, "steps from the first to the last")
     for name in ("first_time", "last_time", "hardest_time", "approach", "position", "normal"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     late = (a["hardest_time"] < a["first_time"]) | (a["last_time"] < a["hardest_time"])

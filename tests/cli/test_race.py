@@ -226,6 +226,32 @@ def test_bodies_that_separate(tmp_path, capsys):
         assert ("in touch already" in out) == (name == "up")
 
 
+def test_bodies_of_several_shapes(tmp_path, capsys):
+    """A box and a longer one drive into each other: which is which decides when."""
+    for name, size in (("short", (1, 1, 1)), ("long", (3, 1, 1))):
+        mesh = gc.shapes.box(size)
+        with open(tmp_path / f"{name}.obj", "w") as file:
+            file.writelines("v {} {} {}\n".format(*v) for v in mesh.vertices.tolist())
+            file.writelines("f " + " ".join(str(v + 1) for v in loop) + "\n" for loop in mesh.faces)
+    position = [[[-4.0, 0, 0], [4.0, 0.1, 0.2]], [[0.0, 0, 0], [0.0, 0.1, 0.2]]]
+    quat = np.broadcast_to([1.0, 0, 0, 0], (2, 2, 4))
+    np.savez(tmp_path / "two.npz", time=[0.0, 1.0], position=position, quat_wxyz=quat)
+    meshes = ["--car-mesh", tmp_path / "short.obj", "--car-mesh", tmp_path / "long.obj"]
+    first = []
+    for words in ([], ["--shapes", "0,1"], ["--shapes", "0,0"], ["--shapes", "1,1"]):
+        run(tmp_path / "two.npz", *meshes, *words, "-q", "-o", tmp_path / "found.npz")
+        first.append(gc.TrajectoryContacts.load(tmp_path / "found.npz").time.min())
+    np.testing.assert_allclose(first, [6 / 8, 6 / 8, 7 / 8, 5 / 8])
+    capsys.readouterr()
+    for words, text in (
+        (["--shapes", "0"], "--shapes: expected 2 numbers from 0 to 1"),
+        (["--shapes", "0,2"], "got 0,2"),
+        ([*meshes[:2]], "--shapes: expected 2 numbers from 0 to 2"),
+    ):
+        run(tmp_path / "two.npz", *meshes, *words, "-q", code=2)
+        assert text in capsys.readouterr().err
+
+
 def test_tables_of_contacts_and_encounters(race, tmp_path, capsys):
     out = [tmp_path / "contacts.csv", tmp_path / "met.json"]
     run(race, "-q", "-o", out[0], "--encounters", out[1])
