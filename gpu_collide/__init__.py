@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_collide import _interrupt  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
+from gpu_collide import (
+    _interrupt,  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
+    view,
+)
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
@@ -32,6 +35,7 @@ __all__ = [
     "Status",
     "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs",
     "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
+    "view",
 ]  # fmt: skip
 
 

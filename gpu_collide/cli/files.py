@@ -196,20 +196,27 @@ def pair_up(mesh_a: Mesh, mesh_b: Mesh, poses: Any) -> tuple[Bodies, Array]:
     return bodies, np.stack([np.arange(n), n + np.arange(n)], axis=1)
 
 
-def check_output(path: StrPath, inputs: Sequence[Any] = ()) -> str:
-    """The ``.npz`` file that results go to, checked before the work; the suffix is added if there is none.
+def check_output(path: StrPath, inputs: Sequence[Any] = (), option: str = "-o") -> str:
+    """The file that results go to, checked before the work; ``.npz`` is added if it has no suffix.
 
     Raises
     ------
     UserError
-        If the name is empty or has another suffix, or the file cannot be written, or is one of `inputs`.
+        If the name is empty or has another suffix, or the file cannot be written, or is one of `inputs`; or
+        if the package that writes it is not installed.
     """
+    from gpu_collide.errors import MissingExtraError
     from gpu_collide.results.npz import save_name
+    from gpu_collide.results.tables import check_suffix
 
     try:
         path = save_name(path)
     except ValueError as error:
-        raise UserError(f"-o: {str(error).removeprefix('path: ')}") from error
+        raise UserError(f"{option}: {str(error).removeprefix('path: ')}") from error
+    try:
+        check_suffix(path)
+    except MissingExtraError as error:
+        raise UserError(f"{option}: {error}") from error
     check_writable(path, inputs)
     return path
 

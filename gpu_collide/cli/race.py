@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from gpu_collide.cli.terminal import Terminal
     from gpu_collide.recordings.recording import Recording
+    from gpu_collide.results.encounters import Encounters
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 EPILOG = """\
@@ -44,15 +45,18 @@ the recording:
 
 the result:
   contacts.npz, to be read with gpu_collide.TrajectoryContacts.load("contacts.npz") or numpy.load: absolute
-  times, places, normals, speeds per second, and the steps that were skipped.
+  times, places, normals, speeds per second, and the steps that were skipped. contacts.csv, .json or .parquet
+  is a table with a row for each contact, and --encounters writes one with a row for each encounter: contacts
+  of two bodies in consecutive steps. docs/tables.md lists the columns with their units.
 
 examples:
   gpu-collide race --demo --picture track.png
   gpu-collide race race.npz --max-speed 60 -o contacts.npz --picture track.png
   gpu-collide race drive.parquet --car-mesh car.obj --track-mesh track.glb --two-sided
+  gpu-collide race two.npz --car-mesh car.obj --car-mesh truck.obj --shapes 0,1,1 --track-mesh track.glb
 """
 
-FIRST = 8  # contacts in the table of the first ones
+FIRST = 8  # encounters in the table, of the first and of the hardest ones
 DEMO_MAX_SPEED = 70.0  # the demo's car is put back onto the road once
 MOST_FACES = 10_000_000  # of a tiled track: some 10 GB of mesh
 
@@ -65,6 +69,11 @@ def degrees_of_turn(text: str) -> float:
             f"expected at most 180 degrees, since no turn from pose to pose is more, got {text!r}"
         )
     return value
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers from 0 up, separated by commas."""
+    return [whole_number(part) for part in text.split(",")]
 
 
 def add_parser(commands: Any) -> None:
@@ -85,7 +94,15 @@ def add_parser(commands: Any) -> None:
         "--seed", type=whole_number, default=1, help="seed of the demo, from 0 up (default: 1)"
     )
     group = parser.add_argument_group("meshes")
-    group.add_argument("--car-mesh", metavar="FILE", help="mesh file of the moving bodies")
+    group.add_argument(
+        "--car-mesh", metavar="FILE", action="append", help="mesh file of the moving bodies; may be repeated"
+    )
+    group.add_argument(
+        "--shapes",
+        type=numbers,
+        metavar="K,K,...",
+        help="which --car-mesh each body has, from 0 up (default: the only one, or that of its number)",
+    )
     group.add_argument("--track-mesh", metavar="FILE", help="mesh file of what stands still")
     group.add_argument("--two-sided", action="store_true", help="meet the back of car and track as well")
     group.add_argument(
@@ -102,7 +119,13 @@ def add_parser(commands: Any) -> None:
         help="skip steps that turn further, degrees up to 180",
     )
     group = parser.add_argument_group("result")
-    group.add_argument("-o", "--output", metavar="FILE", help="where the contacts go (.npz)")
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="where the contacts go (.npz; as a table: .csv, .json, .parquet)",
+    )
+    group.add_argument("--encounters", metavar="FILE", help="where the encounters go (.csv, .json, ...)")
     group.add_argument(
         "--picture", metavar="FILE", help="the track from above, with the contacts (.png, ...)"
     )
@@ -126,8 +149,9 @@ def add_parser(commands: Any) -> None:
 
 def race(options: argparse.Namespace, terminal: Terminal) -> None:
     """Read, collide, say what was found, write and draw."""
-    inputs = (options.recording, options.car_mesh, options.track_mesh)
+    inputs = (options.recording, *(options.car_mesh or ()), options.track_mesh)
     output = None if options.output is None else check_output(options.output, inputs)
+    table = None if options.encounters is None else check_output(options.encounters, inputs, "--encounters")
     if options.picture is not None:
         check_writable(options.picture, inputs)
         check_picture_type(options.picture)
@@ -147,18 +171,17 @@ def race(options: argparse.Namespace, terminal: Terminal) -> None:
         terminal.say(f"{remark}\n")
     if options.table and found.report is not None:
         terminal.say(f"\n{found.report}\n")
-    if len(found):
-        rows = first_rows(found)
-        terminal.table("First contacts", FIRST_COLUMNS, rows)
-        if any(row[FIRST_COLUMNS.index("approach")].startswith("-") for row in rows):
-            terminal.say(
-                "approach: speed along the normal, length per second; below 0 the bodies separate.\n"
-            )
+    met = found.encounters()
+    if len(met):
+        print_encounters(terminal, met)
     if len(found.skipped):
         terminal.table("Skipped", ["reason", "steps", "first at"], skipped_rows(recording, found))
     if output:
         found.save(output)
         terminal.say(f"wrote {output}")
+    if table:
+        met.save(table)
+        terminal.say(f"wrote {table}")
     if options.picture:
         draw(recording, found, options)
         terminal.say(f"wrote {options.picture}")
@@ -170,9 +193,9 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
     from gpu_collide.scenes import demo_race, tiled
 
     sides = options.two_sided
-    meshes = read_mesh(options.car_mesh, two_sided=sides) if options.car_mesh else None
+    meshes = [read_mesh(path, two_sided=sides) for path in options.car_mesh or ()]
     static = read_mesh(options.track_mesh, two_sided=sides) if options.track_mesh else None
-    given = {"meshes": meshes, "static": static, "two_sided": sides}
+    given = {"meshes": meshes[0] if meshes else None, "static": static, "two_sided": sides}
     if options.demo:
         recording, name = (
             Recording.from_arrays(demo_race(options.seed), **given),
@@ -182,6 +205,9 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
         name = options.recording
         try:
             recording = load_recording(options.recording, **given)
+            if len(meshes) > 1 or options.shapes is not None:
+                given.update(meshes=meshes, shape=shapes_of(options.shapes, len(meshes), recording.n_bodies))
+                recording = load_recording(options.recording, **given)
         except FileNotFoundError as error:
             raise UserError(str(error).removeprefix("path: ")) from error
         except ValueError as error:
@@ -198,6 +224,21 @@ def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:
             )
         recording = recording.with_static(tiled(recording.static.meshes[0], options.tile))
     return recording, os.path.basename(str(name).rstrip("/"))
+
+
+def shapes_of(shapes: list[int] | None, meshes: int, bodies: int) -> list[int]:
+    """Which mesh each body has."""
+    if not meshes:
+        raise UserError("--shapes: expected --car-mesh as well, once for each shape")
+    if shapes is None and meshes == bodies:
+        return list(range(bodies))
+    if shapes is None or len(shapes) != bodies or max(shapes) >= meshes:
+        got = "none" if shapes is None else ",".join(map(str, shapes))
+        raise UserError(
+            f"--shapes: expected {bodies} numbers from 0 to {meshes - 1}, the --car-mesh of each body, got "
+            f"{got}"
+        )
+    return shapes
 
 
 def prepare(recording: Recording, query: dict[str, Any]) -> float:
@@ -288,19 +329,34 @@ def odd(recording: Recording, found: TrajectoryContacts) -> str | None:
     return None
 
 
-FIRST_COLUMNS = ["time", "step", "bodies", "x", "y", "z", "approach", "contacts"]
+ENCOUNTER_COLUMNS = ["from", "to", "steps", "bodies", "place", "approach", "contacts"]
 
 
-def first_rows(found: TrajectoryContacts) -> list[Any]:
-    """The first contacts of the first pairs that have any: rows for ``FIRST_COLUMNS``."""
+def print_encounters(terminal: Terminal, met: Encounters) -> None:
+    """The first encounters by time, and the hardest ones if there are more."""
+    many = len(met) > FIRST
+    title = f"Encounters, the first {FIRST} of {len(met):,}" if many else "Encounters"
+    terminal.table(title, ENCOUNTER_COLUMNS, encounter_rows(met[:FIRST]))
+    if many:
+        hardest = np.argsort(-met.approach, kind="stable")[:FIRST]
+        terminal.table("The hardest, by time", ENCOUNTER_COLUMNS, encounter_rows(met[hardest]))
+    terminal.say("Place and approach, length per second along the normal: of the hardest contact.")
+    if (met.approach < 0).any():
+        terminal.say("Below 0 the bodies separate.")
+    if met.in_touch.any():
+        terminal.say("*: in touch already; how they met is before what was looked at.")
+    terminal.say()
+
+
+def encounter_rows(met: Encounters) -> list[Any]:
+    """Rows for ``ENCOUNTER_COLUMNS``."""
     rows = []
-    counts = np.diff(found.contact_start)
-    for i in np.flatnonzero(counts)[:FIRST]:
-        c = found.contact_start[i]
-        place = (f"{v:.3f}" for v in found.position[c])
-        bodies = f"{found.body_a[c]} and {found.body_b[c]}"
-        closing = f"{-found.normal_speed[c]:.2f}"
-        rows.append((f"{found.time[c]:.4f}", str(found.step[c]), bodies, *place, closing, str(counts[i])))
+    for e in met:
+        steps = f"{e['first_step']}" + (f"-{e['last_step']}" if e["last_step"] > e["first_step"] else "")
+        begin = f"{e['first_time']:.3f}" + ("*" if e["in_touch"] else "")
+        bodies, place = f"{e['body_a']}, {e['body_b']}", ", ".join(f"{v:.1f}" for v in e["position"])
+        numbers = f"{e['approach']:.2f}", f"{e['contacts']:,}"
+        rows.append((begin, f"{e['last_time']:.3f}", steps, bodies, place, *numbers))
     return rows
 
 
@@ -320,10 +376,9 @@ def draw(recording: Recording, found: TrajectoryContacts, options: argparse.Name
 
     matplotlib.use("agg", force=False)  # files only: a window system need not be there
     from gpu_collide import view
-    from gpu_collide.view import track
 
     up = None if options.up is None else "xyz".index(options.up)
-    view.save(track.plot_track(recording, found, up=up), options.picture, dpi=110)
+    view.save(view.plot_track(recording, found, up=up), options.picture, dpi=110)
 
 
 def _of(count: int, total: int) -> str:

@@ -39,7 +39,8 @@ the poses file:
 
 the result:
   contacts.npz, to be read with gpu_collide.Contacts.load("contacts.npz") or numpy.load. The contacts of pair
-  i are the rows contact_start[i] to contact_start[i + 1]; toi[i] is the time of its first one.
+  i are the rows contact_start[i] to contact_start[i + 1]; toi[i] is the time of its first one. contacts.csv,
+  .json and .parquet are tables with a row for each contact; docs/tables.md lists their columns with units.
 
 examples:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz
@@ -98,7 +99,13 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mesh_arguments(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where the contacts go (.npz)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="where the contacts go (.npz; as a table: .csv, .json, .parquet)",
+    )
     add_query_options(parser)
     add_machine_options(parser)
     add_output_options(parser)

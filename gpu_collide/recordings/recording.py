@@ -25,6 +25,7 @@ from gpu_collide.recordings.arrays import (
     whole,
 )
 from gpu_collide.recordings.parquet import open_parquet
+from gpu_collide.results.result import whole_number
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -223,6 +224,37 @@ class Recording:
         for begin in range(first, max(stop, first + 1), frames):
             yield self.poses(begin, min(begin + frames, stop))
 
+    def bodies(self, step: int) -> Bodies:
+        """All bodies in one step, as `collide` takes them: the moving ones, then what stands still.
+
+        Parameters
+        ----------
+        step : int
+            From frame `step` to the next one.
+
+        Returns
+        -------
+        Bodies
+            Their numbers are those of the contacts of `collide` here.
+
+        Raises
+        ------
+        IndexError
+            There is no such step: no race has both frames.
+        """
+        step = whole_number(step, "step")
+        if not any(first <= step < stop - 1 for first, stop in self.races):
+            frames = len(self.times)
+            raise IndexError(f"step {step} is none: no race has frames {step} and {step + 1}, of {frames}")
+        poses = self.poses(step, step + 2)
+        shape = np.zeros(self.n_bodies, np.int32) if self.shape is None else self.shape
+        start, end, meshes = poses[0], poses[1], self.meshes
+        if self.static is not None:
+            still = self.static.start
+            shape = np.concatenate([shape, self.static.shape + len(meshes)])
+            start, end, meshes = _joined(start, still), _joined(end, still), meshes + self.static.meshes
+        return Bodies(meshes, shape, start, end)
+
     def with_static(self, static: Bodies | Mesh | None) -> Recording:
         """The same motions among other static bodies (Bodies, a Mesh at the world's origin, or None)."""
         return replace(self, static=as_static(static))
@@ -304,6 +336,12 @@ class Recording:
         parts += [f"{races} races"] if races > 1 else []
         parts += [f"{len(self.static)} static bodies"] if self.static is not None else []
         return f"Recording({', '.join(parts)})"
+
+
+def _joined(a: Poses, b: Poses) -> Poses:
+    """Poses of shape (n,) and (m,) as one of (n + m,), bad ones as they are."""
+    parts = [np.concatenate([getattr(p, n) for p in (a, b)]) for n in ("position", "quat_wxyz", "valid")]
+    return Poses(*parts)
 
 
 def _recording(

@@ -19,9 +19,13 @@ from gpu_collide.results.result import (
     overlap_words,
     whole_number,
 )
+from gpu_collide.results.rows import has_bodies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from gpu_collide._types import Array
+    from gpu_collide.results.rows import Rows
 
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
 
@@ -123,6 +127,8 @@ class Contacts(Result):
     """
 
     _format: ClassVar[FileFormat] = FORMAT
+    _rows: ClassVar[dict[str, Field]] = _PER_CONTACT
+    _starts = ("contact_start", "pair")
 
     status: NDArray[np.uint8]
     toi: NDArray[np.float64]
@@ -168,7 +174,7 @@ class Contacts(Result):
         arrays = {name: as_numpy(getattr(self, name), name) for name in names}
         return Contacts(**arrays, info=self.info)
 
-    def of_pair(self, index: int) -> NDArray[np.void]:
+    def of_pair(self, index: int) -> Rows:
         """Contacts of one pair.
 
         Parameters
@@ -180,7 +186,7 @@ class Contacts(Result):
         -------
         (k,) structured ndarray
             One record per contact with the per-contact fields, ``CONTACT_DTYPE``;
-            ``contacts.of_pair(3)["time"]``. A copy.
+            ``contacts.of_pair(3)["time"]``. A copy, which prints as a table.
 
         Raises
         ------
@@ -200,10 +206,31 @@ class Contacts(Result):
             raise IndexError(f"pair {index} is out of range: there {verb} {how_many(self.n_pairs, 'pair')}")
         index %= self.n_pairs
         first, last = (int(v) for v in as_numpy(self.contact_start[index : index + 2], "contact_start"))
-        records = np.empty(last - first, CONTACT_DTYPE)
-        for name in _PER_CONTACT:
-            records[name] = as_numpy(getattr(self, name)[first:last], name)
-        return records
+        return self._records(slice(first, last))
+
+    def of_bodies(self, a: int, b: int | None = None) -> Contacts:
+        """Contacts of a body with any other, or of two bodies in whichever order, as `Contacts`.
+
+        Raises
+        ------
+        ValueError
+            `pairs` is None, in a result of an old file.
+        """
+        if self.pairs is None:
+            raise ValueError(
+                "pairs: expected the bodies of each pair, which this result of an old file lacks"
+            )
+        pairs = as_numpy(self.pairs, "pairs")
+        mine = has_bodies(pairs[:, 0], pairs[:, 1], a, b)
+        return self[mine[as_numpy(self.pair, "pair")]]
+
+    def _selected(self, rows: Array) -> Contacts:
+        if self.to_numpy() is not self:
+            return self.to_numpy()._selected(rows)
+        found = super()._selected(rows)
+        toi = np.full(self.n_pairs, np.inf)
+        np.minimum.at(toi, found.pair, found.time)
+        return dataclasses.replace(found, toi=toi)
 
     def __repr__(self) -> str:
         status = as_numpy(self.status, "status")

@@ -20,6 +20,7 @@ __all__ = [
     "clipped_faults",
     "contact_faults",
     "csr_faults",
+    "encounter_faults",
     "normal_faults",
     "planes_faults",
     "slides_faults",
@@ -134,6 +135,23 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
     keys = [owner, *(a[n] for n in ("share", "kind", "feature_a", "feature_b"))]
     yield from _order_faults("share", keys)
+
+
+def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of an `Encounters`."""
+    yield from _rows("body_b", (a["body_a"] < 0) | (a["body_b"] <= a["body_a"]), "body_a < body_b")
+    yield from _rows("contacts", a["contacts"] < 1, "one contact or more")
+    yield from _rows("last_step", a["last_step"] < a["first_step"], "the first step or a later one")
+    yield from _rows("hardest", a["hardest"] < 0, "rows of contacts")
+    off = (a["hardest_step"] < a["first_step"]) | (a["hardest_step"] > a["last_step"])
+    yield from _rows("hardest_step", off, "steps from the first to the last")
+    for name in ("first_time", "last_time", "hardest_time", "approach", "position", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    late = (a["hardest_time"] < a["first_time"]) | (a["last_time"] < a["hardest_time"])
+    yield from _rows("hardest_time", late, "times from the first to the last")
+    yield from _rows("in_touch", a["in_touch"].view(np.uint8) > 1, "true or false")
+    yield from normal_faults(a)
+    yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
 
 
 def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

@@ -85,6 +85,8 @@ class Hits(Result):
         faults=hits_faults,
         kind="Hits",
     )
+    _rows: ClassVar[dict[str, Field]] = _ROWS
+    _starts = ("offsets", "query")
 
     status: NDArray[np.uint8]
     offsets: NDArray[np.int64]

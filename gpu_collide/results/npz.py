@@ -29,16 +29,19 @@ __all__ = ["NpzReader", "checksums", "open_npz", "read_result", "save_name", "wr
 _ZIP, _NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"
 
 
+SUFFIXES = (".npz", ".csv", ".json", ".parquet")  # of files that results are written to
+
+
 def save_name(path: StrPath) -> str:
-    """The file that NumPy writes for the name `path`: ``.npz`` is added to a name without a suffix."""
+    """The file that a result named `path` goes to: ``.npz`` is added to a name without a suffix."""
     name = os.fsdecode(path)
     last = os.path.basename(name)
     taken = "\0" in name or (os.path.exists(name) and not os.path.isfile(name))  # a folder, a device
     if not last or taken:
         raise ValueError(f"path: expected a file name such as 'contacts.npz', got {name!r}")
     suffix = os.path.splitext(last)[1]
-    if suffix not in ("", ".npz"):
-        raise ValueError(f"path: expected a name ending in .npz, the only format written, got {name!r}")
+    if suffix not in ("", *SUFFIXES):
+        raise ValueError(f"path: expected a name ending in {', '.join(SUFFIXES)}, got {name!r}")
     return name if suffix else name + ".npz"
 
 

@@ -15,12 +15,15 @@ from gpu_collide._validate import as_numpy
 from gpu_collide.results.faults import normal_faults
 from gpu_collide.results.npz import read_result, save_name, write_result
 from gpu_collide.results.report import FilterReport
+from gpu_collide.results.rows import Rows, chosen, one_row, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
     from typing_extensions import Self
+
+    from gpu_collide._types import Array, ArrayLike
 
 __all__ = ["Field", "FileFormat", "Kind", "Result", "Status", "counted", "overlap_words", "whole_number"]
 
@@ -77,6 +80,10 @@ class Result:
     """Base of the frozen results of queries: dataclasses whose arrays are those of `_format`."""
 
     _format: ClassVar[FileFormat]
+    _rows: ClassVar[Mapping[str, Field]]  # fields with an entry for each of len()
+    _starts: ClassVar[tuple[str, str] | None] = (
+        None  # CSR offsets of rows, and the field that names their owner
+    )
     info: dict[str, Any]
 
     def _freeze(self, fields: Mapping[str, Field], length: int) -> None:
@@ -92,23 +99,147 @@ class Result:
         data = self.info.get("report")
         return None if data is None else FilterReport.from_dict(data)
 
-    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
-        """Write everything to a compressed ``.npz`` file.
+    def __getitem__(self, index: Any) -> Any:
+        """Some of the rows.
+
+        Parameters
+        ----------
+        index : int, slice, (len,) array_like of bool, or array_like of int
+            Negative numbers count from the end.
+
+        Returns
+        -------
+        record or result
+            Of an integer the row as a structured record. Of anything else a result of the same class on the
+            host with these rows, each once and in the order they have here; all pairs, movers or queries
+            stay, and of those that lose their last row HIT becomes MISS.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            Something else, a mask of another length, or rows that are not there.
+        """
+        row = one_row(index, self.__len__())
+        if row is not None:
+            return self._records(slice(row, row + 1))[0]
+        return self._selected(chosen(index, self.__len__()))
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[np.void]:
+        return iter(self._records(slice(None)))
+
+    def _records(self, rows: slice) -> Rows:
+        """Rows as structured records."""
+        fields = {name: as_numpy(getattr(self, name)[rows], name) for name in self._rows}
+        dtype = np.dtype([(name, d, tail) for name, (d, tail) in self._rows.items()], align=True)
+        records = np.empty(len(next(iter(fields.values()))), dtype)
+        for name, values in fields.items():
+            records[name] = values
+        return records.view(Rows)
+
+    def _selected(self, rows: Array) -> Self:
+        """The result with some of its rows, given by rising numbers."""
+        changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._rows}
+        if self._starts is not None:
+            start, owner = self._starts
+            count = len(getattr(self, start)) - 1
+            changed[start] = starts_of(changed[owner], count)
+            status = np.array(getattr(self, "status"))  # noqa: B009  no class has both it and no rows
+            status[(status == Status.HIT) & (np.diff(changed[start]) == 0)] = Status.MISS
+            changed["status"] = status
+        return dataclasses.replace(self, **changed)  # type: ignore[type-var]  # subclasses are dataclasses
+
+    def to_pandas(self, table: str | None = None, *, world: ArrayLike | None = None) -> Any:
+        """A table as a ``pandas.DataFrame``; docs/tables.md lists the columns with their units.
+
+        Parameters
+        ----------
+        table : str, optional
+            Which table, where the result has several: of contacts ``"contacts"`` (the default) or
+            ``"pairs"``. Another name raises, and says which there are.
+        world : (n,) array_like of int, optional
+            World of each body, as the query was given: adds the column ``world``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Vectors are three columns, kinds and outcomes are categories; units are in ``attrs["units"]``.
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed (extra ``data``).
+        """
+        from gpu_collide.results import tables
+
+        return tables.to_pandas(self, table, world)
+
+    def to_arrow(self, table: str | None = None, *, world: ArrayLike | None = None) -> Any:
+        """A table as a ``pyarrow.Table``; the fields' metadata tell unit and meaning.
+
+        Parameters
+        ----------
+        table, world
+            As for `to_pandas`.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        MissingExtraError
+            pyarrow is not installed (extra ``data``).
+        """
+        from gpu_collide.results import tables
+
+        return tables.to_arrow(self, table, world)
+
+    def _repr_html_(self) -> str:
+        from gpu_collide.results import tables
+
+        return tables.html_of(self)
+
+    def save(
+        self,
+        path: str | os.PathLike[str] | BinaryIO,
+        *,
+        table: str | None = None,
+        world: ArrayLike | None = None,
+    ) -> None:
+        """Write everything to a compressed ``.npz`` file, or a table to ``.csv``, ``.json`` or ``.parquet``.
 
         Parameters
         ----------
         path : str, path-like or binary file
-            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
+            A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added. Only these files are read
+            by `load`. ``.json`` is a table schema, which ``pandas.read_json(path, orient="table")`` reads.
+        table, world
+            As for `to_pandas`; not for ``.npz``, which holds all that there is.
 
         Raises
         ------
         TypeError
             Something else than a name or a file.
         ValueError
-            A name with another suffix, or of a folder.
+            A name with another suffix, or of a folder; a table or worlds for ``.npz``.
+        MissingExtraError
+            ``.parquet`` without pyarrow (extra ``data``).
         """
         _check_path(path, "write")
         target = save_name(path) if isinstance(path, (str, os.PathLike)) else path
+        if isinstance(target, str) and not target.endswith(".npz"):
+            from gpu_collide.results import tables
+
+            return tables.write(self, target, table, world)
+        for name, value in (("table", table), ("world", world)):
+            if value is not None:
+                raise ValueError(
+                    f"{name}: expected none for .npz, which holds the whole result; leave it out, or save to "
+                    ".csv, .json or .parquet"
+                )
         form = self._format
         arrays = {}
         for name, (dtype, _) in form.fields.items():

@@ -78,6 +78,7 @@ class Slides(Result):
     """
 
     _format: ClassVar[FileFormat] = _format("Slides", _SLIDES, slides_faults)
+    _rows: ClassVar[dict[str, Field]] = _SLIDES
 
     status: NDArray[np.uint8]
     position: NDArray[np.float64]
@@ -133,6 +134,8 @@ class Planes(Result):
     """
 
     _format: ClassVar[FileFormat] = _format("Planes", _STATUS | _OFFSETS | _PLANES, planes_faults)
+    _rows: ClassVar[dict[str, Field]] = _PLANES
+    _starts = ("offsets", "query")
 
     status: NDArray[np.uint8]
     offsets: NDArray[np.int64]
@@ -179,6 +182,7 @@ class Clipped(Result):
     """
 
     _format: ClassVar[FileFormat] = _format("Clipped", _CLIPPED, clipped_faults)
+    _rows: ClassVar[dict[str, Field]] = _CLIPPED
 
     status: NDArray[np.uint8]
     velocity: NDArray[np.float64]

@@ -86,6 +86,7 @@ class Trace(Result):
         faults=trace_faults,
         kind="Trace",
     )
+    _rows: ClassVar[dict[str, Field]] = _PER_MOVER
 
     status: NDArray[np.uint8]
     fraction: NDArray[np.float64]
@@ -169,6 +170,8 @@ class TouchPoints(Result):
         faults=touch_faults,
         kind="TouchPoints",
     )
+    _rows: ClassVar[dict[str, Field]] = _POINT_FIELDS
+    _starts = ("point_start", "mover")
 
     status: NDArray[np.uint8]
     point_start: NDArray[np.int64]

@@ -20,9 +20,13 @@ from gpu_collide.results.result import (
     overlap_words,
     whole_number,
 )
+from gpu_collide.results.rows import has_bodies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from gpu_collide._types import Array
+    from gpu_collide.results.encounters import Encounters
 
 __all__ = ["PAIR_DTYPE", "SKIP_DTYPE", "TrajectoryContacts"]
 
@@ -98,6 +102,7 @@ class TrajectoryContacts(Result):
     """
 
     _format: ClassVar[FileFormat] = FORMAT
+    _rows: ClassVar[dict[str, Field]] = _PER_CONTACT
 
     step: NDArray[np.int64]
     body_a: NDArray[np.int32]
@@ -165,6 +170,33 @@ class TrajectoryContacts(Result):
             there = f"steps are {self.first_step} to {stop - 1}" if len(self.step_pairs) else "there are none"
             raise IndexError(f"step {step} is out of range: {there}")
         return slice(*np.searchsorted(self.step, [step, step + 1]).tolist())
+
+    def of_bodies(self, a: int, b: int | None = None) -> TrajectoryContacts:
+        """Contacts of a body with any other, or of two bodies in whichever order."""
+        return self[has_bodies(self.body_a, self.body_b, a, b)]
+
+    def encounters(self) -> Encounters:
+        """Who met whom, when: contacts of two bodies in consecutive steps as one encounter, sorted by time.
+
+        Returns
+        -------
+        Encounters
+            Steps in which the two overlap at the start and no contact is reported join those before and
+            behind.
+        """
+        from gpu_collide.results.encounters import encounters_of
+
+        return encounters_of(self)
+
+    def _selected(self, rows: Array) -> TrajectoryContacts:
+        changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._rows}
+        owner = np.repeat(np.arange(len(self.pairs)), np.diff(self.contact_start))[rows]
+        pairs, counts = self.pairs.copy(), np.bincount(owner, minlength=len(self.pairs))
+        pairs["toi"] = np.inf
+        np.minimum.at(pairs["toi"], owner, changed["time"])
+        kept = (counts > 0) | (pairs["status"] != Status.HIT)
+        starts = np.concatenate([[0], np.cumsum(counts[kept])])
+        return dataclasses.replace(self, **changed, pairs=pairs[kept], contact_start=starts)
 
     @classmethod
     def concatenate(cls, parts: Iterable[TrajectoryContacts]) -> TrajectoryContacts:

@@ -1,5 +1,31 @@
-"""Pictures of a pair, of its collision screen and of a track (matplotlib)."""
+"""Looking at results: pictures of a pair, of its screen and of recordings, and pages for a browser.
 
-from gpu_collide.view.pair import plot_contacts, plot_screen, save
+Pictures need matplotlib, which is imported when it is used, with the remedy if it is not installed.
+"""
 
-__all__ = ["plot_contacts", "plot_screen", "save"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpu_collide.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["plot_contacts", "plot_screen", "plot_track", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from gpu_collide.view import pictures
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in ("matplotlib", "mpl_toolkits"):
+            raise
+        raise MissingExtraError("drawing pictures", "matplotlib", "view") from error
+    return getattr(pictures, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,12 +14,22 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
-from mpl_toolkits.mplot3d import proj3d
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-from gpu_collide.results.contacts import Kind
 from gpu_collide.view.screen import Screen, on_screen, rasterize, screw_of
+from gpu_collide.view.space import (
+    COLOR_A,
+    COLOR_B,
+    COLOR_INK,
+    COLOR_NORMAL,
+    HALO,
+    arrow_key,
+    frame,
+    kind_keys,
+    once,
+    scatter_by_time,
+    shaded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,46 +38,14 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-    from gpu_collide._types import Array, StrPath
+    from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh import Mesh
 
-__all__ = ["plot_contacts", "plot_screen", "save"]
+__all__ = ["plot_pair", "plot_screen"]
 
-COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
-MARKERS = {Kind.FV: "^", Kind.VF: "v", Kind.EE: "o"}
-LABELS = {
-    Kind.FV: "FV: face of A, vertex of B",
-    Kind.VF: "VF: vertex of A, face of B",
-    Kind.EE: "EE: edge of A, edge of B",
-}
 _PIXELS = ("#9fbfdd", "#f3bf86", "#a583b4")  # A, B, both
 _BAND = "#e9ecf0"
-_HALO = [withStroke(linewidth=3, foreground="white")]
-_LIGHT = np.array([0.35, -0.45, 0.82])
-
-
-def save(figure: Figure, path: StrPath, dpi: float = 160) -> None:
-    """Write a figure to a file and close it.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        As returned by `plot_screen` or `plot_contacts`.
-    path : str
-        File to write; its ending says the type (png, svg, pdf).
-    dpi : int
-        Pixels per inch, for png.
-
-    Raises
-    ------
-    ValueError
-        If matplotlib does not know the type.
-    """
-    try:
-        figure.savefig(path, dpi=dpi, facecolor="white")
-    finally:
-        plt.close(figure)
 
 
 def plot_screen(
@@ -116,7 +94,7 @@ def plot_screen(
         ax.add_collection(LineCollection(outlines, linestyles=":", zorder=10, **style))
     at = screen.screw.from_b(contacts["local_b"])
     places = on_screen(screen.screw, at, screen.screw.cylinder(at)[1])
-    drawn = _scatter_by_time(ax, contacts, places)
+    drawn = scatter_by_time(ax, contacts, places)
     if drawn is not None:
         bar = figure.colorbar(drawn, ax=ax, shrink=0.6, aspect=30, pad=0.01, label="time of contact")
         bar.outline.set_visible(False)
@@ -128,7 +106,7 @@ def plot_screen(
         keys.append(Line2D([], [], color=COLOR_INK, ls=":", lw=1.2, label="where a face turns away"))
     columns = 4 if width > 10 else 3
     figure.legend(
-        handles=keys + _kind_keys(contacts),
+        handles=keys + kind_keys(contacts),
         loc="outside lower center",
         frameon=False,
         ncols=columns,
@@ -139,11 +117,12 @@ def plot_screen(
     ax.set_ylabel("r - R0, away from the axis")
     rows, columns = screen.taken.shape[1:]
     turn = np.degrees(screen.screw.theta)
-    title = f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}"
+    title = f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}\n"
+    title += "points of A and B that can meet share a place here; a contact is where both are at one time"
     figure.suptitle(title, fontsize=11, color=COLOR_INK)
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
-    return figure
+    return once(figure)
 
 
 def _draw_pixels(ax: Any, screen: Screen) -> None:
@@ -158,7 +137,7 @@ def _draw_pixels(ax: Any, screen: Screen) -> None:
     ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color=_BAND, zorder=0, lw=0)
 
 
-def plot_contacts(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figure:
+def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figure:
     """Draw a pair in space: the whole step, and its contacts from nearby.
 
     On the left B stands at the start, at the first contact and at the end of the step; thin curves are the
@@ -203,10 +182,10 @@ def plot_contacts(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> 
     _add_bodies(whole, screw, mesh_a, mesh_b, 1.0, at_times)
     for text, t in (("start", 0.0), ("end", 1.0)):
         place = place_b(screw, mesh_b.center[None], t)[0]
-        whole.text(*place, text, color=COLOR_INK, ha="center", va="center", zorder=40, path_effects=_HALO)
+        whole.text(*place, text, color=COLOR_INK, ha="center", va="center", zorder=40, path_effects=HALO)
     if len(contacts):
         whole.scatter(*contacts["local_a"].T, color=COLOR_NORMAL, s=14, depthshade=False, zorder=30)
-    _frame(whole, np.concatenate([mesh_a.vertices, paths.reshape(-1, 3)]), camera, (0.02, 0.07, 0.48, 0.83))
+    frame(whole, np.concatenate([mesh_a.vertices, paths.reshape(-1, 3)]), camera, (0.02, 0.07, 0.48, 0.83))
     figure.text(0.26, 0.94, "the step, as A sees it", ha="center", fontsize=11, color=COLOR_INK)
 
     length = 0.45 * min(mesh_a.radius, mesh_b.radius)
@@ -216,13 +195,15 @@ def plot_contacts(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> 
         drawn = _add_contacts(near, contacts, normals, length)
         bar = figure.colorbar(drawn, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)), label="time of contact")
         bar.outline.set_visible(False)
-        figure.legend(handles=_kind_keys(contacts), loc="lower right", frameon=False, fontsize=9, ncols=3)
+        figure.legend(
+            handles=[*kind_keys(contacts), arrow_key()], loc="lower right", frameon=False, fontsize=9, ncols=4
+        )
     shown = [mesh_a.vertices, place_b(screw, mesh_b.vertices, first), contacts["local_a"] + length * normals]
-    _frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
+    frame(near, np.concatenate(shown), camera, (0.56, 0.12, 0.36, 0.76))
     figure.text(0.735, 0.94, _title(contacts), ha="center", fontsize=11, color=COLOR_INK)
     body_keys = [Patch(color=COLOR_A, label="A"), Patch(color=COLOR_B, label="B")]
     figure.legend(handles=body_keys, loc="lower left", frameon=False, fontsize=9, ncols=2)
-    return figure
+    return once(figure)
 
 
 def _contacts_of(bodies: Bodies, pair: Sequence[int]) -> Array:
@@ -240,79 +221,23 @@ def _title(contacts: Any) -> str:
 
 def _add_bodies(ax: Any, screw: Any, mesh_a: Mesh, mesh_b: Mesh, alpha_a: float, at_times: Any) -> None:
     """A, and B at several times: one collection, so that the faces of all are sorted by depth."""
-    parts = [_polygons(mesh_a, mesh_a.vertices, COLOR_A, alpha_a)]
-    parts += [_polygons(mesh_b, place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
+    parts = [_faces(mesh_a, mesh_a.vertices, COLOR_A, alpha_a)]
+    parts += [_faces(mesh_b, place_b(screw, mesh_b.vertices, t), COLOR_B, alpha) for t, alpha in at_times]
     loops, faces, lines = (list(chain(*columns)) for columns in zip(*parts, strict=True))
     ax.add_collection3d(Poly3DCollection(loops, facecolors=faces, edgecolors=lines, lw=0.7, zorder=10))
 
 
-def _polygons(mesh: Mesh, points: Array, color: Any, alpha: float) -> Any:
-    """Loops (k, 3), fill colours and line colours (RGBA) of the faces of a body, shaded by their normals."""
+def _faces(mesh: Mesh, points: Array, color: Any, alpha: float) -> Any:
+    """Loops (k, 3), fill colours and line colours of the faces of a body."""
     loops = [points[loop] for loop in mesh.faces]
-    normals = np.array([np.cross(p[1] - p[0], p[2] - p[1]) for p in loops])
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-    light = normals @ (_LIGHT / np.linalg.norm(_LIGHT))
-    rgb = np.array(to_rgb(color))
-    light = light[:, None]
-    lit = np.where(light > 0, rgb + 0.4 * light * (1 - rgb), rgb * (1 + 0.35 * light))
-    # Many small faces: fainter lines, or the shape drowns in ink.
-    line_alpha = (0.3 if len(loops) > 100 else 0.8) * min(1.0, 0.25 + alpha)
-    return loops, [(*c, alpha) for c in lit], [(*(0.35 * rgb), line_alpha)] * len(loops)
+    return loops, *shaded(loops, color, alpha)
 
 
 def _add_contacts(ax: Any, contacts: Any, normals: Array, length: float) -> Any:
     """Contacts on A with their normals, in space."""
     at, width = contacts["local_a"], 1.8 if len(contacts) < 20 else 1.0
     ax.quiver(*at.T, *(length * normals).T, color=COLOR_NORMAL, lw=width, arrow_length_ratio=0.25, zorder=20)
-    return _scatter_by_time(ax, contacts, at, depthshade=False)
-
-
-def _scatter_by_time(ax: Any, contacts: Any, places: Array, **options: Any) -> Any:
-    """Contacts at places (n, 2) or (n, 3): marker by kind, colour by time; None if there are none."""
-    drawn = None
-    for kind, marker in MARKERS.items():
-        mine = contacts["kind"] == kind
-        if mine.any():
-            drawn = ax.scatter(
-                *places[mine].T, c=contacts["time"][mine], vmin=0, vmax=1, cmap="viridis", edgecolors="white",
-                linewidths=1.2, marker=marker, s=100 if len(contacts) < 20 else 45, zorder=30, **options,
-            )  # fmt: skip
-    return drawn
-
-
-def _kind_keys(contacts: Any) -> list[Any]:
-    """Entries of a legend for the kinds that occur."""
-    kinds = [kind for kind in MARKERS if (contacts["kind"] == kind).any()]
-    return [
-        Line2D([], [], ls="", marker=MARKERS[kind], color=COLOR_INK, label=LABELS[kind]) for kind in kinds
-    ]
-
-
-def _frame(
-    ax: Any, points: Array, camera: tuple[float, float], area: tuple[float, float, float, float]
-) -> None:
-    """Equal scales, no axes; the points (n, 3) fill the ``area`` (left, bottom, width, height)."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.02 * (high - low).max())
-    for set_limits, m, h in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), middle, half, strict=True):
-        set_limits(m - h, m + h)
-    ax.set_box_aspect(half)
-    ax.set_proj_type("persp", focal_length=1.8)
-    ax.view_init(*camera)
-    ax.set_axis_off()
-    ax.patch.set_visible(False)
-    # The points as they appear in the axes, when these are a square; then move and stretch the square.
-    width, height = ax.figure.get_size_inches()
-    ax.set_position([0, 0, 1, width / height])
-    x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
-    seen = ax.transAxes.inverted().transform(ax.transData.transform(np.stack([x, y], axis=1)))
-    (left, bottom), (right, top) = seen.min(axis=0), seen.max(axis=0)
-    side = min(area[2] / (right - left), area[3] * height / width / (top - bottom))  # in widths of the figure
-    x0 = area[0] + 0.5 * area[2] - 0.5 * side * (left + right)
-    y0 = area[1] + 0.5 * area[3] - 0.5 * side * (bottom + top) * width / height
-    ax.set_position([x0, y0, side, side * width / height])
-    for artist in (*ax.collections, *ax.texts):
-        artist.set_clip_on(False)
+    return scatter_by_time(ax, contacts, at, depthshade=False)
 
 
 def _camera(screw: Any, mesh_b: Mesh, normals: Array) -> tuple[float, float]:

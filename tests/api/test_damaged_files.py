@@ -210,9 +210,9 @@ def test_files_of_earlier_versions_are_read(result, race, tmp_path):
 
 
 def test_names_that_are_none(result, race, tmp_path):
-    """``save("c.csv")`` wrote ``c.csv.npz``."""
+    """``save("c.txt")`` wrote ``c.txt.npz``."""
     for found in (result, race):
-        for name in ("c.csv", "c.npz.gz", "c.NPZ", "run.2"):
+        for name in ("c.txt", "c.npz.gz", "c.NPZ", "run.2"):
             with pytest.raises(ValueError, match=r"path: expected a name ending in \.npz"):
                 found.save(tmp_path / name)
         for name in ("", str(tmp_path), f"{tmp_path}/", os.devnull, "a\0b"):

@@ -271,13 +271,13 @@ def test_outputs_that_cannot_be(inputs, tmp_path, capsys):
     for output, expected in (
         ("", "-o: expected a file name"), (tmp_path, "-o: expected a file name"),
         (f"{tmp_path}/", "expected a file"),
-        (tmp_path / "c.csv", "ending in .npz"), (poses, "it is an input of this command"),
+        (tmp_path / "c.txt", "ending in .npz"), (poses, "it is an input of this command"),
         (tmp_path / "poses", "it is an input of this command"),
     ):  # fmt: skip
         code, text = failure(capsys, "run", mesh, mesh, poses, "-o", output, "--plain")
         assert code == 2 and expected in text, output
     np.savez(tmp_path / "race.npz", **demo_race(1))
-    for option, output in (("-o", ""), ("-o", tmp_path / "race.npz"), ("-o", "c.csv"), ("--picture", "")):
+    for option, output in (("-o", ""), ("-o", tmp_path / "race.npz"), ("-o", "c.txt"), ("--picture", "")):
         code, _ = failure(capsys, "race", tmp_path / "race.npz", option, output, "--plain")
         assert code == 2, (option, output)
     code, text = failure(capsys, "screen", mesh, mesh, poses, "-o", "", "--plain")

@@ -1,5 +1,7 @@
 """``gpu-collide race`` from the outside: on a file, on the demo, and on what it cannot use."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -63,8 +65,8 @@ def test_a_file_in_contacts_and_picture_out(race, arrays, tmp_path, capsys):
     assert value(out, "contacts") == str(len(expected))
     hit = len(np.unique(expected.step))
     assert value(out, "steps with contact").startswith(f"{hit} (")
-    assert "faster than driven" in out and "First contacts" in out
-    assert f"{expected.time[0]:.4f}" in out
+    assert "faster than driven" in out and "Encounters" in out
+    assert f"{expected.encounters().first_time[0]:.3f}" in out
     assert "teleport" in out
     assert (tmp_path / "track.png").stat().st_size > 20000
     assert "ready after" in captured.err
@@ -204,7 +206,7 @@ def test_why_nothing_was_found(arrays, tmp_path, capsys):
 
 def test_bodies_that_separate(tmp_path, capsys):
     """A box sinks into another, or comes out of it: then its approach is below 0."""
-    from gpu_collide.cli.race import FIRST_COLUMNS, first_rows
+    from gpu_collide.cli.race import ENCOUNTER_COLUMNS, encounter_rows
 
     box = gc.shapes.box()
     loops = np.array([loop[[0, k, k + 1]] for loop in box.faces for k in (1, 2)])
@@ -218,8 +220,48 @@ def test_bodies_that_separate(tmp_path, capsys):
         run(tmp_path / f"{name}.npz", "-q", "--min-properness", "-1")
         found = gc.load_recording(tmp_path / f"{name}.npz").collide(min_properness=-1.0, backend="cpu")
         assert len(found)
-        approach = float(first_rows(found)[0][FIRST_COLUMNS.index("approach")])
-        assert (approach < 0) == (name == "up") == ("below 0 the bodies separate" in capsys.readouterr().out)
+        row = encounter_rows(found.encounters())[0]
+        approach, out = float(row[ENCOUNTER_COLUMNS.index("approach")]), capsys.readouterr().out
+        assert (approach < 0) == (name == "up") == ("Below 0 the bodies separate" in out)
+        assert ("in touch already" in out) == (name == "up")
+
+
+def test_bodies_of_several_shapes(tmp_path, capsys):
+    """A box and a longer one drive into each other: which is which decides when."""
+    for name, size in (("short", (1, 1, 1)), ("long", (3, 1, 1))):
+        mesh = gc.shapes.box(size)
+        with open(tmp_path / f"{name}.obj", "w") as file:
+            file.writelines("v {} {} {}\n".format(*v) for v in mesh.vertices.tolist())
+            file.writelines("f " + " ".join(str(v + 1) for v in loop) + "\n" for loop in mesh.faces)
+    position = [[[-4.0, 0, 0], [4.0, 0.1, 0.2]], [[0.0, 0, 0], [0.0, 0.1, 0.2]]]
+    quat = np.broadcast_to([1.0, 0, 0, 0], (2, 2, 4))
+    np.savez(tmp_path / "two.npz", time=[0.0, 1.0], position=position, quat_wxyz=quat)
+    meshes = ["--car-mesh", tmp_path / "short.obj", "--car-mesh", tmp_path / "long.obj"]
+    first = []
+    for words in ([], ["--shapes", "0,1"], ["--shapes", "0,0"], ["--shapes", "1,1"]):
+        run(tmp_path / "two.npz", *meshes, *words, "-q", "-o", tmp_path / "found.npz")
+        first.append(gc.TrajectoryContacts.load(tmp_path / "found.npz").time.min())
+    np.testing.assert_allclose(first, [6 / 8, 6 / 8, 7 / 8, 5 / 8])
+    capsys.readouterr()
+    for words, text in (
+        (["--shapes", "0"], "--shapes: expected 2 numbers from 0 to 1"),
+        (["--shapes", "0,2"], "got 0,2"),
+        ([*meshes[:2]], "--shapes: expected 2 numbers from 0 to 2"),
+    ):
+        run(tmp_path / "two.npz", *meshes, *words, "-q", code=2)
+        assert text in capsys.readouterr().err
+
+
+def test_tables_of_contacts_and_encounters(race, tmp_path, capsys):
+    out = [tmp_path / "contacts.csv", tmp_path / "met.json"]
+    run(race, "-q", "-o", out[0], "--encounters", out[1])
+    found = gc.load_recording(race).collide(backend="cpu")
+    assert len(out[0].read_text().splitlines()) == 1 + len(found)
+    rows = json.loads(out[1].read_text())["data"]
+    assert [row["first_time"] for row in rows] == found.encounters().first_time.tolist()
+    assert f"{rows[-1]['last_time']:.3f}" in capsys.readouterr().out
+    run(race, "-q", "--encounters", tmp_path / "met.txt", code=2)
+    assert "--encounters: expected a name ending in .npz, .csv" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["a.npz", "--demo"]])

@@ -10,7 +10,7 @@ import pytest
 import gpu_collide as gc
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("trimesh", "matplotlib", "cupy", "pyopencl", "rich", "scipy", "fcl", "zarr", "pyarrow")
+EXTRAS = ("trimesh", "matplotlib", "cupy", "pyopencl", "rich", "scipy", "fcl", "zarr", "pyarrow", "pandas")
 
 
 def python(code, cwd=ROOT):
