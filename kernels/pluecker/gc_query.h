@@ -72,16 +72,16 @@ GC_FN void gc_found_least(gc_found *t, GC_GLOBAL const gc_real *reals, GC_GLOBAL
     t->b = ints[GC_FOUND_INT_b];
 }
 
-/* A ball about the axis of a turn: how high along it, how far from it; both stay as it turns. */
+/* A ball that turns: how high along the axis it is, and how far from it, which both stay. Its path is a ring. */
 typedef struct {
     gc_real high, far, radius;
     gc_vec at;
-} gc_ball;
+} gc_ring;
 
-GC_FN gc_ball gc_ball_of(const gc_stand *here, gc_vec at, gc_vec sides)
+GC_FN gc_ring gc_ring_of(const gc_stand *here, gc_vec at, gc_vec sides)
 {
     gc_vec from = gc_sub(at, here->pivot), off;
-    gc_ball b;
+    gc_ring b;
     b.high = gc_dot(here->axis, from);
     off = gc_sub(from, gc_scale(here->axis, b.high));
     b.far = GC_SQRT(gc_dot(off, off));
@@ -92,7 +92,7 @@ GC_FN gc_ball gc_ball_of(const gc_stand *here, gc_vec at, gc_vec sides)
 
 /* May a ball that turns up to the tangent `last` of half the angle come as near as `grown` to one that stands? Much cheaper than the
  * boxes that a turn sweeps. */
-GC_FN int gc_ball_comes(const gc_ball *b, const gc_ball *other, gc_real grown, gc_real last)
+GC_FN int gc_ring_comes(const gc_ring *b, const gc_ring *other, gc_real grown, gc_real last)
 {
     gc_real reach = b->radius + other->radius + grown, chord;
     gc_vec apart = gc_sub(b->at, other->at);
@@ -108,7 +108,7 @@ GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
     const gc_trip *w = q->walk;
     int whole = q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF, node = 1, pieces = 1;
     gc_vec low, high;
-    gc_ball leaf;
+    gc_ring leaf;
     if (whole) {
         gc_first_leaf(q, mode, best, 0, q->form.faces);
         return;
@@ -119,7 +119,7 @@ GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
                                          + GC_BOX_STRIDE * ((w->first >> GC_FORM_LEAF) + (1 << w->form.height));
         low = gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]);
         high = gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]);
-        leaf = gc_ball_of(&w->here, gc_scale(gc_add(low, high), GC_R(0.5)), gc_scale(gc_sub(high, low), GC_R(0.5)));
+        leaf = gc_ring_of(&w->here, gc_scale(gc_add(low, high), GC_R(0.5)), gc_scale(gc_sub(high, low), GC_R(0.5)));
     }
     /* a walk without a stack: behind a node comes its neighbour to the right, or that of the first ancestor that has one */
     do {
@@ -132,8 +132,8 @@ GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
                 GC_R(0.5) * ((gc_real)box[2] + (gc_real)box[5]));
             gc_vec sides = gc_make((gc_real)box[3] - at.x, (gc_real)box[4] - at.y, (gc_real)box[5] - at.z);
             if (mode == GC_TURNS) {
-                gc_ball ball = gc_ball_of(&w->here, gc_stand_over(&w->here, at), sides);
-                comes = gc_ball_comes(&ball, &leaf, w->grown, last);
+                gc_ring ring = gc_ring_of(&w->here, gc_stand_over(&w->here, at), sides);
+                comes = gc_ring_comes(&ring, &leaf, w->grown, last);
             } else comes = 1;
             if (comes) {
                 gc_swept_make(&w->here, w->motion, at, sides, w->grown, &part);
