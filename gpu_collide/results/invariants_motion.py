@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
+from gpu_collide.bodies.quaternion import conjugate, cross, multiply, rotate
 from gpu_collide.results.contacts import Kind
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def _dot(a: Array, b: Array) -> Array:
 def _turn(v: Array, angle: Array, x: Array) -> Array:
     """x (n, 3) turned about unit v (n, 3) by angle (n,)."""
     angle = np.asarray(angle)[:, None]
-    across = np.cross(v, x)
-    return x + np.sin(angle) * across + 2 * np.sin(angle / 2) ** 2 * np.cross(v, across)
+    across = cross(v, x)
+    return x + np.sin(angle) * across + 2 * np.sin(angle / 2) ** 2 * cross(v, across)
 
 
 class _Arc:
@@ -106,7 +106,7 @@ class Motion:
         a = table.edge_direction(self.bodies.shape[self.a[k]], found.feature_a[k])
         b = np.zeros((len(found), 3))
         b[k] = table.edge_direction(self.bodies.shape[self.b[k]], found.feature_b[k])
-        across = np.cross(a, self.arc.axes(found.time, b)[k])
+        across = cross(a, self.arc.axes(found.time, b)[k])
         out[k] = np.sqrt(_dot(across, across))
         return out
 
@@ -197,7 +197,7 @@ class Tables:
         low = self.points[self.corners[begin + within]]
         high = self.points[self.corners[begin + (within + 1) % count[owner]]]
         side = high - low
-        inward = np.cross(n[owner], side)
+        inward = cross(n[owner], side)
         outside = -_dot(inward, x[owner] - low) / np.sqrt(_dot(inward, inward))
         np.maximum.at(off, owner, outside)
         return off

@@ -168,7 +168,7 @@ def test_times_against_forty_digits():
 
 
 def test_swapping_the_bodies_mirrors_the_atoms():
-    scene = scenes.FAMILIES["to_180"](2, 40)
+    scene = scenes.FAMILIES["to_180"](2, 20)
     there = oracle.expect(scene).atoms
     scene.pairs = scene.pairs[:, ::-1].copy()
     back = oracle.expect(scene).atoms

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.pluecker._swings import dot, falls_at, swing_of_point, turned_by, value_at
 
 __all__ = [
@@ -89,7 +90,7 @@ def ends_beside(sign, a, b, c, d, normal, met):
         (c, u, back, a, -1),
         (d, u, back, a, 1),
     ):
-        inward = way * sign * np.cross(n, along)
+        inward = way * sign * cross(n, along)
         with np.errstate(divide="ignore", invalid="ignore"):
             inward = inward / np.linalg.norm(inward, axis=-1, keepdims=True)
         still, sine, cosine = swing_of_point(x, inward, corner)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import rotate
+from gpu_collide.bodies.quaternion import cross, rotate
 from gpu_collide.geometry.adjacency import EDGE_FLAT, EDGE_REFLEX
 from gpu_collide.geometry.prepared import kept_with
 
@@ -81,7 +81,7 @@ def features_of(mesh, position, quat):
         normals = planes[faces]
         if mesh.two_sided and count == 2:  # seen from where the two bend outwards
             along = places[ends[:, 1]] - places[ends[:, 0]]
-            back = np.sum(np.cross(normals[:, 0], normals[:, 1]) * along, axis=1) < 0
+            back = np.sum(cross(normals[:, 0], normals[:, 1]) * along, axis=1) < 0
             ends = np.where(back[:, None], ends[:, ::-1], ends)
             normals = np.where(back[:, None, None], -normals, normals)
         edges[count] = which, places[ends], normals

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.pluecker._borders import (
     BESIDE,
     clear_by,
@@ -96,12 +97,12 @@ def vertex_polygon_translation(vertex, vector, polygon, expel, lateral, query=No
     # seen from the vertex, so that its own line goes through the origin
     c = polygon - vertex[..., None, :]
     d = np.roll(c, -1, axis=-2)
-    inward = np.cross(normal[..., None, :], d - c)
+    inward = cross(normal[..., None, :], d - c)
     parts = stretch(inward, -c, vector[..., None, :], expel, lateral)
     fraction, over = stop_over(fraction, [np.moveaxis(part, -1, 0) for part in parts])
     hit = hit & over & (fraction <= 1)
     path = line(np.zeros_like(vector), vector)[..., None, :]
-    width = np.linalg.norm(np.cross(vector[..., None, :], d - c), axis=-1)
+    width = np.linalg.norm(cross(vector[..., None, :], d - c), axis=-1)
     hit = hit & np.all(side(path, line(c, d)) + lateral * width >= 0, axis=-1)
     if query.across is not None:
         # a face behind a border, at the start: over it, or out
@@ -115,23 +116,23 @@ def edge_edge_translation(edge, vector, still, expel, lateral, query=None):
     """a + s u + f v = c + t w, for s, t and f."""
     query = Query.of(query, expel)
     (a, u, m), (c, w, n) = _edge(*edge), _edge(*still)
-    out = np.cross(u, w)
+    out = cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
     rate, gap = dot(out, vector), dot(out, c - a)
     borders = (
-        (np.cross(out, w), a - c, vector), (np.cross(w, out), a + u - c, vector),
-        (np.cross(u, out), c - a, -vector), (np.cross(out, u), c + w - a, -vector),
+        (cross(out, w), a - c, vector), (cross(w, out), a + u - c, vector),
+        (cross(u, out), c - a, -vector), (cross(out, u), c + w - a, -vector),
     )  # fmt: skip
     best: Any = np.inf
     for sign in (1.0, -1.0):
         with np.errstate(divide="ignore", invalid="ignore"):
             approach, distance = -sign * rate, -sign * gap
             fraction = np.maximum((distance - expel * length) / approach, 0)
-            s = dot(c - a, np.cross(vector, w)) / -rate
-            t = dot(c - a, np.cross(vector, u)) / -rate
-            over_s = lateral * np.linalg.norm(np.cross(vector, w), axis=-1) / approach
-            over_t = lateral * np.linalg.norm(np.cross(vector, u), axis=-1) / approach
+            s = dot(c - a, cross(vector, w)) / -rate
+            t = dot(c - a, cross(vector, u)) / -rate
+            over_s = lateral * np.linalg.norm(cross(vector, w), axis=-1) / approach
+            over_t = lateral * np.linalg.norm(cross(vector, u), axis=-1) / approach
         hit = _leads_out(sign, u, n) & _leads_out(sign, w, m) & (length > expel / 8 * longer)
         both = _leads_out(-sign, u, n) & _leads_out(-sign, w, m)  # no behind: past each other they part
         hit = hit & (approach > 0) & (distance >= np.where(both, 0, -query.behind * length)) & (fraction <= 1)
@@ -165,7 +166,7 @@ def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
     for k in range(polygon.shape[-2]):
         c = polygon[..., k, :]
         w = polygon[..., (k + 1) % polygon.shape[-2], :] - c
-        inward = np.cross(normal, w)
+        inward = cross(normal, w)
         hit = hit & (dot(inward, point - c) >= -_slack(motion, inward, approach, lateral))
         with np.errstate(divide="ignore", invalid="ignore"):
             borders.append(swing_of_point(x, inward / np.linalg.norm(inward, axis=-1, keepdims=True), c))
@@ -228,7 +229,7 @@ def _plane(polygon, normal=None):
     first = polygon[..., :1, :]
     spokes = polygon - first
     if normal is None:
-        area = np.sum(np.cross(spokes[..., 1:-1, :], spokes[..., 2:, :]), axis=-2)
+        area = np.sum(cross(spokes[..., 1:-1, :], spokes[..., 2:, :]), axis=-2)
         length = np.linalg.norm(area, axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             normal = np.where(length > 0, area / length, 0)
@@ -257,9 +258,9 @@ def _about_z(turn):
     z = axis * np.where(angle < 0, -1.0, 1.0)[..., None]
     z = z / np.linalg.norm(z, axis=-1, keepdims=True)
     least = np.argmin(np.abs(z), axis=-1)
-    x = np.cross(z, np.eye(3)[least])
+    x = cross(z, np.eye(3)[least])
     x = x / np.linalg.norm(x, axis=-1, keepdims=True)
-    frame = np.stack([x, np.cross(z, x), z], axis=-2)
+    frame = np.stack([x, cross(z, x), z], axis=-2)
 
     def turned(points, more=0, free=False):
         """Points with `more` axes before their last; `free`: vectors, which have no place."""
@@ -326,19 +327,19 @@ def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
     opposite normal would do as well."""
     a, u = turned_by(a, met), turned_by(u, met)
     m = turned_by(m, np.asarray(met)[..., None])
-    out = np.cross(u, w)
+    out = cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
     hit = (length > expel / 8 * longer) & _leads_out(sign, u, n, 4) & _leads_out(sign, w, m, 4)
     both = _leads_out(-sign, u, n, 4) & _leads_out(-sign, w, m, 4)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.where(length[..., None] > 0, out / length[..., None], 0)
-        s, t = dot(np.cross(c - a, w), out), dot(np.cross(c - a, u), out)
+        s, t = dot(cross(c - a, w), out), dot(cross(c - a, u), out)
         point = a + u * np.clip(np.where(length > 0, s / length, 0), 0, 1)[..., None]
     motion = _moving(point)
     approach = np.maximum(np.abs(dot(motion, out)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
-    over_s = _slack(motion, np.cross(out, w), approach, lateral)
-    over_t = _slack(motion, np.cross(out, u), approach, lateral)
+    over_s = _slack(motion, cross(out, w), approach, lateral)
+    over_t = _slack(motion, cross(out, u), approach, lateral)
     hit = hit & (s >= -over_s) & (s <= length + over_s) & (t >= -over_t) & (t <= length + over_t)
     return length, sign * out, hit, both
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.pluecker._features import parted
 from gpu_collide.reference.pluecker.p01_primitives import (
     Query,
@@ -87,7 +88,7 @@ def polygons_seen(x, faces, height):
     if len(numbers):
         up, along = height * normals[:, None], ends[:, 1] - ends[:, 0]
         strip = np.concatenate([ends - up, ends[:, ::-1] + up], axis=1)
-        out = np.cross(along, normals)
+        out = cross(along, normals)
         out = out / np.linalg.norm(out, axis=1, keepdims=True)
         every = (len(x), *strip.shape)
         yield (
@@ -99,7 +100,7 @@ def polygons_seen(x, faces, height):
 def _from_the_front(x, corners, across, two_sided):
     """Polygons (v, k, n, 3) as each vertex sees them, and their normals (v, k, 3); normals across borders."""
     first = corners[:, :1]
-    area = np.cross(corners[:, 1:-1] - first, corners[:, 2:] - first).sum(axis=1)
+    area = cross(corners[:, 1:-1] - first, corners[:, 2:] - first).sum(axis=1)
     normal = area / np.linalg.norm(area, axis=1, keepdims=True)
     back = two_sided & (np.einsum("vkj,kj->vk", x[:, None] - first[None, :, 0], normal) < 0)
     turned = back[..., None, None]
@@ -111,8 +112,8 @@ def _from_the_front(x, corners, across, two_sided):
 def next_on_edge(ends, still, towards):
     """The place on a still edge next to another one, and the normal of both on the side of `towards`."""
     u, w = ends[1] - ends[0], still[1] - still[0]
-    normal = np.cross(u, w)
+    normal = cross(u, w)
     normal = normal / np.linalg.norm(normal)
-    across = np.cross(u, normal)
+    across = cross(u, normal)
     k = np.clip(across @ (ends[0] - still[0]) / (across @ w), 0, 1)
     return still[0] + k * w, normal if normal @ towards >= 0 else -normal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import rotate
+from gpu_collide.bodies.quaternion import cross, rotate
 from gpu_collide.reference.pluecker.p01_primitives import Query, edge_edge_rotation, vertex_polygon_rotation
 from gpu_collide.reference.pluecker.p02_translate import (
     EE,
@@ -57,9 +57,9 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
             for f, a, b in least(when, 1, theirs):
                 there = _turned(ends[a], turn, f)
                 middle = there.mean(axis=0) - still[b].mean(axis=0)
-                motion = np.cross(axis, there - origin).mean(axis=0)
+                motion = cross(axis, there - origin).mean(axis=0)
                 point, normal = next_on_edge(there, still[b], -motion if np.any(motion) else middle)
-                motion = np.cross(axis, point - origin)  # where they meet
+                motion = cross(axis, point - origin)  # where they meet
                 yield f, EE, int(mine[a]), int(theirs[b]), point, normal if normal @ motion <= 0 else -normal
 
 

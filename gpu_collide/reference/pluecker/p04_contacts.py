@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.pluecker.p02_translate import EE, FV, LATERAL, VF, next_on_edge, polygons_seen
 
 __all__ = ["near_points"]
@@ -21,7 +22,7 @@ def near_points(mover, obstacle, distance, expel):
         for numbers, seen, normals, _ in polygons_seen(x, faces, LATERAL * expel):
             gap = np.einsum("vknj,vkj->vkn", x[:, None, None] - seen, normals).min(axis=-1)
             along = np.roll(seen, -1, axis=2) - seen
-            inward = np.cross(normals[:, :, None], along)
+            inward = cross(normals[:, :, None], along)
             inward = inward / np.linalg.norm(inward, axis=-1, keepdims=True)
             beside = np.einsum("vknj,vknj->vkn", x[:, None, None] - seen, inward).min(axis=-1)
             near = (gap >= -expel) & (gap <= distance + expel) & (beside >= -LATERAL * expel)
@@ -41,14 +42,14 @@ def near_points(mover, obstacle, distance, expel):
 def _edges(ends, normals, still, others, distance, expel):
     """Edges that are near each other, of all of one body and all of the other: numbers, normal, distance."""
     u, w = ends[..., 1, :] - ends[..., 0, :], still[..., 1, :] - still[..., 0, :]
-    out = np.cross(u, w)
+    out = cross(u, w)
     length = np.linalg.norm(out, axis=-1)
     crossing = length > expel / 8 * np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
     from_ = ends[..., 0, :] - still[..., 0, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         out = out / length[..., None]
         # from_ + s u = t w + gap out, as areas over the one that u and w span
-        s, t = _dot(np.cross(w, from_), out) / length, _dot(np.cross(u, from_), out) / length
+        s, t = _dot(cross(w, from_), out) / length, _dot(cross(u, from_), out) / length
         over_s, over_t = (LATERAL * expel * np.linalg.norm(x, axis=-1) / length for x in (w, u))
         within = crossing & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
         taken = np.zeros(within.shape, bool)

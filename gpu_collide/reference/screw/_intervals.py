@@ -8,6 +8,8 @@ those cut the step into spans on which no margin changes sign.
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from gpu_collide.bodies.quaternion import cross
+
 DEGREE = 40
 # Sine below which edges are parallel and make no contact.
 PARALLEL = 1e-9
@@ -44,11 +46,11 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
 
     def smooth(s, slack):
         gap, d = screw.flow(pb, s) - pa, screw.turn(db, s)
-        n = np.cross(da, d)
+        n = cross(da, d)
         sine = n[..., 1] if level else np.sum(n * n, axis=-1)
         across = np.array([0.0, 1.0, 0.0]) if level else n
-        along_a = np.sum(np.cross(gap, d) * across, axis=-1)
-        along_b = np.sum(np.cross(gap, da) * across, axis=-1)
+        along_a = np.sum(cross(gap, d) * across, axis=-1)
+        along_b = np.sum(cross(gap, da) * across, axis=-1)
         # Distances along the edges from all four ends, times the sine (level edges) or its square.
         least = PARALLEL if level else PARALLEL**2
         return np.stack(
@@ -71,7 +73,7 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
         )
 
     def sine(s):
-        return np.linalg.norm(np.cross(da, screw.turn(db, s)), axis=-1)
+        return np.linalg.norm(cross(da, screw.turn(db, s)), axis=-1)
 
     return _spans(smooth, margins, slack, screw.moves, sine)
 

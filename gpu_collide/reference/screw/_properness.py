@@ -5,6 +5,8 @@ Sources: Buss, section 5; docs/conventions.md for reflex edges and pits, where t
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
+
 # Properness of the two signs of an edge-edge normal within this is a tie: rounding of its sums, a few 1e-16,
 # with room to spare. Between this and the kernels' wider tie the two may report opposite normals.
 TIE = 1e-12
@@ -110,7 +112,7 @@ def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
         normal = side.normals[faces]
         if turn:
             normal = screw.turn(normal, s[:, None])
-        value = np.sum(np.cross(n, d)[:, None] * normal, axis=-1)
+        value = np.sum(cross(n, d)[:, None] * normal, axis=-1)
         # + for the left face and - for the right one on A, the other way round on B.
         return np.where(sides == 0, 1.0, -1.0) * -side.sign * value, faces >= 0
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
+
 # Sine of the half angle below which there is no turn.
 NO_TURN = 1e-15
 # Cosine of the half angle up to which a turn is a half turn.
@@ -14,7 +16,7 @@ def multiply(p, q):
     """Hamilton product ``p q`` of quaternions (..., 4): first turn by ``q``, then by ``p``."""
     pw, pv, qw, qv = p[..., :1], p[..., 1:], q[..., :1], q[..., 1:]
     w = pw * qw - np.sum(pv * qv, axis=-1, keepdims=True)
-    return np.concatenate([w, pw * qv + qw * pv + np.cross(pv, qv)], axis=-1)
+    return np.concatenate([w, pw * qv + qw * pv + cross(pv, qv)], axis=-1)
 
 
 def conjugate(q):
@@ -25,8 +27,8 @@ def conjugate(q):
 def rotate(q, x):
     """Vectors ``x`` (..., 3) turned by unit quaternions ``q`` (..., 4)."""
     v = q[..., 1:]
-    t = 2.0 * np.cross(v, x)
-    return x + q[..., :1] * t + np.cross(v, t)
+    t = 2.0 * cross(v, x)
+    return x + q[..., :1] * t + cross(v, t)
 
 
 def from_axis_angle(axis, angle):

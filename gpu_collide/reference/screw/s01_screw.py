@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.screw import _quaternion as quat
 
 # In units of the size: a relative motion this small over the whole step is the rounding of poses that move
@@ -91,7 +92,7 @@ def screw_motion(start_a, end_a, start_b, end_b):
         axis = np.where(turning[:, None], axis, along)
         g = np.sum(tau * axis, axis=-1)
         across = tau - g[:, None] * axis
-        u = 0.5 * across + np.cross(axis, tau) / (2.0 * np.tan(0.5 * angle))[:, None]
+        u = 0.5 * across + cross(axis, tau) / (2.0 * np.tan(0.5 * angle))[:, None]
     u = np.where(turning[:, None], u, 0.0)
     bad = ~(ok_a0 & ok_a1 & ok_b0 & ok_b1)
     for array in (axis, u, angle, g):
@@ -277,7 +278,7 @@ def any_across(v):
     """A unit vector at right angles to the unit vector ``v`` (3,)."""
     e = np.zeros(3)
     e[np.argmin(np.abs(v))] = 1.0
-    t = np.cross(v, e)
+    t = cross(v, e)
     return t / np.linalg.norm(t)
 
 
@@ -322,7 +323,7 @@ def screw_of_pair(mesh_a, mesh_b, pose_a0, pose_a1, pose_b0, pose_b1):
         g, W_c, W, kappa, rise, outward = 0.0, length, length, 0.0, 0.0, 0.0
         T = chord / length if length > 0 else np.array([1.0, 0.0, 0.0])
         v = any_across(T)
-    N = np.cross(T, v)
+    N = cross(T, v)
     centre_half = 0.5 * (p0 + p1) + W_c * rise * N
     half = quat.multiply(quat.from_axis_angle(v, 0.5 * theta), q0) if theta > 0 else q0
     if np.hypot(W, g) <= REST * size:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.screw import _intervals
 from gpu_collide.reference.screw._intervals import PARALLEL
 from gpu_collide.reference.screw._properness import (
@@ -118,14 +119,14 @@ def edge_edge_functions(screw, a, b, edges_a, edges_b):
     """
     pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
     pb, db = b.points[b.tables.edges[edges_b, 0]], b.unit[edges_b]
-    ma, mb = np.cross(pa, da), np.cross(pb, db)
+    ma, mb = cross(pa, da), cross(pb, db)
     th, w, g = screw.theta, screw.W, screw.g
     (ax, ay, az), (bx, by, bz) = da.T, db.T
     flat = ax * bx + az * bz
     skew = ax * bz - az * bx
     p = np.stack(
         [
-            np.sum((pb - pa) * np.cross(da, db), axis=1),
+            np.sum((pb - pa) * cross(da, db), axis=1),
             -th * (ax * mb[:, 2] - az * mb[:, 0] + ma[:, 0] * bz - ma[:, 2] * bx) - w * (by * az - ay * bz),
             th * th * (ax * mb[:, 0] + az * mb[:, 2] + ma[:, 0] * bx + ma[:, 2] * bz)
             - w * th * (by * ax + ay * bx),
@@ -246,7 +247,7 @@ def solve_edge_edge(screw, a, b, edges_a, edges_b):
     touch = TOUCH * screw.size
 
     def sine(index, s):
-        return np.linalg.norm(np.cross(a.unit[edges_a[index]], screw.turn(b.unit[edges_b[index]], s)), axis=1)
+        return np.linalg.norm(cross(a.unit[edges_a[index]], screw.turn(b.unit[edges_b[index]], s)), axis=1)
 
     lasting = stays(functions, np.full(len(edges_a), touch), screw, sine)
     index = np.nonzero(~lasting)[0]
@@ -275,18 +276,18 @@ def crossing(screw, a, b, edges_a, edges_b, s):
     pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
     pb = screw.flow(b.points[b.tables.edges[edges_b, 0]], s)
     db = screw.turn(b.unit[edges_b], s)
-    n = np.cross(da, db)
+    n = cross(da, db)
     square = np.sum(n * n, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        along_a = np.sum(np.cross(pb - pa, db) * n, axis=1) / square
-        along_b = np.sum(np.cross(pb - pa, da) * n, axis=1) / square
+        along_a = np.sum(cross(pb - pa, db) * n, axis=1) / square
+        along_b = np.sum(cross(pb - pa, da) * n, axis=1) / square
     return along_a, along_b
 
 
 def edge_doubt(screw, a, b, edges_a, edges_b, s, along_a):
     """`place_doubt` of edge meetings at the times ``s``, so far along A's edges."""
     x = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
-    n = np.cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
+    n = cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
     sine = np.linalg.norm(n, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return place_doubt(screw, x, np.sum(n * screw.omega(x), axis=1) / sine, sine)
@@ -328,7 +329,7 @@ def describe_edges(screw, a, b, edges_a, edges_b, s, along_a, along_b, s_end=Non
     """
     on_a = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
     on_b = b.points[b.tables.edges[edges_b, 0]] + along_b[:, None] * b.unit[edges_b]
-    n = np.cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
+    n = cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
     sine = np.linalg.norm(n, axis=1)
     # A lasting meeting may begin exactly where the edges stop being parallel.
     keep = sine >= (PARALLEL if s_end is None else 0.5 * PARALLEL)
