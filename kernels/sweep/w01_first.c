@@ -6,46 +6,52 @@
  * One work-item per query; w01_keys says in which order they are worked off, which shows in no result. Source: T. Schroeder. Degenerate: no path at all touches nothing.
  */
 
-/* bits of a coordinate of a key */
-#define GC_CAST_BITS 10
+/* bits of a key, at most */
+#define GC_CAST_BITS 30
 
-/* a cell along an axis, of what is scaled to -1..1 */
-GC_FN int gc_cast_cell(gc_real x)
-{
-    gc_real cells = (gc_real)(1 << GC_CAST_BITS), at = (x * GC_R(0.5) + GC_R(0.5)) * cells;
-    return (int)GC_MIN(GC_MAX(at, GC_R(0.0)), cells - GC_R(1.0));
-}
-
-/* Keys along a curve through where paths come into the world and where they leave it: queries next to each other in this
- * order walk through the same nodes. */
+/* Keys along a curve through the middles of what paths do within the world: queries next to each other in this order walk through
+ * the same nodes. Cells have the same sides, so that a flat world spends no bits on its height. */
 GC_KERNEL void w01_keys(
     int n,
+    int bits,                          /* of a key, from the curve's coarsest on */
     GC_GLOBAL const gc_real *frame_in, /* (GC_COURSE_STRIDE,) */
     GC_GLOBAL const gc_real *start_in, /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,  /* (n, 3) */
-    GC_GLOBAL gc_long *keys_out)       /* (n,) not negative */
+    GC_GLOBAL int *keys_out)           /* (n,) below 1 << bits */
 {
+    gc_real low[3], size[3], most = GC_R(0.0);
+    for (int k = 0; k < 3; ++k) {
+        low[k] = frame_in[GC_COURSE_low + k];
+        size[k] = GC_MAX(frame_in[GC_COURSE_high + k] - low[k], GC_R(0.0));
+        most = GC_MAX(most, size[k]);
+    }
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        gc_real first = GC_R(0.0), until = GC_R(1.0);
-        int cells[6];
-        gc_long key = 0;
+        gc_real first = GC_R(0.0), until = GC_R(1.0), at[3], side = GC_R(0.5) * most;
+        int key = 0, left = bits;
         for (int k = 0; k < 3; ++k) {
             gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
             gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
-            gc_real a = (frame_in[GC_COURSE_low + k] - o) / v, b = (frame_in[GC_COURSE_high + k] - o) / v;
+            gc_real a = (low[k] - o) / v, b = (low[k] + size[k] - o) / v;
+            at[k] = o - low[k];
             if (!(v != GC_R(0.0))) continue;
             first = GC_MAX(GC_MIN(a, b), first);
             until = GC_MIN(GC_MAX(a, b), until);
         }
-        until = GC_MAX(first, until);
-        for (int k = 0; k < 3; ++k) {
-            gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
-            gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
-            cells[k] = gc_cast_cell(o + first * v);
-            cells[3 + k] = gc_cast_cell(o + until * v);
+        first = GC_R(0.5) * (first + GC_MAX(first, until));
+        for (int k = 0; k < 3; ++k) at[k] += first * path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
+        /* an axis has bits from where cells are smaller than the world is along it */
+        for (int level = 0; level < GC_CAST_BITS && left > 0; ++level) {
+            for (int k = 0; k < 3 && left > 0; ++k) {
+                if (!(size[k] > side)) continue;
+                key <<= 1;
+                left -= 1;
+                if (at[k] >= side) {
+                    key |= 1;
+                    at[k] -= side;
+                }
+            }
+            side *= GC_R(0.5);
         }
-        for (int bit = GC_CAST_BITS - 1; bit >= 0; --bit)
-            for (int k = 0; k < 6; ++k) key = key << 1 | (gc_long)(cells[k] >> bit & 1);
         keys_out[i] = key;
     }
 }
@@ -75,8 +81,14 @@ GC_KERNEL void w01_first(
     GC_GLOBAL const gc_real *balls_in,     /* (balls, 3) or none */
     GC_GLOBAL const int *cluster_in,       /* (n,) or none */
     GC_GLOBAL const int *cluster_start_in, /* (clusters + 1,) or none */
-    GC_GLOBAL int *caught_out,             /* (n, GC_CATCH_STRIDE); kind GC_FEATURE_NONE: nothing */
-    GC_GLOBAL gc_real *told_out)           /* (n, GC_CATCH_REAL_STRIDE) */
+    GC_GLOBAL int *body_out,               /* (n,) -1 where nothing is touched, as for the next two */
+    GC_GLOBAL int *face_out,               /* (n,) as GC_CATCH_COLUMNS has it, also the next two */
+    GC_GLOBAL int *number_out,             /* (n,) */
+    GC_GLOBAL int *sphere_out,             /* (n,) */
+    GC_GLOBAL gc_uchar *feature_out,       /* (n,) GC_FEATURE_* */
+    GC_GLOBAL gc_real *time_out,           /* (n,) 1 where nothing is touched */
+    GC_GLOBAL gc_real *point_out,          /* (n, 3) 0 where nothing is touched, as the next */
+    GC_GLOBAL gc_real *normal_out)         /* (n, 3) */
 {
     gc_course w = gc_course_of(
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
@@ -84,24 +96,29 @@ GC_KERNEL void w01_first(
     gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
-        GC_GLOBAL int *to = caught_out + GC_CATCH_STRIDE * (gc_long)i;
-        GC_GLOBAL gc_real *told = told_out + GC_CATCH_REAL_STRIDE * (gc_long)i;
-        const gc_catch *from;
-        gc_real out[GC_CATCH_REAL_STRIDE];
+        gc_real told[GC_CATCH_REAL_STRIDE];
         gc_net net;
-        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, to, told);
+        /* what a net is given room for is not used: the best touch alone is told */
+        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, body_out, time_out);
         gc_cast_through(&w, &q, i, &net);
-        from = &net.best;
-        GC_STORE(GC_CATCH, GC_CATCH)
-        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) out[k] = GC_R(0.0);
-        out[GC_CATCH_REAL_time] = GC_R(1.0);
+        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = GC_R(0.0);
+        told[GC_CATCH_REAL_time] = GC_R(1.0);
         if (net.best.kind != GC_FEATURE_NONE) {
             int begin;
             gc_ball b;
             gc_cast_balls(&q, i, &begin);
             gc_cast_ball(&q, i, begin + net.best.ball, &b);
-            gc_catch_tell(&w, &b, &net.best, out);
+            gc_catch_tell(&w, &b, &net.best, told);
         }
-        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = out[k];
+        body_out[i] = net.best.body;
+        face_out[i] = net.best.face;
+        number_out[i] = net.best.number;
+        sphere_out[i] = net.best.ball;
+        feature_out[i] = (gc_uchar)net.best.kind;
+        time_out[i] = told[GC_CATCH_REAL_time];
+        for (int k = 0; k < 3; ++k) {
+            point_out[3 * i + k] = told[GC_CATCH_REAL_point + k];
+            normal_out[3 * i + k] = told[GC_CATCH_REAL_normal + k];
+        }
     }
 }

@@ -124,7 +124,7 @@ def block_of(kind, k, size, seed, precision, **options):
 
 
 def crowd(kind, count, seed=SEED, block=BLOCK, precision="mixed", kept=None, **options):
-    """`Tally` of about `count` casts; with `kept`, a file, those that it has of this kind are not run again."""
+    """`Tally` of about `count` casts; those of this kind that the file `kept` has are not run again."""
     tally, k = Tally(), 0
     done = _read(kept, kind, seed, block, precision, options)
     while tally.casts < count:
