@@ -9,18 +9,16 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline.grounds import grounds_for, obstacles
+from gpu_collide.pipeline.grounds import grounds_for, key_bits, obstacles
 from gpu_collide.pipeline.run import Run, TooLarge
 
 __all__ = ["Sweep", "World"]
 
 CATCH, CATCH_REAL = (sources.record(name) for name in ("catch", "catch_real"))
 #: Queries that are worked off at a time; on a processor as many as its caches hold with their results.
-PIECE, PIECE_IN_CACHES = 1 << 20, 1 << 16
+PIECE, PIECE_IN_CACHES = 1 << 20, 1 << 18
 #: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
 MANY, LARGE = 2048, 1 << 15
-#: Bits of the keys that order them; a processor sorts 16 fastest.
-KEY_BITS, KEY_BITS_IN_CACHES = 30, 16
 NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
 #: Of each result of `Sweep.first`: its dtype (None: that of reals) and its columns.
 FIRST = {
@@ -199,10 +197,9 @@ class Sweep:
         run, be = self.run, self.backend
         if n < MANY or world.buffers["nodes_in"].size < LARGE:
             return run.to_device(np.arange(n, dtype=np.int32))
-        bits = KEY_BITS_IN_CACHES if be.serial_groups else KEY_BITS
         keys = be.empty(n, np.int32)
-        run.launch("w01_keys", n, world.buffers, ways, n=n, bits=bits, keys_out=keys)
-        return be.argsort(keys, bits)
+        run.launch("w01_keys", n, world.buffers, ways, n=n, keys_out=keys)
+        return be.argsort(keys, key_bits(be))
 
     def _read(self, world, caught, told, n=None):
         """Results to the host."""

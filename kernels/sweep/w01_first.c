@@ -6,51 +6,38 @@
  * One work-item per query; w01_keys says in which order they are worked off, which shows in no result. Source: T. Schroeder. Degenerate: no path at all touches nothing.
  */
 
-/* bits of a key, at most */
-#define GC_CAST_BITS 30
+/* cells of a key along an axis */
+#define GC_CAST_CELLS 1024
 
 /* Keys along a curve through the middles of what paths do within the world: queries next to each other in this order walk through
- * the same nodes. Cells have the same sides, so that a flat world spends no bits on its height. */
+ * the same nodes. */
 GC_KERNEL void w01_keys(
     int n,
-    int bits,                          /* of a key, from the curve's coarsest on */
     GC_GLOBAL const gc_real *frame_in, /* (GC_COURSE_STRIDE,) */
+    GC_GLOBAL const gc_real *cells_in, /* (9,) borders of the cells, least and greatest, and cells per length of each axis */
+    GC_GLOBAL const int *spread_in,    /* (3, GC_CAST_CELLS) what each cell of an axis is in a key */
     GC_GLOBAL const gc_real *start_in, /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,  /* (n, 3) */
-    GC_GLOBAL int *keys_out)           /* (n,) below 1 << bits */
+    GC_GLOBAL int *keys_out)           /* (n,) not negative */
 {
-    gc_real low[3], size[3], most = GC_R(0.0);
-    for (int k = 0; k < 3; ++k) {
-        low[k] = frame_in[GC_COURSE_low + k];
-        size[k] = GC_MAX(frame_in[GC_COURSE_high + k] - low[k], GC_R(0.0));
-        most = GC_MAX(most, size[k]);
-    }
+    gc_real shrink = frame_in[GC_COURSE_shrink];
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        gc_real first = GC_R(0.0), until = GC_R(1.0), at[3], side = GC_R(0.5) * most;
-        int key = 0, left = bits;
+        gc_real first = GC_R(0.0), until = GC_R(1.0), o[3], v[3];
+        int key = 0;
         for (int k = 0; k < 3; ++k) {
-            gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
-            gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
-            gc_real a = (low[k] - o) / v, b = (low[k] + size[k] - o) / v;
-            at[k] = o - low[k];
-            if (!(v != GC_R(0.0))) continue;
-            first = GC_MAX(GC_MIN(a, b), first);
-            until = GC_MIN(GC_MAX(a, b), until);
+            gc_real low = cells_in[k], high = cells_in[3 + k], per;
+            o[k] = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * shrink;
+            v[k] = path_in[3 * i + k] * shrink;
+            per = GC_R(1.0) / (v[k] != GC_R(0.0) ? v[k] : GC_R(1e-30));
+            low = (low - o[k]) * per;
+            high = (high - o[k]) * per;
+            first = GC_MAX(GC_MIN(low, high), first);
+            until = GC_MIN(GC_MAX(low, high), until);
         }
         first = GC_R(0.5) * (first + GC_MAX(first, until));
-        for (int k = 0; k < 3; ++k) at[k] += first * path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
-        /* an axis has bits from where cells are smaller than the world is along it */
-        for (int level = 0; level < GC_CAST_BITS && left > 0; ++level) {
-            for (int k = 0; k < 3 && left > 0; ++k) {
-                if (!(size[k] > side)) continue;
-                key <<= 1;
-                left -= 1;
-                if (at[k] >= side) {
-                    key |= 1;
-                    at[k] -= side;
-                }
-            }
-            side *= GC_R(0.5);
+        for (int k = 0; k < 3; ++k) {
+            gc_real cell = (o[k] + first * v[k] - cells_in[k]) * cells_in[6 + k];
+            key |= spread_in[GC_CAST_CELLS * k + (int)GC_MIN(GC_MAX(cell, GC_R(0.0)), GC_R(1023.0))];
         }
         keys_out[i] = key;
     }
@@ -98,6 +85,18 @@ GC_KERNEL void w01_first(
         int i = todo_in[j];
         gc_real told[GC_CATCH_REAL_STRIDE];
         gc_net net;
+        int soon = todo_in[j + 8 < n ? j + 8 : j];
+        GC_FETCH(start_in + 3 * soon);
+        GC_FETCH(path_in + 3 * soon);
+        if (form == GC_CAST_SPHERES) GC_FETCH(radius_in + soon);
+        GC_FETCH(body_out + soon);
+        GC_FETCH(face_out + soon);
+        GC_FETCH(number_out + soon);
+        GC_FETCH(sphere_out + soon);
+        GC_FETCH(feature_out + soon);
+        GC_FETCH(time_out + soon);
+        GC_FETCH(point_out + 3 * soon);
+        GC_FETCH(normal_out + 3 * soon);
         /* what a net is given room for is not used: the best touch alone is told */
         gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, body_out, time_out);
         gc_cast_through(&w, &q, i, &net);
