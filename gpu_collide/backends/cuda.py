@@ -259,7 +259,7 @@ class CudaBackend(Backend):
         return out
 
     @_translating
-    def argsort(self, keys: Buffer) -> Buffer:
+    def argsort(self, keys: Buffer, bits: int = 64) -> Buffer:
         # The last row sorts first; between equals the places decide, whatever CuPy's sort does with equals.
         cp, keys = self._cupy, keys.reshape(-1)
         if keys.size == 0:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["SAMPLE", "codes", "cube", "sample"]
+__all__ = ["SAMPLE", "codes", "cube", "sample", "spread"]
 
 SAMPLE = 4096  # centres that the cube of the codes is taken from
 CORE = (2, 98)  # percentiles of the sample between which the codes have their cells
@@ -54,6 +54,42 @@ def codes(centres: Any, bits: int, origin: Any, side: Any) -> Array:
         cell = np.clip(np.floor((x - low) * per_length), 0.0, 2.0**bits - 1.0)
         code = code << 1 | _spread(cell.astype(np.int64))
     return code
+
+
+def spread(sides: Array, bits: int, cells: int) -> tuple[Array, Array]:
+    """A curve of codes of so many bits over a box, in cells as near to cubes as it goes: a flat box spends no
+    bits on its height.
+
+    Parameters
+    ----------
+    sides : (3,) float64
+        Of the box.
+    bits : int
+    cells : int
+        At most so many along an axis, a power of two.
+
+    Returns
+    -------
+    per_length : (3,) float64
+        Cells per length of each axis; 0 where there is one.
+    table : (3, cells) int32
+        What each cell of each axis adds to a code.
+    """
+    places: list[list[int]] = [[], [], []]  # of the bits of each axis, from the highest
+    side, per_length = 0.5 * float(np.max(sides)), np.zeros(3)
+    most, made = cells.bit_length() - 1, 0
+    for _ in range(64):
+        for k in np.flatnonzero(np.asarray(sides) > side):
+            if made < bits and len(places[k]) < most:
+                places[k].append(bits - 1 - made)
+                made, per_length[k] = made + 1, 1.0 / side
+        side *= 0.5
+    table = np.zeros((3, cells), np.int64)
+    for row, own in zip(table, places, strict=True):
+        cell = np.minimum(np.arange(cells), (1 << len(own)) - 1)
+        for k, place in enumerate(reversed(own)):
+            row |= (cell >> k & 1) << place
+    return per_length, table.astype(np.int32)
 
 
 def _spread(v: Array) -> Array:

@@ -14,7 +14,7 @@ from gpu_collide.geometry import morton, prepared
 from gpu_collide.geometry.wide import WIDE, wide_tree, widened
 from gpu_collide.pipeline.tables import MeshSets
 
-__all__ = ["GroundTables", "Obstacles", "build_grounds", "grounds_for", "obstacles"]
+__all__ = ["GroundTables", "Obstacles", "build_grounds", "grounds_for", "key_bits", "obstacles"]
 
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
     sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "course")
@@ -23,6 +23,8 @@ HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
 FAR = 1e30
 #: Bits of a Morton code on each axis.
 BITS = 21
+#: Cells of the keys that order queries, along an axis (``GC_CAST_CELLS``), and bits of a key.
+CELLS, KEY_BITS = 1024, 30
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,9 @@ def obstacles(bodies, backend, precision):
     shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
     frame = np.zeros(COURSE.stride)
     frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
+    frame[COURSE["alone"]] = len(valid) == 1
+    inner = np.array([low - middle, high - middle]) * shrink
+    per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
     local = boxes.copy()
     local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
     order = _order(local, finite)
@@ -154,9 +159,16 @@ def obstacles(bodies, backend, precision):
         "crowd_kids_in": kids,
         "order_in": valid[order].astype(np.int32),
         "frame_in": frame.astype(real),
+        "cells_in": np.concatenate([*inner, per_length]).astype(real),
+        "spread_in": spread,
     }
     placed, nbytes = _placed(host, backend)
     return Obstacles(placed, shift, nbytes)
+
+
+def key_bits(backend):
+    """Bits of the keys by which queries are put in order; a processor sorts 16 fastest."""
+    return 16 if backend.serial_groups else KEY_BITS
 
 
 def _placed(host, backend):

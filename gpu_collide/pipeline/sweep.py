@@ -9,17 +9,22 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline.grounds import grounds_for, obstacles
+from gpu_collide.pipeline.grounds import grounds_for, key_bits, obstacles
 from gpu_collide.pipeline.run import Run, TooLarge
 
 __all__ = ["Sweep", "World"]
 
 CATCH, CATCH_REAL = (sources.record(name) for name in ("catch", "catch_real"))
-#: Queries that are worked off at a time.
-PIECE = 1 << 20
+#: Queries that are worked off at a time; on a processor as many as its caches hold with their results.
+PIECE, PIECE_IN_CACHES = 1 << 20, 1 << 18
 #: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
 MANY, LARGE = 2048, 1 << 15
 NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
+#: Of each result of `Sweep.first`: its dtype (None: that of reals) and its columns.
+FIRST = {
+    "body": (np.int32, 1), "face": (np.int32, 1), "number": (np.int32, 1), "sphere": (np.int32, 1),
+    "feature": (np.uint8, 1), "time": (None, 1), "point": (None, 3), "normal": (None, 3),
+}  # fmt: skip
 
 
 class World(NamedTuple):
@@ -98,19 +103,27 @@ class Sweep:
         """
         n, run, be = len(casts), self.run, self.backend
         found = _results(n)
-        each = (6 + 4 + 3 + CATCH_REAL.stride) * run.real.itemsize + 4 * (2 + CATCH.stride)
+        each = (6 + 4 + 3) * run.real.itemsize + 4 * 2 + sum(
+            columns * np.dtype(dtype or run.real).itemsize for dtype, columns in FIRST.values()
+        )
+        size = min(max(1, run.room.fits(each)), PIECE_IN_CACHES if be.serial_groups else PIECE)
+        outs: dict = {}
 
         def some(at, stop):
             part, k = slice(at, stop), stop - at
-            caught, told = be.empty(k * CATCH.stride, np.int32), be.empty(k * CATCH_REAL.stride, run.real)
-            run.launch(
-                "w01_first", k, world.buffers, self._queries(world, casts, part), n=k, any=int(any_hit),
-                two_sided=int(two_sided), buffer=buffer, caught_out=caught, told_out=told,
-            )  # fmt: skip
-            for name, array in self._read(world, caught, told).items():
-                found[name][part] = array
+            if not outs or outs["time_out"].size != k:
+                outs.update({f"{name}_out": be.empty(k * columns, dtype or run.real)
+                             for name, (dtype, columns) in FIRST.items()})  # fmt: skip
+            run.launch("w01_first", k, world.buffers, self._queries(world, casts, part), outs, n=k,
+                       any=int(any_hit), two_sided=int(two_sided), buffer=buffer)  # fmt: skip
+            for name, (_, columns) in FIRST.items():
+                host = be.to_host(outs[f"{name}_out"])
+                found[name][part] = host if columns == 1 else host.reshape(-1, columns)
+            if world.shift.any():
+                hit = found["feature"][part] > 0
+                np.add(found["point"][part], world.shift, out=found["point"][part], where=hit[:, None])
 
-        run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
+        run.room.pieces(n, size, some)
         return found
 
     def all(self, world, casts, two_sided, buffer):
@@ -184,9 +197,9 @@ class Sweep:
         run, be = self.run, self.backend
         if n < MANY or world.buffers["nodes_in"].size < LARGE:
             return run.to_device(np.arange(n, dtype=np.int32))
-        keys = be.empty(n, np.int64)
+        keys = be.empty(n, np.int32)
         run.launch("w01_keys", n, world.buffers, ways, n=n, keys_out=keys)
-        return be.argsort(keys)
+        return be.argsort(keys, key_bits(be))
 
     def _read(self, world, caught, told, n=None):
         """Results to the host."""

@@ -147,6 +147,7 @@ GC_FN int gc_group_add_(int *p, int v)
 #define GC_BIT_COUNT(x) __builtin_popcount(x)
 #define GC_LEADING_ZEROS(x) __builtin_clz(x)
 #define GC_ALIGNED
+#define GC_FETCH(p) __builtin_prefetch(p)
 #define GC_SERIAL_GROUPS 1
 typedef long long gc_long;
 #define GC_FLOAT_FN(name) __builtin_##name##f
@@ -156,6 +157,11 @@ typedef long long gc_long;
 
 #else
 #error "gc_platform.h knows CUDA C++, OpenCL C and C by gcc or clang; this compiler is none of them"
+#endif
+
+/* will soon be read: worth saying where one thread works off items that lie apart */
+#ifndef GC_FETCH
+#define GC_FETCH(p) ((void)0)
 #endif
 
 #ifndef GC_DOUBLE_FN

@@ -80,12 +80,13 @@ typedef struct {
 } gc_course;
 
 /* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
-#define GC_COURSE_STRIDE 10
+#define GC_COURSE_STRIDE 11
 #define GC_COURSE_COLUMNS(ONE, MANY, X) \
     MANY(X, middle, 3) \
     ONE(X, shrink) \
     MANY(X, low, 3) \
-    MANY(X, high, 3)
+    MANY(X, high, 3) \
+    ONE(X, alone) /* not 0: the world has one body, the first in its order */
 GC_RECORD(GC_COURSE)
 
 GC_FN gc_course gc_course_of(

@@ -26,24 +26,23 @@ GC_FN int gc_turn_sign(gc_real ax, gc_real ay, gc_real bx, gc_real by)
     return p > q ? 1 : (p < q ? -1 : 0);
 }
 
-/* A corner as one sees it who looks along the way: where it is beside it, and when the way is level with it. The same
+/* A corner as one sees it who looks along the way: where it is beside it, and how far along an axis. The same
  * numbers for all faces at the corner: what they share, they share exactly. */
 typedef struct {
-    gc_real x, y, time;
+    gc_real x, y, z;
 } gc_sight;
 
 GC_FN gc_sight gc_sight_of(const gc_lens *v, gc_vec p)
 {
-    gc_real z = gc_axis(p, v->kz);
     gc_sight s;
-    s.x = gc_axis(p, v->kx) - v->sx * z;
-    s.y = gc_axis(p, v->ky) - v->sy * z;
-    s.time = z / gc_axis(v->way, v->kz);
+    s.z = gc_axis(p, v->kz);
+    s.x = gc_axis(p, v->kx) - v->sx * s.z;
+    s.y = gc_axis(p, v->ky) - v->sy * s.z;
     return s;
 }
 
 /* Which side of a polygon of so many corners the way goes through: 1 from the front to the back, -1 the other way, 0: it passes
- * beside, or lies in it. Cut into triangles from its first corner; signs are exact, so that of two triangles with a common
+ * beside, or lies in it. Between which times the way is level with it. Cut into triangles from its first corner; signs are exact, so that of two triangles with a common
  * edge at least one has the way, whatever rounding did to the corners. */
 GC_FN int gc_sight_through(
     const gc_course *w,
@@ -57,18 +56,21 @@ GC_FN int gc_sight_through(
     gc_sight a = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, corner)));
     gc_sight b = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, corner + 1)));
     int before = gc_turn_sign(a.x, a.y, b.x, b.y), found = 0;
-    *first = GC_MIN(a.time, b.time);
-    *until = GC_MAX(a.time, b.time);
+    gc_real low = GC_MIN(a.z, b.z), high = GC_MAX(a.z, b.z), along = gc_axis(v->way, v->kz);
     for (int k = corner + 2; k < last; ++k) {
         gc_sight c = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, k)));
         int across = gc_turn_sign(b.x, b.y, c.x, c.y), after = gc_turn_sign(c.x, c.y, a.x, a.y);
         int some = (before | across | after) != 0;
         if (some && before <= 0 && across <= 0 && after <= 0) found = 1;
         if (some && before >= 0 && across >= 0 && after >= 0) found = found ? found : -1;
-        *first = GC_MIN(*first, c.time);
-        *until = GC_MAX(*until, c.time);
+        low = GC_MIN(low, c.z);
+        high = GC_MAX(high, c.z);
         before = -after;
         b = c;
+    }
+    if (found != 0) {
+        *first = (along > GC_R(0.0) ? low : high) / along;
+        *until = (along > GC_R(0.0) ? high : low) / along;
     }
     return found;
 }

@@ -234,31 +234,37 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
     gc_real low[3], high[3], shrink = frame[GC_COURSE_shrink], axes[9];
     gc_vec sides;
     gc_dart d;
-    int n = 0;
+    int n = 0, next = 0, behind = frame[GC_COURSE_alone] > GC_R(0.0);
     for (int k = 0; k < 3; ++k) {
         low[k] = frame[GC_COURSE_low + k];
         high[k] = frame[GC_COURSE_high + k];
     }
     if (!b->round) gc_ball_axes(b, gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), axes);
     sides = gc_scale(gc_ball_sides(b, axes), shrink);
-    if (!gc_dart_make(
-            gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
-            gc_net_last(net), &d))
-        return;
-    stack[0] = 0;
-    when[n++] = GC_F(0.0);
-    while (n > 0) {
+    if (!behind) {
+        if (!gc_dart_make(
+                gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
+                gc_net_last(net), &d))
+            return;
+        stack[0] = 0;
+        when[n++] = GC_F(0.0);
+    }
+    while (n > 0 || next < behind) {
         int kid;
-        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+        gc_raster last, times[GC_WIDE_KIDS];
+        if (next < behind) { /* bodies of a leaf */
+            gc_walk_body(w, b, w->order[next++], ball, stack, when, n, net);
+            if (gc_net_ends(net)) return;
+            continue;
+        }
+        last = gc_dart_time(&d, gc_net_last(net));
         n -= 1;
         if (when[n] > last) continue;
         kid = stack[n];
         if (kid < 0) {
-            int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF, count = (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
-            for (int k = first; k < first + count; ++k) {
-                gc_walk_body(w, b, w->order[k], ball, stack, when, n, net);
-                if (gc_net_ends(net)) return;
-            }
+            int leaf = -1 - kid;
+            next = leaf >> GC_WIDE_LEAF;
+            behind = next + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
             continue;
         }
         gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);

@@ -105,11 +105,12 @@ GC_FN void gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_ra
 GC_FN int gc_wide_push(GC_GLOBAL const int *kids, const gc_raster *times, int *stack, gc_raster *when, int n)
 {
     int base = n;
-    for (int k = 0; k < GC_WIDE_KIDS; ++k) {
+    gc_uint some = 0;
+    for (int k = 0; k < GC_WIDE_KIDS; ++k) some |= (gc_uint)(times[k] < GC_WIDE_NEVER) << k;
+    while (some != 0u) {
+        int k = 31 - GC_LEADING_ZEROS(some), i = n, kid = kids[k];
         gc_raster t = times[k];
-        int i = n, kid;
-        if (!(t < GC_WIDE_NEVER)) continue;
-        kid = kids[k];
+        some &= ~((gc_uint)1 << k);
         while (i > base && when[i - 1] < t) {
             when[i] = when[i - 1];
             stack[i] = stack[i - 1];

@@ -6,46 +6,39 @@
  * One work-item per query; w01_keys says in which order they are worked off, which shows in no result. Source: T. Schroeder. Degenerate: no path at all touches nothing.
  */
 
-/* bits of a coordinate of a key */
-#define GC_CAST_BITS 10
+/* cells of a key along an axis */
+#define GC_CAST_CELLS 1024
 
-/* a cell along an axis, of what is scaled to -1..1 */
-GC_FN int gc_cast_cell(gc_real x)
-{
-    gc_real cells = (gc_real)(1 << GC_CAST_BITS), at = (x * GC_R(0.5) + GC_R(0.5)) * cells;
-    return (int)GC_MIN(GC_MAX(at, GC_R(0.0)), cells - GC_R(1.0));
-}
-
-/* Keys along a curve through where paths come into the world and where they leave it: queries next to each other in this
- * order walk through the same nodes. */
+/* Keys along a curve through the middles of what paths do within the world: queries next to each other in this order walk through
+ * the same nodes. */
 GC_KERNEL void w01_keys(
     int n,
     GC_GLOBAL const gc_real *frame_in, /* (GC_COURSE_STRIDE,) */
+    GC_GLOBAL const gc_real *cells_in, /* (9,) borders of the cells, least and greatest, and cells per length of each axis */
+    GC_GLOBAL const int *spread_in,    /* (3, GC_CAST_CELLS) what each cell of an axis is in a key */
     GC_GLOBAL const gc_real *start_in, /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,  /* (n, 3) */
-    GC_GLOBAL gc_long *keys_out)       /* (n,) not negative */
+    GC_GLOBAL int *keys_out)           /* (n,) not negative */
 {
+    gc_real shrink = frame_in[GC_COURSE_shrink];
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        gc_real first = GC_R(0.0), until = GC_R(1.0);
-        int cells[6];
-        gc_long key = 0;
+        gc_real first = GC_R(0.0), until = GC_R(1.0), o[3], v[3];
+        int key = 0;
         for (int k = 0; k < 3; ++k) {
-            gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
-            gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
-            gc_real a = (frame_in[GC_COURSE_low + k] - o) / v, b = (frame_in[GC_COURSE_high + k] - o) / v;
-            if (!(v != GC_R(0.0))) continue;
-            first = GC_MAX(GC_MIN(a, b), first);
-            until = GC_MIN(GC_MAX(a, b), until);
+            gc_real low = cells_in[k], high = cells_in[3 + k], per;
+            o[k] = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * shrink;
+            v[k] = path_in[3 * i + k] * shrink;
+            per = GC_R(1.0) / (v[k] != GC_R(0.0) ? v[k] : GC_R(1e-30));
+            low = (low - o[k]) * per;
+            high = (high - o[k]) * per;
+            first = GC_MAX(GC_MIN(low, high), first);
+            until = GC_MIN(GC_MAX(low, high), until);
         }
-        until = GC_MAX(first, until);
+        first = GC_R(0.5) * (first + GC_MAX(first, until));
         for (int k = 0; k < 3; ++k) {
-            gc_real o = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * frame_in[GC_COURSE_shrink];
-            gc_real v = path_in[3 * i + k] * frame_in[GC_COURSE_shrink];
-            cells[k] = gc_cast_cell(o + first * v);
-            cells[3 + k] = gc_cast_cell(o + until * v);
+            gc_real cell = (o[k] + first * v[k] - cells_in[k]) * cells_in[6 + k];
+            key |= spread_in[GC_CAST_CELLS * k + (int)GC_MIN(GC_MAX(cell, GC_R(0.0)), GC_R(1023.0))];
         }
-        for (int bit = GC_CAST_BITS - 1; bit >= 0; --bit)
-            for (int k = 0; k < 6; ++k) key = key << 1 | (gc_long)(cells[k] >> bit & 1);
         keys_out[i] = key;
     }
 }
@@ -75,8 +68,14 @@ GC_KERNEL void w01_first(
     GC_GLOBAL const gc_real *balls_in,     /* (balls, 3) or none */
     GC_GLOBAL const int *cluster_in,       /* (n,) or none */
     GC_GLOBAL const int *cluster_start_in, /* (clusters + 1,) or none */
-    GC_GLOBAL int *caught_out,             /* (n, GC_CATCH_STRIDE); kind GC_FEATURE_NONE: nothing */
-    GC_GLOBAL gc_real *told_out)           /* (n, GC_CATCH_REAL_STRIDE) */
+    GC_GLOBAL int *body_out,               /* (n,) -1 where nothing is touched, as for the next two */
+    GC_GLOBAL int *face_out,               /* (n,) as GC_CATCH_COLUMNS has it, also the next two */
+    GC_GLOBAL int *number_out,             /* (n,) */
+    GC_GLOBAL int *sphere_out,             /* (n,) */
+    GC_GLOBAL gc_uchar *feature_out,       /* (n,) GC_FEATURE_* */
+    GC_GLOBAL gc_real *time_out,           /* (n,) 1 where nothing is touched */
+    GC_GLOBAL gc_real *point_out,          /* (n, 3) 0 where nothing is touched, as the next */
+    GC_GLOBAL gc_real *normal_out)         /* (n, 3) */
 {
     gc_course w = gc_course_of(
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
@@ -84,24 +83,41 @@ GC_KERNEL void w01_first(
     gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
-        GC_GLOBAL int *to = caught_out + GC_CATCH_STRIDE * (gc_long)i;
-        GC_GLOBAL gc_real *told = told_out + GC_CATCH_REAL_STRIDE * (gc_long)i;
-        const gc_catch *from;
-        gc_real out[GC_CATCH_REAL_STRIDE];
+        gc_real told[GC_CATCH_REAL_STRIDE];
         gc_net net;
-        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, to, told);
+        int soon = todo_in[j + 8 < n ? j + 8 : j];
+        GC_FETCH(start_in + 3 * soon);
+        GC_FETCH(path_in + 3 * soon);
+        if (form == GC_CAST_SPHERES) GC_FETCH(radius_in + soon);
+        GC_FETCH(body_out + soon);
+        GC_FETCH(face_out + soon);
+        GC_FETCH(number_out + soon);
+        GC_FETCH(sphere_out + soon);
+        GC_FETCH(feature_out + soon);
+        GC_FETCH(time_out + soon);
+        GC_FETCH(point_out + 3 * soon);
+        GC_FETCH(normal_out + 3 * soon);
+        /* what a net is given room for is not used: the best touch alone is told */
+        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, body_out, time_out);
         gc_cast_through(&w, &q, i, &net);
-        from = &net.best;
-        GC_STORE(GC_CATCH, GC_CATCH)
-        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) out[k] = GC_R(0.0);
-        out[GC_CATCH_REAL_time] = GC_R(1.0);
+        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = GC_R(0.0);
+        told[GC_CATCH_REAL_time] = GC_R(1.0);
         if (net.best.kind != GC_FEATURE_NONE) {
             int begin;
             gc_ball b;
             gc_cast_balls(&q, i, &begin);
             gc_cast_ball(&q, i, begin + net.best.ball, &b);
-            gc_catch_tell(&w, &b, &net.best, out);
+            gc_catch_tell(&w, &b, &net.best, told);
         }
-        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = out[k];
+        body_out[i] = net.best.body;
+        face_out[i] = net.best.face;
+        number_out[i] = net.best.number;
+        sphere_out[i] = net.best.ball;
+        feature_out[i] = (gc_uchar)net.best.kind;
+        time_out[i] = told[GC_CATCH_REAL_time];
+        for (int k = 0; k < 3; ++k) {
+            point_out[3 * i + k] = told[GC_CATCH_REAL_point + k];
+            normal_out[3 * i + k] = told[GC_CATCH_REAL_normal + k];
+        }
     }
 }

@@ -3,14 +3,17 @@
 The bodies are convex, so that it is decided by their planes alone: along the part of its path that an answer
 leaves free a centre that starts outside must never be inside all planes, and one that starts within a room
 never outside of any. Kinds: aimed at shared edges and corners, grazing them, in the plane of a face, from a
-start in touch, between whole numbers.
+start in touch, between whole numbers. With `--kept FILE` what was done is written there block by block, and a
+later run goes on from it.
 """
 
 import argparse
+import json
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from tests.oracle.sweep_families import borders
 
 SEED = 20261122
 KINDS = ("seams", "grazing", "in_plane", "in_touch", "whole")
+BLOCK = 200_000
 DEEP = {"single": 4e-5, "mixed": 1e-12, "double": 1e-12}  # of a path and a size of about 10
 
 
@@ -103,25 +107,56 @@ def depth(casts, normals, out, time_free, inside):
     return deep
 
 
-def crowd(kind, count, seed=SEED, block=200_000, precision="mixed", **options):
-    """`Tally` of about `count` casts."""
-    tally, k = Tally(), 0
-    while tally.casts < count:
-        rng = np.random.default_rng([seed, KINDS.index(kind), k])
-        inside, k = bool(k % 2), k + 1
-        casts, normals, out = casts_of(kind, rng, min(block, 2 * (count - tally.casts) + 100), inside)
-        answer, _ = run(casts, precision=precision, **options)
-        deep = depth(casts, normals, out, np.where(answer.hit, answer.time, 1.0), inside)
-        bad = np.flatnonzero(deep > DEEP[precision])
-        tally.casts += len(casts)
-        tally.hits += int(answer.hit.sum())
-        tally.through += len(bad)
-        tally.deepest = max(tally.deepest, float(deep.max(initial=0.0)))
-        if len(bad) and not tally.example:
-            i = bad[0]
-            what = casts.start[i].tolist(), casts.path[i].tolist(), casts.radius[i].item()
-            tally.example = f"block {k - 1} cast {i}: {what} by {deep[i]:.3g}, hit {bool(answer.hit[i])}"
+def block_of(kind, k, size, seed, precision, **options):
+    """`Tally` of one block of casts; the odd ones are within rooms."""
+    rng = np.random.default_rng([seed, KINDS.index(kind), k])
+    inside = bool(k % 2)
+    casts, normals, out = casts_of(kind, rng, size, inside)
+    answer, _ = run(casts, precision=precision, **options)
+    deep = depth(casts, normals, out, np.where(answer.hit, answer.time, 1.0), inside)
+    bad = np.flatnonzero(deep > DEEP[precision])
+    tally = Tally(len(casts), int(answer.hit.sum()), len(bad), float(deep.max(initial=0.0)))
+    if len(bad):
+        i = bad[0]
+        what = casts.start[i].tolist(), casts.path[i].tolist(), casts.radius[i].item()
+        tally.example = f"block {k} cast {i}: {what} by {deep[i]:.3g}, hit {bool(answer.hit[i])}"
     return tally
+
+
+def crowd(kind, count, seed=SEED, block=BLOCK, precision="mixed", kept=None, **options):
+    """`Tally` of about `count` casts; those of this kind that the file `kept` has are not run again."""
+    tally, k = Tally(), 0
+    done = _read(kept, kind, seed, block, precision, options)
+    while tally.casts < count:
+        if k not in done:
+            size = block if kept else min(block, 2 * (count - tally.casts) + 100)
+            done[k] = block_of(kind, k, size, seed, precision, **options)
+            if kept:
+                key = _key(kind, seed, block, precision, options)
+                with Path(kept).open("a") as file:
+                    file.write(json.dumps({"key": key, "block": k, **asdict(done[k])}) + "\n")
+        part = done[k]
+        k += 1
+        tally.casts += part.casts
+        tally.hits += part.hits
+        tally.through += part.through
+        tally.deepest = max(tally.deepest, part.deepest)
+        tally.example = tally.example or part.example
+    return tally
+
+
+def _key(kind, seed, block, precision, options):
+    return [kind, seed, block, precision, options.get("backend", "")]
+
+
+def _read(kept, kind, seed, block, precision, options):
+    """Blocks that a file has of this kind, by number."""
+    if kept is None or not Path(kept).exists():
+        return {}
+    rows = [json.loads(line) for line in Path(kept).read_text().splitlines()]
+    key = _key(kind, seed, block, precision, options)
+    fields = Tally.__dataclass_fields__
+    return {row["block"]: Tally(**{f: row[f] for f in fields}) for row in rows if row["key"] == key}
 
 
 def main(argv=None):
@@ -134,12 +169,16 @@ def main(argv=None):
     add("--backend", default="cpu")
     add("--precision", choices=tuple(DEEP), default="mixed")
     add("--seed", type=int, default=SEED)
+    add("--kept", help="file in which blocks that were run are kept, to go on from")
     options = parser.parse_args(argv)
     os.environ["GPU_COLLIDE_CHECK"] = "0"
     wrong, begin = 0, time.perf_counter()
     print("| kind | casts | hits | through | deepest |\n|---|---|---|---|---|")
     for kind in options.kind or KINDS:
-        tally = crowd(kind, options.casts, options.seed, backend=options.backend, precision=options.precision)
+        tally = crowd(
+            kind, options.casts, options.seed, precision=options.precision, kept=options.kept,
+            backend=options.backend,
+        )  # fmt: skip
         print(
             f"| {kind} | {tally.casts} | {tally.hits} | {tally.through} | {tally.deepest:.2g} |", flush=True
         )

@@ -41,19 +41,18 @@ def run(casts, **options):
         hits = gc.sweep.clusters((groups, np.arange(len(casts))), casts.start, casts.path, world, **options)
     every = options.get("hits") == "all"
     answer = answer_of(hits, every)
-    answer.face = np.array(
-        [
-            _given(world.meshes[world.shape[b]], f) if b >= 0 else -1
-            for b, f in zip(answer.body, answer.face, strict=True)
-        ],
-        int,
-    )
+    answer.face = _given(world, answer.body, answer.face)
     return answer, hits
 
 
-def _given(mesh, face):
-    """The face as it was given: degenerate ones have no number in a mesh."""
-    return mesh.source_face[face] if 0 <= face < len(mesh.source_face) else face
+def _given(world, body, face):
+    """Faces as they were given: degenerate ones have no number in a mesh."""
+    given = np.where(body >= 0, face, -1).astype(int)
+    shape = np.where(body >= 0, np.asarray(world.shape)[body], -1)
+    for k, mesh in enumerate(world.meshes):
+        rows = np.flatnonzero((shape == k) & (given >= 0) & (given < len(mesh.source_face)))
+        given[rows] = np.asarray(mesh.source_face)[given[rows]]
+    return given
 
 
 def answer_of(hits, every=False):

@@ -24,6 +24,7 @@ GC_KERNEL void t01_items(
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         gc_real x = x_in[i];
+        GC_FETCH(x_in + i);
         gc_raster y = (gc_raster)x + shift;
         gc_int whole = (gc_int)GC_FLOOR(x);
         reals_out[i] = gc_test_scale(gc_test_blend(x, factor), gc_test_table[i & 3]) + GC_RINT(x) + GC_MIN(x, factor);

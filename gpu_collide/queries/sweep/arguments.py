@@ -142,21 +142,27 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
 
 def _checked(casts: Casts) -> Casts:
     """Casts in which rows that are no numbers stay where they are."""
+    radius = np.ascontiguousarray(casts.radius)
+    own = [radius] if casts.form != CLUSTERS else []
+    if casts.moves.all() and np.isfinite(sum(_reach(x) for x in (casts.start, casts.path, *own))):
+        return replace(casts, radius=radius)  # as always, but for the odd call
     good: Any = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
-    radius = casts.radius
     if casts.form != CLUSTERS:
         flat = radius.reshape(len(good), 3 if casts.form == ELLIPSOIDS else 1)
         good &= np.isfinite(flat).all(axis=1)
         radius = np.where(good[:, None], flat, 1.0).reshape(radius.shape)
-    good &= casts.moves
-    rows = good[:, None]
-    return replace(
-        casts,
-        start=np.where(rows, casts.start, 0.0),
-        path=np.where(rows, casts.path, 0.0),
-        radius=np.ascontiguousarray(radius),
-        moves=good,
-    )
+    return _staying(replace(casts, radius=np.ascontiguousarray(radius), moves=casts.moves & good))
+
+
+def _staying(casts: Casts) -> Casts:
+    """Casts of which those that do not move have start and path zero."""
+    rows = casts.moves[:, None]
+    return replace(casts, start=np.where(rows, casts.start, 0.0), path=np.where(rows, casts.path, 0.0))
+
+
+def _reach(array: Array) -> float:
+    """No number of it is larger; not finite, if one is not."""
+    return float(array.max(initial=0.0)) - float(array.min(initial=0.0))
 
 
 @contextmanager
@@ -216,9 +222,7 @@ def answer(
     with open_world(world) as (bodies, resident):
         error = _turning_error(casts, bodies, turns)
         within = within_digits(casts, bodies, engine.precision)
-        still = casts.moves & within
-        rows = replace(casts, path=np.where(still[:, None], casts.path, 0.0),
-                       start=np.where(still[:, None], casts.start, 0.0), moves=still)  # fmt: skip
+        rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
         made = engine.world(bodies, resident)
         if hits == "all":
             found = engine.all(made, rows, two_sided, zone)
@@ -232,10 +236,10 @@ def answer(
     else:
         found["query"] = np.arange(n, dtype=np.int32)
         offsets, hit = np.arange(n + 1), found["feature"] != Feature.NONE
-    status = np.where(hit, Status.HIT, Status.MISS)
+    status = np.where(hit, np.uint8(Status.HIT), np.uint8(Status.MISS))
     status[~within] = Status.UNRESOLVED
     status[~casts.moves] = Status.INVALID_INPUT
-    return Hits(status=status.astype(np.uint8), offsets=offsets.astype(np.int64), info=info, **found)
+    return Hits(status=status, offsets=offsets, info=info, **found)
 
 
 def _buffer(buffer: Any) -> float:
@@ -249,6 +253,9 @@ def _buffer(buffer: Any) -> float:
 def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
     """Which rows have lengths that the precision can multiply."""
     least = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
+    limit = MOST["mixed" if precision == "reference" else precision] * least
+    if casts.form == SPHERES and sum(_reach(x) for x in (casts.start, casts.path, casts.radius)) <= limit:
+        return np.ones(len(casts), bool)
     reach = np.abs(casts.start).max(axis=1, initial=0.0) + np.abs(casts.path).max(axis=1, initial=0.0)
     if casts.form == ELLIPSOIDS:
         most = casts.radius.max(axis=1)
@@ -257,7 +264,7 @@ def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
         reach = reach + casts.radius
     else:
         reach = reach + np.abs(casts.balls).max(initial=0.0) + casts.radius.max(initial=0.0)
-    return np.asarray(reach <= MOST["mixed" if precision == "reference" else precision] * least)
+    return np.asarray(reach <= limit)
 
 
 def _turning_error(casts: Casts, bodies: Bodies, turns: str) -> float | None:
