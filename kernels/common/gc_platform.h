@@ -81,7 +81,7 @@ GC_FN int gc_group_add_(__global int *p, int v)
 #else
 #define GC_LOCAL_ID ((int)get_local_id(0))
 #define GC_GROUP_SIZE ((int)get_local_size(0))
-#define GC_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE)
+#define GC_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #define GC_GROUP_ADD(p, v) atomic_add((p), (v))
 #define GC_GROUP_OR(p, v) atomic_or((p), (v))
 #endif
@@ -265,6 +265,19 @@ typedef float gc_raster;
 #define GC_FILL_STEP 1
 #endif
 #define GC_FILLS (GC_FILL_LO == 0)
+
+/* A variable at the head of a kernel that the work-items of a group hand things on in, and count in by GC_LOCAL_ADD: on a GPU one, in its
+ * memory for that. No pointer to it goes to a function. */
+#if defined(__CUDACC__)
+#define GC_LOCAL __shared__
+#define GC_LOCAL_ADD(p, v) atomicAdd((p), (v))
+#elif defined(__OPENCL_VERSION__) && !defined(GC_SERIAL_GROUPS)
+#define GC_LOCAL __local
+#define GC_LOCAL_ADD(p, v) atomic_add((p), (v))
+#else
+#define GC_LOCAL
+#define GC_LOCAL_ADD(p, v) ((*(p) += (v)) - (v))
+#endif
 
 /* Work on both bodies of a pair: every other work-item of a group takes the second one,
  *   for (int side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
