@@ -10,15 +10,15 @@
 
 /* words of bits of a body: vertices, edges, faces */
 #define GC_SMALL_WORDS 4
-/* ... of both, and behind them: how many rows there are; how many pairs of edges, and of a vertex and a face, are noted; how many of
- * all became candidates, and where in the launch's list they begin */
-#define GC_SMALL_N_ROWS (2 * GC_SMALL_WORDS)
+/* ... of both, then those of B that come near; behind them how many rows there are; how many pairs of edges, and of a vertex and a face,
+ * are noted; how many of all became candidates, and where in the launch's list they begin */
+#define GC_SMALL_NEAR (2 * GC_SMALL_WORDS)
+#define GC_SMALL_N_ROWS (3 * GC_SMALL_WORDS)
 #define GC_SMALL_N_EDGES (GC_SMALL_N_ROWS + 1)
 #define GC_SMALL_N_POINTS (GC_SMALL_N_ROWS + 2)
 #define GC_SMALL_N_FOUND (GC_SMALL_N_ROWS + 3)
 #define GC_SMALL_BEGIN (GC_SMALL_N_ROWS + 4)
-#define GC_SMALL_REACH (GC_SMALL_N_ROWS + 5) /* two: gc_small_reach */
-#define GC_SMALL_COUNTS 16
+#define GC_SMALL_COUNTS 32
 /* how many meetings of each sort are noted before they are looked at */
 #define GC_SMALL_NOTES 256
 /* a feature of A that has all of B to be tested against: its kind, copy and number in one */
@@ -32,7 +32,8 @@
 #define GC_SMALL_BODY (GC_SMALL_LEAST + GC_SMALL_EDGES)
 #define GC_SMALL_BOXES GC_CELLS(GC_LIST_STRIDE, GC_SMALL_EDGES)
 #define GC_SMALL_TIMES (2 * GC_SMALL_BODY + 6 * GC_SMALL_BOXES)
-#define GC_SMALL_REALS (GC_SMALL_TIMES + 4 * GC_SMALL_NOTES)
+#define GC_SMALL_HULLS (GC_SMALL_TIMES + 4 * GC_SMALL_NOTES)
+#define GC_SMALL_REALS (GC_SMALL_HULLS + 16 + 16 * GC_GROUP_SIZE)
 #define GC_SMALL_INTS (GC_SMALL_COUNTS + GC_SMALL_ROWS + 4 * GC_SMALL_NOTES)
 
 /* what is shared beside the search; see above */
@@ -43,6 +44,8 @@ typedef struct {
     GC_GLOBAL int *points;
     GC_GLOBAL int *found;       /* (2 GC_SMALL_NOTES,) the same of candidates */
     GC_GLOBAL gc_raster *times; /* (2 GC_SMALL_NOTES, 2) their brackets */
+    GC_GLOBAL gc_raster *hulls; /* (2, 8) of what faces the right way: r0 h0 l0 p0, and -r1 -h1 -l1 -p1 */
+    GC_GLOBAL gc_raster *parts; /* (work-items of a side, 2, 8) the same of what each looked at */
 } gc_small;
 
 /* where all lies in a group's scratch; by those who fill it, once */
@@ -74,6 +77,8 @@ GC_FN void gc_small_layout(GC_GLOBAL gc_raster *reals, GC_GLOBAL int *ints, gc_s
         t->points = t->edges + GC_SMALL_NOTES;
         t->found = t->points + GC_SMALL_NOTES;
         t->times = reals + GC_SMALL_TIMES;
+        t->hulls = reals + GC_SMALL_HULLS;
+        t->parts = t->hulls + 16;
     }
 }
 
@@ -121,15 +126,17 @@ GC_FN void gc_small_edges(
 }
 
 /* Boxes of all faces: see s02_faces. A face that faces the right way at a corner has this face, the corner and both edges there take part:
- * bits of them in kept_out. */
+ * bits of them in kept_out. The hull of their boxes, which holds those edges and corners too, goes to part_out. */
 GC_FN void gc_small_faces(
     const gc_view *w,
     const gc_body *b,
     const gc_mesh *m,
     GC_GLOBAL const int *topology,
     const gc_list *l,
-    GC_GLOBAL int *kept_out)
+    GC_GLOBAL int *kept_out,
+    GC_GLOBAL gc_raster *part_out) /* (work-items of the side, 2, 8), see gc_small */
 {
+    gc_raster far = GC_CULL_FAR, hr0 = far, hr1 = far, hh0 = far, hh1 = far, hl0 = far, hl1 = far, hp0 = far, hp1 = far;
     int f;
     GC_ROLLED
     for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
@@ -173,7 +180,28 @@ GC_FN void gc_small_faces(
             p1 = GC_F(2.0) * w->period;
         }
         gc_box_corners(w, l, f, r0 - w->pad, r1 + w->pad, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
+        {
+            gc_four place = gc_entry_place(l, f), time = gc_entry_time(l, f);
+            hr0 = GC_MIN(place.a, hr0);
+            hr1 = GC_MIN(-place.b, hr1);
+            hh0 = GC_MIN(place.c, hh0);
+            hh1 = GC_MIN(-place.d, hh1);
+            hl0 = GC_MIN(time.a, hl0);
+            hl1 = GC_MIN(-time.b, hl1);
+            if (time.d - time.c > GC_F(2.0) * w->period) continue; /* it has no azimuth */
+            hp0 = GC_MIN(time.c, hp0);
+            hp1 = GC_MIN(-time.d, hp1);
+        }
     }
+    part_out += 16 * GC_SIDE_ID;
+    part_out[0] = hr0;
+    part_out[1] = hh0;
+    part_out[2] = hl0;
+    part_out[3] = hp0;
+    part_out[4] = hr1;
+    part_out[5] = hh1;
+    part_out[6] = hl1;
+    part_out[7] = hp1;
 }
 
 /* boxes of all vertices: see s02_vertices */
@@ -209,62 +237,81 @@ GC_FN const gc_list *gc_small_list_b(const gc_search *q, int kind)
     return kind == GC_EE ? &q->all_eb : (kind == GC_VF ? &q->all_fb : &q->all_vb);
 }
 
-/* How far B's features that have an azimuth reach in psi, in GC_SMALL_TURN parts of a turn: what faces the right way of it, and its centre,
- * which is at 0. Largest psi in reach_out[0], least with its sign changed in reach_out[1]; both 0 before. */
-#define GC_SMALL_TURN GC_F(1024.0)
-GC_FN void gc_small_reach(const gc_search *q, const gc_small *t, GC_GLOBAL int *reach_out)
+/* Hulls of both bodies from the parts that their work-items left: r0 h0 l0 p0 and, with the sign changed, r1 h1 l1 p1, least of each. All
+ * work-items of the group take part. */
+GC_FN void gc_small_hulls(const gc_search *q, const gc_small *t)
 {
-    gc_raster parts = GC_SMALL_TURN / q->view.period, p0 = GC_F(0.0), p1 = GC_F(0.0);
-    int word, i;
-    for (word = 0; word < GC_SMALL_WORDS; ++word) {
-        const gc_list *l = word == 0 ? &q->all_vb : (word == 3 ? &q->all_fb : &q->all_eb);
-        gc_uint bits = (gc_uint)t->counts[GC_SMALL_WORDS + word];
-        GC_ROLLED
-        for (i = GC_LOCAL_ID; i < 32; i += GC_GROUP_SIZE)
-            if (bits >> i & 1) {
-                gc_four time = gc_entry_time(l, word == 2 ? 32 + i : i);
-                if (time.d - time.c > GC_F(2.0) * q->view.period) continue;
-                p0 = GC_MIN(time.c, p0);
-                p1 = GC_MAX(time.d, p1);
-            }
+    int task, i;
+    GC_ROLLED
+    for (task = GC_LOCAL_ID; task < 16; task += GC_GROUP_SIZE) {
+        int side = task >> 3, faces = side ? q->mesh_b.nf : q->mesh_a.nf, items = GC_SERIAL ? 1 : (GC_GROUP_SIZE - side + 1) >> 1;
+        int n = GC_MIN(faces, items);
+        GC_GLOBAL const gc_raster *from = t->parts + 8 * side + (task & 7);
+        gc_raster least = *from;
+        for (i = 1; i < n; ++i) least = GC_MIN(from[16 * i], least);
+        t->hulls[task] = least;
     }
-    GC_ATOMIC_MAX(reach_out, 2 + (int)(p1 * parts));
-    GC_ATOMIC_MAX(reach_out + 1, 2 - (int)(p0 * parts));
 }
 
-/* Rows of all features of A that face the right way: copy 0 of each in the order of their bits, and behind them the copies round the axis
- * that come into B's window (see s02_select). Returns how many have copy 0; the rest is counted. */
-GC_FN int gc_small_rows(const gc_search *q, const gc_small *t)
+/* does a row's box, a copy's shift of eta and lambda included, meet a hull? `window`: of times */
+GC_FN int gc_small_near(gc_four place, gc_four time, gc_raster dh, gc_raster dl, GC_GLOBAL const gc_raster *hull, gc_raster window)
+{
+    return (place.a <= -hull[4]) & (place.b >= hull[0]) & (place.c + dh <= -hull[5]) & (place.d + dh >= hull[1])
+           & (time.a + dl - window <= -hull[6]) & (time.b + dl + window >= hull[2]);
+}
+
+/* what psi and a turn are rounded by, and more, in turns */
+#define GC_SMALL_TURN GC_F(1e-3)
+/* Which copies of a feature of A, beside copy 0, come into B's window (see s02_select): those whose psi does. */
+GC_FN void gc_small_copies(const gc_view *w, gc_four time, GC_GLOBAL const gc_raster *hull, int *first, int *last)
+{
+    gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window + GC_SMALL_TURN * w->period;
+    *first = 0;
+    *last = 0;
+    if (time.d - time.c > GC_F(2.0) * w->period) return;
+    /* clamped before they are ints, which may not hold them */
+    *first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((time.d - hull[3] + reach) / w->period), GC_F(0.0)), GC_F(-2.0));
+    *last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((reach - hull[7] - time.c) / w->period), GC_F(2.0)), GC_F(0.0));
+}
+
+/* Of what faces the right way what is near enough: rows of A's features and of their copies, edges first, and new bits of B's. Without
+ * copies B's features have to meet A's hull. */
+GC_FN void gc_small_rows(const gc_search *q, const gc_small *t)
 {
     const gc_view *w = &q->view;
-    gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window, part = w->period / GC_SMALL_TURN;
-    gc_raster b1 = (gc_raster)t->counts[GC_SMALL_REACH] * part + reach, b0 = -(gc_raster)t->counts[GC_SMALL_REACH + 1] * part - reach;
-    int before = 0, all = 0, word, i, k;
-    for (word = 0; word < GC_SMALL_WORDS; ++word) all += GC_BIT_COUNT((gc_uint)t->counts[word]);
-    for (word = 0; word < GC_SMALL_WORDS; ++word) {
-        gc_uint bits = (gc_uint)t->counts[word];
-        int kind = word == 0 ? GC_VF : (word == 3 ? GC_FV : GC_EE);
+    GC_GLOBAL const gc_raster *hull_a = t->hulls, *hull_b = t->hulls + 8;
+    int first = 0, last = 0, part, i, k, copies = 0;
+    if (w->wraps) {
+        gc_four whole;
+        whole.c = hull_a[3];
+        whole.d = -hull_a[7];
+        gc_small_copies(w, whole, hull_b, &first, &last);
+        copies = first < last;
+    }
+    for (part = 0; part < GC_SMALL_WORDS; ++part) {
+        int word = (part + 1) & 3, kind = word == 0 ? GC_VF : (word == 3 ? GC_FV : GC_EE);
+        gc_uint bits_a = (gc_uint)t->counts[word], bits_b = (gc_uint)t->counts[GC_SMALL_WORDS + word];
+        const gc_list *a = gc_small_list_a(q, kind), *b = word == 0 ? &q->all_vb : (word == 3 ? &q->all_fb : &q->all_eb);
+        if (!(bits_a | bits_b)) continue;
         GC_ROLLED
         for (i = GC_LOCAL_ID; i < 32; i += GC_GROUP_SIZE) {
-            gc_uint bit = (gc_uint)1 << i;
-            int feature = word == 2 ? 32 + i : i, first, last, at;
-            gc_four time;
-            if (!(bits & bit)) continue;
-            t->rows[before + GC_BIT_COUNT(bits & (bit - 1))] = gc_small_row(kind, 0, feature);
-            if (!w->wraps) continue;
-            time = gc_entry_time(gc_small_list_a(q, kind), feature);
-            if (time.d - time.c > GC_F(2.0) * w->period) continue;
-            /* clamped before they are ints, which may not hold them */
-            first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((time.d - b0) / w->period), GC_F(0.0)), GC_F(-2.0));
-            last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((b1 - time.c) / w->period), GC_F(2.0)), GC_F(0.0));
-            if (first == last) continue;
-            at = all + GC_GROUP_ADD(t->counts + GC_SMALL_N_ROWS, last - first);
-            for (k = first; k <= last; ++k)
-                if (k != 0) t->rows[at++] = gc_small_row(kind, k, feature);
+            int feature = word == 2 ? 32 + i : i;
+            if (bits_b >> i & 1) {
+                gc_four place = gc_entry_place(b, feature), time = gc_entry_time(b, feature);
+                if (copies || gc_small_near(place, time, GC_F(0.0), GC_F(0.0), hull_a, w->window))
+                    GC_GROUP_OR(t->counts + GC_SMALL_NEAR + word, (int)((gc_uint)1 << i));
+            }
+            if (bits_a >> i & 1) {
+                gc_four place = gc_entry_place(a, feature), time = gc_entry_time(a, feature);
+                if (copies) gc_small_copies(w, time, hull_b, &first, &last);
+                for (k = first; k <= last; ++k) {
+                    gc_raster turn = (gc_raster)k * w->period;
+                    if (gc_small_near(place, time, -w->gn * turn, w->wn * turn, hull_b, w->window))
+                        t->rows[GC_GROUP_ADD(t->counts + GC_SMALL_N_ROWS, 1)] = gc_small_row(kind, k, feature);
+                }
+            }
         }
-        before += GC_BIT_COUNT(bits);
     }
-    return all;
 }
 
 /* ---- all against all -------------------------------------------------------------------------------------------- */
@@ -375,7 +422,7 @@ GC_FN void gc_small_search(const gc_search *q, const gc_small *t, int n_rows)
 {
     int first = 0, n_edges, n_points;
     GC_GLOBAL int *counts = t->counts;
-    GC_GLOBAL const int *b = counts + GC_SMALL_WORDS;
+    GC_GLOBAL const int *b = counts + GC_SMALL_NEAR;
     if (n_rows > 0) do {
             int r = first + GC_LOCAL_ID, row = 0;
             gc_uint met = 0, high = 0;

@@ -52,7 +52,7 @@ GC_KERNEL void screen_small(
             GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * GC_MAX(item, 0);
             int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
             if (item >= 0 && !state_in[pair]) { /* s01 may have settled it */
-                int i, side, n_rows;
+                int i, side;
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
                 gc_screw_fill(screw_in + GC_SCREW_STRIDE * pair, &k);
@@ -82,18 +82,16 @@ GC_KERNEL void screen_small(
                     const gc_body *body = &q.a + side;
                     const gc_mesh *mesh = &q.mesh_a + side;
                     const gc_list *lists = &q.all_va + 3 * side;
-                    gc_small_faces(&q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side);
+                    gc_small_faces(&q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + 8 * side);
                     gc_small_edges(&q.view, body, mesh, topology_in, lists + 1);
                     gc_small_vertices(&q.view, body, mesh, lists);
                 }
                 GC_BARRIER();
-                if (q.view.wraps) {
-                    gc_small_reach(&q, &t, t.counts + GC_SMALL_REACH);
-                    GC_BARRIER();
-                }
-                n_rows = gc_small_rows(&q, &t);
+                gc_small_hulls(&q, &t);
                 GC_BARRIER();
-                gc_small_search(&q, &t, n_rows + t.counts[GC_SMALL_N_ROWS]);
+                gc_small_rows(&q, &t);
+                GC_BARRIER();
+                gc_small_search(&q, &t, t.counts[GC_SMALL_N_ROWS]);
             }
             GC_BARRIER();
             g += GC_GROUP_STEP(n_todo);
