@@ -35,6 +35,7 @@ PROGRAMS = {
     "near": ("bvh/b05_features.c", "bvh/b06_gather.c"),
     "screw": ("screw/s01_screw.c", "filters/f01_spheres.c", "filters/f02_boxes.c", "filters/f03_plane.c"),
     "screen": ("screw/screen.c",),
+    "small": ("screw/screen_small.c",),
     "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),

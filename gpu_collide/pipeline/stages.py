@@ -95,13 +95,15 @@ class Stages:
         reals = self._empty(groups * room["reals"], run.raster)
         ints = self._empty(groups * room["ints"], np.int32)
         for todo, n_todo, items, tables, size in lots:
+            own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
+            # by pixels and by rows there is but one screen
+            small = size is not None and options.refine != "pixels" and options.candidates != "raster"
             self._launch(
-                "screen", n_todo, self.most, groups, tables, size, todo_in=todo, items_in=items,
-                scratch_reals=reals, scratch_ints=ints, reals_per_group=room["reals"],
+                "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,
+                items_in=items, scratch_reals=reals, scratch_ints=ints, reals_per_group=room["reals"],
                 ints_per_group=room["ints"], no_room_out=self.no_room, need_out=self.need,
-                min_properness=options.min_properness, refine=REFINE[options.refine],
-                candidates=CANDIDATES[options.candidates], capacity=most, n_candidates_out=self.n_candidates,
-                candidates_out=self.candidates, brackets_out=self.brackets,
+                min_properness=options.min_properness, capacity=most, n_candidates_out=self.n_candidates,
+                candidates_out=self.candidates, brackets_out=self.brackets, **({} if small else own),
             )  # fmt: skip
 
     def _overlap(self, todo, n_todo):

@@ -223,6 +223,11 @@
 #define GC_MAX_VISITS 1024
 #define GC_MAX_PIECES 64
 #define GC_MAX_COPIES 5
+/* A mesh of up to so many features is small: among many work-items pairs of such have a screen of their own. A word of bits each, two of
+ * edges (gc_small.h). */
+#define GC_SMALL_VERTICES 32
+#define GC_SMALL_EDGES 64
+#define GC_SMALL_FACES 32
 /* finer screens are refused as too large (MemoryLimitError); with it, sums over a group of 256 stay below 2^31 */
 #define GC_MAX_ROWS 4000000
 

@@ -28,12 +28,14 @@ GC_FN void gc_screw_fill(GC_GLOBAL const gc_real *from, gc_screw *to)
 {
     gc_real *field = &to->theta;
     int k;
+    GC_ROLLED
     for (k = GC_FILL_LO; k < GC_SCREW_WIDTH; k += GC_FILL_STEP) field[k] = from[k];
 }
 
 GC_FN void gc_mesh_fill(GC_GLOBAL const int *from, gc_mesh *to)
 {
     int *field = &to->nv, k;
+    GC_ROLLED
     for (k = GC_FILL_LO; k < GC_MESH_WIDTH; k += GC_FILL_STEP) field[k] = from[k];
 }
 

@@ -42,6 +42,7 @@
 #define GC_ATOMIC_ADD(p, v) atomicAdd((p), (v))
 #define GC_ATOMIC_MAX(p, v) atomicMax((p), (v))
 #define GC_GROUP_ADD(p, v) atomicAdd((p), (v))
+#define GC_GROUP_OR(p, v) atomicOr((p), (v))
 #define GC_BIT_COUNT(x) __popc(x)
 #define GC_LEADING_ZEROS(x) __clz((int)(x))
 #define GC_ALIGNED __align__(16)
@@ -70,6 +71,7 @@ typedef long long gc_long;
 #define GC_GROUP_SIZE 1
 #define GC_BARRIER() ((void)0)
 #define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
+#define GC_GROUP_OR(p, v) (*(p) |= (v))
 GC_FN int gc_group_add_(__global int *p, int v)
 {
     int old = *p;
@@ -79,8 +81,9 @@ GC_FN int gc_group_add_(__global int *p, int v)
 #else
 #define GC_LOCAL_ID ((int)get_local_id(0))
 #define GC_GROUP_SIZE ((int)get_local_size(0))
-#define GC_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE)
+#define GC_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #define GC_GROUP_ADD(p, v) atomic_add((p), (v))
+#define GC_GROUP_OR(p, v) atomic_or((p), (v))
 #endif
 #define GC_ATOMIC_ADD(p, v) atomic_add((p), (v))
 #define GC_ATOMIC_MAX(p, v) atomic_max((p), (v))
@@ -144,6 +147,7 @@ GC_FN int gc_group_add_(int *p, int v)
     return old;
 }
 #define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
+#define GC_GROUP_OR(p, v) (*(p) |= (v))
 #define GC_BIT_COUNT(x) __builtin_popcount(x)
 #define GC_LEADING_ZEROS(x) __builtin_clz(x)
 #define GC_ALIGNED
@@ -183,12 +187,22 @@ typedef long long gc_long;
 #define GC_INLINE GC_FN
 #endif
 
+/* Before a loop of which a work-item has few iterations: a GPU's compiler is not to unroll it. It would begin with a division then, of
+ * what there is by the work-items of a group. */
+#if defined(__CUDACC__)
+#define GC_ROLLED _Pragma("unroll 1")
+#else
+#define GC_ROLLED
+#endif
+
 /* Before a loop whose iterations touch different elements: spares the C compiler a run-time test for overlap, for which
  * it gives up on loops with many arrays. Says nothing about order, so no bits change. */
 #if defined(__clang__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #define GC_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #define GC_INDEPENDENT _Pragma("GCC ivdep")
+#elif defined(__CUDACC__)
+#define GC_INDEPENDENT GC_ROLLED
 #else
 #define GC_INDEPENDENT
 #endif
@@ -257,6 +271,19 @@ typedef float gc_raster;
 #define GC_FILL_STEP 1
 #endif
 #define GC_FILLS (GC_FILL_LO == 0)
+
+/* A variable at the head of a kernel that the work-items of a group hand things on in, and count in by GC_LOCAL_ADD: on a GPU one, in its
+ * memory for that. No pointer to it goes to a function. */
+#if defined(__CUDACC__)
+#define GC_LOCAL __shared__
+#define GC_LOCAL_ADD(p, v) atomicAdd((p), (v))
+#elif defined(__OPENCL_VERSION__) && !defined(GC_SERIAL_GROUPS)
+#define GC_LOCAL __local
+#define GC_LOCAL_ADD(p, v) atomic_add((p), (v))
+#else
+#define GC_LOCAL
+#define GC_LOCAL_ADD(p, v) ((*(p) += (v)) - (v))
+#endif
 
 /* Work on both bodies of a pair: every other work-item of a group takes the second one,
  *   for (int side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)

@@ -74,6 +74,26 @@ typedef struct {
 GC_INLINE gc_four gc_entry_place(const gc_list *l, int i) { return gc_four_at(&GC_OF_ENTRY(l, r0, i), l->room); }
 GC_INLINE gc_four gc_entry_time(const gc_list *l, int i) { return gc_four_at(&GC_OF_ENTRY(l, l0, i), l->room); }
 
+/* ranges of a (rho, psi, y) box into entry i */
+GC_FN void gc_box_corners(
+    const gc_view *w,
+    const gc_list *l,
+    int i,
+    gc_raster r0,
+    gc_raster r1,
+    gc_raster p0,
+    gc_raster p1,
+    gc_raster y0,
+    gc_raster y1,
+    gc_raster pad)
+{
+    gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
+    gc_four_put(
+        &GC_OF_ENTRY(l, r0, i), l->room, r0, r1, w->wn * y0 - GC_MAX(gp0, gp1) - pad, w->wn * y1 - GC_MIN(gp0, gp1) + pad);
+    gc_four_put(
+        &GC_OF_ENTRY(l, l0, i), l->room, GC_MIN(gy0, gy1) + w->wn * p0 - pad, GC_MAX(gy0, gy1) + w->wn * p1 + pad, p0, p1);
+}
+
 /* Records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c]. Arrays of the
  * records, of the branches, and where each row begins. */
 #define GC_ROWS_REALS(ARRAY, X) \

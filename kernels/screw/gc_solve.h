@@ -19,6 +19,31 @@ GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
     return most < GC_TOL_PARALLEL ? GC_R(0.0) : most;
 }
 
+/* Can a candidate have a meeting in its bracket, by one evaluation and a bound of the derivative? Its equation, what makes |f| a length,
+ * and the walk over the step begun. */
+GC_FN int gc_solve_begin(
+    const gc_tables *t,
+    const gc_pair *p,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s0,
+    gc_real s1,
+    gc_curve *c,
+    gc_walk *w,
+    gc_real *scale)
+{
+    const gc_screw *k = &p->screw;
+    /* the bracket ends with the step, roots may lie tau beyond it */
+    gc_real touch, mid = GC_R(0.5) * (s0 + s1), arm = GC_R(0.5) * (s1 - s0) + k->tau, edge = GC_R(0.5) + k->tau;
+    gc_value v;
+    *c = gc_candidate_curve(t, p, kind, fa, fb, scale);
+    v = gc_curve_at(c, mid);
+    touch = GC_TOL_TOUCH * k->size * *scale;
+    gc_walk_start(w, c, -edge, edge, touch);
+    return !(GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + touch);
+}
+
 /* returns 0 if a cap was hit */
 GC_LARGE int gc_solve_exact(
     const gc_tables *t,
@@ -32,15 +57,11 @@ GC_LARGE int gc_solve_exact(
     gc_real s1)
 {
     const gc_screw *k = &p->screw;
-    gc_real scale, touch, root, mid = GC_R(0.5) * (s0 + s1), edge = GC_R(0.5) + k->tau;
-    /* the bracket ends with the step, roots may lie tau beyond it */
-    gc_real arm = GC_R(0.5) * (s1 - s0) + k->tau;
-    gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
+    gc_real scale, touch, root, edge = GC_R(0.5) + k->tau;
+    gc_curve c;
     gc_walk w;
-    gc_value v = gc_curve_at(&c, mid);
+    if (!gc_solve_begin(t, p, kind, fa, fb, s0, s1, &c, &w, &scale)) return 1;
     touch = GC_TOL_TOUCH * k->size * scale;
-    gc_walk_start(&w, &c, -edge, edge, touch);
-    if (GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w.bend * arm * arm + w.rounding + touch) return 1;
     if (kind == GC_EE) {
         scale = scale * gc_most_sine(t, p, fa, fb);
         if (!(scale > GC_R(0.0))) return 1;

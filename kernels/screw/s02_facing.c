@@ -13,10 +13,12 @@
 GC_FN void gc_body_fill(const gc_real *rot, const gc_real *shift, gc_real shrink, gc_body *to)
 {
     int k;
+    GC_ROLLED
     for (k = GC_FILL_LO; k < 9; k += GC_FILL_STEP) {
         to->rot[k] = (gc_raster)rot[k];
         to->scaled[k] = (gc_raster)(rot[k] * shrink);
     }
+    GC_ROLLED
     for (k = GC_FILL_LO; k < 3; k += GC_FILL_STEP) to->shift[k] = (gc_raster)shift[k];
 }
 
@@ -76,26 +78,6 @@ GC_LARGE void s02_faces_edges(
         gc_four v = gc_four_at(placed + GC_CELL(GC_PLACED_STRIDE, placed_room, GC_PLACED_x, edges[2 * i + 1]), placed_room);
         least[i] = gc_least_rho(kappa, u.a, u.c, v.a, v.c);
     }
-}
-
-/* ranges of a (rho, psi, y) box into entry i */
-GC_FN void gc_box_corners(
-    const gc_view *w,
-    const gc_list *l,
-    int i,
-    gc_raster r0,
-    gc_raster r1,
-    gc_raster p0,
-    gc_raster p1,
-    gc_raster y0,
-    gc_raster y1,
-    gc_raster pad)
-{
-    gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
-    gc_four_put(
-        &GC_OF_ENTRY(l, r0, i), l->room, r0, r1, w->wn * y0 - GC_MAX(gp0, gp1) - pad, w->wn * y1 - GC_MIN(gp0, gp1) + pad);
-    gc_four_put(
-        &GC_OF_ENTRY(l, l0, i), l->room, GC_MIN(gy0, gy1) + w->wn * p0 - pad, GC_MAX(gy0, gy1) + w->wn * p1 + pad, p0, p1);
 }
 
 /* vertices with a face that faces the right way */
