@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
+from gpu_collide.geometry.cones import face_cones
 from gpu_collide.geometry.face_tree import PATCH_LEVEL
 from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches
 
@@ -133,6 +134,7 @@ class Kernels:
             "vertices_in": be.to_device((mesh.vertices - mesh.center).reshape(-1), copy=False),
             "point0_in": be.to_device(starts, copy=False),
             "points_in": be.to_device(points, copy=False),
+            "cones_in": be.to_device(face_cones(mesh).reshape(-1), copy=False),
             "nodes_out": be.empty(sum(tree.counts) * _NODE, self.dtype),
         }
         n_below, below, first = 0, be.empty(1, np.float64), 0

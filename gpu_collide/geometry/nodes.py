@@ -12,6 +12,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry.columns import columns, dot, length
+from gpu_collide.geometry.cones import face_cones
 from gpu_collide.geometry.face_tree import PATCH_LEVEL
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["node_table"]
 
 _NODE = int(sources.constants()["GC_NODE_STRIDE"])
+_ROUNDED = float(sources.constants()["GC_CONE_ROUNDED"])
 _BLOCK = 1 << 13  # faces at a time: what they need stays in a core's cache
 
 
@@ -57,6 +59,7 @@ def node_table(
     centred = columns(mesh.vertices - mesh.center)
     near = [x[mesh.face_vertices[corners]] for x in centred]
     normals = columns(mesh.face_planes[tree.order, :3])
+    planes, cones = normals, face_cones(mesh)[:, tree.order]
     out, at, boxes = np.empty((sum(tree.counts), _NODE), dtype), 0, columns(tree.boxes[:, :3])
     boxes += columns(tree.boxes[:, 3:])
     for level, count in enumerate(tree.counts):
@@ -74,9 +77,11 @@ def node_table(
             part = [x[some] for x in boxes]
             rows = out[at + j : at + min(j + step, count)]
             rows[:, :6] = np.stack(part, axis=1)
-            rows[:, 6:] = _slabs(
-                [x[held] for x in near], first[some] - ends[j], [x[some] for x in normals], part
-            )
+            normal = _unit([x[some] for x in normals])
+            rows[:, 6:12] = _slabs([x[held] for x in near], first[some] - ends[j], normal, part)
+            leaves = slice(j << level, min(some.stop << level, cones.shape[1]))
+            for k in range(2):
+                rows[:, 12 + k] = _cones([x[leaves] for x in planes], cones[k, leaves], level, normal)
         at += count
         if stepped is not None:
             stepped()
@@ -92,13 +97,25 @@ def _halve(best: np.ufunc, x: Array) -> Array:
 
 def _slabs(points: Any, first: Any, normal: Any, boxes: Any) -> Array:
     """Slab and radius (n, 6) of some nodes: unit normal, range along it, greatest distance from the middle of
-    the box. `first` is where each node's points begin, `normal` the sum of its faces' normals."""
+    the box. `first` is where each node's points begin."""
     node = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(points[0]))))
     off = [x - (0.5 * (boxes[k] + boxes[k + 3]))[node] for k, x in enumerate(points)]
     radius = np.maximum.reduceat((off[0] * off[0] + off[1] * off[1]) + off[2] * off[2], first)
-    long = length(normal)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        normal = [np.where(long > 1e-3, x / long, 0.0) for x in normal]
     along = dot(points, [x[node] for x in normal])
     low, high = np.minimum.reduceat(along, first), np.maximum.reduceat(along, first)
     return np.stack([*normal, low, high, np.sqrt(radius)], axis=1)
+
+
+def _unit(normal: Any) -> Any:
+    """Unit vectors, or 0 where the sum of the faces' normals is nearly nothing."""
+    long = length(normal)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return [np.where(long > 1e-3, x / long, 0.0) for x in normal]
+
+
+def _cones(planes: Any, cones: Array, level: int, normal: Any) -> Array:
+    """Cosine of the half angle of the double cone about each node's normal that holds those of its faces."""
+    off = np.clip(dot(planes, [np.repeat(x, 1 << level)[: len(cones)] for x in normal]), 0.0, 1.0)
+    both = off * cones - np.sqrt(1.0 - off * off) * np.sqrt(1.0 - cones * cones)
+    least = np.minimum(np.minimum.reduceat(both, np.arange(0, len(cones), 1 << level)), 1.0)
+    return np.maximum(least * _ROUNDED, 0.0)

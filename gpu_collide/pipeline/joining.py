@@ -83,6 +83,7 @@ class Joining(Stages):
         )
         self._launch(
             "b05_features", self.n_near, n, groups, todo_in=todo, room=nodes, capacity=most,
+            min_properness=self.options.min_properness,
             scratch_reals=self._empty(groups * 4 * nodes * NEAR_STRIDE, run.raster),
             scratch_ints=self._empty(groups * (4 * nodes + 4), np.int32), need_out=self.need_nodes,
             no_room_out=no_room, n_out=self.n_listed, list_out=listed,

@@ -115,6 +115,7 @@ def _near_patches(work, piece, todo):
             need, no_room = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
             run.launch_groups(
                 "b05_features", groups, piece.buffers, tables, n_todo=len(left), todo_in=be.to_device(left),
+                min_properness=work.options.min_properness,
                 scratch_reals=be.empty(groups * 4 * room * NEAR_STRIDE, run.raster),
                 scratch_ints=be.empty(groups * (4 * room + 4), np.int32), room=room, capacity=capacity,
                 need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,

@@ -68,11 +68,12 @@ GC_FN void gc_front_lower(gc_front *f)
     f->nodes -= GC_NODE_STRIDE * gc_level_size(f->tree[GC_TREE_faces], f->level);
 }
 
-GC_FN void gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *node, gc_near *a)
+/* node as the other body sees it; whether it faces the right way somewhere */
+GC_FN int gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *node, gc_near *a)
 {
-    gc_near_make(
+    return gc_near_make(
         p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta, f->side ? p->screw.ra : p->screw.rb,
-        node, a);
+        f->side ? GC_F(1.0) : GC_F(-1.0), node, a);
 }
 
 /* does node a of f's side meet any node of the other side's set? */
@@ -82,7 +83,7 @@ GC_LARGE int gc_front_meets(const gc_near_pair *p, const gc_front *f, const gc_n
     gc_near b;
     for (i = 0; i < n; ++i) {
         gc_near_load(other->field + GC_NEAR_STRIDE * i, &b);
-        if (f->side ? gc_near_meet(&p->view, &b, a) : gc_near_meet(&p->view, a, &b)) return 1;
+        if (f->side ? gc_near_meet(p, &b, a) : gc_near_meet(p, a, &b)) return 1;
     }
     return 0;
 }
@@ -104,8 +105,7 @@ GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const g
         int j = 2 * f->node[i >> 1] + (i & 1);
         gc_near a;
         if (j >= last) continue;
-        gc_front_near(p, f, below + GC_NODE_STRIDE * j, &a);
-        if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, j, room);
+        if (gc_front_near(p, f, below + GC_NODE_STRIDE * j, &a) && gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, j, room);
     }
 }
 
@@ -223,6 +223,7 @@ GC_KERNEL void b05_features(
     GC_GLOBAL const int *state_in,       /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
+    gc_real min_properness,
     GC_GLOBAL gc_raster *scratch_reals,  /* (groups, 4 room GC_NEAR_STRIDE) */
     GC_GLOBAL int *scratch_ints,         /* (groups, 4 room + 4) */
     int room,                            /* nodes that a set holds */
@@ -244,7 +245,7 @@ GC_KERNEL void b05_features(
                 gc_front b = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
                     reals + 2 * room * GC_NEAR_STRIDE, ints + 2 * room + 2, room, 1);
-                if (GC_FILLS) gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, &p);
+                if (GC_FILLS) gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, min_properness, &p);
                 GC_BARRIER();
                 most = gc_fronts_descend(&p, &a, &b, room);
                 if (most > room) {

@@ -1,5 +1,5 @@
 /* gc_near.h: a node of a mesh's tree as the other body sees it during the step.
- * needs: common/gc_motion.h screw/gc_screen.h
+ * needs: common/gc_motion.h screw/gc_screen.h screw/gc_emit.h
  *
  * Three bounds, each of the whole arc: the box's ranges on the screen; a slab that holds the node (a patch of a road is
  * flat) against the other node, which goes from one place to another; and the same the other way round. A node's middle
@@ -118,8 +118,10 @@ GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_pro
     ONE(X, hx) /* half the sides of the box in the frame of the body's own mesh */ \
     ONE(X, hy) \
     ONE(X, hz) \
-    ONE(X, slack) /* beside the box's reach half way: half the turn, and the stray */
-#define GC_NEAR_STRIDE 28
+    ONE(X, slack) /* beside the box's reach half way: half the turn, and the stray */ \
+    ONE(X, cone)  /* cosine and sine of the half angle of the double cone about n of its contact normals; 0: all */ \
+    ONE(X, sine)
+#define GC_NEAR_STRIDE 30
 #define GC_NEAR_COLUMNS(ONE, MANY, X) GC_EXTENT_COLUMNS(ONE, MANY, X) GC_NEAR_OWN_COLUMNS(ONE, MANY, X)
 GC_RECORD(GC_NEAR)
 typedef struct {
@@ -132,9 +134,10 @@ typedef struct {
     gc_screw screw; /* in the near frame */
     gc_view view;
     gc_turn before, behind; /* half a step back and on */
+    int cones;              /* are only contacts asked for whose normals lie in the nodes' double cones? */
 } gc_near_pair;
 
-GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_near_pair *p)
+GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_real min_properness, gc_near_pair *p)
 {
     gc_screw k;
     gc_raster reach;
@@ -147,6 +150,7 @@ GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_near_pair *p)
     p->view = gc_near_view(&k, &p->screw, GC_R(-1.0), reach);
     p->before = gc_turn_at(k.theta, GC_R(-0.5));
     p->behind = gc_turn_at(k.theta, GC_R(0.5));
+    p->cones = min_properness >= GC_CONE_PROPERNESS;
 }
 
 GC_FN void gc_near_load(GC_GLOBAL const gc_raster *from, gc_near *a)
@@ -169,19 +173,37 @@ GC_FN void gc_near_store(const gc_near *a, GC_GLOBAL gc_raster *to)
     }
 }
 
-/* rot, shift: the body's place in the screen frame (B half way); other: the other one's
- * rotation */
-GC_LARGE void gc_near_make(
+/* Can a feature of the node make a contact, as far as facing goes? A contact needs a face around the feature that the motion
+ * comes against: way n . omega >= 0 within the tolerance, way +1 for B, -1 for A; omega at a point of the node is that at its
+ * middle c within theta times the radius. n: the node's axis in the screen frame */
+GC_FN int gc_near_faces(const gc_near_pair *p, gc_vec n, gc_vec c, gc_raster radius, gc_raster ring, gc_raster way)
+{
+    const gc_screw *k = &p->screw;
+    gc_raster ox = (gc_raster)(k->w + k->theta * c.z), oy = (gc_raster)k->g, oz = -(gc_raster)(k->theta * c.x);
+    gc_raster speed = GC_SQRT_R(ox * ox + oy * oy + oz * oz), along, across, most;
+    if (!p->cones || ring <= GC_F(0.0)) return 1;
+    along = way * ((gc_raster)n.x * ox + (gc_raster)n.y * oy + (gc_raster)n.z * oz);
+    across = GC_SQRT_R(GC_MAX(speed * speed - along * along, GC_F(0.0)));
+    /* along a normal at the ring's rim */
+    most = along * ring + across * GC_SQRT_R(GC_F(1.0) - ring * ring);
+    return most >= -(p->view.theta * radius + GC_F(2.0) * p->view.facing * p->view.speed + GC_CONE_SLACK * speed);
+}
+
+/* rot, shift: the body's place in the screen frame (B half way); other: the other one's rotation; way: +1 for B, -1 for A. Returns
+ * whether the node may make a contact at all. */
+GC_LARGE int gc_near_make(
     const gc_near_pair *p,
     const gc_real *rot,
     const gc_real *shift,
     const gc_real *other,
+    gc_raster way,
     GC_GLOBAL const gc_raster *node,
     gc_near *a)
 {
     const gc_screw *k = &p->screw;
     GC_GLOBAL const gc_raster *low = node + GC_NODE_low, *high = node + GC_NODE_high, *normal = node + GC_NODE_normal;
     gc_real unit = GC_R(0.5) * k->shrink, offset;
+    int faces;
     gc_vec c = gc_make(
                unit * (gc_real)(low[0] + high[0]), unit * (gc_real)(low[1] + high[1]), unit * (gc_real)(low[2] + high[2])),
            n, at;
@@ -204,6 +226,7 @@ GC_LARGE void gc_near_make(
     a->hy = f * (high[1] - low[1]);
     a->hz = f * (high[2] - low[2]);
     n = gc_rotate(rot, gc_make((gc_real)normal[0], (gc_real)normal[1], (gc_real)normal[2]));
+    faces = gc_near_faces(p, n, c, radius, node[GC_NODE_ring], way);
     offset = n.x * shift[0] + n.y * shift[1] + n.z * shift[2];
     a->nx = (gc_raster)n.x;
     a->ny = (gc_raster)n.y;
@@ -214,6 +237,9 @@ GC_LARGE void gc_near_make(
     a->mx = GC_ABS_R((gc_raster)n.x);
     a->my = GC_ABS_R((gc_raster)n.y);
     a->mz = GC_ABS_R((gc_raster)n.z);
+    a->cone = node[GC_NODE_cone];
+    a->sine = GC_SQRT_R(GC_F(1.0) - a->cone * a->cone);
+    return faces;
 }
 
 /* does b pass through the slab of a? */
@@ -224,10 +250,63 @@ GC_FN int gc_slab_meets(const gc_near *a, const gc_near *b)
     return GC_MIN(s, e) - reach <= a->d1 && GC_MAX(s, e) + reach >= a->d0;
 }
 
-/* a of A, b of B */
-GC_FN int gc_near_meet(const gc_view *w, const gc_near *a, const gc_near *b)
+/* Can a contact's normal lie in the double cones of both, a of A and b of B half way, while theta s is within angle +- spread? Their
+ * axes are then at most the two half angles apart, and the spread (docs/decisions/0049). */
+GC_FN int gc_cones_meet(const gc_near *a, const gc_near *b, gc_raster angle, gc_raster spread)
 {
-    return gc_slab_meets(a, b) && gc_slab_meets(b, a) && gc_extents_meet(w, &a->box, &b->box);
+    gc_raster cosine = a->cone * b->cone - a->sine * b->sine, sine = a->sine * b->cone + a->cone * b->sine, limit;
+    gc_dir n = gc_dir_make(b->nx, b->ny, b->nz);
+    if (a->cone <= GC_F(0.0) || b->cone <= GC_F(0.0) || cosine <= GC_F(0.0)) return 1;
+    spread += GC_CONE_SLACK;
+    /* not above the cosine of both half angles and the spread */
+    limit = cosine * (GC_F(1.0) - GC_F(0.5) * spread * spread) - sine * spread - GC_CONE_SLACK;
+    if (limit <= GC_F(0.0)) return 1;
+    if (angle != GC_F(0.0)) gc_turn_dir(angle, &n);
+    return GC_ABS_R(a->nx * n.x + a->ny * n.y + a->nz * n.z) >= limit;
+}
+
+/* Can what lies in the extents a (at rest) and b (moving) meet during the step, on any copy of A round the axis, and when, s from
+ * first to last? As gc_extents_meet. */
+GC_FN int gc_extents_when(const gc_view *w, const gc_extent *a, const gc_extent *b, gc_raster *first, gc_raster *last)
+{
+    int from = 0, to = 0, k, some = 0;
+    gc_raster s0 = GC_F(0.5), s1 = GC_F(-0.5), inv;
+    *first = GC_F(-0.5);
+    *last = GC_F(0.5);
+    if (a->r0 > b->r1 || a->r1 < b->r0) return 0;
+    if (w->period < GC_CULL_FAR) {
+        gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window, low, high;
+        if (a->full + b->full > GC_F(0.0)) return 1;
+        low = GC_FLOOR_R((b->p0 - reach - a->p1) / w->period);
+        high = GC_FLOOR_R((b->p1 + reach - a->p0) / w->period) + GC_F(1.0);
+        from = (int)GC_MAX(GC_MIN(low, GC_F(0.0)), GC_F(-2.0));
+        to = (int)GC_MAX(GC_MIN(high, GC_F(2.0)), GC_F(0.0));
+    }
+    inv = w->speed > GC_F(0.0) ? GC_F(1.0) / w->speed : GC_F(0.0);
+    for (k = from; k <= to; ++k) {
+        gc_raster turn = k == 0 ? GC_F(0.0) : (gc_raster)k * w->period, dh = -w->gn * turn, dl = w->wn * turn;
+        if (a->h0 + dh > b->h1 || a->h1 + dh < b->h0 || a->l0 + dl > b->l1 + w->window || a->l1 + dl < b->l0 - w->window)
+            continue;
+        some = 1;
+        s0 = GC_MIN((a->l0 + dl - b->l1) * inv, s0);
+        s1 = GC_MAX((a->l1 + dl - b->l0) * inv, s1);
+    }
+    if (inv > GC_F(0.0)) {
+        *first = GC_MAX(s0, GC_F(-0.5));
+        *last = GC_MIN(s1, GC_F(0.5));
+    }
+    return some;
+}
+
+/* a of A, b of B */
+GC_FN int gc_near_meet(const gc_near_pair *p, const gc_near *a, const gc_near *b)
+{
+    const gc_view *w = &p->view;
+    gc_raster first, last;
+    if (p->cones && !gc_cones_meet(a, b, GC_F(0.0), GC_F(0.5) * w->theta)) return 0;
+    if (!gc_slab_meets(a, b) || !gc_slab_meets(b, a) || !gc_extents_when(w, &a->box, &b->box, &first, &last)) return 0;
+    return !p->cones
+           || gc_cones_meet(a, b, GC_F(0.5) * (first + last) * w->theta, GC_F(0.5) * GC_MAX(last - first, GC_F(0.0)) * w->theta);
 }
 
 #endif

@@ -214,6 +214,17 @@
 /* near faces: the near frame's unit is at most so many halvings below the larger body; a body smaller than that is already
  * below the touch tolerance, and the reach of a face that can be met stays an int */
 #define GC_NEAR_SCALES 24
+/* near faces: double cones of contact normals are those of contacts of at least this properness; queries for less do without
+ * (docs/decisions/0049) */
+#define GC_CONE_PROPERNESS GC_R(-0.1)
+/* near faces: cosines of cones are made smaller by this, so that rounding to float32 makes none narrower */
+#define GC_CONE_ROUNDED GC_R(0.999999)
+/* near faces: added to the angle between double cones: rounding, also of normals of nearly parallel edges */
+#if GC_PRECISION == 2
+#define GC_CONE_SLACK GC_F(2e-2)
+#else
+#define GC_CONE_SLACK GC_F(1e-5)
+#endif
 /* near faces: below patches a body's tree is walked down while it has at most so many nodes that are near */
 #define GC_NEAR_NODES 128
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */

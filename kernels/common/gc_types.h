@@ -136,13 +136,15 @@ GC_RECORD(GC_BOX)
 GC_RECORD(GC_TREE)
 
 /* a node of it: raster numbers, centred on the mesh, user units */
-#define GC_NODE_STRIDE 12
+#define GC_NODE_STRIDE 14
 #define GC_NODE_COLUMNS(ONE, MANY, X) \
     GC_BOX_COLUMNS(ONE, MANY, X) \
     MANY(X, normal, 3) /* unit vector n, or 0: none */ \
     ONE(X, least)      /* range of n.x over the node's points */ \
     ONE(X, most) \
-    ONE(X, reach) /* greatest distance of a point from the box's middle */
+    ONE(X, reach) /* greatest distance of a point from the box's middle */ \
+    ONE(X, cone)  /* cosine of the half angle of the double cone about n of its contact normals; 0: all */ \
+    ONE(X, ring)  /* cosine of the angle about n that holds the normals of its faces and their neighbours; 0: all */
 GC_RECORD(GC_NODE)
 
 /* Components of meshes (gc_solid.h): ints a mesh, and behind those of all meshes the vertices and codes. A component is told by

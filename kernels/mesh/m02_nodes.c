@@ -2,7 +2,7 @@
  * needs: mesh/gc_prepare.h
  *
  * in:  faces in the order of the leaves, vertices centred on the mesh, the patches' vertices (m01)
- * out: a level's nodes (GC_NODE): box, slab, reach; user units
+ * out: a level's nodes (GC_NODE): box, slab, reach, cone, ring; user units
  * One work-item per node, one launch per level. Up to the level of the patches a node looks at the corners of its faces, from
  * there on at each vertex once a patch. Sums go from level to level, so that the order of additions is that of the tree:
  * the bits of gpu_collide/geometry/nodes.py.
@@ -34,6 +34,27 @@ GC_FN void gc_limits_point(gc_limits *s, GC_GLOBAL const gc_real *p, const gc_re
     s->low = GC_MIN(s->low, along);
     s->high = GC_MAX(s->high, along);
     s->reach = GC_MAX(s->reach, square);
+}
+
+/* The double cone about a unit normal, or about none, that holds those of the leaves first..last: cosine of its half angle, or
+ * 0 if it is everything. The angle between the axes and a face's own half angle are added as cosines. */
+GC_FN gc_real gc_cone_of(
+    const gc_real *normal,
+    int first,
+    int last,
+    GC_GLOBAL const int *order,
+    GC_GLOBAL const gc_real *planes,
+    GC_GLOBAL const gc_real *cones)
+{
+    gc_real least = GC_R(1.0);
+    for (; first < last; ++first) {
+        GC_GLOBAL const gc_real *n = planes + 4 * order[first];
+        gc_real own = cones[order[first]], off = (n[0] * normal[0] + n[2] * normal[2]) + n[1] * normal[1], both;
+        off = GC_MIN(GC_MAX(off, GC_R(0.0)), GC_R(1.0));
+        both = off * own - GC_SQRT(GC_R(1.0) - off * off) * GC_SQRT(GC_R(1.0) - own * own);
+        least = GC_MIN(least, both);
+    }
+    return GC_MAX(least * GC_CONE_ROUNDED, GC_R(0.0));
 }
 
 /* box and normal of a face */
@@ -68,6 +89,7 @@ GC_KERNEL void m02_level(
     GC_GLOBAL const int *face_vertices_in,
     GC_GLOBAL const gc_real *face_planes_in, /* (n_faces, 4) */
     GC_GLOBAL const gc_real *vertices_in,    /* (vertices, 3) centred */
+    GC_GLOBAL const gc_real *cones_in,       /* (2, n_faces) of the faces' double cones and rings, as cosines */
     GC_GLOBAL const int *point0_in,          /* (patches + 1,) where each patch begins in points_in */
     GC_GLOBAL const int *points_in,          /* vertices of all patches */
     GC_GLOBAL const gc_real *children_in,    /* (n_children, GC_RISE_STRIDE); of leaves not read */
@@ -123,5 +145,8 @@ GC_KERNEL void m02_level(
         node[GC_NODE_least] = (gc_raster)span.low;
         node[GC_NODE_most] = (gc_raster)span.high;
         node[GC_NODE_reach] = (gc_raster)GC_SQRT(span.reach);
+        for (int k = 0; k < 2; ++k)
+            node[GC_NODE_cone + k] = (gc_raster)gc_cone_of(
+                normal, j << level, GC_MIN((j + 1) << level, n_faces), order_in, face_planes_in, cones_in + n_faces * k);
     }
 }

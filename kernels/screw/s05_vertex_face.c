@@ -1,5 +1,5 @@
 /* s05_vertex_face: vertices of one body inside faces of the other.
- * needs: screw/gc_met.h
+ * needs: screw/gc_met.h screw/gc_tiles.h
  *
  * in:  s02's boxes (all pairs), or s04's sorted face spans and vertices (rows)
  * out: FV and VF candidates
@@ -15,20 +15,6 @@ GC_FN void gc_emit_vertex(const gc_search *q, int kind, const gc_list *vertices,
     else gc_emit(q, kind, faces, j, vertices, i);
 }
 
-GC_FN void gc_pairs_alone(const gc_search *q, int kind, const gc_list *vertices, const gc_list *faces)
-{
-    int i, j, at, nv = *vertices->count, nf = *faces->count;
-    for (i = GC_LOCAL_ID; i < nv; i += GC_GROUP_SIZE) {
-        gc_range v = gc_range_of(&q->view, vertices, i);
-        for (at = 0; at < nf; at += GC_BLOCK) {
-            int n = GC_MIN(nf - at, GC_BLOCK), meets[GC_BLOCK];
-            if (!gc_block_meets(faces, at, n, v, meets)) continue;
-            for (j = 0; j < n; ++j)
-                if (meets[j]) gc_emit_vertex(q, kind, vertices, i, faces, at + j);
-        }
-    }
-}
-
 /* hull: of the faces */
 GC_FN void s05_pairs(
     const gc_search *q,
@@ -37,7 +23,7 @@ GC_FN void s05_pairs(
     const gc_list *faces,
     GC_GLOBAL const gc_raster *hull)
 {
-    if (GC_SERIAL) gc_pairs_alone(q, kind, vertices, faces);
+    if (GC_SERIAL) gc_search_alone(q, kind, vertices, faces);
     else gc_search_lists(q, kind, vertices, faces, hull);
 }
 

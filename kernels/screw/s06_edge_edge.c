@@ -1,5 +1,5 @@
 /* s06_edge_edge: edges of A that cross edges of B on the screen.
- * needs: screw/gc_met.h
+ * needs: screw/gc_met.h screw/gc_tiles.h
  *
  * in:  s02's boxes (all pairs), or s04's sorted records (rows)
  * out: EE candidates
@@ -7,24 +7,10 @@
  * overlap one begins inside the other. Edges that share several rows one after the other are taken once: at the first.
  */
 
-GC_FN void gc_edges_alone(const gc_search *q, const gc_list *la, const gc_list *lb)
-{
-    int na = *la->count, nb = *lb->count, i, j, at;
-    for (i = GC_LOCAL_ID; i < na; i += GC_GROUP_SIZE) {
-        gc_range a = gc_range_of(&q->view, la, i);
-        for (at = 0; at < nb; at += GC_BLOCK) {
-            int n = GC_MIN(nb - at, GC_BLOCK), meets[GC_BLOCK];
-            if (!gc_block_meets(lb, at, n, a, meets)) continue;
-            for (j = 0; j < n; ++j)
-                if (meets[j]) gc_emit(q, GC_EE, la, i, lb, at + j);
-        }
-    }
-}
-
 /* hull: of B's edges */
 GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb, GC_GLOBAL const gc_raster *hull)
 {
-    if (GC_SERIAL) gc_edges_alone(q, la, lb);
+    if (GC_SERIAL) gc_search_alone(q, GC_EE, la, lb);
     else gc_search_lists(q, GC_EE, la, lb, hull);
 }
 

@@ -99,7 +99,8 @@ class Near:
         first, n = int(self.trees[k, TREE["patch"]]), -(-int(self.trees[k, TREE["faces"]]) // 32)
         return np.concatenate([self.parts.table(p, "source_faces") for p in range(first, first + n)])
 
-    def features(self, room=4096, capacity=1 << 16, groups=None, todo=None, state=None):
+    def features(self, room=4096, capacity=1 << 16, groups=None, todo=None, state=None,
+                 min_properness=-1.0):  # fmt: skip
         """One launch of b05, without the second try of the pipeline."""
         be, s = self.backend, self.stages
         groups = min(be.max_groups, self.n) if groups is None else groups
@@ -114,7 +115,7 @@ class Near:
             state_in=be.to_device(s.state if state is None else np.asarray(state, np.int32)),
             **{k: self.tables.buffers[k] for k in ("trees_in", "nodes_in")}, scratch_reals=scratch[0],
             scratch_ints=scratch[1], room=room, capacity=capacity, need_out=need, no_room_out=no_room,
-            n_out=count, list_out=rows,
+            n_out=count, list_out=rows, min_properness=min_properness,
         )  # fmt: skip
         found = int(be.item(count, 0))
         out = be.to_host(rows)
