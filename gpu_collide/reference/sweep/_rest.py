@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.sweep._touch import ALONG, ROUNDING, approaches, dot
 
 __all__ = ["over_side", "rests_on_edge", "rests_on_face"]
@@ -17,7 +18,7 @@ POINT = 256
 
 def over_side(centre, a, b, normal):
     """Centres over the inner side of a border from a to b; all (n, 3)."""
-    inward = np.cross(normal, b - a)
+    inward = cross(normal, b - a)
     return dot(inward / np.linalg.norm(inward, axis=1)[:, None], centre - a) > BESIDE * _nothing(a)
 
 
@@ -25,7 +26,7 @@ def _over_sides(centre, corners, normal):
     """Centres over a face."""
     inside = np.ones(len(centre), bool)
     for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        inside &= dot(np.cross(normal, b - a), centre - a) >= 0.0
+        inside &= dot(cross(normal, b - a), centre - a) >= 0.0
     return inside
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_collide.bodies.quaternion import cross
+
 __all__ = ["approaches", "edge_times", "face_times", "vertex_times"]
 
 #: Lengths up to this share of the coordinates are nothing.
@@ -46,15 +48,15 @@ def face_times(corners, normal, c, v, radius, two_sided, late=False):
     inside = np.ones(len(c), bool)
     at = c + np.where(good, time, 0.0)[:, None] * v
     for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        inward = np.cross(normal, b - a)
+        inward = cross(normal, b - a)
         gap, rate = dot(inward, at - a), dot(inward, v)
         # points have no edges to stop them, so that rounding leaves no seam open
         inside &= gap >= np.where(radius > 0, 0.0, -nothing * np.sqrt(dot(inward, inward)))
         start = dot(inward, c - a)
         with np.errstate(divide="ignore", invalid="ignore"):
-            cross = np.where(rate != 0, -start / rate, 0.0)
-        first = np.where(rate > 0, np.maximum(first, cross), first)
-        last = np.where(rate < 0, np.minimum(last, cross), last)
+            meets = np.where(rate != 0, -start / rate, 0.0)
+        first = np.where(rate > 0, np.maximum(first, meets), first)
+        last = np.where(rate < 0, np.minimum(last, meets), last)
         last = np.where((rate == 0) & (start < 0), -1.0, last)
     if late:
         good &= ~(inside & (time <= 1.0)) & (first <= last) & (first >= time)

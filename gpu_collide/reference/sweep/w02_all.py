@@ -14,6 +14,7 @@ from gpu_collide.reference.sweep._touch import ROUNDING, dot, edge_times, face_t
 __all__ = ["FIELDS", "all_touches", "touches"]
 
 FACE, EDGE, VERTEX = 1, 2, 3
+AT_ONCE = 1 << 20  # places of vertices and faces as queries see them, of which each takes 24 bytes
 FIELDS = {
     "query": np.int32, "feature": np.uint8, "body": np.int32, "face": np.int32, "number": np.int32,
     "sphere": np.int32, "time": np.float64, "touch": np.float64, "point": np.float64, "normal": np.float64,
@@ -34,15 +35,28 @@ def touches(bodies, casts, two_sided, buffer):
     valid = bodies.start.valid & bodies.end.valid
     for begin, which, start, radius, quat in _balls(casts):
         for body in np.flatnonzero(valid):
-            seen = _Seen(bodies, body, start, casts.path[which], radius, quat, casts.form == ELLIPSOIDS)
-            for row in seen.touches(two_sided or bodies.meshes[bodies.shape[body]].two_sided, buffer):
-                row["query"] = which[row["query"]]
-                row["body"], row["sphere"] = (
-                    np.full(len(row["query"]), body),
-                    np.full(len(row["query"]), begin),
+            mesh = bodies.meshes[bodies.shape[body]]
+            most = max(1, AT_ONCE // (mesh.n_vertices + mesh.n_faces))
+            for some in (slice(k, k + most) for k in range(0, len(which), most)):
+                query, turned = which[some], None if quat is None else quat[some]
+                seen = _Seen(
+                    bodies,
+                    body,
+                    start[some],
+                    casts.path[query],
+                    radius[some],
+                    turned,
+                    casts.form == ELLIPSOIDS,
                 )
-                for name, values in row.items():
-                    found[name].append(values)
+                for row in seen.touches(two_sided or mesh.two_sided, buffer):
+                    n = len(row["query"])
+                    row |= {
+                        "query": query[row["query"]],
+                        "body": np.full(n, body),
+                        "sphere": np.full(n, begin),
+                    }
+                    for name, values in row.items():
+                        found[name].append(values)
     return {name: np.concatenate(parts).astype(FIELDS[name]) for name, parts in found.items()}
 
 
@@ -83,7 +97,7 @@ class _Seen:
             self.axes, self.radii, self.radius = multiply(conjugate(first), quat), radius, np.ones(n)
 
     def unit(self, x):
-        """Points, (n, 3) from the centre, in units of the radii."""
+        """Points, (.., n, 3) from the centre, in units of the radii."""
         return x if self.axes is None else rotate(conjugate(self.axes), x) / self.radii
 
     def unit_normal(self, x):
@@ -91,23 +105,25 @@ class _Seen:
         if self.axes is None:
             return x
         y = rotate(conjugate(self.axes), x) * self.radii
-        return y / np.sqrt(dot(y, y))[:, None]
+        return y / np.sqrt(dot(y, y))[..., None]
 
     def touches(self, two_sided, buffer):
         """Rows of each feature: all that is touched as such, then what is come onto by who has sunk in."""
         n, v = len(self.c), self.unit(self.v)
+        self.vertices = self.unit(self.mesh.vertices[:, None] - self.c)
+        normals = self.mesh.face_planes[:, None, :3]
+        self.planes = self.unit_normal(np.broadcast_to(normals, (len(normals), n, 3)))
         self.sunk = np.full(n, np.inf)  # since when a feature did not count for who has sunk in beside it
-        yield from self._features(v, two_sided, buffer, False)
+        yield from filter(None, self._features(v, two_sided, buffer, False))
         if np.isfinite(self.sunk).any():
             since, self.sunk = self.sunk, self.sunk.copy()
-            for row in self._features(v, two_sided, buffer, True):
+            for row in filter(None, self._features(v, two_sided, buffer, True)):
                 late = row["touch"] >= since[row["query"]]
                 yield {name: values[late] for name, values in row.items()}
 
     def _features(self, v, two_sided, buffer, late):
-        mesh, n = self.mesh, len(self.c)
+        mesh, n, planes = self.mesh, len(self.c), self.planes
         zero = np.zeros((n, 3))
-        planes = [self.unit_normal(np.broadcast_to(p[:3], (n, 3))) for p in mesh.face_planes]
         for f, normal in enumerate(planes):
             corners = self._corners(f)
             time = face_times(corners, normal, zero, v, self.radius, two_sided, late)
@@ -115,28 +131,27 @@ class _Seen:
         if not (self.radius > 0).any():
             return
         for e, ends in enumerate(mesh.edges):
-            a, b = (self.unit(mesh.vertices[k] - self.c) for k in ends)
+            a, b = (self.vertices[k] for k in ends)
             time = np.where(self.radius > 0, edge_times(a, b, zero, v, self.radius, late), np.inf)
             faces = np.sort(mesh.edge_faces[mesh.edge_face_start[e] : mesh.edge_face_start[e + 1]] >> 1)
             front = self._counts(ends, v, time, faces, planes, two_sided)
             yield self._rows(EDGE, e, front, time, (a, b), None, v, buffer, two_sided)
         for k in range(0 if late else len(mesh.vertices)):
             faces = np.sort(mesh.vertex_faces[mesh.vertex_face_start[k] : mesh.vertex_face_start[k + 1]])
-            a = self.unit(mesh.vertices[k] - self.c)
+            a = self.vertices[k]
             time = np.where(self.radius > 0, vertex_times(a, zero, v, self.radius), np.inf)
             front = self._counts((k, k), v, time, faces, planes, two_sided)
             yield self._rows(VERTEX, k, front, time, (a, a), None, v, buffer, two_sided)
 
     def _corners(self, face):
-        mesh = self.mesh
-        loop = mesh.face_vertices[mesh.face_start[face] : mesh.face_start[face + 1]]
-        return np.array([self.unit(mesh.vertices[k] - self.c) for k in loop])
+        start = self.mesh.face_start
+        return self.vertices[self.mesh.face_vertices[start[face] : start[face + 1]]]
 
     def _counts(self, ends, v, time, faces, planes, two_sided):
         """The first of some faces that the centre is in front of; -1: none, or something is nearer."""
-        front = self._front(
-            self.unit(self.mesh.vertices[ends[0]] - self.c), v, time, faces, planes, two_sided
-        )
+        if not np.isfinite(time).any():
+            return np.full(len(time), -1)
+        front = self._front(self.vertices[ends[0]], v, time, faces, planes, two_sided)
         lies, sunk = self._rests(ends, v, time, faces, planes, two_sided)
         sunk &= (front >= 0) & np.isfinite(time)
         self.sunk = np.where(sunk, np.minimum(self.sunk, time), self.sunk)
@@ -181,8 +196,10 @@ class _Seen:
         return lies, sunk & ~lies
 
     def _rows(self, feature, number, face, time, ends, normal, v, buffer, two_sided):
-        """Those that touch, in the world."""
+        """Those that touch, in the world; None if there are none."""
         q = np.flatnonzero(np.isfinite(time) & (face >= 0))
+        if not len(q):
+            return None
         t, n = time[q][:, None], len(q)
         centre, a, b = t * v[q], ends[0][q], ends[1][q]
         if feature == FACE:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import conjugate, rotate
+from gpu_collide.bodies.quaternion import conjugate, cross, rotate
 
 __all__ = ["Plane", "planes_near"]
 
@@ -68,9 +68,9 @@ def _nearest(mesh, v, two_sided):
     for f in range(len(mesh.face_start) - 1):
         loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
         a, b, c = v[loop[0]], v[loop[1]], v[loop[2]]
-        normal = np.cross(b - a, c - a)
+        normal = cross(b - a, c - a)
         for k in range(3, len(loop)):  # of a polygon whose first corners lie on a line
-            other = np.cross(v[loop[k - 1]] - a, v[loop[k]] - a)
+            other = cross(v[loop[k - 1]] - a, v[loop[k]] - a)
             normal = other if other @ other > normal @ normal else normal
         normal = normal / np.linalg.norm(normal)
         ahead = -(normal @ a)
@@ -98,7 +98,7 @@ def _shared(feature, number, key, faces, at, front):
 def _on_polygon(v, loop, normal, ahead):
     """Which part of a polygon is nearest to 0 (nothing for its inside, else its vertices), and where."""
     sides = list(zip(loop, np.roll(loop, -1), strict=True))
-    if all(np.cross(normal, v[j] - v[i]) @ v[i] <= 0 for i, j in sides):
+    if all(cross(normal, v[j] - v[i]) @ v[i] <= 0 for i, j in sides):
         return (), -ahead * normal
     best = None
     for i, j in sides:
