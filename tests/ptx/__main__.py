@@ -19,14 +19,16 @@ from tests.ptx.device import ALLOWED, KINDS
 from tests.ptx.parts import BITS, Part, files_of_tests, kept, play
 
 SIZES = (64, 32, 256)
-SAMPLE = {  # by group size: tests that run with it; each stage is in one of them
+SAMPLE = {  # by group size: tests that run with it; each stage is in one of them or in the stored bits
     32: [
+        f"{BITS} 0/4",
         "tests/screw/test_s04_sort.py",
         "tests/bvh/test_b02_keys.py",
         "tests/bvh/test_b03_tree.py",
         "tests/given/test_g01_poses.py",
     ],
     64: [
+        BITS,
         "tests/backends/test_verbs.py",
         "tests/screw/test_s01_screw.py",
         "tests/filters/test_f01_spheres.py",
@@ -34,6 +36,7 @@ SAMPLE = {  # by group size: tests that run with it; each stage is in one of the
         "tests/given/test_g04_apart.py",
     ],
     256: [
+        f"{BITS} 2/4",
         "tests/bvh/test_b06_gather.py",
         "tests/dialect/test_every_macro.py",
         "tests/filters/test_f02_boxes.py",
@@ -50,7 +53,7 @@ def parts(options):
     for size in options.size or SIZES:
         what = SAMPLE.get(size, []) if options.sample else whole
         what = what if options.tests is None else options.tests
-        bits = [] if options.mark else [BITS]
+        bits = [] if options.mark or options.sample else [BITS]
         found += [Part(size, name, "" if name == BITS else options.mark) for name in bits + list(what)]
     return found
 

@@ -63,6 +63,8 @@ def _floats() -> None:
         for cmp, sign in (("equ", "=="), ("ltu", "<"), ("leu", "<="), ("gtu", ">"), ("geu", ">=")):
             unordered = "{0} != {0} || {1} != {1}"
             _rule(f"setp.{cmp}.{t}", "pred", f"{t} {t}", f"{{0}} {sign} {{1}} || {unordered}")
+        _rule(f"setp.nan.{t}", "pred", f"{t} {t}", unordered)
+        _rule(f"setp.num.{t}", "pred", f"{t} {t}", "{0} == {0} && {1} == {1}")
         for mode, name in (("rmi", "floor"), ("rpi", "ceil"), ("rzi", "trunc"), ("rni", "rint")):
             _rule(f"cvt.{mode}.{t}.{t}", t, t, f"{name}{f}({{0}})")
         for whole in ("s32", "u32", "s64", "u64"):

@@ -34,21 +34,26 @@ LONG_TEXT = 3000  # characters that are kept of a failure
 
 @dataclass(frozen=True)
 class Part:
-    """What runs in one process: `what` is a file of tests (or a test, as pytest takes it), or `BITS`."""
+    """What runs in one process: `what` is a file of tests (or a test, as pytest takes it), or `BITS`, with
+    which of them if not all, as in "stored bits 1/4"."""
 
     size: int
     what: str
     marks: str = ""  # an expression for pytest's -m; by itself what is not slow
 
+    @property
+    def of_bits(self) -> bool:
+        return self.what.startswith(BITS)
+
     def command(self, results: Path) -> list[str]:
-        if self.what == BITS:
-            return [sys.executable, "-m", "tests.ptx.stored_bits"]
+        if self.of_bits:
+            return [sys.executable, "-m", "tests.ptx.stored_bits", *self.what.removeprefix(BITS).split()]
         marks = ["-m", self.marks] if self.marks else []
         return [*PYTEST, *marks, f"--junitxml={results}", self.what]
 
     def environment(self, folder: str) -> dict[str, str]:
         """Environment of a process whose backend `cuda` is the stand-in, with so many work-items a group."""
-        chosen = {"GPU_COLLIDE_CHECK": "0"} if self.what == BITS else {}
+        chosen = {"GPU_COLLIDE_CHECK": "0"} if self.of_bits else {}
         return os.environ | chosen | {
             install.VARIABLE: f"ptx:{self.size}",
             install.REPORT: folder,
@@ -60,7 +65,7 @@ class Part:
     def sources(self) -> str:
         """Digest of what decides what this part does: the package, the kernels, helpers of tests, its own
         file, and NVRTC."""
-        own = ROOT / ("tests/acceptance/stored_bits.json" if self.what == BITS else self.what.split("::")[0])
+        own = ROOT / ("tests/acceptance/stored_bits.json" if self.of_bits else self.what.split("::")[0])
         sha = hashlib.sha256(shared_sources())
         sha.update(f"{self.marks}\0".encode())
         for path in [own] if own.is_file() else sorted(own.rglob("test_*.py")):
@@ -146,7 +151,7 @@ def play(part: Part, limit: float, folder: Path | None) -> Outcome:
                        time.strftime("%Y-%m-%d %H:%M"))  # fmt: skip
         if results.is_file():
             _read(made, results)
-        elif part.what == BITS:
+        elif part.of_bits:
             made.counts = {"cases": int((re.findall(r"^(\d+) cases", text, re.M) or ["0"])[0])}
         if code not in (0, 5) and not made.failures:
             made.failures.append([part.what, text[-LONG_TEXT:]])

@@ -84,6 +84,10 @@ CASES = [  # opcode, operands as bits, result as bits
     ("setp.leu.f32", (NAN32, f32(1)), 1),
     ("setp.le.f32", (NAN32, f32(1)), 0),
     ("setp.eq.f64", (f64(0.0), f64(-0.0)), 1),
+    ("setp.nan.f64", (f64(1), NAN64), 1),
+    ("setp.nan.f32", (f32(1), f32(1)), 0),
+    ("setp.num.f64", (NAN64, f64(1)), 0),
+    ("setp.num.f32", (f32(1), f32(2)), 1),
     ("cvt.s32.s64", (2**64 - 9,), 2**32 - 9),
     ("mov.b64", (f64(1.5),), f64(1.5)),
 ]
