@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover"]
 
-#: Coordinates beyond this leave no room for the products of the kernels.
+#: Coordinates beyond this, or scenes within less, leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
+LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-10}
 
 
 def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodies, rules: Rules) -> Movers:
@@ -158,7 +159,8 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
     with np.errstate(over="ignore", invalid="ignore"):
         largest = reach + np.sqrt(3.0) * (size[0] + 2.0 * size[1])
         least = c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * largest
-    inside = np.isfinite(largest) & (largest <= MOST["mixed" if precision == "reference" else precision])
+    key = "mixed" if precision == "reference" else precision
+    inside = np.isfinite(largest) & (largest <= MOST[key]) & ((largest >= LEAST[key]) | (largest == 0.0))
     least = np.where(inside, least, 0.0)
     zone = least
     if expel is not None:
