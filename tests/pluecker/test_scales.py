@@ -17,15 +17,18 @@ def answer(backend, precision, power, turn):
     meshes.append(gc.Mesh(rng.normal(size=(4, 3)) * scale, TETRAHEDRON, two_sided=True))
     quat = rng.normal(size=(2, N, 4))
     quat /= np.linalg.norm(quat, axis=2)[..., None]
-    start = gc.Poses.from_quat_wxyz(rng.uniform(-2, 2, (N, 3)) * scale, quat[0])
+    place = rng.normal(size=(N, 3))
+    place *= 2 / np.linalg.norm(place, axis=1)[:, None]
+    start = gc.Poses.from_quat_wxyz(place * scale, quat[0])
     there = gc.Poses.from_quat_wxyz(np.zeros((N, 3)), quat[1])
     shape = np.arange(N) % 2
     movers, world = gc.Bodies(meshes, shape, start, start), gc.Bodies(meshes, 0 * shape, there, there)
     how = {"pairs": np.column_stack((np.arange(N),) * 2), "backend": backend, "precision": precision}
     if turn:
-        about = rng.normal(size=(N, 3)) * scale
-        return gc.pluecker.rotate(movers, world, rng.uniform(-3, 3, N), rng.normal(size=(N, 3)), about, **how)
-    return gc.pluecker.translate(movers, world, rng.normal(size=(N, 3)) * 3 * scale, **how)
+        about = (0.5 * place + 0.2 * rng.normal(size=(N, 3))) * scale
+        axis = np.cross(place, rng.normal(size=(N, 3)))
+        return gc.pluecker.rotate(movers, world, rng.uniform(-3, 3, N), axis, about, **how)
+    return gc.pluecker.translate(movers, world, (rng.normal(size=(N, 3)) - 2 * place) * scale, **how)
 
 
 @pytest.mark.parametrize("turn", [False, True])
