@@ -5,7 +5,7 @@ import pytest
 
 import gpu_collide as gc
 
-N = 40
+N = 80
 TETRAHEDRON = [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]
 
 
