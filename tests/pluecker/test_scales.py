@@ -32,7 +32,7 @@ def answer(backend, precision, power, turn):
 
 
 @pytest.mark.parametrize("turn", [False, True])
-@pytest.mark.parametrize("precision, powers", [("mixed", (-40, 40)), ("single", (-30, -20, 17))])
+@pytest.mark.parametrize("precision, powers", [("mixed", (-40, 40)), ("single", (-24, -20, 15))])
 def test_a_power_of_two_changes_no_bit(backend, precision, powers, turn):
     """Sides of two edges are three lengths, and roots have six of them: float32 lost them at sizes of 1e-6,
     and turns missed what they met."""
@@ -46,8 +46,8 @@ def test_a_power_of_two_changes_no_bit(backend, precision, powers, turn):
 
 
 def test_what_float32_cannot_hold_is_not_moved(backend):
-    for power in (21, -36):
+    for power in (21, -30):
         found = answer(backend.kind, "single", power, False)
         assert (found.status == gc.Status.UNRESOLVED).all() and (found.fraction == 0).all()
-    found = answer(backend.kind, "single", -30, False)
+    found = answer(backend.kind, "single", -24, False)
     assert (found.status != gc.Status.UNRESOLVED).all()

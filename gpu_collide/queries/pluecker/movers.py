@@ -30,7 +30,7 @@ __all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover"]
 
 #: Coordinates beyond this, or scenes within less, leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
-LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-10}
+LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
 
 
 def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodies, rules: Rules) -> Movers:
