@@ -9,19 +9,8 @@ from tests.acceptance.pluecker_runs import run
 from tests.acceptance.pluecker_walk import Walk
 from tests.oracle import scenes
 from tests.oracle.passage_families import FAMILIES
+from tests.support.traces import FIELDS
 
-FIELDS = (
-    "status",
-    "fraction",
-    "kind",
-    "body",
-    "feature_a",
-    "feature_b",
-    "point",
-    "normal",
-    "position",
-    "quat_wxyz",
-)
 MOVES = 4
 EARLY = 1.6  # zones along the normal of contact; measured: 1.57 where an edge's zone meets a corner's
 # One zone before a face, two beside each of two of its borders that meet at a right angle (docs/pluecker.md);
