@@ -31,7 +31,9 @@ class Movers:
     mover : (n,) int32
         Row of the caller's movers.
     body, own : (n,) int32
-        The only body of the world to look at, and the one to leave out; -1: none.
+        The only body of the world to look at, and the one that a mover is itself; -1: none.
+    rank, group, mask : (n,) int32
+        Which bodies it may meet, by the rules of the world: rank of its own world, 0 for every one, and bits.
     moves : (n,) bool
         Is it moved at all?
     zone : (n,) float64
@@ -49,6 +51,9 @@ class Movers:
     mover: Array
     body: Array
     own: Array
+    rank: Array
+    group: Array
+    mask: Array
     moves: Array
     zone: Array
     doubt: Array

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, BoolArray
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["Rules", "check_rules", "still_bodies"]
+__all__ = ["EVERYWHERE", "LARGEST_WORLD", "Rules", "check_rules", "still_bodies"]
 
 EVERYWHERE = -1  # the world of bodies that are in every world
-_LARGEST_WORLD = 1 << 62
+LARGEST_WORLD = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,20 @@ class Rules:
         shift = 0 if len(worlds) and worlds[0] == EVERYWHERE else 1
         return (rank.reshape(-1) + shift).astype(np.int32), len(worlds) + shift
 
+    def rank_of(self, number: Array) -> Array:
+        """Ranks, as `ranks` has them, of worlds by number (-1: every world); one without bodies is a rank of
+        its own."""
+        if self.world is None:
+            return np.zeros(len(number), np.int32)
+        ranks, n_ranks = self.ranks()
+        order = np.argsort(self.world, kind="stable")
+        at = np.minimum(np.searchsorted(self.world, number, sorter=order), self.n - 1)
+        known = self.world[order[at]] == number if self.n else np.zeros(len(number), bool)
+        rank = np.full(len(number), n_ranks, np.int32)
+        if ranks is not None and self.n:
+            rank[known] = ranks[order[at]][known]
+        return np.where(number == EVERYWHERE, np.int32(0), rank)
+
     def possible(self, valid: BoolArray, still: BoolArray) -> int:
         """Pairs of valid bodies that share a world, before `group`, `mask` and `ignore`.
 
@@ -78,6 +92,27 @@ class Rules:
         """
         total = self._in_worlds(valid)
         return total if self.still_pairs else total - self._in_worlds(valid & still)
+
+    def meet(self, rank: Array, group: Array, mask: Array, own: Array, body: Array) -> BoolArray:
+        """Whether what has these rules for its own, all (k,), may meet each `body`.
+
+        Parameters
+        ----------
+        rank, group, mask, own, body : (k,) int32
+            `own` is the body that it is, or -1.
+        """
+        ranks, _ = self.ranks()
+        theirs = np.zeros(len(body), np.int32) if ranks is None else ranks[body]
+        kept = (body != own) & ((theirs == rank) | (theirs == 0) | (rank == 0))
+        if self.mask is not None:
+            kept &= (group.view(np.uint32) & self.mask[body]) != 0
+        if self.group is not None:
+            kept &= (mask.view(np.uint32) & self.group[body]) != 0
+        if len(self.ignore):
+            key = np.minimum(own, body).astype(np.int64) * self.n + np.maximum(own, body)
+            at = np.minimum(np.searchsorted(self.ignore, key), len(self.ignore) - 1)
+            kept &= (own < 0) | (self.ignore[at] != key)
+        return kept
 
     def _in_worlds(self, among: BoolArray) -> int:
         ranks, n_ranks = self.ranks()
@@ -119,7 +154,7 @@ def check_rules(
     """
     if world is not None:
         expected = "-1 (every world) or a number from 0 on, below 2**62"
-        world = _per_body(world, "world", n, EVERYWHERE, _LARGEST_WORLD, expected)
+        world = _per_body(world, "world", n, EVERYWHERE, LARGEST_WORLD, expected)
     if group is not None:
         group = _bits(group, "group", n)
     if mask is not None:

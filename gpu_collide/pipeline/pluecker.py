@@ -70,8 +70,8 @@ class _Launch:
 def mover_ints(movers, part, moves=True):
     """``mover_in`` of some movers, of which those move that do according to both."""
     ints = np.empty((part.stop - part.start, MOVER.stride), np.int32)
-    for name, column in (("shape", movers.shape), ("body", movers.body), ("own", movers.own)):
-        ints[:, MOVER[name]] = column[part]
+    for name in ("shape", "body", "own", "rank", "group", "mask"):
+        ints[:, MOVER[name]] = getattr(movers, name)[part]
     ints[:, MOVER["skip"]] = ~(movers.moves & moves)[part]
     return ints
 
@@ -118,9 +118,12 @@ class Pluecker:
                 f"{self.max_bytes}; pass a larger max_bytes"
             )
         run.room.max_bytes = self.max_bytes - held
+        ignored = run.to_device(rules.ignore if len(rules.ignore) else np.zeros(1, np.int64))
         buffers = {**forms.buffers, **stands, "leaves_in": tree.leaves, "leaf_ints_in": tree.leaf_ints,
-                   "crowds_in": tree.nodes}  # fmt: skip
-        return World(buffers, {"n_leaves": tree.n, "top": tree.levels.top, **tree.origin_args()}, tree.shift)
+                   "crowds_in": tree.nodes, "ignored_in": ignored}  # fmt: skip
+        counts = {"n_leaves": tree.n, "n_bodies": len(bodies), "n_ignored": len(rules.ignore),
+                  "top": tree.levels.top}  # fmt: skip
+        return World(buffers, counts | tree.origin_args(), tree.shift)
 
     def trace(self, world, movers, way, turns):
         """How far movers go: along `way`, then through the `turns`, until something stops them.

@@ -141,18 +141,6 @@ GC_FN int gc_moving_meet(const gc_asker *q, GC_GLOBAL const gc_real *p)
     return 1;
 }
 
-GC_FN int gc_is_ignored(const gc_broad *s, int a, int b)
-{
-    gc_long key = (gc_long)a * s->n_bodies + b;
-    int low = 0, high = s->n_ignored;
-    while (low < high) {
-        int middle = low + ((high - low) >> 1);
-        if (s->ignored[middle] < key) low = middle + 1;
-        else high = middle;
-    }
-    return low < s->n_ignored && s->ignored[low] == key;
-}
-
 /* the decision: is the body of the leaf the asker's partner? (Neither asks whether it is the asker.) */
 GC_FN int gc_pair_passes(const gc_broad *s, const gc_asker *q, int leaf)
 {
@@ -163,7 +151,9 @@ GC_FN int gc_pair_passes(const gc_broad *s, const gc_asker *q, int leaf)
     if (!(q->group & ints[GC_LEAF_INT_mask]) || !(q->mask & ints[GC_LEAF_INT_group])) return 0;
     if (!s->all && !(still || q->still ? gc_boxes_meet(q->box, p + GC_LEAF_low) : gc_moving_meet(q, p))) return 0;
     return s->n_ignored == 0
-           || !gc_is_ignored(s, GC_MIN(q->body, ints[GC_LEAF_INT_body]), GC_MAX(q->body, ints[GC_LEAF_INT_body]));
+           || !gc_is_ignored(
+               s->ignored, s->n_ignored, s->n_bodies, GC_MIN(q->body, ints[GC_LEAF_INT_body]),
+               GC_MAX(q->body, ints[GC_LEAF_INT_body]));
 }
 
 GC_FN gc_broad gc_broad_of(

@@ -58,6 +58,19 @@ GC_RECORD(GC_LEAF)
     ONE(X, mask)
 GC_RECORD(GC_LEAF_INT)
 
+/* Is a * n + b, a < b, among these keys, which rise? */
+GC_FN int gc_is_ignored(GC_GLOBAL const gc_long *ignored, int n_ignored, int n, int a, int b)
+{
+    gc_long key = (gc_long)a * n + b;
+    int low = 0, high = n_ignored;
+    while (low < high) {
+        int middle = low + ((high - low) >> 1);
+        if (ignored[middle] < key) low = middle + 1;
+        else high = middle;
+    }
+    return low < n_ignored && ignored[low] == key;
+}
+
 /* A node: raster numbers, lengths from the tree's origin. */
 #define GC_CROWD_STRIDE 27
 #define GC_CROWD_COLUMNS(ONE, MANY, X) \

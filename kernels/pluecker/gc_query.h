@@ -196,12 +196,15 @@ GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_desk
 }
 
 /* ints of a mover */
-#define GC_MOVER_STRIDE 4
+#define GC_MOVER_STRIDE 7
 #define GC_MOVER_COLUMNS(ONE, MANY, X) \
     ONE(X, shape) \
     ONE(X, body) /* of the world, the only one to look at; -1: all */ \
     ONE(X, own)  /* ... that it passes through; -1: none */ \
-    ONE(X, skip) /* 1: it does not move */
+    ONE(X, skip) /* 1: it does not move */ \
+    ONE(X, rank) /* of its world, and bits, as a leaf of the tree over bodies has them; 0: in every world */ \
+    ONE(X, group) \
+    ONE(X, mask)
 GC_RECORD(GC_MOVER)
 
 GC_FN void gc_still_world_of(
@@ -212,6 +215,9 @@ GC_FN void gc_still_world_of(
     GC_GLOBAL const gc_real *position,
     GC_GLOBAL const gc_real *quat,
     GC_GLOBAL const int *shape,
+    GC_GLOBAL const gc_long *ignored,
+    int n_ignored,
+    int n_bodies,
     gc_real x,
     gc_real y,
     gc_real z,
@@ -224,6 +230,9 @@ GC_FN void gc_still_world_of(
     s->position = position;
     s->quat = quat;
     s->shape = shape;
+    s->ignored = ignored;
+    s->n_ignored = n_ignored;
+    s->n_bodies = n_bodies;
     s->origin[0] = x;
     s->origin[1] = y;
     s->origin[2] = z;
@@ -272,6 +281,9 @@ GC_FN void gc_mover_load(
     w->body = ints[GC_MOVER_body];
     w->own = ints[GC_MOVER_own];
     w->skip = ints[GC_MOVER_skip];
+    w->rank = ints[GC_MOVER_rank];
+    w->group = ints[GC_MOVER_group];
+    w->mask = ints[GC_MOVER_mask];
 }
 
 GC_FN void gc_found_write(const gc_found *t, int i, GC_GLOBAL int *hit, GC_GLOBAL gc_real *point, GC_GLOBAL gc_real *normal)

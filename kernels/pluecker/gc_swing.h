@@ -42,10 +42,35 @@ typedef struct {
     gc_real start, slope, cosine; /* s, its derivative, and less its second derivative, at angle 0 */
 } gc_swing;
 
+GC_FN gc_swing gc_swing_times(gc_swing s, gc_real f)
+{
+    s.start *= f;
+    s.slope *= f;
+    s.cosine *= f;
+    return s;
+}
+
+/* a power of two by which a swing is to be multiplied before it is squared: that of two edges is three lengths, and float32 does
+ * not hold six of them if they are small */
+#if GC_PRECISION == 2
+GC_FN gc_real gc_swing_balance(gc_swing s) { return gc_balance(gc_make(s.start, s.slope, s.cosine)); }
+#else
+GC_FN gc_real gc_swing_balance(gc_swing s)
+{
+    (void)s;
+    return GC_R(1.0);
+}
+#endif
+
 /* Where s falls through zero: r, below zero if that is beyond half a turn. 0 if it never does. */
 GC_FN int gc_swing_falls(gc_swing s, gc_real *r)
 {
-    gc_real a = s.start - GC_R(2.0) * s.cosine, b = s.slope, c = s.start, square = b * b - a * c, root;
+    gc_real a, b, c, square, root;
+    s = gc_swing_times(s, gc_swing_balance(s));
+    a = s.start - GC_R(2.0) * s.cosine;
+    b = s.slope;
+    c = s.start;
+    square = b * b - a * c;
     if (!(square >= GC_R(0.0))) return 0;
     root = GC_SQRT(square);
     if (b > GC_R(0.0)) *r = a != GC_R(0.0) ? -(b + root) / a : GC_TURN_MOST;
@@ -55,7 +80,12 @@ GC_FN int gc_swing_falls(gc_swing s, gc_real *r)
     return 1;
 }
 
-GC_FN gc_real gc_swing_amplitude(gc_swing s) { return GC_SQRT(s.slope * s.slope + s.cosine * s.cosine); }
+GC_FN gc_real gc_swing_amplitude(gc_swing s)
+{
+    gc_real f = gc_swing_balance(s);
+    s = gc_swing_times(s, f);
+    return GC_SQRT(s.slope * s.slope + s.cosine * s.cosine) / f;
+}
 
 /* where s is greatest, and where least: r, below zero if that is beyond half a turn */
 GC_FN gc_real gc_swing_top(gc_swing s)
@@ -141,14 +171,6 @@ GC_FN gc_swing gc_swing_less(gc_swing s, gc_real level)
     return s;
 }
 
-GC_FN gc_swing gc_swing_times(gc_swing s, gc_real f)
-{
-    s.start *= f;
-    s.slope *= f;
-    s.cosine *= f;
-    return s;
-}
-
 GC_FN gc_swing gc_swing_minus(gc_swing s, gc_swing t)
 {
     s.start -= t.start;
@@ -204,8 +226,10 @@ GC_FN gc_two_swing gc_two_swing_less(const gc_two_swing *t, gc_real sign, gc_swi
 /* gc_swing_falls in twice the digits */
 GC_LARGE int gc_swing_falls_twofold(const gc_two_swing *s, gc_real *r)
 {
-    gc_two a = gc_two_add(s->start, gc_two_mul(s->cosine, gc_two_of(GC_R(-2.0)))), b = s->slope, c = s->start;
-    gc_two square = gc_two_sub(gc_two_mul(b, b), gc_two_mul(a, c)), root;
+    gc_two f = gc_two_of(gc_swing_balance(gc_swing_rounded(s)));
+    gc_two c = gc_two_mul(s->start, f), b = gc_two_mul(s->slope, f), root, square;
+    gc_two a = gc_two_add(c, gc_two_mul(s->cosine, gc_two_mul(f, gc_two_of(GC_R(-2.0)))));
+    square = gc_two_sub(gc_two_mul(b, b), gc_two_mul(a, c));
     if (!(square.hi >= GC_R(0.0))) return 0;
     root = gc_two_root(square);
     if (b.hi > GC_R(0.0)) *r = a.hi != GC_R(0.0) ? -gc_two_ratio(gc_two_add(b, root), a) : GC_TURN_MOST;

@@ -32,9 +32,11 @@ typedef struct {
     GC_GLOBAL const gc_real *position; /* of the bodies */
     GC_GLOBAL const gc_real *quat;
     GC_GLOBAL const int *shape;
-    gc_real origin[3]; /* of the nodes' coordinates */
-    int n;             /* leaves */
-    int top;           /* level of the root */
+    gc_real origin[3];                /* of the nodes' coordinates */
+    int n;                            /* leaves */
+    int top;                          /* level of the root */
+    GC_GLOBAL const gc_long *ignored; /* keys of pairs of bodies, as gc_is_ignored takes them */
+    int n_ignored, n_bodies;
 } gc_still_world;
 
 /* one mover */
@@ -47,7 +49,8 @@ typedef struct {
     gc_vec way, axis, pivot; /* in the world */
     gc_real grown;           /* boxes are grown by it */
     int body;                /* the one to look at, or -1: all */
-    int own;                 /* the one to leave out, or -1 */
+    int own;                 /* the one to leave out, which it is, or -1 */
+    int rank, group, mask;   /* as a leaf has them; rank 0: in every world */
     int skip;                /* there is nothing to look at */
     gc_stand there;          /* in the world, its nodes' origin taken for the middle */
     gc_swept swept;          /* in the world */
@@ -144,6 +147,17 @@ GC_FN int gc_trip_push(int *stack, gc_real *times, int n, int a, gc_real at_a, i
     return n;
 }
 
+/* do the rules of the world let the mover meet the body of a leaf? */
+GC_FN int gc_trip_meets(const gc_trip *w, GC_GLOBAL const int *leaf)
+{
+    const gc_still_world *s = w->world;
+    int body = leaf[GC_LEAF_INT_body], rank = leaf[GC_LEAF_INT_rank] >> 1;
+    if (body == w->own || (rank != w->rank && rank != 0 && w->rank != 0)) return 0;
+    if (!(w->group & leaf[GC_LEAF_INT_mask]) || !(w->mask & leaf[GC_LEAF_INT_group])) return 0;
+    return s->n_ignored == 0 || w->own < 0
+           || !gc_is_ignored(s->ignored, s->n_ignored, s->n_bodies, GC_MIN(w->own, body), GC_MAX(w->own, body));
+}
+
 /* the next body of the world that may be met up to `last`, or -1 */
 GC_FN int gc_trip_body(gc_trip *w, gc_real last)
 {
@@ -153,14 +167,15 @@ GC_FN int gc_trip_body(gc_trip *w, gc_real last)
     for (;;) {
         int node, level, start;
         while (w->leaf < w->leaf_end) {
-            int leaf = w->leaf++, body = s->leaf_ints[GC_LEAF_INT_STRIDE * leaf + GC_LEAF_INT_body];
+            int leaf = w->leaf++;
+            GC_GLOBAL const int *ints = s->leaf_ints + GC_LEAF_INT_STRIDE * leaf;
             GC_GLOBAL const gc_real *box = s->leaves + GC_LEAF_STRIDE * (gc_long)leaf + GC_LEAF_low;
-            if (body == w->own) continue;
+            if (!gc_trip_meets(w, ints)) continue;
             if (gc_swept_comes(
                     &w->swept, w->motion, gc_make(box[0] - s->origin[0], box[1] - s->origin[1], box[2] - s->origin[2]),
                     gc_make(box[3] - s->origin[0], box[4] - s->origin[1], box[5] - s->origin[2]), last)
                 < GC_NEVER)
-                return body;
+                return ints[GC_LEAF_INT_body];
         }
         if (w->crowds == 0) return -1;
         w->crowds -= 1;

@@ -9,6 +9,8 @@
 GC_KERNEL void p02_translate(
     int n_movers,
     int n_leaves,
+    int n_bodies,
+    int n_ignored,
     int top, /* level of the root of the tree over the bodies */
     int n_kept,
     gc_real origin_x, /* what the nodes of that tree count from */
@@ -30,6 +32,7 @@ GC_KERNEL void p02_translate(
     GC_GLOBAL const gc_real *position_in, /* (bodies, 3) */
     GC_GLOBAL const gc_real *quat_in,     /* (bodies, 4) */
     GC_GLOBAL const int *shape_in,        /* (bodies,) */
+    GC_GLOBAL const gc_long *ignored_in,  /* (n_ignored,) keys of pairs of bodies that do not meet */
     GC_GLOBAL const int *mover_in,        /* (n_movers, GC_MOVER_STRIDE) */
     GC_GLOBAL const gc_real *start_in,    /* (n_movers, 3) */
     GC_GLOBAL const gc_real *turned_in,   /* (n_movers, 4) */
@@ -53,8 +56,8 @@ GC_KERNEL void p02_translate(
     int i = GC_GROUP_LO(n_movers);
     world.forms = gc_forms_of(forms_in, sizes_in, ints_in, reals_in, form_nodes_in);
     gc_still_world_of(
-        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves,
-        top);
+        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, ignored_in, n_ignored, n_bodies,
+        origin_x, origin_y, origin_z, n_leaves, top);
     gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept);
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in);
     q.points = 0;

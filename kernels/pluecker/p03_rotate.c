@@ -10,6 +10,8 @@
 GC_KERNEL void p03_rotate(
     int n_movers,
     int n_leaves,
+    int n_bodies,
+    int n_ignored,
     int top,
     int n_kept,
     int about_itself, /* 1: the axis goes through the body's origin where it is now; pivot_in is not read */
@@ -32,6 +34,7 @@ GC_KERNEL void p03_rotate(
     GC_GLOBAL const gc_real *position_in,
     GC_GLOBAL const gc_real *quat_in,
     GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_long *ignored_in,
     GC_GLOBAL const int *mover_in,     /* (n_movers, GC_MOVER_STRIDE) */
     GC_GLOBAL const gc_real *axis_in,  /* (n_movers, 3) unit vectors */
     GC_GLOBAL const gc_real *pivot_in, /* (n_movers, 3) a point of each axis */
@@ -57,8 +60,8 @@ GC_KERNEL void p03_rotate(
     int i = GC_GROUP_LO(n_movers);
     world.forms = gc_forms_of(forms_in, sizes_in, ints_in, reals_in, form_nodes_in);
     gc_still_world_of(
-        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves,
-        top);
+        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, ignored_in, n_ignored, n_bodies,
+        origin_x, origin_y, origin_z, n_leaves, top);
     gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept);
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in);
     q.points = 0;

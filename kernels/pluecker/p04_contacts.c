@@ -9,6 +9,8 @@
 GC_KERNEL void p04_contacts(
     int n_movers,
     int n_leaves,
+    int n_bodies,
+    int n_ignored,
     int top,
     int n_kept,
     int capacity, /* points that there is room for */
@@ -31,6 +33,7 @@ GC_KERNEL void p04_contacts(
     GC_GLOBAL const gc_real *position_in,
     GC_GLOBAL const gc_real *quat_in,
     GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_long *ignored_in,
     GC_GLOBAL const int *mover_in,
     GC_GLOBAL const gc_real *start_in,
     GC_GLOBAL const gc_real *turned_in,
@@ -53,8 +56,8 @@ GC_KERNEL void p04_contacts(
     int i = GC_GROUP_LO(n_movers);
     world.forms = gc_forms_of(forms_in, sizes_in, ints_in, reals_in, form_nodes_in);
     gc_still_world_of(
-        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, origin_x, origin_y, origin_z, n_leaves,
-        top);
+        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, ignored_in, n_ignored, n_bodies,
+        origin_x, origin_y, origin_z, n_leaves, top);
     gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept);
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in);
     q.points = &points;

@@ -143,6 +143,7 @@ def main(argv=None):
     add("--family", action="append", choices=sorted(scenes.FAMILIES))
     add("--pairs", type=int, default=100_000, help="of each family and kind of motion")
     add("--block", type=int, default=5000)
+    add("--judge", type=int, default=200, help="pairs of a block, of those apart, that are judged")
     add("--backend", default="cpu")
     add("--seed", type=int, default=SEED)
     options = parser.parse_args(argv)
@@ -153,7 +154,7 @@ def main(argv=None):
             tally = Tally()
             for k in range(0, options.pairs, options.block):
                 n = min(options.block, options.pairs - k)
-                tally.add(compare(family, n, turn, options.seed + k, backend=options.backend))
+                tally.add(compare(family, n, turn, options.seed + k, options.judge, backend=options.backend))
             name = f"{family} {'turned' if turn else 'carried'}"
             print(f"{name}: {tally} ({time.perf_counter() - begin:.0f} s)", flush=True)
             print("".join(f"  {note}\n" for note in tally.notes[:3]), end="", flush=True)

@@ -3,20 +3,8 @@
 import numpy as np
 
 import gpu_collide as gc
+from tests.support.traces import FIELDS
 
-FIELDS = (
-    "status",
-    "fraction",
-    "part",
-    "kind",
-    "body",
-    "feature_a",
-    "feature_b",
-    "point",
-    "normal",
-    "position",
-)
-FIELDS += ("quat_wxyz", "expel")
 POINT_FIELDS = ("status", "point_start", "mover", "kind", "body", "feature_a", "feature_b", "point", "normal")
 POINT_FIELDS += ("distance",)
 

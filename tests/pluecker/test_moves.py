@@ -11,6 +11,7 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.queries.pluecker import Touch, contacts, move, rotate, translate
 from gpu_collide.scenes.track import demo_race
 from tests.pluecker._crowds import BOX, CAR, TORUS, at, crowd, quaternions, same_bits, still
+from tests.support.traces import REACHED
 
 STATUS = gc.Status
 
@@ -25,17 +26,7 @@ def test_a_move_is_a_translation_and_then_a_rotation(backend):
     first = translate(movers, world, way, expel=found.expel, backend=backend.kind)
     stopped = first.status == STATUS.HIT
     assert 20 < stopped.sum() < 180 and np.array_equal(found.part == 0, stopped)
-    for name in (
-        "fraction",
-        "kind",
-        "body",
-        "feature_a",
-        "feature_b",
-        "point",
-        "normal",
-        "position",
-        "quat_wxyz",
-    ):
+    for name in REACHED:
         assert np.array_equal(getattr(found, name)[stopped], getattr(first, name)[stopped]), name
     turn = multiply(movers.end.unit_wxyz, conjugate(movers.start.unit_wxyz))
     turn = np.where(turn[:, :1] < 0, -turn, turn)

@@ -103,7 +103,7 @@ def test_the_same_bits_in_groups_of_any_size():
     alone = Pluecker(gc.backends.get_backend("cpu"), "mixed", 1 << 30)
     answers = []
     for engine in (grouped, alone):
-        rows = check_movers(movers, None, None, world)
+        rows = check_movers(movers, None, None, None, world, check_rules(len(world)))
         rows.zone[:] = 1e-12
         answers.append(engine.trace(engine.world(world, check_rules(len(world))), rows, way, ()))
     for name in answers[0]:

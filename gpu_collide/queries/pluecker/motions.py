@@ -88,6 +88,7 @@ def trace(
     motion: Callable[[Movers, int], Motion],
     expel: Any,
     own: Any,
+    in_world: Any,
     pairs: Any,
     precision: Any,
     backend: Any,
@@ -98,7 +99,7 @@ def trace(
     check_start = check_bool(check_start, "check_start")
     engine = engine_for(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, rules, resident):
-        rows = check_movers(movers, own, pairs, bodies)
+        rows = check_movers(movers, own, in_world, pairs, bodies, rules)
         n = rows.count
         asked = motion(rows, n)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -114,7 +115,7 @@ def trace(
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
         found = engine.trace(made, rows, way, turns)
-    inside = start_inside(rows, bodies, engine, max_bytes) if check_start else None
+    inside = start_inside(rows, bodies, rules, engine, max_bytes) if check_start else None
     return _result(rows, finite, asked._replace(way=way), found, engine, inside)
 
 

@@ -13,7 +13,7 @@ from gpu_collide._validate import as_float_array, as_int_array, as_numpy, first_
 from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
-from gpu_collide.bodies.rules import check_rules
+from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD, check_rules
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.pairs import warn_of_invalid
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
+    from gpu_collide.bodies.rules import Rules
 
 __all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover"]
 
-#: Coordinates beyond this leave no room for the products of the kernels.
+#: Coordinates beyond this, or scenes within less, leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
+LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
 
 
-def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
+def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodies, rules: Rules) -> Movers:
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
         poses = movers.start
@@ -56,12 +58,50 @@ def check_movers(movers: Any, own: Any, pairs: Any, bodies: Bodies) -> Movers:
                 "own: expected nothing when pairs are given, since they say which bodies a mover meets; "
                 "leave own out, or pairs"
             )
+        if in_world is not None:
+            raise ValueError(
+                "in_world: expected nothing when pairs are given, since they say which bodies a mover meets; "
+                "leave in_world out, or pairs"
+            )
         rows, body = _checked_pairs(pairs, n, len(bodies)).T
         standing = bodies.start.valid[body]
         leave, valid = leave[rows], valid[rows] & standing
         shape, position, quat = shape[rows], position[rows], quat[rows]
-    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, valid,
+        meets = np.zeros(len(rows), np.int32), *np.full((2, len(rows)), -1, np.int32)
+    else:
+        meets = _meetings(in_world, leave, rules)
+    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, *meets, valid,
                   np.zeros(len(rows)), np.zeros(len(rows)))  # fmt: skip
+
+
+def _meetings(in_world: Any, own: Array, rules: Rules) -> tuple[Array, Array, Array]:
+    """Rank of the world, group and mask of each mover: those of the body that it is, if it is one."""
+    n, is_body = len(own), own >= 0
+    group, mask = (
+        np.full(n, -1, np.int32) if which is None else np.where(is_body, which.view(np.int32)[own], -1)
+        for which in (rules.group, rules.mask)
+    )
+    if in_world is not None:
+        if rules.world is None:
+            raise ValueError(
+                "in_world: expected nothing where the bodies of the world have no world numbers, got "
+                f"{type(in_world).__name__}; give the Scene its world=, or leave in_world out"
+            )
+        given = as_int_array(
+            in_world, "in_world", shape=() if np.ndim(in_world) == 0 else (n,), low=EVERYWHERE,
+            high=LARGEST_WORLD, dtype=np.int64, expected="-1 (every world) or a number from 0 on",
+        )  # fmt: skip
+        return rules.rank_of(np.broadcast_to(given, (n,))), group, mask
+    if rules.world is None:
+        return np.zeros(n, np.int32), group, mask
+    if not is_body.all():
+        none = np.flatnonzero(~is_body)
+        raise ValueError(
+            "in_world: expected the world's number of each mover, since the Scene has such numbers, got "
+            f"None, and no body of the Scene in own for {how_many(none.size, 'mover')}, first: "
+            f"{first_few(none)}; pass in_world (-1: every world), own, or pairs"
+        )
+    return rules.rank_of(rules.world[own]), group, mask
 
 
 def _points(movers: Any) -> Array:
@@ -119,7 +159,8 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
     with np.errstate(over="ignore", invalid="ignore"):
         largest = reach + np.sqrt(3.0) * (size[0] + 2.0 * size[1])
         least = c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * largest
-    inside = np.isfinite(largest) & (largest <= MOST["mixed" if precision == "reference" else precision])
+    key = "mixed" if precision == "reference" else precision
+    inside = np.isfinite(largest) & (largest <= MOST[key]) & ((largest >= LEAST[key]) | (largest == 0.0))
     least = np.where(inside, least, 0.0)
     zone = least
     if expel is not None:

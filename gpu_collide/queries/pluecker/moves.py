@@ -37,6 +37,7 @@ def translate(
     *,
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
+    in_world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     check_start: bool = False,
     precision: Precision | None = None,
@@ -53,16 +54,22 @@ def translate(
         Bodies, whose end poses are not looked at; or points, whose ways are rays.
     world : Scene or Bodies
         What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start
-        poses count. Rules of a scene do not apply to movers.
+        poses count.
     vector : (n, 3) or (3,) array_like
         The way of each mover, or of all.
     expel : float or (n,) array_like, optional
         Thickness of the zone around obstacles that no mover enters; one that is in it may only go away.
         Default: the bound on the error of the numbers at hand; it may not be less. See Notes.
     own : (n,) array_like of int, optional
-        Body of the world that each mover is itself, and does not meet; -1: none.
+        Body of the world that each mover is itself, and does not meet; -1: none. The rules of a scene hold
+        for it as they do for this body: its world, its group and mask, and the pairs to ignore.
+    in_world : (n,) array_like of int, or int, optional
+        Number of the world of each mover, as the bodies of a scene have them: it meets those of this world,
+        and those in every world; -1: all. Default: that of the body that it is. A scene with world numbers
+        wants it of every mover that is none of its bodies. What is no body has no group, and meets all.
     pairs : (p, 2) array_like of int, optional
-        Rows (mover, body of the world): then there is an answer for each of them, about this body alone.
+        Rows (mover, body of the world): then there is an answer for each of them, about this body alone,
+        whatever the rules.
     check_start : bool, optional
         Also look for movers that begin inside something, by `gpu_collide.collide` of bodies at rest, and mark
         them INITIAL_OVERLAP; all else about them is the same. What only touches, within 1e-7 of its size, is
@@ -114,7 +121,9 @@ def translate(
     def motion(rows: Movers, n: int) -> Motion:
         return Motion(per_mover(vector, "vector", rows, n), (), None, None)
 
-    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes, check_start)
+    return trace(
+        movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
+    )
 
 
 def rotate(
@@ -126,6 +135,7 @@ def rotate(
     *,
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
+    in_world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     check_start: bool = False,
     precision: Precision | None = None,
@@ -145,7 +155,7 @@ def rotate(
         Direction in the world, of any length but zero.
     origin : (n, 3) or (3,) array_like
         A point of the axis, in the world.
-    expel, own, pairs, check_start, precision, backend, max_bytes
+    expel, own, in_world, pairs, check_start, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -183,7 +193,9 @@ def rotate(
             )
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
-    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes, check_start)
+    return trace(
+        movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
+    )
 
 
 def move(
@@ -193,6 +205,7 @@ def move(
     *,
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
+    in_world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     check_start: bool = False,
     precision: Precision | None = None,
@@ -210,7 +223,7 @@ def move(
         As in `translate`.
     end : Poses of shape (n,), optional
         Where they go to. The turn is the shorter one.
-    expel, own, pairs, check_start, precision, backend, max_bytes
+    expel, own, in_world, pairs, check_start, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -255,7 +268,9 @@ def move(
         )  # fmt: skip
         return Motion(way, (turn,), None, last[rows.mover])
 
-    return trace(movers, world, motion, expel, own, pairs, precision, backend, max_bytes, check_start)
+    return trace(
+        movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
+    )
 
 
 def contacts(
@@ -265,6 +280,7 @@ def contacts(
     *,
     expel: ArrayLike | None = None,
     own: ArrayLike | None = None,
+    in_world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -281,7 +297,7 @@ def contacts(
         of the zone is added for the rounding of poses. What `translate`, `rotate` or `move` stopped at is
         listed with 0, if ``expel=trace.expel`` says what their zone was: left out, it is that of a mover that
         stands, which is thinner.
-    expel, own, pairs, precision, backend, max_bytes
+    expel, own, in_world, pairs, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -308,7 +324,7 @@ def contacts(
     """
     engine = engine_for(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, rules, resident):
-        rows = check_movers(movers, own, pairs, bodies)
+        rows = check_movers(movers, own, in_world, pairs, bodies, rules)
         near = per_mover(distance, "distance", rows, rows.count, None)
         if (near < 0.0).any():
             row = int(np.flatnonzero(near < 0.0)[0])

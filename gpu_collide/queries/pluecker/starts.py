@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.movers import Movers
+    from gpu_collide.bodies.rules import Rules
 
 __all__ = ["start_inside"]
 
@@ -25,7 +26,7 @@ SPECK = 2e-8
 WORLD, MOVERS = 1, 2
 
 
-def start_inside(rows: Movers, bodies: Bodies, engine: Any, max_bytes: int | None) -> Array:
+def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_bytes: int | None) -> Array:
     """Whether each of `rows` overlaps a body that it is asked about, (n,) bool."""
     m, here = len(bodies), np.flatnonzero(rows.moves)
     inside = np.zeros(len(rows.position), bool)
@@ -54,7 +55,12 @@ def start_inside(rows: Movers, bodies: Bodies, engine: Any, max_bytes: int | Non
         found = collide(
             both, group=side, mask=WORLD + MOVERS - side, ignore=itself, still_pairs=True, **options
         )
-        mover = np.asarray(found.pairs).max(axis=1) - m
+        pair = np.asarray(found.pairs)[found.status == Status.INITIAL_OVERLAP]
+        mover = pair.max(axis=1) - m
+        k = here[mover]
+        kept = rules.meet(rows.rank[k], rows.group[k], rows.mask[k], rows.own[k], pair.min(axis=1))
+        inside[k[kept]] = True
+        return inside
     inside[here[mover[found.status == Status.INITIAL_OVERLAP]]] = True
     return inside
 

@@ -16,9 +16,10 @@ __all__ = ["Reference"]
 
 
 class World(NamedTuple):
-    """Bodies, and what positions count from: nothing."""
+    """Bodies, their rules, and what positions count from: nothing."""
 
     bodies: object
+    rules: object
     shift: np.ndarray
 
 
@@ -33,7 +34,7 @@ class Reference:
 
     def world(self, bodies, rules, resident=None):
         """The world of some bodies at their start."""
-        return World(bodies, np.zeros(3))
+        return World(bodies, rules, np.zeros(3))
 
     def trace(self, world, movers, way, turns):
         """How far movers go; as `Pluecker.trace`."""
@@ -72,7 +73,7 @@ class Reference:
         here, best = found["position"][i], None
         mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
         mover = features_of(mesh, np.zeros(3), found["quat"][i])
-        for obstacle in _obstacles(world.bodies, movers, i, here):
+        for obstacle in _obstacles(world, movers, i, here):
             for fraction, kind, a, b, point, normal in look(mover, obstacle, movers.zone[i], movers.doubt[i]):
                 body, b = parted(b)
                 if best is None or (fraction, kind, a, body, b) < best[:5]:
@@ -86,7 +87,7 @@ class Reference:
             here = movers.position[i]
             mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
             mover = features_of(mesh, np.zeros(3), movers.quat[i])
-            for obstacle in _obstacles(world.bodies, movers, i, here):
+            for obstacle in _obstacles(world, movers, i, here):
                 for kind, a, b, point, normal, gap in near_points(
                     mover, obstacle, distance[i], movers.zone[i]
                 ):
@@ -102,12 +103,15 @@ class Reference:
         return found
 
 
-def _obstacles(bodies, movers, i, here):
+def _obstacles(world, movers, i, here):
     """Bodies that mover i may meet, as seen from where it is, joined as far as they may be."""
-    one = movers.body[i]
-    groups: dict = {}
-    for body in range(len(bodies)) if one < 0 else [one]:
-        if bodies.start.valid[body] and body != movers.own[i]:
+    bodies, groups = world.bodies, {}
+    among = np.arange(len(bodies)) if movers.body[i] < 0 else movers.body[i : i + 1]
+    if movers.body[i] < 0:
+        mine = (np.repeat(getattr(movers, name)[i], len(among)) for name in ("rank", "group", "mask", "own"))
+        among = among[world.rules.meet(*mine, among)]
+    for body in among:
+        if bodies.start.valid[body]:
             mesh, pose = bodies.meshes[bodies.shape[body]], bodies.start
             seen = features_of(mesh, pose.position[body] - here, pose.unit_wxyz[body])
             groups.setdefault(mesh.two_sided, []).append((int(body), seen))
