@@ -1,7 +1,7 @@
 """Rays beside Embree and swept spheres beside Warp and Bullet, over a track; how time grows with it.
 
-The track and the paths are those of the case ``moves``. Spheres are checked against the
-reference, which tests every feature, before anything is timed. What each gets wrong is counted against the answers in double
+The track and the paths are those of the case ``moves``. Spheres are checked against the reference, which
+tests every feature, before anything is timed. What each gets wrong is counted against the answers in double
 precision, which `python -m tests.acceptance.sweep_report` holds against an exact judge.
 """
 
