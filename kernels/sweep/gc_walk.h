@@ -119,7 +119,7 @@ GC_FN void gc_walk_leaf(
             c->face = c->number = w->ints[g->source + face];
             gc_net_add(w, net, c);
         }
-        if (v->radius > GC_R(0.0)) gc_walk_rim(w, g, v, face, c, net);
+        if (v->radius > GC_SWEEP_POINT * v->slack) gc_walk_rim(w, g, v, face, c, net);
     }
 }
 
