@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.bodies.casts import CLUSTERS, SPHERES
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.grounds import grounds_for, key_bits, obstacles
 from gpu_collide.pipeline.run import Run, TooLarge
@@ -20,11 +21,7 @@ PIECE, PIECE_IN_CACHES = 1 << 20, 1 << 18
 #: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
 MANY, LARGE = 2048, 1 << 15
 NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
-#: Of each result of `Sweep.first`: its dtype (None: that of reals) and its columns.
-FIRST = {
-    "body": (np.int32, 1), "face": (np.int32, 1), "number": (np.int32, 1), "sphere": (np.int32, 1),
-    "feature": (np.uint8, 1), "time": (None, 1), "point": (None, 3), "normal": (None, 3),
-}  # fmt: skip
+CAUGHT = ("body", "face", "number", "sphere")
 
 
 class World(NamedTuple):
@@ -103,25 +100,28 @@ class Sweep:
         """
         n, run, be = len(casts), self.run, self.backend
         found = _results(n)
-        each = (6 + 4 + 3) * run.real.itemsize + 4 * 2 + sum(
-            columns * np.dtype(dtype or run.real).itemsize for dtype, columns in FIRST.values()
-        )
+        each = (6 + 4 + 3 + CATCH_REAL.stride) * run.real.itemsize + 4 * (2 + len(CAUGHT)) + 1
         size = min(max(1, run.room.fits(each)), PIECE_IN_CACHES if be.serial_groups else PIECE)
         outs: dict = {}
 
         def some(at, stop):
             part, k = slice(at, stop), stop - at
-            if not outs or outs["time_out"].size != k:
-                outs.update({f"{name}_out": be.empty(k * columns, dtype or run.real)
-                             for name, (dtype, columns) in FIRST.items()})  # fmt: skip
+            if not outs or outs["feature_out"].size != k:
+                outs["feature_out"] = be.empty(k, np.uint8)
+                outs["caught_out"] = be.empty(k * len(CAUGHT), np.int32)
+                outs["told_out"] = be.empty(k * CATCH_REAL.stride, run.real)
             run.launch("w01_first", k, world.buffers, self._queries(world, casts, part), outs, n=k,
                        any=int(any_hit), two_sided=int(two_sided), buffer=buffer)  # fmt: skip
-            for name, (_, columns) in FIRST.items():
-                host = be.to_host(outs[f"{name}_out"])
-                found[name][part] = host if columns == 1 else host.reshape(-1, columns)
+            feature, caught, told = be.to_hosts(outs.values())
+            found["feature"][part] = feature
+            for name, row in zip(CAUGHT, caught.reshape(-1, k), strict=True):
+                found[name][part] = row
+            found["time"][part] = told[:k]
+            for name, rows in zip(("point", "normal"), told[k:].reshape(2, k, 3), strict=True):
+                found[name][part] = rows
             if world.shift.any():
-                hit = found["feature"][part] > 0
-                np.add(found["point"][part], world.shift, out=found["point"][part], where=hit[:, None])
+                points = found["point"][part]
+                np.add(points, world.shift, out=points, where=(feature > 0)[:, None])
 
         run.room.pieces(n, size, some)
         return found
@@ -175,17 +175,19 @@ class Sweep:
 
     def _queries(self, world, casts, part):
         """Buffers of some queries."""
-        run = self.run
-        own = casts.radius if casts.form == 2 else casts.radius[part]
-        ways = {
-            "start_in": run.to_device(casts.start[part] - world.shift, run.real),
-            "path_in": run.to_device(casts.path[part], run.real),
-        }
+        run, n = self.run, part.stop - part.start
+        own = casts.radius if casts.form == CLUSTERS else casts.radius[part]
+        apart = casts.form != SPHERES or own.strides[0] != 0
+        ways = np.empty((n, 6), run.real)
+        np.subtract(casts.start[part], world.shift, out=ways[:, :3], casting="same_kind")
+        ways[:, 3:] = casts.path[part]
+        placed = run.to_device(ways)
         return {
-            **ways,
+            "ways_in": placed,
             "form": casts.form,
-            "todo_in": self._order(world, ways, part.stop - part.start),
-            "radius_in": run.to_device(own, run.real),
+            "apart": int(apart),
+            "todo_in": self._order(world, placed, n),
+            "radius_in": run.to_device(own if apart else own[:1], run.real),
             "turned_in": run.to_device(casts.quat[part], run.real),
             "balls_in": run.to_device(casts.balls, run.real),
             "cluster_in": run.to_device(casts.cluster[part], np.int32),
@@ -198,7 +200,7 @@ class Sweep:
         if n < MANY or world.buffers["nodes_in"].size < LARGE:
             return run.to_device(np.arange(n, dtype=np.int32))
         keys = be.empty(n, np.int32)
-        run.launch("w01_keys", n, world.buffers, ways, n=n, keys_out=keys)
+        run.launch("w01_keys", n, world.buffers, n=n, ways_in=ways, keys_out=keys)
         return be.argsort(keys, key_bits(be))
 
     def _read(self, world, caught, told, n=None):

@@ -139,6 +139,8 @@
 #define GC_SWEEP_ALONG GC_R(4.0)
 /* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through */
 #define GC_SWEEP_THIN GC_R(4096.0)
+/* sweep: spheres up to so many slacks are points: what they do at edges and vertices is below rounding, and faces are closed */
+#define GC_SWEEP_POINT GC_R(4.0)
 /* characters: a velocity that leads into a plane by less than so many roundings of its length does not */
 #define GC_CLIP_ROUNDING GC_R(64.0)
 /* characters: along a crease, further than any velocity */

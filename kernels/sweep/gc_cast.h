@@ -19,6 +19,8 @@ typedef struct {
     GC_GLOBAL const gc_real *balls;  /* clusters: (balls, 3) centres */
     GC_GLOBAL const int *cluster;    /* (n,) */
     GC_GLOBAL const int *begin;      /* (clusters + 1,) first ball of each */
+    int step;                        /* numbers from one start to the next, and from one path */
+    int apart;                       /* 0: all spheres have the first one's radius */
     gc_real buffer;
 } gc_cast;
 
@@ -42,7 +44,27 @@ GC_FN gc_cast gc_cast_of(
     q.balls = balls;
     q.cluster = cluster;
     q.begin = begin;
+    q.step = 3;
+    q.apart = 1;
     q.buffer = buffer;
+    return q;
+}
+
+/* the same of starts and paths side by side, (n, 6), as w01 and w02 have them */
+GC_FN gc_cast gc_cast_of_ways(
+    int form,
+    int apart,
+    GC_GLOBAL const gc_real *ways,
+    GC_GLOBAL const gc_real *radius,
+    GC_GLOBAL const gc_real *quat,
+    GC_GLOBAL const gc_real *balls,
+    GC_GLOBAL const int *cluster,
+    GC_GLOBAL const int *begin,
+    gc_real buffer)
+{
+    gc_cast q = gc_cast_of(form, ways, ways + 3, radius, quat, balls, cluster, begin, buffer);
+    q.step = 6;
+    q.apart = apart;
     return q;
 }
 
@@ -59,8 +81,8 @@ GC_FN int gc_cast_balls(const gc_cast *q, int i, int *begin)
 
 GC_FN void gc_cast_ball(const gc_cast *q, int i, int ball, gc_ball *b)
 {
-    b->start = gc_load_vec(q->start, i);
-    b->path = gc_load_vec(q->path, i);
+    b->start = gc_load_vec(q->start + q->step * (gc_long)i, 0);
+    b->path = gc_load_vec(q->path + q->step * (gc_long)i, 0);
     b->buffer = q->buffer;
     b->since = GC_R(0.0);
     b->share = GC_R(1.0);
@@ -69,7 +91,7 @@ GC_FN void gc_cast_ball(const gc_cast *q, int i, int ball, gc_ball *b)
     b->quat = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
     if (q->form != GC_CAST_SPHERES) b->quat = gc_load_quat(q->quat, i);
     if (b->round) {
-        b->radius = q->radius[q->form == GC_CAST_CLUSTERS ? ball : i];
+        b->radius = q->radius[q->form == GC_CAST_CLUSTERS ? ball : i * q->apart];
     } else {
         b->radii = gc_load_vec(q->radius, i);
         b->radius = GC_MAX(GC_MAX(b->radii.x, b->radii.y), b->radii.z);

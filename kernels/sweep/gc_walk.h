@@ -119,7 +119,7 @@ GC_FN void gc_walk_leaf(
             c->face = c->number = w->ints[g->source + face];
             gc_net_add(w, net, c);
         }
-        if (v->radius > GC_R(0.0)) gc_walk_rim(w, g, v, face, c, net);
+        if (v->radius > GC_SWEEP_POINT * v->slack) gc_walk_rim(w, g, v, face, c, net);
     }
 }
 
@@ -204,7 +204,7 @@ GC_FN void gc_walk_body(
         stack[n] = 0;
         when[n++] = GC_F(0.0);
         while (n > base) {
-            int kid;
+            int kid, some;
             gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
             n -= 1;
             if (when[n] > last) continue;
@@ -219,8 +219,8 @@ GC_FN void gc_walk_body(
                 if (gc_net_ends(net)) return;
                 continue;
             }
-            gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
-            n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
+            some = gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
+            n = gc_wide_pile(w->ints + g.kid + GC_WIDE_KIDS * kid, times, some, stack, when, n);
         }
     }
 }
@@ -250,7 +250,7 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
         when[n++] = GC_F(0.0);
     }
     while (n > 0 || next < behind) {
-        int kid;
+        int kid, some;
         gc_raster last, times[GC_WIDE_KIDS];
         if (next < behind) { /* bodies of a leaf */
             gc_walk_body(w, b, w->order[next++], ball, stack, when, n, net);
@@ -267,8 +267,8 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
             behind = next + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
             continue;
         }
-        gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
-        n = gc_wide_push(w->crowd_kids + GC_WIDE_KIDS * kid, times, stack, when, n);
+        some = gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
+        n = gc_wide_pile(w->crowd_kids + GC_WIDE_KIDS * kid, times, some, stack, when, n);
     }
 }
 

@@ -77,8 +77,8 @@ GC_FN gc_raster gc_dart_time(const gc_dart *d, gc_real time)
     return t + GC_WIDE_MARGIN * GC_ABS_R(t) + GC_F(1e-37);
 }
 
-/* when the path comes to each of a node's boxes: times, or GC_WIDE_NEVER */
-GC_FN void gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_raster last, gc_raster *times)
+/* when the path comes to each of a node's boxes: times, or GC_WIDE_NEVER; a bit of each to which it comes */
+GC_FN int gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_raster last, gc_raster *times)
 {
     GC_GLOBAL const gc_raster *x = node + d->border[0], *y = node + d->border[1], *z = node + d->border[2];
     GC_GLOBAL const gc_raster *x1 = node + (GC_WIDE_UPPER - d->border[0]);
@@ -86,6 +86,7 @@ GC_FN void gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_ra
     GC_GLOBAL const gc_raster *z1 = node + (GC_WIDE_UPPER + 4 * GC_WIDE_KIDS - d->border[2]);
     gc_raster ex = d->enter[0], ey = d->enter[1], ez = d->enter[2], lx = d->leave[0], ly = d->leave[1], lz = d->leave[2];
     gc_raster px = d->per[0], py = d->per[1], pz = d->per[2];
+    int some = 0;
     GC_INDEPENDENT
     for (int k = 0; k < GC_WIDE_KIDS; ++k) {
         gc_raster a = (x[k] - ex) * px, b = (y[k] - ey) * py, c = (z[k] - ez) * pz;
@@ -98,19 +99,19 @@ GC_FN void gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_ra
         first = first - GC_WIDE_MARGIN * first;
         until = until + GC_WIDE_MARGIN * GC_ABS_R(until);
         times[k] = first <= until ? first : GC_WIDE_NEVER;
+        some |= first <= until ? 1 << k : 0;
     }
+    return some;
 }
 
-/* children that may be met onto a stack, the earliest on top; how high it is then */
-GC_FN int gc_wide_push(GC_GLOBAL const int *kids, const gc_raster *times, int *stack, gc_raster *when, int n)
+/* children that may be met, those with a bit, onto a stack, the earliest on top; how high it is then */
+GC_FN int gc_wide_pile(GC_GLOBAL const int *kids, const gc_raster *times, int some, int *stack, gc_raster *when, int n)
 {
     int base = n;
-    gc_uint some = 0;
-    for (int k = 0; k < GC_WIDE_KIDS; ++k) some |= (gc_uint)(times[k] < GC_WIDE_NEVER) << k;
-    while (some != 0u) {
-        int k = 31 - GC_LEADING_ZEROS(some), i = n, kid = kids[k];
+    while (some != 0) {
+        int k = 31 - GC_LEADING_ZEROS((gc_uint)some), i = n, kid = kids[k];
         gc_raster t = times[k];
-        some &= ~((gc_uint)1 << k);
+        some &= ~(1 << k);
         while (i > base && when[i - 1] < t) {
             when[i] = when[i - 1];
             stack[i] = stack[i - 1];
@@ -121,6 +122,14 @@ GC_FN int gc_wide_push(GC_GLOBAL const int *kids, const gc_raster *times, int *s
         ++n;
     }
     return n;
+}
+
+/* the same of all that are not GC_WIDE_NEVER */
+GC_FN int gc_wide_push(GC_GLOBAL const int *kids, const gc_raster *times, int *stack, gc_raster *when, int n)
+{
+    int some = 0;
+    for (int k = 0; k < GC_WIDE_KIDS; ++k) some |= times[k] < GC_WIDE_NEVER ? 1 << k : 0;
+    return gc_wide_pile(kids, times, some, stack, when, n);
 }
 
 #endif

@@ -16,8 +16,7 @@ GC_KERNEL void w01_keys(
     GC_GLOBAL const gc_real *frame_in, /* (GC_COURSE_STRIDE,) */
     GC_GLOBAL const gc_real *cells_in, /* (9,) borders of the cells, least and greatest, and cells per length of each axis */
     GC_GLOBAL const int *spread_in,    /* (3, GC_CAST_CELLS) what each cell of an axis is in a key */
-    GC_GLOBAL const gc_real *start_in, /* (n, 3) */
-    GC_GLOBAL const gc_real *path_in,  /* (n, 3) */
+    GC_GLOBAL const gc_real *ways_in,  /* (n, 6) start and path */
     GC_GLOBAL int *keys_out)           /* (n,) not negative */
 {
     gc_real shrink = frame_in[GC_COURSE_shrink];
@@ -26,8 +25,8 @@ GC_KERNEL void w01_keys(
         int key = 0;
         for (int k = 0; k < 3; ++k) {
             gc_real low = cells_in[k], high = cells_in[3 + k], per;
-            o[k] = (start_in[3 * i + k] - frame_in[GC_COURSE_middle + k]) * shrink;
-            v[k] = path_in[3 * i + k] * shrink;
+            o[k] = (ways_in[6 * i + k] - frame_in[GC_COURSE_middle + k]) * shrink;
+            v[k] = ways_in[6 * i + 3 + k] * shrink;
             per = GC_R(1.0) / (v[k] != GC_R(0.0) ? v[k] : GC_R(1e-30));
             low = (low - o[k]) * per;
             high = (high - o[k]) * per;
@@ -46,6 +45,7 @@ GC_KERNEL void w01_keys(
 GC_KERNEL void w01_first(
     int n,
     int form,      /* GC_CAST_* */
+    int apart,     /* 0: one radius for all spheres */
     int any,       /* whatever is found first will do */
     int two_sided, /* back faces count */
     gc_real buffer,
@@ -61,44 +61,31 @@ GC_KERNEL void w01_first(
     GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
     GC_GLOBAL const gc_real *frame_in,     /* (GC_COURSE_STRIDE,) */
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
-    GC_GLOBAL const gc_real *start_in,     /* (n, 3) */
-    GC_GLOBAL const gc_real *path_in,      /* (n, 3) */
+    GC_GLOBAL const gc_real *ways_in,      /* (n, 6) start and path */
     GC_GLOBAL const gc_real *radius_in,    /* as gc_cast has it */
     GC_GLOBAL const gc_real *turned_in,    /* (n, 4) or none */
     GC_GLOBAL const gc_real *balls_in,     /* (balls, 3) or none */
     GC_GLOBAL const int *cluster_in,       /* (n,) or none */
     GC_GLOBAL const int *cluster_start_in, /* (clusters + 1,) or none */
-    GC_GLOBAL int *body_out,               /* (n,) -1 where nothing is touched, as for the next two */
-    GC_GLOBAL int *face_out,               /* (n,) as GC_CATCH_COLUMNS has it, also the next two */
-    GC_GLOBAL int *number_out,             /* (n,) */
-    GC_GLOBAL int *sphere_out,             /* (n,) */
     GC_GLOBAL gc_uchar *feature_out,       /* (n,) GC_FEATURE_* */
-    GC_GLOBAL gc_real *time_out,           /* (n,) 1 where nothing is touched */
-    GC_GLOBAL gc_real *point_out,          /* (n, 3) 0 where nothing is touched, as the next */
-    GC_GLOBAL gc_real *normal_out)         /* (n, 3) */
+    GC_GLOBAL int *caught_out,             /* (4, n) body, face, number and ball of all; -1 where nothing is touched */
+    GC_GLOBAL gc_real *told_out)           /* (7, n) times, points (n, 3), normals (n, 3); there 1 and 0 */
 {
     gc_course w = gc_course_of(
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
         frame_in, two_sided);
-    gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
+    gc_cast q = gc_cast_of_ways(form, apart, ways_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
         gc_real told[GC_CATCH_REAL_STRIDE];
         gc_net net;
         int soon = todo_in[j + 8 < n ? j + 8 : j];
-        GC_FETCH(start_in + 3 * soon);
-        GC_FETCH(path_in + 3 * soon);
-        if (form == GC_CAST_SPHERES) GC_FETCH(radius_in + soon);
-        GC_FETCH(body_out + soon);
-        GC_FETCH(face_out + soon);
-        GC_FETCH(number_out + soon);
-        GC_FETCH(sphere_out + soon);
+        GC_FETCH(ways_in + 6 * soon);
         GC_FETCH(feature_out + soon);
-        GC_FETCH(time_out + soon);
-        GC_FETCH(point_out + 3 * soon);
-        GC_FETCH(normal_out + 3 * soon);
+        for (int k = 0; k < 4; ++k) GC_FETCH(caught_out + k * n + soon);
+        for (int k = 0; k < 3; ++k) GC_FETCH(told_out + (k > 0 ? (3 * k - 2) * n + 3 * soon : soon));
         /* what a net is given room for is not used: the best touch alone is told */
-        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, body_out, time_out);
+        gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, caught_out, told_out);
         gc_cast_through(&w, &q, i, &net);
         for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = GC_R(0.0);
         told[GC_CATCH_REAL_time] = GC_R(1.0);
@@ -109,15 +96,15 @@ GC_KERNEL void w01_first(
             gc_cast_ball(&q, i, begin + net.best.ball, &b);
             gc_catch_tell(&w, &b, &net.best, told);
         }
-        body_out[i] = net.best.body;
-        face_out[i] = net.best.face;
-        number_out[i] = net.best.number;
-        sphere_out[i] = net.best.ball;
         feature_out[i] = (gc_uchar)net.best.kind;
-        time_out[i] = told[GC_CATCH_REAL_time];
+        caught_out[i] = net.best.body;
+        caught_out[n + i] = net.best.face;
+        caught_out[2 * n + i] = net.best.number;
+        caught_out[3 * n + i] = net.best.ball;
+        told_out[i] = told[GC_CATCH_REAL_time];
         for (int k = 0; k < 3; ++k) {
-            point_out[3 * i + k] = told[GC_CATCH_REAL_point + k];
-            normal_out[3 * i + k] = told[GC_CATCH_REAL_normal + k];
+            told_out[n + 3 * i + k] = told[GC_CATCH_REAL_point + k];
+            told_out[4 * n + 3 * i + k] = told[GC_CATCH_REAL_normal + k];
         }
     }
 }

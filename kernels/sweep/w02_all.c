@@ -9,6 +9,7 @@
 GC_KERNEL void w02_all(
     int n,
     int form,      /* GC_CAST_* */
+    int apart,     /* 0: one radius for all spheres */
     int fill,      /* 0: they are only counted */
     int two_sided, /* back faces count */
     gc_real buffer,
@@ -24,8 +25,7 @@ GC_KERNEL void w02_all(
     GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
     GC_GLOBAL const gc_real *frame_in,     /* (GC_COURSE_STRIDE,) */
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
-    GC_GLOBAL const gc_real *start_in,     /* (n, 3) */
-    GC_GLOBAL const gc_real *path_in,      /* (n, 3) */
+    GC_GLOBAL const gc_real *ways_in,      /* (n, 6) start and path */
     GC_GLOBAL const gc_real *radius_in,    /* as gc_cast has it */
     GC_GLOBAL const gc_real *turned_in,    /* (n, 4) or none */
     GC_GLOBAL const gc_real *balls_in,     /* (balls, 3) or none */
@@ -39,7 +39,7 @@ GC_KERNEL void w02_all(
     gc_course w = gc_course_of(
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
         frame_in, two_sided);
-    gc_cast q = gc_cast_of(form, start_in, path_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
+    gc_cast q = gc_cast_of_ways(form, apart, ways_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
         gc_net net;

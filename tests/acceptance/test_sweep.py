@@ -41,6 +41,21 @@ def test_any_and_all_hits_hold_exactly(backend, family, hits):
 
 
 @pytest.mark.parametrize("precision", ["mixed", "single"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_hit_is_there_where_a_first_one_is_and_is_one_of_all(backend, family, precision):
+    casts = FAMILIES[family](11, 120)
+    options = {"backend": backend.kind, "precision": precision}
+    first, some, every = (run(casts, hits=hits, **options)[1] for hits in ("first", "any", "all"))
+    assert (some.status == first.status).all() and (every.status == first.status).all()
+    assert (some.time >= first.time).all()
+    names = ("time", "point", "normal", "body", "face", "feature", "number", "sphere")
+    rows = np.column_stack([getattr(every, name).reshape(len(every), -1) for name in names])
+    for i in np.flatnonzero(some.hit):
+        one = np.concatenate([np.atleast_1d(getattr(some, name)[i]) for name in names])
+        assert (rows[every.offsets[i] : every.offsets[i + 1]] == one).all(axis=1).any(), i
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single"])
 @pytest.mark.parametrize("kind", sweep_crowds.KINDS)
 def test_nothing_gets_through_a_closed_wall(backend, kind, precision):
     tally = sweep_crowds.crowd(kind, 5000, 1, block=5000, backend=backend.kind, precision=precision)

@@ -138,3 +138,19 @@ def test_files(tmp_path, hits):
     assert same_bits(found, back) and "Hits" in repr(back) and back.hit.tolist() == [True, False]
     with pytest.raises(ValueError):
         back.time[0] = 2
+
+
+def test_what_is_smaller_than_rounding_leaves_through_an_edge_untouched(backend):
+    """Of such a ball it is not known on which side of an edge it is: from inside it was told to touch it."""
+    world = still(BOX, [0, 0, 0])
+    for precision, radius in (("single", 2.0**-30), ("mixed", 2.0**-50), ("double", 2.0**-50)):
+        found = gc.sweep.spheres(
+            [0, 0.25, 0], [[2, 0, 2], [2, 0.25, 2], [2, 0, 0]], radius, world,
+            precision=precision, backend=backend.kind, hits="all",
+        )  # fmt: skip
+        assert not found.hit.any() and not len(found)
+        found = gc.sweep.spheres(
+            [[1, 0.25, 1], [1, 1, 1]], [[-2, 0, -2], [-2, -2, -2]], radius, world,
+            precision=precision, backend=backend.kind,
+        )  # fmt: skip
+        assert np.abs(found.time - 0.25).max() < 1e-6

@@ -142,16 +142,16 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
 
 def _checked(casts: Casts) -> Casts:
     """Casts in which rows that are no numbers stay where they are."""
-    radius = np.ascontiguousarray(casts.radius)
+    radius: Any = casts.radius
     own = [radius] if casts.form != CLUSTERS else []
     if casts.moves.all() and np.isfinite(sum(_reach(x) for x in (casts.start, casts.path, *own))):
-        return replace(casts, radius=radius)  # as always, but for the odd call
+        return casts  # as always, but for the odd call
     good: Any = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
     if casts.form != CLUSTERS:
         flat = radius.reshape(len(good), 3 if casts.form == ELLIPSOIDS else 1)
         good &= np.isfinite(flat).all(axis=1)
         radius = np.where(good[:, None], flat, 1.0).reshape(radius.shape)
-    return _staying(replace(casts, radius=np.ascontiguousarray(radius), moves=casts.moves & good))
+    return _staying(replace(casts, radius=radius, moves=casts.moves & good))
 
 
 def _staying(casts: Casts) -> Casts:
@@ -162,6 +162,8 @@ def _staying(casts: Casts) -> Casts:
 
 def _reach(array: Array) -> float:
     """No number of it is larger; not finite, if one is not."""
+    if array.ndim and not array.strides[0]:  # all rows are the first
+        array = array[:1]
     return float(array.max(initial=0.0)) - float(array.min(initial=0.0))
 
 
