@@ -103,6 +103,8 @@ def part_of(bodies: Bodies, first: int, pieces: int) -> Bodies:
 
 def carried_along(bodies: Bodies, which: Array, place: Array) -> Array:
     """How far bodies carry places that stand on them; -1: nothing does."""
+    if (which < 0).all():  # of none there may be none
+        return np.zeros((len(which), 3))
     there = bodies.start.valid & bodies.end.valid
     motion = np.where(there[:, None], bodies.end.position - bodies.start.position, 0.0)
     carried = motion[which]
