@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["conjugate", "cross", "multiply", "rotate"]
+__all__ = ["between", "conjugate", "cross", "multiply", "rotate", "turn_vector"]
 
 
 def conjugate(q: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -44,3 +44,22 @@ def rotate(q: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64
     vector = q[..., 1:]
     twice = 2 * cross(vector, x)
     return x + q[..., :1] * twice + cross(vector, twice)
+
+
+def turn_vector(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The turn from orientations a to b, the short way: (..., 3) along the axis, as long as the angle."""
+    q = multiply(b, conjugate(a))
+    q = np.where(q[..., :1] < 0, -q, q)
+    sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, q[..., :1])
+    return q[..., 1:] * np.where(sine > 0, angle / np.where(sine > 0, sine, 1.0), 2.0)
+
+
+def between(a: NDArray[np.float64], b: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """Orientations on the short way from a to b, turned evenly; a and b themselves at 0 and 1."""
+    if share <= 0 or share >= 1:
+        return a if share <= 0 else b
+    turn = share * turn_vector(a, b)
+    half = 0.5 * np.linalg.norm(turn, axis=-1, keepdims=True)
+    way = np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * turn], axis=-1)
+    return multiply(way, a)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_collide.backends import declarations, sources
 from gpu_collide.bodies.casts import turning
-from gpu_collide.bodies.quaternion import rotate
+from gpu_collide.bodies.quaternion import rotate, turn_vector
 from gpu_collide.geometry import morton, prepared
 from gpu_collide.geometry.wide import WIDE, wide_tree, widened
 from gpu_collide.pipeline.tables import MeshSets
@@ -150,6 +150,7 @@ def obstacles(bodies, backend, precision):
     rows = np.zeros((len(bodies), OBSTACLE.stride))
     rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start - shift, quat
     rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = end - start, quat_end
+    rows[:, OBSTACLE["spin"]] = np.where(turns[:, None], turn_vector(quat, quat_end), 0.0)
     ints = np.zeros((len(bodies), OBSTACLE_INT.stride), np.int32)
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
     host = {

@@ -113,11 +113,12 @@ GC_FN void gc_beside_tell(
     }
     p->gap = gap / length * scale;
     if (p->gap > to->reach) return;
-    p->motion = gc_load_vec(at + GC_OBSTACLE_way, 0);
     p->normal = gc_quat_rotate(v->quat, n);
     away = gc_quat_rotate(v->quat, gc_add(gc_scale(gc_add(y, v->centre), scale), gc_load_vec(size, 0)));
-    p->point = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), gc_scale(p->motion, b->since));
+    p->point = gc_scale(gc_load_vec(at + GC_OBSTACLE_way, 0), b->since);
+    p->point = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), p->point);
     p->point = gc_add(p->point, away);
+    p->motion = gc_obstacle_motion(w, p->body, b->since, p->point);
     gc_crowd_add(to, p);
 }
 

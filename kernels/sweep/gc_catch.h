@@ -70,20 +70,6 @@ GC_FN void gc_catch_where(
     *normal = gc_unit(*normal, gc_unit(gc_scale(v->way, GC_R(-1.0)), *normal));
 }
 
-/* the orientation of a body at a time: between start and end the short way, by their mean if it turns */
-GC_FN gc_quat gc_obstacle_turned(const gc_course *w, int body, gc_real time)
-{
-    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
-    gc_quat a = gc_load_quat(at + GC_OBSTACLE_quat, 0), b;
-    gc_real f;
-    if (!w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) return a;
-    b = gc_load_quat(at + GC_OBSTACLE_end, 0);
-    f = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < GC_R(0.0) ? -time : time;
-    time = GC_R(1.0) - time;
-    return gc_quat_unit(
-        gc_quat_make(a.w * time + b.w * f, a.x * time + b.x * f, a.y * time + b.y * f, a.z * time + b.z * f));
-}
-
 /* Time, point and normal of a touch as they are told: in the world, the time less what keeps the buffer. */
 GC_LARGE void gc_catch_tell(const gc_course *w, const gc_ball *b, const gc_catch *c, gc_real *told)
 {
@@ -91,7 +77,7 @@ GC_LARGE void gc_catch_tell(const gc_course *w, const gc_ball *b, const gc_catch
     int shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape];
     GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
     gc_real scale = size[GC_GROUND_SIZE_scale], time = c->time, speed;
-    gc_quat turned = gc_obstacle_turned(w, c->body, time);
+    gc_quat turned = gc_obstacle_turned(w, c->body, b->since + time * b->share);
     gc_vec point, normal, away;
     gc_ground g;
     gc_lens v;

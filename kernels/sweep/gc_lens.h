@@ -36,7 +36,7 @@ typedef struct {
     gc_real lens[9];   /* rows: mesh to stretched */
     gc_real normal[9]; /* the same of normals, whose length it changes */
     gc_vec sides;      /* half the sides of the box about it */
-    gc_quat quat;      /* of the body at the start */
+    gc_quat quat;      /* of the body at the start of the path */
 } gc_lens;
 
 GC_FN gc_vec gc_by_rows(const gc_real *r, gc_vec x)
@@ -113,6 +113,51 @@ GC_FN void gc_lens_shear(gc_lens *v)
     v->sy = gc_axis(v->way, v->ky) / along;
 }
 
+/* the orientation of a body at a time: between start and end the short way, by their mean if it turns */
+GC_FN gc_quat gc_obstacle_turned(const gc_course *w, int body, gc_real time)
+{
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
+    gc_quat a = gc_load_quat(at + GC_OBSTACLE_quat, 0), b;
+    gc_real f;
+    if (!w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) return a;
+    b = gc_load_quat(at + GC_OBSTACLE_end, 0);
+    f = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < GC_R(0.0) ? -time : time;
+    time = GC_R(1.0) - time;
+    return gc_quat_unit(
+        gc_quat_make(a.w * time + b.w * f, a.x * time + b.x * f, a.y * time + b.y * f, a.z * time + b.z * f));
+}
+
+/* the same, of which the ends are those given to the last bit */
+GC_FN gc_quat gc_obstacle_at(const gc_course *w, int body, gc_real time)
+{
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
+    if (!(time > GC_R(0.0))) return gc_load_quat(at + GC_OBSTACLE_quat, 0);
+    if (!(time < GC_R(1.0))) return gc_load_quat(at + GC_OBSTACLE_end, 0);
+    return gc_obstacle_turned(w, body, time);
+}
+
+/* how a point of a body moves that is at `place` at a time: over the whole path, if it went on so */
+GC_FN gc_vec gc_obstacle_motion(const gc_course *w, int body, gc_real time, gc_vec place)
+{
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
+    gc_vec way = gc_load_vec(at + GC_OBSTACLE_way, 0), origin;
+    if (!w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) return way;
+    origin = gc_add(gc_load_vec(at + GC_OBSTACLE_start, 0), gc_scale(way, time));
+    return gc_add(way, gc_cross(gc_load_vec(at + GC_OBSTACLE_spin, 0), gc_sub(place, origin)));
+}
+
+/* how much more than by its motion now a place of a body that turns comes along a unit normal, over the whole path, at most */
+GC_FN gc_real gc_obstacle_swing(const gc_course *w, int body, gc_vec place, gc_vec normal)
+{
+    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
+    gc_vec spin, arm;
+    if (!w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) return GC_R(0.0);
+    spin = gc_load_vec(at + GC_OBSTACLE_spin, 0);
+    arm = gc_sub(place, gc_load_vec(at + GC_OBSTACLE_start, 0));
+    return GC_R(0.5) * gc_norm(gc_cross(normal, spin))
+           * (gc_norm(gc_cross(spin, arm)) + gc_norm(gc_cross(spin, gc_load_vec(at + GC_OBSTACLE_way, 0))));
+}
+
 GC_FN void gc_lens_make(const gc_course *w, const gc_ball *b, int body, gc_lens *v)
 {
     GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
@@ -124,11 +169,11 @@ GC_FN void gc_lens_make(const gc_course *w, const gc_ball *b, int body, gc_lens 
     gc_vec middle = gc_load_vec(size + GC_GROUND_SIZE_centre, 0);
     gc_real shrink = size[GC_GROUND_SIZE_shrink], most;
     gc_quat back;
-    v->quat = gc_load_quat(at + GC_OBSTACLE_quat, 0);
+    v->quat = ints[GC_OBSTACLE_INT_turns] ? gc_obstacle_at(w, body, b->since) : gc_load_quat(at + GC_OBSTACLE_quat, 0);
     back = gc_quat_conj(v->quat);
     v->centre = gc_sub(gc_quat_rotate(back, from), middle);
     if (ints[GC_OBSTACLE_INT_turns]) {
-        gc_quat end = gc_quat_conj(gc_load_quat(at + GC_OBSTACLE_end, 0));
+        gc_quat end = gc_quat_conj(gc_obstacle_at(w, body, b->since + b->share));
         v->line = gc_sub(gc_sub(gc_quat_rotate(end, gc_add(from, path)), middle), v->centre);
     } else {
         v->line = gc_quat_rotate(back, path);

@@ -66,12 +66,11 @@ GC_FN void gc_walker_ball(const gc_rules *r, const gc_walker *s, gc_vec way, gc_
 
 GC_FN int gc_is_ground(const gc_rules *r, gc_vec normal) { return gc_dot(normal, r->up) >= r->ground; }
 
-/* Is one of the faces ground that share what was touched? */
-GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_catch *c)
+/* Is one of the faces ground, at a moment, that share what was touched? */
+GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_catch *c, gc_real moment)
 {
     const gc_course *w = r->world;
-    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * c->body;
-    gc_quat quat = gc_load_quat(at + GC_OBSTACLE_quat, 0);
+    gc_quat quat = gc_obstacle_at(w, c->body, moment);
     gc_ground g;
     int first, last;
     gc_ground_load(w, w->body_ints[GC_OBSTACLE_INT_STRIDE * c->body + GC_OBSTACLE_INT_shape], &g);
@@ -87,7 +86,7 @@ GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_catch *c)
 /* Cast: what comes first on the way; goes there, less the skin. 0: nothing. What was met goes to `hit`. */
 GC_LARGE int gc_walker_go(const gc_rules *r, gc_walker *s, gc_vec *way, gc_nearby *hit)
 {
-    gc_real told[GC_CATCH_REAL_STRIDE], time = GC_R(1.0);
+    gc_real told[GC_CATCH_REAL_STRIDE], time = GC_R(1.0), moment;
     gc_ball b;
     gc_net net;
     gc_walker_ball(r, s, *way, &b);
@@ -101,8 +100,9 @@ GC_LARGE int gc_walker_go(const gc_rules *r, gc_walker *s, gc_vec *way, gc_nearb
         hit->normal = gc_make(told[GC_CATCH_REAL_normal], told[GC_CATCH_REAL_normal + 1], told[GC_CATCH_REAL_normal + 2]);
         hit->point = gc_make(told[GC_CATCH_REAL_point], told[GC_CATCH_REAL_point + 1], told[GC_CATCH_REAL_point + 2]);
         hit->body = net.best.body;
-        hit->kind = gc_touch_is_ground(r, &net.best); /* of what was met: may one stand on it */
-        hit->motion = gc_load_vec(r->world->bodies + GC_OBSTACLE_STRIDE * net.best.body + GC_OBSTACLE_way, 0);
+        moment = s->since + time * s->share;
+        hit->kind = gc_touch_is_ground(r, &net.best, moment); /* of what was met: may one stand on it */
+        hit->motion = gc_obstacle_motion(r->world, net.best.body, moment, hit->point);
     }
     s->place = gc_add(s->place, gc_scale(*way, time));
     s->since += time * s->share;
@@ -122,6 +122,7 @@ GC_FN gc_plane gc_plane_of(const gc_rules *r, const gc_nearby *from, gc_real sha
         p.normal = gc_unit(p.normal, from->normal);
     }
     p.push = gc_dot(p.normal, from->motion) * share;
+    p.push += gc_obstacle_swing(r->world, from->body, from->point, p.normal) * share * share;
     return p;
 }
 

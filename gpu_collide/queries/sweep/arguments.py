@@ -11,11 +11,12 @@ import numpy as np
 from gpu_collide._options import HITS, RESULTS
 from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
 from gpu_collide.bodies.bodies import Bodies
-from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, Cluster, turning
+from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, Cluster
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import prepared
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
+from gpu_collide.queries.sweep.turning import chord_error, turning_bodies
 from gpu_collide.queries.worlds import where_of
 from gpu_collide.results.hits import Feature, Hits
 from gpu_collide.results.result import Status
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
 
 __all__ = [
-    "answer", "cluster_casts", "ellipsoid_casts", "engine_for", "open_world", "sphere_casts", "within_digits",
+    "TURNING", "answer", "cluster_casts", "ellipsoid_casts", "engine_for", "open_world", "sphere_casts",
+    "within_digits",
 ]  # fmt: skip
 
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
@@ -271,8 +273,7 @@ def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
 
 def _turning_error(casts: Casts, bodies: Bodies, turns: str) -> float | None:
     """How far from its path a centre may be taken to be; None if no body turns."""
-    valid = bodies.start.valid & bodies.end.valid
-    which = np.flatnonzero(turning(bodies) & valid)
+    which = turning_bodies(bodies)
     if not which.size:
         return None
     if turns == "refuse":
@@ -281,19 +282,4 @@ def _turning_error(casts: Casts, bodies: Bodies, turns: str) -> float | None:
             f"{first_few(which)}; pass turning='chord' to have paths taken for straight as these bodies see "
             "them, or use collide, which turns exactly"
         )
-    if not len(casts):
-        return 0.0
-    a, b = bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which]
-    chord = np.minimum(np.sqrt(((a - b) ** 2).sum(axis=1)), np.sqrt(((a + b) ** 2).sum(axis=1)))
-    angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
-    p0, way = bodies.start.position[which], (bodies.end.position - bodies.start.position)[which]
-    ends = [casts.start, casts.start + casts.path]
-    low = np.minimum(*(e.min(axis=0) for e in ends))
-    high = np.maximum(*(e.max(axis=0) for e in ends))
-    reach = np.abs(casts.balls).max(initial=0.0) * np.sqrt(3.0)
-    far = reach + np.maximum(*(np.linalg.norm(np.maximum(high - p, p - low), axis=1) for p in (p0, p0 + way)))
-    speed = np.linalg.norm(casts.path, axis=1).max() + np.linalg.norm(way, axis=1)
-    bound = (angle * angle * far + 2.0 * angle * speed) / 8.0
-    if casts.form == ELLIPSOIDS:
-        bound = bound + angle * (casts.radius.max(axis=1) - casts.radius.min(axis=1)).max()
-    return float(bound.max())
+    return chord_error(casts, bodies)

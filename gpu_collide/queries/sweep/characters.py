@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_positive, first_few
-from gpu_collide.bodies.casts import turning
-from gpu_collide.queries.sweep.arguments import ellipsoid_casts, engine_for, open_world, within_digits
+from gpu_collide._validate import (
+    as_float_array,
+    as_int_array,
+    check_bool,
+    check_choice,
+    check_positive,
+    first_few,
+)
+from gpu_collide.queries.sweep.arguments import (
+    TURNING,
+    ellipsoid_casts,
+    engine_for,
+    open_world,
+    within_digits,
+)
+from gpu_collide.queries.sweep.turning import carried_along, part_of, pieces_for, turning_bodies
 from gpu_collide.results.result import Status
 from gpu_collide.results.slides import Clipped, Planes, Slides
 
@@ -73,7 +86,7 @@ def planes(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; bodies that turn.
+        Arguments of the wrong kind, before anything is computed.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
 
@@ -93,7 +106,6 @@ def planes(
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation)
     engine = _engine(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, resident):
-        _still(bodies)
         casts, good = _kept(casts, bodies, engine.precision)
         rows = engine.planes(engine.world(bodies, resident), casts, two_sided, near, moment)
     keep = good[rows["query"]]
@@ -195,6 +207,7 @@ def slide(
     skin: float | None = None,
     riding: ArrayLike | None = None,
     orientation: ArrayLike | None = None,
+    turning: Literal["refuse", "chord"] = "refuse",
     two_sided: bool = False,
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -209,8 +222,8 @@ def slide(
     Parameters
     ----------
     world : Scene or Bodies
-        Bodies may move between their start and their end, without turning, while the characters walk; then
-        they fall in the world as it is at the end.
+        Bodies may move between their start and their end while the characters walk; then they fall in the
+        world as it is at the end. Of those that turn see `turning`.
     position : (n, 3) or (3,) array_like
         Centres.
     radii : (3,) or (n, 3) array_like
@@ -234,9 +247,14 @@ def slide(
     skin : float, optional
         Distance that is kept from what is met. Default: 1e-3 of each character's least radius.
     riding : (n,) array_like of int, optional
-        Body that each stands on, and is carried by; -1: none. `Slides.ground_body` of the step before.
+        Body that each stands on, and is carried by, along the arc if it turns; -1: none.
+        `Slides.ground_body` of the step before.
     orientation : (4,) or (n, 4) array_like, optional
-        Unit quaternions wxyz, from the ellipsoid's axes to the world's.
+        Unit quaternions wxyz, from the ellipsoid's axes to the world's. No character turns by being carried.
+    turning : {"refuse", "chord"}, optional
+        What to do with bodies that turn: refuse them, or cut the step into as many pieces, up to 64, as it
+        takes for the paths that these bodies see to be off their chords by no more than half the skin.
+        ``info["turning"]`` is by how much they may be, ``info["pieces"]`` how many there were.
     two_sided : bool, optional
         Faces count from behind as well.
     precision, backend, max_bytes
@@ -249,7 +267,8 @@ def slide(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; bodies that turn.
+        Arguments of the wrong kind, before anything is computed; bodies that turn, with "refuse", or that
+        turn so far that 64 pieces of the step are too few.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
 
@@ -288,16 +307,17 @@ def slide(
         rules["skin"] = -SKIN  # of each one's own
     else:
         rules["skin"] = check_positive(skin, "skin")
+    check_choice(turning, "turning", TURNING)
     engine = _engine(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, resident):
-        _still(bodies)
+        _still(bodies, turning)
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
         casts, good = _kept(casts, bodies, engine.precision)
-        own = casts.path
-        ridden = _carried(riding, bodies, n)
-        casts = replace(casts, path=own + np.where(good[:, None], ridden, 0.0))
-        found = engine.slide(
-            engine.world(bodies, resident), casts, own, np.where(good[:, None], fall, 0.0), rules
+        on = np.where(good, _ridden(riding, len(bodies), n), -1)
+        least = _least_skin(rules["skin"], casts, good)
+        pieces, error = pieces_for(casts, bodies, least, bool((on >= 0).any()))
+        found = _in_pieces(
+            engine, bodies, resident, casts, on, np.where(good[:, None], fall, 0.0), rules, pieces
         )
     status = found.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
@@ -308,6 +328,8 @@ def slide(
     ground[lost] = -1
     found["ground_normal"][ground < 0] = 0.0
     info = engine.about() | {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
+    if error > 0:
+        info |= {"turning": error, "pieces": pieces}
     return Slides(status=status, ground_body=ground, info=info, **found)
 
 
@@ -323,13 +345,45 @@ def _kept(casts: Casts, bodies: Bodies, precision: str) -> tuple[Casts, Array]:
     return replace(casts, start=start, path=path, moves=good), good
 
 
-def _still(bodies: Bodies) -> None:
-    which = np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
-    if which.size:
+def _still(bodies: Bodies, turns: str) -> None:
+    which = turning_bodies(bodies)
+    if which.size and turns == "refuse":
         raise ValueError(
             f"world: expected bodies that move without turning, got {which.size} that turn, first: "
-            f"{first_few(which)}; cut the step into shorter ones with bodies that only move"
+            f"{first_few(which)}; pass turning='chord' to have the step cut into pieces"
         )
+
+
+def _least_skin(skin: float, casts: Casts, good: Array) -> float:
+    """The least skin of all characters, of which a negative number is a share of each one's least radius."""
+    if skin > 0:
+        return skin
+    return float(-skin * casts.radius[good].min(initial=np.inf))
+
+
+def _in_pieces(
+    engine: Any,
+    bodies: Bodies,
+    resident: Any,
+    casts: Casts,
+    on: Array,
+    fall: Array,
+    rules: dict[str, Any],
+    pieces: int,
+) -> dict[str, Any]:
+    """The step in some equal pieces, of which the last has the fall."""
+    none, status, count, found = np.zeros_like(fall), 0, 0, {}
+    left, place = casts.path / pieces, casts.start
+    for k in range(pieces):
+        part = part_of(bodies, k, pieces)
+        way = left + carried_along(part, on, place)
+        found = engine.slide(
+            engine.world(part, resident), replace(casts, start=place, path=way), left,
+            fall if k == pieces - 1 else none, rules,
+        )  # fmt: skip
+        left, place = found["velocity"], found["position"]
+        status, count = np.maximum(found["status"], status), found["casts"] + count
+    return found | {"velocity": left * pieces if pieces > 1 else left, "status": status, "casts": count}
 
 
 def _falls(gravity: Any, n: int) -> tuple[Array, bool]:
@@ -355,16 +409,12 @@ def _up(up: Any, fall: Array) -> Array:
     return np.asarray(way / np.linalg.norm(way))
 
 
-def _carried(riding: Any, bodies: Bodies, n: int) -> Array:
+def _ridden(riding: Any, m: int, n: int) -> Array:
     if riding is None:
-        return np.zeros((n, 3))
-    m = len(bodies)
-    which = as_int_array(
+        return np.full(n, -1, np.int32)
+    return as_int_array(
         riding, "riding", shape=(n,), low=-1, high=m, dtype=np.int32, expected=f"bodies 0 to {m - 1}, or -1"
     )
-    there = bodies.start.valid & bodies.end.valid
-    motion = np.where(there[:, None], bodies.end.position - bodies.start.position, 0.0)
-    return np.where((which >= 0)[:, None], motion[which], 0.0)
 
 
 def _slides(value: Any) -> int:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import conjugate, cross, rotate
+from gpu_collide.bodies.casts import turning
+from gpu_collide.bodies.quaternion import between, conjugate, cross, rotate, turn_vector
 
 __all__ = ["Plane", "planes_near"]
 
@@ -30,16 +31,17 @@ class Plane(NamedTuple):
 def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
     """Planes of all bodies, in any order; the bodies at the moment `since`."""
     found = []
+    turns = turning(bodies)
     valid = bodies.start.valid & bodies.end.valid
     for body in np.flatnonzero(valid):
-        mesh, motion = (
-            bodies.meshes[bodies.shape[body]],
-            bodies.end.position[body] - bodies.start.position[body],
-        )
-        place = bodies.start.position[body] + since * motion
-        corners = rotate(
-            np.broadcast_to(bodies.start.unit_wxyz[body], (len(mesh.vertices), 4)), mesh.vertices
-        )
+        mesh = bodies.meshes[bodies.shape[body]]
+        way = bodies.end.position[body] - bodies.start.position[body]
+        place = bodies.start.position[body] + since * way
+        ends = bodies.start.unit_wxyz[body], bodies.end.unit_wxyz[body]
+        now, spin = ends[0], np.zeros(3)
+        if turns[body]:
+            now, spin = between(*ends, since), turn_vector(*ends)
+        corners = rotate(np.broadcast_to(now, (len(mesh.vertices), 4)), mesh.vertices)
         corners = corners + place - centre
         # so that the ellipsoid becomes the unit ball about 0
         inside = rotate(np.broadcast_to(conjugate(quat), (len(corners), 4)), corners) / radii
@@ -58,6 +60,7 @@ def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
             gap = (away - 1.0) / length
             if gap <= reach:
                 point = rotate(quat, y * radii) + centre
+                motion = way + np.cross(spin, point - place)
                 found.append(Plane(feature, int(body), face, number, n / length, gap, point, motion))
     return found
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.casts import turning
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.quaternion import conjugate, rotate
+from gpu_collide.bodies.quaternion import between, conjugate, rotate, turn_vector
 from gpu_collide.reference.sweep.w01_first import first_touches
 from gpu_collide.reference.sweep.w03_planes import planes_near
 from gpu_collide.reference.sweep.w04_clip import nearest_allowed
@@ -73,9 +74,13 @@ class Step:
         if b.start is b.end:
             return b
         way = b.end.position - b.start.position
-        quat = b.start.quat_wxyz
-        ends = (b.start.position + s * way for s in (walker.since, walker.since + walker.share))
-        return Bodies(b.meshes, b.shape, *(Poses.from_quat_wxyz(p, quat) for p in ends))
+        turns, moments = turning(b)[:, None], (walker.since, walker.since + walker.share)
+        poses = []
+        for moment in moments:
+            quat = between(b.start.unit_wxyz, b.end.unit_wxyz, moment)
+            quat = np.where(turns, quat, b.start.quat_wxyz)
+            poses.append(Poses.from_quat_wxyz(b.start.position + moment * way, quat))
+        return Bodies(b.meshes, b.shape, *poses)
 
     def go(self, walker, way):
         """Cast: moves the walker, returns what is left of the way and what it met or None: its normal, its
@@ -91,10 +96,30 @@ class Step:
         if not len(found["time"]):
             return (1.0 - time) * way, None
         body = int(found["body"][0])
-        ground = self.has_ground(body, found["feature"][0], int(found["number"][0]))
-        return (1.0 - time) * way, (found["normal"][0], body, ground, found["point"][0])
+        ground = self.has_ground(body, found["feature"][0], int(found["number"][0]), walker.since)
+        point = found["point"][0]
+        return (1.0 - time) * way, (found["normal"][0], body, ground, point, self.motion(body, point, walker))
 
-    def has_ground(self, body, feature, number):
+    def motion(self, body, point, walker):
+        """Of a point of a body, over the whole step, if it went on as it does now."""
+        b = self.bodies
+        way = b.end.position[body] - b.start.position[body]
+        if not turning(b)[body]:
+            return way
+        spin = turn_vector(b.start.unit_wxyz[body], b.end.unit_wxyz[body])
+        return way + np.cross(spin, point - b.start.position[body] - walker.since * way)
+
+    def swing(self, body, point, normal):
+        """How much more than by its motion now a point of a body that turns comes along a normal, at most."""
+        b = self.bodies
+        if not turning(b)[body]:
+            return 0.0
+        spin = turn_vector(b.start.unit_wxyz[body], b.end.unit_wxyz[body])
+        way = b.end.position[body] - b.start.position[body]
+        arms = np.cross(spin, point - b.start.position[body]), np.cross(spin, way)
+        return 0.5 * np.linalg.norm(np.cross(normal, spin)) * sum(np.linalg.norm(arm) for arm in arms)
+
+    def has_ground(self, body, feature, number, moment):
         mesh = self.bodies.meshes[self.bodies.shape[body]]
         faces = [number]
         if feature == EDGE:
@@ -102,6 +127,8 @@ class Step:
         elif feature == VERTEX:
             faces = mesh.vertex_faces[mesh.vertex_face_start[number] : mesh.vertex_face_start[number + 1]]
         quat = self.bodies.start.unit_wxyz[body]
+        if turning(self.bodies)[body]:
+            quat = between(quat, self.bodies.end.unit_wxyz[body], moment)
         return any(self.is_ground(rotate(quat, mesh.face_planes[f, :3])) for f in faces)
 
     def gather(self, walker, hit):
@@ -109,7 +136,9 @@ class Step:
         ball = walker.place, self.one.radius[0], self.one.quat[0]
         near = planes_near(self.bodies, *ball, self.rules.two_sided, 2.0 * self.rules.skin, walker.since)
         near.sort(key=lambda p: (p.gap, p.feature, p.body, p.number))
-        return [hit[:2]] + [(p.normal, p.body) for p in near[:MOST_NEAR]]
+        return [(*hit[:2], hit[4], hit[3])] + [
+            (p.normal, p.body, p.motion, p.point) for p in near[:MOST_NEAR]
+        ]
 
     def is_ground(self, normal):
         return normal @ self.rules.up >= self.rules.ground
@@ -117,13 +146,12 @@ class Step:
     def tables(self, found, share, walks):
         """Normals and pushes."""
         up, out = self.rules.up, []
-        motion = self.bodies.end.position - self.bodies.start.position
-        for normal, body in found:
+        for normal, body, motion, point in found:
             high = normal @ up
             if walks and self.rules.falls and 0 < high < self.rules.ground:
                 level = normal - high * up
                 normal = level / np.linalg.norm(level)
-            out.append((*normal, share * (normal @ motion[body])))
+            out.append((*normal, share * (normal @ motion) + share * share * self.swing(body, point, normal)))
         rows = np.array(out).reshape(-1, 4)
         return rows[:, :3], rows[:, 3]
 
@@ -139,9 +167,9 @@ class Step:
             walker.status = max(walker.status, HIT)
             found = self.gather(walker, hit)
             if walks:
-                walker.barred |= any(n @ way < 0 and not self.is_ground(n) for n, _ in found)
+                walker.barred |= any(n @ way < 0 and not self.is_ground(n) for n, *_ in found)
             else:
-                for k, (normal, body) in enumerate(found):
+                for k, (normal, body, *_) in enumerate(found):
                     if self.is_ground(normal) or (k == 0 and walker.climbs and hit[2]):
                         walker.ground, walker.normal, walker.velocity = body, normal, np.zeros(3)
                         return

@@ -1,0 +1,44 @@
+"""Examples show what they say."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    names = runpy.run_path(str(EXAMPLES / "crowd.py"))
+    return names, *names["walk"](30, 250, backend="cpu")
+
+
+def test_the_crowd_walks_rides_and_climbs(crowd):
+    names, ways, stood = crowd
+    feet = ways[..., 2] - names["RADII"][2]
+    for body in ("STAIRS", "GALLERY", "LIFTED", "TURNED"):
+        assert (stood == names[body]).any(axis=0).sum() >= 3, body
+    lifted = np.where(stood == names["LIFTED"], feet, np.nan)
+    assert np.nanmax(lifted) > names["HIGH"] - 0.1 and np.nanmin(lifted) < 0.1
+    up = feet[stood == names["GALLERY"]]
+    # the edge of the gallery holds who comes off it
+    assert np.median(up) == pytest.approx(names["HIGH"] + 0.02, abs=0.03)
+
+
+def test_nobody_leaves_the_ground(crowd):
+    names, ways, stood = crowd
+    assert np.abs(ways[..., :2]).max() < names["HALL"]
+    assert (ways[..., 2] - names["RADII"][2]).min() > -0.95 and np.isfinite(ways).all()
+    assert (stood[60:] >= 0).mean() > 0.9
+
+
+def test_the_table_carries_along_its_arc(crowd):
+    names, ways, stood = crowd
+    on = (stood[:-1] == names["TURNED"]) & (stood[1:] == names["TURNED"])
+    arm = ways[..., :2] - names["TABLE"]
+    still = np.abs(np.linalg.norm(arm[1:], axis=-1) - np.linalg.norm(arm[:-1], axis=-1)) < 1e-9
+    a, b = (x[on & still] for x in (arm[:-1], arm[1:]))
+    turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(1))
+    assert len(turn) > 50 and np.median(np.abs(turn - names["TURN"])) < 1e-9
