@@ -74,16 +74,18 @@ GC_KERNEL void screen_small(
                     s02_place(&q.view, &q.a + side, &q.mesh_a + side, vertices_in);
                 GC_BARRIER();
                 GC_ROLLED
-                for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
-                    s02_faces_edges(&q.view, &q.a + side, &q.mesh_a + side, topology_in, normals_in);
+                for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
+                    s02_turn(&q.view, &q.a + side, &q.mesh_a + side, normals_in);
+                    gc_small_edges(&q.view, &q.a + side, &q.mesh_a + side, topology_in, &q.all_ea + 3 * side);
+                }
                 GC_BARRIER();
                 GC_ROLLED
                 for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
                     const gc_body *body = &q.a + side;
                     const gc_mesh *mesh = &q.mesh_a + side;
                     const gc_list *lists = &q.all_va + 3 * side;
-                    gc_small_faces(&q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + 8 * side);
-                    gc_small_edges(&q.view, body, mesh, topology_in, lists + 1);
+                    gc_small_faces(
+                        &q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + 8 * side);
                     gc_small_vertices(&q.view, body, mesh, lists);
                 }
                 GC_BARRIER();
