@@ -103,8 +103,10 @@ class Sweep:
         """
         n, run, be = len(casts), self.run, self.backend
         found = _results(n)
-        each = (6 + 4 + 3) * run.real.itemsize + 4 * 2 + sum(
-            columns * np.dtype(dtype or run.real).itemsize for dtype, columns in FIRST.values()
+        each = (
+            (6 + 4 + 3) * run.real.itemsize
+            + 4 * 2
+            + sum(columns * np.dtype(dtype or run.real).itemsize for dtype, columns in FIRST.values())
         )
         size = min(max(1, run.room.fits(each)), PIECE_IN_CACHES if be.serial_groups else PIECE)
         outs: dict = {}

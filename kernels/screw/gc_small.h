@@ -33,7 +33,7 @@
 #define GC_SMALL_BOXES GC_CELLS(GC_LIST_STRIDE, GC_SMALL_EDGES)
 #define GC_SMALL_TIMES (2 * GC_SMALL_BODY + 6 * GC_SMALL_BOXES)
 #define GC_SMALL_HULLS (GC_SMALL_TIMES + 4 * GC_SMALL_NOTES)
-#define GC_SMALL_REALS (GC_SMALL_HULLS + 16 + 16 * GC_GROUP_SIZE)
+#define GC_SMALL_REALS (GC_SMALL_HULLS + 16 + 16 * GC_SMALL_FACES)
 #define GC_SMALL_INTS (GC_SMALL_COUNTS + GC_SMALL_ROWS + 4 * GC_SMALL_NOTES)
 
 /* what is shared beside the search; see above */
@@ -45,7 +45,7 @@ typedef struct {
     GC_GLOBAL int *found;       /* (2 GC_SMALL_NOTES,) the same of candidates */
     GC_GLOBAL gc_raster *times; /* (2 GC_SMALL_NOTES, 2) their brackets */
     GC_GLOBAL gc_raster *hulls; /* (2, 8) of what faces the right way: r0 h0 l0 p0, and -r1 -h1 -l1 -p1 */
-    GC_GLOBAL gc_raster *parts; /* (work-items of a side, 2, 8) the same of what each looked at */
+    GC_GLOBAL gc_raster *parts; /* (GC_SMALL_FACES, 2, 8) the same of what each work-item of a side looked at */
 } gc_small;
 
 /* where all lies in a group's scratch; by those who fill it, once */
@@ -138,7 +138,7 @@ GC_FN void gc_small_faces(
     GC_GLOBAL const int *topology,
     const gc_list *l,
     GC_GLOBAL int *kept_out,
-    GC_GLOBAL gc_raster *part_out) /* (work-items of the side, 2, 8), see gc_small */
+    GC_GLOBAL gc_raster *part_out) /* (GC_SMALL_FACES, 2, 8), see gc_small */
 {
     gc_raster far = GC_CULL_FAR, hr0 = far, hr1 = far, hh0 = far, hh1 = far, hl0 = far, hl1 = far, hp0 = far, hp1 = far;
     int f;
@@ -205,6 +205,7 @@ GC_FN void gc_small_faces(
             hp1 = GC_MIN(-time.d, hp1);
         }
     }
+    if (GC_SIDE_ID >= GC_SMALL_FACES) return; /* it had no face */
     part_out += 16 * GC_SIDE_ID;
     part_out[0] = hr0;
     part_out[1] = hh0;
