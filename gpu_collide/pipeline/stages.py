@@ -41,9 +41,11 @@ class Stages:
         return buffer
 
     def _group_size(self, counts):
-        """Work-items for a pair of meshes of at most these (meshes, 3) features; None: the usual number. Small
-        ones have fewer, and a screen of their own: counted, a pair of cars takes 0.6 of the instructions, s09
-        half of them."""
+        """Work-items for a pair of meshes of at most these (meshes, 3) features; None: the usual number.
+
+        Small ones have fewer, and a screen of their own: counted, a pair of cars takes half of the
+        instructions there.
+        """
         small = [int(self.run.c[f"GC_SMALL_{what}"]) for what in ("VERTICES", "EDGES", "FACES")]
         return self.run.backend.small_group_size if (counts <= small).all() else None
 

@@ -119,7 +119,8 @@ def check_sides(backend, groups, group_size):
     anything, seen = backend.zeros(13, "i4"), backend.fill(backend.empty(13, "i4"), -7)
     backend.launch(
         backend.compile(TEXT, "mixed")["t04_sides"], groups, group_size,
-        n_rows=13, sums_out=sums, bits_out=bits, any_out=anything, seen_out=seen, **{"in": backend.to_device(values)},
+        n_rows=13, sums_out=sums, bits_out=bits, any_out=anything, seen_out=seen,
+        **{"in": backend.to_device(values)},
     )  # fmt: skip
     less = values.astype("i8") - values[:, :1, :1]
     assert np.array_equal(backend.to_host(sums), less.sum(axis=2).astype("i4"))  # as far as 32 bits go
