@@ -12,10 +12,6 @@ from gpu_collide.pipeline.screen import CANDIDATES, REFINE
 
 __all__ = ["Stages"]
 
-#: Vertices, edges and faces of meshes up to which pairs get smaller groups on a GPU: counted, the screen then
-#: takes 0.9 of the instructions of groups of 64 (cars, boxes), s09 half of them; for tori it is the same.
-SMALL = (32, 64, 32)
-
 
 class Stages:
     """The launches s01 to s07 as steps of a sequence: what `Chain` and the kept pairs of ``few.py`` share.
@@ -45,8 +41,13 @@ class Stages:
         return buffer
 
     def _group_size(self, counts):
-        """Work-items for a pair of meshes of at most these (meshes, 3) features; None: the usual number."""
-        return self.run.backend.small_group_size if (counts <= SMALL).all() else None
+        """Work-items for a pair of meshes of at most these (meshes, 3) features; None: the usual number.
+
+        Small ones have fewer, and a screen of their own: counted, a pair of cars takes half of the
+        instructions there.
+        """
+        small = [int(self.run.c[f"GC_SMALL_{what}"]) for what in ("VERTICES", "EDGES", "FACES")]
+        return self.run.backend.small_group_size if (counts <= small).all() else None
 
     def _launch(self, name, n, most, groups=None, more=None, size=None, **args):
         """Add a launch; arguments that are not in `args` are looked up by name, first in `more`."""

@@ -33,7 +33,7 @@
 #define GC_SMALL_BOXES GC_CELLS(GC_LIST_STRIDE, GC_SMALL_EDGES)
 #define GC_SMALL_TIMES (2 * GC_SMALL_BODY + 6 * GC_SMALL_BOXES)
 #define GC_SMALL_HULLS (GC_SMALL_TIMES + 4 * GC_SMALL_NOTES)
-#define GC_SMALL_REALS (GC_SMALL_HULLS + 16 + 16 * GC_GROUP_SIZE)
+#define GC_SMALL_REALS (GC_SMALL_HULLS + 16 + 16 * GC_SMALL_FACES)
 #define GC_SMALL_INTS (GC_SMALL_COUNTS + GC_SMALL_ROWS + 4 * GC_SMALL_NOTES)
 
 /* what is shared beside the search; see above */
@@ -45,7 +45,7 @@ typedef struct {
     GC_GLOBAL int *found;       /* (2 GC_SMALL_NOTES,) the same of candidates */
     GC_GLOBAL gc_raster *times; /* (2 GC_SMALL_NOTES, 2) their brackets */
     GC_GLOBAL gc_raster *hulls; /* (2, 8) of what faces the right way: r0 h0 l0 p0, and -r1 -h1 -l1 -p1 */
-    GC_GLOBAL gc_raster *parts; /* (work-items of a side, 2, 8) the same of what each looked at */
+    GC_GLOBAL gc_raster *parts; /* (GC_SMALL_FACES, 2, 8) the same of what each work-item of a side looked at */
 } gc_small;
 
 /* where all lies in a group's scratch; by those who fill it, once */
@@ -84,7 +84,7 @@ GC_FN void gc_small_layout(GC_GLOBAL gc_raster *reals, GC_GLOBAL int *ints, gc_s
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------ */
 
-/* boxes of all edges, whole: see s02_edges_box */
+/* least rho and boxes of all edges, whole: see s02_edges_box */
 GC_FN void gc_small_edges(
     const gc_view *w,
     const gc_body *b,
@@ -98,11 +98,13 @@ GC_FN void gc_small_edges(
         int v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
         gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
         gc_raster kappa = w->kappa, period = w->period, wn = w->wn, gn = w->gn;
-        gc_raster least = b->least[e], most = GC_MAX(b->rho[v0], b->rho[v1]), turn = gc_short_way(x1.d - x0.d, period);
+        gc_raster least = gc_least_rho(kappa, x0.a, x0.c, x1.a, x1.c), most = GC_MAX(b->rho[v0], b->rho[v1]),
+                  turn = gc_short_way(x1.d - x0.d, period);
         gc_raster k0 = GC_F(1.0) + kappa * least, k1 = GC_F(1.0) + kappa * most, pa = x0.d, pb = x0.d + turn;
         gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));
         gc_raster kk = GC_MAX(k0, GC_F(1e-6)), stray = GC_F(0.25) * area * (GC_F(1.0) / (kk * kk) - GC_F(1.0) / (k1 * k1));
-        gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1, c;
+        gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1,
+                  c;
         gc_raster gp0, gp1, gy0, gy1, ha = wn * x0.b - gn * pa, hb = wn * x1.b - gn * pb;
         gc_raster la = wn * pa + gn * x0.b, lb = wn * pb + gn * x1.b;
         stray = GC_MIN(stray, GC_ABS_R(turn));
@@ -120,13 +122,15 @@ GC_FN void gc_small_edges(
         l0 = GC_MAX(wn * p0 + GC_MIN(gy0, gy1), GC_MIN(la, lb) - wn * stray);
         l1 = GC_MIN(wn * p1 + GC_MAX(gy0, gy1), GC_MAX(la, lb) + wn * stray);
         c = gc_pad_near(w, k0);
+        b->least[e] = least;
         gc_four_put(&GC_OF_ENTRY(l, r0, e), l->room, least - w->pad, most + w->pad, h0 - c, h1 + c);
         gc_four_put(&GC_OF_ENTRY(l, l0, e), l->room, l0 - c, l1 + c, p0, p1);
     }
 }
 
 /* Boxes of all faces: see s02_faces. A face that faces the right way at a corner has this face, the corner and both edges there take part:
- * bits of them in kept_out. The hull of their boxes, which holds those edges and corners too, goes to part_out. */
+ * bits of them in kept_out. The hull of their boxes goes to part_out; it holds the boxes of those edges and corners too, wherever
+ * their psi is counted from. */
 GC_FN void gc_small_faces(
     const gc_view *w,
     const gc_body *b,
@@ -134,7 +138,7 @@ GC_FN void gc_small_faces(
     GC_GLOBAL const int *topology,
     const gc_list *l,
     GC_GLOBAL int *kept_out,
-    GC_GLOBAL gc_raster *part_out) /* (work-items of the side, 2, 8), see gc_small */
+    GC_GLOBAL gc_raster *part_out) /* (GC_SMALL_FACES, 2, 8), see gc_small */
 {
     gc_raster far = GC_CULL_FAR, hr0 = far, hr1 = far, hh0 = far, hh1 = far, hl0 = far, hl1 = far, hp0 = far, hp1 = far;
     int f;
@@ -182,17 +186,26 @@ GC_FN void gc_small_faces(
         gc_box_corners(w, l, f, r0 - w->pad, r1 + w->pad, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
         {
             gc_four place = gc_entry_place(l, f), time = gc_entry_time(l, f);
+            if (time.c < GC_F(-0.5) * w->period || time.d > GC_F(0.5) * w->period) {
+                /* it goes over the cut in psi, or round the axis: its edges and corners may be a turn away */
+                place.c -= GC_ABS_R(w->gn) * w->period;
+                place.d += GC_ABS_R(w->gn) * w->period;
+                time.a -= w->wn * w->period;
+                time.b += w->wn * w->period;
+                time.c = GC_MIN(time.c, -w->period);
+                time.d = GC_MAX(time.d, w->period);
+            }
             hr0 = GC_MIN(place.a, hr0);
             hr1 = GC_MIN(-place.b, hr1);
             hh0 = GC_MIN(place.c, hh0);
             hh1 = GC_MIN(-place.d, hh1);
             hl0 = GC_MIN(time.a, hl0);
             hl1 = GC_MIN(-time.b, hl1);
-            if (time.d - time.c > GC_F(2.0) * w->period) continue; /* it has no azimuth */
             hp0 = GC_MIN(time.c, hp0);
             hp1 = GC_MIN(-time.d, hp1);
         }
     }
+    if (GC_SIDE_ID >= GC_SMALL_FACES) return; /* it had no face */
     part_out += 16 * GC_SIDE_ID;
     part_out[0] = hr0;
     part_out[1] = hh0;
@@ -244,7 +257,8 @@ GC_FN void gc_small_hulls(const gc_search *q, const gc_small *t)
     int task, i;
     GC_ROLLED
     for (task = GC_LOCAL_ID; task < 16; task += GC_GROUP_SIZE) {
-        int side = task >> 3, faces = side ? q->mesh_b.nf : q->mesh_a.nf, items = GC_SERIAL ? 1 : (GC_GROUP_SIZE - side + 1) >> 1;
+        int side = task >> 3, faces = side ? q->mesh_b.nf : q->mesh_a.nf,
+            items = GC_SERIAL ? 1 : (GC_GROUP_SIZE - side + 1) >> 1;
         int n = GC_MIN(faces, items);
         GC_GLOBAL const gc_raster *from = t->parts + 8 * side + (task & 7);
         gc_raster least = *from;
@@ -253,62 +267,102 @@ GC_FN void gc_small_hulls(const gc_search *q, const gc_small *t)
     }
 }
 
-/* does a row's box, a copy's shift of eta and lambda included, meet a hull? `window`: of times */
-GC_FN int gc_small_near(gc_four place, gc_four time, gc_raster dh, gc_raster dl, GC_GLOBAL const gc_raster *hull, gc_raster window)
+/* Does a box, with eta and lambda shifted, meet the hull of which least has r0 h0 l0, most -r1 -h1 -l1? `window`: of times */
+GC_FN int gc_small_near(
+    gc_four place,
+    gc_four time,
+    gc_raster dh,
+    gc_raster dl,
+    gc_four least,
+    gc_four most,
+    gc_raster window)
 {
-    return (place.a <= -hull[4]) & (place.b >= hull[0]) & (place.c + dh <= -hull[5]) & (place.d + dh >= hull[1])
-           & (time.a + dl - window <= -hull[6]) & (time.b + dl + window >= hull[2]);
+    return (place.a <= -most.a) & (place.b >= least.a) & (place.c + dh <= -most.b) & (place.d + dh >= least.b)
+           & (time.a + dl - window <= -most.c) & (time.b + dl + window >= least.c);
 }
 
 /* what psi and a turn are rounded by, and more, in turns */
 #define GC_SMALL_TURN GC_F(1e-3)
-/* Which copies of a feature of A, beside copy 0, come into B's window (see s02_select): those whose psi does. */
-GC_FN void gc_small_copies(const gc_view *w, gc_four time, GC_GLOBAL const gc_raster *hull, int *first, int *last)
+/* how far from B's features in psi others of A may be */
+GC_FN gc_raster gc_small_reach(const gc_view *w)
 {
-    gc_raster reach = w->wn * w->speed * GC_F(0.5) + w->window + GC_SMALL_TURN * w->period;
+    return w->wn * w->speed * GC_F(0.5) + w->window + GC_SMALL_TURN * w->period;
+}
+
+/* Which copies of a feature of A, beside copy 0, come into B's window (see s02_select): those whose psi does. */
+GC_FN void gc_small_copies(const gc_view *w, gc_four time, gc_four least, gc_four most, int *first, int *last)
+{
+    gc_raster reach = gc_small_reach(w);
     *first = 0;
     *last = 0;
     if (time.d - time.c > GC_F(2.0) * w->period) return;
     /* clamped before they are ints, which may not hold them */
-    *first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((time.d - hull[3] + reach) / w->period), GC_F(0.0)), GC_F(-2.0));
-    *last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((reach - hull[7] - time.c) / w->period), GC_F(2.0)), GC_F(0.0));
+    *first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((time.d - least.d + reach) / w->period), GC_F(0.0)), GC_F(-2.0));
+    *last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((reach - most.d - time.c) / w->period), GC_F(2.0)), GC_F(0.0));
 }
 
-/* Of what faces the right way what is near enough: rows of A's features and of their copies, edges first, and new bits of B's. Without
- * copies B's features have to meet A's hull. */
+/* the lists of a side by part: edges first, then vertices and faces; where the words of bits of each begin, and what A's are tested for */
+GC_FN int gc_small_place(int part) { return part == 0 ? 1 : (part == 1 ? 0 : 2); }
+GC_FN int gc_small_word(int part) { return part == 0 ? 1 : (part == 1 ? 0 : 3); }
+GC_FN int gc_small_kind(int part) { return part == 0 ? GC_EE : (part == 1 ? GC_VF : GC_FV); }
+
+/* Rows of copies of A's features that come into B's window. */
+GC_FN void gc_small_turned(const gc_search *q, const gc_small *t, gc_four least, gc_four most)
+{
+    const gc_view *w = &q->view;
+    int part, i, k;
+    for (part = 0; part < 3; ++part) {
+        const gc_list *l = &q->all_va + gc_small_place(part);
+        int n = part == 0 ? q->mesh_a.ne : (part == 1 ? q->mesh_a.nv : q->mesh_a.nf);
+        GC_ROLLED
+        for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
+            int first, last;
+            gc_four place, time;
+            if (!(t->counts[gc_small_word(part) + (i >> 5)] >> (i & 31) & 1)) continue;
+            place = gc_entry_place(l, i);
+            time = gc_entry_time(l, i);
+            gc_small_copies(w, time, least, most, &first, &last);
+            for (k = first; k <= last; ++k) {
+                gc_raster turn = (gc_raster)k * w->period;
+                if (k != 0 && gc_small_near(place, time, -w->gn * turn, w->wn * turn, least, most, w->window))
+                    t->rows[GC_GROUP_ADD(t->counts + GC_SMALL_N_ROWS, 1)] = gc_small_row(gc_small_kind(part), k, i);
+            }
+        }
+    }
+}
+
+/* Of what faces the right way what is near enough: rows of A's features, edges first, and new bits of B's; and rows of copies of A. Where
+ * there are copies, all of B's is near. */
 GC_FN void gc_small_rows(const gc_search *q, const gc_small *t)
 {
     const gc_view *w = &q->view;
-    GC_GLOBAL const gc_raster *hull_a = t->hulls, *hull_b = t->hulls + 8;
-    int first = 0, last = 0, part, i, k, copies = 0;
+    int part, side, i, copies = 0;
     if (w->wraps) {
-        gc_four whole;
-        whole.c = hull_a[3];
-        whole.d = -hull_a[7];
-        gc_small_copies(w, whole, hull_b, &first, &last);
-        copies = first < last;
+        gc_four least = gc_four_at(t->hulls + 8, 1), most = gc_four_at(t->hulls + 12, 1);
+        gc_raster rest = w->period - gc_small_reach(w);
+        copies = -t->hulls[7] - least.d >= rest || -most.d - t->hulls[3] >= rest;
+        if (copies) gc_small_turned(q, t, least, most);
     }
-    for (part = 0; part < GC_SMALL_WORDS; ++part) {
-        int word = (part + 1) & 3, kind = word == 0 ? GC_VF : (word == 3 ? GC_FV : GC_EE);
-        gc_uint bits_a = (gc_uint)t->counts[word], bits_b = (gc_uint)t->counts[GC_SMALL_WORDS + word];
-        const gc_list *a = gc_small_list_a(q, kind), *b = word == 0 ? &q->all_vb : (word == 3 ? &q->all_fb : &q->all_eb);
-        if (!(bits_a | bits_b)) continue;
-        GC_ROLLED
-        for (i = GC_LOCAL_ID; i < 32; i += GC_GROUP_SIZE) {
-            int feature = word == 2 ? 32 + i : i;
-            if (bits_b >> i & 1) {
-                gc_four place = gc_entry_place(b, feature), time = gc_entry_time(b, feature);
-                if (copies || gc_small_near(place, time, GC_F(0.0), GC_F(0.0), hull_a, w->window))
-                    GC_GROUP_OR(t->counts + GC_SMALL_NEAR + word, (int)((gc_uint)1 << i));
-            }
-            if (bits_a >> i & 1) {
-                gc_four place = gc_entry_place(a, feature), time = gc_entry_time(a, feature);
-                if (copies) gc_small_copies(w, time, hull_b, &first, &last);
-                for (k = first; k <= last; ++k) {
-                    gc_raster turn = (gc_raster)k * w->period;
-                    if (gc_small_near(place, time, -w->gn * turn, w->wn * turn, hull_b, w->window))
-                        t->rows[GC_GROUP_ADD(t->counts + GC_SMALL_N_ROWS, 1)] = gc_small_row(kind, k, feature);
-                }
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
+        GC_GLOBAL int *rows = t->rows, *n_rows = t->counts + GC_SMALL_N_ROWS, *near = t->counts + GC_SMALL_NEAR;
+        GC_GLOBAL const int *kept = t->counts + GC_SMALL_WORDS * side;
+        gc_four least = gc_four_at(t->hulls + (side ? 0 : 8), 1), most = gc_four_at(t->hulls + (side ? 4 : 12), 1);
+        for (part = 0; part < 3; ++part) {
+            int n = (&q->mesh_a + side)->nv, word = gc_small_word(part);
+            const gc_list *l = &q->all_va + 3 * side + gc_small_place(part);
+            if (part == 0) n = (&q->mesh_a + side)->ne;
+            if (part == 2) n = (&q->mesh_a + side)->nf;
+            GC_ROLLED
+            for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) {
+                int own = part == 0 ? word + (i >> 5) : word, bit = (int)((gc_uint)1 << (i & 31));
+                if (!(kept[own] & bit)) continue;
+                if (!(side & copies)
+                    && !gc_small_near(
+                        gc_entry_place(l, i), gc_entry_time(l, i), GC_F(0.0), GC_F(0.0), least, most, w->window))
+                    continue;
+                if (side) GC_GROUP_OR(near + own, bit);
+                else rows[GC_GROUP_ADD(n_rows, 1)] = gc_small_row(gc_small_kind(part), 0, i);
             }
         }
     }
@@ -349,13 +403,14 @@ GC_FN gc_uint gc_small_meets(const gc_list *l, int begin, gc_uint mask, gc_range
 /* note a row and B's features from `begin` on that are set in bits; what finds no room stays set */
 GC_FN gc_uint gc_small_note(GC_GLOBAL int *count, GC_GLOBAL int *notes, int row, int begin, gc_uint bits)
 {
-    int k;
-    if (!bits) return 0;
-    k = GC_GROUP_ADD(count, GC_BIT_COUNT(bits));
-    while (bits && k < GC_SMALL_NOTES) {
+    int n = GC_BIT_COUNT(bits), k;
+    if (n == 0) return 0;
+    k = GC_GROUP_ADD(count, n);
+    n = GC_MIN(n, GC_SMALL_NOTES - k);
+    for (notes += k; n > 0; --n) {
         int j = 31 - GC_LEADING_ZEROS(bits);
         bits ^= (gc_uint)1 << j;
-        notes[k++] = row | (begin + j) << 16;
+        *notes++ = row | (begin + j) << 16;
     }
     return bits;
 }
@@ -368,7 +423,8 @@ GC_FN void gc_small_sift(const gc_search *q, const gc_small *t, int of_edges)
     int n = GC_MIN(t->counts[of_edges ? GC_SMALL_N_EDGES : GC_SMALL_N_POINTS], GC_SMALL_NOTES), k, at, may;
     GC_ROLLED
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int note = notes[k], i = gc_row_feature(note), j = note >> 16, kind = of_edges ? GC_EE : gc_row_kind(note), fv = kind == GC_FV;
+        int note = notes[k], i = gc_row_feature(note), j = note >> 16, kind = of_edges ? GC_EE : gc_row_kind(note),
+            fv = kind == GC_FV;
         gc_four a = gc_entry_time(gc_small_list_a(q, kind), i), b = gc_entry_time(gc_small_list_b(q, kind), j);
         gc_raster dl = w->wn * ((gc_raster)gc_row_copy(note) * w->period), s0 = GC_F(-0.5), s1 = GC_F(0.5);
         if (w->speed > GC_F(0.0)) {
@@ -378,7 +434,8 @@ GC_FN void gc_small_sift(const gc_search *q, const gc_small *t, int of_edges)
             s1 = s1 < GC_F(0.5) ? GC_MAX(s1, GC_F(-0.5)) : GC_F(0.5);
         }
         if (w->cull_properness) {
-            gc_raster angle = GC_F(0.5) * (s0 + s1) * w->theta, spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
+            gc_raster angle = GC_F(0.5) * (s0 + s1) * w->theta,
+                      spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
             if (of_edges) may = gc_edges_may_be_proper(q, i, j, angle, spread);
             else
                 may = (fv ? q->mesh_a.two_sided : q->mesh_b.two_sided)
@@ -433,7 +490,8 @@ GC_FN void gc_small_search(const gc_search *q, const gc_small *t, int n_rows)
                 row = t->rows[r];
                 kind = gc_row_kind(row);
                 a = gc_small_range(q, row);
-                met = gc_small_meets(gc_small_list_b(q, kind), 0, (gc_uint)b[kind == GC_EE ? 1 : (kind == GC_VF ? 3 : 0)], a);
+                met = gc_small_meets(
+                    gc_small_list_b(q, kind), 0, (gc_uint)b[kind == GC_EE ? 1 : (kind == GC_VF ? 3 : 0)], a);
                 if (kind == GC_EE && b[2]) high = gc_small_meets(&q->all_eb, 32, (gc_uint)b[2], a);
             }
             do {

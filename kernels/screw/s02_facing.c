@@ -45,24 +45,16 @@ GC_LARGE void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh,
     }
 }
 
-/* face normals and facing, and the least rho of every edge; needs the vertices */
-GC_LARGE void s02_faces_edges(
-    const gc_view *w,
-    const gc_body *b,
-    const gc_mesh *mesh,
-    GC_GLOBAL const int *topology,
-    GC_GLOBAL const gc_raster *normals_in)
+/* face normals and facing */
+GC_INLINE void s02_turn(const gc_view *w, const gc_body *b, const gc_mesh *mesh, GC_GLOBAL const gc_raster *normals_in)
 {
-    int nf = mesh->nf, ne = mesh->ne, i;
+    int nf = mesh->nf, i;
     GC_GLOBAL const gc_raster *GC_RESTRICT px = normals_in + 3 * mesh->face0;
-    GC_GLOBAL const gc_raster *GC_RESTRICT placed = b->placed;
-    GC_GLOBAL const int *GC_RESTRICT edges = topology + mesh->edges;
     GC_GLOBAL gc_raster *GC_RESTRICT turned = b->turned;
-    int room = b->turned_room, placed_room = b->placed_room;
-    GC_GLOBAL gc_raster *GC_RESTRICT least = b->least;
+    int room = b->turned_room;
     gc_raster m0 = b->rot[0], m1 = b->rot[1], m2 = b->rot[2], m3 = b->rot[3], m4 = b->rot[4];
     gc_raster m5 = b->rot[5], m6 = b->rot[6], m7 = b->rot[7], m8 = b->rot[8];
-    gc_raster wn = b->way * w->wn, gn = b->way * w->gn, turn = b->way * w->thetan, slack = w->facing, kappa = w->kappa;
+    gc_raster wn = b->way * w->wn, gn = b->way * w->gn, turn = b->way * w->thetan, slack = w->facing;
     GC_INDEPENDENT
     for (i = GC_SIDE_ID; i < nf; i += GC_SIDE_SIZE) {
         gc_raster ax = px[i], ay = px[nf + i], az = px[2 * nf + i];
@@ -72,6 +64,23 @@ GC_LARGE void s02_faces_edges(
         out = turned + GC_CELL(GC_TURNED_STRIDE, room, GC_TURNED_nx, i);
         gc_three_put(out, room, tx, ty, tz);
     }
+}
+
+/* face normals and facing, and the least rho of every edge; needs the vertices */
+GC_LARGE void s02_faces_edges(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *mesh,
+    GC_GLOBAL const int *topology,
+    GC_GLOBAL const gc_raster *normals_in)
+{
+    int ne = mesh->ne, i;
+    GC_GLOBAL const gc_raster *GC_RESTRICT placed = b->placed;
+    GC_GLOBAL const int *GC_RESTRICT edges = topology + mesh->edges;
+    int placed_room = b->placed_room;
+    GC_GLOBAL gc_raster *GC_RESTRICT least = b->least;
+    gc_raster kappa = w->kappa;
+    s02_turn(w, b, mesh, normals_in);
     GC_INDEPENDENT
     for (i = GC_SIDE_ID; i < ne; i += GC_SIDE_SIZE) {
         gc_four u = gc_four_at(placed + GC_CELL(GC_PLACED_STRIDE, placed_room, GC_PLACED_x, edges[2 * i]), placed_room);

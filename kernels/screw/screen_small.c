@@ -36,8 +36,10 @@ GC_KERNEL void screen_small(
     GC_SHARED gc_screw k;
     GC_SHARED gc_search q;
     GC_SHARED gc_small t;
+    gc_scratch s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out);
+    s.reals_used = GC_SMALL_REALS;
+    s.ints_used = GC_SMALL_INTS;
     if (g < GC_GROUP_HI(n_todo)) {
-        gc_scratch s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out);
         gc_small_layout(s.reals, s.ints, &q, &t);
         if (GC_FILLS) {
             q.topology = topology_in;
@@ -51,7 +53,8 @@ GC_KERNEL void screen_small(
             int item = todo_in[g];
             GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * GC_MAX(item, 0);
             int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
-            if (item >= 0 && !state_in[pair]) { /* s01 may have settled it */
+            s.no_room_out = no_room_out + GC_MAX(item, 0);
+            if (item >= 0 && !state_in[pair] && gc_fits(&s)) { /* s01 may have settled it */
                 int i, side;
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
@@ -74,16 +77,18 @@ GC_KERNEL void screen_small(
                     s02_place(&q.view, &q.a + side, &q.mesh_a + side, vertices_in);
                 GC_BARRIER();
                 GC_ROLLED
-                for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
-                    s02_faces_edges(&q.view, &q.a + side, &q.mesh_a + side, topology_in, normals_in);
+                for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
+                    s02_turn(&q.view, &q.a + side, &q.mesh_a + side, normals_in);
+                    gc_small_edges(&q.view, &q.a + side, &q.mesh_a + side, topology_in, &q.all_ea + 3 * side);
+                }
                 GC_BARRIER();
                 GC_ROLLED
                 for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
                     const gc_body *body = &q.a + side;
                     const gc_mesh *mesh = &q.mesh_a + side;
                     const gc_list *lists = &q.all_va + 3 * side;
-                    gc_small_faces(&q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + 8 * side);
-                    gc_small_edges(&q.view, body, mesh, topology_in, lists + 1);
+                    gc_small_faces(
+                        &q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + 8 * side);
                     gc_small_vertices(&q.view, body, mesh, lists);
                 }
                 GC_BARRIER();

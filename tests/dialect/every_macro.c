@@ -100,9 +100,12 @@ GC_KERNEL void t04_sides(
     int n_rows,
     GC_GLOBAL const int *in, /* (n_rows, 2, 32) */
     GC_GLOBAL int *sums_out, /* (n_rows, 2) zero before: of each side, less the row's first number each time */
-    GC_GLOBAL int *bits_out) /* (n_rows, 3) */
+    GC_GLOBAL int *bits_out, /* (n_rows, 3) */
+    GC_GLOBAL int *any_out,  /* (n_rows,) zero before: of each number a bit, by its lowest five */
+    GC_GLOBAL int *seen_out) /* (n_rows,) even numbers of the row */
 {
     int row = GC_GROUP_LO(n_rows);
+    GC_LOCAL int seen;
     if (row < GC_GROUP_HI(n_rows)) {
         do {
             GC_SHARED int kept[64];
@@ -110,7 +113,15 @@ GC_KERNEL void t04_sides(
             int k, side;
             for (k = GC_FILL_LO; k < 64; k += GC_FILL_STEP) kept[k] = in[64 * row + k];
             if (GC_FILLS) first = in[64 * row];
+            if (GC_LOCAL_ID == 0) seen = 0;
             GC_BARRIER();
+            GC_ROLLED
+            for (k = GC_LOCAL_ID; k < 64; k += GC_GROUP_SIZE) {
+                GC_GROUP_OR(any_out + row, (int)((gc_uint)1 << (kept[k] & 31)));
+                if (!(kept[k] & 1)) GC_LOCAL_ADD(&seen, 1);
+            }
+            GC_BARRIER();
+            if (GC_LOCAL_ID == 0) seen_out[row] = seen;
             for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
                 for (k = GC_SIDE_ID; k < 32; k += GC_SIDE_SIZE)
                     GC_GROUP_ADD(sums_out + 2 * row + side, kept[32 * side + k] - first);

@@ -116,12 +116,18 @@ def test_sides_with_barriers_on_opencl(backend):
 def check_sides(backend, groups, group_size):
     values = np.random.default_rng(4).integers(-(2**31), 2**31, (13, 2, 32)).astype(np.int32)
     sums, bits = backend.zeros((13, 2), "i4"), backend.fill(backend.empty((13, 3), "i4"), -7)
+    anything, seen = backend.zeros(13, "i4"), backend.fill(backend.empty(13, "i4"), -7)
     backend.launch(
         backend.compile(TEXT, "mixed")["t04_sides"], groups, group_size,
-        n_rows=13, sums_out=sums, bits_out=bits, **{"in": backend.to_device(values)},
+        n_rows=13, sums_out=sums, bits_out=bits, any_out=anything, seen_out=seen,
+        **{"in": backend.to_device(values)},
     )  # fmt: skip
     less = values.astype("i8") - values[:, :1, :1]
     assert np.array_equal(backend.to_host(sums), less.sum(axis=2).astype("i4"))  # as far as 32 bits go
+    flat = values.reshape(13, 64)
+    some = np.bitwise_or.reduce(np.uint32(1) << (flat & 31).astype("u4"), axis=1)
+    assert np.array_equal(backend.to_host(anything).view("u4"), some)
+    assert np.array_equal(backend.to_host(seen), np.sum(flat % 2 == 0, axis=1))
     counts, zeros, serial = backend.to_host(bits).T
     words = values.reshape(13, 64).view("u4").tolist()
     assert counts.tolist() == [row[1].bit_count() for row in words]

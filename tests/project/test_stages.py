@@ -25,8 +25,9 @@ FAMILIES = {
 SERVES_TOO = {"mesh": "geometry"}
 """Families whose second opinion, in NumPy, serves queries as well, where nothing is compiled: the folder in
 which a stage's module stands, without the stage's number."""
-SHARED_LAUNCHES = {"screen": ("s02", "s03", "s04", "s05", "s06")}
-"""Entry points that run several stages, and those stages, which have no entry point of their own."""
+SHARED_LAUNCHES = {"screen": ("s02", "s03", "s04", "s05", "s06"), "screen_small": ("s02",)}
+"""Entry points that run several stages, and those stages, which have no entry point of their own. The screen
+of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
 
 OTHER_LAUNCHES = {"s07_answer": "s07_solve"}
 """Launches in place of a stage's own, in files of their own: a query without them does not build them."""

@@ -53,7 +53,7 @@ def test_copies_go_beside_the_piece_before(record, options):
     steps, found = record(bodies, pairs, **options)
     same(found, gc.collide(bodies, pairs, backend="cpu", **options))
     copies = [step for step in steps if step.what == "up"]
-    screens = [step for step in steps if step.name == "screen"]
+    screens = [step for step in steps if step.name == "screen_small"]
     assert len(screens) == len(pairs) // PIECE and {step.stream for step in screens} == {0}
     assert len({step.stream for step in copies}) == 1 and copies[0].stream > 0
     place = {id(step): k for k, step in enumerate(steps)}
