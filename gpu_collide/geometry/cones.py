@@ -1,11 +1,11 @@
 """How far a contact normal may lie off the normal of a face, at any feature of it, if the contact is proper.
 
-For each face a *double cone* about its normal: it holds the line of every contact normal at which the face, an
-edge of it or a vertex of it can make a contact of properness ``GC_CONE_PROPERNESS`` or more. Nodes of the
+For each face a *double cone* about its normal: it holds the line of every contact normal at which the face,
+an edge of it or a vertex of it can make a contact of properness ``GC_CONE_PROPERNESS`` or more. Nodes of the
 tree have the same of all their faces, and two nodes whose double cones share no line make no such contact
-(``kernels/bvh/gc_near.h``; proof in ``docs/decisions/0049-cones-of-contact-normals.md``). Only lines count, no
-sides, so that winding, reflex features, pits and two-sided sheets need no rules of their own. Where a feature
-leaves the normal free (borders, corners, edges of three faces and more) the cone is everything.
+(``kernels/bvh/gc_near.h``; proof in ``docs/decisions/0049-cones-of-contact-normals.md``). Only lines count,
+no sides, so that winding, reflex features, pits and two-sided sheets need no rules of their own. Where a
+feature leaves the normal free (borders, corners, edges of three faces and more) the cone is everything.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ __all__ = ["face_cones"]
 
 #: Sine by which an edge that leaves a feature may rise over the plane of contact, and a little.
 SLOPE = 1e-4 - float(sources.constants()["GC_CONE_PROPERNESS"])
-#: The same for rounding, in radii of the mesh over the length of an edge: in single precision vertices are float32.
+#: The same for rounding, in radii of the mesh over the length of an edge: in single precision vertices are
+#: float32.
 ROUNDED = 1e-6
-#: An edge that leaves its face's plane by more has no cone: faces are planar within a share of the mesh's size only.
+#: An edge that leaves its face's plane by more leaves the normal free: faces are planar within a share of the
+#: mesh's size only.
 FLAT = 1e-3
 
 
@@ -43,8 +45,8 @@ def face_cones(mesh: Mesh) -> Array:
     Returns
     -------
     (2, faces) float64
-        Cosine of the half angle of each face's double cone; cosine of the angle about its normal that holds the
-        normals of all faces that share a vertex with it. 0 where it is everything.
+        Cosine of the half angle of each face's double cone; cosine of the angle about its normal that holds
+        the normals of all faces that share a vertex with it. 0 where it is everything.
     """
     normals = columns(mesh.face_planes)
     edge_free, edge_cos, edge_slope, unit = _edges(mesh, normals)
@@ -91,7 +93,9 @@ def _edges(mesh: Mesh, normals: Any) -> Any:
     m, n = [x[one] for x in normals], [x[other] for x in normals]
     free |= ~((np.abs(dot(m, unit)) < FLAT) & (np.abs(dot(n, unit)) < FLAT))
     # across the edge, so that what is left of the plane's error does not count
-    cos = dot(cross(unit, m), cross(unit, n)) / (length(cross(unit, m)) * length(cross(unit, n)))
+    m, n = cross(unit, m), cross(unit, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cos = dot(m, n) / (length(m) * length(n))
     return free, np.where(free, 0.0, cos), np.where(free, 1.0, slope), unit
 
 

@@ -105,7 +105,8 @@ GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const g
         int j = 2 * f->node[i >> 1] + (i & 1);
         gc_near a;
         if (j >= last) continue;
-        if (gc_front_near(p, f, below + GC_NODE_STRIDE * j, &a) && gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, j, room);
+        if (gc_front_near(p, f, below + GC_NODE_STRIDE * j, &a) && gc_front_meets(p, f, &a, other))
+            gc_front_put(f, &a, j, room);
     }
 }
 
@@ -224,9 +225,9 @@ GC_KERNEL void b05_features(
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     gc_real min_properness,
-    GC_GLOBAL gc_raster *scratch_reals,  /* (groups, 4 room GC_NEAR_STRIDE) */
-    GC_GLOBAL int *scratch_ints,         /* (groups, 4 room + 4) */
-    int room,                            /* nodes that a set holds */
+    GC_GLOBAL gc_raster *scratch_reals, /* (groups, 4 room GC_NEAR_STRIDE) */
+    GC_GLOBAL int *scratch_ints,        /* (groups, 4 room + 4) */
+    int room,                           /* nodes that a set holds */
     int capacity,
     GC_GLOBAL int *need_out,    /* (1,) room that would have been needed */
     GC_GLOBAL int *no_room_out, /* (n_pairs,) set to 1 where a set did not fit */

@@ -306,7 +306,8 @@ GC_FN int gc_near_meet(const gc_near_pair *p, const gc_near *a, const gc_near *b
     if (p->cones && !gc_cones_meet(a, b, GC_F(0.0), GC_F(0.5) * w->theta)) return 0;
     if (!gc_slab_meets(a, b) || !gc_slab_meets(b, a) || !gc_extents_when(w, &a->box, &b->box, &first, &last)) return 0;
     return !p->cones
-           || gc_cones_meet(a, b, GC_F(0.5) * (first + last) * w->theta, GC_F(0.5) * GC_MAX(last - first, GC_F(0.0)) * w->theta);
+           || gc_cones_meet(
+               a, b, GC_F(0.5) * (first + last) * w->theta, GC_F(0.5) * GC_MAX(last - first, GC_F(0.0)) * w->theta);
 }
 
 #endif

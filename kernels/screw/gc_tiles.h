@@ -39,7 +39,15 @@ GC_FN gc_range gc_tile_range(const gc_view *w, const gc_list *l, int at, int n)
 }
 
 /* one box against the n <= GC_BLOCK boxes of `with` from `at` on; kind is GC_FV if it is B's */
-GC_FN void gc_block_emit(const gc_search *q, int kind, const gc_list *of, int i, gc_range range, const gc_list *with, int at, int n)
+GC_FN void gc_block_emit(
+    const gc_search *q,
+    int kind,
+    const gc_list *of,
+    int i,
+    gc_range range,
+    const gc_list *with,
+    int at,
+    int n)
 {
     int meets[GC_BLOCK], j;
     if (!gc_block_meets(with, at, n, range, meets)) return;

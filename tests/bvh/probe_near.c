@@ -18,8 +18,7 @@ GC_KERNEL void probe_near(
         gc_near_pair_make(screw_in + GC_SCREW_STRIDE * item_in[3 * i], GC_R(-1.0), &p);
         gc_near_make(
             &p, side ? p.screw.rb : p.screw.ra, side ? p.screw.tb : p.screw.ta, side ? p.screw.ra : p.screw.rb,
-            side ? GC_F(1.0) : GC_F(-1.0),
-            nodes_in + GC_NODE_STRIDE * item_in[3 * i + 2], &a);
+            side ? GC_F(1.0) : GC_F(-1.0), nodes_in + GC_NODE_STRIDE * item_in[3 * i + 2], &a);
         gc_screw_store(&p.screw, screw_out + GC_SCREW_STRIDE * i);
         gc_near_store(&a, near_out + GC_NEAR_STRIDE * i);
         view_out[4 * i] = p.view.wn;
