@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["face_cones"]
 
@@ -35,7 +35,7 @@ ROUNDED = 1e-6
 FLAT = 1e-3
 
 
-def face_cones(mesh: Mesh) -> Array:
+def face_cones(mesh: Surface) -> Array:
     """Double cones of all faces, and how far the normals of their neighbours are off their own.
 
     Parameters
@@ -75,7 +75,7 @@ def _sum_of_angles(a: Any, b: Any) -> Array:
     return np.where((a > 0.0) & (b > 0.0), np.maximum(both, 0.0), 0.0)
 
 
-def _edges(mesh: Mesh, normals: Any) -> Any:
+def _edges(mesh: Surface, normals: Any) -> Any:
     """Of each edge: whether it leaves the normal free, cosine of the angle between its faces, its slope, and
     its direction."""
     points, ends = columns(mesh.vertices), columns(mesh.edges, 2)
@@ -99,7 +99,7 @@ def _edges(mesh: Mesh, normals: Any) -> Any:
     return free, np.where(free, 0.0, cos), np.where(free, 1.0, slope), unit
 
 
-def _vertices(mesh: Mesh, normals: Any, unit: Any, edge_free: Any, edge_slope: Any) -> Any:
+def _vertices(mesh: Surface, normals: Any, unit: Any, edge_free: Any, edge_slope: Any) -> Any:
     """Of each vertex an axis, the cosine of the half angle of the double cone of contact normals about it, 0
     where they are free, and that of the angle about it that holds its faces' normals."""
     n = len(mesh.vertices)
@@ -142,7 +142,7 @@ def _vertices(mesh: Mesh, normals: Any, unit: Any, edge_free: Any, edge_slope: A
     return axis, np.where(free, 0.0, np.maximum(cos, 0.0)), np.maximum(about, 0.0)
 
 
-def _from(mesh: Mesh, unit: Any, vertex: Any, edge: Any) -> Any:
+def _from(mesh: Surface, unit: Any, vertex: Any, edge: Any) -> Any:
     """Directions of edges away from a vertex of theirs."""
     sign = np.where(mesh.edges[edge, 0] == vertex, 1.0, -1.0)
     return [sign * x[edge] for x in unit]
