@@ -8,8 +8,8 @@
 #ifndef GC_TILES_H
 #define GC_TILES_H
 
-/* lists longer than this are looked at through hulls of blocks */
-#define GC_TILED 128
+/* lists longer than this are looked at through hulls of blocks: shorter ones are sooner tested (docs/decisions/0050) */
+#define GC_TILED 768
 
 /* hull of the n entries of l from `at` on, in ranges that hold the window in time and its rounding */
 GC_FN gc_range gc_tile_range(const gc_view *w, const gc_list *l, int at, int n)
