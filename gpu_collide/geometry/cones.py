@@ -1,11 +1,11 @@
 """How far a contact normal may lie off the normal of a face, at any feature of it, if the contact is proper.
 
-For each face a *double cone* about its normal: it holds the line of every contact normal at which the face, an
-edge of it or a vertex of it can make a contact of properness ``GC_CONE_PROPERNESS`` or more. Nodes of the
+For each face a *double cone* about its normal: it holds the line of every contact normal at which the face,
+an edge of it or a vertex of it can make a contact of properness ``GC_CONE_PROPERNESS`` or more. Nodes of the
 tree have the same of all their faces, and two nodes whose double cones share no line make no such contact
-(``kernels/bvh/gc_near.h``; proof in ``docs/decisions/0049-cones-of-contact-normals.md``). Only lines count, no
-sides, so that winding, reflex features, pits and two-sided sheets need no rules of their own. Where a feature
-leaves the normal free (borders, corners, edges of three faces and more) the cone is everything.
+(``kernels/bvh/gc_near.h``; proof in ``docs/decisions/0049-cones-of-contact-normals.md``). Only lines count,
+no sides, so that winding, reflex features, pits and two-sided sheets need no rules of their own. Where a
+feature leaves the normal free (borders, corners, edges of three faces and more) the cone is everything.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.surface import Surface
 
 __all__ = ["face_cones"]
 
 #: Sine by which an edge that leaves a feature may rise over the plane of contact, and a little.
 SLOPE = 1e-4 - float(sources.constants()["GC_CONE_PROPERNESS"])
-#: The same for rounding, in radii of the mesh over the length of an edge: in single precision vertices are float32.
+#: The same for rounding, in radii of the mesh over the length of an edge: in single precision vertices are
+#: float32.
 ROUNDED = 1e-6
-#: An edge that leaves its face's plane by more has no cone: faces are planar within a share of the mesh's size only.
+#: An edge that leaves its face's plane by more leaves the normal free: faces are planar within a share of the
+#: mesh's size only.
 FLAT = 1e-3
 
 
-def face_cones(mesh: Mesh) -> Array:
+def face_cones(mesh: Surface) -> Array:
     """Double cones of all faces, and how far the normals of their neighbours are off their own.
 
     Parameters
@@ -43,8 +45,8 @@ def face_cones(mesh: Mesh) -> Array:
     Returns
     -------
     (2, faces) float64
-        Cosine of the half angle of each face's double cone; cosine of the angle about its normal that holds the
-        normals of all faces that share a vertex with it. 0 where it is everything.
+        Cosine of the half angle of each face's double cone; cosine of the angle about its normal that holds
+        the normals of all faces that share a vertex with it. 0 where it is everything.
     """
     normals = columns(mesh.face_planes)
     edge_free, edge_cos, edge_slope, unit = _edges(mesh, normals)
@@ -73,7 +75,7 @@ def _sum_of_angles(a: Any, b: Any) -> Array:
     return np.where((a > 0.0) & (b > 0.0), np.maximum(both, 0.0), 0.0)
 
 
-def _edges(mesh: Mesh, normals: Any) -> Any:
+def _edges(mesh: Surface, normals: Any) -> Any:
     """Of each edge: whether it leaves the normal free, cosine of the angle between its faces, its slope, and
     its direction."""
     points, ends = columns(mesh.vertices), columns(mesh.edges, 2)
@@ -91,11 +93,13 @@ def _edges(mesh: Mesh, normals: Any) -> Any:
     m, n = [x[one] for x in normals], [x[other] for x in normals]
     free |= ~((np.abs(dot(m, unit)) < FLAT) & (np.abs(dot(n, unit)) < FLAT))
     # across the edge, so that what is left of the plane's error does not count
-    cos = dot(cross(unit, m), cross(unit, n)) / (length(cross(unit, m)) * length(cross(unit, n)))
+    m, n = cross(unit, m), cross(unit, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cos = dot(m, n) / (length(m) * length(n))
     return free, np.where(free, 0.0, cos), np.where(free, 1.0, slope), unit
 
 
-def _vertices(mesh: Mesh, normals: Any, unit: Any, edge_free: Any, edge_slope: Any) -> Any:
+def _vertices(mesh: Surface, normals: Any, unit: Any, edge_free: Any, edge_slope: Any) -> Any:
     """Of each vertex an axis, the cosine of the half angle of the double cone of contact normals about it, 0
     where they are free, and that of the angle about it that holds its faces' normals."""
     n = len(mesh.vertices)
@@ -138,7 +142,7 @@ def _vertices(mesh: Mesh, normals: Any, unit: Any, edge_free: Any, edge_slope: A
     return axis, np.where(free, 0.0, np.maximum(cos, 0.0)), np.maximum(about, 0.0)
 
 
-def _from(mesh: Mesh, unit: Any, vertex: Any, edge: Any) -> Any:
+def _from(mesh: Surface, unit: Any, vertex: Any, edge: Any) -> Any:
     """Directions of edges away from a vertex of theirs."""
     sign = np.where(mesh.edges[edge, 0] == vertex, 1.0, -1.0)
     return [sign * x[edge] for x in unit]

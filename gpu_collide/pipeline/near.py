@@ -12,15 +12,16 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline.parts import FLAGS, SIZES
 from gpu_collide.pipeline.run import MOST_INDEX, Scratch, TooLarge
 
-__all__ = ["Items", "find_items", "takes_near"]
+__all__ = ["Items", "find_items", "near_pairs", "takes_near"]
 
 #: Records as kernels read them (gc_types.h, gc_near.h).
 MESH, GATHER = sources.record("mesh"), sources.record("gather")
 NEAR_STRIDE = sources.record("near").stride
 #: Columns of `MeshTables.part_sizes`.
 _VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(len(SIZES))
-
-
+_C = sources.constants()
+#: Halvings of width that there are bits for.
+_MOST_WIDTH = 63
 #: Nodes that a set of them may hold at first; pairs that need more walk again.
 NODES = 256
 
@@ -56,12 +57,39 @@ class Items:
 
 
 def takes_near(meshes, options):
-    """Which meshes make a pair look at near faces only, (meshes,) bool. None for rows, which are those of
-    whole meshes; by themselves those so large that it pays."""
+    """What says of each mesh whether a pair with it looks at near faces only, (meshes,) uint8 of GC_LOOK_*
+    bits, to be asked by `near_pairs`; 0 if no pair does.
+
+    None for rows, which are those of whole meshes; by themselves pairs of meshes for which it pays: where one
+    has very many faces, or many and is far wider than the other, which comes near few of them.
+    """
     if options.refine != "exact" or options.candidates == "raster" or options.features == "all":
-        return np.zeros(len(meshes), bool)
-    limit = sources.constants(options.precision)["GC_AUTO_NEAR_FACES"]
-    return np.array([options.features == "near" or len(m.face_planes) > limit for m in meshes], bool)
+        return np.zeros(len(meshes), np.uint8)
+    if options.features == "near":
+        return np.full(len(meshes), _C["GC_LOOK_NEAR"], np.uint8)
+    faces = np.array([len(m.face_planes) for m in meshes], np.int64)
+    width = np.frexp([m.radius for m in meshes])[1]
+    bits = np.minimum(width - min(width, default=0), _MOST_WIDTH)
+    bits = bits.astype(np.uint8) * _C["GC_LOOK_STEP"]
+    bits[faces > _C["GC_AUTO_NEAR_FACES"]] |= _C["GC_LOOK_WIDE"]
+    bits[faces > _C["GC_AUTO_NEAR_ALWAYS"]] |= _C["GC_LOOK_NEAR"]
+    return bits if (faces > _C["GC_AUTO_NEAR_FACES"]).any() else np.zeros(len(meshes), np.uint8)
+
+
+def near_pairs(near, shapes):
+    """Which pairs look at near faces only, (n,) bool.
+
+    Parameters
+    ----------
+    near : (meshes,) uint8
+        From `takes_near`.
+    shapes : (n, 2) int
+        Meshes of the pairs.
+    """
+    bits = np.asarray(near).astype(np.int64)[shapes]
+    width, wider = bits // _C["GC_LOOK_STEP"], _C["GC_AUTO_NEAR_WIDER"]
+    wide = (bits & _C["GC_LOOK_WIDE"] > 0) & (width >= width[:, ::-1] + wider)
+    return ((bits & _C["GC_LOOK_NEAR"] > 0) | wide).any(axis=1)
 
 
 def find_items(work, piece, todo):
@@ -85,7 +113,7 @@ def find_items(work, piece, todo):
     run, t, shapes = work.run, work.prepared.tables, piece.shapes
     lots, whole, near = [], todo, None
     if work.prepared.any_near:
-        near = work.prepared.near[shapes[todo]].any(axis=1)
+        near = near_pairs(work.prepared.near, shapes[todo])
         whole = todo[~near]
     if len(whole):
         items = np.empty((len(whole), 3), np.int32)

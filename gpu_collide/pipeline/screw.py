@@ -16,7 +16,7 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.pipeline import filters, overlap, staying
 from gpu_collide.pipeline.gather import FIELDS, Gathered
-from gpu_collide.pipeline.near import find_items, takes_near
+from gpu_collide.pipeline.near import find_items, near_pairs, takes_near
 from gpu_collide.pipeline.parts import MeshTables
 from gpu_collide.pipeline.poses import bind_poses
 from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
@@ -44,8 +44,8 @@ class Prepared:
     ----------
     meshes : sequence of Mesh
     tables : MeshTables
-    near : (meshes,) bool
-        Pairs with it look at near faces only.
+    near : (meshes,) uint8
+        From `takes_near`.
     placed : dict or None
         Buffers that hold the poses of all bodies, where somebody keeps them.
     """
@@ -57,7 +57,7 @@ class Prepared:
 
     @cached_property
     def any_near(self):
-        """Does any mesh make a pair look at near faces only?"""
+        """May a pair of these meshes look at near faces only?"""
         return bool(self.near.any())
 
     @cached_property
@@ -126,7 +126,7 @@ class Piece:
 
 
 def looks(meshes, options):
-    """Which meshes make a pair look at near faces only, and whether the options ask for trees of faces."""
+    """What `takes_near` says of the meshes, and whether the options ask for trees of faces."""
     near = takes_near(meshes, options)
     return near, bool(near.any() or (options.check_start and overlap.takes_trees(meshes)))
 
@@ -229,7 +229,7 @@ def _block(work, bodies, pairs, found, total, progress):
     shapes = bodies.shape[pairs]
     rows = takes_rows(options, prepared, shapes)
     heights = row_heights(options, prepared, shapes, rows)
-    near: Any = np.cumsum(prepared.near[shapes].any(axis=1)) if prepared.any_near else None
+    near: Any = np.cumsum(near_pairs(prepared.near, shapes)) if prepared.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))
 
     def some(at, stop):
@@ -275,7 +275,7 @@ def takes_rows(options, prepared, shapes):
     if int(edges.max(initial=0)) ** 2 <= limit:
         return False
     a, b = shapes.T
-    return bool((~(prepared.near[a] | prepared.near[b]) & (edges[a] * edges[b] > limit)).any())
+    return bool((~near_pairs(prepared.near, shapes) & (edges[a] * edges[b] > limit)).any())
 
 
 def row_heights(options, prepared, shapes, rows):

@@ -1,5 +1,5 @@
 /* gc_near.h: a node of a mesh's tree as the other body sees it during the step.
- * needs: common/gc_motion.h screw/gc_screen.h screw/gc_emit.h
+ * needs: common/gc_motion.h screw/gc_emit.h
  *
  * Three bounds, each of the whole arc: the box's ranges on the screen; a slab that holds the node (a patch of a road is
  * flat) against the other node, which goes from one place to another; and the same the other way round. A node's middle

@@ -211,8 +211,11 @@
 
 /* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
 #define GC_AUTO_EDGE_PRODUCT 2500000000
-/* features="auto": a query looks at near faces only if a mesh has more faces than this (docs/decisions/0011) */
+/* features="auto": a pair looks at near faces only if a mesh of it has more faces than this and is far wider than the other, by so
+ * many halvings; or if one has more than the second number, however wide (docs/decisions/0011, 0049) */
 #define GC_AUTO_NEAR_FACES 1024
+#define GC_AUTO_NEAR_ALWAYS 8192
+#define GC_AUTO_NEAR_WIDER 2
 /* near faces: the near frame's unit is at most so many halvings below the larger body; a body smaller than that is already
  * below the touch tolerance, and the reach of a face that can be met stays an int */
 #define GC_NEAR_SCALES 24

@@ -30,6 +30,12 @@
 #define GC_PAIR_UNRESOLVED 2
 #define GC_PAIR_OVERLAP 4
 
+/* what says of a mesh whether a pair with it looks at near faces only: in any case, or beside a mesh that is far smaller; the bits
+ * above are the halvings between it and the narrowest mesh of the query */
+#define GC_LOOK_NEAR 1
+#define GC_LOOK_WIDE 2
+#define GC_LOOK_STEP 4
+
 /* bits of edge_flags and vertex_flags in the mesh tables */
 #define GC_EDGE_REFLEX 1
 #define GC_VERTEX_REFLEX 1

@@ -1,5 +1,5 @@
 /* g05_join: which patches are joined to which mesh, where no host looks at the list of those that are near.
- * needs: common/gc_types.h
+ * needs: common/gc_types.h common/gc_constants.h
  *
  * in:  the list of b05, in any order, and sizes of all parts
  * out: what b06 and the screen read: entries in order of side and patch, each once; headers of the joined meshes; items
@@ -12,12 +12,18 @@
  */
 #define G05_MOST 2147483647
 
+/* does mesh a make a pair with b look at near faces? As gpu_collide.pipeline.near.near_pairs */
+GC_FN int g05_looks_near(int a, int b)
+{
+    return (a & GC_LOOK_NEAR) || ((a & GC_LOOK_WIDE) && a / GC_LOOK_STEP >= b / GC_LOOK_STEP + GC_AUTO_NEAR_WIDER);
+}
+
 /* which numbers of a list are of pairs with a mesh that makes them look at near faces, and which are of others */
 GC_KERNEL void g05_near(
     int n_todo,
     GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers, below 0: none */
     GC_GLOBAL const int *items_in,     /* (n_pairs, GC_ITEM_STRIDE) */
-    GC_GLOBAL const gc_uchar *near_in, /* (meshes,) */
+    GC_GLOBAL const gc_uchar *near_in, /* (meshes,) GC_LOOK_* */
     GC_GLOBAL gc_uchar *near_out,      /* (n_todo,) */
     GC_GLOBAL gc_uchar *whole_out)     /* (n_todo,) */
 {
@@ -25,7 +31,8 @@ GC_KERNEL void g05_near(
         int pair = todo_in[i], near = 0;
         if (pair >= 0) {
             GC_GLOBAL const int *item = items_in + GC_ITEM_STRIDE * pair;
-            near = near_in[item[GC_ITEM_part_a]] || near_in[item[GC_ITEM_part_b]];
+            int a = near_in[item[GC_ITEM_part_a]], b = near_in[item[GC_ITEM_part_b]];
+            near = g05_looks_near(a, b) || g05_looks_near(b, a);
         }
         near_out[i] = (gc_uchar)near;
         whole_out[i] = (gc_uchar)(pair >= 0 && !near);

@@ -1,5 +1,5 @@
 /* m02_nodes: nodes of the tree of a mesh's faces, level by level from the faces up.
- * needs: mesh/gc_prepare.h
+ * needs: mesh/gc_prepare.h common/gc_constants.h
  *
  * in:  faces in the order of the leaves, vertices centred on the mesh, the patches' vertices (m01)
  * out: a level's nodes (GC_NODE): box, slab, reach, cone, ring; user units

@@ -8,8 +8,8 @@
 #ifndef GC_TILES_H
 #define GC_TILES_H
 
-/* lists longer than this are looked at through hulls of blocks */
-#define GC_TILED 128
+/* lists longer than this are looked at through hulls of blocks: shorter ones are sooner tested (docs/decisions/0050) */
+#define GC_TILED 768
 
 /* hull of the n entries of l from `at` on, in ranges that hold the window in time and its rounding */
 GC_FN gc_range gc_tile_range(const gc_view *w, const gc_list *l, int at, int n)
@@ -64,7 +64,7 @@ GC_LARGE void gc_search_tiled(const gc_search *q, int kind, const gc_list *of, c
     for (at = 0; at < n_with; at += GC_BLOCK) {
         int n = GC_MIN(n_with - at, GC_BLOCK), meets[GC_BLOCK];
         gc_range hull = gc_tile_range(&q->view, with, at, n);
-        for (i = 0; i < n_of; i += GC_BLOCK) {
+        for (i = GC_BLOCK * GC_LOCAL_ID; i < n_of; i += GC_BLOCK * GC_GROUP_SIZE) {
             int m = GC_MIN(n_of - i, GC_BLOCK);
             if (!gc_block_meets(of, i, m, hull, meets)) continue;
             for (j = 0; j < m; ++j)
@@ -82,7 +82,7 @@ GC_LARGE void gc_search_alone(const gc_search *q, int kind, const gc_list *of, c
         gc_search_tiled(q, kind, of, with);
         return;
     }
-    for (i = 0; i < n_of; ++i) {
+    for (i = GC_LOCAL_ID; i < n_of; i += GC_GROUP_SIZE) {
         gc_range range = gc_range_of(&q->view, of, i);
         for (at = 0; at < n_with; at += GC_BLOCK)
             gc_block_emit(q, kind, of, i, range, with, at, GC_MIN(n_with - at, GC_BLOCK));

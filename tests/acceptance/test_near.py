@@ -189,10 +189,11 @@ def test_a_batch_is_its_pairs(backend):
 
 @lru_cache(maxsize=1)
 def large_and_small():
-    """Pairs with a mesh of more than GC_AUTO_NEAR_FACES faces on either side, on both, and on none."""
+    """Pairs with a mesh of more than GC_AUTO_NEAR_FACES faces, far wider than the other, on either side;
+    on both sides, and on none."""
     limit = sources.constants("mixed")["GC_AUTO_NEAR_FACES"]
-    large, small = _near.terrain(26), _near.mesh("car")
-    assert large.n_faces > limit > small.n_faces
+    large, small = _near.terrain(26), _near.mesh("car", 0.1)
+    assert large.n_faces > limit > small.n_faces and large.radius > 8 * small.radius
     rng = np.random.default_rng(8)
     sa, sb = np.array([0, 1, 0, 1] * 4), np.array([1, 0, 0, 1] * 4)
     poses = _near.motion("impact", rng, 16, [large, small], sa, sb)

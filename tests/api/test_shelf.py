@@ -18,7 +18,7 @@ from gpu_collide.pipeline import parts, shelf, tables
 from gpu_collide.pipeline.parts import TABLES
 from tests.mesh._meshes import meshes, prism, soup
 
-MESH, TREE = sources.record("mesh"), sources.record("tree")
+MESH, NODE, TREE = (sources.record(name) for name in ("mesh", "node", "tree"))
 #: Entries of each index table of a part with nv, ne, nf features and the rest of `parts.SIZES`.
 LENGTHS = {
     "face_start": lambda s: s[2] + 1, "face_vertices": lambda s: s[3], "face_edges": lambda s: s[3],
@@ -64,8 +64,8 @@ def said(found, backend):
                 assert len(out[-1]) == table.width * count[kind]
     trees = buffers["trees_in"].reshape(-1, TREE.stride).copy()
     for tree in trees:
-        n = 12 * sum(level_counts(int(tree[TREE["faces"]]))) if tree[TREE["faces"]] else 0
-        out.append(buffers["nodes_in"][12 * tree[TREE["node"]] :][:n])
+        n = NODE.stride * sum(level_counts(int(tree[TREE["faces"]]))) if tree[TREE["faces"]] else 0
+        out.append(buffers["nodes_in"][NODE.stride * tree[TREE["node"]] :][:n])
     trees[:, TREE["node"]] = 0
     return [x.tobytes() for x in (*out, trees, screen["reach_in"])]
 

@@ -70,7 +70,7 @@ def test_nodes_hold_their_faces():
                     assert np.abs(node[6:9] - expected).max() < 1e-11
                 along = held @ node[6:9]
                 reach = np.linalg.norm(held - 0.5 * (low + high), axis=1).max()
-                assert np.abs(node[9:] - [along.min(), along.max(), reach]).max() < 1e-14 * mesh.radius * 4
+                assert np.abs(node[9:12] - [along.min(), along.max(), reach]).max() < 1e-14 * mesh.radius * 4
                 row += 1
         assert row == len(nodes) and nodes.shape[1] == WIDTH
 

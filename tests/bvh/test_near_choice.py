@@ -1,0 +1,58 @@
+"""Which pairs look at near faces by themselves: with a mesh of very many faces, or of many and far wider."""
+
+import numpy as np
+
+import gpu_collide as gc
+from gpu_collide.backends import sources
+from gpu_collide.pipeline.near import near_pairs, takes_near
+
+ALL = np.stack(np.meshgrid(np.arange(5), np.arange(5), indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+class Options:
+    features, candidates, refine, precision = "auto", "auto", "exact", "mixed"
+
+
+def some():
+    """A box, a ball of many faces, a box far smaller, a ball of very many faces, a box four times as wide."""
+    box, ball = gc.shapes.box(), gc.shapes.icosphere(3)
+    dense = gc.shapes.torus(n_major=100, n_minor=90)
+    return [box, ball, gc.shapes.box(0.1), dense, gc.shapes.box(8.0)]
+
+
+def test_pairs_by_faces_and_width():
+    near = takes_near(some(), Options)
+    found = near_pairs(near, ALL).reshape(5, 5)
+    expected = np.zeros((5, 5), bool)
+    expected[3] = expected[:, 3] = True
+    expected[1, 2] = expected[2, 1] = True
+    assert np.array_equal(found, expected)
+    few = takes_near([some()[0], some()[2]], Options)
+    assert not few.any() and not near_pairs(few, ALL[:2] % 2).any()
+
+
+def test_options_that_settle_it():
+    class Asked(Options):
+        features = "near"
+
+    class Rows(Options):
+        candidates = "raster"
+
+    assert near_pairs(takes_near(some(), Asked), ALL).all()
+    assert not near_pairs(takes_near(some(), Rows), ALL).any()
+
+
+def test_devices_choose_the_same(backend):
+    """g05_near, which chooses where data stay on a device."""
+    near = takes_near(some(), Options)
+    item = np.concatenate([np.arange(len(ALL))[:, None], ALL], axis=1).astype(np.int32)
+    todo = np.append(np.arange(len(ALL), dtype=np.int32), np.int32(-1))
+    out = [backend.fill(backend.empty(len(todo), np.uint8), 7) for _ in range(2)]
+    kernel = backend.module(sources.program_of("g05_near"), "mixed").kernel("g05_near")
+    backend.launch_items(
+        kernel, len(todo), n_todo=len(todo), todo_in=backend.to_device(todo), near_out=out[0],
+        whole_out=out[1], items_in=backend.to_device(item.reshape(-1)), near_in=backend.to_device(near),
+    )  # fmt: skip
+    chosen = near_pairs(near, ALL)
+    assert backend.to_host(out[0]).tolist() == [*chosen, 0]
+    assert backend.to_host(out[1]).tolist() == [*~chosen, 0]
