@@ -261,7 +261,7 @@ def test_an_event_is_drawn_where_it_is(course, tmp_path):
     assert f"in step {encounter['hardest_step']}" in texts and "contacts in this step" in texts
     for ax in figure.axes[:2]:  # the contact is the origin, and in the picture
         low, high = np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()]).T
-        assert (low < 0).all() and (high > 0).all() and (high - low < 10).all()
+        assert (low < 0).all() and (high > 0).all() and (high - low < 12).all()
     view.save(view.plot_contacts(recording, found[0]), tmp_path / "event.png", dpi=40)
     with pytest.raises(TypeError, match="event: expected a row of Encounters"):
         view.plot_contacts(recording, (0, 1))
