@@ -12,7 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-from gpu_collide.bodies.motion import along_screw
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
@@ -108,7 +107,7 @@ class _Scene:
     def body(self, i: int, share: float, size: float) -> list[Array]:
         """Loops (k, 3) of the faces of a body at a share of the step, cut at a cube about the contact."""
         mesh = self.bodies.meshes[self.bodies.shape[i]]
-        pose = along_screw(self.bodies.start[i : i + 1], self.bodies.end[i : i + 1], share)
+        pose = self.bodies.start[i : i + 1].toward(self.bodies.end[i : i + 1], share)
         points = self.seen(pose.apply(mesh.vertices))
         corners = points[mesh.face_vertices]
         low = np.minimum.reduceat(corners, mesh.face_start[:-1])
@@ -200,7 +199,7 @@ def _draw(ax: Any, scene: _Scene, size: float, ways: bool) -> list[Array]:
                 )
         if i < scene.moving:
             shares = np.linspace(0, 1, 33)
-            poses = along_screw(scene.bodies.start[i : i + 1], scene.bodies.end[i : i + 1], shares)
+            poses = scene.bodies.start[i : i + 1].toward(scene.bodies.end[i : i + 1], shares)
             way = scene.seen(poses.apply(scene.bodies.meshes[scene.bodies.shape[i]].center))
             way = way[(np.abs(way) <= size).all(axis=1)]
             ax.add_collection3d(Line3DCollection([way], colors=COLOR_INK, lw=1.2, alpha=0.5, zorder=20))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.bodies.motion import along_screw
 from gpu_collide.scenes import random_impacts
 from tests.view._pages import floor, read_page, turning_cars, walkers
 
@@ -96,7 +95,7 @@ def test_bodies_move_along_their_screws(open_page):
     for t, poses in zip(times, got, strict=True):
         k = int(t / 0.25)
         start, end = recording.poses()[k], recording.poses()[k + 1]
-        expected = along_screw(start, end, (t - recording.times[k]) / 0.25)
+        expected = start.toward(end, (t - recording.times[k]) / 0.25)
         np.testing.assert_allclose(poses[:, :3] + head["origin"], expected.position, atol=1e-12)
         sign = np.sign((poses[:, 3:] * expected.unit_wxyz).sum(axis=1))[:, None]
         np.testing.assert_allclose(sign * poses[:, 3:], expected.unit_wxyz, atol=1e-13)
@@ -109,7 +108,7 @@ def test_a_half_turn_takes_the_same_way(open_page, batch):
         end = gc.Poses.from_screw(axis, [1, 0, 0], np.pi, 0.3, start)
         ends = [np.concatenate([p.position[0], p.unit_wxyz[0]]).tolist() for p in (start, end)]
         got = tab.evaluate("([a, b]) => alongScrew(a, b, 0.3)", ends)
-        np.testing.assert_allclose(got[:3], along_screw(start, end, 0.3).position[0], atol=1e-12)
+        np.testing.assert_allclose(got[:3], start.toward(end, 0.3).position[0], atol=1e-12)
 
 
 def test_a_click_shows_the_data_and_jumps(open_page, batch):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.bodies.motion import along_screw
 from gpu_collide.cli import main
 from gpu_collide.scenes import demo_race, random_impacts, worlds
 from tests.view._pages import UP, floor, read_page, turning_cars, walkers
@@ -252,5 +251,5 @@ def test_b_meets_a_where_the_contact_is(batch):
     contacts, bodies = batch
     for c in list(contacts)[:10]:
         a, b = contacts.pairs[c["pair"]].tolist()
-        on_a = along_screw(bodies.start[a : a + 1], bodies.end[a : a + 1], c["time"]).apply(c["local_a"])
+        on_a = bodies.start[a : a + 1].toward(bodies.end[a : a + 1], c["time"]).apply(c["local_a"])
         np.testing.assert_allclose(on_a[0], c["position"], atol=1e-11)

@@ -28,8 +28,8 @@ const inverse = a => {
   return [...times(rotate(q, place(a)), -1), ...q];
 };
 
-// The pose at a share of the screw motion between two poses, the shorter way round; gpu_collide/bodies/motion.py
-// has the same formula and says where it comes from. `own`: of a half turn, the sign of the axis is chosen in the
+// The pose at a share of the screw motion between two poses, the shorter way round: Poses.toward is the same
+// formula. `own`: of a half turn, the sign of the axis is chosen in the
 // body's own axes, else in those of the frame that the poses are in.
 function alongScrew(start, end, share, own = true) {
   const first = turn(start);
