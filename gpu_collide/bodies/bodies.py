@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._validate import Frozen, as_int_array, how_many, owned
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.files import load_mesh
 from gpu_collide.geometry.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gpu_collide._types import ArrayLike
+    from gpu_collide._types import ArrayLike, StrPath
 
 __all__ = ["Bodies", "check_bodies"]
 
@@ -29,7 +31,8 @@ class Bodies(Frozen):
     Parameters
     ----------
     meshes : Mesh or sequence of Mesh
-        The different shapes.
+        The different shapes. In place of a Mesh: the name of a mesh file, read by `load_mesh`, or a
+        ``trimesh.Trimesh``, taken as it is.
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh.
     start, end : Poses of shape (n,)
@@ -64,16 +67,17 @@ class Bodies(Frozen):
     end: Poses
 
     def __init__(
-        self, meshes: Mesh | Sequence[Mesh], shape: ArrayLike | None, start: Poses, end: Poses
+        self,
+        meshes: Mesh | StrPath | Sequence[Mesh | StrPath],
+        shape: ArrayLike | None,
+        start: Poses,
+        end: Poses,
     ) -> None:
-        if isinstance(meshes, Mesh):
-            meshes = (meshes,)
         if not isinstance(meshes, (list, tuple)):
-            raise TypeError(f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}")
-        meshes = tuple(meshes)
-        for k, mesh in enumerate(meshes):
-            if not isinstance(mesh, Mesh):
-                raise TypeError(f"meshes: expected Mesh, got {type(mesh).__name__} at index {k}")
+            if not _is_shape(meshes):
+                raise TypeError(f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}")
+            meshes = (meshes,)  # type: ignore[assignment]
+        meshes = tuple(_as_mesh(mesh, k) for k, mesh in enumerate(meshes))  # type: ignore[arg-type]
         if not meshes:
             raise ValueError("meshes: expected at least one Mesh, got none")
         for name, poses in (("start", start), ("end", end)):
@@ -126,6 +130,23 @@ class Bodies(Frozen):
         bad = int((~self.valid).sum())
         counts = f"{how_many(len(self), 'body', 'bodies')}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, (Mesh, str, os.PathLike)) or (
+        hasattr(value, "vertices") and hasattr(value, "faces")
+    )
+
+
+def _as_mesh(value: Any, k: int) -> Mesh:
+    """A mesh from what stands for one in a list of meshes."""
+    if isinstance(value, Mesh):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return load_mesh(value)
+    if not _is_shape(value):
+        raise TypeError(f"meshes: expected Mesh, got {type(value).__name__} at index {k}")
+    return Mesh.from_trimesh(value)
 
 
 def _no_poses(name: str, value: Any) -> TypeError:

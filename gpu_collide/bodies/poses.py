@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import (
-    Frozen,
     all_true,
     as_device_floats,
     as_float_array,
@@ -16,6 +15,7 @@ from gpu_collide._validate import (
     on_device,
     owned,
 )
+from gpu_collide.bodies.motion import PoseMotions
 from gpu_collide.bodies.quaternion import multiply, rotate
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _shapes_differ(position: Any, quat: Any, name: str) -> ValueError:
     return ValueError(f"{name}: expected the leading shape of position, {wanted}, got {got}")
 
 
-class Poses(Frozen):
+class Poses(PoseMotions):
     """Positions and orientations in the world; make them with one of the ``from_`` methods.
 
     A pose takes a point x of the body's own frame to ``R(q) x + position`` in the world. A row that is no

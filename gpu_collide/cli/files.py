@@ -240,3 +240,16 @@ def check_writable(path: StrPath, inputs: Sequence[Any] = ()) -> None:
     for given in filter(None, inputs):
         if os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
             raise UserError(f"cannot write {path}: it is an input of this command; choose another name")
+
+
+def check_page(path: StrPath, inputs: Sequence[Any] = ()) -> None:
+    """Complain before the work if a page cannot be written to `path`.
+
+    Raises
+    ------
+    UserError
+        As `check_writable`; or the name does not end in .html.
+    """
+    if not str(path).lower().endswith((".html", ".htm")):
+        raise UserError(f"cannot write {path!r}: expected the name of a page, ending in .html")
+    check_writable(path, inputs)

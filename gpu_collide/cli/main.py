@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt
-from gpu_collide.cli import demo, devices, race, run, screen
+from gpu_collide.cli import demo, devices, race, run, screen, view
 from gpu_collide.cli.files import UserError
 from gpu_collide.cli.terminal import Terminal
 
@@ -27,6 +27,7 @@ start here:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz your own shapes and motions
   gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
   gpu-collide race --demo --picture track.png           a recorded race on its track
+  gpu-collide race --demo --page page.html              the same in a browser, with a time bar
 
 Each command explains itself: gpu-collide run --help
 """
@@ -49,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (demo, run, race, screen, devices):
+    for module in (demo, run, race, view, screen, devices):
         module.add_parser(commands)
     return parser
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.cli.files import UserError, check_output, check_writable, read_mesh
+from gpu_collide.cli.files import UserError, check_output, check_page, check_writable, read_mesh
 from gpu_collide.cli.options import (
     add_machine_options,
     add_output_options,
@@ -129,6 +129,7 @@ def add_parser(commands: Any) -> None:
     group.add_argument(
         "--picture", metavar="FILE", help="the track from above, with the contacts (.png, ...)"
     )
+    group.add_argument("--page", metavar="FILE", help="a page for a browser, with a time bar (.html)")
     group.add_argument(
         "--up",
         choices="xyz",
@@ -155,6 +156,8 @@ def race(options: argparse.Namespace, terminal: Terminal) -> None:
     if options.picture is not None:
         check_writable(options.picture, inputs)
         check_picture_type(options.picture)
+    if options.page is not None:
+        check_page(options.page, inputs)
     recording, name = read_recording(options)
     query = query_arguments(options)
     query["max_speed"] = options.max_speed or (DEMO_MAX_SPEED if options.demo else None)
@@ -185,6 +188,12 @@ def race(options: argparse.Namespace, terminal: Terminal) -> None:
     if options.picture:
         draw(recording, found, options)
         terminal.say(f"wrote {options.picture}")
+    if options.page:
+        from gpu_collide import view
+
+        up = None if options.up is None else "xyz".index(options.up)
+        view.page(found, recording, options.page, up=up)
+        terminal.say(f"wrote {options.page}")
 
 
 def read_recording(options: argparse.Namespace) -> tuple[Recording, str]:

@@ -7,7 +7,7 @@ import time
 import warnings
 from typing import TYPE_CHECKING
 
-from gpu_collide.cli.files import check_output, check_poses, pair_up, read_mesh, read_poses
+from gpu_collide.cli.files import check_output, check_page, check_poses, pair_up, read_mesh, read_poses
 from gpu_collide.cli.options import (
     add_machine_options,
     add_output_options,
@@ -106,6 +106,7 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="where the contacts go (.npz; as a table: .csv, .json, .parquet)",
     )
+    parser.add_argument("--page", metavar="FILE", help="a page for a browser as well (.html)")
     add_query_options(parser)
     add_machine_options(parser)
     add_output_options(parser)
@@ -117,6 +118,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> None:
     import gpu_collide as gc
 
     output = check_output(options.output, inputs=(options.mesh_a, options.mesh_b, options.poses))
+    if options.page is not None:
+        check_page(options.page, inputs=(options.mesh_a, options.mesh_b, options.poses))
     bodies, pairs = read_scene(options, terminal)
     # Invalid poses the command has already reported in terms of the file.
     warnings.filterwarnings("ignore", message=".* ha(s|ve) an invalid pose", category=RuntimeWarning)
@@ -127,3 +130,6 @@ def run(options: argparse.Namespace, terminal: Terminal) -> None:
     contacts.save(output)
     print_summary(terminal, contacts, seconds)
     terminal.say(f"wrote {output}")
+    if options.page:
+        gc.view.page(contacts, bodies, options.page)
+        terminal.say(f"wrote {options.page}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._validate import check_choice, check_positive
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.geometry.polygons import READERS, read_polygons
@@ -30,6 +32,8 @@ def load_mesh(
     merge_vertices: bool = True,
     triangulate: bool = True,
     two_sided: bool = False,
+    scale: float = 1.0,
+    up: str | None = None,
 ) -> Mesh:
     """Mesh of a file; all parts of a scene in one mesh, in the scene's coordinates.
 
@@ -50,6 +54,10 @@ def load_mesh(
         better triangles). On by default; without it such polygons are refused.
     two_sided : bool, optional
         Passed to `Mesh`.
+    scale : float, optional
+        What the file's coordinates are multiplied by: 0.001 makes metres of millimetres.
+    up : {"x", "y", "z"}, optional
+        Axis of the file that points up; it points along z in the mesh (`Mesh.scaled`). Default: as it is.
 
     Returns
     -------
@@ -58,6 +66,11 @@ def load_mesh(
         faces of the file and ``mesh.source_vertex`` to its vertices. OBJ, OFF and PLY: polygons and vertices
         in the order of the file. STL, GLB and glTF: triangles and vertices in the order trimesh reads them
         with ``process=False``, parts one after the other.
+
+    Warns
+    -----
+    RuntimeWarning
+        The mesh is closed and inside out: nothing outside could touch it. ``mesh.flip()`` turns it.
 
     Raises
     ------
@@ -94,10 +107,22 @@ def load_mesh(
         faces: Any = corners.reshape(len(loops), -1) if alike else loops
     else:
         vertices, faces = _read_triangles(path, suffix)
+    scale = check_positive(scale, "scale")
+    if up is not None:
+        k = "xyz".index(check_choice(up, "up", ("x", "y", "z")))
+        vertices = vertices[:, [(k + 1) % 3, (k + 2) % 3, k]]
     try:
-        return Mesh(vertices, faces, **options)
+        mesh = Mesh(vertices if scale == 1 else scale * vertices, faces, **options)
     except ValueError as error:
         raise ValueError(f"path: no usable mesh in {path!r}: {error}") from error
+    if "looks inside out" in mesh.report:
+        warnings.warn(
+            f"{path}: the mesh looks inside out, so that nothing touches it from outside: its faces are seen "
+            "clockwise from there. Remedy: mesh.flip()",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return mesh
 
 
 def _read_triangles(path: str, suffix: str) -> tuple[Array, Array]:

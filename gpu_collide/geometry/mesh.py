@@ -265,6 +265,51 @@ class Mesh(Surface):
                 )
         return cls(np.asarray(trimesh_mesh.vertices), np.asarray(trimesh_mesh.faces), **options)
 
+    def flip(self) -> Mesh:
+        """The same mesh with the other side of its faces outside, for one that was made inside out.
+
+        Vertices keep their numbers, and so do faces; ``source_face`` and the like lead to this mesh's.
+        """
+        last = np.repeat(self.face_start[1:], np.diff(self.face_start))
+        first = np.repeat(self.face_start[:-1], np.diff(self.face_start))
+        corners = self.face_vertices[first + last - 1 - np.arange(len(last))]
+        return self._again(self.vertices, corners)
+
+    def scaled(self, factor: float, *, up: str | None = None) -> Mesh:
+        """The same mesh in another unit of length, and with another axis upward.
+
+        Parameters
+        ----------
+        factor : float
+            What its coordinates are multiplied by: 0.001 makes metres of millimetres.
+        up : {"x", "y", "z"}, optional
+            Axis that points up in this mesh; it points along z in the new one, and the others follow so that
+            nothing is mirrored. Default: none is turned.
+
+        Returns
+        -------
+        Mesh
+            Vertices and faces keep their numbers.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A factor that is no positive number, or another axis.
+        """
+        factor = float(check_positive(factor, "factor"))
+        points = factor * self.vertices
+        if up is not None:
+            k = "xyz".index(check_choice(up, "up", ("x", "y", "z")))
+            points = points[:, [(k + 1) % 3, (k + 2) % 3, k]]
+        return self._again(points, self.face_vertices)
+
+    def _again(self, vertices: Array, corners: Array) -> Mesh:
+        """A mesh of other vertices or corners, of the same number for each face."""
+        sides = np.diff(self.face_start)
+        loops = np.split(corners, self.face_start[1:-1])
+        faces = corners.reshape(len(sides), -1) if (sides == sides[0]).all() else loops
+        return Mesh(vertices, faces, two_sided=self.two_sided)
+
     def prepare(
         self, *, near: bool | None = None, precision: Precision = "mixed", progress: Any = None
     ) -> Mesh:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide._validate import as_numpy, how_many
+from gpu_collide._validate import as_int_array, as_numpy, how_many
 from gpu_collide.results.faults import contact_faults
 from gpu_collide.results.result import (
     Field,
@@ -24,7 +24,7 @@ from gpu_collide.results.rows import has_bodies
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpu_collide._types import Array
+    from gpu_collide._types import Array, ArrayLike
     from gpu_collide.results.rows import Rows
 
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
@@ -223,6 +223,45 @@ class Contacts(Result):
         pairs = as_numpy(self.pairs, "pairs")
         mine = has_bodies(pairs[:, 0], pairs[:, 1], a, b)
         return self[mine[as_numpy(self.pair, "pair")]]
+
+    def by_world(self, world: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """What happens in each world: when first, and how much.
+
+        Parameters
+        ----------
+        world : (n,) array_like of int
+            World of each body, as the query was given. A pair of a body that is in all worlds (-1) counts to
+            that of the other.
+
+        Returns
+        -------
+        first_time : (w,) float64
+            Time of the first contact as a share of the step, ``inf`` where there is none; of worlds 0 to the
+            largest number in `world`.
+        contacts : (w,) int64
+            How many there are.
+
+        Raises
+        ------
+        ValueError
+            Fewer numbers than there are bodies in pairs, or `pairs` is None, in a result of an old file.
+        """
+        if self.pairs is None:
+            raise ValueError(
+                "pairs: expected the bodies of each pair, which this result of an old file lacks"
+            )
+        world = as_int_array(world, "world", shape=(None,), low=-1)
+        pairs = as_numpy(self.pairs, "pairs")
+        if len(pairs) and pairs.max() >= len(world):
+            least = int(pairs.max()) + 1
+            raise ValueError(f"world: expected a number for each body, {least} or more, got {len(world)}")
+        of_a, of_b = world[pairs[:, 0]], world[pairs[:, 1]]
+        of_pair = np.where(of_a >= 0, of_a, of_b)
+        first = np.full(int(world.max(initial=-1)) + 1, np.inf)
+        inside = of_pair >= 0
+        np.minimum.at(first, of_pair[inside], as_numpy(self.toi, "toi")[inside])
+        counts = np.diff(as_numpy(self.contact_start, "contact_start"))[inside]
+        return first, np.bincount(of_pair[inside], counts, len(first)).astype(np.int64)
 
     def _selected(self, rows: Array) -> Contacts:
         if self.to_numpy() is not self:

@@ -46,6 +46,7 @@ class Kind(enum.IntEnum):
     EE = 2  #: an edge of A and an edge of B
 
 
+_RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a row
 Field = tuple[Any, tuple[int, ...]]
 """Of an array of a result: its dtype, and its shape behind the first axis."""
 
@@ -132,12 +133,14 @@ class Result:
 
     def _records(self, rows: slice) -> Rows:
         """Rows as structured records."""
-        fields = {name: as_numpy(getattr(self, name)[rows], name) for name in self._rows}
-        dtype = np.dtype([(name, d, tail) for name, (d, tail) in self._rows.items()], align=True)
-        records = np.empty(len(next(iter(fields.values()))), dtype)
-        for name, values in fields.items():
-            records[name] = values
-        return records.view(Rows)
+        dtype = _RECORDS.get(type(self))
+        if dtype is None:
+            columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
+            dtype = _RECORDS[type(self)] = np.dtype(columns, align=True)
+        records = Rows(len(range(*rows.indices(self.__len__()))), dtype)
+        for name in self._rows:
+            records[name] = as_numpy(getattr(self, name)[rows], name)
+        return records
 
     def _selected(self, rows: Array) -> Self:
         """The result with some of its rows, given by rising numbers."""

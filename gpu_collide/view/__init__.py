@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_collide.errors import MissingExtraError
+from gpu_collide.view.page.write import page
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["plot_contacts", "plot_screen", "plot_track", "save"]
+__all__ = ["page", "plot_contacts", "plot_screen", "plot_track", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-from gpu_collide.bodies.motion import along_screw
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
@@ -106,7 +107,7 @@ class _Scene:
     def body(self, i: int, share: float, size: float) -> list[Array]:
         """Loops (k, 3) of the faces of a body at a share of the step, cut at a cube about the contact."""
         mesh = self.bodies.meshes[self.bodies.shape[i]]
-        pose = along_screw(self.bodies.start[i : i + 1], self.bodies.end[i : i + 1], share)
+        pose = self.bodies.start[i : i + 1].toward(self.bodies.end[i : i + 1], share)
         points = self.seen(pose.apply(mesh.vertices))
         corners = points[mesh.face_vertices]
         low = np.minimum.reduceat(corners, mesh.face_start[:-1])
@@ -140,7 +141,7 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
     a, b = scene.pair
     figure = plt.figure(figsize=(11.5, 6.0))
     camera = _camera(scene)
-    reach = 1.6 * scene.radius
+    reach = 2.1 * scene.radius
     spread = np.abs(scene.seen(contacts["position"])).max() if len(contacts) else 0.0
     near = float(np.clip(1.5 * spread, 0.4 * scene.radius, reach))
     for size, area, title, ways in (
@@ -148,13 +149,13 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
         (near, (0.51, 0.06, 0.40, 0.84), _many(contacts), False),
     ):
         ax = figure.add_subplot(projection="3d", computed_zorder=False)
-        _draw(ax, scene, size, ways)
-        _mark(ax, scene, contacts, size)
-        frame(ax, _corners(scene, size), camera, area)
+        shown = _draw(ax, scene, size, ways)
+        shown += [_mark(ax, scene, contacts, size), _scale_bar(ax, camera, size)]
+        frame(ax, np.concatenate(shown), camera, area)
         figure.text(area[0] + 0.5 * area[2], 0.915, title, ha="center", fontsize=11, color=COLOR_INK)
     if len(contacts):
-        drawn = _times(figure.axes[1], scene, contacts)
-        bar = figure.colorbar(drawn, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)))
+        colors = ScalarMappable(Normalize(0.0, 1.0), "viridis")
+        bar = figure.colorbar(colors, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)))
         bar.set_label("time of contact, share of the step")
         bar.outline.set_visible(False)
     kinds = [f"body {i}" + ("" if i < scene.moving else ", stands still") for i in scene.pair]
@@ -179,8 +180,10 @@ def _color_of(scene: _Scene, body: int) -> str:
     return COLOR_B if body < scene.moving else _STILL
 
 
-def _draw(ax: Any, scene: _Scene, size: float, ways: bool) -> None:
-    """What is near, B first: the camera looks from A's side. Where the bodies were and will be is faint."""
+def _draw(ax: Any, scene: _Scene, size: float, ways: bool) -> list[Array]:
+    """What is near, B first: the camera looks from A's side. Where the bodies were and will be is faint.
+    Returns the points that were drawn."""
+    drawn = []
     for k, i in enumerate((scene.pair[1], scene.pair[0])):
         color = COLOR_A if k else _color_of(scene, i)
         at = [(scene.share, 0.8 if k else 0.95)]
@@ -189,41 +192,41 @@ def _draw(ax: Any, scene: _Scene, size: float, ways: bool) -> None:
         for share, alpha in at:
             loops = scene.body(i, share, size)
             if loops:
+                drawn += loops
                 faces, lines = shaded(loops, color, alpha)
                 ax.add_collection3d(
                     Poly3DCollection(loops, facecolors=faces, edgecolors=lines, lw=0.3, zorder=5 + 5 * k)
                 )
         if i < scene.moving:
             shares = np.linspace(0, 1, 33)
-            poses = along_screw(scene.bodies.start[i : i + 1], scene.bodies.end[i : i + 1], shares)
+            poses = scene.bodies.start[i : i + 1].toward(scene.bodies.end[i : i + 1], shares)
             way = scene.seen(poses.apply(scene.bodies.meshes[scene.bodies.shape[i]].center))
             way = way[(np.abs(way) <= size).all(axis=1)]
             ax.add_collection3d(Line3DCollection([way], colors=COLOR_INK, lw=1.2, alpha=0.5, zorder=20))
+    return drawn
 
 
-def _mark(ax: Any, scene: _Scene, contacts: Any, size: float) -> None:
-    at = scene.seen(contacts["position"])
-    normals = contacts["normal"][:, scene.turned]
-    ax.quiver(
-        *at.T, *(0.35 * size * normals).T, color=COLOR_NORMAL, lw=1.5, arrow_length_ratio=0.2, zorder=25
-    )
-    _times(ax, scene, contacts)
+def _mark(ax: Any, scene: _Scene, contacts: Any, size: float) -> Array:
+    """The contacts that are near, with their normals; returns where the arrows end."""
+    near = contacts[(np.abs(scene.seen(contacts["position"])) <= size).all(axis=1)]
+    at, arrows = scene.seen(near["position"]), 0.35 * size * near["normal"][:, scene.turned]
+    ax.quiver(*at.T, *arrows.T, color=COLOR_NORMAL, lw=1.5, arrow_length_ratio=0.2, zorder=25)
+    scatter_by_time(ax, near, at, depthshade=False)
+    return at + arrows
+
+
+def _scale_bar(ax: Any, camera: tuple[float, float], size: float) -> Array:
+    """A bar of a round length across the view, at the lower left; returns its ends."""
+    e, z = np.radians(camera)
+    right = np.array([-np.sin(z), np.cos(z), 0.0])
+    above = np.array([-np.sin(e) * np.cos(z), -np.sin(e) * np.sin(z), np.cos(e)])
     length = round_length(0.5 * size)
-    low = np.array([-size, -size, -size])
-    bar = np.stack([low, low + [length, 0, 0]])
+    begin = -size * right - 1.15 * size * above
+    bar = np.stack([begin, begin + length * right])
     ax.plot(*bar.T, color=COLOR_INK, lw=3, solid_capstyle="butt", zorder=30)
-    below = bar.mean(axis=0) - [0, 0, 0.06 * size]
-    ax.text(*below, f"{length:g}", color=COLOR_INK, ha="center", va="top", fontsize=10, zorder=31)
-
-
-def _times(ax: Any, scene: _Scene, contacts: Any) -> Any:
-    return scatter_by_time(ax, contacts, scene.seen(contacts["position"]), depthshade=False)
-
-
-def _corners(scene: _Scene, size: float) -> Array:
-    """The cube that is drawn, lower where nothing is above."""
-    signs = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)]) * 2.0 - 1.0
-    return size * signs * [1.0, 1.0, 0.8]
+    over = bar.mean(axis=0) + 0.04 * size * above
+    ax.text(*over, f"{length:g}", color=COLOR_INK, ha="center", va="bottom", fontsize=10, zorder=31)
+    return bar
 
 
 def _camera(scene: _Scene) -> tuple[float, float]:

@@ -296,8 +296,8 @@ def test_bodies():
 @pytest.mark.parametrize(
     "arguments, error, text",
     [
-        (("box", None, 2, 2), TypeError, "meshes: expected a Mesh or a sequence of Mesh, got str"),
-        ((["box"], None, 2, 2), TypeError, "meshes: expected Mesh, got str at index 0"),
+        ((1.5, None, 2, 2), TypeError, "meshes: expected a Mesh or a sequence of Mesh, got float"),
+        (([1.5], None, 2, 2), TypeError, "meshes: expected Mesh, got float at index 0"),
         (([], None, 2, 2), ValueError, "meshes: expected at least one"),
         ((2, None, 2, 2), ValueError, r"shape: expected \(n,\) mesh indices for 2 meshes, got None"),
         ((2, [0, 2], 2, 2), ValueError, "shape: expected indices from 0 to 1, got 2"),

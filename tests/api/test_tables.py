@@ -199,6 +199,20 @@ def test_rows_of_bodies(crowd, bounces):
         contacts.of_bodies("car")
 
 
+def test_answers_of_each_world(crowd):
+    contacts, world = crowd
+    first, counts = contacts.by_world(world)
+    assert len(first) == len(counts) == 20 and counts.sum() == len(contacts)
+    of_pair = np.where(world[contacts.pairs[:, 0]] >= 0, *world[contacts.pairs].T)
+    for w in range(20):
+        assert first[w] == contacts.toi[of_pair == w].min(initial=np.inf)
+        assert counts[w] == (of_pair[contacts.pair] == w).sum()
+    more = np.where(world >= 0, world + 2, world)
+    assert np.isinf(contacts.by_world(more)[0][:2]).all() and not contacts.by_world(more)[1][:2].any()
+    with pytest.raises(ValueError, match="world: expected a number for each body"):
+        contacts.by_world([0, 1])
+
+
 def test_rows_print_as_a_table(crowd):
     pair = int(np.argmax(np.diff(crowd[0].contact_start)))
     rows = crowd[0].of_pair(pair)

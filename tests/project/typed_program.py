@@ -58,6 +58,6 @@ def wrong_calls(bodies: gc.Bodies, poses: gc.Poses) -> None:
     gc.collide(bodies, resolution="6")  # type: ignore[arg-type]
     gc.collide(bodies, check_begin=True)  # type: ignore[call-arg]
     gc.find_pairs(bodies, refine="exact")  # type: ignore[call-arg]
-    gc.Bodies("box.obj", None, poses, poses)  # type: ignore[arg-type]
+    gc.Bodies(3, None, poses, poses)  # type: ignore[arg-type]
     gc.collide_trajectories(gc.shapes.box(), None, poses, [0.0], refine="exakt")  # type: ignore[call-overload]
     print(gc.collide(bodies).times)  # type: ignore[attr-defined]

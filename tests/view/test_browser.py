@@ -1,0 +1,181 @@
+"""Pages in a browser without a window: bodies are where they should be, a click on a contact jumps to it."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from gpu_collide.scenes import random_impacts
+from tests.view._pages import floor, read_page, turning_cars, walkers
+
+# No GPU is needed: WebGL by the processor.
+ARGUMENTS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    play = pytest.importorskip("playwright.sync_api", reason="pages are opened by playwright")
+    with play.sync_playwright() as driver:
+        installed = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+        for path in (None, *filter(None, installed)):
+            try:
+                opened = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
+            except play.Error:
+                continue
+            yield opened
+            opened.close()
+            return
+        pytest.skip("no browser: playwright install chromium, or apt install chromium")
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """A function that writes a page and opens it; whatever the browser complains of fails the test."""
+    tabs, complaints = [], []
+
+    def opened(*arguments, **options):
+        path = tmp_path / f"page{len(tabs)}.html"
+        gc.view.page(*arguments, path, **options)
+        tab = browser.new_page(viewport={"width": 800, "height": 460})
+        tabs.append(tab)
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        tab.on(
+            "request",
+            lambda asked: (
+                complaints.append(asked.url)
+                if not asked.url.startswith(("file:", "blob:", "data:"))
+                else None
+            ),
+        )
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("body[data-ready=yes]", timeout=60000)
+        return tab, *read_page(path)
+
+    yield opened
+    for tab in tabs:
+        tab.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def batch():
+    car = gc.shapes.car()
+    bodies, pairs = random_impacts(car, car, 40, seed=4)
+    return gc.collide(bodies, pairs, backend="cpu"), bodies
+
+
+def test_pairs_meet_where_their_contacts_are(open_page, batch):
+    contacts, bodies = batch
+    tab, head, _ = open_page(contacts, bodies)
+    rows = np.flatnonzero(contacts.pair >= 0)
+    points = [[contacts.local_a[c].tolist(), contacts.local_b[c].tolist()] for c in rows]
+    got = tab.evaluate(
+        """points => points.map(([a, b], c) => {
+            const s = viewer.scene, t = s.data.contact_time[c];
+            s.choose(s.data.event_group[c]);
+            return [apply(s.shown(s.bodies[0], t), a), apply(s.shown(s.bodies[1], t), b)];
+        })""",
+        points,
+    )
+    expected = np.repeat((contacts.position - head["origin"])[:, None], 2, axis=1)
+    np.testing.assert_allclose(got, expected, atol=1e-10)  # worst seen: 2e-13, places up to 100 away
+
+
+def test_bodies_move_along_their_screws(open_page):
+    recording = turning_cars()
+    tab, head, _ = open_page(recording.collide(backend="cpu"), recording)
+    assert head["groups"] == ["race 0: 5 frames", "race 1: 4 frames"]
+    times = np.random.default_rng(1).uniform(0, 1, 40)
+    got = tab.evaluate(
+        "times => times.map(t => viewer.scene.bodies.map(b => viewer.scene.pose(b, t)))", times.tolist()
+    )
+    got = np.array(got)[:, :12]
+    for t, poses in zip(times, got, strict=True):
+        k = int(t / 0.25)
+        start, end = recording.poses()[k], recording.poses()[k + 1]
+        expected = start.toward(end, (t - recording.times[k]) / 0.25)
+        np.testing.assert_allclose(poses[:, :3] + head["origin"], expected.position, atol=1e-12)
+        sign = np.sign((poses[:, 3:] * expected.unit_wxyz).sum(axis=1))[:, None]
+        np.testing.assert_allclose(sign * poses[:, 3:], expected.unit_wxyz, atol=1e-13)
+
+
+def test_a_half_turn_takes_the_same_way(open_page, batch):
+    tab, _, _ = open_page(*batch[:2], most=1)
+    start = gc.Poses.from_quat_wxyz([[1.0, 2, 3]], [[0.6, 0, 0.8, 0]])
+    for axis in ([1.0, 2, 3], [-1.0, 0.3, 0.1], [0, 0, -1.0], [0, -2.0, 1]):
+        end = gc.Poses.from_screw(axis, [1, 0, 0], np.pi, 0.3, start)
+        ends = [np.concatenate([p.position[0], p.unit_wxyz[0]]).tolist() for p in (start, end)]
+        got = tab.evaluate("([a, b]) => alongScrew(a, b, 0.3)", ends)
+        np.testing.assert_allclose(got[:3], start.toward(end, 0.3).position[0], atol=1e-12)
+
+
+def test_a_click_shows_the_data_and_jumps(open_page, batch):
+    contacts, bodies = batch
+    tab, head, data = open_page(contacts, bodies)
+    count = data["event_group"].tolist().count(0)
+    assert tab.text_content("#count") == f"0 of {count} contacts" and tab.is_hidden("#data")
+    assert tab.locator(".row.ahead").count() == count
+    tab.click(".row >> nth=0")
+    first = int(np.flatnonzero(data["event_group"] == 0)[0])
+    assert tab.evaluate("viewer.now") == contacts.time[first]
+    told = dict(
+        zip(*[iter(tab.locator("#fields td").all_text_contents()[k::3]) for k in (0, 1)], strict=True)
+    )
+    assert told["kind"] == gc.Kind(int(contacts.kind[first])).name
+    assert float(told["time"]) == pytest.approx(contacts.time[first], rel=1e-5)
+    assert tab.evaluate("viewer.camera.target") == pytest.approx(
+        (contacts.position[first] - head["origin"]).tolist(), abs=1e-4
+    )
+    assert tab.locator(".row.ahead").count() == count - 1 and tab.is_visible("#data")
+    tab.keyboard.press("Escape")
+    assert tab.is_hidden("#data")
+    tab.evaluate("viewer.seek(1)")
+    assert tab.locator(".row.ahead").count() == 0, "what happened stays listed"
+    box = tab.locator("#canvas").bounding_box()
+    tab.wait_for_timeout(200)
+    x, y = tab.evaluate(f"viewer.drawing.pixel(viewer.scene.at({first}))")
+    tab.mouse.click(box["x"] + x, box["y"] + y)
+    assert tab.is_visible("#data") and tab.evaluate("viewer.now") == 1
+    tab.select_option("#group", "2")
+    assert tab.is_hidden("#data") and tab.evaluate("viewer.now") == 0
+
+
+def test_it_plays_and_contacts_light_up(open_page):
+    recording = turning_cars()
+    found = recording.collide(backend="cpu")
+    tab, _, _ = open_page(found, recording)
+    first = float(found.encounters().first_time[0])
+    lit = "viewer.lit(viewer.now, viewer.fade).size"
+    tab.evaluate(f"viewer.seek({first} - 1e-6)")
+    assert tab.evaluate(lit) == 0
+    tab.evaluate(f"viewer.seek({first})")
+    assert tab.evaluate(lit) >= 2 and tab.locator(".row.fresh").count() >= 1
+    tab.evaluate("viewer.seek(0)")
+    tab.keyboard.press(" ")
+    for _ in range(100):  # not wait_for_function, whose eval the page forbids
+        if tab.evaluate("viewer.now") > 0.05:
+            break
+        tab.wait_for_timeout(50)
+    assert tab.evaluate("viewer.now") > 0.05
+    assert tab.text_content("#play") == "❚❚"
+    tab.evaluate("viewer.play(false)")
+    tab.click("#behind")
+    assert tab.evaluate("viewer.chosen") is not None
+    pixels = tab.screenshot()
+    assert len(pixels) > 10000
+
+
+def test_touched_things_stop_and_characters_walk(open_page):
+    hits = gc.sweep.spheres([[0, 0, 3], [0, 1, 3]], [[1, 0, -4]] * 2, 0.25, floor(), backend="cpu")
+    options = {"start": [[0, 0, 3], [0, 1, 3]], "way": [[1, 0, -4]] * 2, "radii": 0.25}
+    tab, head, _ = open_page(hits, floor(), **options)
+    at = np.array(tab.evaluate("viewer.scene.pose(0, 1)"))[:3] + head["origin"]
+    np.testing.assert_allclose(at, [0.5625, 0, 0.75], atol=1e-12)
+    world, start, way, found = walkers()
+    tab, head, _ = open_page(found, world, start=start, way=way, radii=[0.3, 0.3, 0.6])
+    at = np.array(tab.evaluate("viewer.scene.pose(1, 3.5)"))[:3] + head["origin"]
+    np.testing.assert_allclose(at, 0.5 * (found[2].position[1] + found[3].position[1]), atol=1e-12)
+    tab.click(".row >> nth=0")
+    assert "lands" in tab.text_content(".row.chosen")
