@@ -20,7 +20,8 @@ LEGEND = """\
 Asked: pairs, movers or casts. Found: contacts or touches of the first backend, all of them compared with the
 reference. By brute force: contacts that it is sure of (every feature against every feature at 65 times), none
 of which may be missing; casts, that their path is clear until they stop. Worst error: of lengths, over the
-size. Right: so judged or the same bits as the first, and the same bits by other ways."""
+size. Right: so judged or the same bits as the first, and the same bits by other ways; nothing met: nothing was
+found where nothing is, which says little: ask for more pairs."""
 
 __all__ = ["Line", "Verified", "page", "present", "verify"]
 
@@ -160,7 +161,8 @@ def _family(family: Family, done: Verified) -> Line:
             last = traceback.extract_tb(error.__traceback__)[-1]
             wrong.append(f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})")
         seconds[name] = time.perf_counter() - begin
-        verdicts[name] = "right" if not wrong else f"{len(wrong)} wrong"
+        right = "right" if shown.found else "nothing met"
+        verdicts[name] = f"{len(wrong)} wrong" if wrong else right
         again = f"--family {family.name} --seed {done.seed} --pairs {done.pairs}"
         done.wrong += [f"{family.name} on {name}: {text}  [{again} --backend {name}]" for text in wrong]
     return Line(family, shown, verdicts, seconds)
