@@ -20,8 +20,8 @@ LEGEND = """\
 Asked: pairs, movers or casts. Found: contacts or touches of the first backend, all of them compared with the
 reference. By brute force: contacts that it is sure of (every feature against every feature at 65 times), none
 of which may be missing; casts, that their path is clear until they stop. Worst error: of lengths, over the
-size. Right: so judged or the same bits as the first, and the same bits by other ways; nothing met: nothing was
-found where nothing is, which says little: ask for more pairs."""
+size. Right: so judged or the same bits as the first, and the same bits by other ways; nothing met: nothing
+was found where nothing is, which says little: ask for more pairs."""
 
 __all__ = ["Line", "Verified", "page", "present", "verify"]
 

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt
-from gpu_collide.cli import demo, devices, doctor, race, run, screen, verify
+from gpu_collide.cli import demo, devices, doctor, race, run, screen, study, verify
 from gpu_collide.cli.files import UserError
 from gpu_collide.cli.terminal import Terminal
 
@@ -50,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (demo, run, race, screen, devices, doctor, verify):
+    for module in (demo, run, race, screen, devices, doctor, verify, study):
         module.add_parser(commands)
     return parser
 
