@@ -21,6 +21,7 @@ def draw(done: Study) -> Any:
     """A matplotlib figure: above the median and 95th percentile of the error in time, below what is false or
     missed."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     shapes = list(dict.fromkeys(row["shape"] for row in done.rows))
     first = done.rows[0]
@@ -52,9 +53,12 @@ def draw(done: Study) -> Any:
         low.set(xlabel=f"microseconds a pair, {clock}", xscale="log")
         low.set_yscale("symlog", linthresh=1e-3)
         low.set_ylim(bottom=0)
+        low.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        low.xaxis.set_major_formatter("{x:g}")
+        low.xaxis.set_minor_formatter(NullFormatter())
         for axis in (top, low):
             axis.grid(True, which="major", alpha=0.3)
-    axes[0, 0].set_ylabel(f"error in time, steps (none is shown as {FLOOR:.0e})")
+    axes[0, 0].set_ylabel(f"error in time, steps (0: at {FLOOR:g})")
     axes[1, 0].set_ylabel("share of contacts")
     handles = [h for axis in axes[:, 0] for h in axis.get_legend_handles_labels()[0]]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8)

@@ -41,7 +41,7 @@ def draw_passage() -> Any:
     times = [0.0, *found.time.tolist(), 1.0]
     mesh = bodies.meshes[0]
     loops = np.split(np.asarray(mesh.face_vertices), np.asarray(mesh.face_start)[1:-1])
-    figure = plt.figure(figsize=(3.0 * len(times), 3.6), layout="constrained")
+    figure = plt.figure(figsize=(2.8 * len(times), 4.4), layout="constrained")
     for k, time in enumerate(times):
         axis: Any = figure.add_subplot(1, len(times), k + 1, projection="3d")
         place = along_screw(bodies.start, bodies.end, time)
@@ -54,8 +54,8 @@ def draw_passage() -> Any:
             axis.plot(*found.position[k - 1][:, None], "o", color="red", markersize=6, zorder=10)
         what = "start" if k == 0 else "end" if k == len(times) - 1 else f"contact {k}"
         axis.set_title(f"({'abcdefgh'[k]}) {what}, t = {time:.3f}", fontsize=9)
-        axis.set(xlim=(-2, 2), ylim=(-2, 2), zlim=(-3, 3))
-        axis.set_box_aspect((4, 4, 6), zoom=1.8)
+        axis.set(xlim=(-2, 2), ylim=(-2, 2), zlim=(-3.6, 3.6))
+        axis.set_box_aspect((4, 4, 7.2), zoom=1.15)
         axis.view_init(**CAMERA)
         axis.set_axis_off()
     figure.suptitle("A (blue) goes up and away through B, which stands: all proper contacts", fontsize=10)
