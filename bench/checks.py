@@ -6,13 +6,7 @@ import numpy as np
 
 import gpu_collide as gc
 from bench.settings import BenchError, Settings
-from gpu_collide.pipeline.tables import short_edges
-
-
-def contact_keys(contacts) -> np.ndarray:
-    """One integer row (pair, kind, feature_a, feature_b) per contact, (c, 4) int64."""
-    names = ("pair", "kind", "feature_a", "feature_b")
-    return np.stack([np.asarray(getattr(contacts, name)).astype(np.int64) for name in names], axis=1)
+from gpu_collide.study.accuracy import contact_keys, missed_share, nearest_meetings, rows_of
 
 
 def hit_share(contacts) -> float:
@@ -74,7 +68,7 @@ class ExactCheck:
         if self._reference is not None:
             found = contact_keys(contacts)[: contacts.contact_start[self.by_reference]]
             expected = contact_keys(self._reference)
-            if len(_rows(found) ^ _rows(expected)) > max(1, 0.002 * len(expected)):
+            if len(rows_of(found) ^ rows_of(expected)) > max(1, 0.002 * len(expected)):
                 raise BenchError(_difference("the reference", found, expected))
 
 
@@ -119,78 +113,12 @@ def compare_with_exact(approximate, everything, exact, *, pixel=None) -> dict[st
     }
 
 
-def pixel_side(bodies, pairs, resolution) -> float:
-    """Side of a pixel, world length: of the first pair, since the pairs of a scene are of one size here."""
-    return short_edges(bodies.meshes, *bodies.shape[pairs[:1]].T)[0] / resolution
-
-
-def missed_share(found, exact, pixel=None) -> float:
-    """Share of the feature pairs of `exact` that `found` lacks; with `pixel`, neighbours of theirs too."""
-    reported, keys = _rows(contact_keys(found)), contact_keys(exact)
-    lacking = np.array([tuple(key) not in reported for key in keys.tolist()], bool)
-    if pixel is not None:
-        lacking[lacking] = far_from(found, exact, 3.0 * pixel, lacking)
-    return len(_rows(keys[lacking])) / max(len(_rows(keys)), 1)
-
-
-def nearest_meetings(found, exact):
-    """Each found contact against the nearest exact meeting of the same features.
-
-    Features can meet more than once: of their exact meetings the nearest in time is taken.
-
-    Returns
-    -------
-    known : (n,) bool
-        Whether the features have an exact contact in the step.
-    time_error, place_error : (m,) float64
-        Of those that have: in steps, and as a world length.
-    """
-    truth = _where(exact)
-    times, places = np.asarray(found.time), np.asarray(found.position)
-    exact_times, exact_places = np.asarray(exact.time), np.asarray(exact.position)
-    known, apart, away = np.zeros(len(times), bool), [], []
-    for i, key in enumerate(contact_keys(found).tolist()):
-        candidates = truth.get(tuple(key))
-        if candidates is None:
-            continue
-        known[i] = True
-        j = candidates[int(np.argmin(np.abs(exact_times[candidates] - times[i])))]
-        apart.append(abs(exact_times[j] - times[i]))
-        away.append(float(np.linalg.norm(exact_places[j] - places[i])))
-    return known, np.array(apart), np.array(away)
-
-
-def far_from(found, exact, reach, chosen=slice(None)):
-    """Which chosen contacts of `exact` have no found one of their pair within `reach` on both bodies."""
-    pair = np.asarray(found.pair)
-    far = []
-    for i in np.arange(len(exact.pair))[chosen]:
-        rows = slice(*np.searchsorted(pair, [exact.pair[i], exact.pair[i] + 1]))
-        apart = [
-            np.linalg.norm(np.asarray(getattr(found, k))[rows] - np.asarray(getattr(exact, k))[i], axis=1)
-            for k in ("local_a", "local_b")
-        ]
-        far.append(np.maximum(*apart).min(initial=np.inf) > reach)
-    return np.array(far, bool)
-
-
 def _quantile(values, q):
     return float(np.quantile(values, q)) if len(values) else float("nan")
 
 
-def _rows(keys):
-    return {tuple(row) for row in keys.tolist()}
-
-
-def _where(contacts):
-    where: dict[tuple, list[int]] = {}
-    for i, key in enumerate(contact_keys(contacts).tolist()):
-        where.setdefault(tuple(key), []).append(i)
-    return where
-
-
 def _difference(other, found, expected):
-    only = sorted(_rows(found) ^ _rows(expected))
+    only = sorted(rows_of(found) ^ rows_of(expected))
     first = f"first at (pair, kind, feature_a, feature_b) = {only[0]}" if only else "other counts"
     return (
         f"the result differs from {other}: {len(found)} contacts against {len(expected)}, "

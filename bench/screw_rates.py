@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gpu_collide as gc
-from bench.checks import ExactCheck, compare_with_exact, hit_share, pixel_side
+from bench.checks import ExactCheck, compare_with_exact, hit_share
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
 from gpu_collide import scenes
+from gpu_collide.study.accuracy import pixel_side
 
 #: Rows per typical short edge: the paper's low, medium and high resolution.
 PAPER_RESOLUTIONS = (6.0, 12.0, 24.0)

@@ -10,6 +10,7 @@ from gpu_collide import (
 )
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.motion import chord_error
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import shapes
 from gpu_collide.geometry.files import load_mesh
@@ -32,8 +33,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Scene",
-    "Status",
-    "TrajectoryContacts", "baselines", "collide", "collide_trajectories", "devices", "find_pairs",
+    "Status", "TrajectoryContacts", "baselines", "chord_error", "collide", "collide_trajectories", "devices",
+    "find_pairs",
     "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
     "view",
 ]  # fmt: skip

@@ -19,6 +19,10 @@ __all__ = [
 ]
 
 
+#: Last words of what the machine lacks.
+DOCTOR = "`gpu-collide doctor` says what was found here, and what to install"
+
+
 class GpuCollideError(Exception):
     """Base class of every exception defined by gpu_collide."""
 
@@ -50,7 +54,7 @@ class MissingExtraError(GpuCollideError, ImportError):
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(
             f"{what} needs the package {package!r}, which is not installed. "
-            f"Install it with:  pip install 'gpu-collide[{extra}]'"
+            f"Install it with:  pip install 'gpu-collide[{extra}]'  ({DOCTOR})"
         )
         self.package = package
         self.extra = extra

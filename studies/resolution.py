@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import gpu_collide as gc
-from bench.checks import compare_with_exact, hit_share, pixel_side
+from bench.checks import compare_with_exact, hit_share
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure
 from gpu_collide import scenes
+from gpu_collide.study.accuracy import pixel_side
 
 NAME = "resolution"
 HELP = "false and missed contacts, errors and cost of pixels and segments over the resolution"

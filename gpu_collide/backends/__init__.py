@@ -12,6 +12,7 @@ from gpu_collide.backends import declarations
 from gpu_collide.backends.base import Backend, GpuUnusableError
 from gpu_collide.backends.fork import LostByFork, renew_after_fork
 from gpu_collide.errors import (
+    DOCTOR,
     BackendUnavailableError,
     KernelCompileError,
     PrecisionUnavailableError,
@@ -185,7 +186,7 @@ def get_backend(
                 _tell(reasons, candidate)
                 return opened
         reasons[candidate] = opened
-    raise BackendUnavailableError("; ".join(f"{k}: {v}" for k, v in reasons.items()))
+    raise BackendUnavailableError("; ".join(f"{k}: {v}" for k, v in reasons.items()) + f"\n{DOCTOR}")
 
 
 def _tell(reasons: dict, taken: str) -> None:
@@ -224,7 +225,7 @@ def _named(name: str) -> Backend:
     opened = _try(name)
     if isinstance(opened, Backend):
         return opened
-    raise BackendUnavailableError(f"backend {name!r} is not usable here: {opened}")
+    raise BackendUnavailableError(f"backend {name!r} is not usable here: {opened}\n{DOCTOR}")
 
 
 _warned = False
@@ -242,7 +243,7 @@ def _warn_once(reasons: dict) -> None:
     why = "; ".join(f"{name}: {str(error).splitlines()[0].split('; ')[0]}" for name, error in reasons.items())
     warnings.warn(
         f"gpu_collide runs its slow NumPy reference, for want of a compiler or an OpenCL device. To be fast, "
-        f"{cpu.INSTALL_HINT}, or {opencl.INSTALL_HINT}. ({why})",
+        f"{cpu.INSTALL_HINT}, or {opencl.INSTALL_HINT}. ({why}) {DOCTOR}",
         RuntimeWarning,
         stacklevel=4,  # the line that called collide
     )

@@ -33,7 +33,10 @@ try:
 except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["build_folders", "cache_dir", "cached", "digest", "private_file", "safe_by_name", "scratch_folder"]
+__all__ = [
+    "build_folders", "cache_dir", "cached", "digest", "folders", "private_file", "safe_by_name",
+    "scratch_folder",
+]  # fmt: skip
 
 _MARK = b"\ngpu_collide/sha256\n"
 _LARGEST = 1 << 30  # bytes of a cached file; what is larger is none of ours
@@ -219,13 +222,26 @@ def cache_dir() -> Path:
     user's own under the temporary directory, else a new temporary one for this process.
     """
     for path in _named_folders():
-        with contextlib.suppress(OSError), _Folder(path) as folder:
+        if not _refused(path) and safe_by_name(real := Path(os.path.realpath(path))):
+            return real
+    return _private_folder()
+
+
+def _refused(path: Path) -> str:
+    """Why a folder cannot be trusted or written to; empty if it can."""
+    try:
+        with _Folder(path) as folder:
             probe = f".probe-{uuid.uuid4().hex}"
             folder.write(probe, b"")
             folder.remove(probe)
-            if safe_by_name(folder.path):
-                return folder.path
-    return _private_folder()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def folders() -> list[tuple[Path, str]]:
+    """Where built kernels are kept, in the order in which that is tried, and why not; empty if they are."""
+    return [(path, _refused(path)) for path in _named_folders()]
 
 
 def safe_by_name(path: Path) -> bool:

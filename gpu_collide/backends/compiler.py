@@ -13,7 +13,7 @@ import tempfile
 import threading
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from gpu_collide.backends.cache import build_folders, scratch_folder
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["INSTALL_HINT", "Abort", "abort_by", "compile_shared", "extra_flags", "find_compiler"]
+__all__ = [
+    "INSTALL_HINT", "Abort", "Compiler", "abort_by", "compile_shared", "compilers", "extra_flags",
+    "find_compiler",
+]  # fmt: skip
 
 INSTALL_HINT = (
     "install a C compiler (Debian/Ubuntu: apt install gcc; macOS: xcode-select --install; "
@@ -46,21 +49,34 @@ def find_compiler() -> tuple[list[str], str]:
     return _find_compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
+class Compiler(NamedTuple):
+    """One that is looked for: how it is called, its command, its version text; and if that is empty, why."""
+
+    name: str
+    command: list[str]
+    version: str
+    why_not: str
+
+
+def compilers() -> Iterator[Compiler]:
+    """The C compilers that are looked for, in their order; each is run when it is its turn."""
+    if (cc := os.environ.get("CC", "")).strip():
+        yield Compiler(f"$CC={cc}", *_chosen(cc))
+    for name in ("cc", "gcc", "clang"):
+        yield Compiler(name, [name], *(_version([name]) if shutil.which(name) else ("", "is not there")))
+    command = [sys.executable, "-m", "ziglang", "cc"]
+    yield Compiler("ziglang", command, *(_version(command) if _has_ziglang() else ("", "is not installed")))
+
+
 @lru_cache(maxsize=8)
 def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
     why_not = ""
-    if cc.strip():
-        command, version, why = _chosen(cc)
-        if version:
-            return command, version
-        why_not = f"the C compiler that $CC names, {cc!r}, {why}"
-        warnings.warn(f"{why_not}; trying cc, gcc, clang and ziglang", RuntimeWarning, stacklevel=3)
-    for name in ("cc", "gcc", "clang"):
-        if shutil.which(name) and (version := _version([name])[0]):
-            return [name], version
-    command = [sys.executable, "-m", "ziglang", "cc"]
-    if _has_ziglang() and (version := _version(command)[0]):
-        return command, version
+    for found in compilers():
+        if found.version:
+            return found.command, found.version
+        if found.name.startswith("$CC"):
+            why_not = f"the C compiler that $CC names, {cc!r}, {found.why_not}"
+            warnings.warn(f"{why_not}; trying cc, gcc, clang and ziglang", RuntimeWarning, stacklevel=3)
     why_not = f" ({why_not})" if why_not else ""
     raise BackendUnavailableError(
         f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}{why_not}"

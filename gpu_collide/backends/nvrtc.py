@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["INSTALL_HINT", "build", "supported", "version"]
+__all__ = ["INSTALL_HINT", "build", "libraries", "supported", "version"]
 
 INSTALL_HINT = "pip install nvidia-cuda-nvrtc-cu12 (it comes with the extras cuda12 and cuda13)"
 
@@ -59,16 +60,23 @@ def _load_builtins(path: str) -> None:
             continue
 
 
-@lru_cache(maxsize=2)
-def _library(major: int | None = None) -> ctypes.CDLL:
+def libraries(major: int | None = None) -> Iterator[tuple[str, Any, str]]:
+    """Libraries that are looked for, in their order: path or name, the library, and if it is None, why."""
     for path in _candidates(major):
         try:
             _load_builtins(path)
             lib = ctypes.CDLL(path)
             lib.nvrtcGetErrorString.restype = ctypes.c_char_p
+            yield path, lib, ""
+        except (OSError, AttributeError) as error:
+            yield path, None, str(error)
+
+
+@lru_cache(maxsize=2)
+def _library(major: int | None = None) -> ctypes.CDLL:
+    for _, lib, _ in libraries(major):
+        if lib is not None:
             return lib
-        except (OSError, AttributeError):
-            continue
     raise BackendUnavailableError(f"NVRTC was not found; {INSTALL_HINT}")
 
 

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer, ShapeLike
     from gpu_collide.backends.declarations import Signature
 
-__all__ = ["ClBuffer", "INSTALL_HINT", "OpenclBackend", "list_devices"]
+__all__ = [
+    "ClBuffer",
+    "INSTALL_HINT",
+    "OpenclBackend",
+    "describe",
+    "find_platforms",
+    "list_devices",
+    "wanted",
+]
 
 INSTALL_HINT = (
     "pip install 'gpu-collide[opencl]' and the device's driver (for processors, Debian/Ubuntu: "
@@ -61,6 +69,34 @@ def _prepare_pocl() -> None:
     os.environ["POCL_CACHE_DIR"] = str(cache_dir() / "pocl")
 
 
+def find_platforms() -> list[tuple[Any, list, str]]:
+    """All OpenCL platforms, each with its devices, and if it has none, why.
+
+    Raises
+    ------
+    BackendUnavailableError
+        No PyOpenCL, or no platform.
+    """
+    cl = _pyopencl()
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error as error:  # PLATFORM_NOT_FOUND_KHR: the loader is there, a driver is not
+        raise BackendUnavailableError(f"no OpenCL platform ({error}); {INSTALL_HINT}") from None
+    found = []
+    for place in platforms:
+        try:
+            devices, why_not = place.get_devices(), ""
+        except cl.Error as error:  # a platform whose device is absent
+            devices, why_not = [], str(error)
+        found.append((place, devices, why_not))
+    return found
+
+
+def wanted(device: Any) -> bool:
+    """Whether ``GPU_COLLIDE_OPENCL_DEVICE`` leaves a device in."""
+    return os.environ.get("GPU_COLLIDE_OPENCL_DEVICE", "").lower() in describe(device).lower()
+
+
 def list_devices() -> list:
     """All OpenCL devices, GPUs first, those with float64 before those without.
 
@@ -71,23 +107,13 @@ def list_devices() -> list:
     BackendUnavailableError
         No PyOpenCL, no platform, or no device.
     """
-    cl = _pyopencl()
-    try:
-        platforms = cl.get_platforms()
-    except cl.Error as error:  # PLATFORM_NOT_FOUND_KHR: the loader is there, a driver is not
-        raise BackendUnavailableError(f"no OpenCL platform ({error}); {INSTALL_HINT}") from None
-    found = []
-    for place in platforms:
-        try:
-            found += place.get_devices()
-        except cl.Error:  # a platform whose device is absent
-            continue
-    wanted = os.environ.get("GPU_COLLIDE_OPENCL_DEVICE", "").lower()
-    found = [d for d in found if wanted in describe(d).lower()]
+    found = [device for _, devices, _ in find_platforms() for device in devices if wanted(device)]
     if not found:
-        named = f" named like GPU_COLLIDE_OPENCL_DEVICE={wanted!r}" if wanted else ""
+        name = os.environ.get("GPU_COLLIDE_OPENCL_DEVICE", "").lower()
+        named = f" named like GPU_COLLIDE_OPENCL_DEVICE={name!r}" if name else ""
         raise BackendUnavailableError(f"no OpenCL device{named}; {INSTALL_HINT}")
-    return sorted(found, key=lambda d: (not d.type & cl.device_type.GPU, not has_float64(d)))
+    gpu = _pyopencl().device_type.GPU
+    return sorted(found, key=lambda d: (not d.type & gpu, not has_float64(d)))
 
 
 def describe(device: Any) -> str:

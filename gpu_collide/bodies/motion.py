@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
 
-__all__ = ["PoseMotions"]
+__all__ = ["PoseMotions", "chord_error"]
 
 HALF_TURN = 1e-12  # cosine of half the turn below which it counts as half a revolution
 _COMPONENT = 1e-9  # of a unit axis that counts as none, where its sign is chosen
@@ -207,3 +207,42 @@ def _turn(first: Array, last: Array) -> tuple[Array, Array]:
     sign = np.where(lead[..., 0] != 0, lead[..., 0], np.where(lead[..., 1] != 0, lead[..., 1], lead[..., 2]))
     flip = (turn[..., 0] < HALF_TURN) & (sign < 0)
     return np.where(flip[..., None], -axis, axis), np.arctan2(sine, turn[..., 0])
+
+
+def chord_error(angle: ArrayLike) -> np.ndarray:
+    """How far a screw motion is estimated to be from what a body did: a share of the length of its path.
+
+    If one body stands and the other turns evenly about its own centre while that goes straight on, the screw
+    between its poses takes the centre along an arc instead. This is the height of the arc over its chord, as
+    a share of its length.
+
+    Parameters
+    ----------
+    angle : array_like of float
+        Relative turn of the step, radians, of either sign; at most a revolution.
+
+    Returns
+    -------
+    ndarray
+        ``(1 - cos(angle / 2)) / angle``, 0 where there is no turn; an eighth of small angles.
+
+    Raises
+    ------
+    ValueError
+        An angle that is not finite, or more than a revolution.
+
+    Notes
+    -----
+    Formula (5) of S. R. Buss, section 4.3. Its table has 0.173 for 60 degrees, where the formula gives 0.128.
+
+    Examples
+    --------
+    >>> import numpy as np, gpu_collide as gc
+    >>> gc.chord_error(np.radians([60, 45, 5])).round(3).tolist()
+    [0.128, 0.097, 0.011]
+    """
+    turn = np.abs(as_float_array(angle, "angle", shape=(...,)))
+    if not (turn <= 2.0 * np.pi).all():
+        raise ValueError("angle: expected finite radians, at most 2 pi; is it in degrees?")
+    # of small angles the cosine has lost what is asked for; its half-angle form has not
+    return 2.0 * np.sin(turn / 4.0) ** 2 / np.where(turn > 0.0, turn, 1.0)

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from gpu_collide.cli.options import add_output_options
+from gpu_collide.errors import DOCTOR
 
 if TYPE_CHECKING:
     from typing import Any
@@ -46,6 +47,8 @@ def list_devices(options: argparse.Namespace, terminal: Terminal) -> None:
     for device in devices:
         if device.why_not:
             terminal.say(f"{device.backend} is not usable: {device.why_not}")
+    if not all(device.usable for device in devices):
+        terminal.say(DOCTOR)
     wanted = os.environ.get("GPU_COLLIDE_BACKEND", "")
     if wanted:
         terminal.say(f'GPU_COLLIDE_BACKEND={wanted} narrows what "auto" takes')

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt
-from gpu_collide.cli import demo, devices, race, run, screen, view
+from gpu_collide.cli import demo, devices, doctor, race, run, screen, study, verify, view
 from gpu_collide.cli.files import UserError
 from gpu_collide.cli.terminal import Terminal
 
@@ -23,7 +23,8 @@ with which normal, and how properly the surfaces face each other.
 EPILOG = """\
 start here:
   gpu-collide demo                                      100,000 pairs of cars, a table and two pictures
-  gpu-collide devices                                   what this machine can compute on
+  gpu-collide doctor                                    what this machine has, and what to install
+  gpu-collide verify                                    whether all it computes on computes rightly
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz your own shapes and motions
   gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
   gpu-collide race --demo --picture track.png           a recorded race on its track
@@ -50,7 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (demo, run, race, view, screen, devices):
+    for module in (demo, run, race, view, screen, devices, doctor, verify, study):
         module.add_parser(commands)
     return parser
 
@@ -66,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 on success, 2 if the input cannot be used, 1 if the machine cannot do it, 130 on interruption.
+        0 on success, 2 if the input cannot be used, 1 if the machine cannot do it (or `doctor` or `verify`
+        found something wrong), 130 on interruption.
     """
     parser = build_parser()
     options = parser.parse_args(argv)
@@ -79,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             # The sentence alone: the line of code that warned is none of the user's.
             warnings.showwarning = lambda message, *_: terminal.warn(message)
-            options.action(options, terminal)
+            code = options.action(options, terminal)
     except KeyboardInterrupt:
         _interrupt.obey_now()
         terminal.error("interrupted")
@@ -91,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(options, terminal, error, 2)
     except (RuntimeError, OSError, ImportError, MemoryError) as error:
         return _fail(options, terminal, error, 1)
-    return 0
+    return code or 0
 
 
 def _fail(options: argparse.Namespace, terminal: Terminal, error: BaseException, code: int) -> int:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from bench.checks import missed_share, nearest_meetings, pixel_side
 from gpu_collide.scenes import random_impacts
+from gpu_collide.study.accuracy import missed_share, nearest_meetings, pixel_side
 from tests.acceptance import matrix
 
 N = 5000  # for shares below one in a hundred

@@ -39,7 +39,7 @@ def failure(capsys, *arguments):
     return code, capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [[], ["demo"], ["run"], ["screen"], ["devices"]])
+@pytest.mark.parametrize("command", [[], ["demo"], ["run"], ["screen"], ["devices"], ["doctor"], ["verify"]])
 def test_help_teaches(command, capsys):
     with pytest.raises(SystemExit) as stop:
         main([*command, "--help"])
@@ -77,6 +77,29 @@ def test_devices_tells_of_the_environment(capsys, monkeypatch):
     monkeypatch.setenv("GPU_COLLIDE_BACKEND", "nonsense")
     code, text = failure(capsys, "devices", "--plain")
     assert code == 2 and "GPU_COLLIDE_BACKEND" in text and "'nonsense'" in text
+
+
+@pytest.mark.backends("cpu")
+def test_verify_prints_a_page_and_writes_it(backend, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    chosen = ("--backend", "cpu", "--pairs", "6", "--family", "rays", "-o", page)
+    assert run_cli("verify", "--plain", *chosen) == 0
+    out = capsys.readouterr().out
+    assert "all right" in out and "rays" in out and "| rays | points | 6 |" in page.read_text()
+    code, text = failure(capsys, "verify", "--family", "cubes", "--backend", "cpu")
+    assert code == 2 and "family must be one of boxes" in text
+    code, text = failure(capsys, "verify", "-o", tmp_path / "no" / "page.md")
+    assert code == 2 and "no" in text
+
+
+@pytest.mark.backends("cpu")
+def test_verify_ends_with_1_where_something_is_wrong(backend, capsys, monkeypatch):
+    monkeypatch.setattr("gpu_collide.checks.verify.same_bits", lambda one, other: ["time"])
+    chosen = ("--backend", "cpu", "--pairs", "2", "--family", "rays", "--plain")
+    assert run_cli("verify", *chosen) == 1
+    out = capsys.readouterr().out
+    assert "WRONG: rays on cpu: with precision='double' other bits in time" in out
+    assert "--family rays --seed 0 --pairs 2 --backend cpu" in out, "how to repeat it"
 
 
 def test_warnings_are_sentences(capsys, monkeypatch):

@@ -1,5 +1,6 @@
 """The package as it is installed: light to import, complete, one version."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -94,3 +95,18 @@ def test_the_wheel_collides(wheel, tmp_path):
     where, toi = python(code, cwd=tmp_path).rsplit(maxsplit=1)
     assert Path(where).is_relative_to(tmp_path)
     assert float(toi) == pytest.approx(2 / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize("command", [["doctor", "--no-test", "--json"], ["verify", "--pairs", "4"]])
+def test_the_wheel_looks_after_itself(wheel, tmp_path, command):
+    """Nothing of the tests is needed: away from the sources, families and judges are there."""
+    if command[0] == "verify":
+        command = [*command, "--family", "rays", "--family", "boxes", "--backend", "cpu", "--plain"]
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    code = f"import sys; from gpu_collide.cli import main; sys.exit(main({command!r}))"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert str(tmp_path) in done.stdout or "all right" in done.stdout, done.stdout + done.stderr
+    assert "kernels" in done.stdout or done.returncode == 0

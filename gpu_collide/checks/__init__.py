@@ -1,0 +1,1 @@
+"""What this machine has to compute on (`doctor`), and whether what it computes is right (`verify`)."""

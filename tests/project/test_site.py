@@ -1,0 +1,62 @@
+"""The documentation: every code block runs as a reader copies it, and the site builds without a warning."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gpu_collide as gc
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "```python\n" in p.read_text(encoding="utf-8"))
+
+
+def test_there_are_pages_with_code():
+    assert len(PAGES) >= 10
+    assert not [
+        p for p in (ROOT / "docs").rglob("*.md") if re.search(r"^```py\b", p.read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT / "docs").as_posix())
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
+        exec(compile(code, page.name, "exec"), {})
+        assert capsys.readouterr().out.strip(), "a block shows something"
+
+
+def test_numbers_that_pages_say():
+    page = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+    for degrees in (60, 45, 30, 20, 10, 5):
+        value = float(gc.chord_error(degrees * 3.141592653589793 / 180))
+        assert f"| {degrees} | {value:.3f} |" in page
+
+
+def test_the_reference_has_every_public_name():
+    page = (ROOT / "docs" / "guide" / "api.md").read_text(encoding="utf-8")
+    named = {line.split(".")[-1] for line in page.splitlines() if line.startswith(":::")}
+    modules = {"shapes", "pluecker", "sweep", "baselines", "view"}
+    assert set(gc.__all__) - modules <= named
+    assert set(gc.pluecker.__all__) | set(gc.sweep.__all__) <= named
+    assert "baselines" not in named and "bisection" in named
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="needs the extra docs")
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path / "site")]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in (
+        "index.html",
+        "guide/quickstart/index.html",
+        "decisions/0016-a-threshold-is-a-filter/index.html",
+    ):
+        assert (tmp_path / "site" / name).is_file()
+    api = (tmp_path / "site" / "guide" / "api" / "index.html").read_text(encoding="utf-8")
+    assert "Parameters" in api and "min_properness" in api
