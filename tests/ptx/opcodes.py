@@ -60,6 +60,8 @@ def _floats() -> None:
         # ne is false if one is not a number; those that end in u are true then
         _rule(f"setp.ne.{t}", "pred", f"{t} {t}", "{0} < {1} || {0} > {1}")
         _rule(f"setp.neu.{t}", "pred", f"{t} {t}", "{0} != {1}")
+        _rule(f"setp.nan.{t}", "pred", f"{t} {t}", "{0} != {0} || {1} != {1}")
+        _rule(f"setp.num.{t}", "pred", f"{t} {t}", "{0} == {0} && {1} == {1}")
         for cmp, sign in (("equ", "=="), ("ltu", "<"), ("leu", "<="), ("gtu", ">"), ("geu", ">=")):
             unordered = "{0} != {0} || {1} != {1}"
             _rule(f"setp.{cmp}.{t}", "pred", f"{t} {t}", f"{{0}} {sign} {{1}} || {unordered}")
