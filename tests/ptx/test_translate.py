@@ -84,6 +84,8 @@ CASES = [  # opcode, operands as bits, result as bits
     ("setp.nan.f64", (NAN64, f64(1)), 1),
     ("setp.nan.f64", (f64(2), f64(1)), 0),
     ("setp.num.f32", (f32(2), NAN32), 0),
+    ("shf.l.wrap.b32", (0x80000001, 0x12345678, 4), 0x23456788),
+    ("shf.l.wrap.b32", (0x80000001, 0x12345678, 32), 0x12345678),
     ("setp.leu.f32", (NAN32, f32(1)), 1),
     ("setp.le.f32", (NAN32, f32(1)), 0),
     ("setp.eq.f64", (f64(0.0), f64(-0.0)), 1),
