@@ -30,6 +30,8 @@ def run(settings: Settings) -> None:
         n = settings.size(people)
         place, way = _crowd(np.random.default_rng(settings.seed), n)
         with _scene(settings, world) as scene:
+            for _ in range(60):
+                place = gc.sweep.slide(scene, place, RADII, 0 * way, gravity=FALL).position
             for what, speed in (("walk", 1.0), ("stand", 0.0)):
 
                 def step(scene=scene, place=place, way=speed * way):
@@ -66,7 +68,7 @@ def _scene(settings, world, **how):
 
 def _crowd(rng, n):
     angle = rng.uniform(0, 2 * np.pi, n)
-    place = np.c_[rng.uniform(-0.45, 0.45, (n, 2)) * SIDE, np.full(n, 1.0)]
+    place = np.c_[rng.uniform(-0.45, 0.45, (n, 2)) * SIDE, np.full(n, 2.5)]
     return place, 0.1 * np.c_[np.cos(angle), np.sin(angle), np.zeros(n)]
 
 

@@ -60,6 +60,8 @@ def _floats() -> None:
         # ne is false if one is not a number; those that end in u are true then
         _rule(f"setp.ne.{t}", "pred", f"{t} {t}", "{0} < {1} || {0} > {1}")
         _rule(f"setp.neu.{t}", "pred", f"{t} {t}", "{0} != {1}")
+        _rule(f"setp.nan.{t}", "pred", f"{t} {t}", "{0} != {0} || {1} != {1}")
+        _rule(f"setp.num.{t}", "pred", f"{t} {t}", "{0} == {0} && {1} == {1}")
         for cmp, sign in (("equ", "=="), ("ltu", "<"), ("leu", "<="), ("gtu", ">"), ("geu", ">=")):
             unordered = "{0} != {0} || {1} != {1}"
             _rule(f"setp.{cmp}.{t}", "pred", f"{t} {t}", f"{{0}} {sign} {{1}} || {unordered}")
@@ -110,6 +112,9 @@ def _integers() -> None:
                 _rule(f"mul.hi.{t}", t, f"{t} {t}", f"({product}) >> {bits}")
     _rule("bfi.b32", "u32", "u32 u32 u32 u32", "bfi_b32({0}, {1}, {2}, {3})")
     _rule("bfe.u32", "u32", "u32 u32 u32", "bfe_u32({0}, {1}, {2})")
+    # two words side by side, the second above: shifted left, the upper one of it
+    both = "((uint64_t){1} << 32 | (uint32_t){0})"
+    _rule("shf.l.wrap.b32", "u32", "u32 u32 u32", f"{both} << ({{2}} & 31) >> 32")
     _rule("popc.b32", "u32", "u32", "__builtin_popcount({0})")
     _rule("clz.b32", "u32", "u32", "{0} ? __builtin_clz({0}) : 32")
     whole = [f"{sign}{bits}" for bits in (8, 16, 32, 64) for sign in "us"]
