@@ -137,10 +137,10 @@ class Result:
         if dtype is None:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             dtype = _RECORDS[type(self)] = np.dtype(columns, align=True)
-        records = Rows(len(range(*rows.indices(self.__len__()))), dtype)
+        records = np.empty(len(range(*rows.indices(self.__len__()))), dtype)
         for name in self._rows:
             records[name] = as_numpy(getattr(self, name)[rows], name)
-        return records
+        return records.view(Rows)
 
     def _selected(self, rows: Array) -> Self:
         """The result with some of its rows, given by rising numbers."""

@@ -214,7 +214,7 @@ class TrajectoryContacts(Result):
         ValueError
             No parts, or one that begins before the one before it ends.
         """
-        if not isinstance(parts, Iterable):
+        if isinstance(parts, cls) or not isinstance(parts, Iterable):
             kind = type(parts).__name__
             hint = "; put it into a list" if isinstance(parts, cls) else ""
             raise TypeError(f"parts: expected a sequence of TrajectoryContacts, got a single {kind}{hint}")

@@ -18,7 +18,7 @@ LOST = still(BOX, None, [[np.nan, 0, 0]])
 @pytest.mark.parametrize(
     "wrong, kind, text",
     [
-        ({"meshes": "box"}, TypeError, "meshes: expected a Mesh"),
+        ({"meshes": 1.5}, TypeError, "meshes: expected a Mesh"),
         ({"meshes": [BOX, BOX]}, ValueError, "shape: expected"),
         ({"shape": [0, 0, 0]}, ValueError, "shape: expected one mesh index per pose, 2, got 3"),
         ({"shape": [0, 5]}, ValueError, "shape: expected indices"),

@@ -59,6 +59,12 @@ def wheel(tmp_path_factory):
     return next(out.glob("*.whl"))
 
 
+def test_the_wheel_holds_what_pages_are_made_of(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for name in ("page.html", "page.css", "motion.js", "scene.js", "draw.js", "panel.js"):
+        assert f"gpu_collide/view/page/{name}" in names
+
+
 def test_the_wheel_holds_the_kernels(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = [p for p in (ROOT / "kernels").rglob("*") if p.suffix in (".h", ".c")]
