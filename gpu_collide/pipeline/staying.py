@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_collide._validate import check_pairs
+from gpu_collide.backends import sources
 from gpu_collide.pipeline.arriving import Given, Inputs
 from gpu_collide.pipeline.chain import Chain
 from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
@@ -170,7 +171,8 @@ def _guess(work, rows):
 
 def _first(tables, prepared, rows):
     """What is guessed where nothing is known."""
-    whole = tables.counts[~prepared.near]
+    always = prepared.near & int(sources.constants()["GC_LOOK_NEAR"]) > 0
+    whole = tables.counts[~always]  # with some mesh they make a pair that looks at all of them
     largest = whole.max(axis=0) if len(whole) else np.zeros(3, np.int64)
     guess = dict(FIRST)
     if prepared.any_near:

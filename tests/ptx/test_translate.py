@@ -72,6 +72,8 @@ CASES = [  # opcode, operands as bits, result as bits
     ("shr.s32", (2**31, 40), 2**32 - 1),
     ("shl.b64", (1, 63), 2**63),
     ("bfi.b32", (0b101, 0xFFFFFFFF, 4, 3), 0xFFFFFFDF),
+    ("shf.l.wrap.b32", (0x80000001, 0x0000000F, 4), 0x000000F8),
+    ("shf.l.wrap.b32", (0x12345678, 0x9ABCDEF0, 32), 0x9ABCDEF0),
     ("min.s32", (2**32 - 1, 1), 2**32 - 1),
     ("max.u32", (2**32 - 1, 1), 2**32 - 1),
     ("not.b32", (0xF0F0F0F0,), 0x0F0F0F0F),
