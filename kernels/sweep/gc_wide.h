@@ -111,7 +111,7 @@ GC_FN int gc_wide_pile(GC_GLOBAL const int *kids, const gc_raster *times, int so
     while (some != 0) {
         int k = 31 - GC_LEADING_ZEROS((gc_uint)some), i = n, kid = kids[k];
         gc_raster t = times[k];
-        some &= ~(1 << k);
+        some ^= 1 << k;
         while (i > base && when[i - 1] < t) {
             when[i] = when[i - 1];
             stack[i] = stack[i - 1];
