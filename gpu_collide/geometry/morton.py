@@ -77,7 +77,8 @@ def spread(sides: Array, bits: int, cells: int) -> tuple[Array, Array]:
     """
     places: list[list[int]] = [[], [], []]  # of the bits of each axis, from the highest
     side, per_length = 0.5 * float(np.max(sides)), np.zeros(3)
-    most, made = cells.bit_length() - 1, 0
+    most: int = cells.bit_length() - 1
+    made = 0
     for _ in range(64):
         for k in np.flatnonzero(np.asarray(sides) > side):
             if made < bits and len(places[k]) < most:
@@ -87,8 +88,8 @@ def spread(sides: Array, bits: int, cells: int) -> tuple[Array, Array]:
     table = np.zeros((3, cells), np.int64)
     for row, own in zip(table, places, strict=True):
         cell = np.minimum(np.arange(cells), (1 << len(own)) - 1)
-        for k, place in enumerate(reversed(own)):
-            row |= (cell >> k & 1) << place
+        for bit, place in enumerate(reversed(own)):
+            row |= (cell >> bit & 1) << place
     return per_length, table.astype(np.int32)
 
 

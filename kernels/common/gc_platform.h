@@ -282,7 +282,13 @@ typedef float gc_raster;
 #define GC_LOCAL_ADD(p, v) atomic_add((p), (v))
 #else
 #define GC_LOCAL
-#define GC_LOCAL_ADD(p, v) ((*(p) += (v)) - (v))
+#define GC_LOCAL_ADD(p, v) gc_local_add_((p), (v))
+GC_FN int gc_local_add_(int *p, int v)
+{
+    int old = *p;
+    *p = old + v;
+    return old;
+}
 #endif
 
 /* Work on both bodies of a pair: every other work-item of a group takes the second one,

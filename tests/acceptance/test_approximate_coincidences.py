@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from bench.checks import far_from
 from gpu_collide.scenes import random_impacts
+from gpu_collide.study.accuracy import far_from
 from tests.acceptance import matrix
 from tests.support.axis_scenes import aimed
 

@@ -15,6 +15,9 @@ _HEADER = """
 #undef GC_GROUP_SIZE
 #undef GC_BARRIER
 #undef GC_GROUP_ADD
+#undef GC_GROUP_OR
+#undef GC_LOCAL
+#undef GC_LOCAL_ADD
 #undef GC_SERIAL
 #undef GC_ITEM_LO
 #undef GC_ITEM_HI
@@ -47,6 +50,11 @@ static void gc_barrier_(void)
 #define GC_GROUP_SIZE LANES
 #define GC_BARRIER() gc_barrier_()
 #define GC_GROUP_ADD(p, v) GC_ATOMIC_ADD((p), (v))
+#define GC_GROUP_OR(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
+/* one for all lanes, and so for all groups, which is why one group is at work at a time */
+#define GC_LOCAL static
+#define GC_LOCAL_ADD(p, v) GC_ATOMIC_ADD((p), (v))
+static pthread_mutex_t gc_one_group_ = PTHREAD_MUTEX_INITIALIZER;
 #define GC_ITEM_LO(n) (GC_GROUP_ID * GC_GROUP_SIZE + GC_LOCAL_ID)
 #define GC_ITEM_HI(n) (n)
 #define GC_ITEM_STEP(n) (GC_NUM_GROUPS * GC_GROUP_SIZE)
@@ -79,12 +87,14 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
         pthread_t thread[LANES];
         gc_seat_ seat[LANES];
         gc_meeting_ meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+        pthread_mutex_lock(&gc_one_group_);
         for (i = 0; i < LANES; ++i) {
             gc_seat_ s = {args, &meeting, g, n, i};
             seat[i] = s;
             if (pthread_create(&thread[i], 0, gc_lane_NAME_, &seat[i])) __builtin_abort();
         }
         for (i = 0; i < LANES; ++i) pthread_join(thread[i], 0);
+        pthread_mutex_unlock(&gc_one_group_);
         ++ran;
     }
     return ran > 0 && __atomic_add_fetch(&job[1], ran, __ATOMIC_ACQ_REL) == n;

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from bench.checks import far_from
 from gpu_collide.pipeline.tables import short_edges
+from gpu_collide.study.accuracy import far_from
 from tests import oracle
 from tests.oracle import scenes
 from tests.support.reference import collide_reference

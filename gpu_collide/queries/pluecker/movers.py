@@ -67,10 +67,10 @@ def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodie
         standing = bodies.start.valid[body]
         leave, valid = leave[rows], valid[rows] & standing
         shape, position, quat = shape[rows], position[rows], quat[rows]
-        meets = np.zeros(len(rows), np.int32), *np.full((2, len(rows)), -1, np.int32)
+        rank, (group, mask) = np.zeros(len(rows), np.int32), np.full((2, len(rows)), -1, np.int32)
     else:
-        meets = _meetings(in_world, leave, rules)
-    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, *meets, valid,
+        rank, group, mask = _meetings(in_world, leave, rules)
+    return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, rank, group, mask, valid,
                   np.zeros(len(rows)), np.zeros(len(rows)))  # fmt: skip
 
 

@@ -105,7 +105,8 @@ class Reference:
 
 def _obstacles(world, movers, i, here):
     """Bodies that mover i may meet, as seen from where it is, joined as far as they may be."""
-    bodies, groups = world.bodies, {}
+    bodies = world.bodies
+    groups: dict = {}
     among = np.arange(len(bodies)) if movers.body[i] < 0 else movers.body[i : i + 1]
     if movers.body[i] < 0:
         mine = (np.repeat(getattr(movers, name)[i], len(among)) for name in ("rank", "group", "mask", "own"))
