@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gpu_collide._options import Options
 from gpu_collide.reference.bvh.b06_gather import joined
 from tests.bvh import _near
 from tests.bvh._near_launch import TABLES, Near, Parts
@@ -61,7 +62,7 @@ def test_groups_that_share_an_entry(backend):
 
 def check(near):
     """Items of all pairs against patches listed by a launch of b05 of its own; how many lack a patch."""
-    listed = near.features()
+    listed = near.features(min_properness=Options().min_properness)  # that of the items
     items = near.items()
     be = near.backend
     rows = be.to_host(items.buffer).reshape(-1, 3)
