@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.hits import Feature
-from gpu_collide.results.result import Kind, Status
-from gpu_collide.results.trace import Touch
+from gpu_collide.results.words import Feature, Kind, Status, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array
-    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __all__ = ["Encounters", "encounters_of"]
 
@@ -118,7 +117,7 @@ class Encounters(Result):
         return "\n".join(lines)
 
 
-def encounters_of(found: TrajectoryContacts) -> Encounters:
+def encounters_of(found: Any) -> Encounters:
     """`Encounters` of the contacts along trajectories."""
     pairs, counts = found.pairs, np.diff(found.contact_start)
     # Rows in which the two are together: with a contact, or in each other when the step begins.
@@ -139,7 +138,7 @@ def encounters_of(found: TrajectoryContacts) -> Encounters:
     return _made(found, rows, encounter, began_inside[with_contacts])
 
 
-def _made(found: TrajectoryContacts, rows: Array, encounter: Array, inside: Array) -> Encounters:
+def _made(found: Any, rows: Array, encounter: Array, inside: Array) -> Encounters:
     """Encounters of contacts `rows`, in order of `encounter` and time; `inside`: overlapping at the start."""
     count = len(inside)
     first = np.searchsorted(encounter, np.arange(count))

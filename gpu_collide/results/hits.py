@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gpu_collide.results.faults import hits_faults
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.words import Feature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Feature", "Hits"]
-
-
-class Feature(enum.IntEnum):
-    """What of an obstacle is touched."""
-
-    NONE = 0  #: nothing
-    FACE = 1
-    EDGE = 2
-    VERTEX = 3
 
 
 _ROWS: dict[str, Field] = {

@@ -16,6 +16,7 @@ from gpu_collide.results.faults import normal_faults
 from gpu_collide.results.npz import read_result, save_name, write_result
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.rows import Rows, chosen, one_row, starts_of
+from gpu_collide.results.words import Kind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -26,24 +27,6 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike
 
 __all__ = ["Field", "FileFormat", "Kind", "Result", "Status", "counted", "overlap_words", "whole_number"]
-
-
-class Status(enum.IntEnum):
-    """Outcome of a pair."""
-
-    MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
-    HIT = 1  #: at least one reported contact
-    INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
-    INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
-    UNRESOLVED = 4  #: a cap was hit, what was found is kept; or a motion beyond all digits, without contacts
-
-
-class Kind(enum.IntEnum):
-    """Which features meet."""
-
-    FV = 0  #: a face of A and a vertex of B
-    VF = 1  #: a vertex of A and a face of B
-    EE = 2  #: an edge of A and an edge of B
 
 
 _RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a row

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_numpy
+from gpu_collide.results.columns import Column
+from gpu_collide.results.tables import text_of
+from gpu_collide.results.words import Kind
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,10 +35,6 @@ class Rows(np.ndarray):
     def __repr__(self) -> str:
         if not self.dtype.names or self.ndim != 1:
             return repr(self.view(np.ndarray))
-        from gpu_collide.results.columns import Column
-        from gpu_collide.results.result import Kind
-        from gpu_collide.results.tables import text_of
-
         count = f"{len(self)} {'contact' if len(self) == 1 else 'contacts'}"
         columns = []
         for name in SHOWN:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike
-    from gpu_collide.results.result import Result
 
 __all__ = [
     "TABLE_SUFFIXES",
@@ -35,7 +34,7 @@ TABLE_SUFFIXES = (".csv", ".json", ".parquet")
 
 
 def columns_of(
-    result: Result, table: str | None = None, world: ArrayLike | None = None
+    result: Any, table: str | None = None, world: ArrayLike | None = None
 ) -> list[tuple[str, Column, Array]]:
     """Columns of a table of a result.
 
@@ -99,7 +98,7 @@ def _units(columns: Iterable[tuple[str, Column, Array]]) -> dict[str, str]:
     return {name: column.unit for name, column, _ in columns if column.unit}
 
 
-def to_pandas(result: Result, table: str | None = None, world: ArrayLike | None = None) -> Any:
+def to_pandas(result: Any, table: str | None = None, world: ArrayLike | None = None) -> Any:
     """A ``pandas.DataFrame``; units are in its ``attrs["units"]``, by column."""
     try:
         import pandas
@@ -120,7 +119,7 @@ def to_pandas(result: Result, table: str | None = None, world: ArrayLike | None 
     return frame
 
 
-def to_arrow(result: Result, table: str | None = None, world: ArrayLike | None = None) -> Any:
+def to_arrow(result: Any, table: str | None = None, world: ArrayLike | None = None) -> Any:
     """A ``pyarrow.Table``; each field's metadata have its ``unit`` and what it ``says``."""
     try:
         import pyarrow
@@ -151,7 +150,7 @@ def check_suffix(path: str) -> bool:
     return suffix in TABLE_SUFFIXES
 
 
-def write(result: Result, path: str, table: str | None = None, world: ArrayLike | None = None) -> None:
+def write(result: Any, path: str, table: str | None = None, world: ArrayLike | None = None) -> None:
     """Write a table to a file, of the type that its suffix says."""
     check_suffix(path)
     suffix = os.path.splitext(path)[1].lower()
@@ -220,7 +219,7 @@ def text_of(columns: Sequence[tuple[str, Column, Array]], rows: int = 20) -> str
     return "\n".join(lines + ([f"... {count - rows:,} more"] if count > rows else []))
 
 
-def html_of(result: Result, rows: int = 10) -> str:
+def html_of(result: Any, rows: int = 10) -> str:
     """What notebooks show: the words of ``repr``, and the first rows of the first table."""
     text = f"<pre>{html.escape(repr(result))}</pre>"
     columns = columns_of(result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,20 +10,12 @@ import numpy as np
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.results.faults import touch_faults, trace_faults
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.words import Touch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Touch", "TouchPoints", "Trace"]
-
-
-class Touch(enum.IntEnum):
-    """Which features touch, the mover's first."""
-
-    NONE = 0  #: nothing is touched
-    VF = 1  #: a vertex of the mover and a face of the obstacle
-    FV = 2  #: a face of the mover and a vertex of the obstacle
-    EE = 3  #: an edge of each
 
 
 _PER_MOVER: dict[str, Field] = {
