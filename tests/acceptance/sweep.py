@@ -376,7 +376,11 @@ def lies(p, feature, place, den, m, along=False):
             continue
         sides = p.ahead(t, place, den), p.ahead(t, p.c, 1)
         least = 4 * margin if along else -margin  # on the border of what is in front either may be told
-        if (sides[0] * sides[1] <= 0) if p.two_sided else (min(sides) < least):
+        if p.two_sided:  # on neither side, exactly within it, is in front as well
+            beyond = sides[0] * sides[1] < 0 or (along and sides[0] * sides[1] == 0)
+        else:
+            beyond = min(sides) < least
+        if beyond:
             continue
         near = p.near(face, place, den)
         reach = p.r - (4 * m if along else m)

@@ -110,3 +110,13 @@ def test_the_reference_stops_at_the_same_slopes():
         # 7e-14 at most seen
         np.testing.assert_allclose(found.time, truth.time, atol=1e-11)
         assert (truth.time[truth.hit] > 0).sum() > 5
+
+
+def test_a_centre_within_a_sheet_is_in_front_of_it(backend):
+    """It leaves by the front and is held by the back (`sweep_report --seed 31 --family touching`)."""
+    sheet = still(tiles(4), [0, 0, 0])
+    start, radius = [[-1, 1, 0], [-1, -1.75, 0], [0.5, 0.25, 0]], [3.0, 1.0, 0.5]
+    for rise in (1.0, -1.0):
+        way = [[1, -1, rise], [2, 3, rise], [0, 0, rise]]
+        found = gc.sweep.spheres(start, way, radius, sheet, two_sided=True, backend=backend.kind)
+        assert found.hit.tolist() == [rise < 0] * 3 and (found.time == (1.0 if rise > 0 else 0.0)).all()
