@@ -137,8 +137,13 @@
 #endif
 /* sweep: a way that leads towards a feature by less than so many roundings of its length goes along it */
 #define GC_SWEEP_ALONG GC_R(4.0)
-/* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through */
+/* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through; in float32 as few
+ * as the slacks allow, since places are off by as much as such a sphere */
+#if GC_PRECISION == 2
+#define GC_SWEEP_THIN GC_R(256.0)
+#else
 #define GC_SWEEP_THIN GC_R(4096.0)
+#endif
 /* sweep: spheres up to so many slacks are points: what they do at edges and vertices is below rounding, and faces are closed */
 #define GC_SWEEP_POINT GC_R(4.0)
 /* characters: a velocity that leads into a plane by less than so many roundings of its length does not */

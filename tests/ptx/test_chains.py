@@ -120,7 +120,7 @@ def test_what_overflows_comes_again(cuda, monkeypatch, tiny):
 
 
 def test_large_meshes_beside_small_ones(cuda):
-    """By themselves only pairs with a large and far wider mesh look at near faces: two lots for the screen."""
+    """Only pairs with a large and far wider mesh take near faces by themselves: two lots for the screen."""
     meshes = (gc.shapes.torus(4.0, 1.6, 40, 27), gc.shapes.box(), gc.shapes.box((0.5, 0.8, 0.3)))
     assert len(meshes[0].face_planes) > 1024
     position, quat, shape, pairs = numbers(24, 3, meshes=meshes)
