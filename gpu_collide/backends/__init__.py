@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpu_collide._calls import warn_caller
 from gpu_collide.backends import declarations
 from gpu_collide.backends.base import Backend, GpuUnusableError
 from gpu_collide.backends.fork import LostByFork, renew_after_fork
@@ -199,7 +199,7 @@ def _tell(reasons: dict, taken: str) -> None:
         if (gpu or isinstance(error, LostByFork)) and name not in _told:
             _told.add(name)
             why = f"the GPU is not used: {error}" if gpu else str(error)
-            warnings.warn(f"{why}; {taken!r} is taken now", RuntimeWarning, stacklevel=4)
+            warn_caller(f"{why}; {taken!r} is taken now")
 
 
 def _builds(opened: Backend, precision: str | None, programs: tuple[str, ...]) -> Backend | Exception:
@@ -241,11 +241,9 @@ def _warn_once(reasons: dict) -> None:
 
     # Up to the first semicolon: after it stands what to install, which the sentence says by itself.
     why = "; ".join(f"{name}: {str(error).splitlines()[0].split('; ')[0]}" for name, error in reasons.items())
-    warnings.warn(
+    warn_caller(
         f"gpu_collide runs its slow NumPy reference, for want of a compiler or an OpenCL device. To be fast, "
-        f"{cpu.INSTALL_HINT}, or {opencl.INSTALL_HINT}. ({why}) {DOCTOR}",
-        RuntimeWarning,
-        stacklevel=4,  # the line that called collide
+        f"{cpu.INSTALL_HINT}, or {opencl.INSTALL_HINT}. ({why}) {DOCTOR}"
     )
 
 

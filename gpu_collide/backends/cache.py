@@ -18,9 +18,10 @@ import stat
 import tempfile
 import time
 import uuid
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gpu_collide._calls import warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -187,11 +188,7 @@ class _Folder:
 def _warn(text: str) -> None:
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(
-            f"{text}; chmod 700 it if it is yours, or set GPU_COLLIDE_CACHE to a folder of your own",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        warn_caller(f"{text}; chmod 700 it if it is yours, or set GPU_COLLIDE_CACHE to a folder of your own")
 
 
 def _private_folder() -> Path:

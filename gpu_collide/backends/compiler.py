@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
+from gpu_collide._calls import warn_caller
 from gpu_collide.backends.cache import build_folders, scratch_folder
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
@@ -76,7 +76,7 @@ def _find_compiler(cc: str, _path: str) -> tuple[list[str], str]:
             return found.command, found.version
         if found.name.startswith("$CC"):
             why_not = f"the C compiler that $CC names, {cc!r}, {found.why_not}"
-            warnings.warn(f"{why_not}; trying cc, gcc, clang and ziglang", RuntimeWarning, stacklevel=3)
+            warn_caller(f"{why_not}; trying cc, gcc, clang and ziglang")
     why_not = f" ({why_not})" if why_not else ""
     raise BackendUnavailableError(
         f"no C compiler found ($CC, cc, gcc, clang, ziglang); {INSTALL_HINT}{why_not}"

@@ -311,7 +311,8 @@ class OpenclBackend(Backend):
     def _room(self, nbytes: int) -> int:
         """Bytes that another buffer of about this size may take."""
         if nbytes < _LARGE:
-            return nbytes
+            # its own few bytes are no matter; but a driver that gets no memory ends the process
+            return nbytes if not self._on_host or process_memory_free() > _SPARE else 0
         room = self._device_memory - self._held()
         if self._on_host:
             room = min(room, process_memory_free() - _SPARE, host_memory_free() - _SPARE)

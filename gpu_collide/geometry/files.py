@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import warn_caller
 from gpu_collide._validate import check_choice, check_positive
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.geometry.mesh import Mesh
@@ -116,11 +116,9 @@ def load_mesh(
     except ValueError as error:
         raise ValueError(f"path: no usable mesh in {path!r}: {error}") from error
     if "looks inside out" in mesh.report:
-        warnings.warn(
+        warn_caller(
             f"{path}: the mesh looks inside out, so that nothing touches it from outside: its faces are seen "
-            "clockwise from there. Remedy: mesh.flip()",
-            RuntimeWarning,
-            stacklevel=2,
+            "clockwise from there. Remedy: mesh.flip()"
         )
     return mesh
 

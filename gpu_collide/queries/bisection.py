@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import check_pairs, check_positive, read_only
 from gpu_collide.backends import get_backend
@@ -75,6 +76,7 @@ class BisectionResult:
         return "\n".join([*lines, "  made by   " + ", ".join(made)] if made else lines)
 
 
+@within_memory
 def bisection(
     bodies: Bodies,
     pairs: ArrayLike,

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.staying import Given
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "answer_pairs", "check_given", "collide", "refuse_rules"]
 
 
+@within_memory
 def collide(
     bodies: Bodies,
     pairs: ArrayLike | None = None,
@@ -255,14 +256,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     progress : callable, optional
     """
     options = engine.options
-    try:
-        found = engine.collide(bodies, pairs, progress)
-    except MemoryError as error:
-        if isinstance(error, MemoryLimitError):
-            raise
-        raise MemoryLimitError(
-            f"this machine has no memory left ({error}); hand over the pairs a share at a time"
-        ) from error
+    found = engine.collide(bodies, pairs, progress)
     info = found.info  # of a result that nobody else has yet
     info.update(options.for_info())
     if not isinstance(pairs, (np.ndarray, Given)):
@@ -292,4 +286,4 @@ def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     if not all_true(valid):
         invalid = np.unique(pairs[~valid[pairs]])
         fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"
-        warn_of_invalid(bodies, invalid, fate, stacklevel=5)
+        warn_of_invalid(bodies, invalid, fate)

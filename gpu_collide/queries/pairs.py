@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import warn_caller, within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
@@ -51,6 +51,7 @@ MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that we
 _BLOCK = 1 << 24  # pairs filled at a time
 
 
+@within_memory
 def find_pairs(
     bodies: Bodies,
     *,
@@ -221,6 +222,7 @@ class BroadPhase:
         tree = ", tree refitted" if report.refitted else ""
         return f"{made}, last step: {report.pairs} of {how_many(report.possible, 'pair')}{tree})"
 
+    @within_memory
     def find_pairs(self, bodies: Bodies) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
         check_bodies(bodies)
@@ -296,13 +298,11 @@ def open_search(engine: Any, bodies: Bodies, rules: Rules, tree: Any = None) -> 
         )
     warn_of_invalid(bodies, found.report.invalid_bodies)
     if found.total > MANY_PAIRS:
-        warnings.warn(
+        warn_caller(
             f"the broad phase found {found.total} pairs of {rules.n} bodies, which are now looked at block "
             f"by block: that takes long, and their result at least {25 * found.total} bytes. If so many are "
             "not meant, part the bodies by world, group and mask, or take shorter steps; if they are, "
-            "find_pairs finds them to be handed over a share at a time",
-            RuntimeWarning,
-            stacklevel=3,
+            "find_pairs finds them to be handed over a share at a time"
         )
     return found
 
@@ -337,7 +337,6 @@ def warn_of_invalid(
     bodies: Bodies,
     invalid: Array,
     fate: tuple[str, str] = ("is in no pair", "are in no pair"),
-    stacklevel: int = 4,
 ) -> None:
     """Warn once of bodies whose poses are none: which, what becomes of one or of many, and why the first
     is."""
@@ -348,9 +347,7 @@ def warn_of_invalid(
             for name in ("start", "end")
             if (reason := what_is_wrong(getattr(bodies, name), first)) is not None
         )
-        warnings.warn(
+        warn_caller(
             f"{how_many(len(invalid), 'body has', 'bodies have')} an invalid pose and "
-            f"{fate[len(invalid) > 1]}, first: {first_few(invalid)} (body {first} at its {name}: {reason})",
-            RuntimeWarning,
-            stacklevel=stacklevel,
+            f"{fate[len(invalid) > 1]}, first: {first_few(invalid)} (body {first} at its {name}: {reason})"
         )

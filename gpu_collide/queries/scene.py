@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
 from gpu_collide.backends import get_backend
@@ -170,6 +171,7 @@ class Scene:
                 self._resident.forget()
 
     # -- poses -----------------------------------------------------------------------------------------------
+    @within_memory
     def update(
         self, poses: Poses | Sequence[ArrayLike], end: Poses | Sequence[ArrayLike] | None = None
     ) -> None:
@@ -192,6 +194,7 @@ class Scene:
             self._check_open()
             self._bodies = self._made = self._made.moved(start, stop)
 
+    @within_memory
     def step(self, poses: Poses | Sequence[ArrayLike]) -> None:
         """The next step: the end of the last one is its start, and `poses` are its end.
 
@@ -220,6 +223,7 @@ class Scene:
         return poses
 
     # -- questions -------------------------------------------------------------------------------------------
+    @within_memory
     def find_pairs(self, *, broad_phase: BroadPhaseName = "hierarchy") -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step, as `gpu_collide.find_pairs` has them.
 
@@ -244,9 +248,10 @@ class Scene:
             with self._work:
                 pairs, self._report = all_pairs(engine, bodies, self._rules, self._kept, self._held())
             invalid = self._report.invalid_bodies
-        warn_of_invalid(bodies, invalid, stacklevel=3)
+        warn_of_invalid(bodies, invalid)
         return pairs
 
+    @within_memory
     def collide(
         self,
         pairs: ArrayLike | None = None,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import warn_caller, within_memory
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
@@ -155,6 +155,7 @@ class Sweep:
         self.progress = once_each(self.progress)
         self.doubted = False
 
+    @within_memory
     def batch(self, first: int, window: Any) -> TrajectoryContacts:
         """`TrajectoryContacts` of the steps from frame `first` on."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
@@ -194,7 +195,7 @@ class Sweep:
             extent = float((np.linalg.norm(middle - center, axis=1) + size).max())
         doubt = scale_doubt(radius, position, extent)
         if doubt is not None:
-            warnings.warn(doubt, RuntimeWarning, stacklevel=2)
+            warn_caller(doubt)
 
     def _progress_within(self, first: int, steps: int) -> Any:
         if self.progress is None:

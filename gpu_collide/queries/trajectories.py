@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import (
     as_float_array,
@@ -86,6 +87,7 @@ def collide_trajectories(
 ) -> Iterator[TrajectoryContacts]: ...
 
 
+@within_memory
 def collide_trajectories(
     meshes: Mesh | Sequence[Mesh],
     shape: ArrayLike | None,

@@ -16,38 +16,66 @@ HUNGRY = """
 import resource, sys
 import numpy as np
 import gpu_collide as gc
-from gpu_collide.backends import get_backend
-name, spare = sys.argv[1], int(sys.argv[2]) << 20
+name, spares = sys.argv[1], [float(text) for text in sys.argv[2:]]
 r = np.random.default_rng(1)
 n = 200
 quat = r.normal(size=(2, n, 4)); quat /= np.linalg.norm(quat, axis=2)[..., None]
 start, end = (gc.Poses.from_quat_wxyz(r.normal(size=(n, 3)), q) for q in quat)
-bodies = gc.Bodies(gc.shapes.box(), None, start, end)
-pairs = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int32)[:20_000]
-gc.collide(bodies, pairs[:100], backend=name)
-size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (size + spare, resource.RLIM_INFINITY))
-try:
-    found = gc.collide(bodies, pairs, backend=name)
-    print("found", len(found))
-except gc.errors.MemoryLimitError as error:
-    print("raised", error)
-resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print("then", len(gc.collide(bodies, pairs[:100], backend=name)) > 0)
+bodies, world = gc.Bodies(gc.shapes.box(), None, start, end), gc.Bodies(gc.shapes.box(), None, start, start)
+pairs = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int32)
+at, way = r.normal(size=(2, 20_000, 3))
+ask = {
+    "collide": lambda k: gc.collide(bodies, pairs[:k], backend=name),
+    "find_pairs": lambda k: gc.find_pairs(bodies, backend=name),
+    "rays": lambda k: gc.sweep.rays(at[:k], way[:k], world, backend=name).time,
+    "slide": lambda k: gc.sweep.slide(world, at[:k], [0.1, 0.1, 0.1], way[:k], backend=name).position,
+    "translate": lambda k: gc.pluecker.translate(at[:k], world, way[:k], backend=name).fraction,
+}
+for call in ask.values():
+    call(50)
+for spare in spares:
+    for verb, call in ask.items():
+        size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + int(spare * 2**20), resource.RLIM_INFINITY))
+        try:
+            call(20_000)
+            said = "found"
+        except gc.errors.MemoryLimitError as error:
+            said = f"raised {error}"
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        print(spare, verb, said, "then", len(call(50)) > 0, flush=True)
 """
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
-@pytest.mark.parametrize("spare", [20, pytest.param(60, marks=pytest.mark.slow), 160])
-@pytest.mark.backends("cpu", "opencl")  # a driver of a GPU maps more than any such limit
-def test_process_that_may_not_grow(backend, spare):
-    """PoCL allocated at first use, and ended the process by an assertion when that was refused."""
+def _in_little(backend, *spares, check="1"):
+    """Lines of a process that asks every verb while it may grow by each of `spares` MiB."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "GPU_COLLIDE_THREADS": "2"}
-    command = [sys.executable, "-c", HUNGRY, backend.name, str(spare)]
+    env["GPU_COLLIDE_CHECK"] = check
+    command = [sys.executable, "-c", HUNGRY, backend.name, *map(str, spares)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    assert done.returncode == 0 and lines[-1] == "then True", done.stdout + done.stderr
-    assert lines[0].startswith(("found", "raised"))
+    assert len(lines) == 5 * len(spares)
+    assert all(line.endswith("then True") for line in lines)
+    return lines
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
+@pytest.mark.backends("cpu", "opencl")  # a driver of a GPU maps more than any such limit
+def test_process_that_may_not_grow(backend):
+    """PoCL allocated at first use, and ended the process by an assertion when that was refused; and what
+    checks results raised NumPy's own error."""
+    lines = _in_little(backend, 0, 1, 5, 20, 160)
+    assert all(" found " in line for line in lines[-5:])  # there is room
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
+@pytest.mark.parametrize("check", ["0", "1"])
+@pytest.mark.backends("cpu", "opencl")
+def test_process_that_may_hardly_grow(backend, check):
+    _in_little(backend, *np.arange(0.0, 40.0, 0.5), check=check)
 
 
 def test_refused_buffers_make_smaller_pieces(backend, monkeypatch):

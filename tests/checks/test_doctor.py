@@ -126,7 +126,7 @@ def test_what_is_broken_is_to_be_mended(finding, said):
     "finding",
     [
         Finding("OpenCL", "device", "rejected", "GPU_COLLIDE_OPENCL_DEVICE leaves it out"),
-        Finding("cache of kernels", "/root/.cache", "rejected", "Permission denied"),
+        Finding("cache of kernels", "/home/me/.cache", "rejected", "Permission denied"),
         Finding("C compiler", "clang", "rejected", "does not run"),
         Finding("backend", "cuda", "absent", "CuPy is not importable"),
     ],

@@ -219,7 +219,5 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
             f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
         )
     bodies = world if world.start is world.end else world.moved(world.start, world.start)
-    warn_of_invalid(
-        bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"), stacklevel=6
-    )
+    warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"))
     yield bodies, check_rules(len(bodies)), None

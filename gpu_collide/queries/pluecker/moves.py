@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import within_memory
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
@@ -30,6 +31,7 @@ __all__ = ["contacts", "move", "rotate", "translate"]
 STOPS = 1 / 16
 
 
+@within_memory
 def translate(
     movers: Bodies | ArrayLike,
     world: Scene | Bodies,
@@ -126,6 +128,7 @@ def translate(
     )
 
 
+@within_memory
 def rotate(
     movers: Bodies | ArrayLike,
     world: Scene | Bodies,
@@ -198,6 +201,7 @@ def rotate(
     )
 
 
+@within_memory
 def move(
     movers: Bodies,
     world: Scene | Bodies,
@@ -273,6 +277,7 @@ def move(
     )
 
 
+@within_memory
 def contacts(
     movers: Bodies | ArrayLike,
     world: Scene | Bodies,

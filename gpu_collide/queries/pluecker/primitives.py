@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.pipeline.primitives import PROGRAM, Primitives
@@ -23,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@within_memory
 def line(
     a: ArrayLike, b: ArrayLike, *, precision: Precision = "mixed", backend: BackendName = "auto"
 ) -> FloatArray:
@@ -68,6 +70,7 @@ def line(
     return _engine(options).line(points["a"], points["b"])
 
 
+@within_memory
 def side(
     p: ArrayLike, q: ArrayLike, *, precision: Precision = "mixed", backend: BackendName = "auto"
 ) -> FloatArray:
@@ -114,6 +117,7 @@ def side(
     return _engine(options).side(lines["p"], lines["q"])
 
 
+@within_memory
 def vertex_polygon_translation(
     vertex: ArrayLike,
     vector: ArrayLike,
@@ -180,6 +184,7 @@ def vertex_polygon_translation(
     )
 
 
+@within_memory
 def vertex_polygon_rotation(
     vertex: ArrayLike,
     angle: ArrayLike,
@@ -249,6 +254,7 @@ def vertex_polygon_rotation(
     )  # fmt: skip
 
 
+@within_memory
 def edge_edge_translation(
     edge: ArrayLike,
     vector: ArrayLike,
@@ -315,6 +321,7 @@ def edge_edge_translation(
     )  # fmt: skip
 
 
+@within_memory
 def edge_edge_rotation(
     edge: ArrayLike,
     angle: ArrayLike,

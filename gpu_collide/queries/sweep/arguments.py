@@ -181,7 +181,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
             f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
         )
     invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
-    warn_of_invalid(world, invalid, ("is not there", "are not there"), stacklevel=6)
+    warn_of_invalid(world, invalid, ("is not there", "are not there"))
     yield world, None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_collide._calls import within_memory
 from gpu_collide.queries.sweep.arguments import answer, cluster_casts, ellipsoid_casts, sphere_casts
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["clusters", "ellipsoids", "rays", "spheres"]
 
 
+@within_memory
 def rays(
     start: ArrayLike,
     path: ArrayLike,
@@ -103,6 +105,7 @@ def rays(
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
+@within_memory
 def spheres(
     start: ArrayLike,
     path: ArrayLike,
@@ -163,6 +166,7 @@ def spheres(
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
+@within_memory
 def ellipsoids(
     start: ArrayLike,
     path: ArrayLike,
@@ -226,6 +230,7 @@ def ellipsoids(
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
+@within_memory
 def clusters(
     clusters: Cluster | tuple[Sequence[Cluster], ArrayLike],
     start: ArrayLike,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gpu_collide._calls import within_memory
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
@@ -42,6 +43,7 @@ SKIN = 1e-3
 MOST_SLIDES = 64
 
 
+@within_memory
 def planes(
     world: Scene | Bodies,
     position: ArrayLike,
@@ -117,6 +119,7 @@ def planes(
     return Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
 
 
+@within_memory
 def clip(
     velocity: ArrayLike,
     normal: ArrayLike,
@@ -193,6 +196,7 @@ def clip(
     return Clipped(status=status.astype(np.uint8), velocity=found, bent=bent, info=engine.about())
 
 
+@within_memory
 def slide(
     world: Scene | Bodies,
     position: ArrayLike,
