@@ -22,8 +22,8 @@ n = 200
 quat = r.normal(size=(2, n, 4)); quat /= np.linalg.norm(quat, axis=2)[..., None]
 start, end = (gc.Poses.from_quat_wxyz(r.normal(size=(n, 3)), q) for q in quat)
 bodies, world = gc.Bodies(gc.shapes.box(), None, start, end), gc.Bodies(gc.shapes.box(), None, start, start)
-pairs = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int32)
-at, way = r.normal(size=(2, 20_000, 3))
+pairs = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int32)[:8_000]
+at, way = r.normal(size=(2, 8_000, 3))
 ask = {
     "collide": lambda k: gc.collide(bodies, pairs[:k], backend=name),
     "find_pairs": lambda k: gc.find_pairs(bodies, backend=name),
@@ -38,7 +38,7 @@ for spare in spares:
         size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + int(spare * 2**20), resource.RLIM_INFINITY))
         try:
-            call(20_000)
+            call(8_000)
             said = "found"
         except gc.errors.MemoryLimitError as error:
             said = f"raised {error}"
