@@ -50,7 +50,8 @@ GC_FN int gc_rest_along(const gc_lens *v, gc_vec x, gc_vec y, gc_vec at)
 }
 
 /* How does the centre `at`, so far ahead of the face whose corners are from `corner` to `last`, lie on it or on what is beyond
- * another of its sides? Not at all if it is over it and approaches it. */
+ * another of its sides? Not at all if it is over it, by more than rounding, and approaches it. (Where sides meet at a right
+ * angle, the foot comes onto the face at the moment at which it comes alongside the next side: that is the face's touch.) */
 GC_FN int gc_rest_on(
     const gc_course *w,
     const gc_ground *g,
@@ -67,8 +68,8 @@ GC_FN int gc_rest_on(
     if (ahead < GC_R(0.0)) nearer = -nearer;
     if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_REST_SUNK;
     for (int j = corner; j < last; ++j) {
-        gc_vec y = gc_ground_corner(w, g, j), side = gc_cross(n, gc_lens_vector(v, gc_sub(y, x)));
-        if (gc_dot(side, gc_sub(at, gc_lens_point(v, x))) < GC_R(0.0)) return GC_REST_SUNK;
+        gc_vec y = gc_ground_corner(w, g, j);
+        if (!gc_rest_over(v, n, x, y, at)) return GC_REST_SUNK;
         x = y;
     }
     return GC_REST_NOT;

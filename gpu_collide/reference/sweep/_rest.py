@@ -23,10 +23,10 @@ def over_side(centre, a, b, normal):
 
 
 def _over_sides(centre, corners, normal):
-    """Centres over a face."""
+    """Centres over a face, by more than rounding: who comes onto it just then is not over it yet."""
     inside = np.ones(len(centre), bool)
     for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        inside &= dot(cross(normal, b - a), centre - a) >= 0.0
+        inside &= over_side(centre, a, b, normal)
     return inside
 
 
