@@ -305,6 +305,18 @@ class Run:
         """`launch` with a group for each of `n` items."""
         self._launch(self.backend.launch_groups, name, n, bound, args)
 
+    def launch_small(self, name, n, /, *bound, **args):
+        """`launch_each` with groups of the backend's smaller size, which `grid_of_small` tells."""
+        self._launch(self._small_groups, name, n, bound, args)
+
+    def _small_groups(self, kernel, n, /, **args):
+        self.backend.launch_groups(kernel, n, self.backend.small_group_size, **args)
+
+    def grid_of_small(self, n):
+        """Groups, and work-items a group, of `launch_small`."""
+        groups, size, _ = self.backend.grid_of_groups(n, self.backend.small_group_size)
+        return groups, size
+
     def launch_groups(self, name, groups, /, *bound, **args):
         """`launch` with so many groups, each with scratch of its own."""
         self._launch(self.backend.launch, name, groups, bound, args)
