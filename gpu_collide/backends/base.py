@@ -82,7 +82,8 @@ class Backend(Buffers):
         Work-items a group: for kernels of one group per item (pair), and for kernels of one work-item per
         item.
     small_group_size : int or None
-        `group_size` where an item is little work for so many; None: the same.
+        `group_size` where an item is little work for so many (a pair of small meshes, a mover); None: the
+        same.
     serial_groups : bool
         A group is one work-item, and the kernels are built for that; `launch` refuses other sizes.
     max_buffer : int
@@ -218,9 +219,9 @@ class Backend(Buffers):
         if groups:
             self._launch(kernel, groups, size, values, parts, args)
 
-    def launch_groups(self, kernel: Kernel, n: int, /, **args: Any) -> None:
+    def launch_groups(self, kernel: Kernel, n: int, group_size: int | None = None, /, **args: Any) -> None:
         """`launch` a kernel of one group per item (``GC_GROUP_LO``), in as many groups as suit `n`."""
-        groups, size, parts = self.grid_of_groups(n)
+        groups, size, parts = self.grid_of_groups(n, group_size)
         values = self._values(kernel, args)
         if groups:
             self._launch(kernel, groups, size, values, parts, args)
@@ -270,10 +271,11 @@ class Backend(Buffers):
         groups = -(-n // (size if size > 1 else SERIAL_ITEMS))
         return min(groups, self.max_groups), size, -(-n // PART_ITEMS)
 
-    def grid_of_groups(self, n: int) -> tuple[int, int, int]:
+    def grid_of_groups(self, n: int, group_size: int | None = None) -> tuple[int, int, int]:
         """Groups, work-items a group and parts of a launch with a group for each of `n` items."""
         n = _not_negative(n)
-        return min(n, self.max_groups), self.group_size, n
+        groups, size = self.grid(min(n, self.max_groups), group_size)
+        return groups, size, n
 
     def _values(self, kernel: Kernel, args: dict) -> list:
         """What was passed, checked, in declared order: buffers in the backend's form, Python numbers."""

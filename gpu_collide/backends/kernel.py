@@ -151,10 +151,10 @@ class Bound(ABC):
         if groups:
             self._run(groups, size, parts, new)
 
-    def launch_groups(self, n: int, /, **numbers: Any) -> None:
+    def launch_groups(self, n: int, group_size: int | None = None, /, **numbers: Any) -> None:
         """`Backend.launch_groups`, with the arguments that were bound."""
         new = self._kernel.checked(numbers) if numbers else None
-        groups, size, parts = self._backend.grid_of_groups(n)
+        groups, size, parts = self._backend.grid_of_groups(n, group_size)
         if groups:
             self._run(groups, size, parts, new)
 

@@ -196,7 +196,8 @@ class OpenclBackend(Backend):
         Default: the first of `list_devices` that passes `self_test`.
     group_size : int, optional
         Work-items a group. Default: 1 on a processor, where a group is one thread's work and the kernels are
-        built without barriers (``GC_SERIAL_GROUPS``); on a GPU 64, or 128 for one work-item per item.
+        built without barriers (``GC_SERIAL_GROUPS``); on a GPU 64, 32 where an item is little work, or 128
+        for one work-item per item.
 
     Raises
     ------
@@ -242,6 +243,7 @@ class OpenclBackend(Backend):
         self.group_size = min(size, largest)
         self.item_group_size = min(self._wanted_size or (1 if self._on_host else 128), largest)
         self.serial_groups = self.group_size == 1
+        self.small_group_size = None if self.serial_groups else min(self._wanted_size or 32, size, largest)
         self.max_groups = device.max_compute_units * 16
 
     @property

@@ -10,6 +10,7 @@ import weakref
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.bodies import quaternion
 from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.geometry import morton
 from gpu_collide.pipeline.poses import NAMES, pose_arrays
@@ -42,7 +43,7 @@ class Levels:
         self.total = sum(self.counts)
 
 
-def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
+def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1, centres=None):
     """Order in which boxes become leaves, by rank and then along a Morton curve, and the curve's middle.
 
     Parameters
@@ -51,6 +52,9 @@ def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
         Least and greatest coordinates.
     ranks : buffer of int32, (n,), optional
         Segment of each box, ``0 .. n_ranks - 1``; boxes of one segment become neighbours.
+    centres : (k, 3) float64, optional
+        About where some of the boxes are, for the curve's cube. Default: a sample of them, for which the host
+        waits.
 
     Returns
     -------
@@ -60,7 +64,8 @@ def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
     """
     real = next(arg.dtype for arg in module["b02_keys"].args if arg.name == "origin_x")
     bits = min(21, (63 - max(n_ranks - 1, 0).bit_length()) // 3)
-    origin, side = _cube(backend, module, boxes, n, bits, real)
+    centres = _sample(backend, module, boxes, n, real) if centres is None else centres
+    origin, side = morton.cube(centres, bits, real)
     keys = backend.empty(n, np.int64)
     backend.launch_items(
         module["b02_keys"], n, n=n, bits=bits, ranked=int(ranks is not None), origin_x=origin[0],
@@ -70,12 +75,12 @@ def leaf_order(backend, module, boxes, n, ranks=None, n_ranks=1):
     return backend.argsort(keys), origin + 0.5 * side
 
 
-def _cube(backend, module, boxes, n, bits, real):
-    """Lower corner and side of the cube that the codes divide."""
+def _sample(backend, module, boxes, n, real):
+    """Centres of boxes here and there."""
     k = min(n, morton.SAMPLE)
     centres = backend.empty(3 * k, real)
     backend.launch_items(module["b02_sample"], k, n_sample=k, n=n, boxes_in=boxes, centres_out=centres)
-    return morton.cube(backend.to_host(centres).reshape(k, 3).astype(np.float64), bits, real)
+    return backend.to_host(centres).reshape(k, 3).astype(np.float64)
 
 
 def tree_constants(precision):
@@ -102,8 +107,8 @@ class BodyTree:
     ----------
     n : int
         Leaves.
-    order_host : (n,) int32
-        Body of each leaf: by world (those in every world first), then along a Morton curve.
+    order, order_host : buffer and (n,) int32
+        Body of each leaf.
     segments : buffer of int32
         First leaf of each world's rank.
     leaves, leaf_ints, nodes : buffers
@@ -133,7 +138,7 @@ class BodyTree:
         """
         tree = cls(run, rules)
         tree.look(bodies)
-        tree._sort(*tree.bound(bodies, placed))
+        tree._sort(bodies, *tree.bound(bodies, placed))
         tree._bodies = weakref.ref(bodies)
         return tree
 
@@ -212,10 +217,10 @@ class BodyTree:
             placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
-        run.launch("b01_bodies", n, placed, n=n, bounds_out=bounds, boxes_out=boxes)
+        run.launch_noted("b01_bodies", n, placed, n=n, bounds_out=bounds, boxes_out=boxes)
         return bounds, boxes
 
-    def _sort(self, bounds, boxes):
+    def _sort(self, bodies, bounds, boxes):
         """Stage b02, and what of b03 stays the same in a refit."""
         ranks, n_ranks = self.rules.ranks()
         self.ranks = np.ones(self.n_bodies, np.int32) if ranks is None else ranks
@@ -226,10 +231,34 @@ class BodyTree:
         run = self.run
         args = {"ranks": None if ranks is None else run.to_device(ranks), "n_ranks": n_ranks}
         module = run.backend.module("bvh", run.precision)
+        if run.backend.kind == "cuda":  # nothing is waited for
+            args["centres"] = self._centres(bodies)
         order, centre = leaf_order(run.backend, module, boxes, self.n_bodies, **args)
-        self.order_host = run.backend.to_host(order)[: self.n]
-        self.order, self.origin = run.to_device(self.order_host), centre.astype(run.real).astype(np.float64)
+        self.origin = centre.astype(run.real).astype(np.float64)
+        if run.backend.kind == "cuda":
+            self.order, self._order_host = order[: self.n], None
+        else:
+            self._order_host = run.backend.to_host(order)[: self.n]
+            self.order = run.to_device(self._order_host)
         self._fill(bounds, boxes)
+
+    def _centres(self, bodies):
+        """About where the boxes of some bodies have their centres, (k, 3) float64, counted from `shift`: half
+        way between where the middle of the mesh starts and ends."""
+        some = np.flatnonzero(self.valid)
+        some = some[morton.sample(len(some))]
+        middle, found = mesh_bounds(bodies.meshes)[bodies.shape[some], :3], np.zeros((len(some), 3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for poses in (bodies.start, bodies.end):
+                found += 0.5 * (poses.position[some] + quaternion.rotate(poses.unit_wxyz[some], middle))
+            return found - self.shift
+
+    @property
+    def order_host(self):
+        """Body of each leaf, (n,) int32: by world (those in every world first), then along a Morton curve."""
+        if self._order_host is None:
+            self._order_host = self.run.backend.to_host(self.order)
+        return self._order_host
 
     def _fill(self, bounds, boxes):
         """Stage b03: leaves and nodes."""
@@ -245,9 +274,9 @@ class BodyTree:
         }
         rank = self.buffer("rank", self.n_bodies, np.int32)
         run.backend.write(rank, 2 * self.ranks + self.still)
-        run.launch("b03_bodies", n, bits, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
-                   rank_in=rank, leaves_out=self.leaves, leaf_ints_out=self.leaf_ints)  # fmt: skip
-        run.launch(
+        run.launch_noted("b03_bodies", n, bits, n=n, order_in=self.order, bounds_in=bounds, boxes_in=boxes,
+                         rank_in=rank, leaves_out=self.leaves, leaf_ints_out=self.leaf_ints)  # fmt: skip
+        run.launch_noted(
             "b03_body_nodes", at.counts[0], self.origin_args(), n_nodes=at.counts[0], n=n,
             leaves_in=self.leaves, leaf_ints_in=self.leaf_ints, nodes_out=self.nodes,
         )  # fmt: skip

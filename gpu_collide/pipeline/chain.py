@@ -32,13 +32,12 @@ class Chain(Joining):
         Items of the screen, that of a pair with the pair's number, and the numbers of all pairs.
     room : dict of str to int
         What there is room for: ``candidates``, ``hits`` (entries); ``reals``, ``ints`` (scratch of a group of
-        the screen), ``groups`` of it; ``planes``: groups of the filter ``plane``, 0: it is left out. With
-        `near` as well ``patches`` and those of `JOINED` (entries), ``nodes`` (scratch of a group of b05),
-        ``node_groups``.
+        the screen), ``groups`` of it; ``planes``: groups of the filter ``plane``, 0: it is left out. Where
+        pairs may look at near faces as well ``patches`` and those of `JOINED` (entries), ``nodes`` (scratch
+        of a group of b05), ``node_groups``.
+    lots : gpu_collide.pipeline.lots.Lots
     first : int
         Number of the first pair among all.
-    near : buffer, optional
-        Which meshes make a pair look at near faces only; None: none of them.
 
     Attributes
     ----------
@@ -49,9 +48,9 @@ class Chain(Joining):
         What s08 wrote: of each pair, where its contacts begin, and they.
     """
 
-    def __init__(self, run, options, tables, n, buffers, items, todo, room, first=0, near=None):
+    def __init__(self, run, options, tables, n, buffers, items, todo, room, lots, first=0):
         self.run, self.options, self.tables, self.room = run, options, tables, room
-        self.n, self.most, self.first, self.buffers, self.near = n, n, first, buffers, near
+        self.n, self.most, self.first, self.buffers, self.lots = n, n, first, buffers, lots
         self.nbytes, self.zeros, self.blanks = 0, [], []
         buffers["screw_in"] = buffers["screw_out"] = self._empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real)
         buffers["state_in"] = buffers["state_out"] = self._empty(n, np.int32)
@@ -72,7 +71,7 @@ class Chain(Joining):
         """What a run has to be asked for at its end: buffers of numbers by the names of these, as `told`
         takes them."""
         found = {("reals", "ints"): self.need, ("candidates",): self.n_candidates, ("hits",): self.n_hits}
-        return found if self.near is None else found | self._told()
+        return found | self._told() if self.lots.near else found
 
     def lacking(self, counts):
         """What the last run had too little room for, by name, with how much it takes, from what it `told`."""

@@ -211,7 +211,8 @@ class _Kept(Stages):
         self.steps, self.left = [], {}
         self._launch("s01_screw", self.n, most)
         todo, n_todo = self._filter(self._given(np.arange(self.most), np.int32))
-        self._screen(groups, (todo, n_todo, self.items, self.tables.screen, None))
+        size = self._group_size(self.tables.counts)
+        self._screen(groups, (todo, n_todo, self.items, self.tables.screen, size))
         if self.options.check_start:
             self._overlap(todo, n_todo)
         self._solve()

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.sequence import Scan
+from gpu_collide.pipeline.lots import KINDS
 from gpu_collide.pipeline.stages import Stages
 
 __all__ = ["JOINED", "Joining", "node_bytes"]
@@ -29,8 +30,8 @@ class Joining(Stages):
 
     Attributes
     ----------
-    near : buffer or None
-        Which meshes make a pair look at near faces only, (meshes,) uint8.
+    lots : gpu_collide.pipeline.lots.Lots
+        Which pairs are for which screen.
     n_near, need_nodes, n_listed, joined : buffers
         Pairs that look at near faces; nodes that would have been needed; rows of the list of patches; sums of
         what joined meshes have.
@@ -38,20 +39,28 @@ class Joining(Stages):
         To be filled with 0 and -1 before a run.
     """
 
-    near: Any
+    lots: Any
     zeros: list
     blanks: list
 
     def _lots(self, todo, n_todo, items):
         """What the screen works on, for `_screen`."""
-        if self.near is None:
-            return [(todo, n_todo, items, self.tables.screen, self._group_size(self.tables.counts))]
-        close, whole = self._empty(self.most, np.uint8), self._empty(self.most, np.uint8)
-        self._launch("g05_near", n_todo, self.most, todo_in=todo, items_in=items, near_in=self.near,
-                     near_out=close, whole_out=whole)  # fmt: skip
-        whole, n_whole = self._select(todo, whole, n_todo)
-        close, self.n_near = self._select(todo, close, n_todo)
-        return [(whole, n_whole, items, self.tables.screen, None), self._joined(*self._ordered(close))]
+        lots, screen = self.lots, self.tables.screen
+        if len(lots.kinds) == 1 and not lots.near:
+            return [(todo, n_todo, items, screen, self._group_size(self.tables.counts))]
+        flags = {kind: self._empty(self.most, np.uint8) for kind in KINDS}
+        told = {f"{kind}_out": made for kind, made in flags.items()}
+        self._launch("g05_near", n_todo, self.most, todo_in=todo, items_in=items, near_in=lots.near_flags,
+                     small_in=lots.small_flags, **told)  # fmt: skip
+        chosen = {kind: self._select(todo, flags[kind], n_todo) for kind in KINDS if kind in lots.kinds}
+        found = [
+            (*chosen[kind], items, screen, self.run.backend.small_group_size if kind == "small" else None)
+            for kind in ("small", "whole") if kind in chosen
+        ]  # fmt: skip
+        if lots.near:
+            close, self.n_near = chosen["near"]
+            found.append(self._joined(*self._ordered(close)))
+        return found
 
     def _told(self):
         """What a run has to be asked for at its end, by name, for `told`."""
@@ -61,7 +70,7 @@ class Joining(Stages):
     def told(self, counts):
         """`counts` by name, where sums of what joined meshes have are no longer sums of all before."""
         before = 0
-        for name in ("pairs near", *JOINED) if self.near is not None else ():
+        for name in ("pairs near", *JOINED) if self.lots.near else ():
             counts[name], before = counts[name] - before, counts[name]
         return counts
 

@@ -21,6 +21,8 @@ FIRST_STEP = 64  # bodies that ask first if the pairs may be too many
 SAMPLE, OUTLIERS = 128, 8  # bodies whose rows say how many pairs are likely, and how many long ones do not
 FAR_TOO_MANY = 8  # by so much that must be above what there is room for, to stop before it is filled
 WORN = 1.5  # a refitted tree that takes so many times the tests of a new one is built anew in the next step
+AHEAD_TESTS = 1 << 31  # where looking means to wait: so many tests are launched before anybody looks
+BUILDS = ("b01_bodies", "b03_bodies", "b03_body_nodes", "b03_body_level")
 LONGEST = 8192  # partners of one body beyond which its row is made by all work-items together
 
 
@@ -82,26 +84,36 @@ class Search:
         tests = be.fill(t.buffer("tests", max(t.n, 1), np.int32), 0)
         self._bound["kept_in"] = kept = t.buffer("kept", max(t.n_bodies, 1) * t.keep, np.int32)
         first, step = 0, t.n if most is None else FIRST_STEP
+        if be.kind == "cuda":  # to look costs more than so many tests
+            step = max(step, AHEAD_TESTS // max(t.n, 1))
         if most is not None and before is not None and before <= most // FAR_TOO_MANY:
             step = max(step, t.n // FAR_TOO_MANY)  # few look first, and then all others
-        self.starts = np.zeros(t.n_bodies + 1, np.int64)
+        self.starts, tested = np.zeros(t.n_bodies + 1, np.int64), np.zeros(0, np.int32)
         while first < t.n and not (most is not None and self.total > most):
             step = min(step, t.n - first)
-            run.launch("b04_count", step, self._bound, n_askers=step, first=first, kept_out=kept,
-                       counts_out=counts, tests_out=tests)  # fmt: skip
+            run.launch_noted("b04_count", step, self._bound, n_askers=step, first=first, kept_out=kept,
+                             counts_out=counts, tests_out=tests)  # fmt: skip
             first, step = first + step, 2 * step if before is None else t.n
             self._bound["starts_in"] = be.exclusive_scan(counts)
-            self.starts = be.to_host(self._bound["starts_in"])
+            self.starts, tested = be.to_hosts([self._bound["starts_in"], tests])
             if most is not None and first < t.n and self.total * t.n > FAR_TOO_MANY * most * first:
                 self.likely = self._sample()
                 if self.likely > FAR_TOO_MANY * most:
                     break
         self.complete = first >= t.n
         self.likely = None if self.complete else max(self._sample(), self.total)
-        self.report.tests = int(be.to_host(tests).sum(dtype=np.int64))
+        self.report.tests = int(tested.sum(dtype=np.int64))
         self.report.pairs = self.total
         self.report.seconds_search += time.perf_counter() - begun
+        self._part(run.settle())
         return self
+
+    def _part(self, took):
+        """Say of the seconds that were waited for here which were spent on the tree; `took`: by stage."""
+        tree = sum(seconds for stage, seconds in took.items() if stage in BUILDS)
+        tree = min(tree, self.report.seconds_search)
+        self.report.seconds_build += tree
+        self.report.seconds_search -= tree
 
     def blocks(self, limit, stay=False):
         """Yield the pairs in lexicographic order, as (p, 2) int32 arrays of at most `limit` rows; to `stay`,
@@ -130,15 +142,17 @@ class Search:
         t, run, be = self.tree, self.tree.run, self.tree.run.backend
         base, total = int(self.starts[first]), int(self.starts[end] - self.starts[first])
         pairs = be.empty(2 * total, np.int32)
-        order = t.order_host
-        inside = slice(None) if first == 0 and end == t.n_bodies else (order >= first) & (order < end)
-        askers = np.arange(t.n, dtype=np.int32)[inside]
-        run.launch("b04_fill", len(askers), self._bound, n_askers=len(askers), longest=LONGEST, base=base,
-                   askers_in=run.to_device(askers), pairs_out=pairs)  # fmt: skip
+        askers = np.arange(t.n, dtype=np.int32)
+        if total < self.total:  # else those outside have no pairs
+            askers = askers[(t.order_host >= first) & (t.order_host < end)]
+        launch = run.launch_ahead if stay else run.launch_noted
+        launch("b04_fill", len(askers), self._bound, n_askers=len(askers), longest=LONGEST, base=base,
+               askers_in=run.to_device(askers), pairs_out=pairs)  # fmt: skip
         long = first + np.flatnonzero(np.diff(self.starts[first : end + 1]) > LONGEST)
         if stay and not len(long):
             return pairs.reshape(-1, 2)
         pairs = be.to_host(pairs).reshape(-1, 2)
+        run.settle()
         for body in long:
             pairs[self.starts[body] - base : self.starts[body + 1] - base] = self.row(int(body))
         return pairs

@@ -1,7 +1,8 @@
 """Movers in a still world (stages p02 to p04): what is launched, and with which buffers.
 
-A work-group has a mover, or a pair of a mover and a body, and finds its own way through the trees. All parts
-of a motion are launched one after the other; nothing comes to the host in between.
+A work-group has a mover, and finds its own way through the trees. It is one of the backend's smaller groups:
+all its work-items go the whole way, and at most places there is little to share out. All parts of a motion
+are launched one after the other; nothing comes to the host in between.
 """
 
 from __future__ import annotations
@@ -51,15 +52,15 @@ class _Launch:
 
     def translate(self, way):
         """Stage p02."""
-        self.run.launch_each("p02_translate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
-                             way_in=self.run.to_device(way, self.run.real))  # fmt: skip
+        self.run.launch_small("p02_translate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
+                              way_in=self.run.to_device(way, self.run.real))  # fmt: skip
 
     def rotate(self, turn, part, movers, shift):
         """Stage p03, of those that turn."""
         run = self.run
         axis = run.to_device(turn.axis[part], run.real)
         ints = mover_ints(movers, part, turn.turns)
-        run.launch_each(
+        run.launch_small(
             "p03_rotate", self.n, *self.bound, n_movers=self.n, n_kept=self.kept,
             about_itself=int(turn.pivot is None), mover_in=run.to_device(ints), axis_in=axis,
             pivot_in=axis if turn.pivot is None else run.to_device(turn.pivot[part] - shift, run.real),
@@ -201,8 +202,9 @@ class Pluecker:
                 be.empty(capacity * POINT_REAL.stride, run.real),
             )
             count = be.zeros(1, np.int32)
-            run.launch_each("p04_contacts", n, *bound, n_movers=n, n_kept=kept, capacity=capacity,
-                            distance_in=near, points_out=ints, places_out=reals, count_out=count)  # fmt: skip
+            run.launch_small("p04_contacts", n, *bound, n_movers=n, n_kept=kept, capacity=capacity,
+                             distance_in=near, points_out=ints, places_out=reals,
+                             count_out=count)  # fmt: skip
             return int(be.to_host(count)[0]), (ints, reals)
 
         each = POINT.stride * 4 + POINT_REAL.stride * run.real.itemsize
@@ -233,14 +235,14 @@ class Pluecker:
 
     def _scratch_bytes(self, vertices):
         """Bytes of what all groups together need for themselves."""
-        be = self.backend
-        each = 3 * min(vertices, MOST_KEPT) + FOUND.stride * be.group_size
-        return be.max_groups * (each * self.run.real.itemsize + 4 * FOUND_INT.stride * be.group_size + 4)
+        groups, size = self.run.grid_of_small(self.backend.max_groups)
+        each = 3 * min(vertices, MOST_KEPT) + FOUND.stride * size
+        return groups * (each * self.run.real.itemsize + 4 * FOUND_INT.stride * size + 4)
 
     def _scratch(self, n, vertices):
         """Scratch for `n` movers, and how many vertices are kept in it."""
         be, real = self.backend, self.run.real
-        groups, size, _ = be.grid_of_groups(n)
+        groups, size = self.run.grid_of_small(n)
         kept = min(vertices, MOST_KEPT)
         return {
             "kept_scratch": be.empty(groups * kept * 3, real),

@@ -262,6 +262,7 @@ class Run:
         self.c = sources.constants(precision)
         self.room = Room(max_bytes)
         self.timings = {}
+        self._marks = []  # of launches that nobody has waited for: stage, event before, event behind
 
     def build(self, *programs):
         """Have the kernels of some of `sources.PROGRAMS`: what is not built yet is built side by side.
@@ -301,9 +302,39 @@ class Run:
         """`launch` without waiting for it; what it took is not told."""
         self._launch(self.backend.launch_items, name, n, bound, args, wait=False)
 
+    def launch_noted(self, name, n, /, *bound, **args):
+        """`launch`, not waited for on ``cuda``: what it took is told by `settle`, once somebody waited."""
+        if self.backend.kind != "cuda":
+            return self.launch(name, n, *bound, **args)
+        before = self.backend.mark()
+        self._launch(self.backend.launch_items, name, n, bound, args, wait=False)
+        self._marks.append((name, before, self.backend.mark()))
+
+    def settle(self):
+        """Tell what launches took that `launch_noted` did not wait for, all of which have ended: seconds by
+        stage, which go to `timings` as well."""
+        marks, self._marks, found = self._marks, [], {}
+        for name, before, behind in marks:
+            found[name] = found.get(name, 0.0) + self.backend.seconds_between(before, behind)
+        for name, seconds in found.items():
+            self.timings[name] = self.timings.get(name, 0.0) + seconds
+        return found
+
     def launch_each(self, name, n, /, *bound, **args):
         """`launch` with a group for each of `n` items."""
         self._launch(self.backend.launch_groups, name, n, bound, args)
+
+    def launch_small(self, name, n, /, *bound, **args):
+        """`launch_each` with groups of the backend's smaller size, which `grid_of_small` tells."""
+        self._launch(self._small_groups, name, n, bound, args)
+
+    def _small_groups(self, kernel, n, /, **args):
+        self.backend.launch_groups(kernel, n, self.backend.small_group_size, **args)
+
+    def grid_of_small(self, n):
+        """Groups, and work-items a group, of `launch_small`."""
+        groups, size, _ = self.backend.grid_of_groups(n, self.backend.small_group_size)
+        return groups, size
 
     def launch_groups(self, name, groups, /, *bound, **args):
         """`launch` with so many groups, each with scratch of its own."""
@@ -326,9 +357,13 @@ class Run:
         self.spent(name, begun)
 
     def launch_bound(self, bound, name, n, /):
-        """`launch` with arguments that were bound before (`Backend.bind`) to the kernel `name`."""
-        begun = time.perf_counter()
+        """`launch_noted` with arguments that were bound before (`Backend.bind`) to the kernel `name`."""
+        noted, begun = self.backend.kind == "cuda", time.perf_counter()
+        before = self.backend.mark() if noted else None
         bound.launch_items(n)
+        if noted:
+            self._marks.append((name, before, self.backend.mark()))
+            return
         self.backend.synchronize()
         self.spent(name, begun)
 
@@ -338,6 +373,9 @@ class Run:
 
     def take_timings(self):
         """The seconds by stage, which begin anew."""
+        if self._marks:
+            self.backend.synchronize()
+            self.settle()
         timings, self.timings = self.timings, {}
         return timings
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide.backends.sequence import Launch, Select
 from gpu_collide.pipeline.filters import FILTERS, plane_reals
+from gpu_collide.pipeline.lots import small_meshes, takes_small
 from gpu_collide.pipeline.screen import CANDIDATES, REFINE
 
 __all__ = ["Stages"]
@@ -46,8 +47,7 @@ class Stages:
         Small ones have fewer, and a screen of their own: counted, a pair of cars takes half of the
         instructions there.
         """
-        small = [int(self.run.c[f"GC_SMALL_{what}"]) for what in ("VERTICES", "EDGES", "FACES")]
-        return self.run.backend.small_group_size if (counts <= small).all() else None
+        return self.run.backend.small_group_size if small_meshes(self.run, counts).all() else None
 
     def _launch(self, name, n, most, groups=None, more=None, size=None, **args):
         """Add a launch; arguments that are not in `args` are looked up by name, first in `more`."""
@@ -97,8 +97,7 @@ class Stages:
         ints = self._empty(groups * room["ints"], np.int32)
         for todo, n_todo, items, tables, size in lots:
             own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
-            # by pixels and by rows there is but one screen
-            small = size is not None and options.refine != "pixels" and options.candidates != "raster"
+            small = size is not None and takes_small(options)
             self._launch(
                 "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,
                 items_in=items, scratch_reals=reals, scratch_ints=ints, reals_per_group=room["reals"],

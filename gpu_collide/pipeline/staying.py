@@ -19,6 +19,7 @@ from gpu_collide.pipeline.chain import Chain
 from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.joining import JOINED, node_bytes
+from gpu_collide.pipeline.lots import lots_for
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE, SPARE_NEXT, TooLarge
 from gpu_collide.pipeline.screen import scratch_guess
 
@@ -145,17 +146,6 @@ def _heights(work, heights):
     return made[key]
 
 
-def _near(work):
-    """Which meshes make a pair look at near faces only, on the device; None if no mesh does."""
-    prepared = work.prepared
-    if not prepared.any_near:
-        return None
-    made, key = prepared.tables.made, ("near", prepared.near.tobytes())
-    if key not in made:
-        made[key] = work.run.to_device(prepared.near, np.uint8)
-    return made[key]
-
-
 def _guess(work, rows):
     """How much pairs took in the calls before, by name; kept on the backend for queries of a kind."""
     o, tables, prepared = work.options, work.prepared.tables, work.prepared
@@ -251,7 +241,7 @@ def _piece(block, at, stop):
     buffers, items, todo, poses = _taken_over(block, at, stop)
     while True:
         chain = Chain(run, options, work.prepared.tables, n, dict(buffers), items, todo, _room(block, n),
-                      first=block.done + at, near=_near(work))  # fmt: skip
+                      lots_for(run, work.prepared, options), first=block.done + at)  # fmt: skip
         chain.sequence.run()
         inputs.ahead(stop, stop + n)
         counts = _counts(be, chain, inputs, n, options.report)
@@ -298,7 +288,7 @@ def _counts(be, chain, inputs, n, report):
     if report:
         asked |= {(f"left by {name}",): left for name, left in chain.left.items()}
         asked[("pairs hit",)] = (chain.toi <= 1.5).sum().reshape(1)
-        if chain.near is not None:
+        if chain.lots.near:
             asked[("pairs close",)] = chain.n_near
     names = [name for names in asked for name in names]
     numbers = [n for numbers in be.numbers(*asked.values()) for n in numbers]

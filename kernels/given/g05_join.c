@@ -4,7 +4,7 @@
  * in:  the list of b05, in any order, and sizes of all parts
  * out: what b06 and the screen read: entries in order of side and patch, each once; headers of the joined meshes; items
  * Between b05 and b06, one launch after the other: g05_near (one work-item per pair that is left) says which pairs look at
- * near faces; g05_count and g05_place (one per row of the list) bring the rows of a side together, g05_order (one per place)
+ * near faces, and which of the others are of small meshes; g05_count and g05_place (one per row of the list) bring the rows of a side together, g05_order (one per place)
  * puts them in order of patch; g05_measure (one per pair) adds up what the patches of each side have, g05_headers (one per
  * pair) lays the meshes out. The host's gpu_collide.pipeline.near does the same elsewhere; nothing depends on the order of the list.
  * A pair for which there is no room, or of which the list has one side only, is left out: the host finds the counts too
@@ -18,24 +18,29 @@ GC_FN int g05_looks_near(int a, int b)
     return (a & GC_LOOK_NEAR) || ((a & GC_LOOK_WIDE) && a / GC_LOOK_STEP >= b / GC_LOOK_STEP + GC_AUTO_NEAR_WIDER);
 }
 
-/* which numbers of a list are of pairs with a mesh that makes them look at near faces, and which are of others */
+/* which numbers of a list are of pairs with a mesh that makes them look at near faces, and of the others which are of two
+ * small meshes, and which are not */
 GC_KERNEL void g05_near(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers, below 0: none */
-    GC_GLOBAL const int *items_in,     /* (n_pairs, GC_ITEM_STRIDE) */
-    GC_GLOBAL const gc_uchar *near_in, /* (meshes,) GC_LOOK_* */
-    GC_GLOBAL gc_uchar *near_out,      /* (n_todo,) */
-    GC_GLOBAL gc_uchar *whole_out)     /* (n_todo,) */
+    GC_GLOBAL const int *todo_in,       /* (n_todo,) pair numbers, below 0: none */
+    GC_GLOBAL const int *items_in,      /* (n_pairs, GC_ITEM_STRIDE) */
+    GC_GLOBAL const gc_uchar *near_in,  /* (meshes,) GC_LOOK_* */
+    GC_GLOBAL const gc_uchar *small_in, /* (meshes,) */
+    GC_GLOBAL gc_uchar *near_out,       /* (n_todo,) */
+    GC_GLOBAL gc_uchar *small_out,      /* (n_todo,) */
+    GC_GLOBAL gc_uchar *whole_out)      /* (n_todo,) */
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
-        int pair = todo_in[i], near = 0;
+        int pair = todo_in[i], near = 0, small = 0;
         if (pair >= 0) {
             GC_GLOBAL const int *item = items_in + GC_ITEM_STRIDE * pair;
-            int a = near_in[item[GC_ITEM_part_a]], b = near_in[item[GC_ITEM_part_b]];
+            int ma = item[GC_ITEM_part_a], mb = item[GC_ITEM_part_b], a = near_in[ma], b = near_in[mb];
             near = g05_looks_near(a, b) || g05_looks_near(b, a);
+            small = !near && small_in[ma] && small_in[mb];
         }
         near_out[i] = (gc_uchar)near;
-        whole_out[i] = (gc_uchar)(pair >= 0 && !near);
+        small_out[i] = (gc_uchar)small;
+        whole_out[i] = (gc_uchar)(pair >= 0 && !near && !small);
     }
 }
 

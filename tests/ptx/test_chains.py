@@ -6,7 +6,6 @@ import pytest
 
 import gpu_collide as gc
 import gpu_collide.backends as backends
-from gpu_collide.backends.cuda import CudaBackend
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.joining import JOINED
 from tests.ptx._staying import MESHES, Moved, lies, made, numbers, same
@@ -199,22 +198,3 @@ def test_what_a_pair_needs_is_told(cuda):
         MemoryLimitError, match="max_bytes: expected room for pair 0, which needs .*; pass a larger"
     ):
         gc.collide(here, pairs, backend="cuda", max_bytes=20_000, **options)
-
-
-def test_pairs_of_small_meshes_have_groups_of_their_own_size(cuda, monkeypatch):
-    """Half as many work-items to a pair of cars as to one of larger meshes, and the same bits."""
-    monkeypatch.setattr(CudaBackend, "group_size", 64)
-    real, sizes = CudaBackend.enqueue, {}
-
-    def enqueue(self, kernel, groups, size, typed):
-        sizes.setdefault(kernel.name, set()).add(size)
-        real(self, kernel, groups, size, typed)
-
-    monkeypatch.setattr(CudaBackend, "enqueue", enqueue)
-    for meshes, screen, wanted in ((MESHES, "screen_small", 32), (ROUND, "screen", 64)):
-        position, quat, shape, pairs = numbers(8, 2, meshes=meshes)
-        bodies = made(position, quat, shape, meshes=meshes)
-        sizes.clear()
-        same(gc.collide(bodies, pairs, backend="cuda"), gc.collide(bodies, pairs, backend="cpu"))
-        assert sizes[screen] == sizes["s09_overlap"] == {wanted}
-        assert sizes["s01_screw"] == {CudaBackend.item_group_size}
