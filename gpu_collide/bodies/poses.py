@@ -336,6 +336,21 @@ class Poses(PoseMotions):
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Poses.__annotations__}
 
+    def flat(self) -> Poses:
+        """The same poses one after the other, of shape (k,): of ``(worlds, n)`` world by world."""
+        other = Poses.__new__(Poses)
+        there = self.__dict__.get("_there")
+        if there is not None:
+            position, quat = there
+            with position.device:
+                other.__dict__.update(_there=(position.reshape(-1, 3), quat.reshape(-1, 4)), on_device=True)
+        else:
+            other.__dict__.update(
+                position=self.position.reshape(-1, 3), quat_wxyz=self.quat_wxyz.reshape(-1, 4),
+                unit_wxyz=self.unit_wxyz.reshape(-1, 4), valid=self.valid.reshape(-1),
+            )  # fmt: skip
+        return other
+
     def to_matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""
         matrix = np.zeros(self.shape + (4, 4))

@@ -199,6 +199,8 @@ def collide(
     0.666666666667
     """
     check_bodies(bodies)
+    if world is None and pairs is None:
+        world = bodies.world
     rules = check_rules(len(bodies), world, group, mask, ignore, still_pairs)
     options = Options.checked(
         broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
@@ -259,6 +261,11 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     found = engine.collide(bodies, pairs, progress)
     info = found.info  # of a result that nobody else has yet
     info.update(options.for_info())
+    if bodies.worlds is not None:
+        info["worlds"] = bodies.worlds
+    if bodies.named and isinstance(found.pair, np.ndarray):
+        found = found.with_parts(bodies)
+        info = found.info
     if not isinstance(pairs, (np.ndarray, Given)):
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:

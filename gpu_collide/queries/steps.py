@@ -15,6 +15,7 @@ from gpu_collide.bodies.scale import scale_doubt
 from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.collide import answer
 from gpu_collide.queries.pairs import open_search
+from gpu_collide.results.parts import PART_FIELDS
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ class Sweep:
         fields = {
             name: getattr(found, name)[kept]
             for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
-                         "local_b", "sustained")
+                         "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
         }  # fmt: skip
         counts = np.diff(found.contact_start)[rows]
         share = found.time[kept]
