@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bodies", "check_bodies"]
 
+MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
+
 
 class Bodies(Frozen):
     """Many rigid bodies, each with a shape and two poses: at the start and at the end of the step.
@@ -88,7 +90,9 @@ class Bodies(Frozen):
     ) -> None:
         if not isinstance(meshes, (list, tuple)):
             if not _is_shape(meshes):
-                raise TypeError(f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}")
+                raise TypeError(
+                    f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}; {MESHES}"
+                )
             meshes = (meshes,)  # type: ignore[assignment]
         meshes = tuple(_as_mesh(mesh, k) for k, mesh in enumerate(meshes))  # type: ignore[arg-type]
         if not meshes:
@@ -114,7 +118,10 @@ class Bodies(Frozen):
             raise ValueError(f"end: expected as many poses as start, {len(start)}, got {len(end)}")
         if shape is None:
             if len(meshes) != 1:
-                raise ValueError(f"shape: expected (n,) mesh indices for {len(meshes)} meshes, got None")
+                raise ValueError(
+                    f"shape: expected (n,) mesh indices for {len(meshes)} meshes, got None; pass which of "
+                    "them each body has, such as [0, 1]"
+                )
             shape = np.zeros(len(start), np.int32)
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
@@ -206,7 +213,7 @@ def _as_mesh(value: Any, k: int) -> Mesh:
     if isinstance(value, (str, os.PathLike)):
         return load_mesh(value)
     if not _is_shape(value):
-        raise TypeError(f"meshes: expected Mesh, got {type(value).__name__} at index {k}")
+        raise TypeError(f"meshes: expected Mesh, got {type(value).__name__} at index {k}; {MESHES}")
     return Mesh.from_trimesh(value)
 
 
@@ -220,5 +227,7 @@ def check_bodies(value: Any) -> Bodies:
     """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
     if isinstance(value, Bodies):
         return value
-    has = "; pass its .bodies, or ask it by its own methods" if hasattr(value, "bodies") else ""
+    has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
+    if hasattr(value, "bodies"):
+        has = "; pass its .bodies, or ask it by its own methods"
     raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")

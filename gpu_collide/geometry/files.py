@@ -88,11 +88,17 @@ def load_mesh(
     path = os.fspath(path)
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in MESH_SUFFIXES:
-        raise ValueError(f"path: expected a file ending in {', '.join(MESH_SUFFIXES)}, got {path!r}")
+        raise ValueError(
+            f"path: expected a file ending in {', '.join(MESH_SUFFIXES)}, got {path!r}; export it as one of "
+            "these"
+        )
     if os.path.isdir(path):
         raise FileNotFoundError(f"path: expected a mesh file, got the folder {path!r}")
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"path: there is no file {path!r}")
+        raise FileNotFoundError(
+            f"path: there is no file {path!r}; check the name (one without a folder counts from "
+            f"{os.getcwd()!r})"
+        )
     options: dict[str, Any] = {
         "two_sided": two_sided,
         "triangulate": triangulate,
@@ -166,7 +172,10 @@ def _check_stl(path: str) -> None:
     begins = head.lstrip().lower().startswith(b"solid")
     if begins and b"\0" not in head + tail:
         if b"endsolid" not in tail.lower():
-            raise ValueError(f"path: cannot read a mesh from {path!r}: it has no endsolid; it is cut short")
+            raise ValueError(
+                f"path: cannot read a mesh from {path!r}: it has no endsolid; it is cut short: export or copy "
+                "it anew"
+            )
     elif len(head) < 84:
         raise ValueError(
             f"path: cannot read a mesh from {path!r}: an STL file has 84 bytes or more, not {size}"
@@ -174,5 +183,6 @@ def _check_stl(path: str) -> None:
     else:
         raise ValueError(
             f"path: cannot read a mesh from {path!r}: a binary STL file of {count:,} triangles has "
-            f"{84 + 50 * count:,} bytes, this one has {size:,}; it is damaged or cut short"
+            f"{84 + 50 * count:,} bytes, this one has {size:,}; it is damaged or cut short: export or copy "
+            "it anew"
         )

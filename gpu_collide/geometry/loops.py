@@ -92,7 +92,9 @@ def _parse_loop_list(faces: Any, n_vertices: int) -> tuple[Array, Array]:
     else:
         corners = np.array(list(itertools.chain.from_iterable(faces)) or np.zeros(0, np.int64))
     if corners.dtype.kind not in "iu":
-        raise TypeError(f"faces: expected integers, got {corners.dtype}")
+        raise TypeError(
+            f"faces: expected integers, got {corners.dtype}; pass numpy.asarray(faces, dtype=int)"
+        )
     if corners.ndim != 1 or len(corners) != start[-1]:
         raise ValueError("faces: expected loops of shape (k,), got nested loops")
     if _from_one(corners, n_vertices):

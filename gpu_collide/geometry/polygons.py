@@ -31,13 +31,15 @@ def read_polygons(path: StrPath, suffix: str) -> tuple[Array, Array, Array, list
         raw = file.read()
     vertices, start, corners, names = READERS[suffix](raw)
     if len(start) == 1:
-        raise ValueError("it holds no faces")
+        raise ValueError("it holds no faces; export it with its surface")
     wrong = np.flatnonzero((corners < 0) | (corners >= len(vertices)))
     if len(wrong):
         face = int(np.searchsorted(start, wrong[0], side="right")) - 1
         counted = ""
         if corners.min() == 1 and corners.max() == len(vertices):
-            counted = f"; are its faces counted from 1? {suffix[1:].upper()} counts from 0"
+            counted = (
+                f"; are its faces counted from 1? {suffix[1:].upper()} counts from 0: subtract 1 from them"
+            )
         raise ValueError(
             f"face {face} names a vertex that is not among the {len(vertices)} of the file{counted}"
         )

@@ -13,6 +13,7 @@ from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.staying import Given
+from gpu_collide.queries.doubted import warn_of_bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
@@ -162,7 +163,8 @@ def collide(
     -----
     RuntimeWarning
         Bodies of invalid pose, with the reason: the broad phase leaves them out, pairs given with them become
-        INVALID_INPUT. More than 20 million pairs that the broad phase finds.
+        INVALID_INPUT. More than 20 million pairs that the broad phase finds. Once for a mesh: quaternions
+        that look as if w came last, and bodies a hundred times larger than their distances.
 
     Notes
     -----
@@ -218,8 +220,11 @@ def collide(
         pairs = check_given(pairs, len(bodies))
     engine = engine_on(get_backend(options.backend, options.precision), options)
     if pairs is None:
-        return answer(engine, bodies, open_search(engine, bodies, rules), progress)
-    return answer_pairs(engine, bodies, pairs, progress)
+        found = answer(engine, bodies, open_search(engine, bodies, rules), progress)
+    else:
+        found = answer_pairs(engine, bodies, pairs, progress)
+    warn_of_bodies(bodies, found.pairs, found.status)
+    return found
 
 
 def check_given(pairs: ArrayLike, n: int) -> Any:
