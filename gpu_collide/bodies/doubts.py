@@ -25,7 +25,7 @@ UNITS = (
 MANY = 8  # bodies from which on it matters that each overlaps each other
 NEARER = 100.0  # sizes of the smaller body of each pair in the distances of their middles
 NO_TURN = 0.1  # |w| of what may be another component
-FEW_ROWS, ROWS = 4, 8  # turns that say something, if w is zero, or nearly so
+FEW_ROWS, ROWS = 4, 8  # turns that say something, if all are the same, or about different axes
 SPREAD = 0.02  # of axes: the second moment of their directions, at most 1/2
 LATE = 1e11  # seconds since 1970 in the year 5138, milliseconds in March 1973
 LONG_STEPS = 4.0, 200.0  # seconds from frame to frame that are milliseconds rather
@@ -111,8 +111,7 @@ def order_doubt(unit: FloatArray, way: FloatArray) -> str | None:
         name = "from_quat_xyzw" if about_z else "from_quat_wxyz"
         what = f"all bodies are turned half round, by {given} with w first"
         return f"{what}; is no turn meant? Then pass quaternions, which have {other}, to Poses.{name}"
-    distinct = len(np.unique(np.round(np.abs(axes), 6), axis=0))
-    if len(rows) < ROWS and (first > 1e-9 or distinct < 3):
+    if len(rows) < ROWS:
         return None
     spread = float(np.linalg.eigvalsh(axes.T @ axes / len(rows))[1])
     if spread < SPREAD:

@@ -132,7 +132,7 @@ def _as_quats(quat: Any) -> FloatArray:
     try:
         return as_float_array(quat, "quat", shape=(..., 4))
     except ValueError as error:
-        if np.ndim(quat) and np.shape(quat)[-1] == 3:
+        if np.ndim(quat) > 1 and np.shape(quat)[-1] == 3:
             raise ValueError(
                 f"{error}; of three angles or a turn vector SciPy makes quaternions with w last: "
                 "Poses.from_quat_xyzw(position, Rotation.from_euler(order, angles).as_quat())"

@@ -173,8 +173,8 @@ def _check_stl(path: str) -> None:
     if begins and b"\0" not in head + tail:
         if b"endsolid" not in tail.lower():
             raise ValueError(
-                f"path: cannot read a mesh from {path!r}: it has no endsolid; it is cut short: export or copy "
-                "it anew"
+                f"path: cannot read a mesh from {path!r}: it has no endsolid, so it is cut "
+                "short: export or copy it anew"
             )
     elif len(head) < 84:
         raise ValueError(
