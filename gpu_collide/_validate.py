@@ -243,7 +243,9 @@ def _shape_text(wanted: tuple[Any, ...]) -> str:
 
 def _check_shape(array: Any, name: str, shape: tuple[Any, ...] | None) -> None:
     if shape is not None and not _matches(array.shape, shape):
-        raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {array.shape}")
+        turned = array.ndim == 2 and len(shape) == 2 and _matches(array.shape[::-1], shape)
+        remedy = f"; pass {name}.T, a row for each" if turned else ""
+        raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {array.shape}{remedy}")
 
 
 def as_float_array(obj: Any, name: str, shape: tuple[Any, ...] | None = None) -> NDArray[np.float64]:
@@ -282,7 +284,9 @@ def as_int_array(
     if array.size == 0 and not isinstance(obj, np.ndarray) and array.dtype.kind == "f":
         array = array.astype(np.int64)  # NumPy calls [] a float array
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected integers, got {array.dtype}")
+        raise TypeError(
+            f"{name}: expected integers, got {array.dtype}; pass numpy.asarray({name}, dtype=int)"
+        )
     _check_shape(array, name, shape)
     array = _own(array, obj)
     if array.size:
@@ -312,7 +316,7 @@ def check_finite(array: Array, name: str) -> Array:
         rows = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
         raise ValueError(
             f"{name}: expected finite numbers, got NaN or infinity in {how_many(len(rows), 'row')}, "
-            f"first: {first_few(rows)}"
+            f"first: {first_few(rows)}; mend them or leave them out"
         )
     return array
 
@@ -399,6 +403,6 @@ def check_pairs(pairs: Any, n_bodies: int) -> NDArray[np.int32]:
     if itself.size:
         raise ValueError(
             f"pairs: expected two different bodies in each row, got a body with itself in "
-            f"{how_many(itself.size, 'row')}, first: {first_few(itself)}"
+            f"{how_many(itself.size, 'row')}, first: {first_few(itself)}; leave them out"
         )
     return array

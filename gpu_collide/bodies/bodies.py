@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bodies", "check_bodies"]
 
+MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
+
 
 class Bodies(Frozen):
     """Many rigid bodies, each with a shape and two poses: at the start and at the end of the step.
@@ -32,16 +34,27 @@ class Bodies(Frozen):
     ----------
     meshes : Mesh or sequence of Mesh
         The different shapes. In place of a Mesh: the name of a mesh file, read by `load_mesh`, or a
-        ``trimesh.Trimesh``, taken as it is.
+        ``trimesh.Trimesh``, taken as it is (of a ``trimesh.Scene`` all parts in one).
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh.
-    start, end : Poses of shape (n,)
+    start, end : Poses of shape (n,) or (worlds, n)
+        In rows, n bodies in each of many worlds: they are numbered world by world, body i of world w is
+        ``w * n + i``, and meet only bodies of their own world, as if `world` below were given to the query.
+        `shape` is (n,), the same in all worlds, or (worlds, n).
 
     Attributes
     ----------
     meshes : tuple of Mesh
     shape : (n,) int32
     start, end : Poses
+        Of shape (n,); of worlds one after the other.
+    worlds : (int, int) or None
+        Number of worlds and of bodies in each, if poses came in such rows.
+    world : (n,) int64 or None
+        World of each body then. Queries use it where nothing else is said; answers for each world are
+        `Contacts.by_world`.
+    named : bool
+        Some mesh has names of its parts.
     valid : (n,) bool
         Both poses of the body are poses.
     on_device : bool
@@ -65,6 +78,8 @@ class Bodies(Frozen):
     shape: NDArray[np.int32]
     start: Poses
     end: Poses
+    worlds: tuple[int, int] | None
+    named: bool
 
     def __init__(
         self,
@@ -75,7 +90,9 @@ class Bodies(Frozen):
     ) -> None:
         if not isinstance(meshes, (list, tuple)):
             if not _is_shape(meshes):
-                raise TypeError(f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}")
+                raise TypeError(
+                    f"meshes: expected a Mesh or a sequence of Mesh, got {type(meshes).__name__}; {MESHES}"
+                )
             meshes = (meshes,)  # type: ignore[assignment]
         meshes = tuple(_as_mesh(mesh, k) for k, mesh in enumerate(meshes))  # type: ignore[arg-type]
         if not meshes:
@@ -83,29 +100,63 @@ class Bodies(Frozen):
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
                 raise _no_poses(name, poses)
-            if len(poses.shape) != 1:
-                raise ValueError(f"{name}: expected Poses of shape (n,), got {poses.shape}")
+            if len(poses.shape) not in (1, 2):
+                raise ValueError(f"{name}: expected Poses of shape (n,) or (worlds, n), got {poses.shape}")
+        worlds = None
+        if len(start.shape) == 2 or len(end.shape) == 2:
+            if start.shape != end.shape:
+                raise ValueError(
+                    f"end: expected poses of the shape of start, {start.shape}, got {end.shape}; "
+                    "poses.broadcast_to repeats what is the same in all worlds"
+                )
+            worlds = start.shape
+            shape = _in_worlds(shape, worlds)
+            at_rest = start is end
+            start = start.flat()
+            end = start if at_rest else end.flat()
         if len(start) != len(end):
             raise ValueError(f"end: expected as many poses as start, {len(start)}, got {len(end)}")
         if shape is None:
             if len(meshes) != 1:
-                raise ValueError(f"shape: expected (n,) mesh indices for {len(meshes)} meshes, got None")
+                raise ValueError(
+                    f"shape: expected (n,) mesh indices for {len(meshes)} meshes, got None; pass which of "
+                    "them each body has, such as [0, 1]"
+                )
             shape = np.zeros(len(start), np.int32)
         shape = as_int_array(shape, "shape", shape=(None,), low=0, high=len(meshes), dtype=np.int32)
         if len(shape) != len(start):
             raise ValueError(f"shape: expected one mesh index per pose, {len(start)}, got {len(shape)}")
-        self.__dict__.update(meshes=meshes, shape=owned(shape), start=start, end=end)
+        named = any(mesh.parts is not None for mesh in meshes)  # type: ignore[union-attr]
+        self.__dict__.update(
+            meshes=meshes, shape=owned(shape), start=start, end=end, worlds=worlds, named=named
+        )
 
     def moved(self, start: Poses, end: Poses) -> Bodies:
-        """The same bodies with other poses, `Poses` of shape (n,); meshes and shapes are not copied."""
+        """The same bodies with other poses, `Poses` of shape (n,) or of these worlds; nothing is copied."""
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
                 raise _no_poses(name, poses)
-            if poses.shape != self.shape.shape:
+            if poses.shape not in (self.shape.shape, self.worlds):
                 raise ValueError(f"{name}: expected Poses of shape ({len(self)},), got {poses.shape}")
+        if self.worlds is not None:
+            at_rest = start is end
+            start = start.flat()
+            end = start if at_rest else end.flat()
         other = Bodies.__new__(Bodies)
-        other.__dict__.update(meshes=self.meshes, shape=self.shape, start=start, end=end)
+        other.__dict__.update(
+            meshes=self.meshes, shape=self.shape, start=start, end=end, worlds=self.worlds, named=self.named
+        )
         return other
+
+    @property
+    def world(self) -> NDArray[np.int64] | None:
+        """(n,) int64: world of each body, if poses came in rows, a row for each world."""
+        if self.worlds is None:
+            return None
+        world = self.__dict__.get("_world")
+        if world is None:
+            world = self.__dict__["_world"] = owned(np.repeat(np.arange(self.worlds[0]), self.worlds[1]))
+        return world
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -128,14 +179,31 @@ class Bodies(Frozen):
 
     def __repr__(self) -> str:
         bad = int((~self.valid).sum())
-        counts = f"{how_many(len(self), 'body', 'bodies')}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
+        many = "" if self.worlds is None else f" in {how_many(self.worlds[0], 'world')}"
+        counts = (
+            f"{how_many(len(self), 'body', 'bodies')}{many}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
+        )
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
 
 
 def _is_shape(value: Any) -> bool:
     return isinstance(value, (Mesh, str, os.PathLike)) or (
-        hasattr(value, "vertices") and hasattr(value, "faces")
+        (hasattr(value, "vertices") and hasattr(value, "faces"))
+        or (hasattr(value, "geometry") and hasattr(value, "dump"))
     )
+
+
+def _in_worlds(shape: Any, worlds: tuple[int, ...]) -> Any:
+    """Mesh of each body of all worlds, from those of one or of all."""
+    if shape is None:
+        return None
+    given = as_int_array(shape, "shape")
+    if given.shape not in (worlds, worlds[1:]):
+        raise ValueError(
+            f"shape: expected mesh indices of shape {worlds[1:]} or {worlds}, a mesh for each body of the "
+            f"worlds, got {given.shape}"
+        )
+    return np.broadcast_to(given, worlds).reshape(-1)
 
 
 def _as_mesh(value: Any, k: int) -> Mesh:
@@ -145,7 +213,7 @@ def _as_mesh(value: Any, k: int) -> Mesh:
     if isinstance(value, (str, os.PathLike)):
         return load_mesh(value)
     if not _is_shape(value):
-        raise TypeError(f"meshes: expected Mesh, got {type(value).__name__} at index {k}")
+        raise TypeError(f"meshes: expected Mesh, got {type(value).__name__} at index {k}; {MESHES}")
     return Mesh.from_trimesh(value)
 
 
@@ -159,5 +227,7 @@ def check_bodies(value: Any) -> Bodies:
     """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
     if isinstance(value, Bodies):
         return value
-    has = "; pass its .bodies, or ask it by its own methods" if hasattr(value, "bodies") else ""
+    has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
+    if hasattr(value, "bodies"):
+        has = "; pass its .bodies, or ask it by its own methods"
     raise TypeError(f"bodies: expected gpu_collide.Bodies, got {type(value).__name__}{has}")

@@ -105,22 +105,39 @@ def what_is_wrong(poses: Poses, row: int) -> str | None:
     if poses.valid[row]:
         return None
     if not np.isfinite(poses.position[row]).all():
-        return "position is not finite"
+        return "position is not finite; mend it, or leave the body out"
     quat = poses.quat_wxyz[row]
     if not np.isfinite(quat).all():
-        return "orientation is not finite"
+        return "orientation is not finite; mend it, or leave the body out"
     length = float(np.linalg.norm(quat))
     if abs(length - 1) > UNIT_TOLERANCE:
         return (
             f"quaternion has length {length:.6g}, expected 1 within {UNIT_TOLERANCE:g}; divide "
             "quaternions by their length"
         )
-    return "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1)"
+    return (
+        "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1); scales belong to "
+        "meshes: mesh.scaled"
+    )
 
 
 def _shapes_differ(position: Any, quat: Any, name: str) -> ValueError:
     wanted, got = position.shape[:-1], quat.shape[:-1]
-    return ValueError(f"{name}: expected the leading shape of position, {wanted}, got {got}")
+    remedy = f"; numpy.broadcast_to({name}, {(*wanted, 4)}) repeats one for all" if wanted and not got else ""
+    return ValueError(f"{name}: expected the leading shape of position, {wanted}, got {got}{remedy}")
+
+
+def _as_quats(quat: Any) -> FloatArray:
+    """The argument ``quat``, with a word on angles where it cannot be quaternions."""
+    try:
+        return as_float_array(quat, "quat", shape=(..., 4))
+    except ValueError as error:
+        if np.ndim(quat) > 1 and np.shape(quat)[-1] == 3:
+            raise ValueError(
+                f"{error}; of three angles or a turn vector SciPy makes quaternions with w last: "
+                "Poses.from_quat_xyzw(position, Rotation.from_euler(order, angles).as_quat())"
+            ) from None
+        raise
 
 
 class Poses(PoseMotions):
@@ -209,7 +226,7 @@ class Poses(PoseMotions):
         poses = cls.__new__(cls)
         if type(position) is np.ndarray or not poses._take(position, quat, "quat"):
             position = as_float_array(position, "position", shape=(..., 3))
-            poses._fill(position, as_float_array(quat, "quat", shape=(..., 4)), "quat")
+            poses._fill(position, _as_quats(quat), "quat")
         return poses
 
     @classmethod
@@ -217,7 +234,7 @@ class Poses(PoseMotions):
         """Poses from positions (..., 3) and quaternions (..., 4), scalar part last (SciPy, ROS, glTF)."""
         there = on_device(quat)
         if there is None or on_device(position) is None:
-            turn = as_float_array(quat, "quat", shape=(..., 4))[..., [3, 0, 1, 2]]
+            turn = _as_quats(quat)[..., [3, 0, 1, 2]]
         else:
             turn = as_device_floats(there, "quat", shape=(..., 4))
             with turn.device:
@@ -335,6 +352,21 @@ class Poses(PoseMotions):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Poses.__annotations__}
+
+    def flat(self) -> Poses:
+        """The same poses one after the other, of shape (k,): of ``(worlds, n)`` world by world."""
+        other = Poses.__new__(Poses)
+        there = self.__dict__.get("_there")
+        if there is not None:
+            position, quat = there
+            with position.device:
+                other.__dict__.update(_there=(position.reshape(-1, 3), quat.reshape(-1, 4)), on_device=True)
+        else:
+            other.__dict__.update(
+                position=self.position.reshape(-1, 3), quat_wxyz=self.quat_wxyz.reshape(-1, 4),
+                unit_wxyz=self.unit_wxyz.reshape(-1, 4), valid=self.valid.reshape(-1),
+            )  # fmt: skip
+        return other
 
     def to_matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrices (..., 4, 4) float64; rows that are not valid are NaN."""

@@ -16,6 +16,8 @@ def same_bits(one: Any, other: Any) -> list[str]:
     differ = []
     for name in (field.name for field in fields(one)):
         a, b = getattr(one, name), getattr(other, name)
-        if isinstance(a, np.ndarray) and (a.shape != b.shape or a.tobytes() != b.tobytes()):
+        if (a is None) != (b is None):
+            differ.append(name)
+        elif isinstance(a, np.ndarray) and (a.shape != b.shape or a.tobytes() != b.tobytes()):
             differ.append(name)
     return differ

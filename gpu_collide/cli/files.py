@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpu_collide.cli.terminal import Terminal
     from gpu_collide.geometry.mesh import Mesh
 
+EXAMPLES = "check the name, or have files written to try: gpu-collide demo --save-input"
 POSE_NAMES = ("start_a", "end_a", "start_b", "end_b")
 POSE_KEYS = tuple(f"{name}_{part}" for name in POSE_NAMES for part in ("position", "quat_wxyz"))
 
@@ -50,7 +51,7 @@ def read_mesh(path: StrPath, *, two_sided: bool = False, keep_triangles: bool = 
     import gpu_collide as gc
 
     if not os.path.isfile(path):
-        raise UserError(f"no such mesh file: {path}")
+        raise UserError(f"no such mesh file: {path}; {EXAMPLES}")
     try:
         return gc.load_mesh(path, two_sided=two_sided, merge_coplanar=not keep_triangles)
     except ImportError as error:  # its message names the package and the extra that brings it
@@ -106,7 +107,7 @@ def is_numpy_file(path: StrPath) -> bool:
 
 def _read_npz(path: StrPath) -> Any:
     if not os.path.isfile(path):
-        raise UserError(f"no such poses file: {path}")
+        raise UserError(f"no such poses file: {path}; {EXAMPLES}")
     if not is_numpy_file(path):
         raise UserError(
             f"{path}: not a readable .npz file. Expected what numpy.savez writes, with arrays named "
@@ -234,7 +235,7 @@ def check_writable(path: StrPath, inputs: Sequence[Any] = ()) -> None:
         raise UserError(f"cannot write {path!r}: expected the name of a file")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise UserError(f"cannot write {path}: no such folder: {folder}")
+        raise UserError(f"cannot write {path}: no such folder: {folder}; make it first")
     if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise UserError(f"cannot write {path}")
     for given in filter(None, inputs):

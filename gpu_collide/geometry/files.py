@@ -10,7 +10,7 @@ import numpy as np
 from gpu_collide._calls import warn_caller
 from gpu_collide._validate import check_choice, check_positive
 from gpu_collide.errors import MissingExtraError
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh import Mesh, joined_parts
 from gpu_collide.geometry.polygons import READERS, read_polygons
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def load_mesh(
         ``mesh.source_face`` and ``mesh.source_faces`` (CSR, with ``source_faces_start``) lead back to the
         faces of the file and ``mesh.source_vertex`` to its vertices. OBJ, OFF and PLY: polygons and vertices
         in the order of the file. STL, GLB and glTF: triangles and vertices in the order trimesh reads them
-        with ``process=False``, parts one after the other.
+        with ``process=False``, parts one after the other. ``mesh.parts`` has the names of the parts, and
+        contacts tell them: objects and groups of OBJ ("car/wheel"), solids of STL, nodes of GLB and glTF, and
+        of PLY the numbers in a property of faces called part, group, object or label.
 
     Warns
     -----
@@ -86,11 +88,17 @@ def load_mesh(
     path = os.fspath(path)
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in MESH_SUFFIXES:
-        raise ValueError(f"path: expected a file ending in {', '.join(MESH_SUFFIXES)}, got {path!r}")
+        raise ValueError(
+            f"path: expected a file ending in {', '.join(MESH_SUFFIXES)}, got {path!r}; export it as one of "
+            "these"
+        )
     if os.path.isdir(path):
         raise FileNotFoundError(f"path: expected a mesh file, got the folder {path!r}")
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"path: there is no file {path!r}")
+        raise FileNotFoundError(
+            f"path: there is no file {path!r}; check the name (one without a folder counts from "
+            f"{os.getcwd()!r})"
+        )
     options: dict[str, Any] = {
         "two_sided": two_sided,
         "triangulate": triangulate,
@@ -99,20 +107,20 @@ def load_mesh(
     }
     if suffix in READERS:
         try:
-            vertices, start, corners = read_polygons(path, suffix)
+            vertices, start, corners, parts = read_polygons(path, suffix)
         except ValueError as error:
             raise ValueError(f"path: cannot read a mesh from {path!r}: {error}") from error
         loops = np.split(corners, start[1:-1])
         alike = len(set(np.diff(start).tolist())) == 1 and len(loops[0]) > 2
         faces: Any = corners.reshape(len(loops), -1) if alike else loops
     else:
-        vertices, faces = _read_triangles(path, suffix)
+        vertices, faces, parts = _read_triangles(path, suffix)
     scale = check_positive(scale, "scale")
     if up is not None:
         k = "xyz".index(check_choice(up, "up", ("x", "y", "z")))
         vertices = vertices[:, [(k + 1) % 3, (k + 2) % 3, k]]
     try:
-        mesh = Mesh(vertices if scale == 1 else scale * vertices, faces, **options)
+        mesh = Mesh(vertices if scale == 1 else scale * vertices, faces, parts=parts, **options)
     except ValueError as error:
         raise ValueError(f"path: no usable mesh in {path!r}: {error}") from error
     if "looks inside out" in mesh.report:
@@ -123,8 +131,8 @@ def load_mesh(
     return mesh
 
 
-def _read_triangles(path: str, suffix: str) -> tuple[Array, Array]:
-    """Vertices and triangles of all parts of a file that trimesh reads."""
+def _read_triangles(path: str, suffix: str) -> tuple[Array, Array, list[str]]:
+    """Vertices and triangles of all parts of a file that trimesh reads, and of each the name of its part."""
     try:
         import trimesh
     except ImportError as error:
@@ -134,7 +142,7 @@ def _read_triangles(path: str, suffix: str) -> tuple[Array, Array]:
     try:
         # process=False: welding and dropping are ours, so that the numbers lead back to the file.
         scene = trimesh.load_scene(path, process=False)
-        parts: list[Any] = [part for part in scene.dump() if hasattr(part, "faces") and len(part.faces)]
+        parts: list[Any] = scene.dump()
     except PermissionError:
         raise
     except ImportError as error:  # trimesh reaches for other packages when it cannot make sense of a file
@@ -144,14 +152,10 @@ def _read_triangles(path: str, suffix: str) -> tuple[Array, Array]:
         ) from error
     except Exception as error:  # trimesh's loaders raise whatever their format trips over
         raise ValueError(f"path: cannot read a mesh from {path!r}: the file is damaged: {error}") from error
-    if not parts:
-        raise ValueError(f"path: {path!r} holds no triangles")
-    offsets = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
-    vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in parts])
-    faces = np.concatenate(
-        [np.asarray(part.faces, np.int64) + first for part, first in zip(parts, offsets, strict=True)]
-    )
-    return vertices, faces
+    try:
+        return joined_parts(parts, os.path.basename(path))
+    except ValueError as error:
+        raise ValueError(f"path: cannot read a mesh from {path!r}: {error}") from None
 
 
 def _check_stl(path: str) -> None:
@@ -168,7 +172,10 @@ def _check_stl(path: str) -> None:
     begins = head.lstrip().lower().startswith(b"solid")
     if begins and b"\0" not in head + tail:
         if b"endsolid" not in tail.lower():
-            raise ValueError(f"path: cannot read a mesh from {path!r}: it has no endsolid; it is cut short")
+            raise ValueError(
+                f"path: cannot read a mesh from {path!r}: it has no endsolid, so it is cut "
+                "short: export or copy it anew"
+            )
     elif len(head) < 84:
         raise ValueError(
             f"path: cannot read a mesh from {path!r}: an STL file has 84 bytes or more, not {size}"
@@ -176,5 +183,6 @@ def _check_stl(path: str) -> None:
     else:
         raise ValueError(
             f"path: cannot read a mesh from {path!r}: a binary STL file of {count:,} triangles has "
-            f"{84 + 50 * count:,} bytes, this one has {size:,}; it is damaged or cut short"
+            f"{84 + 50 * count:,} bytes, this one has {size:,}; it is damaged or cut short: export or copy "
+            "it anew"
         )

@@ -53,9 +53,24 @@ def parse_faces(faces: Any, n_vertices: int) -> tuple[Array, Array]:
         raise ValueError(f"faces: expected shape (m, k) with k >= 3 or a list of loops, got {array.shape}")
     if array.shape[0] == 0:
         raise ValueError("faces: expected at least one face, got none")
+    if _from_one(array, n_vertices):
+        raise ValueError(_FROM_ONE.format(n_vertices))
     array = as_int_array(array, "faces", low=0, high=n_vertices)
     start = np.arange(array.shape[0] + 1, dtype=np.int64) * array.shape[1]
     return start, array.reshape(-1)
+
+
+_FROM_ONE = (
+    "faces: expected indices from 0 up to below the number of vertices, {0}, got some from 1 to {0}: they "
+    "look counted from 1, as in OBJ files; pass faces - 1, or read the file by load_mesh"
+)
+
+
+def _from_one(corners: Array, n_vertices: int) -> bool:
+    """Whether vertices are numbered from 1: none is called 0, one as the number of vertices."""
+    return bool(
+        corners.size and corners.dtype.kind in "iu" and corners.max() == n_vertices and corners.min() >= 1
+    )
 
 
 def _parse_loop_list(faces: Any, n_vertices: int) -> tuple[Array, Array]:
@@ -77,9 +92,13 @@ def _parse_loop_list(faces: Any, n_vertices: int) -> tuple[Array, Array]:
     else:
         corners = np.array(list(itertools.chain.from_iterable(faces)) or np.zeros(0, np.int64))
     if corners.dtype.kind not in "iu":
-        raise TypeError(f"faces: expected integers, got {corners.dtype}")
+        raise TypeError(
+            f"faces: expected integers, got {corners.dtype}; pass numpy.asarray(faces, dtype=int)"
+        )
     if corners.ndim != 1 or len(corners) != start[-1]:
         raise ValueError("faces: expected loops of shape (k,), got nested loops")
+    if _from_one(corners, n_vertices):
+        raise ValueError(_FROM_ONE.format(n_vertices))
     bad = (corners < 0) | (corners >= n_vertices)
     if bad.any():
         where = np.unique(adj.face_of_corner(start)[bad])

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide._validate import (
     as_float_array,
+    as_int_array,
     as_numpy,
     check_bool,
     check_choice,
@@ -19,18 +20,19 @@ from gpu_collide._validate import (
 from gpu_collide.backends import declarations
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import loops, prepared
+from gpu_collide.geometry.parts import FEATURES, Parts, as_parts, labels_of
 from gpu_collide.geometry.places import normalise, planes, same_places
 from gpu_collide.geometry.report import MeshReport
 from gpu_collide.geometry.surface import Surface
 from gpu_collide.geometry.triangulate import triangulate_loops
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, Precision
 
-__all__ = ["Mesh", "MeshReport"]
+__all__ = ["Mesh", "MeshReport", "joined_parts"]
 
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
 
@@ -64,6 +66,8 @@ class Mesh(Surface):
         sizes, at most 5e-7.  Vertices left without a face, or in the middle of a straight edge, are removed.
     merge_vertices : bool, optional
         Weld vertices of exactly the same coordinates first.
+    parts : (m,) sequence of str, optional
+        What the part is called that each face belongs to; empty for none. Contacts tell the names.
 
     Attributes
     ----------
@@ -102,6 +106,8 @@ class Mesh(Surface):
         1]]``.
     source_vertex : (nv,) int64
         The caller's vertex behind each vertex (the lowest of those welded).
+    parts : Parts or None
+        Names of its parts (``parts.names``) and which each face belongs to; `part_of` tells them.
     report : MeshReport
         What was repaired, dropped or looks odd.
 
@@ -131,6 +137,7 @@ class Mesh(Surface):
         triangulate: bool = False,
         merge_coplanar: bool | float = False,
         merge_vertices: bool = False,
+        parts: Sequence[str] | Parts | None = None,
     ) -> None:
         two_sided = check_bool(two_sided, "two_sided")
         triangulate = check_bool(triangulate, "triangulate")
@@ -141,6 +148,7 @@ class Mesh(Surface):
         if len(points) == 0:
             raise ValueError("vertices: expected at least three vertices, got none")
         start, corners = loops.parse_faces(faces, len(points))
+        named = as_parts(parts, len(start) - 1)
         if max(len(points), len(corners)) >= 2**30:
             raise ValueError(
                 f"faces: expected fewer than 2**30 corners and vertices, got {max(len(points), len(corners))}"
@@ -208,6 +216,7 @@ class Mesh(Surface):
         self.center, self.radius, self.two_sided = center, radius, two_sided
         self.source_face, self.source_vertex = source, source_vertex
         self.source_faces_start, self.source_faces = members_start, members
+        self.parts = None if named is None else named.of_merged(members_start, members)
         self._connect(start, corners, scaled)
         self.report = MeshReport.build(findings + self._oddities())
         self._frozen = True
@@ -256,7 +265,11 @@ class Mesh(Surface):
 
     @classmethod
     def from_trimesh(cls, trimesh_mesh: Any, **options: Any) -> Mesh:
-        """Mesh of a ``trimesh.Trimesh`` (or anything with `vertices` and `faces`); options as for `Mesh`."""
+        """Mesh of a ``trimesh.Trimesh`` (or anything with `vertices` and `faces`), or of all parts of a
+        ``trimesh.Scene``, in its coordinates and with their names; options as for `Mesh`."""
+        if hasattr(trimesh_mesh, "geometry") and hasattr(trimesh_mesh, "dump"):
+            vertices, faces, parts = joined_parts(trimesh_mesh.dump())
+            return cls(vertices, faces, **{"parts": parts, **options})
         for name in ("vertices", "faces"):
             if not hasattr(trimesh_mesh, name):
                 kind = type(trimesh_mesh).__name__
@@ -308,7 +321,26 @@ class Mesh(Surface):
         sides = np.diff(self.face_start)
         loops = np.split(corners, self.face_start[1:-1])
         faces = corners.reshape(len(sides), -1) if (sides == sides[0]).all() else loops
-        return Mesh(vertices, faces, two_sided=self.two_sided)
+        return Mesh(vertices, faces, two_sided=self.two_sided, parts=self.parts)
+
+    def part_of(self, feature: str, number: int) -> str:
+        """What the part is called that a face, an edge or a vertex belongs to.
+
+        Parameters
+        ----------
+        feature : {"face", "edge", "vertex"}
+        number : int
+            As ``feature_a`` and ``feature_b`` of contacts have it.
+
+        Returns
+        -------
+        str
+            Several names, of what lies between parts, are joined by " + "; empty if it belongs to none.
+        """
+        count = (self.n_faces, self.n_edges, self.n_vertices)[
+            FEATURES.index(check_choice(feature, "feature", FEATURES))
+        ]
+        return labels_of(self, feature, as_int_array([number], "number", low=0, high=count))[0]
 
     def prepare(
         self, *, near: bool | None = None, precision: Precision = "mixed", progress: Any = None
@@ -365,6 +397,32 @@ class Mesh(Surface):
         counts = f"{how_many(self.n_vertices, 'vertex', 'vertices')}, {how_many(self.n_edges, 'edge')}"
         counts += f", {how_many(self.n_faces, 'face')}"
         return f"Mesh({counts}, {kind}{sides}{odd})"
+
+
+def joined_parts(parts: Iterable[Any], unnamed: str = "") -> tuple[Array, Array, list[str]]:
+    """Vertices and triangles of objects of trimesh as one, and what the part of each triangle is called.
+
+    Parameters
+    ----------
+    parts : iterable of trimesh.Trimesh
+        Others (paths, points) are passed over.
+    unnamed : str
+        A name that is none, such as that of the file.
+    """
+    solid = [part for part in parts if hasattr(part, "faces") and len(part.faces)]
+    if not solid:
+        raise ValueError("it holds no triangles")
+    offsets = np.cumsum([0, *(len(part.vertices) for part in solid[:-1])])
+    vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in solid])
+    faces = np.concatenate(
+        [np.asarray(part.faces, np.int64) + first for part, first in zip(solid, offsets, strict=True)]
+    )
+    names: list[str] = []
+    for part in solid:
+        about = getattr(part, "metadata", None) or {}
+        name = str(about.get("node") or about.get("name") or "")
+        names += ["" if name == unnamed else name] * len(part.faces)
+    return vertices, faces, names
 
 
 def _check_merge(merge_coplanar: Any) -> None:

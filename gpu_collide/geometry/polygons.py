@@ -1,8 +1,10 @@
 """Polygons as OBJ, OFF and PLY files hold them, before anything is cut into triangles.
 
 Each reader returns the vertices (n, 3) of the file and its faces as loops of vertex numbers, both in the
-order of the file: CSR ``start`` (m + 1,) and ``corners`` (L,), int64.  A damaged file raises ``ValueError``
-with the line or element that is wrong. Colours, normals, textures, materials and groups are passed over.
+order of the file: CSR ``start`` (m + 1,) and ``corners`` (L,), int64; and what the part of each face is
+called, or None. A damaged file raises ``ValueError``
+with the line or element that is wrong. Colours, normals,
+textures and materials are passed over.
 """
 
 from __future__ import annotations
@@ -22,28 +24,45 @@ if TYPE_CHECKING:
 __all__ = ["read_polygons", "READERS"]
 
 
-def read_polygons(path: StrPath, suffix: str) -> tuple[Array, Array, Array]:
-    """Vertices, start and corners of the file `path` in the format of `suffix` (a key of `READERS`)."""
+def read_polygons(path: StrPath, suffix: str) -> tuple[Array, Array, Array, list[str] | None]:
+    """Vertices, start, corners and names of the file `path`, whose format is that of `suffix`, a key of
+    `READERS`."""
     with open(path, "rb") as file:
         raw = file.read()
-    vertices, start, corners = READERS[suffix](raw)
+    vertices, start, corners, names = READERS[suffix](raw)
     if len(start) == 1:
-        raise ValueError("it holds no faces")
+        raise ValueError("it holds no faces; export it with its surface")
     wrong = np.flatnonzero((corners < 0) | (corners >= len(vertices)))
     if len(wrong):
         face = int(np.searchsorted(start, wrong[0], side="right")) - 1
-        raise ValueError(f"face {face} names a vertex that is not among the {len(vertices)} of the file")
+        counted = ""
+        if corners.min() == 1 and corners.max() == len(vertices):
+            counted = (
+                f"; are its faces counted from 1? {suffix[1:].upper()} counts from 0: subtract 1 from them"
+            )
+        raise ValueError(
+            f"face {face} names a vertex that is not among the {len(vertices)} of the file{counted}"
+        )
     if corners.dtype.kind not in "iu":
         raise ValueError("expected whole numbers of vertices in its faces")
-    return vertices, start, corners.astype(np.int64)
+    return vertices, start, corners.astype(np.int64), names
 
 
-def _read_obj(raw: bytes) -> tuple[Array, Array, Array]:
-    """Wavefront OBJ: ``v`` and ``f`` lines; numbers from 1, or negative and counted back from the line."""
+def _read_obj(raw: bytes) -> tuple[Array, Array, Array, list[str] | None]:
+    """Wavefront OBJ: ``v`` and ``f`` lines; numbers from 1, or negative and counted back from the line. Parts
+    are objects (``o``) and groups (``g``)."""
     text = raw.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
-    places, loops = [], []
+    places, loops, names = [], [], []
+    object_name = group = name = ""
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#", 1)[0].split()
+        if words and words[0] in ("o", "g"):
+            said = " ".join(words[1:])
+            if words[0] == "o":
+                object_name, group = said, ""
+            else:
+                group = "" if said == "default" else said
+            name = "/".join(filter(None, (object_name, group)))
         if not words or words[0] not in ("v", "f", "fo"):
             continue
         try:
@@ -55,13 +74,14 @@ def _read_obj(raw: bytes) -> tuple[Array, Array, Array]:
                 if 0 in loop:
                     raise ValueError
                 loops.append([k - 1 if k > 0 else len(places) + k for k in loop])
+                names.append(name)
         except ValueError:
             form = "three numbers" if words[0] == "v" else "vertex numbers that are not 0"
             raise ValueError(f"line {number}: expected {form}, got {line.strip()[:60]!r}") from None
-    return np.array(places, np.float64).reshape(-1, 3), *_csr(loops)
+    return np.array(places, np.float64).reshape(-1, 3), *_csr(loops), names
 
 
-def _read_off(raw: bytes) -> tuple[Array, Array, Array]:
+def _read_off(raw: bytes) -> tuple[Array, Array, Array, None]:
     """OFF, also with colours (COFF), normals (NOFF) and texture coordinates (STOFF): a row a line."""
     lines = [line.split(b"#", 1)[0].split() for line in raw.splitlines()]
     rows = [line for line in lines if line]
@@ -85,7 +105,7 @@ def _read_off(raw: bytes) -> tuple[Array, Array, Array]:
     for k, row in enumerate(faces):
         (count,) = _numbers(row[:1], 1, int, f"face {k}")
         loops.append(_numbers(row[1 : 1 + count] if count >= 0 else [], count, int, f"face {k}"))
-    return np.array(places, np.float64).reshape(-1, 3), *_csr(loops)
+    return np.array(places, np.float64).reshape(-1, 3), *_csr(loops), None
 
 
 def _numbers(words: Any, count: int, kind: Any, what: str) -> list[Any]:
@@ -104,11 +124,13 @@ _PLY_TYPES = {
     "double": "f8", "float64": "f8",
 }  # fmt: skip
 _PLY_ORDERS = {"ascii": None, "binary_little_endian": "<", "binary_big_endian": ">"}
+_PLY_PARTS = ("part", "group", "object", "label")
 _PLY_LOOPS = ("vertex_indices", "vertex_index")
 
 
-def _read_ply(raw: bytes) -> tuple[Array, Array, Array]:
-    """PLY, as text or binary of either byte order: the elements ``vertex`` and ``face``."""
+def _read_ply(raw: bytes) -> tuple[Array, Array, Array, list[str] | None]:
+    """PLY, as text or binary of either byte order: the elements ``vertex`` and ``face``. Parts are the whole
+    numbers in a property of faces of one of the usual names."""
     order, elements, begin = _ply_header(raw)
     body = raw[begin:].split() if order is None else memoryview(raw)[begin:]
     at, found = 0, {}
@@ -130,7 +152,12 @@ def _read_ply(raw: bytes) -> tuple[Array, Array, Array]:
     if loops is None:
         raise ValueError(f"its faces have no list {_PLY_LOOPS[0]!r}")
     vertices = np.stack([np.asarray(found["vertex"][axis], np.float64) for axis in "xyz"], axis=1)
-    return vertices, *loops
+    names = None
+    for column in _PLY_PARTS:
+        numbers = found["face"].get(column, ())
+        if names is None and not isinstance(numbers, tuple) and np.asarray(numbers).dtype.kind in "iu":
+            names = [f"{column} {number}" for number in np.asarray(numbers).tolist()]
+    return vertices, *loops, names
 
 
 def _ply_header(raw: bytes) -> Any:

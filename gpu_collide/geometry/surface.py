@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gpu_collide.geometry.parts import Parts
     from gpu_collide.geometry.report import MeshReport
 
 __all__ = ["Surface"]
@@ -45,6 +46,7 @@ class Surface(Frozen):
     source_faces_start: NDArray[np.int64]
     source_faces: NDArray[np.int64]
     source_vertex: NDArray[np.int64]
+    parts: Parts | None
     report: MeshReport
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -13,6 +13,7 @@ from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.staying import Given
+from gpu_collide.queries.doubted import warn_of_bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
 from gpu_collide.results import invariants
@@ -162,7 +163,8 @@ def collide(
     -----
     RuntimeWarning
         Bodies of invalid pose, with the reason: the broad phase leaves them out, pairs given with them become
-        INVALID_INPUT. More than 20 million pairs that the broad phase finds.
+        INVALID_INPUT. More than 20 million pairs that the broad phase finds. Once for a mesh: quaternions
+        that look as if w came last, and bodies a hundred times larger than their distances.
 
     Notes
     -----
@@ -199,6 +201,8 @@ def collide(
     0.666666666667
     """
     check_bodies(bodies)
+    if world is None and pairs is None:
+        world = bodies.world
     rules = check_rules(len(bodies), world, group, mask, ignore, still_pairs)
     options = Options.checked(
         broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
@@ -216,8 +220,11 @@ def collide(
         pairs = check_given(pairs, len(bodies))
     engine = engine_on(get_backend(options.backend, options.precision), options)
     if pairs is None:
-        return answer(engine, bodies, open_search(engine, bodies, rules), progress)
-    return answer_pairs(engine, bodies, pairs, progress)
+        found = answer(engine, bodies, open_search(engine, bodies, rules), progress)
+    else:
+        found = answer_pairs(engine, bodies, pairs, progress)
+    warn_of_bodies(bodies, found.pairs, found.status)
+    return found
 
 
 def check_given(pairs: ArrayLike, n: int) -> Any:
@@ -259,6 +266,11 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     found = engine.collide(bodies, pairs, progress)
     info = found.info  # of a result that nobody else has yet
     info.update(options.for_info())
+    if bodies.worlds is not None:
+        info["worlds"] = bodies.worlds
+    if bodies.named and isinstance(found.pair, np.ndarray):
+        found = found.with_parts(bodies)
+        info = found.info
     if not isinstance(pairs, (np.ndarray, Given)):
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:

@@ -73,7 +73,7 @@ def find_pairs(
         n bodies. Those with an invalid pose are in no pair; a warning names the first few.
     world : (n,) array_like of int, optional
         Bodies meet only bodies of the same world. -1: in every world, such as a track that all share.
-        Default: one world.
+        Default: that of the bodies, if their poses have the shape ``(worlds, n)``, else one world.
     group, mask : (n,) array_like of int, optional
         Bits, 32 of them. A pair is kept if ``group[a] & mask[b]`` and ``group[b] & mask[a]`` are not zero.
         Default: all ones.
@@ -124,8 +124,9 @@ def find_pairs(
     """
     check_bodies(bodies)
     return BroadPhase(
-        len(bodies), world=world, group=group, mask=mask, ignore=ignore, still_pairs=still_pairs,
-        broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes,
+        len(bodies), world=bodies.world if world is None else world, group=group, mask=mask, ignore=ignore,
+        still_pairs=still_pairs, broad_phase=broad_phase, precision=precision, backend=backend,
+        max_bytes=max_bytes,
     ).find_pairs(bodies)  # fmt: skip
 
 
@@ -228,6 +229,11 @@ class BroadPhase:
         check_bodies(bodies)
         if len(bodies) != self._rules.n:
             raise ValueError(f"bodies: expected {self._rules.n} bodies, got {len(bodies)}")
+        if bodies.worlds is not None and self._rules.world is None:
+            raise ValueError(
+                "world: expected the worlds of the bodies, whose poses are those of "
+                f"{bodies.worlds[0]} worlds, got None; make the BroadPhase with world=bodies.world"
+            )
         with self._lock:
             pairs, report = all_pairs(self._engine, bodies, self._rules, self._kept)
             self._report = report

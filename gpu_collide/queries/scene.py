@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide._validate import as_int_array, check_callable, device_pairs, how_many
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -64,8 +65,9 @@ class Scene:
         The different shapes.
     shape : (n,) array_like of int or None
         Which mesh each body has; None if there is a single mesh and poses say how many bodies there are.
-    poses : Poses of shape (n,), or (position, quat_wxyz), optional
-        Where the bodies start. Without it, `update` says so later.
+    poses : Poses of shape (n,) or (worlds, n), or (position, quat_wxyz), optional
+        Where the bodies start, in each of many worlds as `Bodies` takes them. Without it, `update` says so
+        later.
     end : Poses of shape (n,), or (position, quat_wxyz), optional
         Where they end. Left out, they are at rest at `poses`, and the scene is prepared at once for all
         that may be asked of bodies at rest.
@@ -140,6 +142,8 @@ class Scene:
             start = as_poses(poses, "poses")
         made = Bodies(meshes, shape, start, start if end is None else as_poses(end, "end"))
         check_count(len(made), "shape" if poses is None else "poses")
+        if world is None:
+            world = made.world
         self._rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
         self._options = options
         self._backend = get_backend(options.backend, options.precision)
@@ -215,7 +219,7 @@ class Scene:
     def _checked(self, poses: Any, name: str) -> Poses:
         """`poses` of all bodies."""
         poses = as_poses(poses, name)
-        if poses.shape != (len(self),):
+        if poses.shape not in ((len(self),), self._made.worlds if self._made is not None else None):
             raise ValueError(
                 f"{name}: expected poses of the scene's {len(self)} bodies, shape ({len(self)},), got "
                 f"{poses.shape}; for other bodies make another Scene"
@@ -443,7 +447,11 @@ contacts, check_start, results, progress
         with self._lock:
             self._check_open()
             made, moves = self._made, self._made.start is not self._made.end
-            poses = () if self._bodies is None else (made.start, made.end) if moves else (made.start,)
+            poses: Any = () if self._bodies is None else (made.start, made.end) if moves else (made.start,)
+            shape = made.shape
+            if made.worlds is not None:
+                shape = shape.reshape(made.worlds)
+                poses = tuple(each[np.arange(len(made)).reshape(made.worlds)] for each in poses)
             options = {name: getattr(self._options, name) for name in ("precision", "backend", "max_bytes")}
             keywords = {**self._rules.arguments(), **options}
-            return partial(type(self), **keywords), (made.meshes, made.shape, *poses)
+            return partial(type(self), **keywords), (made.meshes, shape, *poses)

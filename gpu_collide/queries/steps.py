@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import warn_caller, within_memory
+from gpu_collide._calls import within_memory
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.bodies.scale import scale_doubt
 from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.collide import answer
+from gpu_collide.queries.doubted import warn_of_recording
 from gpu_collide.queries.pairs import open_search
+from gpu_collide.results.parts import PART_FIELDS
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -159,7 +160,9 @@ class Sweep:
     def batch(self, first: int, window: Any) -> TrajectoryContacts:
         """`TrajectoryContacts` of the steps from frame `first` on."""
         crew, steps = self.crew, len(window[0]) - 1 if len(window[0]) else 0
-        self._doubt_sizes(window[0])
+        if not self.doubted:
+            self.doubted = True
+            warn_of_recording(crew.movers, crew.static, window, self.times)
         t0, t1 = self.times[first : first + steps], self.times[first + 1 : first + steps + 1]
         why = self._why_not(window, t1 - t0)
         step, body = np.nonzero(why == 0)
@@ -178,24 +181,6 @@ class Sweep:
         info = {**found.info, "n_bodies": crew.n, "n_static": crew.n_static, "frames_per_batch": self.size}
         del info["invalid_bodies"]  # none: they are in `skipped`
         return TrajectoryContacts(**result, skipped=skipped, first_step=first, info=info)
-
-    def _doubt_sizes(self, position: Array) -> None:
-        """Warn once, before the work, if bodies cannot be meant to be as large as they are."""
-        if self.doubted:
-            return
-        self.doubted = True
-        movers = self.crew.movers
-        radius = np.array([mesh.radius for mesh in movers.meshes])[movers.shape]
-        extent = None
-        if self.crew.static is not None and len(self.crew.static):
-            still = self.crew.static
-            size = np.array([mesh.radius for mesh in still.meshes])[still.shape]
-            middle = still.start.apply(np.array([mesh.center for mesh in still.meshes])[still.shape])
-            center = 0.5 * (middle.min(axis=0) + middle.max(axis=0))
-            extent = float((np.linalg.norm(middle - center, axis=1) + size).max())
-        doubt = scale_doubt(radius, position, extent)
-        if doubt is not None:
-            warn_caller(doubt)
 
     def _progress_within(self, first: int, steps: int) -> Any:
         if self.progress is None:
@@ -272,7 +257,7 @@ class Sweep:
         fields = {
             name: getattr(found, name)[kept]
             for name in ("kind", "feature_a", "feature_b", "position", "normal", "properness", "local_a",
-                         "local_b", "sustained")
+                         "local_b", "sustained", *(PART_FIELDS if found.part_a is not None else ()))
         }  # fmt: skip
         counts = np.diff(found.contact_start)[rows]
         share = found.time[kept]

@@ -43,6 +43,8 @@ class Column:
         Numbers that the table tells by name.
     parts : tuple of str
         Endings of the names of components.
+    there : callable, optional
+        Whether a result has it; default: every one.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Column:
     take: Callable[[Any], Array] | None = None
     words: type[enum.IntEnum] | None = None
     parts: tuple[str, ...] = ()
+    there: Callable[[Any], bool] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,6 +123,17 @@ def _features(a: str, b: str) -> tuple[Column, ...]:
     )
 
 
+def _named(of: str) -> tuple[Column, ...]:
+    """Names of the parts, where meshes have them."""
+    return tuple(
+        Column(
+            f"part_{side}", "", f"name of the part of {side.upper()}{of}; only where meshes have names",
+            lambda r, field=f"part_{side}": r.part_names(field), there=lambda r: r.part_a is not None,
+        )
+        for side in "ab"
+    )  # fmt: skip
+
+
 def _contact(speed: str) -> tuple[Column, ...]:
     """What a contact is in both kinds of result, behind its time."""
     return (
@@ -132,6 +146,7 @@ def _contact(speed: str) -> tuple[Column, ...]:
         Column("sustained", "", "whether it lasts"),
         _vector("local_a", LENGTH, "the place in the coordinates of A's Mesh"),
         _vector("local_b", LENGTH, "the place in the coordinates of B's Mesh"),
+        *_named(" that meets"),
     )
 
 
@@ -195,6 +210,7 @@ _ENCOUNTERS = (
     Column("hardest_time", "s", "of its hardest contact"),
     _vector("position", LENGTH, "world position of its hardest contact"),
     _vector("normal", "", "unit normal of its hardest contact, from A to B"),
+    *_named(" in its hardest contact"),
 )
 _TOUCHED = (
     Column("body", "", "body of the world that is touched; -1: none"),

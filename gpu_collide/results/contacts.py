@@ -9,6 +9,7 @@ import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, how_many
 from gpu_collide.results.faults import contact_faults
+from gpu_collide.results.parts import PART_FIELDS, parts_of_contacts
 from gpu_collide.results.result import (
     Field,
     FileFormat,
@@ -20,11 +21,13 @@ from gpu_collide.results.result import (
     whole_number,
 )
 from gpu_collide.results.rows import has_bodies
+from gpu_collide.results.tables import world_of_bodies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array, ArrayLike
+    from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.results.rows import Rows
 
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
@@ -55,10 +58,10 @@ FORMAT = FileFormat(
     first_with_checksums=3,
     fields={
         name: (dtype, (None, *tail))
-        for name, (dtype, tail) in (_PER_PAIR | _START | _PER_CONTACT | _PAIRS).items()
+        for name, (dtype, tail) in (_PER_PAIR | _START | _PER_CONTACT | _PAIRS | PART_FIELDS).items()
     },
     faults=contact_faults,
-    optional=("pairs",),
+    optional=("pairs", *PART_FIELDS),
 )
 
 
@@ -124,6 +127,9 @@ class Contacts(Result):
     info : dict
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
+    part_a, part_b : (c,) int32 or None
+        Which of the names in `parts` the part of A and of B has that meets, -1 for none; None where no mesh
+        has names, and on a device (`with_parts`). `part_names` spells them.
     """
 
     _format: ClassVar[FileFormat] = FORMAT
@@ -148,6 +154,8 @@ class Contacts(Result):
     time_end: NDArray[np.float64]
     pairs: NDArray[np.int32] | None = None
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    part_a: NDArray[np.int32] | None = None
+    part_b: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         n_pairs = len(self.status)
@@ -156,6 +164,7 @@ class Contacts(Result):
         self._freeze(_PER_CONTACT, len(self.pair))
         if self.pairs is not None:
             self._freeze(_PAIRS, n_pairs)
+        self._freeze_parts()
         object.__setattr__(self, "info", dict(self.info))
 
     @property
@@ -172,7 +181,42 @@ class Contacts(Result):
         if all(isinstance(getattr(self, name), np.ndarray) for name in names):
             return self
         arrays = {name: as_numpy(getattr(self, name), name) for name in names}
-        return Contacts(**arrays, info=self.info)
+        return dataclasses.replace(self, **arrays)
+
+    def with_parts(self, bodies: Bodies) -> Contacts:
+        """The same result on the host with the names of the parts that meet, as queries add them by
+        themselves to results on the host.
+
+        Parameters
+        ----------
+        bodies : Bodies
+            Those of the query.
+
+        Returns
+        -------
+        Contacts
+            With `part_a` and `part_b` if any mesh of `bodies` has names of parts.
+        """
+        if not bodies.named:
+            return self
+        here, pairs = self.to_numpy(), as_numpy(self._known_pairs(), "pairs")
+        if len(pairs) and pairs.max() >= len(bodies):
+            raise ValueError(
+                f"bodies: expected those of the query, {pairs.max() + 1} or more, got {len(bodies)}"
+            )
+        fields, names = parts_of_contacts(
+            bodies, pairs[here.pair], here.kind, (here.feature_a, here.feature_b)
+        )
+        for array in fields.values():
+            array.setflags(write=False)
+        return dataclasses.replace(here, **fields, info={**here.info, "parts": names})  # type: ignore[arg-type]
+
+    def _known_pairs(self) -> Any:
+        if self.pairs is None:
+            raise ValueError(
+                "pairs: expected the bodies of each pair, which this result of an old file lacks"
+            )
+        return self.pairs
 
     def of_pair(self, index: int) -> Rows:
         """Contacts of one pair.
@@ -216,22 +260,18 @@ class Contacts(Result):
         ValueError
             `pairs` is None, in a result of an old file.
         """
-        if self.pairs is None:
-            raise ValueError(
-                "pairs: expected the bodies of each pair, which this result of an old file lacks"
-            )
-        pairs = as_numpy(self.pairs, "pairs")
+        pairs = as_numpy(self._known_pairs(), "pairs")
         mine = has_bodies(pairs[:, 0], pairs[:, 1], a, b)
         return self[mine[as_numpy(self.pair, "pair")]]
 
-    def by_world(self, world: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def by_world(self, world: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """What happens in each world: when first, and how much.
 
         Parameters
         ----------
-        world : (n,) array_like of int
+        world : (n,) array_like of int, optional
             World of each body, as the query was given. A pair of a body that is in all worlds (-1) counts to
-            that of the other.
+            that of the other. Not needed where the poses of the bodies had the shape ``(worlds, n)``.
 
         Returns
         -------
@@ -244,14 +284,13 @@ class Contacts(Result):
         Raises
         ------
         ValueError
-            Fewer numbers than there are bodies in pairs, or `pairs` is None, in a result of an old file.
+            Fewer numbers than there are bodies in pairs, none where they are needed, or `pairs` is None, in a
+            result of an old file.
         """
-        if self.pairs is None:
-            raise ValueError(
-                "pairs: expected the bodies of each pair, which this result of an old file lacks"
-            )
+        pairs = as_numpy(self._known_pairs(), "pairs")
+        if world is None:
+            world = world_of_bodies(self.info)
         world = as_int_array(world, "world", shape=(None,), low=-1)
-        pairs = as_numpy(self.pairs, "pairs")
         if len(pairs) and pairs.max() >= len(world):
             least = int(pairs.max()) + 1
             raise ValueError(f"world: expected a number for each body, {least} or more, got {len(world)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.results.faults import encounter_faults
+from gpu_collide.results.parts import PART_FIELDS
 from gpu_collide.results.result import Field, FileFormat, Result, Status
 
 if TYPE_CHECKING:
@@ -67,13 +68,16 @@ class Encounters(Result):
         Its place in the world, and its normal from A to B.
     info : dict
         As in `TrajectoryContacts`.
+    part_a, part_b : (e,) int32 or None
+        Parts of its hardest contact, as in `Contacts`.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
         first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in _FIELDS.items()},
+        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
         faults=encounter_faults,
+        optional=tuple(PART_FIELDS),
         kind="Encounters",
     )
     _rows: ClassVar[dict[str, Field]] = _FIELDS
@@ -93,8 +97,11 @@ class Encounters(Result):
     position: NDArray[np.float64]
     normal: NDArray[np.float64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    part_a: NDArray[np.int32] | None = None
+    part_b: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
+        self._freeze_parts()
         self._freeze(_FIELDS, len(self.body_a))
         object.__setattr__(self, "info", dict(self.info))
 
@@ -163,5 +170,7 @@ def _made(found: Any, rows: Array, encounter: Array, inside: Array) -> Encounter
         "hardest_time": found.time[hardest], "position": found.position[hardest],
         "normal": found.normal[hardest],
     }  # fmt: skip
+    if found.part_a is not None:
+        fields |= {name: getattr(found, name)[hardest] for name in PART_FIELDS}
     order = np.lexsort([fields[n] for n in ("first_step", "body_b", "body_a", "first_time")])
     return Encounters(**{name: values[order] for name, values in fields.items()}, info=found.info)

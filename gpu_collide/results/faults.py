@@ -22,6 +22,7 @@ __all__ = [
     "csr_faults",
     "encounter_faults",
     "normal_faults",
+    "part_faults",
     "planes_faults",
     "slides_faults",
     "touch_faults",
@@ -69,6 +70,19 @@ def _each_contact_faults(a: Mapping[str, Array], n_kinds: int, share: str) -> It
     yield from _rows("sustained", a["sustained"].view(np.uint8) > 1, "true or false")
     lasts = np.where(a["sustained"], a["time_end"] >= a["time"], a["time_end"] == a["time"])
     yield from _rows("time_end", ~lasts, "the time, or a later one where sustained")
+
+
+def part_faults(a: Mapping[str, Array], names: object) -> Iterator[tuple[str, str]]:
+    """Faults of the parts that contacts are on, whose names stand in the info."""
+    if ("part_a" in a) != ("part_b" in a):
+        yield "part_a" if "part_b" in a else "part_b", "expected it beside the other one"
+    for name in ("part_a", "part_b"):
+        if name in a:
+            if not isinstance(names, (list, tuple)) or not all(isinstance(text, str) for text in names):
+                yield "info", "expected the names of parts"
+                return
+            wrong = (a[name] < -1) | (a[name] >= len(names))
+            yield from _rows(name, wrong, f"numbers of the {len(names)} names of parts, or -1")
 
 
 def normal_faults(a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gpu_collide._validate import as_numpy
-from gpu_collide.results.faults import normal_faults
+from gpu_collide._validate import as_numpy, check_choice
+from gpu_collide.geometry.parts import JOINT
+from gpu_collide.results.faults import normal_faults, part_faults
 from gpu_collide.results.npz import read_result, save_name, write_result
+from gpu_collide.results.parts import PART_FIELDS, names_of
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.rows import Rows, chosen, one_row, starts_of
 from gpu_collide.results.words import Kind, Status
@@ -69,12 +71,24 @@ class Result:
         None  # CSR offsets of rows, and the field that names their owner
     )
     info: dict[str, Any]
+    part_a: Array | None = None
+    part_b: Array | None = None
 
     def _freeze(self, fields: Mapping[str, Field], length: int) -> None:
         """Check the shapes of some fields, and put read-only arrays of the right dtypes in their place."""
         for name, (dtype, tail) in fields.items():
             array = _canonical(name, getattr(self, name), dtype, (length, *tail))
             object.__setattr__(self, name, array)
+
+    def _freeze_parts(self) -> None:
+        """`_freeze` of the fields that only results with names of parts have."""
+        if self.part_a is not None or self.part_b is not None:
+            self._freeze(PART_FIELDS, self.__len__())
+
+    @property
+    def _columns(self) -> Mapping[str, Field]:
+        """The fields with an entry for each row that this result has."""
+        return self._rows if self.part_a is None else {**self._rows, **PART_FIELDS}
 
     @property
     def report(self) -> FilterReport | None:
@@ -120,14 +134,47 @@ class Result:
         if dtype is None:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             dtype = _RECORDS[type(self)] = np.dtype(columns, align=True)
+        if self.part_a is not None:
+            told = {name: names_of(getattr(self, name)[rows], self.parts) for name in PART_FIELDS}
+            columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
+            columns += [(name, names.dtype, ()) for name, names in told.items()]
+            dtype = np.dtype(columns, align=True)
         records = np.empty(len(range(*rows.indices(self.__len__()))), dtype)
         for name in self._rows:
             records[name] = as_numpy(getattr(self, name)[rows], name)
+        for name in PART_FIELDS if self.part_a is not None else ():
+            records[name] = told[name]
         return records.view(Rows)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names that ``part_a`` and ``part_b`` number; none where no mesh of the query has names."""
+        return tuple(self.info.get("parts", ()))
+
+    def part_names(self, field: str) -> Array:
+        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str; empty where there is none."""
+        check_choice(field, "field", tuple(PART_FIELDS))
+        codes = getattr(self, field)
+        return np.full(self.__len__(), "") if codes is None else names_of(codes, self.parts)
+
+    def of_part(self, name: str) -> Self:
+        """The rows of a part, be it of A or of B: those of its faces, and of the edges and vertices of these.
+
+        Raises
+        ------
+        ValueError
+            No row has a part of this name.
+        """
+        known = sorted({part for label in self.parts for part in label.split(JOINT)})
+        if name not in known:
+            has = ", ".join(map(repr, known)) or "no names; meshes have them from files, or from Mesh(parts=)"
+            raise ValueError(f"name: expected a part of this result, got {name!r}; it has {has}")
+        mine = np.array([name in label.split(JOINT) for label in self.parts] + [False])
+        return self[mine[self.part_a] | mine[self.part_b]]  # type: ignore[no-any-return]
 
     def _selected(self, rows: Array) -> Self:
         """The result with some of its rows, given by rising numbers."""
-        changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._rows}
+        changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._columns}
         if self._starts is not None:
             start, owner = self._starts
             count = len(getattr(self, start)) - 1
@@ -265,6 +312,8 @@ class Result:
         except ValueError as error:  # lengths that do not agree
             name, _, reason = str(error).partition(": ")
             raise reader.damaged(name, reason) from error
+        for name, reason in part_faults(arrays, info.get("parts", ())):
+            raise reader.damaged(name, reason)
         for name, reason in form.faults(arrays, len(Status), len(Kind)):
             raise reader.damaged(name, reason)
         if version < form.first_with_checksums:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "chosen", "has_bodies", "one_row", "starts_of"]
 
-SHOWN = ("step", "pair", "body_a", "body_b", "time", "kind", "feature_a", "feature_b",
+SHOWN = ("step", "pair", "body_a", "body_b", "time", "part_a", "part_b", "kind", "feature_a", "feature_b",
          "position", "normal", "properness", "normal_speed", "sustained")  # fmt: skip
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "text_of",
     "to_arrow",
     "to_pandas",
+    "world_of_bodies",
     "write",
 ]
 
@@ -63,11 +64,15 @@ def columns_of(
         raise ValueError(f"table: expected {names}, the tables of {type(result).__name__}, got {table!r}")
     found = []
     for column in tables[name]:
+        if column.there is not None and not column.there(result):
+            continue
         values = column.values(result)
         if not column.parts:
             found.append((column.name, column, values))
         else:
             found += [(part, column, values[:, k]) for k, part in enumerate(column.names)]
+    if world is None and "worlds" in result.info and any(name == "body_a" for name, _, _ in found):
+        world = world_of_bodies(result.info)
     if world is not None:
         found.insert(0, (WORLD.name, WORLD, _worlds({n: v for n, _, v in found}, world)))
     return found
@@ -84,6 +89,17 @@ def _worlds(columns: Mapping[str, Array], world: Any) -> Array:
         raise ValueError(f"world: expected a number for each body, {most + 1} or more, got {len(world)}")
     of_a, of_b = (world[body] for body in bodies)
     return np.where(of_a >= 0, of_a, of_b)
+
+
+def world_of_bodies(info: dict[str, Any]) -> Array:
+    """World of each body of a query whose poses had the shape ``(worlds, n)``."""
+    if "worlds" not in info:
+        raise ValueError(
+            "world: expected the world of each body, as the query was given, got None; only of bodies whose "
+            "poses had the shape (worlds, n) the result knows it by itself"
+        )
+    worlds, count = info["worlds"]
+    return np.repeat(np.arange(worlds), count)
 
 
 def _words(column: Column, values: Array) -> list[Any]:
@@ -174,6 +190,8 @@ def _csv(value: Any) -> str:
     """A number that reads back as the same; nothing for what is not a number."""
     if isinstance(value, float):
         return "" if value != value else repr(value)
+    if isinstance(value, str) and any(mark in value for mark in ',"\r\n'):
+        return '"' + value.replace('"', '""') + '"'
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_collide.results.contacts import CONTACT_DTYPE
 from gpu_collide.results.faults import trajectory_faults
+from gpu_collide.results.parts import PART_FIELDS, joined_names
 from gpu_collide.results.result import (
     Field,
     FileFormat,
@@ -53,10 +54,11 @@ FORMAT = FileFormat(
     version=2,  # 2: checksums
     first_with_checksums=2,
     fields={
-        **{name: (dtype, (None, *tail)) for name, (dtype, tail) in _FIELDS.items()},
+        **{name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
         "first_step": (np.int64, ()),
     },
     faults=trajectory_faults,
+    optional=tuple(PART_FIELDS),
     kind="TrajectoryContacts",
 )
 
@@ -99,6 +101,8 @@ class TrajectoryContacts(Result):
     info : dict
         As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if there: how many of the
         numbers in `step_pairs` are no steps.
+    part_a, part_b : (c,) int32 or None
+        As in `Contacts`.
     """
 
     _format: ClassVar[FileFormat] = FORMAT
@@ -126,8 +130,11 @@ class TrajectoryContacts(Result):
     step_pairs: NDArray[np.int64]
     first_step: int = 0
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    part_a: NDArray[np.int32] | None = None
+    part_b: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
+        self._freeze_parts()
         self._freeze(_PER_CONTACT, len(self.step))
         self._freeze(_PER_PAIR, len(self.pairs))
         self._freeze(_START, len(self.pairs) + 1)
@@ -189,7 +196,7 @@ class TrajectoryContacts(Result):
         return encounters_of(self)
 
     def _selected(self, rows: Array) -> TrajectoryContacts:
-        changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._rows}
+        changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._columns}
         owner = np.repeat(np.arange(len(self.pairs)), np.diff(self.contact_start))[rows]
         pairs, counts = self.pairs.copy(), np.bincount(owner, minlength=len(self.pairs))
         pairs["toi"] = np.inf
@@ -240,7 +247,9 @@ class TrajectoryContacts(Result):
             for piece in (np.zeros(gap, np.int64), part.step_pairs)
         ]
         arrays["step_pairs"] = np.concatenate(counts)
-        return cls(**arrays, first_step=parts[0].first_step, info=_join_info(parts, sum(gaps)))
+        named, said = joined_names(parts)
+        info = {**_join_info(parts, sum(gaps)), **said}
+        return cls(**arrays, **named, first_step=parts[0].first_step, info=info)
 
     def shifted(self, steps: int) -> TrajectoryContacts:
         """The same with every step number raised by `steps`; times stay.

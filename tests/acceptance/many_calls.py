@@ -29,7 +29,8 @@ SLACK = 4 << 20
 
 def bits(found):
     """All arrays of a result."""
-    return [getattr(found, field.name).tobytes() for field in fields(gc.Contacts) if field.name != "info"]
+    names = [field.name for field in fields(gc.Contacts) if field.name not in ("info", "part_a", "part_b")]
+    return [getattr(found, name).tobytes() for name in names]
 
 
 def resident_bytes():

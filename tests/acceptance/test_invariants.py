@@ -41,7 +41,8 @@ def swapped(found):
     k = int(np.flatnonzero((np.diff(found.pair) == 0) & (np.diff(found.time) > 0))[0])
     order = np.arange(len(found))
     order[[k, k + 1]] = k + 1, k
-    names = [f.name for f in dataclasses.fields(found) if len(getattr(found, f.name)) == len(found)]
+    fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
+    names = [name for name, value in fields.items() if value is not None and len(value) == len(found)]
     return {n: getattr(found, n)[order] for n in names if n not in ("status", "toi", "pairs")}
 
 

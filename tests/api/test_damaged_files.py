@@ -145,6 +145,7 @@ def test_every_array_that_was_exchanged_is_noticed(result, race, tmp_path):
         names = [*(name for name, (_, shape) in kind.FORMAT.fields.items() if shape[:1] == (None,)), "info"]
         with np.load(io.BytesIO(raw)) as file:
             arrays = dict(file)
+        names = [name for name in names if name in arrays]  # names of parts are of meshes that have them
         for a in names:
             for b in names:
                 if a < b and arrays[a].dtype == arrays[b].dtype and not np.array_equal(arrays[a], arrays[b]):

@@ -253,6 +253,6 @@ def test_a_mesh_reads_as_its_own_polygons(tmp_path):
     points, loops = prism(SHAPES["comb"], np.eye(3))
     for form in FORMS:
         path = write(tmp_path, form, points, loops)
-        vertices, start, corners = read_polygons(path, path.suffix)
+        vertices, start, corners, _ = read_polygons(path, path.suffix)
         assert np.array_equal(vertices, points)
         assert [loop.tolist() for loop in np.split(corners, start[1:-1])] == loops

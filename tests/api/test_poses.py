@@ -307,8 +307,12 @@ def test_bodies():
         ((1, [[0, 0]], 2, 2), ValueError, r"shape: expected shape \(n,\)"),
         ((1, None, 2, 3), ValueError, "end: expected as many poses as start, 2, got 3"),
         ((1, None, "x", 2), TypeError, "start: expected Poses, got str"),
-        ((1, None, 2, (2, 2)), ValueError, r"end: expected Poses of shape \(n,\), got \(2, 2\)"),
-        ((1, None, (), 2), ValueError, r"start: expected Poses of shape \(n,\), got \(\)"),
+        (
+            (1, None, 2, (2, 2)),
+            ValueError,
+            r"end: expected poses of the shape of start, \(2,\), got \(2, 2\)",
+        ),
+        ((1, None, (), 2), ValueError, r"start: expected Poses of shape \(n,\) or \(worlds, n\), got \(\)"),
     ],
 )
 def test_bad_bodies(arguments, error, text):

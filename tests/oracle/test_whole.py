@@ -115,7 +115,8 @@ def test_what_is_lost_late_or_bent_is_counted(monkeypatch):
 
     def lose(found):
         keep = found.pair != found.pair[np.argmax(np.diff(found.contact_start)[found.pair] == 1)]
-        names = [f.name for f in dataclasses.fields(found) if len(getattr(found, f.name)) == len(found)]
+        fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
+        names = [name for name, value in fields.items() if value is not None and len(value) == len(found)]
         out = {n: getattr(found, n)[keep] for n in names if n not in ("status", "toi", "pairs", "info")}
         toi = np.full(found.n_pairs, np.inf)
         np.minimum.at(toi, out["pair"], out["time"])

@@ -12,6 +12,8 @@ def same(got, want):
     for field in fields(gc.Contacts):
         if field.name != "info":
             one, two = getattr(got, field.name), getattr(want, field.name)
+            if one is None and two is None:  # names of parts, which the meshes do not have
+                continue
             assert one.dtype == two.dtype and one.tobytes() == two.tobytes(), field.name
     assert got.info.keys() == want.info.keys()
     for key in got.info.keys() - {"timings", "report"}:

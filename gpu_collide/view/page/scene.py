@@ -173,6 +173,9 @@ def fields_of(result: Result, rows: Array, table: str | None = None) -> list[dic
     for name, column, values in columns_of(result, table):
         about: dict[str, Any] = {"name": name, "unit": column.unit, "what": column.what}
         about["values"] = as_numpy(values, name)[rows]
+        if about["values"].dtype.kind == "U":
+            about["words"], about["values"] = np.unique(about["values"], return_inverse=True)
+            about["words"] = about["words"].tolist()
         if column.words is not None:
             members = {member.value: member.name for member in column.words}
             about["words"] = [members.get(k, "") for k in range(max(members) + 1)]

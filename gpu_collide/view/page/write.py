@@ -71,7 +71,7 @@ def page(
         A name that ends in ``.html``.
     world : (n,) array_like of int, optional
         World of each body, as the query was given: the page lets a world be chosen, else a pair. All zero
-        shows all bodies at once.
+        shows all bodies at once. Default: that of bodies whose poses have the shape ``(worlds, n)``.
     start, way : (n, 3) array_like, optional
         Of what is swept: where it starts, and the path. Of characters: where they start, and the velocity
         that each step was given, so that the page can tell what was in their way.
@@ -125,6 +125,7 @@ def _scene(
     bodies = as_static(scene)
     assert bodies is not None
     if isinstance(result, Contacts):
+        world = bodies.world if world is None else world
         if world is not None:
             return scene_of_worlds(result.to_numpy(), bodies, world, most or MOST["worlds"])
         return scene_of_pairs(result.to_numpy(), bodies, most or MOST["pairs"])
