@@ -1,4 +1,4 @@
-"""Dense shapes: cost of a pair against the faces of its bodies, when they run into each other, touch, or miss."""
+"""Dense shapes: cost of a pair against the faces of its bodies, that run into each other, touch, or miss."""
 
 from __future__ import annotations
 
@@ -125,9 +125,8 @@ def _check(name, step, results):
             raise BenchError(f"{name}, {step}: {way!r} has other contacts than 'auto'; not timed")
     touched = np.isfinite(one.toi)
     if (touched != (step != "near miss")).any():
-        raise BenchError(
-            f"{name}, {step}: expected every pair to {'stay clear' if step == 'near miss' else 'touch'}; not timed"
-        )
+        wanted = "stay clear" if step == "near miss" else "touch"
+        raise BenchError(f"{name}, {step}: expected every pair to {wanted}; not timed")
 
 
 def _seconds(call: Callable[[], object], repeat: int) -> float:
