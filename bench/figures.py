@@ -13,13 +13,7 @@ def cost_over_triangles(rows: list[dict], columns: dict[str, str], title: str, p
     Triangles are on a logarithmic axis and times on a linear one, so that a cost that grows with the depth
     of a tree is a straight line.
     """
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise BenchError("the figure needs matplotlib: python -m pip install matplotlib") from error
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = _pyplot()
     figure, axis = plt.subplots(figsize=(6.5, 4.0), layout="constrained")
     triangles = [row["triangles"] for row in rows]
     for number, (column, label) in enumerate(columns.items()):
@@ -35,3 +29,44 @@ def cost_over_triangles(rows: list[dict], columns: dict[str, str], title: str, p
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def cost_over_faces(rows: list[dict], columns: dict[str, str], title: str, path: Path) -> None:
+    """Microseconds a pair over the faces of a body, both logarithmic: a panel for each shape and step, a line
+    for each of `columns` (column: its label); what is not a number is left out."""
+    plt = _pyplot()
+    shapes, steps = (list(dict.fromkeys(row[key] for row in rows)) for key in ("shape", "step"))
+    size = (3.4 * len(steps), 2.8 * len(shapes))
+    figure, axes = plt.subplots(
+        len(shapes), len(steps), figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    for axis, shape, step in ((axes[i, j], a, b) for i, a in enumerate(shapes) for j, b in enumerate(steps)):
+        some = [row for row in rows if row["shape"] == shape and row["step"] == step]
+        for number, (column, label) in enumerate(columns.items()):
+            values = [row[column] for row in some]
+            faces = [row["faces"] for row in some]
+            axis.plot(faces, values, color=f"C{number}", marker="o", markersize=3, label=label)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_title(f"{shape}, {step}", fontsize=9)
+        axis.grid(True, alpha=0.3)
+    for axis in axes[-1]:
+        axis.set_xlabel("faces of a body")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("microseconds a pair")
+    axes[0, 0].legend(fontsize=7)
+    figure.suptitle(title, fontsize=10)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _pyplot():
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise BenchError("the figure needs matplotlib: python -m pip install matplotlib") from error
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt

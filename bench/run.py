@@ -20,7 +20,7 @@ _EPILOG = """examples:
   python -m bench -f cars --backend opencl --pairs 20000
 
 Each result is checked before it is timed. Full runs are kept as CSV in bench/results/<device>/; a run with
---quick, --pairs, --resolution or --mode is kept only if --results names a folder.
+--quick, --pairs, --resolution, --mode or fewer --faces is kept only if --results names a folder.
 """
 
 
@@ -56,6 +56,10 @@ def parser(cases=speed, prog="python -m bench") -> argparse.ArgumentParser:
     p.add_argument(
         "--lines", type=_positive, nargs="?", const=40, default=0, metavar="N",
         help="counted: also the N (default 40) functions, and the N lines, that cost the most",
+    )  # fmt: skip
+    p.add_argument(
+        "--faces", type=_positive, default=Settings.faces, metavar="N",
+        help=f"dense: meshes of up to N faces (default {Settings.faces})",
     )  # fmt: skip
     return p
 
@@ -104,6 +108,7 @@ def _select(arguments, cases, refuse):
 
 def _settings(arguments, paths):
     changed = arguments.quick or arguments.pairs or arguments.resolution or arguments.mode
+    changed = changed or arguments.faces < Settings.faces
     results = arguments.results or (None if changed else ROOT / "bench" / "results")
     modes = tuple(dict.fromkeys(arguments.mode or ("exact", "segments", "pixels")))
     return Settings(
@@ -120,6 +125,7 @@ def _settings(arguments, paths):
         results=None if arguments.no_save else results,
         figure=arguments.figure,
         lines=arguments.lines,
+        faces=arguments.faces,
     )
 
 

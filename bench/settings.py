@@ -16,7 +16,8 @@ class Settings:
 
     `pairs` is None where a case should take its own size; `quick` makes that size about twenty times smaller,
     which is enough to see that a case works and too little to quote. `lines`: of how many functions and
-    lines of the kernels to say what they cost, where that is counted.
+    lines of the kernels to say what they cost, where that is counted. `faces`: of how many faces a dense mesh
+    has at most.
     """
 
     backend: str = "auto"
@@ -32,6 +33,7 @@ class Settings:
     results: Path | None = None
     figure: Path | None = None
     lines: int = 0
+    faces: int = 100_000
 
     def size(self, full: int) -> int:
         """Number of pairs for a case whose usual number is `full`."""

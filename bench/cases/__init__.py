@@ -7,7 +7,7 @@ import importlib
 #: In the order of ``python -m bench all``.
 NAMES = (
     "cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves", "batches",
-    "sweeps", "slides", "counted",
+    "sweeps", "slides", "dense", "counted",
 )  # fmt: skip
 
 

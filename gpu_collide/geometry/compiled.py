@@ -1,8 +1,8 @@
-"""Patches and nodes of large meshes by compiled code: the kernels of ``kernels/mesh/`` on this machine's
-processor, whatever backend the query is for.
+"""Patches, cones and nodes of large meshes by compiled code: the kernels of ``kernels/mesh/`` on this
+machine's processor, whatever backend the query is for.
 
-What they make belongs to the mesh, and is what `patches.cut` and `nodes.node_table` make, bit for bit. Those
-serve small meshes, and machines without a C compiler.
+What they make belongs to the mesh, and is what `patches.cut`, `cones.face_cones` and `nodes.node_table` make,
+bit for bit. Those serve small meshes, and machines without a C compiler.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
-from gpu_collide.geometry.cones import face_cones
+from gpu_collide.geometry.cones import ROUNDED, SLOPE
 from gpu_collide.geometry.face_tree import PATCH_LEVEL
 from gpu_collide.geometry.patches import PATCH_COLUMNS, Patches
 
@@ -36,6 +36,7 @@ FEW_FACES = 1 << 13
 MOST_FACES = 1 << 26
 _NODE, _RISE = sources.record("node").stride, sources.record("rise").stride
 _PART = sources.record("part")
+_LEAN, _SPIKE = sources.record("lean").stride, sources.record("spike").stride
 #: What m01_count reads of a mesh, and what m01_fill reads besides.
 _LOOPS = (
     "face_start",
@@ -123,6 +124,38 @@ class Kernels:
         split = np.split(be.to_host(tables), table0[1:])
         return Patches(counts, dict(zip(PATCH_COLUMNS, split, strict=True)), begins)
 
+    def face_cones(self, mesh: Surface) -> Array:
+        """What `cones.face_cones` returns."""
+        return self.backend.to_host(self._cones(mesh)).reshape(2, -1)
+
+    def _cones(self, mesh: Surface) -> Buffer:
+        be, nf, corners = self.backend, len(mesh.face_planes), len(mesh.face_vertices)
+        nv, ne = len(mesh.vertices), len(mesh.edges)
+        given = self._of(mesh, ("face_start", "face_edges", "face_planes"))
+        edges, loops = self._of(mesh, ("edges",)), self._of(mesh, ("face_vertices",))
+        face_of = np.repeat(np.arange(nf, dtype=np.int32), np.diff(mesh.face_start))
+        start, at = be.empty(nv + 1, np.int32), be.empty(corners, np.int32)
+        self._launch(
+            "m03_corners", 1, n_items=1, n_vertices=nv, n_corners=corners, start_out=start, corners_out=at,
+            **loops,
+        )  # fmt: skip
+        lean, spike = be.empty(ne * _LEAN, np.float64), be.empty(nv * _SPIKE, np.float64)
+        cones = be.empty(2 * nf, np.float64)
+        self._launch(
+            "m03_edges", ne, n_edges=ne, radius=mesh.radius, rise=SLOPE, rounded=ROUNDED, lean_out=lean,
+            face_planes_in=given["face_planes_in"], **edges,
+            **self._of(mesh, ("vertices", "edge_face_start", "edge_faces")),
+        )  # fmt: skip
+        self._launch(
+            "m03_vertices", nv, n_vertices=nv, start_in=start, corners_in=at,
+            face_of_in=be.to_device(face_of, copy=False), lean_in=lean, spike_out=spike, **given, **edges,
+        )  # fmt: skip
+        self._launch(
+            "m03_faces", nf, n_faces=nf, two_sided=int(mesh.two_sided), lean_in=lean, spike_in=spike,
+            cones_out=cones, **given, **loops,
+        )  # fmt: skip
+        return cones
+
     def node_table(
         self, mesh: Surface, tree: FaceTree, points: Array, begins: Array, stepped: Any = None
     ) -> Array:
@@ -134,7 +167,7 @@ class Kernels:
             "vertices_in": be.to_device((mesh.vertices - mesh.center).reshape(-1), copy=False),
             "point0_in": be.to_device(starts, copy=False),
             "points_in": be.to_device(points, copy=False),
-            "cones_in": be.to_device(face_cones(mesh).reshape(-1), copy=False),
+            "cones_in": self._cones(mesh),
             "nodes_out": be.empty(sum(tree.counts) * _NODE, self.dtype),
         }
         n_below, below, first = 0, be.empty(1, np.float64), 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.geometry.surface import Surface
 
-__all__ = ["face_cones"]
+__all__ = ["ROUNDED", "SLOPE", "face_cones"]
 
 #: Sine by which an edge that leaves a feature may rise over the plane of contact, and a little.
 SLOPE = 1e-4 - float(sources.constants()["GC_CONE_PROPERNESS"])
@@ -81,9 +81,12 @@ def _edges(mesh: Surface, normals: Any) -> Any:
     points, ends = columns(mesh.vertices), columns(mesh.edges, 2)
     unit = [x[ends[1]] - x[ends[0]] for x in points]
     long = length(unit)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        unit = [x / long for x in unit]
-        slope = SLOPE + ROUNDED * (mesh.radius / long)
+    # lengths of nothing, or too short for their squares, leave the normal free
+    free = ~(long > 0.0)
+    unit, long = [np.where(free, 0.0, x) for x in unit], np.where(free, 1.0, long)
+    unit = [x / long for x in unit]
+    with np.errstate(over="ignore"):
+        slope = np.where(free, 1.0, SLOPE + ROUNDED * (mesh.radius / long))
     pair = mesh.edge_face_start[:-1]
     free = (np.diff(mesh.edge_face_start) != 2) | ~(slope < 1.0)
     pair = np.where(free, 0, pair)

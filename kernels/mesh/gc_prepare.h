@@ -44,4 +44,20 @@ GC_RECORD(GC_PART)
     MANY(X, normal, 3) /* sum over the faces */
 GC_RECORD(GC_RISE)
 
+/* an edge and the contact normals it allows: reals */
+#define GC_LEAN_STRIDE 5
+#define GC_LEAN_COLUMNS(ONE, MANY, X) \
+    MANY(X, unit, 3) /* its direction */ \
+    ONE(X, slope)    /* sine by which it may rise over the plane of contact; 1 if it leaves the normal free */ \
+    ONE(X, cone)     /* cosine of the half angle about its faces' normals; 0: free */
+GC_RECORD(GC_LEAN)
+
+/* a vertex and the contact normals it allows: reals */
+#define GC_SPIKE_STRIDE 5
+#define GC_SPIKE_COLUMNS(ONE, MANY, X) \
+    MANY(X, axis, 3) /* mean normal of its faces */ \
+    ONE(X, cone)     /* cosine of the half angle of the double cone about it; 0: free */ \
+    ONE(X, about)    /* of the angle about it that holds its faces' normals */
+GC_RECORD(GC_SPIKE)
+
 #endif

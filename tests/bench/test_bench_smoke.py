@@ -71,6 +71,17 @@ def test_rows_tell_an_exponent(capsys):
     assert "exponent" in capsys.readouterr().out
 
 
+def test_dense_tells_exponents_and_draws(tmp_path, capsys):
+    figure = tmp_path / "dense.png"
+    words = ["dense", "--quick", "--repeat", "1", "--pairs", "2", "--backend", "cpu"]
+    assert run.main([*words, "--figure", str(figure), "--results", str(tmp_path)]) == 0
+    assert figure.stat().st_size > 10000
+    said = capsys.readouterr().out
+    assert "exponent" in said and "bolt in nut  near miss" in said and "scans" in said
+    text = next(tmp_path.glob("*/dense.csv")).read_text()
+    assert "prepare_ms" in text and "fcl_found" in text
+
+
 def test_primitives_tell_a_rate(capsys):
     assert run.main(["primitives", "--quick", "--repeat", "1", "--no-save"]) == 0
     assert "million_per_s" in capsys.readouterr().out
@@ -108,6 +119,7 @@ WRONG = {
     "--properness": ["2"],
     "--backend": ["fast"],
     "--figure": ["a.xyz"],
+    "--faces": ["0", "many"],
 }
 
 

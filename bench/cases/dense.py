@@ -1,0 +1,193 @@
+"""Dense shapes: cost of a pair against the faces of its bodies, that run into each other, touch, or miss."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import gpu_collide as gc
+from bench import figures
+from bench.dense_shapes import PAIRS, STEPS, pairs_of, steps_of
+from bench.relative import relative_poses
+from bench.report import Report
+from bench.settings import BenchError, Settings
+
+NAME = "dense"
+HELP = (
+    "balls, tori, bolt in nut, scans of 80 to 81,920 faces (--faces for more): all, first, beside python-fcl"
+)
+
+SIZES = (80, 320, 1280, 5120, 20480, 81920, 327_680, 1_310_720)
+#: With fewer faces the bolt does not fit into its nut.
+LEAST = {"bolt in nut": 1280}
+LIMIT = 2.0  # seconds a pair from which on a way is left out of larger sizes
+FACES = 40_000  # of all bodies that move: so many pairs a call, but
+MOST_PAIRS = 128
+
+#: The ways to a result, and what they are called with.
+WAYS = {
+    "auto": {},
+    "near": {"features": "near"},
+    "whole": {"features": "all", "candidates": "pairs"},
+    "rows": {"features": "all", "candidates": "raster"},
+    "first": {"contacts": "first"},
+}
+LABELS = {name: name for name in WAYS} | {"fcl": "python-fcl, first"}
+_FIELDS = ("pair", "kind", "feature_a", "feature_b", "time")
+
+
+def run(settings: Settings) -> None:
+    report = Report(NAME, settings)
+    sizes = [n for n in SIZES if n <= (320 if settings.quick else settings.faces)]
+    for name in PAIRS:
+        _shape(report, settings, name, [n for n in sizes if n >= LEAST.get(name, 0)] or [LEAST[name]])
+    written = report.write()
+    if settings.figure is not None or written:
+        figures.cost_over_faces(
+            report.rows,
+            LABELS,
+            f"gc.collide, {report.device}",
+            settings.figure or written[0].with_suffix(".png"),
+        )
+
+
+def _shape(report, settings, name, sizes):
+    """Rows of one shape: all sizes of a step after each other."""
+    made, prepared, out = {}, {}, {step: set() for step in STEPS}
+    for size in sizes:
+        begun = time.process_time()
+        made[size] = PAIRS[name](size)
+        for mesh in set(made[size]):
+            mesh.prepare(precision=settings.precision, near=True)
+        prepared[size] = 1e3 * (time.process_time() - begun)
+    for step in STEPS:
+        before = None
+        for size in sizes:
+            row = _row(settings, name, made[size], step, out[step], report)
+            faces = max(len(mesh.face_planes) for mesh in made[size])
+            exponent = float("nan")
+            if before is not None:
+                exponent = float(np.log(row["auto"] / before[1]) / np.log(faces / before[0]))
+            before = faces, row["auto"]
+            report.add(
+                hide=("prepare_ms", "fcl_found", "fcl_off"),
+                shape=name, step=step, faces=faces, exponent=exponent, **row, prepare_ms=prepared[size],
+            )  # fmt: skip
+        report.reset_header()
+
+
+def _row(settings, name, meshes, step, out, report):
+    """Times of all ways that are not in `out`, to which those that are too slow by now are added."""
+    most = settings.pairs or (8 if settings.quick else MOST_PAIRS)
+    n = int(np.clip(FACES // len(meshes[1].face_planes), 2, most))
+    bodies = steps_of(name, meshes, step, n, settings.seed)
+    calls = {way: _ours(settings, bodies, how) for way, how in WAYS.items() if way not in out}
+    results = {way: call() for way, call in calls.items()}
+    report.set_device(results["auto"])
+    _check(name, step, results)
+    peer = None if "fcl" in out else Peer.of(meshes, bodies)
+    if peer is not None:
+        calls["fcl"] = peer.first_contacts
+    times = {way: _seconds(call, settings.repeat) / n for way, call in calls.items()}
+    out.update(way for way, cost in times.items() if cost > LIMIT)
+    first, theirs = results["auto"].toi, np.full(n, np.inf) if peer is None else peer.first_contacts()
+    found = np.isfinite(first) & np.isfinite(theirs)
+    return {
+        "pairs": n,
+        "contacts": len(results["auto"]) / n,
+        **{way: 1e6 * times.get(way, float("nan")) for way in LABELS},
+        "fcl_found": float(np.isfinite(theirs).mean()) if peer is not None else float("nan"),
+        "fcl_off": float(np.abs(theirs - first)[found].max()) if found.any() else float("nan"),
+    }
+
+
+def _ours(settings, bodies, how):
+    asked = {"min_properness": settings.min_properness, "precision": settings.precision} | how
+
+    def call():
+        pairs = pairs_of(len(bodies) - 1)
+        return gc.collide(bodies, pairs, backend=settings.backend, check_start=False, **asked).to_numpy()
+
+    return call
+
+
+def _check(name, step, results):
+    """All ways have the same contacts, and a step touches or not, as it should."""
+    one = results["auto"]
+    for way, other in results.items():
+        if way == "first":
+            same = np.array_equal(one.toi, other.toi)
+        else:
+            same = all(np.array_equal(getattr(one, field), getattr(other, field)) for field in _FIELDS)
+        if not same:
+            raise BenchError(f"{name}, {step}: {way!r} has other contacts than 'auto'; not timed")
+    touched = np.isfinite(one.toi)
+    if (touched != (step != "near miss")).any():
+        wanted = "stay clear" if step == "near miss" else "touch"
+        raise BenchError(f"{name}, {step}: expected every pair to {wanted}; not timed")
+
+
+def _seconds(call: Callable[[], object], repeat: int) -> float:
+    """Least processor time of a call, after one to warm up."""
+    call()
+    runs = []
+    for _ in range(repeat):
+        begun = time.process_time()
+        call()
+        runs.append(time.process_time() - begun)
+    return min(runs)
+
+
+class Peer:
+    """python-fcl's first contacts, B moving in A's frame by its screw."""
+
+    @classmethod
+    def of(cls, meshes, bodies):
+        """None if python-fcl is not installed."""
+        try:
+            import fcl
+        except ImportError:
+            return None
+        return cls(fcl, meshes, bodies)
+
+    def __init__(self, fcl, meshes, bodies):
+        made = {mesh: self._geometry(fcl, mesh) for mesh in set(meshes)}
+        poses = relative_poses(bodies, pairs_of(len(bodies) - 1))
+        self._start, self._end = (
+            [fcl.Transform(q, p) for q, p in zip(poses[k + 1], poses[k], strict=True)] for k in (0, 2)
+        )
+        self._at, self._fcl = fcl.Transform(), fcl
+        self._a, self._b = (fcl.CollisionObject(made[mesh], self._at) for mesh in meshes)
+        self._request = fcl.ContinuousCollisionRequest(
+            ccd_motion_type=fcl.CCDMotionType.CCDM_SCREW,
+            gjk_solver_type=fcl.GJKSolverType.GST_INDEP,
+            ccd_solver_type=fcl.CCDSolverType.CCDC_CONSERVATIVE_ADVANCEMENT,
+        )
+
+    @staticmethod
+    def _geometry(fcl, mesh):
+        corners = mesh.face_vertices.reshape(-1, 3)
+        some = slice(None, None, max(len(corners) // 64, 1))
+        normals, on = mesh.face_planes[some, :3], mesh.vertices[corners[some, 0]]
+        height = normals @ mesh.vertices.T - (normals * on).sum(axis=1)[:, None]
+        if height.max() < 1e-9 * mesh.radius:
+            flat = np.column_stack([np.full(len(corners), 3), corners]).astype(np.int32).ravel()
+            return fcl.Convex(mesh.vertices.copy(), len(corners), flat)
+        model = fcl.BVHModel()
+        model.beginModel(len(mesh.vertices), len(corners))
+        model.addSubModel(mesh.vertices, corners)
+        model.endModel()
+        return model
+
+    def first_contacts(self) -> np.ndarray:
+        """Their times (n,), inf where it sees none."""
+        found = np.full(len(self._start), np.inf)
+        for k, (start, end) in enumerate(zip(self._start, self._end, strict=True)):
+            result = self._fcl.ContinuousCollisionResult()
+            self._b.setTransform(start)
+            self._fcl.continuousCollide(self._a, self._at, self._b, end, self._request, result)
+            if result.is_collide:
+                found[k] = result.time_of_contact
+        return found
