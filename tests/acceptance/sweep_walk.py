@@ -54,7 +54,7 @@ class Walls:
         """(n,) float64."""
         best = np.full(len(position), np.inf)
         for t in self.corners:
-            best = np.minimum(best, _to_triangle((t[None] - position[:, None]) / radii[:, None]))
+            best = np.minimum(best, to_triangle((t[None] - position[:, None]) / radii[:, None]))
         return best
 
     def exactly(self, position, radii):
@@ -66,7 +66,7 @@ class Walls:
         return min(gaps, default=np.inf)
 
 
-def _to_triangle(t):
+def to_triangle(t):
     """Distance of 0 to triangles (n, 3, 3)."""
     n = np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0])
     n /= np.linalg.norm(n, axis=1)[:, None]

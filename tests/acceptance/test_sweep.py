@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.acceptance import sweep_crowds, sweep_report, sweep_walk
+from gpu_collide.scenes import demo_race
+from tests.acceptance import sweep_crowds, sweep_race, sweep_report, sweep_walk
 from tests.acceptance.sweep_runs import run
 from tests.oracle.sweep_families import FAMILIES
 
@@ -104,3 +105,57 @@ def test_the_walk_would_see_one_that_leaves_or_sinks():
     near = walls.nearest(place, radii) - 1
     assert near[0] > 1 and near[1] == pytest.approx(-0.25)
     assert walls.exactly(place[1], radii[1]) == pytest.approx(-0.25)
+
+
+@pytest.fixture(scope="module")
+def race():
+    return demo_race(3, stations=120, seconds=10.0)
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+def test_none_falls_through_an_open_track(backend, race, precision):
+    """Those who walk off its border fall, and no others."""
+    walk = sweep_race.Race(race, 12, up=2, backend=backend.kind, precision=precision)
+    for _ in range(35):
+        walk.step()
+    tally = walk.tally
+    assert not tally.wrong and tally.steps == 420, tally
+    assert tally.grounded > 150 and tally.walked > 40
+
+
+@pytest.mark.backends("cpu")
+def test_the_race_would_see_one_that_falls_through(backend, race):
+    """Faces far from the border that the world lacks and the judge has."""
+    road = np.flatnonzero(np.arange(len(race["track_faces"])) % 16 // 2 == 4)
+    whole = sweep_race.Race(race, 15, up=2, backend="cpu")
+    walk = sweep_race.Race(race, 15, up=2, without=road, backend="cpu")
+    for k in (whole, walk):
+        for _ in range(25):
+            k.step()
+    assert not whole.tally.wrong
+    assert walk.tally.through > 0 and walk.tally.deep > 0, walk.tally
+
+
+def test_the_judge_of_the_race_by_hand():
+    """A square of two triangles at height 0, up y."""
+    vertices = np.array([[0.0, 0, 0], [10, 0, 0], [10, 0, 10], [0, 0, 10]])
+    ground = sweep_race.Ground(vertices, [[0, 2, 1], [0, 3, 2]], 1)
+    place = np.array([[5.0, 1, 5], [5, -1, 5], [5, 3, 2], [11, 1, 5]])
+    assert ground.below(place).tolist() == [0, -np.inf, 0, -np.inf]
+    radii = np.full((4, 3), 0.8)
+    assert ground.nearest(place, radii).tolist() == [1.25, 1.25, 2.0, pytest.approx(np.sqrt(2) / 0.8)]
+    down = place - [0, 2, 0]
+    assert ground.crossed(place, down).tolist()[:1] == [True] and ground.crossed(place, down).sum() == 1
+    assert ground.crossed(place[:1], place[:1] - [0, 0.9, 0]).sum() == 0
+    edge = np.array([[9.5, 1, 5.0]])
+    assert ground.crossed(edge, edge - [0, 2, 0]).all()
+    assert ground.beside_border(edge, edge - [0, 2, 0], np.ones(1)).all()
+    assert not ground.beside_border(place[:1], down[:1], np.ones(1)).any()
+
+
+@pytest.mark.slow
+def test_many_walk_on_the_track(race):
+    walk = sweep_race.Race(demo_race(4, seconds=20.0), 100, up=2, backend="cpu")
+    for _ in range(600):
+        walk.step()
+    assert not walk.tally.wrong and walk.tally.off > 0, walk.tally
