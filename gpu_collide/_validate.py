@@ -193,7 +193,7 @@ def on_device(obj: Any) -> Any:
     obj : object
         A CuPy array, or what has ``__cuda_array_interface__`` or, on a GPU, ``__dlpack__``.
     """
-    if type(obj) is np.ndarray or isinstance(obj, (list, tuple)):
+    if type(obj) is np.ndarray or obj is None or isinstance(obj, (list, tuple, float, int)):
         return None
     try:
         kind = obj.__dlpack_device__()[0] if hasattr(obj, "__dlpack_device__") else None

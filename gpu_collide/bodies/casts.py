@@ -10,12 +10,15 @@ import numpy as np
 from gpu_collide._validate import Frozen, as_float_array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array, ArrayLike, BoolArray
     from gpu_collide.bodies.bodies import Bodies
 
-__all__ = ["CLUSTERS", "ELLIPSOIDS", "SPHERES", "Casts", "Cluster", "turning"]
+__all__ = ["CLUSTERS", "ELLIPSOIDS", "SPHERES", "Casts", "Cluster", "GivenCasts", "turning"]
 
 #: Forms of what is swept, as the kernels number them (``kernels/sweep/gc_cast.h``).
 SPHERES, ELLIPSOIDS, CLUSTERS = 0, 1, 2
@@ -126,3 +129,42 @@ class Casts:
 
     def __len__(self) -> int:
         return len(self.start)
+
+
+@dataclass(frozen=True)
+class GivenCasts:
+    """Casts some of whose arrays lie on a GPU, or whose results are to stay on one: shapes and dtypes are
+    checked, and nobody has looked at the numbers.
+
+    Attributes
+    ----------
+    form : int
+    n : int
+    start, path, radius, quat, cluster : array or None
+        As they were given, by CuPy or NumPy: with a row for each query, or one for all. None: not given, or
+        not in this form.
+    balls, begin : ndarray
+        As `Casts` has them; of clusters `radius` is that of all balls, and a host array.
+    device : int or None
+        Number of the GPU on which arrays lie; None: all are on the host, -1: they are on several.
+    whole : bool
+        All arrays with a row for each query lie there, and there is one.
+    host : callable
+        Makes `Casts` of the same, with all that is checked of values.
+    """
+
+    form: int
+    n: int
+    start: Any
+    path: Any
+    radius: Any
+    quat: Any
+    cluster: Any
+    balls: Array
+    begin: Array
+    device: int | None
+    whole: bool
+    host: Callable[[], Casts]
+
+    def __len__(self) -> int:
+        return self.n

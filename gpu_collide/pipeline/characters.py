@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.pipeline.grounds import motions_for
 from gpu_collide.pipeline.run import TooLarge
 from gpu_collide.pipeline.sweep import PIECE, Sweep
 
@@ -27,6 +28,10 @@ class Characters(Sweep):
         """`World` of bodies; of a scene, if `resident` is what it keeps."""
         self.run.build("characters")
         return super().world(bodies, resident)
+
+    def motions(self, bodies):
+        """How far bodies go in their step, (bodies, 3) float64 in a flat buffer."""
+        return motions_for(bodies, self.backend)
 
     def planes(self, world, casts, two_sided, reach, since):
         """Planes nearer than `reach`, ordered by query, gap, feature, body and number."""

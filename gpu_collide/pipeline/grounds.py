@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,10 @@ from gpu_collide.geometry import morton, prepared
 from gpu_collide.geometry.wide import WIDE, wide_tree, widened
 from gpu_collide.pipeline.tables import MeshSets
 
-__all__ = ["GroundTables", "Obstacles", "build_grounds", "grounds_for", "key_bits", "obstacles"]
+__all__ = [
+    "GroundTables", "Obstacles", "build_grounds", "grounds_for", "key_bits", "motions_for", "obstacles",
+    "obstacles_for",
+]  # fmt: skip
 
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
     sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "course")
@@ -165,6 +169,36 @@ def obstacles(bodies, backend, precision):
     }
     placed, nbytes = _placed(host, backend)
     return Obstacles(placed, shift, nbytes)
+
+
+def obstacles_for(bodies, backend, precision):
+    """`obstacles`, kept for the bodies that were asked for last as long as they live: bodies never change."""
+    return _kept_for(bodies, backend, f"obstacles {precision}", lambda: obstacles(bodies, backend, precision))
+
+
+def motions_for(bodies, backend):
+    """How far bodies go in their step, (bodies, 3) float64 in a flat buffer; those without poses stay. Kept
+    as `obstacles_for` keeps."""
+
+    def made():
+        there = bodies.start.valid & bodies.end.valid
+        motion = np.where(there[:, None], bodies.end.position - bodies.start.position, 0.0)
+        return backend.to_device(motion.reshape(-1))
+
+    return _kept_for(bodies, backend, "motions", made)
+
+
+def _kept_for(bodies, backend, what, make):
+    kept = backend.kept.setdefault("of bodies", {})
+    known = kept.get(what)
+    if known is None or known[0]() is not bodies:
+
+        def gone(ref):
+            if kept.get(what, (None,))[0] is ref:
+                kept.pop(what, None)
+
+        known = kept[what] = weakref.ref(bodies, gone), make()
+    return known[1]
 
 
 def key_bits(backend):

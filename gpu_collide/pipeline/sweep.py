@@ -10,7 +10,7 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline.grounds import grounds_for, key_bits, obstacles
+from gpu_collide.pipeline.grounds import grounds_for, key_bits, obstacles_for
 from gpu_collide.pipeline.run import Run, TooLarge
 
 __all__ = ["Sweep", "World"]
@@ -69,7 +69,7 @@ class Sweep:
         self.run.build("sweep")
         if resident is None:
             grounds = grounds_for(bodies.meshes, self.backend, self.precision)
-            made = obstacles(bodies, self.backend, self.precision)
+            made = obstacles_for(bodies, self.backend, self.precision)
             held = grounds.nbytes + made.nbytes
         else:
             grounds, made = resident.grounds, resident.obstacles(bodies)
@@ -186,7 +186,7 @@ class Sweep:
             "ways_in": placed,
             "form": casts.form,
             "apart": int(apart),
-            "todo_in": self._order(world, placed, n),
+            "todo_in": self.order(world, placed, n),
             "radius_in": run.to_device(own if apart else own[:1], run.real),
             "turned_in": run.to_device(casts.quat[part], run.real),
             "balls_in": run.to_device(casts.balls, run.real),
@@ -194,13 +194,16 @@ class Sweep:
             "cluster_start_in": run.to_device(casts.begin, np.int32),
         }
 
-    def _order(self, world, ways, n):
-        """In which order queries are worked off: neighbours along a curve, if that pays."""
+    def order(self, world, ways, n, ahead=False):
+        """In which order queries are worked off: neighbours along a curve, if that pays. `ahead`: nothing is
+        waited for, and nothing comes from the host."""
         run, be = self.run, self.backend
         if n < MANY or world.buffers["nodes_in"].size < LARGE:
+            if ahead:
+                return be.arrays.arange(n, dtype=np.int32)
             return run.to_device(np.arange(n, dtype=np.int32))
-        keys = be.empty(n, np.int32)
-        run.launch("w01_keys", n, world.buffers, n=n, ways_in=ways, keys_out=keys)
+        keys, launch = be.empty(n, np.int32), run.launch_noted if ahead else run.launch
+        launch("w01_keys", n, world.buffers, n=n, ways_in=ways, keys_out=keys)
         return be.argsort(keys, key_bits(be))
 
     def _read(self, world, caught, told, n=None):

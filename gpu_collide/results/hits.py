@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide._validate import as_numpy
 from gpu_collide.results.faults import hits_faults
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
 from gpu_collide.results.words import Feature
@@ -36,6 +37,9 @@ _OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
 class Hits(Result):
     """What is touched on straight paths: with ``hits="first"`` or ``"any"`` a row for each query, with
     ``"all"`` a row for each touch, ordered by (query, time, feature, body, number, sphere).
+
+    All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
+    query decides (docs/devices.md).
 
     Attributes
     ----------
@@ -108,9 +112,10 @@ class Hits(Result):
 
     def __repr__(self) -> str:
         lines = ["Hits", f"  queries   {len(self.status)}: {counted(self.status, Status) or 'none'}"]
-        found = self.feature != Feature.NONE
+        feature, time = as_numpy(self.feature, "feature"), as_numpy(self.time, "time")
+        found = feature != Feature.NONE
         if found.any():
-            lines.append(f"  touched   {counted(self.feature[found], Feature)}")
-            lines.append(f"  time      {self.time[found].min():.6g} to {self.time[found].max():.6g}")
+            lines.append(f"  touched   {counted(feature[found], Feature)}")
+            lines.append(f"  time      {time[found].min():.6g} to {time[found].max():.6g}")
         made = [str(self.info[key]) for key in ("backend", "device", "precision") if self.info.get(key)]
         return "\n".join(lines + (["  made by   " + ", ".join(made)] if made else []))

@@ -97,6 +97,15 @@ class Result:
         data = self.info.get("report")
         return None if data is None else FilterReport.from_dict(data)
 
+    def to_numpy(self) -> Self:
+        """The same result with every array on the host (itself if it is there already)."""
+        there: dict[str, Any] = {}
+        for name in self._format.fields:
+            array = getattr(self, name)
+            if array is not None and not isinstance(array, np.ndarray):
+                there[name] = as_numpy(array, name)
+        return dataclasses.replace(self, **there) if there else self  # type: ignore[type-var]
+
     def __getitem__(self, index: Any) -> Any:
         """Some of the rows.
 
@@ -174,6 +183,8 @@ class Result:
 
     def _selected(self, rows: Array) -> Self:
         """The result with some of its rows, given by rising numbers."""
+        if self.to_numpy() is not self:
+            return self.to_numpy()._selected(rows)
         changed: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._columns}
         if self._starts is not None:
             start, owner = self._starts
@@ -324,6 +335,7 @@ class Result:
 
 def counted(values: np.ndarray, names: type[enum.IntEnum]) -> str:
     """How many of each there are, in words; empty if there are none."""
+    values = as_numpy(values, "values")
     return ", ".join(f"{(values == n).sum()} {n.name}" for n in names if (values == n).any())
 
 

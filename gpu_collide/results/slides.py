@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide._validate import as_numpy
 from gpu_collide.results.faults import clipped_faults, planes_faults, slides_faults
 from gpu_collide.results.hits import Feature
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
@@ -53,6 +54,9 @@ def _format(name: str, fields: dict[str, Field], faults: Any) -> FileFormat:
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Slides(Result):
     """Where each character comes to in a step.
+
+    All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
+    query decides (docs/devices.md).
 
     Attributes
     ----------
@@ -103,12 +107,14 @@ class Slides(Result):
 
     def __repr__(self) -> str:
         lines = ["Slides", f"  characters {len(self)}: {counted(self.status, Status) or 'none'}"]
-        return "\n".join([*lines, f"  grounded   {int(self.grounded.sum())}"])
+        ground = as_numpy(self.ground_body, "ground_body")
+        return "\n".join([*lines, f"  grounded   {int((ground >= 0).sum())}"])
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Planes(Result):
-    """Planes of contact of ellipsoids at rest, ordered by (query, gap, feature, body, number).
+    """Planes of contact of ellipsoids at rest, ordered by (query, gap, feature, body, number); on the host
+    or on a device, as in `Slides`.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 /* g01_poses: poses as they were given, to poses as the kernels read them.
- * needs: common/gc_platform.h
+ * needs: given/gc_taken.h
  *
  * in:  positions and quaternions (wxyz) of all bodies at the start and at the end of the step, not looked at by anybody yet
  * out: the same copied: quaternions divided by their length, positions of bodies without two good poses 0; valid_out (n,)
@@ -7,27 +7,6 @@
  * gpu_collide.bodies.Poses. A pose is good if all of it is finite and its quaternion's length 1 within the tolerance; the
  * quaternion of one that is not becomes (1, 0, 0, 0).
  */
-
-GC_FN int g01_finite(gc_real x) { return x - x == GC_R(0.0); }
-
-/* the unit quaternion of one pose; returns whether the pose is good */
-GC_FN int g01_pose(
-    GC_GLOBAL const gc_real *position,
-    GC_GLOBAL const gc_real *quat,
-    int i,
-    gc_real tolerance,
-    GC_GLOBAL gc_real *quat_out)
-{
-    gc_real w = quat[4 * i], x = quat[4 * i + 1], y = quat[4 * i + 2], z = quat[4 * i + 3];
-    gc_real length = GC_SQRT(w * w + x * x + y * y + z * z);
-    int good = GC_ABS(length - GC_R(1.0)) <= tolerance && g01_finite(position[3 * i]) && g01_finite(position[3 * i + 1])
-               && g01_finite(position[3 * i + 2]);
-    quat_out[4 * i] = good ? w / length : GC_R(1.0);
-    quat_out[4 * i + 1] = good ? x / length : GC_R(0.0);
-    quat_out[4 * i + 2] = good ? y / length : GC_R(0.0);
-    quat_out[4 * i + 3] = good ? z / length : GC_R(0.0);
-    return good;
-}
 
 GC_KERNEL void g01_poses(
     int n,
@@ -43,8 +22,8 @@ GC_KERNEL void g01_poses(
     GC_GLOBAL gc_uchar *valid_out) /* (n,) both poses usable */
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        int start = g01_pose(start_position_given, start_quat_given, i, tolerance, start_quat_out);
-        int end = g01_pose(end_position_given, end_quat_given, i, tolerance, end_quat_out);
+        int start = gc_take_pose(start_position_given, start_quat_given, i, tolerance, start_quat_out);
+        int end = gc_take_pose(end_position_given, end_quat_given, i, tolerance, end_quat_out);
         int valid = start && end, k;
         for (k = 0; k < 3; ++k) {
             start_position_out[3 * i + k] = valid ? start_position_given[3 * i + k] : GC_R(0.0);

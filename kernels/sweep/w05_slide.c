@@ -1,5 +1,5 @@
 /* w05_slide: one step of each character: it walks, slides along what it meets, and falls.
- * needs: sweep/gc_slide.h
+ * needs: sweep/gc_slide.h sweep/gc_walked.h
  *
  * in:  places, ways and falls of ellipsoids; the world's meshes, bodies and trees
  * out: where each comes to, what is left of its velocity and of its fall, what it stands on; world frame

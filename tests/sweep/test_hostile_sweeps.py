@@ -24,7 +24,7 @@ UP, DOWN = [0, 0, 3.0], [0, 0, -4.0]
     ({"buffer": -0.1}, ValueError, "buffer"),
     ({"buffer": None}, TypeError, "buffer"),
     ({"turning": "yes"}, ValueError, "turning"),
-    ({"results": "device"}, ValueError, "results"),
+    ({"results": "gpu"}, ValueError, "results"),
     ({"backend": "abacus"}, ValueError, "backend"),
     ({"precision": "half"}, ValueError, "precision"),
     ({"max_bytes": 0}, ValueError, "max_bytes"),

@@ -11,11 +11,12 @@ import numpy as np
 from gpu_collide._options import HITS, RESULTS
 from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
 from gpu_collide.bodies.bodies import Bodies
-from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, Cluster
+from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import prepared
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
+from gpu_collide.queries.sweep import given
 from gpu_collide.queries.sweep.turning import chord_error, turning_bodies
 from gpu_collide.queries.worlds import where_of
 from gpu_collide.results.hits import Feature, Hits
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
 
 __all__ = [
-    "TURNING", "answer", "cluster_casts", "ellipsoid_casts", "engine_for", "open_world", "sphere_casts",
-    "within_digits",
+    "TURNING", "answer", "cluster_casts", "ellipsoid_casts", "engine_for", "limit_of", "open_world",
+    "sphere_casts", "within_digits",
 ]  # fmt: skip
 
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
@@ -37,16 +38,36 @@ MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
 TURNING = ("refuse", "chord")
 
 
-def sphere_casts(start: Any, path: Any, radius: Any) -> Casts:
+def sphere_casts(start: Any, path: Any, radius: Any, results: Any = "auto") -> Casts | GivenCasts:
     """`Casts` of spheres; points have radius 0."""
+    if given.lies(results, start, path, radius):
+        return given.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, radius)
+    return _spheres(start, path, radius)
+
+
+def _spheres(start: Any, path: Any, radius: Any) -> Casts:
     starts, paths = _ways(start, path)
     n = len(starts)
     sizes = _per_query(radius, "radius", n)
     return _checked(Casts(SPHERES, starts, paths, sizes, *_none(n)))
 
 
-def ellipsoid_casts(start: Any, path: Any, radii: Any, orientation: Any) -> Casts:
-    """`Casts` of ellipsoids."""
+def ellipsoid_casts(
+    start: Any,
+    path: Any,
+    radii: Any,
+    orientation: Any,
+    results: Any = "auto",
+    beside: tuple[tuple[Any, int], ...] = (),
+) -> Casts | GivenCasts:
+    """`Casts` of ellipsoids. `beside`: what else comes with them, and how many axes it has if it has rows."""
+    if given.lies(results, start, path, radii, orientation, *(array for array, _ in beside)):
+        make = lambda: _ellipsoids(start, path, radii, orientation)  # noqa: E731
+        return given.casts(ELLIPSOIDS, make, start, path, radii, orientation, beside=beside)
+    return _ellipsoids(start, path, radii, orientation)
+
+
+def _ellipsoids(start: Any, path: Any, radii: Any, orientation: Any) -> Casts:
     starts, paths = _ways(start, path)
     n = len(starts)
     sizes = _per_query(radii, "radii", n, 3)
@@ -61,35 +82,36 @@ def ellipsoid_casts(start: Any, path: Any, radii: Any, orientation: Any) -> Cast
     return _checked(replace(casts, quat=quat, moves=casts.moves & good))
 
 
-def cluster_casts(clusters: Any, start: Any, path: Any, orientation: Any) -> Casts:
+def cluster_casts(
+    clusters: Any, start: Any, path: Any, orientation: Any, results: Any = "auto"
+) -> Casts | GivenCasts:
     """`Casts` of clusters: one for all, or a list and which each query has."""
+    which, all_of = given.clusters(clusters)
+    if given.lies(results, start, path, orientation, which):
+        make = lambda: _clusters(clusters, start, path, orientation)  # noqa: E731
+        return given.casts(CLUSTERS, make, start, path, None, orientation, which=which, clusters=all_of)
+    return _clusters(clusters, start, path, orientation)
+
+
+def _clusters(clusters: Any, start: Any, path: Any, orientation: Any) -> Casts:
+    numbers, all_of = given.clusters(clusters)
     starts, paths = _ways(start, path)
     n = len(starts)
-    which = np.zeros(n, np.int32)
-    if isinstance(clusters, Cluster):
-        given: Any = (clusters,)
-    elif isinstance(clusters, (tuple, list)) and len(clusters) == 2 and not isinstance(clusters[0], Cluster):
-        given = tuple(clusters[0])
-        which = as_int_array(
-            clusters[1], "clusters", shape=(n,), low=0, high=max(len(given), 1), dtype=np.int32,
-            expected=f"numbers of clusters from 0 to {len(given) - 1}",
-        )  # fmt: skip
-    else:
-        raise TypeError(
-            "clusters: expected a Cluster, or a list of them and (n,) numbers in it, got "
-            f"{type(clusters).__name__}"
-        )
-    for k, cluster in enumerate(given):
-        if not isinstance(cluster, Cluster):
-            raise TypeError(f"clusters: expected Cluster, got {type(cluster).__name__} at index {k}")
-    if not given and n:
+    which = np.zeros(n, np.int32) if numbers is None else cluster_numbers(numbers, n, len(all_of))
+    if not all_of and n:
         raise ValueError("clusters: expected at least one Cluster, got none")
     quat, good = _orientation(orientation, n)
-    begin = np.concatenate([[0], np.cumsum([len(c) for c in given])]).astype(np.int32)
-    balls = np.concatenate([np.zeros((0, 3)), *(c.centers for c in given)])
-    radii = np.concatenate([np.zeros(0), *(c.radii for c in given)])
+    balls, radii, begin = given.balls_of(all_of)
     moves = np.ones(n, bool) & good
     return _checked(Casts(CLUSTERS, starts, paths, radii, quat, balls, which, begin, moves))
+
+
+def cluster_numbers(numbers: Any, n: int, m: int) -> Array:
+    """Which of `m` clusters each query has."""
+    return as_int_array(
+        numbers, "clusters", shape=(n,), low=0, high=max(m, 1), dtype=np.int32,
+        expected=f"numbers of clusters from 0 to {m - 1}",
+    )  # fmt: skip
 
 
 def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
@@ -100,17 +122,7 @@ def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
 def _ways(start: Any, path: Any) -> tuple[Array, Array]:
     """Starts and paths, (n, 3) each; one start or one path may do for all."""
     starts, paths = as_float_array(start, "start"), as_float_array(path, "path")
-    for name, array in (("start", starts), ("path", paths)):
-        if array.ndim not in (1, 2) or array.shape[-1] != 3:
-            raise ValueError(f"{name}: expected shape (n, 3) or (3,), got {array.shape}")
-    if starts.ndim == paths.ndim == 2 and len(starts) != len(paths):
-        raise ValueError(
-            f"path: expected as many rows as start, {len(starts)}, or shape (3,), got {paths.shape}"
-        )
-    shape = np.broadcast_shapes(starts.shape, paths.shape)
-    shape = shape if len(shape) == 2 else (1, 3)
-    if shape[0] >= 2**30:
-        raise ValueError(f"start: expected fewer than 2**30 queries, got {shape[0]}")
+    shape = (given.count(starts, paths), 3)
     return np.broadcast_to(starts, shape), np.broadcast_to(paths, shape)
 
 
@@ -118,8 +130,7 @@ def _per_query(value: Any, name: str, n: int, width: int | None = None) -> Array
     """Lengths, of one for all or of one for each query."""
     tail = () if width is None else (width,)
     array = as_float_array(value, name)
-    if array.shape not in (tail, (n, *tail)):
-        raise ValueError(f"{name}: expected shape {tail} or {(n, *tail)}, got {array.shape}")
+    given.check_lengths(array, name, n, tail)
     if (array < 0).any():
         bad = np.flatnonzero((array < 0).reshape(len(array), -1).any(axis=1)) if array.ndim else [0]
         raise ValueError(
@@ -136,8 +147,7 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
     if orientation is None:
         return np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.ones(n, bool)
     quat = as_float_array(orientation, "orientation")
-    if quat.shape not in ((4,), (n, 4)):
-        raise ValueError(f"orientation: expected quaternions wxyz, shape (4,) or ({n}, 4), got {quat.shape}")
+    given.check_turns(quat, n)
     poses = Poses.from_quat_wxyz(np.zeros((n, 3)), np.broadcast_to(quat, (n, 4)))
     return poses.unit_wxyz, poses.valid
 
@@ -185,24 +195,27 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
     yield world, None
 
 
-def engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any, characters: bool = False) -> Any:
-    """Who answers: where a `Scene` is kept, else according to the arguments (None: not given)."""
+def engine_for(
+    world: Any, precision: Any, backend: Any, max_bytes: Any, characters: bool = False
+) -> tuple[Any, Any]:
+    """Who answers: where a `Scene` is kept, else according to the arguments (None: not given); and the
+    backend."""
     options, where = where_of(world, precision, backend, max_bytes, ("sweep",))
     if where.kind == "reference":
         from gpu_collide.reference import sweep
 
-        return sweep.Walkers() if characters else sweep.Reference()
+        return sweep.Walkers() if characters else sweep.Reference(), where
     if characters:
         from gpu_collide.pipeline.characters import Characters
 
-        return Characters(where, options.precision, options.max_bytes)
+        return Characters(where, options.precision, options.max_bytes), where
     from gpu_collide.pipeline.sweep import Sweep
 
-    return Sweep(where, options.precision, options.max_bytes)
+    return Sweep(where, options.precision, options.max_bytes), where
 
 
 def answer(
-    casts: Casts,
+    casts: Casts | GivenCasts,
     world: Any,
     hits: Any,
     two_sided: Any,
@@ -216,34 +229,45 @@ def answer(
     """`Hits` of what is swept through a world."""
     check_choice(hits, "hits", HITS)
     check_choice(results, "results", RESULTS)
-    if results == "device":
-        raise ValueError(
-            "results: expected 'auto' or 'host', got 'device'; these results are arrays of the host"
-        )
     check_choice(turns, "turning", TURNING)
     two_sided, zone = check_bool(two_sided, "two_sided"), _buffer(buffer)
-    engine = engine_for(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, resident):
-        error = _turning_error(casts, bodies, turns)
-        within = within_digits(casts, bodies, engine.precision)
-        rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
-        made = engine.world(bodies, resident)
-        if hits == "all":
-            found = engine.all(made, rows, two_sided, zone)
-        else:
-            found = engine.first(made, rows, two_sided, zone, hits == "any")
-    info = engine.about() | ({} if error is None else {"turning": error})
+    engine, where = engine_for(world, precision, backend, max_bytes)
+    stays = given.stays(casts, where, results)
+    with where.current(), open_world(world) as (bodies, resident):
+        turn = _refused_turning(bodies, turns)
+        landing = given.landing(
+            casts, where, stays, turn, engine, bodies, resident, limit_of(bodies, engine.precision)
+        )
+        if landing is not None:
+            every = hits == "all"
+            rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
+            return Hits(**(rows if stays else given.fetched(rows, where)), info=engine.about())
+        casts = given.fetched_casts(casts)
+        error = chord_error(casts, bodies) if turn else None
+        found = _answered(engine, engine.world(bodies, resident), casts, bodies, hits, two_sided, zone)
+    found.info.update(engine.about() | ({} if error is None else {"turning": error}))
+    return given.placed(found, where) if stays else found
+
+
+def _answered(
+    engine: Any, made: Any, casts: Casts, bodies: Bodies, hits: Any, two_sided: bool, zone: float
+) -> Hits:
+    """`Hits` of casts on the host."""
+    within = within_digits(casts, bodies, engine.precision)
+    rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
     n = len(casts)
     if hits == "all":
+        found = engine.all(made, rows, two_sided, zone)
         count = np.bincount(found["query"], minlength=n)
         offsets, hit = np.concatenate([[0], np.cumsum(count)]), count > 0
     else:
+        found = engine.first(made, rows, two_sided, zone, hits == "any")
         found["query"] = np.arange(n, dtype=np.int32)
         offsets, hit = np.arange(n + 1), found["feature"] != Feature.NONE
     status = np.where(hit, np.uint8(Status.HIT), np.uint8(Status.MISS))
     status[~within] = Status.UNRESOLVED
     status[~casts.moves] = Status.INVALID_INPUT
-    return Hits(status=status, offsets=offsets, info=info, **found)
+    return Hits(status=status, offsets=offsets, **found)
 
 
 def _buffer(buffer: Any) -> float:
@@ -254,10 +278,14 @@ def _buffer(buffer: Any) -> float:
     return float(buffer)
 
 
+def limit_of(bodies: Bodies, precision: str) -> float:
+    """Lengths beyond leave no room for the products of the kernels."""
+    return MOST[precision] * min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
+
+
 def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
     """Which rows have lengths that the precision can multiply."""
-    least = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
-    limit = MOST["mixed" if precision == "reference" else precision] * least
+    limit = limit_of(bodies, precision)
     if casts.form == SPHERES and sum(_reach(x) for x in (casts.start, casts.path, casts.radius)) <= limit:
         return np.ones(len(casts), bool)
     reach = np.abs(casts.start).max(axis=1, initial=0.0) + np.abs(casts.path).max(axis=1, initial=0.0)
@@ -271,15 +299,13 @@ def within_digits(casts: Casts, bodies: Bodies, precision: str) -> Array:
     return np.asarray(reach <= limit)
 
 
-def _turning_error(casts: Casts, bodies: Bodies, turns: str) -> float | None:
-    """How far from its path a centre may be taken to be; None if no body turns."""
+def _refused_turning(bodies: Bodies, turns: str) -> bool:
+    """Does a body turn? Raises if that is refused."""
     which = turning_bodies(bodies)
-    if not which.size:
-        return None
-    if turns == "refuse":
+    if which.size and turns == "refuse":
         raise ValueError(
             f"world: expected bodies that move without turning, got {which.size} that turn, first: "
             f"{first_few(which)}; pass turning='chord' to have paths taken for straight as these bodies see "
             "them, or use collide, which turns exactly"
         )
-    return chord_error(casts, bodies)
+    return bool(which.size)

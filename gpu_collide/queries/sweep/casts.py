@@ -60,8 +60,10 @@ def rays(
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given
         then.
-    results : {"auto", "host"}, optional
-        Results are arrays of the host.
+    results : {"auto", "host", "device"}, optional
+        Where the arrays of the result are: ``device`` is where the backend computes, which on `cuda` is the
+        GPU; ``auto`` is the GPU if all arrays with a row for each query came on it, else the host
+        (docs/devices.md). `Hits.to_numpy` copies to the host.
 
     Returns
     -------
@@ -71,7 +73,8 @@ def rays(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; bodies that turn.
+        Arguments of the wrong kind, before anything is computed, but lengths and numbers that lie on a GPU
+        when they are known (docs/devices.md); bodies that turn.
     MemoryLimitError
         The world, or what one query touches, does not fit `max_bytes`.
     BackendUnavailableError
@@ -101,7 +104,7 @@ def rays(
     >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
     ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
     """
-    casts = sphere_casts(start, path, 0.0)
+    casts = sphere_casts(start, path, 0.0, results)
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
@@ -162,7 +165,7 @@ def spheres(
     >>> found.time.round(6).tolist(), [gc.sweep.Feature(f).name for f in found.feature]
     ([0.5, 0.55], ['FACE', 'EDGE'])
     """
-    casts = sphere_casts(start, path, radius)
+    casts = sphere_casts(start, path, radius, results)
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
@@ -226,7 +229,7 @@ def ellipsoids(
     >>> gc.sweep.ellipsoids([0, 0, 3], [0, 0, -4], [0.2, 0.2, 1.0], world).time.tolist()
     [0.375]
     """
-    casts = ellipsoid_casts(start, path, radii, orientation)
+    casts = ellipsoid_casts(start, path, radii, orientation, results)
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
@@ -282,5 +285,5 @@ def clusters(
     >>> round(float(found.time[0]), 6), int(found.sphere[0])
     (0.542084, 1)
     """
-    casts = cluster_casts(clusters, start, path, orientation)
+    casts = cluster_casts(clusters, start, path, orientation, results)
     return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gpu_collide._calls import within_memory
+from gpu_collide._options import RESULTS
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
+    as_numpy,
     check_bool,
     check_choice,
     check_positive,
     first_few,
 )
+from gpu_collide.queries.sweep import given
 from gpu_collide.queries.sweep.arguments import (
     TURNING,
     ellipsoid_casts,
     engine_for,
+    limit_of,
     open_world,
     within_digits,
 )
@@ -30,7 +34,7 @@ from gpu_collide.results.slides import Clipped, Planes, Slides
 if TYPE_CHECKING:
     from typing import Any
 
-    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
+    from gpu_collide._types import Array, ArrayLike, BackendName, Precision, ResultsOn
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.casts import Casts
     from gpu_collide.queries.scene import Scene
@@ -56,6 +60,7 @@ def planes(
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
+    results: ResultsOn = "auto",
 ) -> Planes:
     """What ellipsoids at rest are near: the planes that velocities are to be clipped by.
 
@@ -80,6 +85,8 @@ def planes(
         Faces count from behind as well.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as world, those of the scene.
+    results : {"auto", "host", "device"}, optional
+        Where results are, as in `gpu_collide.sweep.rays`.
 
     Returns
     -------
@@ -105,10 +112,17 @@ def planes(
     if moment > 1:
         raise ValueError(f"at: expected a moment from 0 to 1, got {at}")
     two_sided = check_bool(two_sided, "two_sided")
-    casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation)
-    engine = _engine(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, resident):
-        casts, good = _kept(casts, bodies, engine.precision)
+    check_choice(results, "results", RESULTS)
+    casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results)
+    engine, where = _engine(world, precision, backend, max_bytes)
+    stays = given.stays(casts, where, results)
+    with where.current(), open_world(world) as (bodies, resident):
+        limit = limit_of(bodies, engine.precision)
+        landing = given.landing(casts, where, stays, False, engine, bodies, resident, limit)
+        if landing is not None:
+            rows = landing.planes(two_sided, near, moment)
+            return Planes(**(rows if stays else given.fetched(rows, where)), info=engine.about())
+        casts, good = _kept(given.fetched_casts(casts), bodies, engine.precision)
         rows = engine.planes(engine.world(bodies, resident), casts, two_sided, near, moment)
     keep = good[rows["query"]]
     rows = {name: array[keep] for name, array in rows.items()}
@@ -116,7 +130,8 @@ def planes(
     status = np.where(count > 0, Status.HIT, Status.MISS)
     status[~good] = Status.INVALID_INPUT
     offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    return Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
+    found = Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
+    return given.placed(found, where) if stays else found
 
 
 @within_memory
@@ -183,7 +198,7 @@ def clip(
             f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
             f"{first_few(bad)})"
         )
-    engine = _engine(None, precision, backend, None)
+    engine, _ = _engine(None, precision, backend, None)
     good = np.asarray(np.isfinite(ways).all(axis=1))
     some = np.repeat(np.arange(len(ways)), np.diff(begin))
     np.logical_and.at(good, some, np.isfinite(pushes))
@@ -216,6 +231,7 @@ def slide(
     precision: Precision | None = None,
     backend: BackendName | None = None,
     max_bytes: int | None = None,
+    results: ResultsOn = "auto",
 ) -> Slides:
     """One step of characters: ellipsoids that walk, slide along what they meet, and fall.
 
@@ -263,6 +279,8 @@ def slide(
         Faces count from behind as well.
     precision, backend, max_bytes
         As in `gpu_collide.collide`. With a `Scene` as world, those of the scene.
+    results : {"auto", "host", "device"}, optional
+        Where results are, as in `gpu_collide.sweep.rays`.
 
     Returns
     -------
@@ -296,13 +314,15 @@ def slide(
     >>> found.position.round(3).tolist(), found.grounded.tolist()
     ([[0.1, 0.0, 1.1]], [True])
     """
-    casts = ellipsoid_casts(position, velocity, radii, orientation)
+    check_choice(results, "results", RESULTS)
+    beside = ((gravity, 2), (riding, 1))
+    casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside)
     n = len(casts)
-    fall, falls = _falls(gravity, n)
+    fall = _falls(gravity, n)
     rules = {
         "two_sided": int(check_bool(two_sided, "two_sided")),
         "most": _slides(max_slides),
-        "falls": int(falls),
+        "falls": int(gravity is not None),
         "step": _length(step_height, "step_height"),
         "ground": float(np.cos(np.radians(_slope(max_slope)))),
     }
@@ -312,32 +332,45 @@ def slide(
     else:
         rules["skin"] = check_positive(skin, "skin")
     check_choice(turning, "turning", TURNING)
-    engine = _engine(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, resident):
-        _still(bodies, turning)
+    told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
+    engine, where = _engine(world, precision, backend, max_bytes)
+    stays = given.stays(casts, where, results)
+    with where.current(), open_world(world) as (bodies, resident):
+        turn = _turns(bodies, turning)
+
+        def refuse() -> None:
+            given.fetched_casts(casts)
+            _ridden(riding, len(bodies), n)
+
+        limit = limit_of(bodies, engine.precision)
+        landing = given.landing(casts, where, stays, turn, engine, bodies, resident, limit, refuse)
+        if landing is not None:
+            on = None if riding is None else given.integers(riding, "riding", n)
+            rows = landing.slide(fall, on, engine.motions(bodies), rules)
+            return Slides(**(rows if stays else given.fetched(rows, where)), info=engine.about() | told)
+        casts = given.fetched_casts(casts)
+        fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
         casts, good = _kept(casts, bodies, engine.precision)
         on = np.where(good, _ridden(riding, len(bodies), n), -1)
         least = _least_skin(rules["skin"], casts, good)
         pieces, error = pieces_for(casts, bodies, least, bool((on >= 0).any()))
-        found = _in_pieces(
-            engine, bodies, resident, casts, on, np.where(good[:, None], fall, 0.0), rules, pieces
-        )
-    status = found.pop("status").astype(np.uint8)
+        fall = np.where(good[:, None], fall, 0.0)
+        rows = _in_pieces(engine, bodies, resident, casts, on, fall, rules, pieces)
+    status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
-    ground = found.pop("ground").astype(np.int32)
+    ground = rows.pop("ground").astype(np.int32)
     lost = ~good
-    where = as_float_array(position, "position")
-    found["position"][lost] = np.nan_to_num(np.broadcast_to(where, (n, 3))[lost], posinf=0.0, neginf=0.0)
+    given_at = np.broadcast_to(as_float_array(position, "position"), (n, 3))
+    rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
     ground[lost] = -1
-    found["ground_normal"][ground < 0] = 0.0
-    info = engine.about() | {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
-    if error > 0:
-        info |= {"turning": error, "pieces": pieces}
-    return Slides(status=status, ground_body=ground, info=info, **found)
+    rows["ground_normal"][ground < 0] = 0.0
+    info = engine.about() | told | ({"turning": error, "pieces": pieces} if error > 0 else {})
+    found = Slides(status=status, ground_body=ground, info=info, **rows)
+    return given.placed(found, where) if stays else found
 
 
-def _engine(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any:
+def _engine(world: Any, precision: Any, backend: Any, max_bytes: Any) -> tuple[Any, Any]:
     return engine_for(world, precision, backend, max_bytes, characters=True)
 
 
@@ -349,13 +382,15 @@ def _kept(casts: Casts, bodies: Bodies, precision: str) -> tuple[Casts, Array]:
     return replace(casts, start=start, path=path, moves=good), good
 
 
-def _still(bodies: Bodies, turns: str) -> None:
+def _turns(bodies: Bodies, turns: str) -> bool:
+    """Does a body turn? Raises if that is refused."""
     which = turning_bodies(bodies)
     if which.size and turns == "refuse":
         raise ValueError(
             f"world: expected bodies that move without turning, got {which.size} that turn, first: "
             f"{first_few(which)}; pass turning='chord' to have the step cut into pieces"
         )
+    return bool(which.size)
 
 
 def _least_skin(skin: float, casts: Casts, good: Array) -> float:
@@ -390,20 +425,19 @@ def _in_pieces(
     return found | {"velocity": left * pieces if pieces > 1 else left, "status": status, "casts": count}
 
 
-def _falls(gravity: Any, n: int) -> tuple[Array, bool]:
+def _falls(gravity: Any, n: int) -> Any:
+    """(3,) or (n, 3) array where it lies."""
     if gravity is None:
-        return np.zeros((n, 3)), False
-    fall = as_float_array(gravity, "gravity")
+        return np.zeros(3)
+    fall = given.floats(gravity, "gravity")
     if fall.shape not in ((3,), (n, 3)):
         raise ValueError(f"gravity: expected shape (3,) or ({n}, 3), got {fall.shape}")
-    return np.array(np.broadcast_to(fall, (n, 3))), True
+    return fall
 
 
-def _up(up: Any, fall: Array) -> Array:
+def _up(up: Any, fall: Any) -> Array:
     if up is None:
-        with np.errstate(invalid="ignore"):
-            some = np.flatnonzero(np.isfinite(fall).all(axis=1) & (np.abs(fall).max(axis=1, initial=0) > 0))
-        way = -fall[some[0]] if some.size else np.array([0.0, 0.0, 1.0])
+        way = _against(fall if isinstance(fall, np.ndarray) else _first_fall(fall))
     else:
         way = as_float_array(up, "up", shape=(3,))
     most = np.abs(way).max()
@@ -411,6 +445,22 @@ def _up(up: Any, fall: Array) -> Array:
         raise ValueError(f"up: expected a direction, got {way.tolist()}")
     way = way / most
     return np.asarray(way / np.linalg.norm(way))
+
+
+def _against(fall: Array) -> Array:
+    """Against the first fall that is one, else z."""
+    fall = fall.reshape(-1, 3)
+    with np.errstate(invalid="ignore"):
+        some = np.flatnonzero(np.isfinite(fall).all(axis=1) & (np.abs(fall).max(axis=1, initial=0) > 0))
+    return -fall[some[0]] if some.size else np.array([0.0, 0.0, 1.0])
+
+
+def _first_fall(fall: Any) -> Array:
+    """Of falls on a device the first that is one, on the host; the one copy that is waited for before the
+    work, which who says where up is spares."""
+    fall = fall.reshape(-1, 3)
+    size = abs(fall).max(axis=1)
+    return as_float_array(fall[((size > 0) & (size < np.inf)).argmax()], "gravity")
 
 
 def _ridden(riding: Any, m: int, n: int) -> Array:

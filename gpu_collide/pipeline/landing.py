@@ -1,0 +1,375 @@
+"""Casts and characters on a GPU, where data stay (stages w01 to w05): they are taken from where they lie, all
+launches are enqueued, and the host waits once, for a few counts.
+
+What the host does for each query elsewhere (checks, lengths without digits, positions from where the world
+counts, outcomes) kernels do here (``kernels/given``). The bits are those of `gpu_collide.pipeline.sweep` and
+`gpu_collide.pipeline.characters`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpu_collide.backends import sources
+from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES
+from gpu_collide.bodies.poses import UNIT_TOLERANCE
+from gpu_collide.pipeline.characters import NAMES as NEARBY_NAMES
+from gpu_collide.pipeline.characters import NEARBY, NEARBY_REAL, PLANES, WALKED, WALKED_REAL
+from gpu_collide.pipeline.run import Run, TooLarge
+from gpu_collide.pipeline.sweep import CATCH, CATCH_REAL, CAUGHT, NAMES, PIECE
+
+__all__ = ["Landing"]
+
+#: Small arrays that queries have in common, kept on a backend: so many, of so many bytes at most.
+MOST_KEPT, MOST_BYTES = 64, 1 << 20
+#: What `g06_casts` and `g07_landed` take of a query beside what the stages do.
+TAKEN = (6 + 3 + 4 + 7) * 8 + 16
+INVALID = sources.constants()["GC_STATUS_INVALID_INPUT"]
+
+
+class Landing:
+    """One call about casts on ``cuda``.
+
+    Parameters
+    ----------
+    sweep : Sweep or Characters
+    world : World
+    given : GivenCasts
+        At least one.
+    limit : float
+        Lengths beyond are none that the precision can multiply.
+    refuse : callable
+        Raises for arguments of which a kernel counted something wrong.
+    """
+
+    def __init__(self, sweep, world, given, limit, refuse):
+        self.sweep, self.world, self.given, self.limit = sweep, world, given, limit
+        self.run, self.be, self.refuse = sweep.run, sweep.backend, refuse
+        self._double = Run(self.be, "mixed", 0)  # what is taken over and told is float64 in every precision
+        self._double.build("landing")
+        self._shift = dict(zip(("shift_x", "shift_y", "shift_z"), world.shift.tolist(), strict=True))
+        self._wrong = self.be.zeros(1, np.int32)
+        self._none = {
+            dtype: self.be.empty(1, dtype) for dtype in (np.float64, np.float32, np.int32, np.int64)
+        }
+        self._arrays = {
+            name: None if array is None else self._placed(array, kind)
+            for name, array, kind in (
+                ("start", given.start, np.float64),
+                ("path", given.path, np.float64),
+                ("radius", None if given.form == CLUSTERS else given.radius, np.float64),
+                ("quat", given.quat, np.float64),
+                ("cluster", given.cluster, np.int64),
+            )
+        }
+
+    def first(self, two_sided, buffer, any_hit):
+        """`Sweep.first`, with what is in `Hits` beside it."""
+        n, run, be = len(self.given), self.run, self.be
+        found: list = []
+        each = (6 + 4 + 3 + CATCH_REAL.stride) * run.real.itemsize + 4 * (3 + len(CAUGHT)) + TAKEN
+
+        def some(at, stop):
+            k = stop - at
+            feature, caught = be.empty(k, np.uint8), be.empty(k * len(CAUGHT), np.int32)
+            told, (queries, state) = be.empty(k * CATCH_REAL.stride, run.real), self._queries(at, stop)
+            run.launch_noted("w01_first", k, self.world.buffers, queries, n=k, any=int(any_hit),
+                              two_sided=int(two_sided), buffer=buffer, feature_out=feature, caught_out=caught,
+                              told_out=told)  # fmt: skip
+            told = told.astype(np.float64, copy=False)
+            row = dict(zip(CAUGHT, (caught[j * k : (j + 1) * k] for j in range(len(CAUGHT))), strict=True))
+            row |= {"feature": feature, "time": told[:k], "point": told[k : 4 * k].reshape(k, 3)}
+            row |= {"normal": told[4 * k :].reshape(k, 3)}
+            row["status"] = self._status(state, feature, told[k : 4 * k])
+            found.append(row)
+
+        run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
+        self._wait()
+        rows = self._joined(found)
+        rows["query"] = be.arrays.arange(n, dtype=np.int32)
+        rows["offsets"] = be.arrays.arange(n + 1, dtype=np.int64)
+        return rows
+
+    def all(self, two_sided, buffer):
+        """`Sweep.all`, with what is in `Hits` beside it."""
+        run = self.run
+        each = (6 + 4 + 3) * run.real.itemsize + 4 * 3 + 8 + TAKEN
+        touch = 2 * (CATCH.stride * 4 + CATCH_REAL.stride * run.real.itemsize)
+
+        def launch(k, bound, count, begin, lists, fill):
+            run.launch_noted("w02_all", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
+                              buffer=buffer, fill=fill, begin_in=begin, caught_out=lists[0],
+                              told_out=lists[1], count_out=count)  # fmt: skip
+
+        def told(ints, reals, at):
+            rows = {"query": ints[:, CATCH["query"]] + np.int32(at)}
+            rows |= {name: ints[:, CATCH[column]] for name, column in NAMES.items()}
+            rows |= {name: _column(reals, CATCH_REAL, name) for name in ("time", "point", "normal")}
+            return self._ordered(rows, ("query", "time", "feature", "body", "number", "sphere"))
+
+        what = "all that query {at} touches"
+        widths = CATCH.stride, CATCH_REAL.stride
+        return self._lists(each, touch, widths, self._queries, launch, told, what)
+
+    def planes(self, two_sided, reach, since):
+        """`Characters.planes`, with what is in `Planes` beside it."""
+        run = self.run
+        each = (3 + 3 + 4) * run.real.itemsize + 4 + 8 + TAKEN
+        row = 2 * (NEARBY.stride * 4 + NEARBY_REAL.stride * run.real.itemsize)
+
+        def launch(k, bound, count, begin, lists, fill):
+            run.launch_noted("w03_planes", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
+                              reach=reach, since=since, fill=fill, begin_in=begin, near_out=lists[0],
+                              told_out=lists[1], count_out=count)  # fmt: skip
+
+        def queries(at, stop):
+            taken = self._take(at, stop, apart=True)
+            state = (taken["state"] != 0).astype(np.uint8) * np.uint8(INVALID)
+            return self._characters(taken), state
+
+        def told(ints, reals, at):
+            rows = {name: ints[:, NEARBY[column]] for name, column in NEARBY_NAMES.items()}
+            rows["query"] = rows["query"] + np.int32(at)
+            names = ("normal", "gap", "point", "motion")
+            rows |= {name: _column(reals, NEARBY_REAL, name) for name in names}
+            return self._ordered(rows, ("query", "gap", "feature", "body", "number"))
+
+        what = "all that ellipsoid {at} is near"
+        return self._lists(each, row, (NEARBY.stride, NEARBY_REAL.stride), queries, launch, told, what)
+
+    def slide(self, fall, riding, motion, rules):
+        """`Characters.slide` in one piece of the step, with what is in `Slides` beside it.
+
+        Parameters
+        ----------
+        fall : (3,) or (n, 3) array
+        riding : (n,) array of int, or None
+        motion : (bodies, 3) float64 buffer
+            Of the bodies that may be ridden, over their step.
+        rules : dict
+        """
+        n, run, be = len(self.given), self.run, self.be
+        each = (3 * 4 + 3 + 4 + PLANES + WALKED_REAL.stride) * run.real.itemsize + 4 * WALKED.stride + TAKEN
+        each += 8 * (12 + WALKED_REAL.stride) + 12
+        falls, rides = self._placed(fall, np.float64), None
+        if riding is not None:
+            rides = self._placed(riding, np.int64)
+        found: list = []
+
+        def some(at, stop):
+            k = stop - at
+            taken = self._take(at, stop, apart=True)
+            path, fell = be.empty(3 * k, np.float64), be.empty(3 * k, np.float64)
+            self._double.launch_ahead(
+                "g06_walkers", k, n=k, n_bodies=motion.shape[0] // 3, rides=int(rides is not None),
+                **self._part("fall", falls, fall.ndim == 2, 3, at, stop), **self._shift,
+                riding_given=self._none[np.int64] if rides is None else rides[at:stop], motion_in=motion,
+                start=taken["start"], velocity=taken["path"], state=taken["state"], path_out=path,
+                fall_out=fell, wrong_out=self._wrong,
+            )  # fmt: skip
+            ways = {"path_in": path, "velocity_in": taken["path"], "fall_in": fell}
+            told, walked = be.empty(k * WALKED_REAL.stride, run.real), be.empty(k * WALKED.stride, np.int32)
+            run.launch_noted(
+                "w05_slide", k, self.world.buffers, self._characters(taken),
+                {name: self._real(x) for name, x in ways.items()}, n=k, **rules,
+                planes_scratch=be.empty(k * PLANES, run.real), told_out=told, walked_out=walked,
+            )  # fmt: skip
+            found.append(self._slides(at, stop, taken["state"], told, walked))
+
+        run.room.pieces(n, min(max(1, run.room.fits(each)), PIECE), some)
+        self._wait()
+        return self._joined(found)
+
+    def _slides(self, at, stop, state, told, walked):
+        be, k = self.be, stop - at
+        row = {
+            name: be.empty((k, 3), np.float64) for name in ("position", "velocity", "fall", "ground_normal")
+        }
+        row |= {name: be.empty(k, np.int32) for name in ("ground_body", "casts")}
+        row["status"] = be.empty(k, np.uint8)
+        self._double.launch_ahead(
+            "g07_slides", k, n=k, **self._shift, state_in=state, walked_in=walked,
+            told_in=told.astype(np.float64, copy=False),
+            **self._part("position", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
+            **{f"{name}_out": array for name, array in row.items()},
+        )  # fmt: skip
+        return row
+
+    def _lists(self, each, touch, widths, queries, launch, told, what):
+        """What is counted, then filled: rows of all queries, with their status and offsets."""
+        n, run, be = len(self.given), self.run, self.be
+        found: list = []
+        sums: list = []
+        done = 0
+
+        def some(at, stop):
+            nonlocal done
+            k = stop - at
+            bound, state = queries(at, stop)
+            count = be.empty(k, np.int32)
+            none = self._none[np.int32], self._none[run.real.type]
+            launch(k, bound, count, be.zeros(k + 1, np.int64), none, 0)
+            count = count * (state == 0)  # nothing is said of the others
+            begin = be.exclusive_scan(count)
+            total = self._wait(begin[k:])
+            if total * max(widths) >= 2**31 or total * touch > run.room.fits(1, held=k * each):
+                raise TooLarge(k * each + total * touch)
+            lists = (
+                be.empty(max(total, 1) * widths[0], np.int32),
+                be.empty(max(total, 1) * widths[1], run.real),
+            )
+            if total:
+                launch(k, bound, be.empty(k, np.int32), begin, lists, 1)
+            ints, reals = (x.reshape(-1, w)[:total] for x, w in zip(lists, widths, strict=True))
+            rows = told(ints, reals.astype(np.float64, copy=False), at)
+            status = self._status(state, (count > 0).astype(np.uint8))
+            found.append(rows | {"status": status})
+            sums.append(begin[:k] + np.int64(done))
+            done += total
+            if stop == n:
+                sums.append(begin[k:] + np.int64(done - total))
+
+        def refusal(at, need):
+            return (
+                f"max_bytes: expected room for {what.format(at=at)}, {need} bytes, got "
+                f"{run.room.max_bytes} beside the world; pass a larger max_bytes"
+            )
+
+        run.room.pieces(n, min(max(1, run.room.fits(2 * each)), PIECE), some, refusal=refusal)
+        return self._joined(found) | {"offsets": be.arrays.concatenate(sums)}
+
+    def _ordered(self, rows, keys):
+        """Rows in the order of these columns; places in the world, dtypes as results have them."""
+        cp = self.be.arrays
+        if rows[keys[0]].shape[0]:
+            order = cp.lexsort(cp.stack([rows[name].astype(np.float64) for name in reversed(keys)]))
+            rows = {name: array[order] for name, array in rows.items()}
+        rows["point"] = rows["point"] + self._kept(self.world.shift)
+        rows["feature"] = rows["feature"].astype(np.uint8)
+        return {name: cp.ascontiguousarray(array) for name, array in rows.items()}
+
+    def _queries(self, at, stop):
+        """Buffers of some queries as w01 and w02 read them, and what is said of each."""
+        form, k = self.given.form, stop - at
+        taken = self._take(at, stop, apart=False)
+        none = self._none[self.run.real.type]
+        bound = {
+            "form": form,
+            "apart": 1,
+            "ways_in": self._real(taken["ways"]),
+            "radius_in": none if form == CLUSTERS else self._real(taken["radius"]),
+            "turned_in": none if form == SPHERES else self._real(taken["quat"]),
+            "balls_in": none,
+            "cluster_in": self._none[np.int32],
+            "cluster_start_in": self._none[np.int32],
+        }
+        if form == CLUSTERS:
+            bound["radius_in"] = self._kept(self.given.radius.astype(self.run.real))
+            bound["balls_in"] = self._kept(self.given.balls.astype(self.run.real)).reshape(-1)
+            bound["cluster_in"] = taken["cluster"]
+            bound["cluster_start_in"] = self._kept(self.given.begin)
+        bound["todo_in"] = self.sweep.order(self.world, bound["ways_in"], k, ahead=True)
+        return bound, taken["state"]
+
+    def _characters(self, taken):
+        names = {"start_in": "start", "radius_in": "radius", "turned_in": "quat"}
+        return {name: self._real(taken[own]) for name, own in names.items()}
+
+    def _take(self, at, stop, apart):
+        """What `g06_casts` makes of some queries, in float64; `apart`: starts and paths in arrays of their
+        own."""
+        given, be, none, k = self.given, self.be, self._none, stop - at
+        form, width = given.form, 3 if given.form == ELLIPSOIDS else 1
+        out = {"radius": none[np.float64], "quat": none[np.float64], "cluster": none[np.int32]}
+        if form == CLUSTERS:
+            out["cluster"] = be.empty(k, np.int32)
+        else:
+            out["radius"] = be.empty(width * k, np.float64)
+        if form != SPHERES:
+            out["quat"] = be.empty(4 * k, np.float64)
+        if apart:
+            out["start"], out["path"] = be.empty(3 * k, np.float64), be.empty(3 * k, np.float64)
+        else:
+            out["ways"] = ways = be.empty(6 * k, np.float64)
+            out["start"], out["path"] = ways, ways[3:]
+        out["state"] = be.empty(k, np.uint8)
+        arrays, clusters = self._arrays, len(given.begin) - 1
+        turned = given.quat is not None
+        cluster = none[np.int64] if arrays["cluster"] is None else arrays["cluster"][at:stop]
+        self._double.launch_ahead(
+            "g06_casts", k, n=k, form=form, turned=int(turned), out_step=3 if apart else 6,
+            n_clusters=clusters, tolerance=UNIT_TOLERANCE, limit=self.limit,
+            ball=float(np.abs(given.balls).max(initial=0.0)),
+            fat=float(given.radius.max(initial=0.0)) if form == CLUSTERS else 0.0, **self._shift,
+            **self._part("start", arrays["start"], given.start.ndim == 2, 3, at, stop),
+            **self._part("path", arrays["path"], given.path.ndim == 2, 3, at, stop),
+            **self._part("radius", arrays["radius"], given.radius.ndim == width // 2 + 1, width, at, stop),
+            **self._part("quat", arrays["quat"], turned and given.quat.ndim == 2, 4, at, stop),
+            cluster_given=cluster, wrong_out=self._wrong,
+            **{f"{name}_out": array for name, array in out.items() if name != "ways"},
+        )  # fmt: skip
+        return out
+
+    def _part(self, name, array, rows, width, at, stop):
+        """A given array, or its rows from `at` to `stop` if it has `rows`, as kernels take it."""
+        if array is None:
+            return {f"{name}_given": self._none[np.float64], f"{name}_step": 0}
+        part = array[width * at : width * stop] if rows else array
+        return {f"{name}_given": part, f"{name}_step": width if rows else 0}
+
+    def _status(self, state, touched, point=None):
+        """Outcomes; moves `point` to where it is in the world, if it is given."""
+        k = state.size
+        out = self.be.empty(k, np.uint8)
+        shifted = point is not None and bool(self.world.shift.any())
+        self._double.launch_ahead(
+            "g07_hits", k, n=k, shifted=int(shifted), **self._shift, state_in=state, touched_in=touched,
+            point=point if shifted else self._none[np.float64], status_out=out,
+        )  # fmt: skip
+        return out
+
+    def _placed(self, array, dtype):
+        """A given array, flat on the device: where it lies, if it is contiguous and of this dtype."""
+        be = self.be
+        if isinstance(array, np.ndarray):
+            array = np.ascontiguousarray(array, dtype)
+            return self._kept(array).reshape(-1) if array.size <= 4 else be.to_device(array.reshape(-1))
+        return be.arrays.ascontiguousarray(array.astype(dtype, copy=False)).reshape(-1)
+
+    def _kept(self, array):
+        """A small array of the host's on the device, kept there for the calls that have the same."""
+        if array.nbytes > MOST_BYTES:
+            return self.be.to_device(array)
+        kept = self.be.kept.setdefault("constants", {})
+        key = (array.dtype.str, array.shape, array.tobytes())
+        found = kept.get(key)
+        if found is None:
+            while len(kept) >= MOST_KEPT:
+                kept.pop(next(iter(kept)), None)
+            found = kept[key] = self.be.to_device(array)
+        return found
+
+    def _real(self, array):
+        """An array of float64 as the stages read it."""
+        return array.astype(self.run.real, copy=False)
+
+    def _wait(self, count=None):
+        """Wait for all that was enqueued; the number in `count`, if it is given. Raises what is wrong."""
+        (wrong,), *rest = self.be.numbers(self._wrong, *([] if count is None else [count]))
+        self.run.settle()
+        if wrong:
+            self.refuse()
+            raise AssertionError("arguments are wrong for the kernel and right for the host")
+        return rest[0][0] if rest else None
+
+    def _joined(self, found):
+        if len(found) == 1:
+            return found[0]
+        return {name: self.be.arrays.concatenate([row[name] for row in found]) for name in found[0]}
+
+
+def _column(reals: Any, record: Any, name: str) -> Any:
+    """A column of rows of reals, or the three of a vector."""
+    return reals[:, record[name]]
