@@ -64,7 +64,7 @@ def _kinds(near, small):
     """Of all pairs of meshes, which of `KINDS` there are, looking at meshes of one sort once."""
     sorts = np.unique(2 * near.astype(np.int64) + small)
     a, b = (x.reshape(-1) for x in np.meshgrid(sorts, sorts))
-    looks = near_pairs(sorts // 2, np.stack(np.searchsorted(sorts, [a, b]), axis=1))
+    looks = near_pairs(sorts // 2, np.column_stack((np.searchsorted(sorts, a), np.searchsorted(sorts, b))))
     both = (a & b & 1 > 0) & ~looks
     there = {"small": both.any(), "whole": (~both & ~looks).any(), "near": looks.any()}
     return tuple(kind for kind in KINDS if there[kind])

@@ -313,7 +313,8 @@ class Run:
     def settle(self):
         """Tell what launches took that `launch_noted` did not wait for, all of which have ended: seconds by
         stage, which go to `timings` as well."""
-        marks, self._marks, found = self._marks, [], {}
+        found: dict[str, float] = {}
+        marks, self._marks = self._marks, []
         for name, before, behind in marks:
             found[name] = found.get(name, 0.0) + self.backend.seconds_between(before, behind)
         for name, seconds in found.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,12 +124,16 @@ def _features(a: str, b: str) -> tuple[Column, ...]:
     )
 
 
+def _part_names(field: str, result: Any) -> Any:
+    return result.part_names(field)
+
+
 def _named(of: str) -> tuple[Column, ...]:
     """Names of the parts, where meshes have them."""
     return tuple(
         Column(
             f"part_{side}", "", f"name of the part of {side.upper()}{of}; only where meshes have names",
-            lambda r, field=f"part_{side}": r.part_names(field), there=lambda r: r.part_a is not None,
+            partial(_part_names, f"part_{side}"), there=lambda r: r.part_a is not None,
         )
         for side in "ab"
     )  # fmt: skip

@@ -175,14 +175,6 @@ class Contacts(Result):
     def __len__(self) -> int:
         return len(self.pair)
 
-    def to_numpy(self) -> Contacts:
-        """The same result with every array on the host (itself if it is there already)."""
-        names = [*_PER_PAIR, *_START, *_PER_CONTACT, *(_PAIRS if self.pairs is not None else ())]
-        if all(isinstance(getattr(self, name), np.ndarray) for name in names):
-            return self
-        arrays = {name: as_numpy(getattr(self, name), name) for name in names}
-        return dataclasses.replace(self, **arrays)
-
     def with_parts(self, bodies: Bodies) -> Contacts:
         """The same result on the host with the names of the parts that meet, as queries add them by
         themselves to results on the host.
@@ -209,7 +201,7 @@ class Contacts(Result):
         )
         for array in fields.values():
             array.setflags(write=False)
-        return dataclasses.replace(here, **fields, info={**here.info, "parts": names})  # type: ignore[arg-type]
+        return dataclasses.replace(here, **fields, info={**here.info, "parts": names})
 
     def _known_pairs(self) -> Any:
         if self.pairs is None:

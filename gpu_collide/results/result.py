@@ -179,7 +179,7 @@ class Result:
             has = ", ".join(map(repr, known)) or "no names; meshes have them from files, or from Mesh(parts=)"
             raise ValueError(f"name: expected a part of this result, got {name!r}; it has {has}")
         mine = np.array([name in label.split(JOINT) for label in self.parts] + [False])
-        return self[mine[self.part_a] | mine[self.part_b]]  # type: ignore[no-any-return]
+        return self[mine[self.part_a] | mine[self.part_b]]
 
     def _selected(self, rows: Array) -> Self:
         """The result with some of its rows, given by rising numbers."""

@@ -55,9 +55,9 @@ def test_against_the_reference(backend):
 
 
 def test_sides_at_a_right_angle_are_not_come_onto_with_the_face(backend):
-    """A sphere that has sunk in comes alongside a rectangle's side at the very moment at which it comes onto the
-    rectangle over the next side. Whether the side counted was up to rounding: in one of seven of these casts
-    the kernels and the reference had other rows."""
+    """A sphere that has sunk in comes alongside a rectangle's side at the very moment at which it comes onto
+    the rectangle over the next side. Whether the side counted was up to rounding: in one of seven of these
+    casts the kernels and the reference had other rows."""
     mesh, rng = gc.shapes.torus(1.0, 0.4, 6, 5), np.random.default_rng(7)
     world = still(mesh, [0, 0, 0], quaternions(rng, 1))
     start = rng.normal(size=(200, 3))
