@@ -1,6 +1,6 @@
 """Write docs/numbers.md, and the lines of README.md that sum it up, from the measurements in bench/results.
 
-    python -m bench fcl cubes cars tori      measure
+    python -m bench fcl cubes cars tori      measure (and so for worlds, race, moves, sweeps)
     python -m bench counted                  count
     python docs/make_numbers.py              rewrite both
     python docs/make_numbers.py --check      say whether they are up to date (exit code 1 if not)
@@ -129,15 +129,16 @@ def _one_device(folder):
             ]
         tables.append("All contacts, by mode and rows per short edge:")
         tables.append(_table(("shape", "mode", "rows", "us a pair", "pairs a second"), lines))
-    for name, words, columns, cells in _MORE:
+    for name, words, columns, cells, of in _MORE:
         if (folder / f"{name}.csv").is_file():
             about, rows = read(folder / f"{name}.csv")
-            tables += [words, _table(columns, [cells(r) for r in rows])]
+            rows = [cells(r) for r in rows if of is None or r[of]]
+            tables += [words, _table(columns, rows)] if rows else []
     if not tables:
         return []
     # Tables may be of different states of the code: each is named.
     states = {}
-    for name in ("fcl", "cubes", "cars", "tori", *(more[0] for more in _MORE)):
+    for name in ("fcl", *SHAPES, *dict.fromkeys(more[0] for more in _MORE)):
         if (folder / f"{name}.csv").is_file():
             heading, _ = read(folder / f"{name}.csv")
             states.setdefault((heading["commit"], heading["date"]), []).append(name)
@@ -186,6 +187,37 @@ def _race_cells(r):
     )  # fmt: skip
 
 
+def _move_cells(r):
+    return (
+        r["movers"], _count(r["triangles"]), _count(r["moves"]), _percent(r["stopped"]),
+        _count(r["ours_per_s"]), _count(r["fcl_per_s"]), f"{float(r['ratio']):.0f}",
+        _count(r["sampled_per_s"]), f"{float(r['ratio_sampled']):.0f}",
+    )  # fmt: skip
+
+
+def _ray_cells(r):
+    return (
+        _count(r["triangles"]), r.get("numbers", "mixed"), _count(r["rays"]), _percent(r["stopped"]),
+        _count(r["ours_per_s"]), _count(r["embree_per_s"]), f"{float(r['ratio']):.2f}",
+    )  # fmt: skip
+
+
+def _sphere_cells(r):
+    return (
+        _count(r["triangles"]), r["radius"], _count(r["spheres"]), _percent(r["stopped"]),
+        *(_count(r[f"{who}_per_s"]) for who in ("ours", "warp", "bullet")), f"{float(r['ratio']):.1f}",
+    )  # fmt: skip
+
+
+def _growth_cells(*columns):
+    return lambda r: (_count(r["triangles"]), *(f"{float(r[column]):.2f}" for column in columns))
+
+
+_RAYS = ("triangles", "precision", "rays", "stopped", "gpu_collide", "Embree", "ratio")
+_RADII = ("0.01", "0.1", "0.5")
+
+# File, what is said above the table, its columns, what makes a row of one of the file, and the column that
+# those rows have which belong in it (None: all of them).
 _MORE = (
     (
         "worlds",
@@ -193,6 +225,7 @@ _MORE = (
         "by taking all (`off`), or by plain boxes in NumPy before the call; `slower` is against the tree:",
         ("worlds", "cars", "pairs by", "possible", "pairs", "touching", "contacts", "seconds", "slower"),
         _world_cells,
+        None,
     ),
     (
         "race",
@@ -201,6 +234,51 @@ _MORE = (
         ("race", "tracks", "triangles", "steps", "contacts", "seconds driven", "seconds", "us a step",
          "times faster"),
         _race_cells,
+        None,
+    ),
+    (
+        "moves",
+        "Movers in a still world, each a way and then a turn over a hilly square (`gc.pluecker.move`), moves "
+        "a second, beside python-fcl: by conservative advancement, and by 1,000 poses a leg (`sampled`):",
+        ("movers", "triangles", "moves", "stopped", "gpu_collide", "python-fcl", "ratio", "sampled", "ratio"),
+        _move_cells,
+        "fcl_per_s",
+    ),
+    (
+        "moves",
+        "Points that move, as rays (`gc.pluecker.translate`), beside Embree, rays a second:",
+        _RAYS,
+        _ray_cells,
+        "embree_per_s",
+    ),
+    (
+        "moves",
+        "The same over more triangles, microseconds:",
+        ("triangles", "a box's move", "a ray"),
+        _growth_cells("us_per_move", "us_per_ray"),
+        "growth",
+    ),
+    (
+        "sweeps",
+        "Rays on straight paths (`gc.sweep.rays`), first touch of each, beside Embree, rays a second:",
+        _RAYS,
+        _ray_cells,
+        "embree_per_s",
+    ),
+    (
+        "sweeps",
+        "Spheres on straight paths (`gc.sweep.spheres`), first touch of each, beside Warp and Bullet, "
+        "spheres a second; the ratio is to Warp:",
+        ("triangles", "radius", "spheres", "stopped", "gpu_collide", "Warp", "Bullet", "ratio"),
+        _sphere_cells,
+        "warp_per_s",
+    ),
+    (
+        "sweeps",
+        "The same over more triangles, microseconds:",
+        ("triangles", "a ray", *(f"radius {radius}" for radius in _RADII)),
+        _growth_cells("us_per_ray", *(f"us_radius_{radius}" for radius in _RADII)),
+        "growth",
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide.pipeline.near import near_pairs
 
-__all__ = ["KINDS", "Lots", "lots_for", "small_meshes", "takes_small"]
+__all__ = ["KINDS", "Lots", "kinds_of", "lots_for", "small_meshes", "takes_small"]
 
 #: Pairs of two small meshes, for `screen_small`; of other whole meshes; those that look at near faces only.
 KINDS = ("small", "whole", "near")
@@ -51,7 +51,7 @@ def lots_for(run, prepared, options):
     key = ("lots", near.tobytes(), apart)
     if key not in made:
         small = small_meshes(run, prepared.tables.counts) & apart
-        made[key] = Lots(_kinds(near, small), run.to_device(near, np.uint8), run.to_device(small, np.uint8))
+        made[key] = Lots(kinds_of(near, small), run.to_device(near, np.uint8), run.to_device(small, np.uint8))
     return made[key]
 
 
@@ -60,7 +60,7 @@ def takes_small(options):
     return options.refine != "pixels" and options.candidates != "raster"
 
 
-def _kinds(near, small):
+def kinds_of(near, small):
     """Of all pairs of meshes, which of `KINDS` there are, looking at meshes of one sort once."""
     sorts = np.unique(2 * near.astype(np.int64) + small)
     a, b = (x.reshape(-1) for x in np.meshgrid(sorts, sorts))

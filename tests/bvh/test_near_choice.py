@@ -4,6 +4,7 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.backends import sources
+from gpu_collide.pipeline.lots import KINDS, kinds_of
 from gpu_collide.pipeline.near import near_pairs, takes_near
 
 ALL = np.stack(np.meshgrid(np.arange(5), np.arange(5), indexing="ij"), axis=-1).reshape(-1, 2)
@@ -43,16 +44,32 @@ def test_options_that_settle_it():
 
 
 def test_devices_choose_the_same(backend):
-    """g05_near, which chooses where data stay on a device."""
+    """g05_near, which chooses where data stay on a device; of whole meshes it knows the small ones too."""
     near = takes_near(some(), Options)
+    small = np.array([True, False, True, True, True])  # as if the fourth were: its pairs look at near faces
     item = np.concatenate([np.arange(len(ALL))[:, None], ALL], axis=1).astype(np.int32)
     todo = np.append(np.arange(len(ALL), dtype=np.int32), np.int32(-1))
-    out = [backend.fill(backend.empty(len(todo), np.uint8), 7) for _ in range(2)]
+    out = {kind: backend.fill(backend.empty(len(todo), np.uint8), 7) for kind in KINDS}
     kernel = backend.module(sources.program_of("g05_near"), "mixed").kernel("g05_near")
     backend.launch_items(
-        kernel, len(todo), n_todo=len(todo), todo_in=backend.to_device(todo), near_out=out[0],
-        whole_out=out[1], items_in=backend.to_device(item.reshape(-1)), near_in=backend.to_device(near),
+        kernel, len(todo), n_todo=len(todo), todo_in=backend.to_device(todo), small_out=out["small"],
+        near_out=out["near"], whole_out=out["whole"], items_in=backend.to_device(item.reshape(-1)),
+        near_in=backend.to_device(near), small_in=backend.to_device(small.astype(np.uint8)),
     )  # fmt: skip
     chosen = near_pairs(near, ALL)
-    assert backend.to_host(out[0]).tolist() == [*chosen, 0]
-    assert backend.to_host(out[1]).tolist() == [*~chosen, 0]
+    both = small[ALL].all(axis=1) & ~chosen
+    assert 0 < both.sum() < (~chosen).sum()
+    assert backend.to_host(out["near"]).tolist() == [*chosen, 0]
+    assert backend.to_host(out["small"]).tolist() == [*both, 0]
+    assert backend.to_host(out["whole"]).tolist() == [*~(chosen | both), 0]
+
+
+def test_kinds_that_there_may_be():
+    """Of all pairs of these meshes; a list is made for no other kind."""
+    cars = [gc.shapes.car(), gc.shapes.box()]
+    wanted = {
+        ("small",): cars, ("near",): [some()[3]], ("whole",): [some()[1]],
+        ("small", "whole"): [*cars, some()[1]], ("small", "near"): [*cars, some()[3]], KINDS: some(),
+    }  # fmt: skip
+    for kinds, meshes in wanted.items():
+        assert kinds_of(takes_near(meshes, Options), np.array([len(m.faces) <= 32 for m in meshes])) == kinds

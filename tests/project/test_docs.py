@@ -126,6 +126,26 @@ def test_numbers_come_from_files(tmp_path):
     assert "| cars | exact | - | 8.10 | 123,456 |" in text
     assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
     assert "pairs | - | 9" not in text
+    (folder / "moves.csv").write_text(
+        about + "movers,triangles,moves,stopped,ours_per_s,fcl_per_s,ratio,sampled_per_s,ratio_sampled,rays,"
+        "embree_per_s,growth,us_per_move,us_per_ray\n"
+        "cars,20000,500,0.31,264783,1083.7,244.3,271,977.1,,,,,\n,20000,,0.15,984578,,0.178,,,1000,5528140,,,\n"
+        ",968,,,,,,,,,,boxes and rays,1.843,0.726\n"
+    )
+    (folder / "sweeps.csv").write_text(
+        about + "rays,triangles,numbers,stopped,ours_per_s,embree_per_s,ratio,spheres,radius,warp_per_s,"
+        "bullet_per_s,growth,us_per_ray,us_radius_0.01,us_radius_0.1,us_radius_0.5\n"
+        "1000,968,single,0.14,5982390,8858040,0.675,,,,,,,,,\n"
+        ",20000,,0.16,3558940,,5.892,2000,0.1,603996,270146,,,,,\n,968,,,,,,,,,,all,0.15,0.17,0.19,0.31\n"
+    )
+    text = numbers.section(tmp_path)
+    assert "| cars | 20,000 | 500 | 31 % | 264,783 | 1,084 | 244 | 271 | 977 |" in text
+    assert "| 20,000 | mixed | 1,000 | 15 % | 984,578 | 5,528,140 | 0.18 |" in text
+    assert "| 968 | 1.84 | 0.73 |" in text
+    assert "| 968 | single | 1,000 | 14 % | 5,982,390 | 8,858,040 | 0.68 |" in text
+    assert "| 20,000 | 0.1 | 2,000 | 16 % | 3,558,940 | 603,996 | 270,146 | 5.9 |" in text
+    assert "| 968 | 0.15 | 0.17 | 0.19 | 0.31 |" in text
+    assert "moves, sweeps: commit abc" in text and "worlds" not in text
     (tmp_path / "counted.csv").write_text(
         "# nvrtc: 12.9\n# architecture: sm_90\n# precision: mixed\n# commit: abd\n# date: 2026-01-03\n"
         "case,group,kernel,instructions,local_bytes,global_bytes,sectors,use,registers,stack,occupancy\n"

@@ -7,7 +7,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.pipeline import pairs as broad_phase
 from gpu_collide.scenes import worlds
-from tests.ptx._staying import Moved, made, numbers, same
+from tests.ptx._staying import Moved, made, same
 
 
 def on(cuda, bodies):
@@ -86,16 +86,14 @@ def test_a_report_says_what_the_tree_took(cuda, traffic):
 
 def test_scenery_in_coordinates_of_the_world(cuda):
     """Bodies that all stand at the origin, with meshes that do not: the curve divides the space they fill."""
-    rng = np.random.default_rng(5)
-    box = gc.shapes.box()
-    meshes = tuple(gc.Mesh(box.vertices + rng.uniform(-50, 50, 3), box.faces) for _ in range(24))
-    position, quat, *_ = numbers(24, 5)
-    quat[:], position[:] = [1.0, 0, 0, 0], rng.uniform(-1, 1, (2, 24, 3))
-    bodies = made(position, quat, np.arange(24), meshes=meshes)
-    tests = []
+    rng, box, n = np.random.default_rng(5), gc.shapes.box(), 200
+    meshes = tuple(gc.Mesh(box.vertices + rng.uniform(-25, 25, 3), box.faces) for _ in range(n))
+    position, quat = rng.uniform(-3, 3, (2, n, 3)), np.tile([1.0, 0, 0, 0], (2, n, 1))
+    bodies = made(position, quat, np.arange(n), meshes=meshes)
+    found, tests = [], []
     for backend in ("cuda", "cpu"):
-        phase = gc.BroadPhase(24, backend=backend)
-        found = phase.find_pairs(bodies)
+        phase = gc.BroadPhase(n, backend=backend)
+        found.append(phase.find_pairs(bodies))
         tests.append(phase.report.tests)
-    assert tests[0] < 1.2 * tests[1]
-    assert np.array_equal(found, gc.find_pairs(bodies, backend="cuda"))
+    assert tests[0] < 1.1 * tests[1]
+    assert len(found[1]) > 2 and np.array_equal(*found)
