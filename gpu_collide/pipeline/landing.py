@@ -99,9 +99,9 @@ class Landing:
         touch = 2 * (CATCH.stride * 4 + CATCH_REAL.stride * run.real.itemsize)
 
         def launch(k, bound, count, begin, lists, fill):
-            run.launch_noted("w02_all", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
-                              buffer=buffer, fill=fill, begin_in=begin, caught_out=lists[0],
-                              told_out=lists[1], count_out=count)  # fmt: skip
+            self._how(fill)("w02_all", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
+                            buffer=buffer, fill=fill, begin_in=begin, caught_out=lists[0],
+                            told_out=lists[1], count_out=count)  # fmt: skip
 
         def told(ints, reals, at):
             rows = {"query": ints[:, CATCH["query"]] + np.int32(at)}
@@ -120,9 +120,9 @@ class Landing:
         row = 2 * (NEARBY.stride * 4 + NEARBY_REAL.stride * run.real.itemsize)
 
         def launch(k, bound, count, begin, lists, fill):
-            run.launch_noted("w03_planes", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
-                              reach=reach, since=since, fill=fill, begin_in=begin, near_out=lists[0],
-                              told_out=lists[1], count_out=count)  # fmt: skip
+            self._how(fill)("w03_planes", k, self.world.buffers, bound, n=k, two_sided=int(two_sided),
+                            reach=reach, since=since, fill=fill, begin_in=begin, near_out=lists[0],
+                            told_out=lists[1], count_out=count)  # fmt: skip
 
         def queries(at, stop):
             taken = self._take(at, stop, apart=True)
@@ -239,6 +239,11 @@ class Landing:
 
         run.room.pieces(n, min(max(1, run.room.fits(2 * each)), PIECE), some, refusal=refusal)
         return self._joined(found) | {"offsets": be.arrays.concatenate(sums)}
+
+    def _how(self, fill):
+        """How lists are counted and filled: what is enqueued behind the one wait has no time that could be
+        told."""
+        return self.run.launch_ahead if fill else self.run.launch_noted
 
     def _ordered(self, rows, keys):
         """Rows in the order of these columns; places in the world, dtypes as results have them."""

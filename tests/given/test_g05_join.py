@@ -122,11 +122,15 @@ def test_pairs_are_parted_by_their_meshes(backend):
     be, rng = backend, np.random.default_rng(3)
     items = np.column_stack([np.arange(N), rng.integers(0, 4, (N, 2))]).astype(np.int32)
     near, todo = np.array([0, 1, 0, 0], np.uint8), np.array([0, 2, 3, 7, 8, -1, -1], np.int32)
-    out = {name: be.fill(be.empty(len(todo), np.uint8), 7) for name in ("near_out", "whole_out")}
+    small = np.array([1, 1, 0, 1], np.uint8)
+    told = "near_out", "small_out", "whole_out"
+    out = {name: be.fill(be.empty(len(todo), np.uint8), 7) for name in told}
     be.launch_items(
         be.module("joining", "mixed")["g05_near"], len(todo), n_todo=len(todo), todo_in=be.to_device(todo),
-        items_in=be.to_device(items.reshape(-1)), near_in=be.to_device(near), **out,
+        items_in=be.to_device(items.reshape(-1)), near_in=be.to_device(near),
+        small_in=be.to_device(small), **out,
     )  # fmt: skip
-    close, whole = g05_join.parted(todo, items, near)
-    assert be.to_host(out["near_out"]).tolist() == close and be.to_host(out["whole_out"]).tolist() == whole
-    assert 0 < sum(close) < 5 and sum(close) + sum(whole) == 5
+    parted = g05_join.parted(todo, items, near, small)
+    for name, wanted in zip(told, parted, strict=True):
+        assert be.to_host(out[name]).tolist() == wanted and sum(wanted), name
+    assert sum(map(sum, parted)) == 5

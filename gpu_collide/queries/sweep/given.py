@@ -90,7 +90,9 @@ def integers(obj: Any, name: str, n: int) -> Any:
     if there is None:
         return as_int_array(obj, name, shape=(n,))
     if there.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected integers, got {there.dtype}")
+        raise TypeError(
+            f"{name}: expected integers, got {there.dtype}; pass numpy.asarray({name}, dtype=int)"
+        )
     if there.shape != (n,):
         raise ValueError(f"{name}: expected shape ({n},), got {there.shape}")
     return there

@@ -38,10 +38,16 @@ class Joined(NamedTuple):
     totals: list
 
 
-def parted(todo, items, near):
-    """For each number: is its pair one that looks at near faces; one that does not?"""
-    close = [pair >= 0 and bool(near[items[pair, 1:]].any()) for pair in todo]
-    return close, [pair >= 0 and not one for pair, one in zip(todo, close, strict=True)]
+def parted(todo, items, near, small):
+    """For each number: is its pair one that looks at near faces; of the others one of two small meshes; neither?"""
+    pairs = [None if pair < 0 else items[pair, 1:] for pair in todo]
+    close = [pair is not None and bool(near[pair].any()) for pair in pairs]
+    both = [
+        pair is not None and not one and bool(small[pair].all())
+        for pair, one in zip(pairs, close, strict=True)
+    ]
+    rest = [pair is not None and not (one or two) for pair, one, two in zip(pairs, close, both, strict=True)]
+    return close, both, rest
 
 
 def joined(listed, sizes, headers, n_pairs):
