@@ -120,6 +120,8 @@
 #define GC_ZONE_SURE GC_R(0.0625)
 /* Pluecker: edges that part by less than this share of the zone over their length are parallel */
 #define GC_ZONE_PARALLEL GC_R(0.125)
+/* Pluecker: edges are on one line within so many times the tolerance beside borders; those that turn have parted at so many times that */
+#define GC_ZONE_ALONG GC_R(4.0)
 
 /* sweep: lengths within so many roundings of the largest coordinate are nothing: a centre that little behind a face is in
  * front of it, and what starts there is stopped */

@@ -245,6 +245,47 @@ GC_FN int gc_edge_pair_turn(
     return !(e->zone.expel > GC_R(0.0)) || gc_edge_pair_stops(pivot, e, sign, real, length, most, r, arrival);
 }
 
+/* what of x is across w: the rounding of the normal of nearly parallel edges is along them */
+GC_FN gc_vec gc_beside(gc_vec x, gc_vec w) { return gc_sub(x, gc_scale(w, gc_dot(x, w) / gc_dot(w, w))); }
+
+/* Edges that are on one line at the start, but for a zone, part as they turn, and cross where the one goes by the other.
+ * Neither their ends tell (each may leave over a face of its own, while what is between them goes in) nor a root: distance and
+ * sine vanish together, their quotient does not. So this looks at where they have parted, and then ever further on, until the distance
+ * along the normal of both has changed by more than rounding. It changes one way only: of two lines that begin on one, side over sine is a constant
+ * and a multiple of the half-angle tangent. 1, and the crossing then: they go into each other, and stop at the start. */
+GC_LARGE int gc_edge_pair_along(const gc_pivot *pivot, const gc_edge_pair *e, gc_real most, gc_arrival *arrival)
+{
+    gc_real near = GC_ZONE_ALONG * e->zone.lateral, longer = GC_MAX(gc_most(e->u), gc_most(e->w));
+    gc_real margin = GC_MAX(e->zone.doubt, GC_R(0.125) * e->doubt / e->wide), r;
+    /* half the chord of the turn by which they part by some zones over their length */
+    r = GC_ZONE_ALONG * near * longer / (GC_R(2.0) * gc_norm(gc_cross(pivot->axis, e->u)) * gc_norm(e->w));
+    if (!(r > GC_R(0.0) && r < GC_R(0.7))) return 0; /* the axis is along them */
+    for (r = r / GC_SQRT(GC_R(1.0) - r * r);; r *= GC_R(4.0)) {
+        gc_vec u = gc_turned_vector(pivot, e->u, r), n = gc_cross(u, e->w), from = gc_sub(gc_turned(pivot, e->a, r), e->c);
+        gc_real length = gc_norm(n), along, start, now, sign;
+        n = gc_scale(n, GC_R(1.0) / length);
+        along = GC_MIN(GC_MAX(gc_dot(gc_cross(e->w, from), n) / length, GC_R(0.0)), GC_R(1.0));
+        start = gc_dot(n, gc_beside(gc_add(gc_sub(e->a, e->c), gc_scale(e->u, along)), e->w));
+        now = gc_dot(n, gc_beside(gc_add(from, gc_scale(u, along)), e->w));
+        sign = now < start ? GC_R(1.0) : GC_R(-1.0);
+        start *= sign;
+        now *= sign;
+        if (now < GC_MIN(start, GC_R(0.0)) - margin)
+            return start >= -GC_MAX(e->zone.behind, margin) && start <= near
+                   && gc_edge_pair_meet(pivot, e, sign, e->zone.lateral, GC_R(4.0) * GC_FACING_ROUNDING, r, &length, arrival)
+                          == 1;
+        if (!(r < most && r < GC_R(1024.0))) return 0;
+    }
+}
+
+/* are two edges on one line at the start, but for a zone? */
+GC_FN int gc_edge_pair_on_one_line(const gc_edge_pair *e)
+{
+    gc_real near = GC_ZONE_ALONG * e->zone.lateral;
+    return gc_norm(gc_cross(e->u, e->w)) <= near * GC_MAX(gc_most(e->u), gc_most(e->w))
+           && gc_norm(gc_cross(gc_sub(e->c, e->a), e->w)) <= near * gc_norm(e->w);
+}
+
 /* The mover's edge a-b, turned about the pivot, and the still edge c-d: 1, the half-angle tangent at which they must stop,
  * `expel` apart along the normal of both as they would meet, and how they would. 0: not within `most`, or as in
  * gc_edge_edge_translation. */
@@ -284,6 +325,10 @@ GC_FN int gc_edge_edge_rotation(
     /* most stay far from each other, on either side */
     near = gc_swing_times(e.side, e.side.start < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0));
     if (near.start - zone->expel * e.wide - e.doubt > gc_swing_drop(near, most)) return 0;
+    if (gc_edge_pair_on_one_line(&e) && gc_edge_pair_along(pivot, &e, most, arrival)) {
+        *r = GC_R(0.0);
+        return 1;
+    }
     hit = gc_edge_pair_turn(pivot, &e, GC_R(1.0), most, r, arrival);
     if (!gc_edge_pair_turn(pivot, &e, GC_R(-1.0), hit ? *r : most, &later, &other)) return hit;
     *r = later;

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpu_collide.backends import sources
 from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.pluecker._borders import (
     BESIDE,
@@ -43,6 +44,10 @@ __all__ = [
 FACING = 2e-15
 # rods that touch at the start have not passed each other: within this share of lengths and ways
 TOUCH = 1e-13
+#: Edges are on one line within so many times the tolerance beside borders.
+ALONG = float(sources.constants()["GC_ZONE_ALONG"])
+# rounding of a place that turns, in its distances from the axis
+ROUNDING = 1e-15
 
 
 class Query(NamedTuple):
@@ -218,7 +223,54 @@ def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
             parts = parts | edge_stays(m, a, (c, d), met, clear, expel, -1.0)
             hit = hit & ~((stop == 0) & parts)
         best = np.minimum(best, np.where(hit, _part(stop, angle), np.inf))
-    return best
+    through = _through_along((a, b - a, m), (c, d - c, n), angle, expel, lateral, query)
+    return np.where(through & (angle > 0), 0.0, best)
+
+
+def _through_along(edge, still, angle, expel, lateral, query):
+    """Do edges that are on one line at the start, but for a zone, turn into each other?
+
+    By their distance at angles that grow, from where they have parted on, until it has changed by more than
+    rounding.
+    """
+    (a, u, m), (c, w, n) = edge, still
+    near, length = ALONG * lateral, np.linalg.norm(w, axis=-1)
+    longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
+    reach = np.sqrt(np.sum(a * a, axis=-1) + np.sum(c * c, axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sine = ALONG * near * longer / (2 * np.hypot(u[..., 0], u[..., 1]) * length)
+        open_ = (
+            (np.linalg.norm(cross(u, w), axis=-1) <= near * longer)
+            & (np.linalg.norm(cross(a - c, w), axis=-1) <= near * length)
+            & (sine > 0)
+            & (sine < 0.7)
+        )
+        turned = 2 * np.arcsin(np.where(open_, sine, 0.1))
+    margin = np.maximum(query.doubt, ROUNDING * reach)
+    through = np.zeros(open_.shape, bool)
+    while open_.any():
+        ahead = turned_by(u, turned)
+        out = cross(ahead, w)
+        square = np.sum(out * out, axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            out = out / np.sqrt(square)[..., None]
+            share = np.clip(dot(cross(w, turned_by(a, turned) - c), out) / np.sqrt(square), 0, 1)[..., None]
+            start = dot(out, _beside(a + share * u - c, w))
+            now = dot(out, _beside(turned_by(a + share * u, turned) - c, w))
+        sign = np.where(now < start, 1.0, -1.0)
+        sinks = open_ & (sign * now < np.minimum(sign * start, 0) - margin)
+        for way in (1.0, -1.0):
+            _, _, hit, both = _crossing(way, a, u, m, c, w, n, turned, expel, lateral)
+            begins = (way * start >= -np.maximum(query.behind, margin)) & (way * start <= near)
+            through = through | (sinks & (sign == way) & begins & hit & ~both)
+        open_ = open_ & ~sinks & (turned < angle) & (turned < 3.14)
+        turned = 2 * np.arctan(4 * np.tan(turned / 2))
+    return through
+
+
+def _beside(x, w):
+    """What of vectors is across w: the rounding of the normal of nearly parallel edges is along them."""
+    return x - w * (dot(x, w) / dot(w, w))[..., None]
 
 
 # ---- parts -----------------------------------------------------------------------------------------------
