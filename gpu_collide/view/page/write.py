@@ -226,9 +226,8 @@ def _html(scene: PageScene, up: int) -> str:
     reach = max((np.linalg.norm(pose[:3] - origin) + cast.meshes[k].radius
                  for pose, k in zip(cast.still_pose, cast.still_mesh, strict=True)), default=0.0)  # fmt: skip
     head = {
-        "title": scene.title, "note": scene.note, "unit": scene.unit, "clock": scene.clock, "what": scene.what,
-        "up": up,
-        "pairs": scene.pairs, "groups": scene.groups, "names": cast.names, "labels": events.labels,
+        "title": scene.title, "note": scene.note, "unit": scene.unit, "clock": scene.clock,
+        "what": scene.what, "up": up, "pairs": scene.pairs, "groups": scene.groups, "names": cast.names, "labels": events.labels,
         "origin": origin.tolist(), "reach": float(reach), "meshes": meshes,
         "fields": [_add_field(packed, k, about, len(events.time)) for k, about in enumerate(events.fields)],
     }  # fmt: skip
