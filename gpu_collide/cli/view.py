@@ -29,7 +29,7 @@ examples:
   gpu-collide race race.npz -o contacts.npz
   gpu-collide view contacts.npz race.npz -o page.html
   gpu-collide race --demo --page page.html                 at once
-Worlds, what is swept, and characters: gpu_collide.view.page in Python.
+Worlds, movers, what is swept, and characters: gpu_collide.view.page in Python.
 """
 
 

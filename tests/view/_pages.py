@@ -54,3 +54,22 @@ def walkers(steps=12):
         )
         place = found[-1].position
     return floor(), start, way, found
+
+
+def movers_over_a_floor():
+    """Boxes over a floor that go down, turn about an axis, and go to other poses: movers, then keywords of
+    the page with what was found."""
+    rng = np.random.default_rng(3)
+    place = np.array([[-3.0, 0, 2.5], [0, 0, 2.5], [3, 0, 2.5], [0, 3, 2.5]])
+    quat = rng.normal(size=(4, 4))
+    start = gc.Poses.from_quat_wxyz(place, quat / np.linalg.norm(quat, axis=1, keepdims=True))
+    movers = gc.Bodies(gc.shapes.box(), None, start, start)
+    way = np.array([[0.3, 0, -4.0], [0, 0, -1.0], [0, 0, -4], [0, 0, 2]])
+    turn = {"angle": np.array([5.0, -6.0, 1.0, 0.5]), "axis": [0, 1.0, 0.2], "origin": [0, 0, 2.0]}
+    end = gc.Poses.from_quat_wxyz(place - [0, 0, 1.2], np.tile([0.6, 0, 0.8, 0], (4, 1)))
+    world, here = floor(), {"backend": "cpu"}
+    return movers, [
+        ({"way": way}, gc.pluecker.translate(movers, world, way, **here)),
+        (turn, gc.pluecker.rotate(movers, world, **turn, **here)),
+        ({"end": end}, gc.pluecker.move(movers, world, end, **here)),
+    ]

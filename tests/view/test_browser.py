@@ -7,7 +7,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.scenes import random_impacts
-from tests.view._pages import floor, read_page, turning_cars, walkers
+from tests.view._pages import floor, movers_over_a_floor, read_page, turning_cars, walkers
 
 # No GPU is needed: WebGL by the processor.
 ARGUMENTS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
@@ -179,3 +179,17 @@ def test_touched_things_stop_and_characters_walk(open_page):
     np.testing.assert_allclose(at, 0.5 * (found[2].position[1] + found[3].position[1]), atol=1e-12)
     tab.click(".row >> nth=0")
     assert "lands" in tab.text_content(".row.chosen")
+
+
+def test_movers_stop_where_they_touch(open_page):
+    movers, found = movers_over_a_floor()
+    for words, trace in found:
+        tab, head, _ = open_page(trace, floor(), movers=movers, **words)
+        for i in range(4):
+            at = np.array(tab.evaluate(f"viewer.scene.pose({i}, viewer.scene.end)"))
+            np.testing.assert_allclose(at[:3] + head["origin"], trace.position[i], atol=1e-9)
+            np.testing.assert_allclose(abs(at[3:] @ trace.quat_wxyz[i]), 1.0, atol=1e-12)
+        tab.click(".row >> nth=0")
+        assert "mover" in tab.text_content(".row.chosen") and "body 0" in tab.text_content(".row.chosen")
+        assert "fraction" in tab.text_content("#fields")
+        assert "of the motion" in tab.text_content("#clock")

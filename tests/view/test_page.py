@@ -8,7 +8,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.cli import main
 from gpu_collide.scenes import demo_race, random_impacts, worlds
-from tests.view._pages import UP, floor, read_page, turning_cars, walkers
+from tests.view._pages import UP, floor, movers_over_a_floor, read_page, turning_cars, walkers
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +135,48 @@ def test_characters(tmp_path):
     assert (1, "leaves the ground") in told and (0, "leaves the ground") not in told
     landing = data["contact_place"].reshape(-1, 3)[told.index((0, "lands"))] + head["origin"]
     assert landing[2] == pytest.approx(0.5, abs=2e-3), "at its foot"
+
+
+def test_movers(tmp_path):
+    movers, found = movers_over_a_floor()
+    for words, trace in found:
+        gc.view.page(trace, floor(), tmp_path / "page.html", movers=movers, **words)
+        head, data = read_page(tmp_path / "page.html")
+        touched = np.flatnonzero(trace.kind > 0)
+        assert len(touched) and len(data["stop"]) == 4 and head["clock"] == "of the motion"
+        poses = data["moving_pose"].reshape(-1, 4, 7)
+        done = trace.fraction + (trace.part if "end" in words else 0)
+        np.testing.assert_array_equal(data["stop"], done)
+        np.testing.assert_array_equal(data["contact_time"], done[touched])
+        np.testing.assert_array_equal(data["contact_a"], touched)
+        place = data["contact_place"].reshape(-1, 3) + head["origin"]
+        np.testing.assert_allclose(place, trace.point[touched], atol=1e-6)
+        assert {head["labels"][k] for k in data["event_label"]} <= {"vertex on face", "edge on edge"}
+        for i in range(4):  # it stands where the query says
+            k = min(int(np.searchsorted(data["times"], done[i], side="right")) - 1, len(poses) - 2)
+            share = (done[i] - data["times"][k]) / (data["times"][k + 1] - data["times"][k])
+            ends = [
+                gc.Poses.from_quat_wxyz(p[None, :3] + head["origin"], p[None, 3:])
+                for p in poses[[k, k + 1], i]
+            ]
+            at = ends[0].toward(ends[1], share)
+            np.testing.assert_allclose(at.position[0], trace.position[i], atol=1e-9)
+            np.testing.assert_allclose(abs(at.unit_wxyz[0] @ trace.quat_wxyz[i]), 1.0, atol=1e-12)
+    points = [[0, 0, 3.0], [20, 0, 3]]
+    rays = gc.pluecker.translate(points, floor(), [0, 0, -5], backend="cpu")
+    gc.view.page(rays, floor(), tmp_path / "rays.html", movers=points, way=[0, 0, -5], most=1)
+    head, data = read_page(tmp_path / "rays.html")
+    assert data["stop"].tolist() == rays.fraction[:1].tolist() and "The first 1 of 2" in head["note"]
+    trace = found[0][1]
+    for words, text in (
+        ({}, "movers: expected those that the query was given"),
+        ({"movers": movers}, "way: expected the motion that the query was given, got None; pass way= of tra"),
+        ({"movers": points, "way": [0, 0, 1]}, "movers: expected the 4 of the result, got 2"),
+        ({"movers": movers, "way": [0, 0, 1], "angle": 1.0}, "way: expected one motion, got angle as well"),
+        ({"movers": movers, "angle": 1.0}, "angle: expected angle, axis and origin together"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            gc.view.page(trace, floor(), tmp_path / "no.html", **words)
 
 
 def test_what_cannot_be_a_page(batch, race, tmp_path):

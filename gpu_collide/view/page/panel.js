@@ -92,7 +92,7 @@ class Viewer {
     this.now = Math.min(Math.max(time, this.scene.begin), this.scene.end);
     const span = this.scene.end - this.scene.begin;
     $("time").value = span > 0 ? (this.now - this.scene.begin) / span : 0;
-    $("clock").textContent = `${this.now.toFixed(span < 2 ? 4 : 2)} ${this.scene.unit || "of the step"}`;
+    $("clock").textContent = `${this.now.toFixed(span < 2 ? 4 : 2)} ${this.scene.unit || this.scene.clock}`;
     this.drawList();
   }
 

@@ -151,6 +151,8 @@ class PageScene:
         Name and meaning of the number that is listed for each event.
     pairs : bool
         Each group is a pair, and B moves as A sees it.
+    clock : str
+        What times are shares of, if they have no unit.
     """
 
     title: str
@@ -165,6 +167,7 @@ class PageScene:
     what: str = "contacts"
     speed: tuple[str, str] = ("approach", "speed along the normal, length per step")
     pairs: bool = False
+    clock: str = "of the step"
 
 
 def fields_of(result: Result, rows: Array, table: str | None = None) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu_collide.results.hits import Hits
     from gpu_collide.results.slides import Slides
 
-__all__ = ["scene_of_characters", "scene_of_hits"]
+__all__ = ["DOT", "ball", "rows_of", "scene_of_characters", "scene_of_hits"]
 
 DOT = 0.004  # radius of a point that is drawn, in sizes of the scene
 
@@ -69,7 +69,8 @@ def _swept(radii: Any, count: int, size: float) -> Array:
     return np.where(full > 0, full, DOT * size)
 
 
-def _rows(value: Any, name: str, count: int) -> Array:
+def rows_of(value: Any, name: str, count: int) -> Array:
+    """A vector for each of `count` things, from one for all or one for each."""
     if value is None:
         raise ValueError(f"{name}: expected the one that the query was given, got None; pass {name}=")
     value = as_float_array(value, name)
@@ -117,7 +118,7 @@ def scene_of_hits(
 ) -> PageScene:
     """What is swept along straight paths, which ends at the first touch if that is what was asked."""
     n = len(hits.status)
-    start, way = _rows(start, "start", n), _rows(way, "way", n)
+    start, way = rows_of(start, "start", n), rows_of(way, "way", n)
     size = float(np.ptp(np.concatenate([start, start + way]), axis=0).max()) if n else 1.0
     touched = np.unique(hits.query[hits.feature != Feature.NONE])
     chosen = touched if len(touched) else np.arange(n)
@@ -166,12 +167,12 @@ def scene_of_characters(
     if any(len(step) != n for step in slides):
         raise ValueError("result: expected as many characters in every step")
     count = min(n, most)
-    places = np.stack([_rows(start, "start", n), *(step.position for step in slides)])[:, :count]
+    places = np.stack([rows_of(start, "start", n), *(step.position for step in slides)])[:, :count]
     size = float(np.ptp(places.reshape(-1, 3), axis=0).max()) if count else 1.0
     turned = np.array([1.0, 0, 0, 0]) if orientation is None else _turns(orientation, n)[:count]
     names, drawn = [f"character {i}" for i in range(count)], _swept(radii, n, size)[:count]
     cast, position = _together(bodies, places, turned, drawn, names, None)
-    who, step, label = _happened(slides, None if way is None else _rows(way, "way", n), count)
+    who, step, label = _happened(slides, None if way is None else rows_of(way, "way", n), count)
     fresh = np.ones(len(who), bool)
     fresh[1:] = (np.diff(who) != 0) | (np.diff(step) != 1) | (np.diff(label) != 0)
     begins = np.flatnonzero(fresh)

@@ -19,7 +19,9 @@ from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.hits import Hits
 from gpu_collide.results.slides import Slides
+from gpu_collide.results.trace import Trace
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+from gpu_collide.view.page.moves import scene_of_movers
 from gpu_collide.view.page.steps import scene_of_pairs, scene_of_recording, scene_of_worlds
 from gpu_collide.view.page.sweeps import scene_of_characters, scene_of_hits
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, StrPath
+    from gpu_collide.bodies.poses import Poses
     from gpu_collide.results.result import Result
     from gpu_collide.view.page.scene import PageScene
 
@@ -49,6 +52,11 @@ def page(
     way: ArrayLike | None = None,
     radii: ArrayLike | None = None,
     orientation: ArrayLike | None = None,
+    movers: Bodies | ArrayLike | None = None,
+    angle: ArrayLike | None = None,
+    axis: ArrayLike | None = None,
+    origin: ArrayLike | None = None,
+    end: Poses | None = None,
     up: int | None = None,
     title: str | None = None,
     most: int | None = None,
@@ -61,12 +69,12 @@ def page(
 
     Parameters
     ----------
-    result : Contacts, TrajectoryContacts, Hits, Slides or sequence of Slides
-        Of a batch of pairs or of worlds; along a recording; of what is swept; of characters, in one step or
-        in several that follow each other.
+    result : Contacts, TrajectoryContacts, Hits, Trace, Slides or sequence of Slides
+        Of a batch of pairs or of worlds; along a recording; of what is swept; of movers; of characters, in
+        one step or in several that follow each other.
     scene : Bodies, Recording or Mesh
-        What the query was about: its bodies; the recording; the world of what is swept (a Mesh: at the
-        world's origin).
+        What the query was about: its bodies; the recording; the world of movers or of what is swept (a Mesh:
+        at the world's origin).
     path : str or path-like
         A name that ends in ``.html``.
     world : (n,) array_like of int, optional
@@ -79,12 +87,17 @@ def page(
         Of spheres, ellipsoids or characters; default: points.
     orientation : (4,) or (n, 4) array_like, optional
         Of ellipsoids, w first.
+    movers : Bodies or (n, 3) array_like, optional
+        Of a `Trace`: what moves, as the query was given it.
+    way, angle, axis, origin, end : optional
+        Of a `Trace`: its motion. `way` is the vector of `gpu_collide.pluecker.translate`; angle, axis and
+        origin are those of `rotate`; end is that of `move`, by default the end poses of the movers.
     up : int, optional
         Axis that points up; default: of recordings the one along which they are flattest, else z.
     title : str, optional
     most : int, optional
-        At most so many pairs (default 500), worlds (100) or swept things (500) are in the page, those that
-        touch something first; the page says so.
+        At most so many pairs (default 500), worlds (100), movers or swept things (500) are in the page, those
+        that touch something first; the page says so.
 
     Raises
     ------
@@ -101,7 +114,12 @@ def page(
         raise TypeError(f"path: expected the name of a file, got {type(path).__name__}")
     if not str(name).lower().endswith((".html", ".htm")):
         raise ValueError(f"path: expected a name ending in .html, got {name!r}")
-    shown = _scene(result, scene, world, start, way, radii, orientation, most)
+    if isinstance(result, Trace):
+        world_of = as_static(_checked_bodies(scene))
+        most = most or MOST["swept"]
+        shown = scene_of_movers(result, world_of, movers, way, (angle, axis, origin), end, most)
+    else:
+        shown = _scene(result, scene, world, start, way, radii, orientation, most)
     if title is not None:
         shown.title = title
     if up is None:
@@ -120,9 +138,7 @@ def _scene(
         if not isinstance(scene, Recording):
             raise TypeError(f"scene: expected the Recording of the contacts, got {type(scene).__name__}")
         return scene_of_recording(result, scene)
-    if not isinstance(scene, (Bodies, Mesh)):
-        raise TypeError(f"scene: expected the Bodies of the query, got {type(scene).__name__}")
-    bodies = as_static(scene)
+    bodies = as_static(_checked_bodies(scene))
     assert bodies is not None
     if isinstance(result, Contacts):
         world = bodies.world if world is None else world
@@ -136,9 +152,15 @@ def _scene(
     if isinstance(steps, (list, tuple)) and steps and all(isinstance(step, Slides) for step in steps):
         return scene_of_characters(steps, bodies, start, way, radii, orientation, most)
     raise TypeError(
-        "result: expected Contacts, TrajectoryContacts, Hits, Slides or a list of Slides, got "
+        "result: expected Contacts, TrajectoryContacts, Hits, Slides, a list of Slides or Trace, got "
         f"{type(result).__name__}"
     )
+
+
+def _checked_bodies(scene: Any) -> Bodies | Mesh:
+    if not isinstance(scene, (Bodies, Mesh)):
+        raise TypeError(f"scene: expected the Bodies of the query, got {type(scene).__name__}")
+    return scene
 
 
 def _up(recording: Recording) -> int:
@@ -204,8 +226,8 @@ def _html(scene: PageScene, up: int) -> str:
     reach = max((np.linalg.norm(pose[:3] - origin) + cast.meshes[k].radius
                  for pose, k in zip(cast.still_pose, cast.still_mesh, strict=True)), default=0.0)  # fmt: skip
     head = {
-        "title": scene.title, "note": scene.note, "unit": scene.unit, "what": scene.what, "up": up,
-        "pairs": scene.pairs, "groups": scene.groups, "names": cast.names, "labels": events.labels,
+        "title": scene.title, "note": scene.note, "unit": scene.unit, "clock": scene.clock,
+        "what": scene.what, "up": up, "pairs": scene.pairs, "groups": scene.groups, "names": cast.names, "labels": events.labels,
         "origin": origin.tolist(), "reach": float(reach), "meshes": meshes,
         "fields": [_add_field(packed, k, about, len(events.time)) for k, about in enumerate(events.fields)],
     }  # fmt: skip
