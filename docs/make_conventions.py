@@ -42,7 +42,7 @@ REFERENCE = {
     "GC_OVERLAP_ROUNDING": "reference/screw/s09_overlap.py ROUNDING",
     "GC_OVERLAP_SHARE": "reference/screw/s09_overlap.py SHARE",
     "GC_OVERLAP_SPECK": "reference/screw/s09_overlap.py SPECK",
-    "GC_TOL_QUATERNION": "bodies/poses.py UNIT_TOLERANCE",
+    "GC_TOL_QUATERNION": "bodies/units.py UNIT_TOLERANCE",
     "GC_ANSWER_AXIS": "reference/screw/s03_project.py ON_AXIS",
     "GC_CULL_PAD": "reference/screw/s02_facing.py POSITION_PAD",
     "GC_CULL_FACING": "reference/screw/s02_facing.py FACING_PAD",

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._foreign import device_to_host, on_device
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
@@ -31,6 +33,7 @@ __all__ = [
     "as_numpy",
     "as_float_array",
     "as_int_array",
+    "as_parts",
     "check_bool",
     "check_bytes",
     "check_callable",
@@ -41,13 +44,11 @@ __all__ = [
     "device_pairs",
     "first_few",
     "how_many",
-    "on_device",
     "owned",
     "read_only",
 ]
 
 _FLOAT64 = np.dtype(np.float64)
-_DLPACK_CUDA = 2  # kDLCUDA
 MOST_BYTES = 1 << 62  # sums with it stay within int64
 
 
@@ -109,33 +110,6 @@ def _own(array: Array, obj: Any) -> Array:
     return array if isinstance(obj, (list, tuple)) else array.copy()
 
 
-def _device_to_host(obj: Any) -> Array | None:
-    """Copy an array from a device, by whatever road its own library offers; None if there is none."""
-    if hasattr(obj, "__cuda_array_interface__"):
-        if hasattr(obj, "get"):  # CuPy, PyCUDA
-            return np.asarray(obj.get())
-        if hasattr(obj, "copy_to_host"):  # Numba
-            return np.asarray(obj.copy_to_host())
-    if hasattr(obj, "detach") and hasattr(obj, "cpu"):  # PyTorch, on any device, with or without gradient
-        return np.asarray(obj.detach().cpu())
-    if hasattr(obj, "__dlpack__"):
-        try:
-            return np.from_dlpack(obj)
-        except (BufferError, RuntimeError, TypeError, ValueError):
-            pass
-        try:
-            return np.from_dlpack(obj, device="cpu", copy=True)  # asks the producer to copy (DLPack 2023)
-        except (BufferError, RuntimeError, TypeError, ValueError):
-            pass
-    if hasattr(obj, "__cuda_array_interface__"):
-        try:
-            import cupy  # a bare interface: only a CUDA library can read it, and only then is one imported
-        except ImportError:
-            return None
-        return cupy.asarray(obj).get()
-    return None
-
-
 def as_numpy(obj: Any, name: str) -> Array:
     """Host array of anything array-like.
 
@@ -165,7 +139,7 @@ def as_numpy(obj: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got {type(obj).__name__}")
     is_foreign = hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
     try:
-        host = _device_to_host(obj) if is_foreign else None
+        host = device_to_host(obj) if is_foreign else None
         array = np.asarray(obj) if host is None else host
     except MemoryError:
         raise
@@ -183,30 +157,6 @@ def as_numpy(obj: Any, name: str) -> Array:
             "is no number, and what is too large for 64 bits"
         )
     return array
-
-
-def on_device(obj: Any) -> Any:
-    """`obj` as a CuPy array where it lies, if it lies on a GPU and CuPy is there to read it; else None.
-
-    Parameters
-    ----------
-    obj : object
-        A CuPy array, or what has ``__cuda_array_interface__`` or, on a GPU, ``__dlpack__``.
-    """
-    if type(obj) is np.ndarray or obj is None or isinstance(obj, (list, tuple, float, int)):
-        return None
-    try:
-        kind = obj.__dlpack_device__()[0] if hasattr(obj, "__dlpack_device__") else None
-        there = hasattr(obj, "__cuda_array_interface__")
-        if not there and kind != _DLPACK_CUDA:
-            return None
-        import cupy  # what lies on a GPU only a CUDA library can read
-
-        if isinstance(obj, cupy.ndarray):
-            return obj
-        return cupy.asarray(obj) if there else cupy.from_dlpack(obj)
-    except Exception:  # whatever a foreign library raises: `as_numpy` knows other roads, or says why not
-        return None
 
 
 def as_device_floats(array: Any, name: str, shape: tuple[Any, ...]) -> Any:
@@ -307,6 +257,17 @@ def as_int_array(
                 f"({how_many(len(where), 'row')} out of range, first: {first_few(where)})"
             )
     return np.asarray(array, dtype=dtype, order="C")
+
+
+def as_parts(parts: Iterable[Any], kind: type, name: str) -> list[Any]:
+    """The argument ``parts``: at least one, all of the class `kind`, which is called `name`."""
+    parts = list(parts)
+    for k, part in enumerate(parts):
+        if not isinstance(part, kind):
+            raise TypeError(f"parts: expected {name}, got {type(part).__name__} as part {k}")
+    if not parts:
+        raise ValueError(f"parts: expected at least one {name}, got none")
+    return parts
 
 
 def check_finite(array: Array, name: str) -> Array:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, as_float_array
+from gpu_collide._validate import Frozen, as_float_array, as_parts
 from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
 
 if TYPE_CHECKING:
@@ -92,12 +92,7 @@ class PoseMotions(Frozen):
         TypeError, ValueError
             Something else than poses, none, or shapes that do not fit.
         """
-        parts = list(parts)
-        for k, part in enumerate(parts):
-            if not isinstance(part, PoseMotions):
-                raise TypeError(f"parts: expected Poses, got {type(part).__name__} as part {k}")
-        if not parts:
-            raise ValueError("parts: expected at least one Poses, got none")
+        parts = as_parts(parts, PoseMotions, "Poses")
         rank = len(parts[0].shape)
         fits = 0 <= axis < rank and all(len(part.shape) == rank for part in parts)
         others = {part.shape[:axis] + part.shape[axis + 1 :] for part in parts}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide._validate import as_parts
 from gpu_collide.results.contacts import CONTACT_DTYPE
 from gpu_collide.results.faults import trajectory_faults
 from gpu_collide.results.parts import PART_FIELDS, joined_names
@@ -225,12 +226,7 @@ class TrajectoryContacts(Result):
             kind = type(parts).__name__
             hint = "; put it into a list" if isinstance(parts, cls) else ""
             raise TypeError(f"parts: expected a sequence of TrajectoryContacts, got a single {kind}{hint}")
-        parts = list(parts)
-        for k, part in enumerate(parts):
-            if not isinstance(part, TrajectoryContacts):
-                raise TypeError(f"parts: expected TrajectoryContacts, got {type(part).__name__} as part {k}")
-        if not parts:
-            raise ValueError("parts: expected at least one TrajectoryContacts, got none")
+        parts = as_parts(parts, TrajectoryContacts, "TrajectoryContacts")
         if len(parts) == 1:
             return parts[0]
         gaps = _gaps(parts)

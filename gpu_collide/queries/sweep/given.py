@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, as_int_array, on_device
+from gpu_collide._foreign import on_device
+from gpu_collide._validate import as_float_array, as_int_array
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES, Cluster, GivenCasts
 
 if TYPE_CHECKING:
