@@ -116,6 +116,7 @@ def page(
         raise ValueError(f"path: expected a name ending in .html, got {name!r}")
     if isinstance(result, Trace):
         world_of = as_static(_checked_bodies(scene))
+        assert world_of is not None
         most = most or MOST["swept"]
         shown = scene_of_movers(result, world_of, movers, way, (angle, axis, origin), end, most)
     else:
@@ -227,8 +228,8 @@ def _html(scene: PageScene, up: int) -> str:
                  for pose, k in zip(cast.still_pose, cast.still_mesh, strict=True)), default=0.0)  # fmt: skip
     head = {
         "title": scene.title, "note": scene.note, "unit": scene.unit, "clock": scene.clock,
-        "what": scene.what, "up": up, "pairs": scene.pairs, "groups": scene.groups, "names": cast.names, "labels": events.labels,
-        "origin": origin.tolist(), "reach": float(reach), "meshes": meshes,
+        "what": scene.what, "up": up, "pairs": scene.pairs, "groups": scene.groups,
+        "names": cast.names, "labels": events.labels, "origin": origin.tolist(), "reach": float(reach), "meshes": meshes,
         "fields": [_add_field(packed, k, about, len(events.time)) for k, about in enumerate(events.fields)],
     }  # fmt: skip
     head["arrays"] = packed.where
