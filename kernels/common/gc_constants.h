@@ -139,10 +139,10 @@
 #endif
 /* sweep: a way that leads towards a feature by less than so many roundings of its length goes along it */
 #define GC_SWEEP_ALONG GC_R(4.0)
-/* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through; in float32 as few
- * as the slacks allow, since places are off by as much as such a sphere */
+/* sweep: spheres smaller than so many roundings are tested as points against faces, so that no seam lets them through; in float32 none
+ * but those that are points altogether (GC_SWEEP_POINT slacks), since places are off by as much as such a sphere */
 #if GC_PRECISION == 2
-#define GC_SWEEP_THIN GC_R(256.0)
+#define GC_SWEEP_THIN GC_R(64.0)
 #else
 #define GC_SWEEP_THIN GC_R(4096.0)
 #endif

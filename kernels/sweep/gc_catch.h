@@ -67,6 +67,8 @@ GC_FN void gc_catch_where(
         *point = gc_lens_point(v, gc_load_vec(w->reals + g->tip, c->at));
     }
     *normal = gc_sub(centre, *point);
+    /* it is approached, whatever rounding says of a centre that is hardly beside it */
+    if (!(gc_dot(*normal, v->way) < GC_R(0.0))) *normal = gc_scale(v->way, GC_R(-1.0));
     *normal = gc_unit(*normal, gc_unit(gc_scale(v->way, GC_R(-1.0)), *normal));
 }
 

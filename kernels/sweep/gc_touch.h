@@ -103,6 +103,21 @@ GC_FN gc_real gc_touch_thin(
     return GC_MAX(t, GC_R(0.0));
 }
 
+/* Is a place within the box of a polygon's corners? Of a sliver that is thinner than rounding the sides alone do not say where along it
+ * one is: they all lie on one line. */
+GC_FN int gc_touch_along(const gc_course *w, const gc_ground *g, const gc_lens *v, int corner, int end, gc_vec at)
+{
+    gc_vec x = gc_lens_point(v, gc_ground_corner(w, g, corner)), low = x, high = x;
+    gc_real most = GC_R(64.0) * v->slack;
+    for (int j = corner + 1; j < end; ++j) {
+        x = gc_lens_point(v, gc_ground_corner(w, g, j));
+        low = gc_make(GC_MIN(low.x, x.x), GC_MIN(low.y, x.y), GC_MIN(low.z, x.z));
+        high = gc_make(GC_MAX(high.x, x.x), GC_MAX(high.y, x.y), GC_MAX(high.z, x.z));
+    }
+    return at.x >= low.x - most && at.y >= low.y - most && at.z >= low.z - most && at.x <= high.x + most
+           && at.y <= high.y + most && at.z <= high.z + most;
+}
+
 /* A face: the plane comes as near as the radius, and the foot of the perpendicular is on the face then, or before the plane is
  * nearer by more than rounding. Along a border that the path crosses at a slant, that is what rounding may have taken from
  * the edge there, and what lies on the face next to it comes onto this one so (gc_rest.h). */
@@ -137,7 +152,11 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
         x = next;
         y = gc_lens_point(v, x);
     }
-    return in <= out ? in : GC_SWEEP_NEVER;
+    if (!(in <= out)) return GC_SWEEP_NEVER;
+    y = gc_lens_point(v, gc_ground_corner(w, g, corner));
+    x = gc_scale(v->way, in);
+    x = gc_sub(x, gc_scale(n, gc_dot(n, gc_sub(x, y))));
+    return gc_touch_along(w, g, v, corner, end, x) ? in : GC_SWEEP_NEVER;
 }
 
 /* When |m + t v| falls to the root of `square`, and when it is least. Written so that nothing nearly equal is subtracted but

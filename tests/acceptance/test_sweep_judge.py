@@ -212,3 +212,16 @@ def test_a_slope_that_is_rolled_onto_sunk_in_is_due():
     casts = one((-0.7, 0.1, 0.5 - 1e-3), (2, 0, 0), 0.5, mesh)
     v = told(casts, hit=False)
     assert v.due and v.missed and 0.3 < v.time < 0.36
+
+
+@pytest.mark.parametrize("family", ["far_away", "spheres"])
+def test_in_single_precision_a_late_answer_is_caught_wherever_the_world_is(family):
+    """Tolerances count from the middle of the world. From the origin, that of `far_away` was 40 times the
+    world, and nothing that was told there was late."""
+    casts = FAMILIES[family]([51, 1], 16)
+    answer, judge = stand_in(casts), Judge(casts, "single")
+    found = [judge.verdict(i, answer) for i in range(len(casts))]
+    assert all(v.ok for v in found) and sum(v.due for v in found) > 4
+    answer.time += 1e-3
+    late = [judge.verdict(i, answer) for i in np.flatnonzero(answer.hit & (answer.time < 1))]
+    assert sum(not v.ok for v in late) > 3

@@ -5,7 +5,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.results.hits import Feature, Hits
-from tests.sweep._scenes import BOX, moving, same_bits, still
+from tests.sweep._scenes import BOX, moving, quaternions, same_bits, still
 
 WORLD = still(BOX, [0, 0, 0])
 UP, DOWN = [0, 0, 3.0], [0, 0, -4.0]
@@ -128,6 +128,47 @@ def test_slivers_and_what_was_dropped(backend):
         [[0, 0, 1], [0.5, 0.2, 1]], [0, 0, -2], still(mesh, [0, 0, 0]), backend=backend.kind
     )
     assert found.hit.all() and np.abs(found.time - 0.5).max() < 1e-12
+
+
+def test_slivers_thinner_than_rounding_are_touched_where_they_are(backend):
+    """In float32 the sides of such a triangle lie on one line, and beyond its ends one was between them: a
+    face was told of that was up to 0.4 away."""
+    rng = np.random.default_rng(1)
+    told, here = 0, gc.Poses.identity(1)
+    for _ in range(25):
+        a, b = rng.uniform(-1, 1, (2, 3))
+        c = a + rng.uniform(0.2, 0.8, (12, 1)) * (b - a) + 3e-10 * rng.normal(size=(12, 3))
+        corners = np.concatenate((np.tile([a, b], (12, 1)), c))
+        mesh = gc.Mesh(corners, [[2 * k, 2 * k + 1, 24 + k] for k in range(12)], two_sided=True)
+        way = rng.normal(size=(60, 3))
+        way /= np.linalg.norm(way, axis=1)[:, None]
+        start, radius = rng.uniform(-1, 1, (60, 3)) - 2 * way, rng.uniform(0.05, 0.5, 60)
+        found = gc.sweep.spheres(
+            start, 4 * way, radius, gc.Bodies(mesh, None, here, here),
+            hits="all", precision="single", backend=backend.kind,
+        )  # fmt: skip
+        share = np.clip((found.point - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)
+        away = np.linalg.norm(found.point - a - share[:, None] * (b - a), axis=1)
+        assert away.max(initial=0) < 1e-5
+        told += (found.feature == Feature.FACE).sum()
+    assert told > 100
+
+
+@pytest.mark.parametrize("precision", ["single", "mixed"])
+def test_what_is_touched_is_approached(backend, precision):
+    """Along no normal that is told does the path lead away, of needles that have sunk in either."""
+    rng = np.random.default_rng(4)
+    world = still(gc.shapes.torus(1.0, 0.4, 7, 6), [0, 0, 0])
+    start = rng.normal(size=(400, 3)) * 2
+    path = -2 * start + rng.normal(size=(400, 3))
+    radii = np.where(rng.random((400, 3)) < 0.5, 1e-3, 1.0) * rng.uniform(0.3, 1, (400, 3))
+    turn = quaternions(rng, 400)
+    found = gc.sweep.ellipsoids(
+        start, path, radii, world, orientation=turn, hits="all", precision=precision, backend=backend.kind
+    )
+    way = path[found.query]
+    along = (found.normal * way).sum(1) / np.linalg.norm(way, axis=1)
+    assert len(along) > 2000 and along.max() < {"single": 1e-4, "mixed": 1e-12}[precision]
 
 
 @pytest.mark.parametrize("hits", ["first", "all"])

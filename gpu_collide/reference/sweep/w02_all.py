@@ -212,7 +212,9 @@ class _Seen:
             with np.errstate(invalid="ignore"):
                 share = np.where(dot(e, e) > 0, dot(centre - a, e) / dot(e, e), 0.0)
             point = a + np.clip(share, 0.0, 1.0)[:, None] * e
-            out = (centre - point) / np.sqrt(dot(centre - point, centre - point))[:, None]
+            out = centre - point
+            out = np.where((dot(out, v[q]) < 0)[:, None], out, -v[q])  # as it is approached
+            out = out / np.sqrt(dot(out, out))[:, None]
         if self.axes is not None:
             point = rotate(self.axes[q], point * self.radii[q])
             out = rotate(self.axes[q], out / self.radii[q])
