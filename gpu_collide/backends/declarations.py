@@ -71,6 +71,8 @@ class Signature:
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 _ENTRY = re.compile(r"^\s*GC_KERNEL\s+void\s+(\w+)\s*\(([^)]*)\)\s*\{", re.M)
 
+_ARGS = re.compile(r"^#define (GC_\w+_ARGS) (.*)", re.M)  # of several entry points, listed once
+
 
 def strip_comments(text: str) -> str:
     """`text` with comments blanked, lines kept."""
@@ -78,7 +80,8 @@ def strip_comments(text: str) -> str:
 
 
 def parse(text: str) -> dict[str, Signature]:
-    """Entry points defined in `text`, by name, in order of appearance.
+    """Entry points defined in `text`, by name, in order of appearance; ``GC_..._ARGS`` among their arguments
+    is what the macro of this name lists.
 
     Raises
     ------
@@ -86,12 +89,15 @@ def parse(text: str) -> dict[str, Signature]:
         An argument has a type the launcher cannot pass, or a name appears twice.
     """
     found: dict[str, Signature] = {}
-    for name, body in _ENTRY.findall(strip_comments(text)):
+    text = strip_comments(text).replace("\\\n", " ")
+    lists = dict(_ARGS.findall(text))
+    for name, body in _ENTRY.findall(text):
         if name == "gc_set_group":
             continue
         if name in found:
             raise ValueError(f"kernel {name} is defined twice")
-        args = tuple(_parse_arg(name, part) for part in body.split(",") if part.strip())
+        parts = [lists.get(part.strip(), part) for part in body.split(",") if part.strip()]
+        args = tuple(_parse_arg(name, part) for part in ",".join(parts).split(","))
         if len({a.name for a in args}) != len(args):
             raise ValueError(f"kernel {name} has two arguments of one name")
         found[name] = Signature(name, args)

@@ -9,41 +9,12 @@
 
 GC_KERNEL void p03_rotate(
     int n_movers,
-    int n_leaves,
-    int n_bodies,
-    int n_ignored,
-    int top,
-    int n_kept,
     int about_itself, /* 1: the axis goes through the body's origin where it is now; pivot_in is not read */
-    gc_real origin_x,
-    gc_real origin_y,
-    gc_real origin_z,
-    GC_GLOBAL const int *mover_forms_in, /* as in p02 */
-    GC_GLOBAL const gc_real *mover_sizes_in,
-    GC_GLOBAL const int *mover_ints_in,
-    GC_GLOBAL const gc_real *mover_reals_in,
-    GC_GLOBAL const gc_raster *mover_nodes_in,
-    GC_GLOBAL const int *forms_in,
-    GC_GLOBAL const gc_real *sizes_in,
-    GC_GLOBAL const int *ints_in,
-    GC_GLOBAL const gc_real *reals_in,
-    GC_GLOBAL const gc_raster *form_nodes_in,
-    GC_GLOBAL const gc_real *leaves_in,
-    GC_GLOBAL const int *leaf_ints_in,
-    GC_GLOBAL const gc_raster *crowds_in,
-    GC_GLOBAL const gc_real *position_in,
-    GC_GLOBAL const gc_real *quat_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_long *ignored_in,
-    GC_GLOBAL const int *mover_in,     /* (n_movers, GC_MOVER_STRIDE) */
+    GC_STILL_WORLD_ARGS,
     GC_GLOBAL const gc_real *axis_in,  /* (n_movers, 3) unit vectors */
     GC_GLOBAL const gc_real *pivot_in, /* (n_movers, 3) a point of each axis */
     GC_GLOBAL const gc_real *sine_in,  /* (n_movers, 2) sine and cosine of half the angle, in [0, pi] */
-    GC_GLOBAL const gc_real *zone_in,  /* (n_movers, 2) its thickness; how far off a place may be */
-    GC_GLOBAL gc_real *kept_scratch,   /* as in p02 */
-    GC_GLOBAL gc_real *found_scratch,
-    GC_GLOBAL int *found_ints_scratch,
-    GC_GLOBAL int *bound_scratch,
+    GC_DESK_ARGS,
     GC_GLOBAL int *hit_out,          /* (n_movers, GC_FOUND_INT_STRIDE) of what came before; kind 0: nothing is touched */
     GC_GLOBAL gc_real *fraction_out, /* (n_movers,) */
     GC_GLOBAL gc_real *point_out,    /* (n_movers, 3) */
@@ -58,12 +29,7 @@ GC_KERNEL void p03_rotate(
     gc_motion motion;
     gc_trip w;
     int i = GC_GROUP_LO(n_movers);
-    world.forms = gc_forms_of(forms_in, sizes_in, ints_in, reals_in, form_nodes_in);
-    gc_still_world_of(
-        &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, ignored_in, n_ignored, n_bodies,
-        origin_x, origin_y, origin_z, n_leaves, top);
-    gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept);
-    q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in);
+    GC_STILL_WORLD_SET(world, q, desk);
     q.points = 0;
     if (i >= GC_GROUP_HI(n_movers)) return;
     do {

@@ -90,6 +90,29 @@ typedef struct {
     ONE(X, alone) /* not 0: the world has one body, the first in its order */
 GC_RECORD(GC_COURSE)
 
+/* what w01, w02, w03 and w05 are all given: what is swept against */
+/* clang-format off */
+#define GC_COURSE_ARGS \
+    int two_sided,                        /* back faces count */ \
+    GC_GLOBAL const int *heads_in,        /* (meshes, GC_GROUND_STRIDE) */ \
+    GC_GLOBAL const gc_real *sizes_in,    /* (meshes, GC_GROUND_SIZE_STRIDE) */ \
+    GC_GLOBAL const int *ints_in,         /* what the heads lead to */ \
+    GC_GLOBAL const gc_real *reals_in, \
+    GC_GLOBAL const gc_raster *nodes_in, \
+    GC_GLOBAL const gc_real *bodies_in,   /* (bodies, GC_OBSTACLE_STRIDE) */ \
+    GC_GLOBAL const int *body_ints_in,    /* (bodies, GC_OBSTACLE_INT_STRIDE) */ \
+    GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_WIDE_STRIDE) */ \
+    GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_WIDE_KIDS) */ \
+    GC_GLOBAL const int *order_in,        /* (leaves,) body of each */ \
+    GC_GLOBAL const gc_real *frame_in     /* (GC_COURSE_STRIDE,) */
+/* clang-format on */
+
+/* the same as a course */
+#define GC_COURSE_GIVEN() \
+    gc_course_of( \
+        heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in, \
+        frame_in, two_sided)
+
 GC_FN gc_course gc_course_of(
     GC_GLOBAL const int *heads,
     GC_GLOBAL const gc_real *sizes,

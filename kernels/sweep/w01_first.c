@@ -44,22 +44,11 @@ GC_KERNEL void w01_keys(
 
 GC_KERNEL void w01_first(
     int n,
-    int form,      /* GC_CAST_* */
-    int apart,     /* 0: one radius for all spheres */
-    int any,       /* whatever is found first will do */
-    int two_sided, /* back faces count */
+    int form,  /* GC_CAST_* */
+    int apart, /* 0: one radius for all spheres */
+    int any,   /* whatever is found first will do */
     gc_real buffer,
-    GC_GLOBAL const int *heads_in,     /* (meshes, GC_GROUND_STRIDE) */
-    GC_GLOBAL const gc_real *sizes_in, /* (meshes, GC_GROUND_SIZE_STRIDE) */
-    GC_GLOBAL const int *ints_in,      /* what the heads lead to */
-    GC_GLOBAL const gc_real *reals_in,
-    GC_GLOBAL const gc_raster *nodes_in,
-    GC_GLOBAL const gc_real *bodies_in,    /* (bodies, GC_OBSTACLE_STRIDE) */
-    GC_GLOBAL const int *body_ints_in,     /* (bodies, GC_OBSTACLE_INT_STRIDE) */
-    GC_GLOBAL const gc_raster *crowds_in,  /* (nodes, GC_WIDE_STRIDE) */
-    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE_KIDS) */
-    GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame_in,     /* (GC_COURSE_STRIDE,) */
+    GC_COURSE_ARGS,
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
     GC_GLOBAL const gc_real *ways_in,      /* (n, 6) start and path */
     GC_GLOBAL const gc_real *radius_in,    /* as gc_cast has it */
@@ -71,9 +60,7 @@ GC_KERNEL void w01_first(
     GC_GLOBAL int *caught_out,             /* (4, n) body, face, number and ball of all; -1 where nothing is touched */
     GC_GLOBAL gc_real *told_out)           /* (7, n) times, points (n, 3), normals (n, 3); there 1 and 0 */
 {
-    gc_course w = gc_course_of(
-        heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
-        frame_in, two_sided);
+    gc_course w = GC_COURSE_GIVEN();
     gc_cast q = gc_cast_of_ways(form, apart, ways_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];

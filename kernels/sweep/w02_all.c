@@ -8,22 +8,11 @@
 
 GC_KERNEL void w02_all(
     int n,
-    int form,      /* GC_CAST_* */
-    int apart,     /* 0: one radius for all spheres */
-    int fill,      /* 0: they are only counted */
-    int two_sided, /* back faces count */
+    int form,  /* GC_CAST_* */
+    int apart, /* 0: one radius for all spheres */
+    int fill,  /* 0: they are only counted */
     gc_real buffer,
-    GC_GLOBAL const int *heads_in,     /* (meshes, GC_GROUND_STRIDE) */
-    GC_GLOBAL const gc_real *sizes_in, /* (meshes, GC_GROUND_SIZE_STRIDE) */
-    GC_GLOBAL const int *ints_in,      /* what the heads lead to */
-    GC_GLOBAL const gc_real *reals_in,
-    GC_GLOBAL const gc_raster *nodes_in,
-    GC_GLOBAL const gc_real *bodies_in,    /* (bodies, GC_OBSTACLE_STRIDE) */
-    GC_GLOBAL const int *body_ints_in,     /* (bodies, GC_OBSTACLE_INT_STRIDE) */
-    GC_GLOBAL const gc_raster *crowds_in,  /* (nodes, GC_WIDE_STRIDE) */
-    GC_GLOBAL const int *crowd_kids_in,    /* (nodes, GC_WIDE_KIDS) */
-    GC_GLOBAL const int *order_in,         /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame_in,     /* (GC_COURSE_STRIDE,) */
+    GC_COURSE_ARGS,
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
     GC_GLOBAL const gc_real *ways_in,      /* (n, 6) start and path */
     GC_GLOBAL const gc_real *radius_in,    /* as gc_cast has it */
@@ -36,9 +25,7 @@ GC_KERNEL void w02_all(
     GC_GLOBAL gc_real *told_out,           /* (touches, GC_CATCH_REAL_STRIDE) */
     GC_GLOBAL int *count_out)              /* (n,) */
 {
-    gc_course w = gc_course_of(
-        heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
-        frame_in, two_sided);
+    gc_course w = GC_COURSE_GIVEN();
     gc_cast q = gc_cast_of_ways(form, apart, ways_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];

@@ -8,32 +8,19 @@
 
 GC_KERNEL void w03_planes(
     int n,
-    int fill,      /* 0: they are only counted */
-    int two_sided, /* back faces count */
+    int fill, /* 0: they are only counted */
     gc_real reach,
-    gc_real since,                     /* where the bodies are: 0 at their start, 1 at their end */
-    GC_GLOBAL const int *heads_in,     /* (meshes, GC_GROUND_STRIDE) */
-    GC_GLOBAL const gc_real *sizes_in, /* (meshes, GC_GROUND_SIZE_STRIDE) */
-    GC_GLOBAL const int *ints_in,      /* what the heads lead to */
-    GC_GLOBAL const gc_real *reals_in,
-    GC_GLOBAL const gc_raster *nodes_in,
-    GC_GLOBAL const gc_real *bodies_in,   /* (bodies, GC_OBSTACLE_STRIDE) */
-    GC_GLOBAL const int *body_ints_in,    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
-    GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_WIDE_STRIDE) */
-    GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_WIDE_KIDS) */
-    GC_GLOBAL const int *order_in,        /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame_in,    /* (GC_COURSE_STRIDE,) */
-    GC_GLOBAL const gc_real *start_in,    /* (n, 3) */
-    GC_GLOBAL const gc_real *radius_in,   /* (n, 3) */
-    GC_GLOBAL const gc_real *turned_in,   /* (n, 4) */
-    GC_GLOBAL const gc_long *begin_in,    /* (n + 1,) where the planes of each go */
-    GC_GLOBAL int *near_out,              /* (planes, GC_NEARBY_STRIDE) */
-    GC_GLOBAL gc_real *told_out,          /* (planes, GC_NEARBY_REAL_STRIDE) */
-    GC_GLOBAL int *count_out)             /* (n,) */
+    gc_real since, /* where the bodies are: 0 at their start, 1 at their end */
+    GC_COURSE_ARGS,
+    GC_GLOBAL const gc_real *start_in,  /* (n, 3) */
+    GC_GLOBAL const gc_real *radius_in, /* (n, 3) */
+    GC_GLOBAL const gc_real *turned_in, /* (n, 4) */
+    GC_GLOBAL const gc_long *begin_in,  /* (n + 1,) where the planes of each go */
+    GC_GLOBAL int *near_out,            /* (planes, GC_NEARBY_STRIDE) */
+    GC_GLOBAL gc_real *told_out,        /* (planes, GC_NEARBY_REAL_STRIDE) */
+    GC_GLOBAL int *count_out)           /* (n,) */
 {
-    gc_course w = gc_course_of(
-        heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
-        frame_in, two_sided);
+    gc_course w = GC_COURSE_GIVEN();
     gc_cast q = gc_cast_of(
         GC_CAST_ELLIPSOIDS, start_in, start_in, radius_in, turned_in, radius_in, order_in, order_in, GC_R(0.0));
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {

@@ -8,26 +8,15 @@
 
 GC_KERNEL void w05_slide(
     int n,
-    int two_sided, /* back faces count */
-    int most,      /* casts of a pass */
-    int falls,     /* there is gravity */
-    gc_real skin,  /* below 0: that share of each one's least radius */
+    int most,     /* casts of a pass */
+    int falls,    /* there is gravity */
+    gc_real skin, /* below 0: that share of each one's least radius */
     gc_real step,
     gc_real ground, /* least cosine between up and the normal of ground */
     gc_real up_x,
     gc_real up_y,
     gc_real up_z,
-    GC_GLOBAL const int *heads_in,     /* (meshes, GC_GROUND_STRIDE) */
-    GC_GLOBAL const gc_real *sizes_in, /* (meshes, GC_GROUND_SIZE_STRIDE) */
-    GC_GLOBAL const int *ints_in,      /* what the heads lead to */
-    GC_GLOBAL const gc_real *reals_in,
-    GC_GLOBAL const gc_raster *nodes_in,
-    GC_GLOBAL const gc_real *bodies_in,   /* (bodies, GC_OBSTACLE_STRIDE) */
-    GC_GLOBAL const int *body_ints_in,    /* (bodies, GC_OBSTACLE_INT_STRIDE) */
-    GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_WIDE_STRIDE) */
-    GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_WIDE_KIDS) */
-    GC_GLOBAL const int *order_in,        /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame_in,    /* (GC_COURSE_STRIDE,) */
+    GC_COURSE_ARGS,
     GC_GLOBAL const gc_real *start_in,    /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,     /* (n, 3) the velocity, and what carries it */
     GC_GLOBAL const gc_real *velocity_in, /* (n, 3) */
@@ -38,9 +27,7 @@ GC_KERNEL void w05_slide(
     GC_GLOBAL gc_real *told_out,          /* (n, GC_WALKED_REAL_STRIDE) */
     GC_GLOBAL int *walked_out)            /* (n, GC_WALKED_STRIDE) */
 {
-    gc_course w = gc_course_of(
-        heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in,
-        frame_in, two_sided);
+    gc_course w = GC_COURSE_GIVEN();
     gc_cast q = gc_cast_of(GC_CAST_ELLIPSOIDS, start_in, path_in, radius_in, turned_in, radius_in, order_in, order_in, skin);
     gc_rules r;
     r.world = &w;

@@ -30,6 +30,22 @@ def test_parse_reads_what_is_written():
     assert [raster.dtype(p).str[1:] for p in ("mixed", "double", "single")] == ["f4", "f8", "f4"]
 
 
+def test_arguments_listed_once():
+    text = """
+    #define GC_FIELD_ARGS int width, /* cells */ \\
+        GC_GLOBAL const gc_real *cells_in /* (width,) */
+    GC_KERNEL void a(int n, GC_FIELD_ARGS, GC_GLOBAL int *x_out) { }
+    GC_KERNEL void b(GC_FIELD_ARGS) { }
+    """.replace("    #", "#")
+    parsed = declarations.parse(text)
+    assert [a.name for a in parsed["a"].args] == ["n", "width", "cells_in", "x_out"]
+    assert parsed["b"].args == parsed["a"].args[1:3] and parsed["b"].args[1].const
+    with pytest.raises(ValueError, match="kernel c: cannot read argument 'GC_OTHER_ARGS'"):
+        declarations.parse(text + "GC_KERNEL void c(GC_OTHER_ARGS) { }")
+    with pytest.raises(ValueError, match="kernel d has two arguments of one name"):
+        declarations.parse(text + "GC_KERNEL void d(int width, GC_FIELD_ARGS) { }")
+
+
 @pytest.mark.parametrize(
     "bad", ["size_t n", "int *x", "GC_GLOBAL int x", "GC_GLOBAL int **x", "GC_GLOBAL float4 *x"]
 )
