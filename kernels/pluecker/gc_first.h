@@ -9,12 +9,19 @@
 /* ---- a vertex and a face ---- */
 
 /* A plane is looked at from its front, or if both its sides count, from where x is. Then a turn may lead through it beside the
- * face and back: so it is also looked at from the other side (`side` 1), 0 if that is in the zone, which x may leave. */
-GC_FN gc_real gc_first_side(int two_sided, int side, gc_vec n, gc_vec x, gc_vec corner, gc_real zone)
+ * face and back: so it is also looked at from the other side (`side` 1). */
+GC_FN gc_real gc_first_side(int two_sided, int side, gc_vec n, gc_vec x, gc_vec corner)
 {
-    gc_real height = gc_dot(n, gc_sub(x, corner)), way = two_sided && height < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
-    if (!side) return way;
-    return GC_ABS(height) > zone ? -way : GC_R(0.0);
+    gc_real way = two_sided && gc_dot(n, gc_sub(x, corner)) < GC_R(0.0) ? GC_R(-1.0) : GC_R(1.0);
+    return side ? -way : way;
+}
+
+/* Does x, which swings so about the plane, come to its other side? What stands in the zone and leaves it on its own side does not, though
+ * it is hardly behind. */
+GC_FN int gc_first_comes_through(gc_swing s, gc_real zone)
+{
+    if (s.start < -zone) return 1;
+    return gc_swing_sinks(s) == 0 && s.start - s.cosine + gc_swing_amplitude(s) >= GC_R(0.0);
 }
 
 /* Vertex x turns towards the loop in the plane through `corner` across n: may it, and up to where? */
@@ -45,10 +52,10 @@ GC_FN int gc_first_turn(
 }
 
 /* A vertex, which is at x, and a loop in the plane through `corner` across n, which leads to where it comes from; way: 1 if that is
- * the front. */
+ * the front; side: 1 if it is not where x stands. */
 typedef struct {
     gc_loop loop;
-    int vertex;
+    int vertex, side;
     gc_vec x, n, corner;
     gc_real way;
 } gc_vertex_at;
@@ -110,8 +117,11 @@ GC_INLINE void gc_first_vertex(const gc_mover_at *q, int mode, gc_found *best, i
         if (!gc_vertex_plane_translation(p->x, v, p->n, p->corner, q->zone.expel, q->zone.behind, best->time, &f)) return;
     } else if (mode == GC_TURNS) {
         gc_pivot seen = gc_first_pivot(q->walk);
+        gc_swing swing;
         if (of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
-        if (gc_vertex_swing_far(gc_vertex_swing(&seen, p->x, p->n, p->corner), q->zone.expel, best->time)) return;
+        swing = gc_vertex_swing(&seen, p->x, p->n, p->corner);
+        if (gc_vertex_swing_far(swing, q->zone.expel, best->time)) return;
+        if (p->side && !gc_first_comes_through(swing, q->zone.expel)) return;
     }
     if (face >= 0) p->loop = gc_loop_of(q, of_mover, face);
     if (mode == GC_GOES) gc_first_goes(p, best, v, f);
@@ -124,8 +134,8 @@ GC_FN void gc_first_vf(const gc_mover_at *q, int mode, int side, gc_found *best,
 {
     gc_vertex_at p;
     p.x = gc_first_place(q, vertex);
-    p.way = gc_first_side(q->walk->form.two_sided, side, n, p.x, corner, q->zone.expel);
-    if (p.way == GC_R(0.0)) return;
+    p.way = gc_first_side(q->walk->form.two_sided, side, n, p.x, corner);
+    p.side = side;
     p.n = gc_scale(n, p.way);
     p.corner = corner;
     p.vertex = vertex;
@@ -137,8 +147,8 @@ GC_FN void gc_first_fv(const gc_mover_at *q, int mode, int side, gc_found *best,
 {
     gc_vertex_at p;
     p.x = gc_form_place(&q->walk->world->forms, &q->walk->form, vertex);
-    p.way = gc_first_side(q->form.two_sided, side, n, p.x, corner, q->zone.expel);
-    if (p.way == GC_R(0.0)) return;
+    p.way = gc_first_side(q->form.two_sided, side, n, p.x, corner);
+    p.side = side;
     p.n = gc_scale(n, p.way);
     p.corner = corner;
     p.vertex = vertex;

@@ -198,6 +198,7 @@ GC_LARGE void gc_first_border(
     gc_vertex_at p;
     p.loop = gc_loop_of_border(q, of_mover, r->a, r->b, r->wedge.first, source);
     p.vertex = vertex;
+    p.side = 0;
     p.x = x;
     p.n = gc_direction(gc_cross(gc_sub(r->b, r->a), r->wedge.first), r->wedge.first);
     p.corner = r->a;

@@ -58,6 +58,37 @@ def test_the_second_crossing_of_a_plane_counts(kinds, two_sided):
         assert found.fraction[0] * 3.1 == pytest.approx(turn, abs=1e-9) and found.fraction[0] * 3.1 < turn
 
 
+@pytest.mark.parametrize("lift", [0.0, 0.5, 1.0, 2.0, -0.5])
+def test_what_starts_in_the_plane_of_a_wall_comes_at_its_back(kinds, lift):
+    """A point in the plane of a wall with two sides, beside it, goes behind and comes back to where the wall
+    is. From the back it was not looked for, so near to the plane: 2 of 100,000 turns of sheets on whole
+    numbers."""
+    expel = 1e-9
+    corners = np.array([[2, -1, -1], [4, -1, -1], [4, 1, -1], [2, 1, -1.0]])
+    wall = gc.Mesh(corners, [[0, 1, 2, 3]], two_sided=True)
+    place = np.array([-2.7, 0, -1 + lift * expel])
+    turn = np.pi - 2 * np.arctan(1 / 2.7)  # through the lowest place
+    tip = np.array([[0, 0, 0], [-1, -1, -1], [-1, 1, -1], [-1, 0, 1]]) * 1e-3
+    for kind in kinds:
+        how = {"backend": kind, "expel": expel}
+        found = gc.pluecker.rotate(
+            place[None], bodies(wall, at([0, 0, 0])), -2.9, [0, 1, 0], [0, 0, 0], **how
+        )
+        assert found.kind[0] == gc.pluecker.Touch.VF and found.normal[0, 2] < -0.99
+        assert abs(turn - found.fraction[0] * 2.9) < 1e-8
+        # the same with the wall turning
+        corner = bodies(gc.Mesh(tip, [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]), at(place))
+        found = gc.pluecker.rotate(bodies(wall, at([0, 0, 0])), corner, 2.9, [0, 1, 0], [0, 0, 0], **how)
+        assert found.kind[0] != 0 and abs(turn - found.fraction[0] * 2.9) < 2e-3
+        # what stands on it leaves to its own side, and comes back to it
+        stands = np.array([[2.7, 0, -1 + 0.2 * expel], [2.7, 0, -1 - 0.2 * expel]])
+        up, down = (
+            gc.pluecker.rotate(stands, bodies(wall, at([0, 0, 0])), way, [0, 1, 0], [0, 0, 0], **how).fraction
+            for way in (-0.5, 0.5)
+        )
+        assert np.array_equal(up, [1, 0]) and np.array_equal(down, [0, 1])
+
+
 @pytest.mark.parametrize("lift", [0.0, 1e-13])
 @pytest.mark.parametrize("angle", [0.0, 0.6])
 def test_sheets_in_one_plane_meet_at_their_borders(kinds, lift, angle):

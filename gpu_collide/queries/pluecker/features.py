@@ -20,6 +20,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+#: Half a turn, and what float32 makes of it.
+HALF_ROUND = float(np.float32(np.pi))
+
+
 def default_expel(size: Any, precision: Precision = "mixed") -> Any:
     """The thickness of the expel zone that rounding asks for at a size.
 
@@ -78,11 +82,12 @@ def check_broadcast(given: dict[str, Array]) -> None:
 def turn(angle: Any, axis: Any, origin: Any) -> tuple[Array, Array, Array]:
     """Angles, unit axes and origins, of one shape."""
     angles = check_finite(as_float_array(angle, "angle", shape=(...,)), "angle")
-    if (np.abs(angles) > np.pi).any():
+    if (np.abs(angles) > HALF_ROUND).any():
         raise ValueError(
             f"angle: expected radians from -pi to pi, got {angles.flat[np.argmax(np.abs(angles))]}; split "
             "the turn in two"
         )
+    angles = np.clip(angles, -np.pi, np.pi)
     axes, origins = _directions(axis, "axis"), rows(origin, "origin", 3)
     try:
         shape = np.broadcast_shapes(angles.shape, axes.shape[:-1], origins.shape[:-1])

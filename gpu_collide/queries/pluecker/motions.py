@@ -108,9 +108,11 @@ def trace(
         rows = replace(rows, moves=rows.moves & finite)
         made = engine.world(bodies, rules, resident)
         with np.errstate(invalid="ignore", over="ignore"):
-            far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
-            far = far + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        rows = check_expel(expel, rows, n, far, bodies, engine.precision)
+            place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
+            far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
+        # a turn rounds what it turns, and begins where a way has ended; a way alone is exact where it begins
+        stands = far if asked.turns else place
+        rows = check_expel(expel, rows, n, far, bodies, engine.precision, stands)
         still = ~rows.moves[:, None]
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]

@@ -143,7 +143,15 @@ def per_mover(value: Any, name: str, movers: Movers, n: int, width: int | None =
     return np.broadcast_to(array, (n, *tail))[movers.mover]
 
 
-def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies, precision: str) -> Movers:
+def check_expel(
+    expel: Any,
+    movers: Movers,
+    n: int,
+    reach: Array,
+    bodies: Bodies,
+    precision: str,
+    place: Array | None = None,
+) -> Movers:
     """The movers with the thickness of their zones.
 
     Parameters
@@ -151,14 +159,20 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
     expel : float, (n,) array_like or None
     reach : (k,) float64
         Greatest coordinate of each way, from where positions count, and how far it goes.
+    place : (k,) float64, optional
+        The same without the way: what rounding of the place comes from in which each stands. Default `reach`.
     """
     c = sources.constants("mixed" if precision == "reference" else precision)
     size = [0.0, 0.0]
     for k, meshes in enumerate((movers.meshes or (), bodies.meshes)):
         size[k] = max((prepared.wedges_of(m).reach for m in meshes), default=0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = reach + np.sqrt(3.0) * (size[0] + 2.0 * size[1])
-        least = c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * largest
+        wide = np.sqrt(3.0) * (size[0] + 2.0 * size[1])
+        largest = reach + wide
+        least, stands = (
+            c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * x
+            for x in (largest, largest if place is None else place + wide)
+        )
     key = "mixed" if precision == "reference" else precision
     inside = np.isfinite(largest) & (largest <= MOST[key]) & ((largest >= LEAST[key]) | (largest == 0.0))
     least = np.where(inside, least, 0.0)
@@ -171,10 +185,11 @@ def check_expel(expel: Any, movers: Movers, n: int, reach: Array, bodies: Bodies
             raise ValueError(
                 f"expel: expected a finite length of at least {least[row]:.3g} for mover "
                 f"{movers.mover[row]}, which is the bound on the error of its numbers, got {zone[row]:.3g}; "
-                "pass a thicker zone, or None"
+                "pass one that thick, or None"
             )
         zone = np.where(inside, zone, 0.0)
-    return replace(movers, zone=zone, doubt=c["GC_ZONE_SURE"] * least, moves=movers.moves & inside)
+    doubt = c["GC_ZONE_SURE"] * np.where(inside, stands, 0.0)
+    return replace(movers, zone=zone, doubt=doubt, moves=movers.moves & inside)
 
 
 def internal(mesh: Mesh) -> tuple[int, int]:

@@ -29,6 +29,8 @@ __all__ = ["contacts", "move", "rotate", "translate"]
 
 #: What stopped at a zone stands there within this share of it (worst seen: 0.002).
 STOPS = 1 / 16
+#: A whole turn, and what float32 makes of it.
+ROUND = float(np.float32(2.0 * np.pi))
 
 
 @within_memory
@@ -152,8 +154,8 @@ def rotate(
     movers, world
         As in `translate`.
     angle : (n,) array_like or float
-        Radians, right-handed about `axis`, of either sign, at most 2 pi: more than a half turn is made as two
-        turns of half the angle.
+        Radians, right-handed about `axis`, of either sign, at most 2 pi (or what float32 makes of that): more
+        than a half turn is made as two turns of half the angle.
     axis : (n, 3) or (3,) array_like
         Direction in the world, of any length but zero.
     origin : (n, 3) or (3,) array_like
@@ -188,12 +190,13 @@ def rotate(
 
     def motion(rows: Movers, n: int) -> Motion:
         turn = per_mover(angle, "angle", rows, n, None)
-        far = np.flatnonzero(np.abs(turn) > 2.0 * np.pi)
+        far = np.flatnonzero((np.abs(turn) > ROUND) & np.isfinite(turn))
         if far.size:
             raise ValueError(
-                f"angle: expected radians of at most 2 pi, got {turn[far[0]]:.6g} "
+                f"angle: expected radians of at most 2 pi, got {turn[far[0]]:.15g} "
                 f"({how_many(far.size, 'row')}, first: {first_few(far)}); pass the rest as a second turn"
             )
+        turn = np.where(np.isfinite(turn), np.clip(turn, -2.0 * np.pi, 2.0 * np.pi), turn)
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
     return trace(

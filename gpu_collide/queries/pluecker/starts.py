@@ -28,16 +28,17 @@ WORLD, MOVERS = 1, 2
 
 def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_bytes: int | None) -> Array:
     """Whether each of `rows` overlaps a body that it is asked about, (n,) bool."""
-    m, here = len(bodies), np.flatnonzero(rows.moves)
+    there, here = np.flatnonzero(bodies.start.valid), np.flatnonzero(rows.moves)
+    m = len(there)  # who has no pose is not there, which the caller has been told
     inside = np.zeros(len(rows.position), bool)
     if not m or not len(here):
         return inside
     meshes = (_speck(bodies),) if rows.meshes is None else rows.meshes
     poses = Poses.from_quat_wxyz(
-        np.concatenate((bodies.start.position, rows.position[here])),
-        np.concatenate((bodies.start.quat_wxyz, rows.quat[here])),
+        np.concatenate((bodies.start.position[there], rows.position[here])),
+        np.concatenate((bodies.start.quat_wxyz[there], rows.quat[here])),
     )
-    shape = np.concatenate((bodies.shape, len(bodies.meshes) + rows.shape[here]))
+    shape = np.concatenate((bodies.shape[there], len(bodies.meshes) + rows.shape[here]))
     both = Bodies([*bodies.meshes, *meshes], shape, poses, poses)
     about = engine.about()
     options: dict[str, Any] = {
@@ -45,8 +46,10 @@ def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_by
     }  # fmt: skip
     if max_bytes is not None:
         options["max_bytes"] = max_bytes
-    number, one, own = m + np.arange(len(here)), rows.body[here], rows.own[here]
-    if (one >= 0).all():
+    number, at = m + np.arange(len(here)), np.full(len(bodies) + 1, -1)  # the last: of who is none of them
+    at[there] = np.arange(m)
+    one, own = at[rows.body[here]], at[rows.own[here]]
+    if (rows.body[here] >= 0).all():
         found = collide(both, np.column_stack((one, number)), **options)
         mover = np.arange(len(here))
     else:
@@ -58,7 +61,7 @@ def start_inside(rows: Movers, bodies: Bodies, rules: Rules, engine: Any, max_by
         pair = np.asarray(found.pairs)[found.status == Status.INITIAL_OVERLAP]
         mover = pair.max(axis=1) - m
         k = here[mover]
-        kept = rules.meet(rows.rank[k], rows.group[k], rows.mask[k], rows.own[k], pair.min(axis=1))
+        kept = rules.meet(rows.rank[k], rows.group[k], rows.mask[k], rows.own[k], there[pair.min(axis=1)])
         inside[k[kept]] = True
         return inside
     inside[here[mover[found.status == Status.INITIAL_OVERLAP]]] = True

@@ -63,12 +63,15 @@ class Query(NamedTuple):
         The normal of the face behind each border of a polygon that bends outwards there; NaN: of none.
     normal : (.., 3) float64 or None
         Of the polygon; else from its corners.
+    through : (..) bool or None
+        Which vertices have to come to the polygon's front first, from its back, where they start.
     """
 
     behind: float
     doubt: float = 0.0
     across: np.ndarray | None = None
     normal: np.ndarray | None = None
+    through: np.ndarray | None = None
 
     @classmethod
     def of(cls, query, expel):
@@ -167,6 +170,9 @@ def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
     motion = _moving(point)
     approach = np.maximum(np.abs(dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
     hit = stop <= angle
+    if query.through is not None:
+        rises = (sine > 0) | ((sine == 0) & (cosine < 0))
+        hit = hit & (~query.through | (rises & (still + np.hypot(sine, cosine) >= 0)))
     borders = []
     for k in range(polygon.shape[-2]):
         c = polygon[..., k, :]

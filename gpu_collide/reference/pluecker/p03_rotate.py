@@ -37,9 +37,10 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
         for numbers, seen, normals, across in polygons_seen(x, faces, lateral):
             gap = np.abs(np.einsum("vkj,vkj->vk", x[:, None] - seen[:, :, 0], normals))
             for side in (1, -1) if faces.two_sided else (1,):
-                query = Query(lateral, doubt, across if side > 0 else None, side * normals)
+                # from where a vertex is not: what stands in the zone must first come through
+                through = None if side > 0 else gap <= expel
+                query = Query(lateral, doubt, across if side > 0 else None, side * normals, through)
                 when = vertex_polygon_rotation(x[:, None], turns, seen[:, :, ::side], expel, lateral, query)
-                when = np.where((side > 0) | (gap > expel), when, np.inf)
                 for f, v, k in least(when, *((1, numbers) if kind == VF else (0, points.vertices))):
                     vertex, face = int(points.vertices[v]), int(numbers[k])
                     normal = side * normals[v, k]
