@@ -229,7 +229,8 @@ def _html(scene: PageScene, up: int) -> str:
     head = {
         "title": scene.title, "note": scene.note, "unit": scene.unit, "clock": scene.clock,
         "what": scene.what, "up": up, "pairs": scene.pairs, "groups": scene.groups,
-        "names": cast.names, "labels": events.labels, "origin": origin.tolist(), "reach": float(reach), "meshes": meshes,
+        "names": cast.names, "labels": events.labels, "origin": origin.tolist(),
+        "reach": float(reach), "meshes": meshes,
         "fields": [_add_field(packed, k, about, len(events.time)) for k, about in enumerate(events.fields)],
     }  # fmt: skip
     head["arrays"] = packed.where
