@@ -39,7 +39,7 @@ class Joined(NamedTuple):
 
 
 def parted(todo, items, near, small):
-    """Of each number: does its pair look at near faces; is it, of the others, of two small meshes; neither?"""
+    """For each number: does its pair look at near faces; of the others, has it two small meshes; neither?"""
     pairs = [None if pair < 0 else items[pair, 1:] for pair in todo]
     close = [pair is not None and bool(near[pair].any()) for pair in pairs]
     both = [
