@@ -55,8 +55,10 @@ def test_exact_is_exact_and_the_others_get_better(small):
     assert set(rows) == {(m, x) for m in ("exact", "segments", "pixels") for x in (3.0, 12.0)}
     for (mode, _), r in rows.items():
         assert r["pairs"] == 30 and r["exact_contacts"] > 10 and r["us_per_pair"] > 0
-        stages = sum(v for k, v in r.items() if k.startswith("us_") and k != "us_per_pair")
-        assert 0.1 * r["us_per_pair"] < stages < 1.5 * r["us_per_pair"]
+        stages = sum(
+            v for k, v in r.items() if k.startswith("us_") and k not in ("us_per_pair", "us_processor")
+        )
+        assert 0.1 * r["us_per_pair"] < stages <= r["us_per_pair"]  # of the same call
         if mode == "exact":
             assert r["false"] == r["missed"] == 0 and r["time_worst"] < 1e-12 and r["place_worst"] < 1e-12
             assert r["contacts"] == r["exact_contacts"]
