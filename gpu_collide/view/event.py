@@ -150,12 +150,7 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
     many = how_many(len(contacts), "contact")
     for size, area, title, ways in (
         (reach, (0.01, 0.06, 0.48, 0.84), "the bodies at the contact, and before and after", True),
-        (
-            near,
-            (0.51, 0.06, 0.40, 0.84),
-            f"{how_many(len(contacts), 'contact')} in this step, from nearby",
-            False,
-        ),
+        (near, (0.51, 0.06, 0.40, 0.84), f"{many} in this step, from nearby", False),
     ):
         ax = figure.add_subplot(projection="3d", computed_zorder=False)
         shown = _draw(ax, scene, size, ways)

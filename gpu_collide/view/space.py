@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, StrPath
 
 __all__ = [
-    "COLOR_A", "COLOR_B", "COLOR_INK", "COLOR_NORMAL", "HALO", "arrow_key", "best_camera", "frame", "kind_keys",
-    "once", "save", "scatter_by_time", "shaded", "time_bar",
+    "COLOR_A", "COLOR_B", "COLOR_INK", "COLOR_NORMAL", "HALO", "arrow_key", "best_camera", "frame",
+    "kind_keys", "once", "save", "scatter_by_time", "shaded", "time_bar",
 ]  # fmt: skip
 
 COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
