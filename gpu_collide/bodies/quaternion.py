@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["between", "conjugate", "cross", "multiply", "rotate", "turn_vector"]
+__all__ = ["between", "conjugate", "cross", "dot", "multiply", "rotate", "turn_vector"]
 
 
 def conjugate(q: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -22,6 +22,12 @@ def cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]
     ax, ay, az = (a[..., k] for k in range(3))
     bx, by, bz = (b[..., k] for k in range(3))
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
+def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scalar products of (..., 3) vectors."""
+    products: NDArray[np.float64] = np.sum(a * b, axis=-1)
+    return products
 
 
 def multiply(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpu_collide.cli.files import POSE_NAMES, UserError
 from gpu_collide.cli.options import (
+    add_command,
     add_machine_options,
     add_output_options,
     positive_int,
@@ -49,12 +50,13 @@ SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other com
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "demo",
+        demo,
         help="100,000 pairs of cars: table, speed, two pictures",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--pairs", type=positive_int, metavar="N", help=f"how many pairs (default: {PAIRS:,})"
@@ -74,7 +76,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--save-input", action="store_true", help="write shape and poses as files, too")
     add_machine_options(parser)
     add_output_options(parser)
-    parser.set_defaults(action=demo)
 
 
 def demo(options: argparse.Namespace, terminal: Terminal) -> None:

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from gpu_collide.cli.options import add_output_options
+from gpu_collide.cli.options import add_command, add_output_options
 from gpu_collide.errors import DOCTOR
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ one name, or to several separated by commas.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "devices",
+        list_devices,
         help="list the backends and devices, and why one is not usable",
         description="List the backends and devices of this machine, and why one is not usable.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_output_options(parser)
-    parser.set_defaults(action=list_devices)
 
 
 def list_devices(options: argparse.Namespace, terminal: Terminal) -> None:

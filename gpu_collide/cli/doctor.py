@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from gpu_collide.cli.options import add_output_options
+from gpu_collide.cli.options import add_command, add_output_options
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,19 +30,19 @@ test.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "doctor",
+        doctor,
         help="what is installed, what was rejected and why, what to install; a self-test",
         description="What this machine has, what was rejected and why, what to install; and a self-test.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--no-test", action="store_true", help="only look: build and run nothing but a small kernel"
     )
     parser.add_argument("--json", action="store_true", help="all of it as JSON, for a program or a report")
     add_output_options(parser)
-    parser.set_defaults(action=doctor)
 
 
 def doctor(options: argparse.Namespace, terminal: Terminal) -> int:

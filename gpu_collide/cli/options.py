@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 N = TypeVar("N", int, float)
 
 SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
+
+
+SEVERAL: dict[str, Any] = {"action": "append", "default": []}  # of an option that may be given several times
+
+
+def add_command(
+    commands: Any, name: str, action: Callable[..., Any], help: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand: a line on it, what its own help says, examples below, and what it does."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(action=action)
+    return parser
 
 
 def parse_bytes(text: str) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpu_collide.cli.files import UserError, check_output, check_page, check_writable, read_mesh
 from gpu_collide.cli.options import (
+    add_command,
     add_machine_options,
     add_output_options,
     add_query_options,
@@ -78,12 +79,13 @@ def numbers(text: str) -> list[int]:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "race",
+        race,
         help="all contacts along a recording, and the track from above",
         description="Find all contacts of recorded bodies with their track and with each other.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
@@ -145,7 +147,6 @@ def add_parser(commands: Any) -> None:
     add_query_options(parser)
     add_machine_options(parser)
     add_output_options(parser)
-    parser.set_defaults(action=race)
 
 
 def race(options: argparse.Namespace, terminal: Terminal) -> None:

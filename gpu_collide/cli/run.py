@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpu_collide.cli.files import check_output, check_page, check_poses, pair_up, read_mesh, read_poses
 from gpu_collide.cli.options import (
+    add_command,
     add_machine_options,
     add_output_options,
     add_query_options,
@@ -91,12 +92,13 @@ def read_scene(options: argparse.Namespace, terminal: Terminal) -> Any:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "run",
+        run,
         help="find all contacts of two meshes over a file of motions",
         description="Find all contacts of two meshes over a file of motions, and write them to a file.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mesh_arguments(parser)
     parser.add_argument(
@@ -110,7 +112,6 @@ def add_parser(commands: Any) -> None:
     add_query_options(parser)
     add_machine_options(parser)
     add_output_options(parser)
-    parser.set_defaults(action=run)
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> None:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from gpu_collide.cli.files import UserError, check_writable
-from gpu_collide.cli.options import add_machine_options, add_output_options, positive_float
+from gpu_collide.cli.options import add_command, add_machine_options, add_output_options, positive_float
 from gpu_collide.cli.run import add_mesh_arguments, read_scene
 
 if TYPE_CHECKING:
@@ -33,12 +33,13 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "screen",
+        draw,
         help="draw a pair on the collision screen",
         description="Draw one pair of a poses file on the collision screen.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_mesh_arguments(parser)
     parser.add_argument("--pair", type=int, default=0, metavar="N", help="row of the poses file (default: 0)")
@@ -56,7 +57,6 @@ def add_parser(commands: Any) -> None:
     )
     add_machine_options(parser)
     add_output_options(parser)
-    parser.set_defaults(action=draw)
 
 
 def save_pictures(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from gpu_collide._options import BACKENDS, PRECISIONS, REFINE
 from gpu_collide.cli.files import UserError, read_mesh
-from gpu_collide.cli.options import add_output_options, positive_float, positive_int, whole_number
+from gpu_collide.cli.options import (
+    SEVERAL,
+    add_command,
+    add_output_options,
+    positive_float,
+    positive_int,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,21 +37,21 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "study",
+        study,
         help="resolution against errors and cost, in all modes: table, CSV and figure",
         description="Sweep the resolution of the collision screen over generated pairs or your own shapes: "
         "what is false and missed, errors in time and place, work and time.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    swept: Any = {"action": "append", "default": []}
     add("meshes", nargs="*", metavar="MESH", help="one or two mesh files (default: cubes, cars and tori)")
     add(
         "--shape",
         choices=("cubes", "cars", "tori"),
-        **swept,
+        **SEVERAL,
         help="only this one; may be given several times",
     )
     add(
@@ -57,18 +64,17 @@ def add_parser(commands: Any) -> None:
         "--resolution",
         type=positive_float,
         metavar="ROWS",
-        **swept,
+        **SEVERAL,
         help="rows per short edge (default: 1 to 96)",
     )
-    add("--mode", choices=REFINE, **swept, help="default: all three")
-    add("--precision", choices=PRECISIONS, **swept, help="default: mixed")
-    add("--backend", choices=BACKENDS, **swept, help="default: auto")
+    add("--mode", choices=REFINE, **SEVERAL, help="default: all three")
+    add("--precision", choices=PRECISIONS, **SEVERAL, help="default: mixed")
+    add("--backend", choices=BACKENDS, **SEVERAL, help="default: auto")
     add("--min-properness", type=float, default=-0.1, metavar="P", help="default: -0.1")
     add("--seed", type=whole_number, default=1, help="seed of the scenes (default: 1)")
     add("--repeat", type=positive_int, default=3, help="calls of which the fastest counts (default: 3)")
     add("-o", "--output", default="gpu-collide-study", metavar="FOLDER", help="default: gpu-collide-study")
     add_output_options(parser)
-    parser.set_defaults(action=study)
 
 
 def study(options: argparse.Namespace, terminal: Terminal) -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gpu_collide.cli.files import check_writable
-from gpu_collide.cli.options import add_output_options, positive_int, whole_number
+from gpu_collide.cli.options import SEVERAL, add_command, add_output_options, positive_int, whole_number
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,29 +25,24 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "verify",
+        verify,
         help="every family of scenes against the reference and brute force, on all backends",
         description="Pairs, movers and casts of every family of scenes, on all backends that are here: "
         "against the NumPy reference and brute force, and bit by bit against each other.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("--pairs", type=positive_int, default=100, metavar="N", help="of the largest families (default: 100)")
     add("--seed", type=whole_number, default=0, help="seed of all scenes, from 0 up (default: 0)")
-    backend = {"choices": ("cpu", "opencl", "cuda"), "action": "append", "default": []}
-    add("--backend", **backend, help="only this one; may be given several times (default: all that are here)")
-    add(
-        "--family",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only this one; may be given several times",
-    )
+    more = "only this one; may be given several times"
+    names = ("cpu", "opencl", "cuda")
+    add("--backend", choices=names, **SEVERAL, help=f"{more} (default: all that are here)")
+    add("--family", metavar="NAME", **SEVERAL, help=more)
     add("-o", "--output", metavar="FILE", help="also write the page there (Markdown)")
     add_output_options(parser)
-    parser.set_defaults(action=verify)
 
 
 def verify(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.cli.files import UserError, check_page, is_numpy_file
-from gpu_collide.cli.options import add_output_options, positive_int
+from gpu_collide.cli.options import add_command, add_output_options, positive_int
 from gpu_collide.cli.race import numbers, read_recording
 from gpu_collide.cli.run import read_scene
 
@@ -35,12 +35,13 @@ Worlds, movers, what is swept, and characters: gpu_collide.view.page in Python.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "view",
+        view,
         help="a page for a browser: bodies that move, contacts to click on",
         description="Make a page for a browser of a result of run or race.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("result", metavar="RESULT", help="contacts, as run or race wrote them (.npz)")
     parser.add_argument(
@@ -56,9 +57,7 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--shapes", type=numbers, metavar="K,K,...", help="which --car-mesh each body has")
     group.add_argument("--track-mesh", metavar="FILE", help="of what stands still")
     add_output_options(parser)
-    parser.set_defaults(
-        action=view, two_sided=False, keep_triangles=False, demo=False, tile=1, mesh_a=None, mesh_b=None
-    )
+    parser.set_defaults(two_sided=False, keep_triangles=False, demo=False, tile=1, mesh_a=None, mesh_b=None)
 
 
 def view(options: argparse.Namespace, terminal: Terminal) -> None:

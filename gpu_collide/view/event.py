@@ -12,17 +12,20 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
+from gpu_collide._validate import how_many
 from gpu_collide.view.space import (
     COLOR_A,
     COLOR_B,
     COLOR_INK,
     COLOR_NORMAL,
     arrow_key,
+    best_camera,
     frame,
     kind_keys,
     once,
     scatter_by_time,
     shaded,
+    time_bar,
 )
 from gpu_collide.view.track import round_length, up_axis
 
@@ -144,9 +147,10 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
     reach = 2.1 * scene.radius
     spread = np.abs(scene.seen(contacts["position"])).max() if len(contacts) else 0.0
     near = float(np.clip(1.5 * spread, 0.4 * scene.radius, reach))
+    many = how_many(len(contacts), "contact")
     for size, area, title, ways in (
         (reach, (0.01, 0.06, 0.48, 0.84), "the bodies at the contact, and before and after", True),
-        (near, (0.51, 0.06, 0.40, 0.84), _many(contacts), False),
+        (near, (0.51, 0.06, 0.40, 0.84), f"{many} in this step, from nearby", False),
     ):
         ax = figure.add_subplot(projection="3d", computed_zorder=False)
         shown = _draw(ax, scene, size, ways)
@@ -155,9 +159,7 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
         figure.text(area[0] + 0.5 * area[2], 0.915, title, ha="center", fontsize=11, color=COLOR_INK)
     if len(contacts):
         colors = ScalarMappable(Normalize(0.0, 1.0), "viridis")
-        bar = figure.colorbar(colors, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)))
-        bar.set_label("time of contact, share of the step")
-        bar.outline.set_visible(False)
+        time_bar(figure, colors, "time of contact, share of the step")
     kinds = [f"body {i}" + ("" if i < scene.moving else ", stands still") for i in scene.pair]
     keys: list[Any] = [
         Patch(color=color, label=f"{name}: {kind}")
@@ -169,11 +171,6 @@ def _figure(scene: _Scene, contacts: Any, step: int, time: float) -> Figure:
     head = f"bodies {a} and {b} at {time:.4g} s, in step {step}"
     figure.text(0.5, 0.985, head, ha="center", va="top", fontsize=12, color=COLOR_INK)
     return figure
-
-
-def _many(contacts: Any) -> str:
-    many = "contact" if len(contacts) == 1 else "contacts"
-    return f"{len(contacts)} {many} in this step, from nearby"
 
 
 def _color_of(scene: _Scene, body: int) -> str:
@@ -233,15 +230,7 @@ def _camera(scene: _Scene) -> tuple[float, float]:
     """Elevation and azimuth, degrees: from A's side, across the way, and from above unless A is below."""
     a = scene.pair[0]
     way = (scene.bodies.end.position[a] - scene.bodies.start.position[a])[scene.turned]
-    way = way / max(float(np.linalg.norm(way)), 1e-300)
-    best, best_score = (25.0, -60.0), -np.inf
-    for elevation in (15.0, 25.0, 40.0):
-        for azimuth in np.arange(-180.0, 180.0, 15.0):
-            e, z = np.radians(elevation), np.radians(azimuth)
-            to = np.array([np.cos(e) * np.cos(z), np.cos(e) * np.sin(z), np.sin(e)])
-            # B is drawn behind A; an arrow straight from the eye is only a dot.
-            facing = min(float(-scene.normal @ to), _STEEPEST)
-            score = facing - 0.5 * float(way @ to) ** 2 - 0.003 * abs(elevation - 25.0)
-            if score > best_score:
-                best, best_score = (elevation, azimuth), score
-    return best
+    # B is drawn behind A; an arrow straight from the eye is only a dot.
+    return best_camera(
+        (15.0, 25.0, 40.0), way, lambda to: min(float(-scene.normal @ to), _STEEPEST), across=0.5
+    )

@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
+from gpu_collide._validate import how_many
 from gpu_collide.view.screen import Screen, on_screen, rasterize, screw_of
 from gpu_collide.view.space import (
     COLOR_A,
@@ -24,11 +25,13 @@ from gpu_collide.view.space import (
     COLOR_NORMAL,
     HALO,
     arrow_key,
+    best_camera,
     frame,
     kind_keys,
     once,
     scatter_by_time,
     shaded,
+    time_bar,
 )
 
 if TYPE_CHECKING:
@@ -193,8 +196,7 @@ def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figu
     _add_bodies(near, screw, mesh_a, mesh_b, 0.9, [(first, 0.3)])
     if len(contacts):
         drawn = _add_contacts(near, contacts, normals, length)
-        bar = figure.colorbar(drawn, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)), label="time of contact")
-        bar.outline.set_visible(False)
+        time_bar(figure, drawn)
         figure.legend(
             handles=[*kind_keys(contacts), arrow_key()], loc="lower right", frameon=False, fontsize=9, ncols=4
         )
@@ -215,8 +217,7 @@ def _contacts_of(bodies: Bodies, pair: Sequence[int]) -> Array:
 def _title(contacts: Any) -> str:
     if not len(contacts):
         return "no contact"
-    many = "contact" if len(contacts) == 1 else "contacts"
-    return f"{len(contacts)} {many}, first at t = {contacts['time'].min():.4f}"
+    return f"{how_many(len(contacts), 'contact')}, first at t = {contacts['time'].min():.4f}"
 
 
 def _add_bodies(ax: Any, screw: Any, mesh_a: Mesh, mesh_b: Mesh, alpha_a: float, at_times: Any) -> None:
@@ -244,18 +245,12 @@ def _camera(screw: Any, mesh_b: Mesh, normals: Array) -> tuple[float, float]:
     """Elevation and azimuth, degrees, that show the motion from the side and the contacts from outside."""
     centre = mesh_b.center[None]
     way = place_b(screw, centre, 1.0)[0] - place_b(screw, centre, 0.0)[0]
-    way /= max(np.linalg.norm(way), 1e-300)
-    best, best_score = (25.0, -60.0), -np.inf
-    for elevation in (-35.0, -15.0, 15.0, 25.0, 40.0):
-        for azimuth in np.arange(-180.0, 180.0, 15.0):
-            e, a = np.radians(elevation), np.radians(azimuth)
-            to_camera = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
-            # Where A is touched should be in view, but an arrow straight at the eye is only a dot.
-            facing = np.mean(1.0 - np.abs(normals @ to_camera - 0.35)) if len(normals) else 0.0
-            score = facing - (way @ to_camera) ** 2 - 0.003 * abs(elevation - 25.0)
-            if score > best_score:
-                best, best_score = (elevation, azimuth), score
-    return best
+
+    # Where A is touched should be in view, but an arrow straight at the eye is only a dot.
+    def facing(to_camera: Array) -> float:
+        return float(np.mean(1.0 - np.abs(normals @ to_camera - 0.35))) if len(normals) else 0.0
+
+    return best_camera((-35.0, -15.0, 15.0, 25.0, 40.0), way, facing)
 
 
 def place_b(screw: Any, points: Array, t: float) -> Array:

@@ -15,7 +15,7 @@ from mpl_toolkits.mplot3d import proj3d
 from gpu_collide.results.contacts import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from matplotlib.figure import Figure
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, StrPath
 
 __all__ = [
-    "COLOR_A", "COLOR_B", "COLOR_INK", "COLOR_NORMAL", "HALO", "arrow_key", "frame", "kind_keys", "once",
-    "save", "scatter_by_time", "shaded",
+    "COLOR_A", "COLOR_B", "COLOR_INK", "COLOR_NORMAL", "HALO", "arrow_key", "best_camera", "frame",
+    "kind_keys", "once", "save", "scatter_by_time", "shaded", "time_bar",
 ]  # fmt: skip
 
 COLOR_A, COLOR_B, COLOR_INK, COLOR_NORMAL = "#3a76af", "#e38b2c", "#22262b", "#b3123f"
@@ -100,6 +100,38 @@ def kind_keys(contacts: Any) -> list[Any]:
     return [
         Line2D([], [], ls="", marker=MARKERS[kind], color=COLOR_INK, label=LABELS[kind]) for kind in kinds
     ]
+
+
+def time_bar(figure: Figure, colors: Any, label: str = "time of contact") -> None:
+    """The bar at the right that tells the colours of contacts."""
+    bar = figure.colorbar(colors, cax=figure.add_axes((0.935, 0.3, 0.012, 0.45)), label=label)
+    bar.outline.set_visible(False)
+
+
+def best_camera(
+    elevations: Sequence[float], way: Array, facing: Callable[[Array], float], across: float = 1.0
+) -> tuple[float, float]:
+    """Elevation and azimuth, degrees, of the best view, all around at each of the elevations.
+
+    Parameters
+    ----------
+    way : (3,) ndarray
+        What moves goes along it, and is seen from the side rather than along it.
+    facing : callable
+        Of a direction to the camera, (3,): how well what matters is seen from there.
+    across : float
+        How much being across the way counts beside that.
+    """
+    way = way / max(float(np.linalg.norm(way)), 1e-300)
+    best, best_score = (25.0, -60.0), -np.inf
+    for elevation in elevations:
+        for azimuth in np.arange(-180.0, 180.0, 15.0):
+            e, a = np.radians(elevation), np.radians(azimuth)
+            to_camera = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+            score = facing(to_camera) - across * float(way @ to_camera) ** 2 - 0.003 * abs(elevation - 25.0)
+            if score > best_score:
+                best, best_score = (elevation, azimuth), score
+    return best
 
 
 def arrow_key(label: str = "normal, from A to B") -> Line2D:

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide._validate import check_bool
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.columns import length
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
 from gpu_collide.queries.pluecker.starts import start_inside
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.movers import Movers
 
-__all__ = ["Motion", "checked_end", "norm3", "trace", "turned"]
+__all__ = ["Motion", "checked_end", "trace", "turned"]
 
 
 class Motion(NamedTuple):
@@ -58,7 +59,7 @@ def turned(angle: Array, axis: Array, origin: Array) -> Motion:
     """The motion of a turn by `angle`, (n,), about `axis` at `origin`, (n, 3)."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         axis = axis / np.abs(axis).max(axis=1, initial=0.0)[:, None]  # no axis: no numbers
-        axis = axis / norm3(axis)[:, None] * np.where(angle < 0.0, -1.0, 1.0)[:, None]
+        axis = axis / length(axis.T)[:, None] * np.where(angle < 0.0, -1.0, 1.0)[:, None]
         split = np.abs(angle) > np.pi
         half = np.abs(angle) * np.where(split, 0.25, 0.5)
         bad = ~(np.isfinite(axis).all(axis=1) & np.isfinite(origin).all(axis=1) & np.isfinite(angle))
@@ -67,11 +68,6 @@ def turned(angle: Array, axis: Array, origin: Array) -> Motion:
     first = Turn(axis, np.where(bad[:, None], 0.0, origin), half, angle != 0.0)
     turns = (first, replace(first, turns=split)) if split.any() else (first,)
     return Motion(None, turns, split, None)
-
-
-def norm3(v: Array) -> Array:
-    """Lengths of (n, 3); sums in a fixed order."""
-    return np.sqrt((v[:, 0] * v[:, 0] + v[:, 1] * v[:, 1]) + v[:, 2] * v[:, 2])
 
 
 def checked_end(end: Any, n: int) -> Poses:

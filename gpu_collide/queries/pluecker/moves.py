@@ -13,8 +13,9 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
+from gpu_collide.geometry.columns import length
 from gpu_collide.queries.pluecker.engine import engine_for
-from gpu_collide.queries.pluecker.motions import Motion, checked_end, norm3, trace, turned
+from gpu_collide.queries.pluecker.motions import Motion, checked_end, trace, turned
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world, per_mover
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import TouchPoints
@@ -268,7 +269,7 @@ def move(
         way = np.where(goes[:, None], last.position[rows.mover], np.nan) - rows.position
         relative = multiply(last.unit_wxyz[rows.mover], conjugate(rows.quat))
         relative = np.where(relative[:, :1] < 0.0, -relative, relative)
-        sine = norm3(relative[:, 1:])
+        sine = length(relative[:, 1:].T)
         turn = Turn(
             np.where(sine[:, None] > 0.0, relative[:, 1:] / np.where(sine > 0.0, sine, 1.0)[:, None], [1.0,
             0.0, 0.0]), None, np.column_stack([sine, relative[:, 0]]), sine > 0.0,

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.bodies.quaternion import cross
-from gpu_collide.reference.pluecker._swings import dot, falls_at, swing_of_point, turned_by, value_at
+from gpu_collide.bodies.quaternion import cross, dot
+from gpu_collide.reference.pluecker._swings import falls_at, swing_of_point, turned_by, value_at
 
 __all__ = [
     "BESIDE", "clear_by", "comes_across", "comes_over", "edge_parts", "edge_stays", "ends_beside",

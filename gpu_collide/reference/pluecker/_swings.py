@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["FULL", "dot", "falls_at", "swing_of_point", "turned_by", "value_at"]
+from gpu_collide.bodies.quaternion import dot
+
+__all__ = ["FULL", "falls_at", "swing_of_point", "turned_by", "value_at"]
 
 FULL = 2 * np.pi
-
-
-def dot(a, b):
-    return np.sum(a * b, axis=-1)
 
 
 def turned_by(x, angle):

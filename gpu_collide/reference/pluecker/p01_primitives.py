@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.bodies.quaternion import cross
+from gpu_collide.bodies.quaternion import cross, dot
 from gpu_collide.reference.pluecker._borders import (
     BESIDE,
     clear_by,
@@ -27,7 +27,6 @@ from gpu_collide.reference.pluecker._borders import (
 )
 from gpu_collide.reference.pluecker._swings import (
     FULL,
-    dot,
     falls_at,
     swing_of_point,
     turned_by,

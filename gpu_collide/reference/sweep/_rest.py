@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import cross
-from gpu_collide.reference.sweep._touch import ALONG, ROUNDING, approaches, dot
+from gpu_collide.bodies.quaternion import cross, dot
+from gpu_collide.reference.sweep._touch import ALONG, ROUNDING, approaches
 
 __all__ = ["over_side", "rests_on_edge", "rests_on_face"]
 

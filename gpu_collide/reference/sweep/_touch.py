@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_collide.bodies.quaternion import cross
+from gpu_collide.bodies.quaternion import cross, dot
 
 __all__ = ["approaches", "edge_times", "face_times", "vertex_times"]
 
@@ -20,11 +20,6 @@ __all__ = ["approaches", "edge_times", "face_times", "vertex_times"]
 ROUNDING = 16 * 2.0**-52
 #: What approaches by less than this share of its path goes along.
 ALONG = ROUNDING / 4
-
-
-def dot(a, b):
-    """Products of rows."""
-    return np.sum(a * b, axis=-1)
 
 
 def approaches(normal, v):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
-from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
+from gpu_collide.bodies.quaternion import conjugate, dot, multiply, rotate
 from gpu_collide.reference.sweep._rest import over_side, rests_on_edge, rests_on_face
-from gpu_collide.reference.sweep._touch import ROUNDING, dot, edge_times, face_times, vertex_times
+from gpu_collide.reference.sweep._touch import ROUNDING, edge_times, face_times, vertex_times
 
 __all__ = ["FIELDS", "all_touches", "touches"]
 
