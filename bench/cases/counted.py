@@ -131,8 +131,23 @@ def _cases(settings):
         gc.sweep.spheres(_rounded(start), _rounded(way), 0.25, ground, hits="all", **options)
         return n
 
+    def characters(n):
+        """Planes, clipped ways and steps of characters on the square of `movers`."""
+        rng = np.random.default_rng(SEED)
+        vertices, faces, half = track(2_000, rng)
+        way = _rounded(ways(rng, n, half)[1])
+        here = gc.Poses.identity(1)
+        ground = gc.Bodies(gc.Mesh(_rounded(vertices), faces), None, here, here)
+        radii = _rounded(rng.uniform(0.25, 0.5, (n, 3)))
+        start = _rounded(vertices[rng.integers(0, len(vertices), n)] + radii * [0, 0, 1.2])
+        near = gc.sweep.planes(ground, start, radii, 0.5, **options)
+        gc.sweep.clip(way, near.normal, near.offsets, **options)
+        gc.sweep.slide(ground, start, radii, way, gravity=[0, 0, -1.0], step_height=0.25, **options)
+        return n
+
     return {
         "sweeps": lambda: sweeps(256),
+        "characters": lambda: characters(64),
         "cars": lambda: impacts(gc.shapes.car(), 64),
         "tori": lambda: impacts(gc.shapes.torus(), 16),
         "cubes": lambda: impacts(gc.shapes.box(), 64),

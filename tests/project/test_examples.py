@@ -42,3 +42,18 @@ def test_the_table_carries_along_its_arc(crowd):
     a, b = (x[on & still] for x in (arm[:-1], arm[1:]))
     turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(1))
     assert len(turn) > 50 and np.median(np.abs(turn - names["TURN"])) < 1e-9
+
+
+def test_cars_of_spheres_keep_to_the_road():
+    """Who steers into a wall slides along it; nobody gets over it, through it, or into the road."""
+    names = runpy.run_path(str(EXAMPLES / "car.py"))
+    ways, scraped, _, mesh = names["drive"](8, 60)
+    sections = mesh.vertices.reshape(240, 17, 3)
+    line = sections[:, 8]
+    near = np.linalg.norm(line - ways[:, :, None], axis=3).argmin(2)
+    aside = np.linalg.norm((ways - line[near])[..., :2], axis=2)
+    assert aside.max() < 6.0 - 0.3, "the walls stand 6 m from the middle"
+    high = ways[20:, :, 2] - line[near][20:, :, 2]
+    assert 0.3 < high.min() and high.max() < 1.0
+    assert scraped.any(0).sum() >= 2
+    assert np.linalg.norm(np.diff(ways, axis=0), axis=2).sum(0).min() > 20

@@ -321,7 +321,8 @@ def test_shapes_and_dtypes_raise_before_any_launch(cuda):
             cast(form, given, world, backend="cpu")
         with Moved(cuda) as moved, pytest.raises(wanted.type) as found:
             cast(form, given, world, cuda.asarray, backend="cuda")
-        assert str(found.value) == str(wanted.value) and moved.launches == 0
+        words = (str(error.value).split("; pass ")[0] for error in (found, wanted))
+        assert len(set(words)) == 1 and moved.launches == 0
     with pytest.raises(ValueError, match=r"gravity: expected shape \(3,\) or \(40, 3\)"):
         slid(steps() | {"gravity": np.zeros((3, 3))}, world, cuda.asarray, backend="cuda")
     with pytest.raises(TypeError, match="riding: expected integers, got float64"):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._foreign import on_device
-from gpu_collide._validate import as_float_array, as_int_array
+from gpu_collide._validate import as_float_array, as_int_array, on_device
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES, Cluster, GivenCasts
 
 if TYPE_CHECKING:
@@ -91,9 +90,7 @@ def integers(obj: Any, name: str, n: int) -> Any:
     if there is None:
         return as_int_array(obj, name, shape=(n,))
     if there.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name}: expected integers, got {there.dtype}; pass numpy.asarray({name}, dtype=int)"
-        )
+        raise TypeError(f"{name}: expected integers, got {there.dtype}; pass {name}.astype(int)")
     if there.shape != (n,):
         raise ValueError(f"{name}: expected shape ({n},), got {there.shape}")
     return there
