@@ -48,7 +48,7 @@ def search(work, piece, lots, held):
     each = 16 + 2 * run.raster.itemsize
     asked = {
         "min_properness": options.min_properness, "refine": REFINE[options.refine],
-        "candidates": CANDIDATES[options.candidates],
+        "candidates": CANDIDATES[options.candidates], "walked": int(work.prepared.walked),
     }  # fmt: skip
 
     def fill(capacity):
