@@ -7,10 +7,12 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.run import TooLarge
 
-__all__ = ["group_bytes", "launch", "room", "screened", "walked_pairs", "walks"]
+__all__ = ["group_bytes", "launch", "limit", "room", "screened", "sizes", "walked_pairs", "walks"]
 
 _C = sources.constants()
-_NEAR = sources.record("seen").stride
+_PAGE = 8 * sources.record("seen").stride
+#: Pairs of meshes with a larger product of face counts are walked down.
+FACE_PRODUCT = int(_C["GC_FIRST_FACE_PRODUCT"])
 #: Pairs of nodes for which a group has room: one work-item alone keeps them in order, of many each has its own.
 FEW_NODES, NODES_EACH, SPARE_NODES = 4096, 64, 256
 
@@ -21,21 +23,26 @@ def walks(meshes, options):
         return False
     if options.candidates != "auto" or options.features != "auto":
         return False
-    return max(len(m.face_planes) for m in meshes) ** 2 > _C["GC_FIRST_FACE_PRODUCT"]
+    return max(len(m.face_planes) for m in meshes) ** 2 > FACE_PRODUCT
+
+
+def limit(walked):
+    """What kernels are told of which pairs are walked down (``gc_goes_down``)."""
+    return FACE_PRODUCT if walked else 0
 
 
 def walked_pairs(counts, shapes):
     """Which pairs of meshes `shapes` (n, 2) are large enough for that, (n,) bool; `counts` (meshes, 3) as in
-    `MeshTables`. As ``gc_walked``."""
+    `MeshTables`. As ``gc_goes_down``."""
     faces = counts[:, 2]
-    return faces[shapes[:, 0]] * faces[shapes[:, 1]] > _C["GC_FIRST_FACE_PRODUCT"]
+    return faces[shapes[:, 0]] * faces[shapes[:, 1]] > FACE_PRODUCT
 
 
 def screened(counts):
     """Most vertices, edges and faces (3,) of a mesh in a pair that the screen looks at, where `walked_pairs` are left
     to ``screen_first``."""
     faces = counts[:, 2]
-    some = faces * faces.min() <= _C["GC_FIRST_FACE_PRODUCT"]
+    some = faces * faces.min() <= FACE_PRODUCT
     return counts[some].max(axis=0) if some.any() else np.zeros(3, np.int64)
 
 
@@ -46,8 +53,8 @@ def room(backend):
 
 def sizes(backend):
     """Raster numbers and ints of scratch of a group, and the room that they make."""
-    nodes, kept = room(backend), 0 if backend.group_size > 1 else int(_C["GC_KEPT_NODES"])
-    return 2 * nodes + 2 * kept * _NEAR, 2 * nodes + 2 * kept + 16, nodes
+    nodes, kept = room(backend), 0 if backend.group_size > 1 else int(_C["GC_KEPT_PAGES"])
+    return 2 * nodes + 2 * kept * _PAGE, 2 * nodes + 4 * kept + 16, nodes
 
 
 def group_bytes(run):
@@ -71,5 +78,5 @@ def launch(work, piece, todo, held, **args):
         "screen_first", groups, piece.buffers, work.prepared.tables.buffers, n_todo=len(todo),
         todo_in=be.to_device(todo), min_properness=work.options.min_properness,
         scratch_reals=be.empty(groups * reals, run.raster), scratch_ints=be.empty(groups * ints, np.int32),
-        room=nodes, shut_out=be.zeros(piece.n, np.int32), **args,
+        room=nodes, walked=limit(True), shut_out=be.zeros(piece.n, np.int32), **args,
     )  # fmt: skip

@@ -104,7 +104,7 @@ class Stages:
         ints = self._empty(groups * room["ints"], np.int32)
         for todo, n_todo, items, tables, size in lots:
             own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
-            own["walked"] = int(self.walked)
+            own["walked"] = first.limit(self.walked)
             small = size is not None and takes_small(options)
             self._launch(
                 "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,
@@ -144,7 +144,7 @@ class Stages:
         reals, ints, nodes = first.sizes(run.backend)
         self.shut = self._empty(self.most, np.int32)
         self._launch(
-            "screen_first", n_todo, self.most, groups, todo_in=todo, room=nodes,
+            "screen_first", n_todo, self.most, groups, todo_in=todo, room=nodes, walked=first.limit(True),
             min_properness=self.options.min_properness, capacity=most, shut_out=self.shut,
             scratch_reals=self._empty(groups * reals, run.raster),
             scratch_ints=self._empty(groups * ints, np.int32), pair_hits_out=self.pair_hits,

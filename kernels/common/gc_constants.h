@@ -241,9 +241,9 @@
 #define GC_NEAR_NODES 128
 /* contacts="first": pairs of meshes with a larger product of face counts than this have their trees walked down, the earliest pair of
  * nodes first (docs/decisions/0061) */
-#define GC_FIRST_FACE_PRODUCT 4096
-/* ... nodes of each side that a work-item alone remembers; a power of two */
-#define GC_KEPT_NODES 1024
+#define GC_FIRST_FACE_PRODUCT 4000000
+/* ... nodes of each side whose children a work-item alone remembers; a power of two */
+#define GC_KEPT_PAGES 256
 /* ... added to either end of the time that a node takes through the slab of another, in steps (rounding seen: 2e-7) */
 #define GC_NEAREST_SLACK GC_F(1e-5)
 /* ... and how much longer than to a hit, in tau, what may be before it or be one meeting with it is looked for; a meeting's hits lie

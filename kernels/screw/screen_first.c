@@ -11,8 +11,8 @@
  * Degenerate: no contact at all -> the walk goes on as long as nodes come near, as b05.
  */
 
-/* pairs of nodes beside those of the heap, for what is below one of them: no more than two trees have levels */
-#define GC_FIRST_RESERVE 128
+/* pairs of nodes beside those of the heap, for what is below one of them: seven for every third level of two trees */
+#define GC_FIRST_RESERVE 160
 
 /* what a walk knows of its pair */
 typedef struct {
@@ -82,16 +82,10 @@ GC_LARGE void gc_first_faces(
     if (!good) GC_ATOMIC_MAX(state_out + f->number, GC_PAIR_UNRESOLVED);
 }
 
-/* The nodes of a pair, if they meet before the window is shut, to those to be looked at. Alone: to the heap, or behind it where it is
- * full (`at` >= 0). */
-GC_FN void gc_first_add(const gc_first *f, int a, int b, const gc_seen *na, const gc_seen *nb, gc_raster until)
+/* A pair of nodes to those to be looked at: alone to the heap, or behind it where it is full. */
+GC_FN void gc_first_add(const gc_first *f, gc_node_pair p)
 {
-    gc_node_pair p;
-    int i;
-    if (!gc_seen_when(&f->near, na, nb, until, &p.first, &p.last)) return;
-    p.a = a;
-    p.b = b;
-    i = GC_GROUP_ADD(f->todo.count, 1);
+    int i = GC_GROUP_ADD(f->todo.count, 1);
     if (i >= f->todo.room) return;
     if (GC_SERIAL && i < f->todo.room - GC_FIRST_RESERVE) gc_heap_push(&f->todo, i, p);
     else gc_node_pair_put(&f->todo, i, p);
@@ -100,22 +94,36 @@ GC_FN void gc_first_add(const gc_first *f, int a, int b, const gc_seen *na, cons
 /* the children of the larger node of a pair, against the other */
 GC_LARGE void gc_first_split(const gc_first *f, const gc_node_pair *p, gc_raster until)
 {
-    gc_seen a, b, child;
-    int la = gc_node_level(p->a), lb = gc_node_level(p->b), side, k;
-    gc_raster size_a, size_b;
-    if (!gc_side_node(&f->near, &f->a, p->a, &a) || !gc_side_node(&f->near, &f->b, p->b, &b)) return;
-    size_a = a.hx * a.hx + a.hy * a.hy + a.hz * a.hz;
-    size_b = b.hx * b.hx + b.hy * b.hy + b.hz * b.hz;
-    side = la == 0 || (lb > 0 && size_b > size_a);
-    for (k = 0; k < 2; ++k) {
-        const gc_tree_side *t = side ? &f->b : &f->a;
-        int from = side ? p->b : p->a, level = gc_node_level(from) - 1, j = 2 * gc_node_place(from) + k, node;
-        int n = t->tree[GC_TREE_faces];
-        if (j >= (n + (1 << level) - 1) >> level) continue;
-        node = gc_node_of(level, j);
-        if (!gc_side_node(&f->near, t, node, &child)) continue;
-        if (side) gc_first_add(f, p->a, node, &a, &child, until);
-        else gc_first_add(f, node, p->b, &child, &b, until);
+    int la = gc_node_level(p->a), lb = gc_node_level(p->b);
+    int side = la == 0 || (lb > 0 && f->b.least * (gc_raster)(1 << lb) > f->a.least * (gc_raster)(1 << la));
+    const gc_tree_side *t = side ? &f->b : &f->a;
+    int from = side ? p->b : p->a, level = gc_level_below(gc_node_level(from)), up = gc_node_level(from) - level;
+    int begin = gc_node_place(from) << up, n = GC_MIN(gc_side_size(t, level) - begin, 1 << up), j;
+    gc_seen one;
+    gc_node_pair q = *p;
+    if (!gc_side_node(&f->near, side ? &f->a : &f->b, side ? p->a : p->b, &one)) return;
+    if (GC_SERIAL) {
+        gc_raster first[GC_PAGE], last[GC_PAGE];
+        int slot = gc_side_page(&f->near, t, from), may = t->tags[2 * slot + 1];
+        gc_page_when(&f->near, &one, t->pages + GC_PAGE_STRIDE * slot, side, until, first, last);
+        for (j = 0; j < n; ++j) {
+            if (!(may >> j & 1) || !(first[j] <= last[j])) continue;
+            q.first = first[j];
+            q.last = last[j];
+            if (side) q.b = gc_node_of(level, begin + j);
+            else q.a = gc_node_of(level, begin + j);
+            gc_first_add(f, q);
+        }
+    } else {
+        for (j = 0; j < n; ++j) {
+            gc_seen child;
+            int node = gc_node_of(level, begin + j);
+            if (!gc_side_node(&f->near, t, node, &child)) continue;
+            if (!gc_seen_when(&f->near, side ? &one : &child, side ? &child : &one, until, &q.first, &q.last)) continue;
+            if (side) q.b = node;
+            else q.a = node;
+            gc_first_add(f, q);
+        }
     }
 }
 
@@ -148,11 +156,14 @@ GC_FN void gc_first_walk(
     int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE;
     while (n > 0) {
         gc_node_pair p;
-        /* each taken leaves two at most; where there is no room for that one after the other is, which leaves few */
-        int take = GC_SERIAL ? 1 : GC_MAX(GC_MIN(GC_MIN(n, GC_GROUP_SIZE), most - n), 1), mine = GC_LOCAL_ID < take;
+        /* each taken leaves a page at most; where there is no room for that one after the other is, which leaves few */
+        int take = GC_SERIAL ? 1 : GC_MAX(GC_MIN(GC_MIN(n, GC_GROUP_SIZE), (most - n) / (GC_PAGE - 1)), 1),
+            mine = GC_LOCAL_ID < take;
         if (mine) {
-            if (GC_SERIAL && n <= most) p = gc_heap_pop(&f->todo, n);
-            else p = gc_node_pair_at(&f->todo, n - 1 - GC_LOCAL_ID);
+            if (GC_SERIAL && n <= most) {
+                if (f->todo.when[0] > gc_first_until(f, o->shut)) return; /* what is left is too late */
+                p = gc_heap_pop(&f->todo, n);
+            } else p = gc_node_pair_at(&f->todo, n - 1 - GC_LOCAL_ID);
         }
         GC_BARRIER(); /* all have theirs */
         if (GC_LOCAL_ID == 0) *f->todo.count = n - take;
@@ -178,6 +189,7 @@ GC_KERNEL void screen_first(
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     gc_real min_properness,
+    int walked,                         /* > 0, see gc_goes_down */
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
     GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int room,                           /* pairs of nodes that a group holds; more than GC_FIRST_RESERVE */
@@ -191,15 +203,15 @@ GC_KERNEL void screen_first(
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-            int pair = todo_in[g], kept = GC_SERIAL ? GC_KEPT_NODES : 0, i;
-            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * (2 * room + 2 * kept * GC_SEEN_STRIDE);
-            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (2 * room + 2 * kept + 16);
+            int pair = todo_in[g], kept = GC_SERIAL ? GC_KEPT_PAGES : 0, i;
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * (2 * room + 2 * kept * GC_PAGE_STRIDE);
+            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (2 * room + 4 * kept + 16);
             GC_GLOBAL const int *tree_a, *tree_b;
             GC_SHARED gc_first f;
             if (pair >= 0 && !(state_out[pair] & GC_PAIR_INVALID)) {
                 tree_a = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]];
                 tree_b = trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]];
-                if (gc_walked(tree_a[GC_TREE_faces], tree_b[GC_TREE_faces])) {
+                if (gc_goes_down(walked, tree_a[GC_TREE_faces], tree_b[GC_TREE_faces])) {
                     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
                     gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
                     o.shut = shut_out;
@@ -213,24 +225,32 @@ GC_KERNEL void screen_first(
                         f.b.tree = tree_b;
                         f.a.nodes = nodes_in + (gc_long)GC_NODE_STRIDE * tree_a[GC_TREE_node];
                         f.b.nodes = nodes_in + (gc_long)GC_NODE_STRIDE * tree_b[GC_TREE_node];
-                        f.a.kept = reals + 2 * room;
-                        f.b.kept = f.a.kept + kept * GC_SEEN_STRIDE;
+                        f.a.pages = reals + 2 * room;
+                        f.b.pages = f.a.pages + kept * GC_PAGE_STRIDE;
                         f.a.tags = ints + 16 + 2 * room;
-                        f.b.tags = f.a.tags + kept;
+                        f.b.tags = f.a.tags + 2 * kept;
                         f.a.side = 0;
                         f.b.side = 1;
+                        f.a.height = tree_a[GC_TREE_height];
+                        f.b.height = tree_b[GC_TREE_height];
                         gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &f.pair);
                         gc_nearest_make(screw_in + GC_SCREW_STRIDE * pair, min_properness, &f.near);
+                        f.a.least = (gc_raster)(f.pair.screw.radius_a * f.pair.screw.radius_a
+                                                / (gc_real)tree_a[GC_TREE_faces]);
+                        f.b.least = (gc_raster)(f.pair.screw.radius_b * f.pair.screw.radius_b
+                                                / (gc_real)tree_b[GC_TREE_faces]);
                         f.margin = GC_F(2e-6) + GC_FIRST_CHAIN * (gc_raster)f.pair.screw.tau;
                     }
-                    for (i = GC_LOCAL_ID; i < 2 * kept; i += GC_GROUP_SIZE) f.a.tags[i] = 0;
+                    for (i = GC_LOCAL_ID; i < 4 * kept; i += GC_GROUP_SIZE) f.a.tags[i] = 0;
                     if (GC_LOCAL_ID == 0) *ints = 0;
                     GC_BARRIER();
                     if (GC_LOCAL_ID == 0) {
-                        gc_seen a, b;
-                        int root_a = gc_node_of(tree_a[GC_TREE_height], 0), root_b = gc_node_of(tree_b[GC_TREE_height], 0);
-                        if (gc_side_node(&f.near, &f.a, root_a, &a) && gc_side_node(&f.near, &f.b, root_b, &b))
-                            gc_first_add(&f, root_a, root_b, &a, &b, GC_F(1.0));
+                        gc_node_pair all;
+                        all.first = GC_F(-0.5);
+                        all.last = GC_F(0.5);
+                        all.a = gc_node_of(tree_a[GC_TREE_height], 0);
+                        all.b = gc_node_of(tree_b[GC_TREE_height], 0);
+                        gc_first_add(&f, all);
                     }
                     GC_BARRIER();
                     gc_first_walk(&f, &t, &t, &o, state_out);
