@@ -1,4 +1,4 @@
-"""The launch that looks for first contacts alone, of pairs of large meshes (``screen_first``), and which these are."""
+"""The launch that looks for first contacts alone (``screen_first``), and for which pairs of meshes it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _C = sources.constants()
 _PAGE = 8 * sources.record("seen").stride
 #: Pairs of meshes with a larger product of face counts are walked down.
 FACE_PRODUCT = int(_C["GC_FIRST_FACE_PRODUCT"])
-#: Pairs of nodes for which a group has room: one work-item alone keeps them in order, of many each has its own.
+#: Pairs of nodes for which a group has room: one work-item alone has them in order, of many each its own.
 FEW_NODES, NODES_EACH, SPARE_NODES = 4096, 64, 256
 
 
@@ -39,8 +39,8 @@ def walked_pairs(counts, shapes):
 
 
 def screened(counts):
-    """Most vertices, edges and faces (3,) of a mesh in a pair that the screen looks at, where `walked_pairs` are left
-    to ``screen_first``."""
+    """Most vertices, edges and faces (3,) of a mesh in a pair for the screen, where `walked_pairs` are
+    left to ``screen_first``."""
     faces = counts[:, 2]
     some = faces * faces.min() <= FACE_PRODUCT
     return counts[some].max(axis=0) if some.any() else np.zeros(3, np.int64)
@@ -64,7 +64,7 @@ def group_bytes(run):
 
 
 def launch(work, piece, todo, held, **args):
-    """Hits of the first contacts of those of the pairs `todo` that are walked down; `held`: bytes taken besides."""
+    """Hits of first contacts, of those pairs `todo` that are walked down; `held`: bytes taken besides."""
     run, be = work.run, work.run.backend
     todo = todo[walked_pairs(work.prepared.tables.counts, piece.shapes[todo])]
     if not len(todo):

@@ -138,7 +138,7 @@ class Piece:
 
 
 def looks(meshes, options):
-    """What `takes_near` says of the meshes, whether `first.walks`, and whether the options ask for trees of faces."""
+    """What `takes_near` says of the meshes, whether `first.walks`, and whether trees of faces are wanted."""
     walked = first.walks(meshes, options)
     near = np.zeros(len(meshes), np.uint8) if walked else takes_near(meshes, options)
     trees = walked or near.any() or (options.check_start and overlap.takes_trees(meshes))
@@ -157,8 +157,8 @@ def prepare(run, meshes, options):
 
 
 def programs(options, near, walked=False):
-    """What a query with these options launches; `near` if pairs look at near faces, `walked` if first contacts
-    of some are looked for down their trees."""
+    """What a query with these options launches; `near` if pairs look at near faces, `walked` if first
+    contacts of some are looked for down their trees."""
     names = ["screw", "screen", "solve"]
     if options.refine != "exact":
         names.append("answer")
@@ -353,8 +353,8 @@ def _screws(work, piece):
 
 
 def _solve(work, piece, todo, held, n_candidates, candidates, brackets):
-    """Stage s07: hits of all candidates; and those of the pairs `todo` that have none because only their first
-    contacts are looked for."""
+    """Stage s07: hits of all candidates; and those of the pairs `todo` that have none because only their
+    first contacts are looked for."""
     run, options, be = work.run, work.options, work.run.backend
     rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
     name = "s07_answer" if rough else "s07_solve"
@@ -370,13 +370,14 @@ def _solve(work, piece, todo, held, n_candidates, candidates, brackets):
                 **rough,
             )  # fmt: skip
         if work.prepared.walked:
-            first.launch(work, piece, todo, held + each * capacity, capacity=capacity, pair_hits_out=pair_hits,
-                         n_hits_out=count, hit_out=hit, value_out=value)  # fmt: skip
+            first.launch(work, piece, todo, held + each * capacity, capacity=capacity, n_hits_out=count,
+                         pair_hits_out=pair_hits, hit_out=hit, value_out=value)  # fmt: skip
         return int(be.item(count, 0)), (hit, value, pair_hits)
 
     each = 16 + 3 * run.real.itemsize
     n_hits, made = run.room.filled(
-        "hits", n_candidates + 8 * len(todo) * work.prepared.walked, fill, each=each, first=1.0, least=1024, width=4
+        "hits", n_candidates + 8 * len(todo) * work.prepared.walked, fill, each=each, first=1.0, least=1024,
+        width=4,
     )  # fmt: skip
     return n_hits, *made
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
+from gpu_collide.pipeline import first
 from gpu_collide.pipeline.arriving import Given, Inputs
 from gpu_collide.pipeline.chain import Chain
-from gpu_collide.pipeline import first
 from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.joining import JOINED, node_bytes

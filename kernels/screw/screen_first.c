@@ -1,5 +1,5 @@
 /* screen_first: where only the first contact is asked for: pairs of large meshes from s01 to hits (s02 to s07 in one).
- * needs: screw/gc_nearest.h
+ * needs: screw/gc_nearest.h screw/gc_solve.h
  *
  * in:  screw records (s01), the meshes' trees of faces
  * out: hits: all that a pair has up to its first contact and a little longer, and some of the later ones
@@ -49,7 +49,7 @@ GC_FN int gc_owns_edge(const gc_tables *t, const gc_mesh *m, int f, int e)
 }
 
 /* all features of face fa against all of fb */
-GC_LARGE void gc_first_faces(
+GC_LARGE void gc_solve_faces(
     const gc_first *f,
     const gc_tables *t,
     const gc_hits *o,
@@ -140,7 +140,7 @@ GC_LARGE void gc_first_look(
     if (p->first > until) return;
     if (gc_node_level(p->a) + gc_node_level(p->b) > 0) gc_first_split(f, p, until);
     else
-        gc_first_faces(
+        gc_solve_faces(
             f, t, o, gc_leaf_face(parts, &f->a, gc_node_place(p->a)), gc_leaf_face(parts, &f->b, gc_node_place(p->b)),
             (gc_real)p->first, (gc_real)p->last, state_out);
 }
@@ -154,25 +154,25 @@ GC_FN void gc_first_walk(
     GC_GLOBAL int *state_out)
 {
     int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE;
-    while (n > 0) {
-        gc_node_pair p;
-        /* each taken leaves a page at most; where there is no room for that one after the other is, which leaves few */
-        int take = GC_SERIAL ? 1 : GC_MAX(GC_MIN(GC_MIN(n, GC_GROUP_SIZE), (most - n) / (GC_PAGE - 1)), 1),
-            mine = GC_LOCAL_ID < take;
-        if (mine) {
-            if (GC_SERIAL && n <= most) {
-                if (f->todo.when[0] > gc_first_until(f, o->shut)) return; /* what is left is too late */
-                p = gc_heap_pop(&f->todo, n);
-            } else p = gc_node_pair_at(&f->todo, n - 1 - GC_LOCAL_ID);
-        }
-        GC_BARRIER(); /* all have theirs */
-        if (GC_LOCAL_ID == 0) *f->todo.count = n - take;
-        GC_BARRIER();
-        if (mine) gc_first_look(f, t, parts, o, &p, state_out);
-        GC_BARRIER();
-        n = *f->todo.count;
-        GC_BARRIER(); /* all have read it */
-    }
+    if (n > 0) do {
+            gc_node_pair p;
+            /* each taken leaves a page at most; where there is no room for that one after the other is, which leaves few */
+            int take = GC_SERIAL ? 1 : GC_MAX(GC_MIN(GC_MIN(n, GC_GROUP_SIZE), (most - n) / (GC_PAGE - 1)), 1),
+                mine = GC_LOCAL_ID < take;
+            if (mine) {
+                if (GC_SERIAL && n <= most) {
+                    if (f->todo.when[0] > gc_first_until(f, o->shut)) return; /* what is left is too late */
+                    p = gc_heap_pop(&f->todo, n);
+                } else p = gc_node_pair_at(&f->todo, n - 1 - GC_LOCAL_ID);
+            }
+            GC_BARRIER(); /* all have theirs */
+            if (GC_LOCAL_ID == 0) *f->todo.count = n - take;
+            GC_BARRIER();
+            if (mine) gc_first_look(f, t, parts, o, &p, state_out);
+            GC_BARRIER();
+            n = *f->todo.count;
+            GC_BARRIER(); /* all have read it */
+        } while (n > 0);
 }
 
 GC_KERNEL void screen_first(

@@ -1,4 +1,4 @@
-"""First contacts of large meshes, for which both trees are walked down: bit for bit the first of all contacts."""
+"""First contacts of large meshes, for which both trees are walked down: bit for bit the first of all."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
 
 FIELDS = (
-    "pair", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
-    "normal_speed", "sustained", "time_end",
+    "pair", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a",
+    "local_b", "normal_speed", "sustained", "time_end",
 )  # fmt: skip
 THRESHOLDS = (-1.0, -0.1, 0.0, 0.5)
 
@@ -73,7 +73,7 @@ def test_first_of_all_in_many_motions(kind, precision, backend):
 
 
 def whole(n, seed):
-    """Blocks of squares, balls and bars on a lattice, moved and turned by whole numbers: much coincides, rests and slides."""
+    """Blocks and balls on a lattice, moved and turned by whole numbers: much coincides, rests, slides."""
     rng = np.random.default_rng(seed)
     meshes = [
         _near.block(5, (2.0, 2.0, 2.0)),
@@ -110,8 +110,7 @@ def test_first_of_all_in_other_precisions(precision, backend):
 
 
 def test_windows_shut(backend):
-    """What is later than a contact is left out: fewer hits are found than of all contacts, without which nothing
-    above would show anything."""
+    """It is the walk that answers, without which nothing above would show anything."""
     ball = gc.shapes.icosphere(2)
     bodies, pairs = random_impacts(ball, n=30, seed=2)
     assert assert_first(bodies, pairs, backend) < len(gc.collide(bodies, pairs, backend=backend.name))
