@@ -36,6 +36,7 @@ PROGRAMS = {
     "screw": ("screw/s01_screw.c", "filters/f01_spheres.c", "filters/f02_boxes.c", "filters/f03_plane.c"),
     "screen": ("screw/screen.c",),
     "small": ("screw/screen_small.c",),
+    "first": ("screw/screen_first.c",),
     "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),

@@ -38,6 +38,8 @@ class Chain(Joining):
     lots : gpu_collide.pipeline.lots.Lots
     first : int
         Number of the first pair among all.
+    walked : bool
+        Are first contacts of some pairs looked for down their trees? Then `room` has ``first_groups``.
 
     Attributes
     ----------
@@ -48,10 +50,10 @@ class Chain(Joining):
         What s08 wrote: of each pair, where its contacts begin, and they.
     """
 
-    def __init__(self, run, options, tables, n, buffers, items, todo, room, lots, first=0):
+    def __init__(self, run, options, tables, n, buffers, items, todo, room, lots, first=0, walked=False):
         self.run, self.options, self.tables, self.room = run, options, tables, room
         self.n, self.most, self.first, self.buffers, self.lots = n, n, first, buffers, lots
-        self.nbytes, self.zeros, self.blanks = 0, [], []
+        self.walked, self.nbytes, self.zeros, self.blanks = walked, 0, [], []
         buffers["screw_in"] = buffers["screw_out"] = self._empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real)
         buffers["state_in"] = buffers["state_out"] = self._empty(n, np.int32)
         self.steps, self.left = [], {}
@@ -60,9 +62,11 @@ class Chain(Joining):
         self._screen(room["groups"], *self._lots(todo, n_todo, items))
         if options.check_start:
             self._overlap(todo, n_todo)
-        self._solve()
+        self._solve(todo, n_todo)
         self._write()
         self._zero(self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor)
+        if walked:
+            self._zero(self.shut)
         self._blank(self.candidates, self.hit)
         steps = [*map(Zero, self.zeros), *map(Blank, self.blanks), *self.steps]
         self.sequence = run.backend.sequence(steps, looking=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_collide._validate import all_true, owned
 from gpu_collide.backends.sequence import Count, Scan, Zero
-from gpu_collide.pipeline import screw
+from gpu_collide.pipeline import first, screw
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.poses import NAMES
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE
@@ -138,7 +138,7 @@ class FewPairs:
         if room is None:
             shapes = self.shape[pairs]
             rows = screw.takes_rows(self.options, self.prepared, shapes)
-            reals, ints = scratch_guess(self.prepared.tables.largest, rows)
+            reals, ints = scratch_guess(self.prepared.largest, rows)
             most = max(FIRST_LEAST, FIRST_EACH * n)
             room = {"candidates": most, "hits": most, "reals": reals, "ints": ints, "pairs": max(n, 1)}
             room |= self._first
@@ -165,6 +165,11 @@ class FewPairs:
         run, n, most = self.run, room["pairs"], self._left() // KEPT_SHARE
         group = room["reals"] * run.raster.itemsize + room["ints"] * 4
         groups = max(1, min(run.backend.max_groups, n, most // SCRATCH_SHARE // group))
+        room = {**room, "first_groups": 0}
+        if self.prepared.walked:
+            walk = first.group_bytes(run)
+            room["first_groups"] = max(1, min(run.backend.max_groups, n, most // SCRATCH_SHARE // 2 // walk))
+            most -= room["first_groups"] * walk
         each = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + 120
         bodies = 0 if self.pairs is None else 120 * min(2 * n, len(self.shape))
         need = groups * group + 24 * room["candidates"] + 180 * room["hits"] + each * n + bodies
@@ -191,6 +196,7 @@ class _Kept(Stages):
     def __init__(self, few, room, groups):
         self.run, self.options, self.room = few.run, few.options, room
         self.prepared, self.shape, self.tables = few.prepared, few.shape, few.prepared.tables
+        self.walked = few.prepared.walked
         self.nbytes, self.most, self.n = 0, room["pairs"], Count()
         most, real, be = self.most, self.run.real, self.run.backend
         b = self.buffers = {
@@ -215,11 +221,12 @@ class _Kept(Stages):
         self._screen(groups, (todo, n_todo, self.items, self.tables.screen, size))
         if self.options.check_start:
             self._overlap(todo, n_todo)
-        self._solve()
+        self._solve(todo, n_todo)
         self._write()
         zeros = (
             self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor, self.counts,
         )  # fmt: skip
+        zeros += (self.shut,) if self.walked else ()
         self.sequence = be.sequence([*map(Zero, zeros), *self.steps])
 
     def _own_poses(self, used):

@@ -118,7 +118,7 @@ def find_items(work, piece, todo):
     if len(whole):
         items = np.empty((len(whole), 3), np.int32)
         items[:, 0], items[:, 1:] = whole, shapes[whole]
-        lots.append(Items(run.to_device(items), len(items), t.screen, t.largest))
+        lots.append(Items(run.to_device(items), len(items), t.screen, work.prepared.largest))
     if near is not None and near.any():
         begun = time.perf_counter()
         found = _gather(work, piece, *_near_patches(work, piece, todo[near]))

@@ -200,12 +200,12 @@ class Resident:
 
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
-        near, trees = screw.looks(self.meshes, options)
-        run.build(*screw.programs(options, near.any()))
+        near, walked, trees = screw.looks(self.meshes, options)
+        run.build(*screw.programs(options, near.any(), walked))
         begun = time.perf_counter()
-        placed, key = self.place(bodies), (trees, near.tobytes())
+        placed, key = self.place(bodies), (trees, near.tobytes(), walked)
         if key not in self._prepared:
-            self._prepared[key] = screw.Prepared(self.meshes, self.tables(trees), near, placed)
+            self._prepared[key] = screw.Prepared(self.meshes, self.tables(trees), near, placed, walked)
         run.spent("prepare", begun)
         return self._prepared[key]
 

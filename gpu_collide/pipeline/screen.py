@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide import _options
+from gpu_collide.pipeline import first
 from gpu_collide.pipeline.run import Scratch
 
 __all__ = ["CANDIDATES", "REFINE", "scratch_guess", "search"]
@@ -48,7 +49,7 @@ def search(work, piece, lots, held):
     each = 16 + 2 * run.raster.itemsize
     asked = {
         "min_properness": options.min_properness, "refine": REFINE[options.refine],
-        "candidates": CANDIDATES[options.candidates],
+        "candidates": CANDIDATES[options.candidates], "walked": first.limit(work.prepared.walked),
     }  # fmt: skip
 
     def fill(capacity):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import filters, overlap, staying
+from gpu_collide.pipeline import filters, first, overlap, staying
 from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, near_pairs, takes_near
 from gpu_collide.pipeline.parts import MeshTables
@@ -48,17 +48,29 @@ class Prepared:
         From `takes_near`.
     placed : dict or None
         Buffers that hold the poses of all bodies, where somebody keeps them.
+    walked : bool
+        May a pair of these meshes be left to ``screen_first`` (`first.walks`)?
     """
 
     meshes: tuple
     tables: MeshTables
     near: np.ndarray
     placed: dict | None = None
+    walked: bool = False
 
     @cached_property
     def any_near(self):
         """May a pair of these meshes look at near faces only?"""
         return bool(self.near.any())
+
+    @cached_property
+    def largest(self):
+        """Most vertices, edges and faces (3,) of a mesh that the screen looks at whole."""
+        return first.screened(self.tables.counts) if self.walked else self.tables.largest
+
+    def walked_pairs(self, shapes):
+        """Which pairs of meshes `shapes` (n, 2) are left to ``screen_first``, (n,) bool."""
+        return first.walked_pairs(self.tables.counts, shapes) & self.walked
 
     @cached_property
     def edges(self):
@@ -126,24 +138,27 @@ class Piece:
 
 
 def looks(meshes, options):
-    """What `takes_near` says of the meshes, and whether the options ask for trees of faces."""
-    near = takes_near(meshes, options)
-    return near, bool(near.any() or (options.check_start and overlap.takes_trees(meshes)))
+    """What `takes_near` says of the meshes, whether `first.walks`, and whether trees of faces are wanted."""
+    walked = first.walks(meshes, options)
+    near = np.zeros(len(meshes), np.uint8) if walked else takes_near(meshes, options)
+    trees = walked or near.any() or (options.check_start and overlap.takes_trees(meshes))
+    return near, walked, bool(trees)
 
 
 def prepare(run, meshes, options):
     """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
     options ask for them."""
-    near, trees = looks(meshes, options)
-    run.build(*programs(options, near.any()))
+    near, walked, trees = looks(meshes, options)
+    run.build(*programs(options, near.any(), walked))
     begun = time.perf_counter()
-    prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, trees), near)
+    prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, trees), near, walked=walked)
     run.spent("prepare", begun)
     return prepared
 
 
-def programs(options, near):
-    """What a query with these options launches; `near` if pairs look at near faces."""
+def programs(options, near, walked=False):
+    """What a query with these options launches; `near` if pairs look at near faces, `walked` if first
+    contacts of some are looked for down their trees."""
     names = ["screw", "screen", "solve"]
     if options.refine != "exact":
         names.append("answer")
@@ -151,6 +166,8 @@ def programs(options, near):
         names.append("overlap")
     if near:
         names.append("near")
+    if walked:
+        names.append("first")
     return names
 
 
@@ -275,7 +292,8 @@ def takes_rows(options, prepared, shapes):
     if int(edges.max(initial=0)) ** 2 <= limit:
         return False
     a, b = shapes.T
-    return bool((~near_pairs(prepared.near, shapes) & (edges[a] * edges[b] > limit)).any())
+    whole = ~near_pairs(prepared.near, shapes) & ~prepared.walked_pairs(shapes)
+    return bool((whole & (edges[a] * edges[b] > limit)).any())
 
 
 def row_heights(options, prepared, shapes, rows):
@@ -297,7 +315,7 @@ def _remedy(options, near):
 def _piece_size(work, n, rows):
     """Pairs a piece: what fits the memory limit, and not more than keeps progress visible."""
     run = work.run
-    reals, ints = scratch_guess(work.prepared.tables.largest, rows)
+    reals, ints = scratch_guess(work.prepared.largest, rows)
     scratch = run.backend.max_groups * (reals * run.raster.itemsize + ints * 4)
     per_pair = run.real.itemsize * int(run.c["GC_SCREW_STRIDE"]) + 16 * 40 + 200
     most = max(run.room.fits(per_pair, held=scratch), run.room.fits(per_pair, share=2))
@@ -317,7 +335,7 @@ def _stages(work, piece):
         run = work.run
         start = run.backend.fill(run.backend.empty(piece.n, run.real), -0.5)
         overlap.mark(run, (piece.buffers, work.prepared.tables.buffers), todo, start)  # s09
-    hits = _solve(work, piece, *candidates)  # s07
+    hits = _solve(work, piece, todo, held, *candidates)  # s07, or screen_first
     written = _write(work, piece, *hits)  # s08
     work.narrow += sum(items.n for items in lots)
     return written
@@ -334,8 +352,9 @@ def _screws(work, piece):
     run.launch("s01_screw", n, piece.buffers, tables, n_pairs=n, screw_out=screw)
 
 
-def _solve(work, piece, n_candidates, candidates, brackets):
-    """Stage s07: hits of all candidates."""
+def _solve(work, piece, todo, held, n_candidates, candidates, brackets):
+    """Stage s07: hits of all candidates; and those of the pairs `todo` that have none because only their
+    first contacts are looked for."""
     run, options, be = work.run, work.options, work.run.backend
     rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
     name = "s07_answer" if rough else "s07_solve"
@@ -350,11 +369,15 @@ def _solve(work, piece, n_candidates, candidates, brackets):
                 capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
                 **rough,
             )  # fmt: skip
+        if work.prepared.walked:
+            first.launch(work, piece, todo, held + each * capacity, capacity=capacity, n_hits_out=count,
+                         pair_hits_out=pair_hits, hit_out=hit, value_out=value)  # fmt: skip
         return int(be.item(count, 0)), (hit, value, pair_hits)
 
     each = 16 + 3 * run.real.itemsize
     n_hits, made = run.room.filled(
-        "hits", n_candidates, fill, each=each, first=1.0, least=1024, width=4
+        "hits", n_candidates + 8 * len(todo) * work.prepared.walked, fill, each=each, first=1.0, least=1024,
+        width=4,
     )  # fmt: skip
     return n_hits, *made
 

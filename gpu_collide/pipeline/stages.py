@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends.sequence import Launch, Select
+from gpu_collide.pipeline import first
 from gpu_collide.pipeline.filters import FILTERS, plane_reals
 from gpu_collide.pipeline.lots import small_meshes, takes_small
 from gpu_collide.pipeline.screen import CANDIDATES, REFINE
@@ -23,6 +24,10 @@ class Stages:
         How many pairs there are, as a launch takes it, and how many there may be.
     left : dict of str to buffer
         How many pairs each filter left, in their order.
+    walked : bool
+        Are the first contacts of some pairs looked for down their trees?
+    shut : buffer
+        Of these pairs, if there are any; 0 before a run.
     """
 
     run: Any
@@ -35,6 +40,8 @@ class Stages:
     n: Any
     most: int
     left: dict
+    walked: bool
+    shut: Any
 
     def _empty(self, shape, dtype):
         buffer = self.run.backend.empty(shape, dtype)
@@ -97,6 +104,7 @@ class Stages:
         ints = self._empty(groups * room["ints"], np.int32)
         for todo, n_todo, items, tables, size in lots:
             own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
+            own["walked"] = first.limit(self.walked)
             small = size is not None and takes_small(options)
             self._launch(
                 "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,
@@ -115,8 +123,8 @@ class Stages:
         groups, size = min(self.run.backend.max_groups, self.most), self._group_size(self.tables.counts)
         self._launch("s09_overlap", n_left, self.most, groups, None, size, todo_in=left, when_in=when)
 
-    def _solve(self):
-        """Stage s07."""
+    def _solve(self, todo, n_todo):
+        """Stage s07; and ``screen_first`` for those of the pairs `todo` that it is for."""
         most, exact = self.room["hits"], self.options.refine == "exact"
         more = {} if exact else {"refine": REFINE[self.options.refine]}
         self.hit, self.value = self._empty(4 * most, np.int32), self._empty(3 * most, self.run.real)
@@ -125,5 +133,20 @@ class Stages:
             "s07_solve" if exact else "s07_answer", self.n_candidates, self.room["candidates"], None, more,
             candidates_in=self.candidates, brackets_in=self.brackets,
             min_properness=self.options.min_properness, capacity=most, pair_hits_out=self.pair_hits,
+            n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
+        )  # fmt: skip
+        if self.walked:
+            self._first(todo, n_todo, most)
+
+    def _first(self, todo, n_todo, most):
+        """Hits of the pairs of which the first contact alone is looked for."""
+        run, groups = self.run, self.room["first_groups"]
+        reals, ints, nodes = first.sizes(run.backend)
+        self.shut = self._empty(self.most, np.int32)
+        self._launch(
+            "screen_first", n_todo, self.most, groups, todo_in=todo, room=nodes, walked=first.limit(True),
+            min_properness=self.options.min_properness, capacity=most, shut_out=self.shut,
+            scratch_reals=self._empty(groups * reals, run.raster),
+            scratch_ints=self._empty(groups * ints, np.int32), pair_hits_out=self.pair_hits,
             n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
         )  # fmt: skip

@@ -14,6 +14,7 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
+from gpu_collide.pipeline import first
 from gpu_collide.pipeline.arriving import Given, Inputs
 from gpu_collide.pipeline.chain import Chain
 from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
@@ -151,7 +152,7 @@ def _guess(work, rows):
     o, tables, prepared = work.options, work.prepared.tables, work.prepared
     kept = work.run.backend.kept.setdefault("guesses", {})
     key = (o.precision, o.candidates, o.filters, o.min_properness, o.refine, o.resolution, o.pixel_size,
-           prepared.near.tobytes(), *tables.largest.tolist())  # fmt: skip
+           prepared.near.tobytes(), prepared.walked, *tables.largest.tolist())  # fmt: skip
     if key not in kept:
         while len(kept) >= MOST_KINDS:
             kept.pop(next(iter(kept)))
@@ -174,6 +175,8 @@ def _first(tables, prepared, rows):
         largest = np.maximum(largest, np.minimum(patches, tables.largest))
     else:
         del guess["patches"]
+    if prepared.walked:
+        largest = prepared.largest
     guess["reals"], guess["ints"] = scratch_guess(largest, rows)
     return guess
 
@@ -213,6 +216,10 @@ def _others(block, n):
         group = node_bytes(run, block.guess["nodes"])
         most = run.room.fits(group, share=OTHER_SHARE)
         found["node_groups"] = max(1, min(run.backend.max_groups, n, most)), group
+    if block.work.prepared.walked:
+        group = first.group_bytes(run)
+        most = run.room.fits(group, share=OTHER_SHARE)
+        found["first_groups"] = max(1, min(run.backend.max_groups, n, most)), group
     return found
 
 
@@ -241,7 +248,8 @@ def _piece(block, at, stop):
     buffers, items, todo, poses = _taken_over(block, at, stop)
     while True:
         chain = Chain(run, options, work.prepared.tables, n, dict(buffers), items, todo, _room(block, n),
-                      lots_for(run, work.prepared, options), first=block.done + at)  # fmt: skip
+                      lots_for(run, work.prepared, options), first=block.done + at,
+                      walked=work.prepared.walked)  # fmt: skip
         chain.sequence.run()
         inputs.ahead(stop, stop + n)
         counts = _counts(be, chain, inputs, n, options.report)

@@ -239,6 +239,16 @@
 #endif
 /* near faces: below patches a body's tree is walked down while it has at most so many nodes that are near */
 #define GC_NEAR_NODES 128
+/* contacts="first": pairs of meshes with a larger product of face counts than this have their trees walked down, the earliest pair of
+ * nodes first (docs/decisions/0061) */
+#define GC_FIRST_FACE_PRODUCT 4000000
+/* ... nodes of each side whose children a work-item alone remembers; a power of two */
+#define GC_KEPT_PAGES 256
+/* ... added to either end of the time that a node takes through the slab of another, in steps (rounding seen: 2e-7) */
+#define GC_NEAREST_SLACK GC_F(1e-5)
+/* ... and how much longer than to a hit, in tau, what may be before it or be one meeting with it is looked for; a meeting's hits lie
+ * within two of each other */
+#define GC_FIRST_CHAIN GC_F(256.0)
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 #define GC_MAX_LEVEL 44

@@ -59,6 +59,7 @@ typedef struct {
     GC_GLOBAL gc_real *value; /* (capacity, GC_HIT_REAL_STRIDE) */
     int capacity;
     gc_real min_properness;
+    GC_GLOBAL int *shut; /* (n_pairs,) how early the first hit is (gc_hit_early); or none */
 } gc_hits;
 
 GC_FN gc_hits gc_hits_of(
@@ -76,14 +77,22 @@ GC_FN gc_hits gc_hits_of(
     o.value = value;
     o.capacity = capacity;
     o.min_properness = min_properness;
+    o.shut = 0;
     return o;
 }
+
+/* How early s is, as a whole number that grows towards the start of the step, and is 0 for its end: rounded so that it never says
+ * earlier. gc_hit_late: back. */
+#define GC_EARLY_STEPS 268435456
+GC_FN int gc_hit_early(gc_real s) { return (int)GC_FLOOR((GC_R(0.5) - s) * (gc_real)GC_EARLY_STEPS); }
+GC_FN gc_raster gc_hit_late(int early) { return GC_F(0.5) - (gc_raster)early / (gc_raster)GC_EARLY_STEPS; }
 
 GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, gc_real s, gc_real end, gc_real properness)
 {
     GC_GLOBAL int *hit;
     GC_GLOBAL gc_real *value;
     int i = GC_ATOMIC_ADD(o->n_hits, 1);
+    if (o->shut) GC_ATOMIC_MAX(o->shut + pair, gc_hit_early(s));
     if (i >= o->capacity || i < 0) return;
     GC_ATOMIC_ADD(o->pair_hits + pair, 1);
     hit = o->hit + GC_HIT_STRIDE * i;

@@ -7,6 +7,10 @@
 #ifndef GC_SCREEN_H
 #define GC_SCREEN_H
 
+/* Where only first contacts are asked for, does screen_first look for those of two meshes of so many faces? Smaller ones are sooner
+ * tested all against all. limit: of the product; 0: all contacts are asked for. */
+GC_FN int gc_goes_down(int limit, int faces_a, int faces_b) { return limit > 0 && (gc_long)faces_a * faces_b > limit; }
+
 /* Ranges of rho, eta, lambda and psi that hold a feature, or many: raster numbers. */
 #define GC_HULL_STRIDE 8
 #define GC_HULL_COLUMNS(ONE, MANY, X) \

@@ -288,6 +288,7 @@ GC_KERNEL void screen(
     gc_real min_properness,
     int refine,
     int candidates,
+    int walked,                         /* which pairs are left to screen_first, see gc_goes_down */
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
     GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int reals_per_group,
@@ -308,7 +309,9 @@ GC_KERNEL void screen(
             GC_SHARED gc_screw k, near;
             GC_SHARED gc_search q;
             GC_SHARED gc_scratch s;
-            if (item >= 0 && !state_in[pair]) { /* s01 may have settled it */
+            if (item >= 0 && !state_in[pair] /* s01 may have settled it */
+                && !gc_goes_down(
+                    walked, headers_in[GC_MESH_STRIDE * ma + GC_MESH_nf], headers_in[GC_MESH_STRIDE * mb + GC_MESH_nf])) {
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * ma, &q.mesh_a);
                 gc_mesh_fill(headers_in + GC_MESH_STRIDE * mb, &q.mesh_b);
                 gc_screw_fill(screw_in + GC_SCREW_STRIDE * pair, &k);

@@ -39,7 +39,17 @@ def test_records_lie_in_c_where_python_has_them(backend):
     ]
     programs = [
         name
-        for program in ("near", "screen", "mesh", "translate", "rotate", "contacts", "sweep", "characters")
+        for program in (
+            "near",
+            "screen",
+            "first",
+            "mesh",
+            "translate",
+            "rotate",
+            "contacts",
+            "sweep",
+            "characters",
+        )  # fmt: skip
         for name in sources.PROGRAMS[program]
     ]
     files = sources.resolve(programs, sources.known())

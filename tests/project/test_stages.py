@@ -25,7 +25,11 @@ FAMILIES = {
 SERVES_TOO = {"mesh": "geometry"}
 """Families whose second opinion, in NumPy, serves queries as well, where nothing is compiled: the folder in
 which a stage's module stands, without the stage's number."""
-SHARED_LAUNCHES = {"screen": ("s02", "s03", "s04", "s05", "s06"), "screen_small": ("s02",)}
+SHARED_LAUNCHES = {
+    "screen": ("s02", "s03", "s04", "s05", "s06"),
+    "screen_small": ("s02",),
+    "screen_first": (),
+}
 """Entry points that run several stages, and those stages, which have no entry point of their own. The screen
 of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
 

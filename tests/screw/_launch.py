@@ -207,6 +207,7 @@ class Stages:
             min_properness=min_properness,
             refine=refine,
             candidates=candidates,
+            walked=0,
             scratch_reals=scratch[0],
             scratch_ints=scratch[1],
             reals_per_group=room[0],

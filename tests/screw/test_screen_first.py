@@ -1,0 +1,147 @@
+"""First contacts of large meshes, for which both trees are walked down: bit for bit the first of all."""
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from gpu_collide.pipeline import first
+from gpu_collide.scenes import random_impacts
+from tests.bvh import _near
+
+FIELDS = (
+    "pair", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a",
+    "local_b", "normal_speed", "sustained", "time_end",
+)  # fmt: skip
+THRESHOLDS = (-1.0, -0.1, 0.0, 0.5)
+
+
+@pytest.fixture(autouse=True)
+def walked_early(monkeypatch):
+    """Meshes of some dozen faces are large enough: those for which it pays take long to look at whole."""
+    monkeypatch.setattr(first, "FACE_PRODUCT", 4096)
+
+
+def assert_first(bodies, pairs, backend, **args):
+    """The first contacts by themselves are the first of all; how many there are."""
+    every, found = (
+        gc.collide(bodies, pairs, contacts=x, backend=backend.name, **args).to_numpy()
+        for x in ("all", "first")
+    )
+    keep = np.asarray(every.time) == np.asarray(every.toi)[np.asarray(every.pair)]
+    assert np.array_equal(every.status, found.status) and np.array_equal(every.toi, found.toi)
+    for name in FIELDS:
+        assert (
+            np.asarray(getattr(every, name))[keep].tobytes() == np.asarray(getattr(found, name)).tobytes()
+        ), name
+    return len(found)
+
+
+def is_walked(bodies, pairs):
+    counts = np.array([[0, 0, m.n_faces] for m in bodies.meshes])
+    return first.walked_pairs(counts, bodies.shape[pairs])
+
+
+#: Meshes of more than 64 faces: any two of them are walked down, if one has more.
+LARGE = ("block", "ball", "torus", "terrain", "terrain2", "rubble", "huge", "book", "drum")
+
+
+@pytest.mark.parametrize("kind", [*_near.MOTIONS])
+def test_first_of_all_in_any_motion(kind, backend):
+    for k, threshold in enumerate(THRESHOLDS):
+        scene = _near.scene(kind, 4, 40 + k, LARGE)
+        assert_first(scene.bodies(), scene.pairs, backend, min_properness=threshold)
+        assert is_walked(scene.bodies(), scene.pairs).all()
+
+
+@pytest.mark.parametrize("make", [_near.slides, _near.wheels])
+def test_first_of_all_that_slides_or_goes_round(make, backend):
+    scene = make(12)
+    for threshold in THRESHOLDS:
+        assert_first(scene.bodies(), scene.pairs, backend, min_properness=threshold)
+    assert is_walked(scene.bodies(), scene.pairs).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["mixed", "double", "single"])
+@pytest.mark.parametrize("kind", [*_near.MOTIONS, "slides", "wheels"])
+def test_first_of_all_in_many_motions(kind, precision, backend):
+    for seed in range(4):
+        make = getattr(_near, kind, None)
+        scene = make(40, seed) if make else _near.scene(kind, 40, seed, LARGE)
+        for threshold in THRESHOLDS:
+            assert_first(scene.bodies(), scene.pairs, backend, precision=precision, min_properness=threshold)
+
+
+def whole(n, seed):
+    """Blocks and balls on a lattice, moved and turned by whole numbers: much coincides, rests, slides."""
+    rng = np.random.default_rng(seed)
+    meshes = [
+        _near.block(5, (2.0, 2.0, 2.0)),
+        _near.block(4, (4.0, 2.0, 2.0)),
+        gc.shapes.icosphere(2),
+        gc.shapes.box(),
+    ]
+    turns = np.array(
+        [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 1]], float
+    )
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    start, end = (rng.integers(-3, 4, (2 * n, 3)).astype(float) for _ in range(2))
+    rests = rng.random(2 * n) < 0.4
+    end[rests] = start[rests]
+    first_turn = turns[rng.integers(0, 6, 2 * n)]
+    last_turn = np.where(rng.random((2 * n, 1)) < 0.6, first_turn, turns[rng.integers(0, 6, 2 * n)])
+    poses = [gc.Poses.from_quat_wxyz(p, q) for p, q in ((start, first_turn), (end, last_turn))]
+    bodies = gc.Bodies(meshes, rng.integers(0, 4, 2 * n).astype(np.int32), *poses)
+    return bodies, np.column_stack([np.arange(n), np.arange(n, 2 * n)])
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_first_of_all_in_whole_numbers(threshold, backend):
+    bodies, pairs = whole(40, 3)
+    assert is_walked(bodies, pairs).mean() > 0.3
+    assert assert_first(bodies, pairs, backend, min_properness=threshold) > 0
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_first_of_all_in_other_precisions(precision, backend):
+    assert assert_first(*whole(20, 4), backend, precision=precision)
+    ball = gc.shapes.icosphere(2)
+    assert assert_first(*random_impacts(ball, n=12, seed=1), backend, precision=precision)
+
+
+def test_windows_shut(backend):
+    """It is the walk that answers, without which nothing above would show anything."""
+    ball = gc.shapes.icosphere(2)
+    bodies, pairs = random_impacts(ball, n=30, seed=2)
+    assert assert_first(bodies, pairs, backend) < len(gc.collide(bodies, pairs, backend=backend.name))
+    timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+    assert "screen_first" in timings
+
+
+def test_a_scene_asked_again_and_again(backend):
+    """The sequence of launches that is kept, with large pairs and small ones in it."""
+    bodies, pairs = whole(24, 5)
+    kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
+    kept.update(bodies.start, bodies.end)
+    one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()
+    for _ in range(3):
+        other = kept.collide(pairs, contacts="first").to_numpy()
+        assert np.array_equal(one.status, other.status)
+        for name in FIELDS:
+            assert np.asarray(getattr(one, name)).tobytes() == np.asarray(getattr(other, name)).tobytes(), (
+                name
+            )
+
+
+def test_little_room(backend):
+    """Few pairs of nodes in order, the rest one below the other: the same contacts."""
+    ball = gc.shapes.icosphere(3)
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.4, 0.3, 0.2]], [[1, 0, 0, 0], [1, 0, 0, 0]])
+    end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.5, 0.1, 0.2]], [[1, 0, 0, 0], [0.8, 0, 0.6, 0]])
+    deep = gc.Bodies([ball], np.zeros(2, np.int32), start, end)
+    few = first.FEW_NODES
+    try:
+        for first.FEW_NODES in (few, 180):
+            assert_first(deep, [[0, 1]], backend, min_properness=0.5)
+    finally:
+        first.FEW_NODES = few
