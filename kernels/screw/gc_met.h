@@ -22,6 +22,8 @@
 /* boxes that there are bits for at most; and from how many tests on making them pays */
 #define GC_MASK_ROOM 1024
 #define GC_MASKED_TESTS 2048
+/* boxes that are looked for at most: a note of one and of one found is an int */
+#define GC_MASKED_ROWS (1 << 20)
 
 /* words of a row of bits, one for each of n boxes */
 GC_FN int gc_mask_words(int n) { return (n + 32 * GC_WORDS - 1) / (32 * GC_WORDS) * GC_WORDS; }
@@ -133,12 +135,29 @@ GC_FN gc_uint gc_note_met(const gc_search *q, int i, int at, gc_uint bits)
     return bits;
 }
 
+/* The same with both in one number, i GC_MASK_ROOM + j. */
+GC_FN gc_uint gc_note_bits(const gc_search *q, int i, int at, gc_uint bits)
+{
+    int n = GC_BIT_COUNT(bits), k;
+    GC_GLOBAL int *to;
+    if (n == 0) return 0;
+    k = GC_GROUP_ADD(q->n_met, n);
+    n = GC_MIN(n, GC_MET_ROOM - k);
+    at += GC_MASK_ROOM * i;
+    for (to = q->met + k; n > 0; --n) {
+        int j = 31 - GC_LEADING_ZEROS(bits);
+        bits ^= (gc_uint)1 << j;
+        *to++ = at + j;
+    }
+    return bits;
+}
+
 /* Of what was noted by bits alone only what meets, in the second half of the room. */
 GC_FN void gc_sift_met(const gc_search *q, const gc_list *of, const gc_list *with, int n)
 {
     int k;
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = q->met[k], j = q->met[GC_MET_ROOM + k], to;
+        int i = q->met[k] / GC_MASK_ROOM, j = q->met[k] % GC_MASK_ROOM, to;
         if (!gc_range_meets(gc_range_of(&q->view, of, i), gc_entry_place(with, j), gc_entry_time(with, j))) continue;
         to = 2 * GC_MET_ROOM + GC_GROUP_ADD(q->n_met + 1, 1);
         q->met[to] = i;
@@ -151,12 +170,17 @@ GC_FN void gc_sift_met(const gc_search *q, const gc_list *of, const gc_list *wit
 GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int n, int sifted)
 {
     GC_GLOBAL const int *met = q->met + (sifted ? 2 * GC_MET_ROOM : 0);
+    /* in the order A, B whichever body has the vertex */
+    const gc_list *la = kind == GC_FV ? with : of, *lb = kind == GC_FV ? of : with;
     int k;
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = met[k], j = met[GC_MET_ROOM + k];
-        /* in the order A, B whichever body has the vertex */
-        if (kind == GC_FV) gc_emit(q, kind, with, j, of, i);
-        else gc_emit(q, kind, of, i, with, j);
+        int i = met[k], j = met[GC_MET_ROOM + k], a = kind == GC_FV ? j : i, b = kind == GC_FV ? i : j;
+        if (q->view.pixel > GC_F(0.0)) {
+            gc_emit(q, kind, la, a, lb, b);
+        } else {
+            gc_four ta = gc_entry_time(la, a), tb = gc_entry_time(lb, b);
+            gc_emit_meeting(q, kind, la->id[a], lb->id[b], ta.a, ta.b, tb.a, tb.b);
+        }
     }
 }
 
@@ -237,7 +261,7 @@ GC_LARGE void gc_search_masked(
             for (w = 0; w < GC_WORDS; ++w)
                 bits[w] = i < n_of ? m[r0 + w] & m[r1 + w] & m[h0 + w] & m[h1 + w] & m[l0 + w] & m[l1 + w] : 0;
             do {
-                for (w = 0; w < GC_WORDS; ++w) bits[w] = gc_note_met(q, i, 32 * (at + w), bits[w]);
+                for (w = 0; w < GC_WORDS; ++w) bits[w] = gc_note_bits(q, i, 32 * (at + w), bits[w]);
                 n = gc_settle_met(q, kind, of, with, first >= n_of && at + GC_WORDS >= words, 1);
             } while (n > GC_MET_ROOM);
             at += GC_WORDS;
@@ -254,7 +278,7 @@ GC_FN void gc_search_lists(
     GC_GLOBAL const gc_raster *hull)
 {
     int n = *with->count;
-    if (q->has_hulls && n <= GC_MASK_ROOM && (gc_long)*of->count * n >= GC_MASKED_TESTS)
+    if (q->has_hulls && n <= GC_MASK_ROOM && *of->count <= GC_MASKED_ROWS && (gc_long)*of->count * n >= GC_MASKED_TESTS)
         gc_search_masked(q, kind, of, with, hull);
     else gc_search_met(q, kind, of, with);
 }
