@@ -65,7 +65,7 @@ typedef struct {
     gc_rows rows;
     gc_records ra, rb, sa, sb, da, db; /* in rows: A's and B's edges, spans of their faces, dots of their vertices */
     GC_GLOBAL int *row_counts;         /* (4,) records of the edges, spans of the faces */
-    GC_GLOBAL int *met, *n_met;        /* (4, GC_MET_ROOM) entries whose boxes meet, of a group of many; (2,): gc_met.h */
+    GC_GLOBAL int *met, *n_met;        /* entries whose boxes meet, of a group of many; (3,): gc_met.h */
     GC_GLOBAL gc_uint *masks;          /* of a list's boxes, see gc_met.h */
     GC_GLOBAL gc_raster *bounds;       /* hulls of what many work-items look at: gc_reach.h */
     int has_hulls;                     /* the lists have been selected by hulls */

@@ -37,6 +37,7 @@ GC_FN void gc_zero_counts(const gc_search *q)
     if (!GC_SERIAL) {
         q->n_met[0] = 0;
         q->n_met[1] = 0;
+        q->n_met[2] = 0;
     }
     *q->all_va.count = 0;
     *q->all_ea.count = 0;
