@@ -226,7 +226,15 @@ GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0,
 }
 
 /* entries i of A's list and j of B's, of times from a0 to a1 and from b0 to b1, whose boxes meet: bracket in time, properness */
-GC_FN void gc_emit_meeting(const gc_search *q, int kind, int fa, int fb, gc_raster a0, gc_raster a1, gc_raster b0, gc_raster b1)
+GC_FN void gc_emit_meeting(
+    const gc_search *q,
+    int kind,
+    int fa,
+    int fb,
+    gc_raster a0,
+    gc_raster a1,
+    gc_raster b0,
+    gc_raster b1)
 {
     const gc_view *w = &q->view;
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;

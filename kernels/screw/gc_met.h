@@ -226,7 +226,7 @@ GC_FN int gc_settle_met(const gc_search *q, int kind, const gc_list *of, const g
 
 /* Look into the words that were kept: their bits are noted, those that meet are found, and then looked at. All work-items of the group
  * take part. */
-GC_LARGE void gc_settle_words(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
+GC_FN void gc_settle_words(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
 {
     GC_GLOBAL int *kept = q->met + 4 * GC_MET_ROOM;
     int words, n, k;

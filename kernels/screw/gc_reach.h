@@ -163,14 +163,7 @@ GC_LARGE void gc_reach_narrow(
 }
 
 /* A feature with this box into its list, and copies of A's, if they meet the other body's hull. */
-GC_FN void gc_reach_add(
-    const gc_view *w,
-    gc_box box,
-    int feature,
-    int side,
-    gc_turns t,
-    gc_bounds hull,
-    const gc_list *to)
+GC_FN void gc_reach_add(const gc_view *w, gc_box box, int feature, int side, gc_turns t, gc_bounds hull, const gc_list *to)
 {
     int k;
     for (k = t.first; k <= t.last; ++k) {
@@ -180,7 +173,8 @@ GC_FN void gc_reach_add(
         i = GC_GROUP_ADD(to->count, 1);
         to->id[i] = feature;
         gc_four_put(&GC_OF_ENTRY(to, r0, i), to->room, box.place.a, box.place.b, box.place.c + dh, box.place.d + dh);
-        gc_four_put(&GC_OF_ENTRY(to, l0, i), to->room, box.time.a + dl, box.time.b + dl, box.time.c + turn, box.time.d + turn);
+        gc_four_put(
+            &GC_OF_ENTRY(to, l0, i), to->room, box.time.a + dl, box.time.b + dl, box.time.c + turn, box.time.d + turn);
         if (side) break;
     }
 }
@@ -289,7 +283,8 @@ GC_LARGE void gc_reach(const gc_search *q)
     GC_BARRIER();
     GC_ROLLED
     for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
-        gc_reach_boxes(w, &q->a + side, &q->mesh_a + side, q->topology, &q->all_fa + 3 * side, parts + GC_BOUNDS_SIZE * side);
+        gc_reach_boxes(
+            w, &q->a + side, &q->mesh_a + side, q->topology, &q->all_fa + 3 * side, parts + GC_BOUNDS_SIZE * side);
     GC_BARRIER();
     gc_bounds_join(parts, gc_side_items(0), gc_side_items(1), hulls);
     GC_BARRIER();

@@ -149,7 +149,8 @@ GC_FN void gc_small_faces(
         gc_box_put(l, f, box);
         gc_bounds_add(w, box, &hull);
     }
-    if (GC_SIDE_ID < GC_SMALL_FACES) gc_bounds_put(part_out + 2 * GC_BOUNDS_SIZE * GC_SIDE_ID, hull); /* others had no face */
+    if (GC_SIDE_ID < GC_SMALL_FACES)
+        gc_bounds_put(part_out + 2 * GC_BOUNDS_SIZE * GC_SIDE_ID, hull); /* others had no face */
 }
 
 /* boxes of all vertices */

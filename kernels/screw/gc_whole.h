@@ -10,13 +10,8 @@
 #define GC_WHOLE_H
 
 /* box of an edge and the least rho on it: see s02_edges_box */
-GC_FN gc_box gc_box_edge(
-    const gc_view *w,
-    const gc_body *b,
-    const gc_mesh *m,
-    GC_GLOBAL const int *topology,
-    int e,
-    gc_raster *least_out)
+GC_FN gc_box
+gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int e, gc_raster *least_out)
 {
     int v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
     gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
@@ -131,8 +126,9 @@ GC_FN int gc_side_items(int side) { return GC_SERIAL ? 1 : (GC_GROUP_SIZE - side
 /* Does a box, with eta and lambda shifted, meet the hull? */
 GC_FN int gc_bounds_meet(const gc_view *w, gc_box b, gc_raster dh, gc_raster dl, gc_bounds h)
 {
-    return (b.place.a <= -h.most.a) & (b.place.b >= h.least.a) & (b.place.c + dh <= -h.most.b) & (b.place.d + dh >= h.least.b)
-           & (b.time.a + dl - w->window <= -h.most.c) & (b.time.b + dl + w->window >= h.least.c);
+    return (b.place.a <= -h.most.a) & (b.place.b >= h.least.a) & (b.place.c + dh <= -h.most.b)
+           & (b.place.d + dh >= h.least.b) & (b.time.a + dl - w->window <= -h.most.c)
+           & (b.time.b + dl + w->window >= h.least.c);
 }
 
 /* ---- copies of A round the axis ----------------------------------------------------------------------------------- */

@@ -88,7 +88,8 @@ GC_KERNEL void screen_small(
                     const gc_mesh *mesh = &q.mesh_a + side;
                     const gc_list *lists = &q.all_va + 3 * side;
                     gc_small_faces(
-                        &q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + GC_BOUNDS_SIZE * side);
+                        &q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side,
+                        t.parts + GC_BOUNDS_SIZE * side);
                     gc_small_vertices(&q.view, body, mesh, lists);
                 }
                 GC_BARRIER();
