@@ -204,6 +204,8 @@ GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc
             gc_emit(q, kind, la, a, lb, b);
         } else {
             gc_four ta = gc_entry_time(la, a), tb = gc_entry_time(lb, b);
+            /* what has no azimuth meets every copy of A, and copy 0 is one */
+            if (q->view.wraps && la->copy[a] != 0 && tb.d - tb.c > GC_F(2.0) * q->view.period) continue;
             gc_emit_meeting(q, kind, la->id[a], lb->id[b], ta.a, ta.b, tb.a, tb.b);
         }
     }

@@ -1,4 +1,4 @@
-/* gc_reach.h: which features of two bodies can reach each other, among many work-items without rows (s02).
+/* gc_reach.h: which features of two whole meshes can reach each other, among many work-items without rows (s02).
  * needs: screw/gc_whole.h screw/gc_emit.h
  *
  * in:  vertices of both bodies in the screw frame
@@ -13,6 +13,12 @@
 
 /* how often faces that do not meet the other body's hull are left out before edges and vertices are looked at */
 #define GC_REACH_ROUNDS 2
+
+/* Is a pair looked at this way? Not joined patches, where a vertex or an edge on a border is one of several patches and belongs to one. */
+GC_FN int gc_reach_suits(const gc_search *q)
+{
+    return !GC_SERIAL && !(q->view.pixel > GC_F(0.0)) && q->mesh_a.near_faces < 0;
+}
 
 /* words of bits for the vertices and the edges of a body: which were taken */
 GC_FN int gc_reach_words(int n) { return (n + 31) >> 5; }
@@ -52,7 +58,6 @@ GC_LARGE void gc_reach_facing(const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
         int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], some = m->two_sided;
         gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
-        if (m->near_faces >= 0 && !topology[m->near_faces + f]) continue;
         for (; j < end; ++j) {
             gc_four x = gc_vertex_of(b, topology[m->face_vertices + j]);
             some |= facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
@@ -172,6 +177,7 @@ GC_FN void gc_reach_add(const gc_view *w, gc_box box, int feature, int side, gc_
         if (!gc_reach_meets(w, box, k, side ? GC_F(-1.0) : GC_F(1.0), hull)) continue;
         i = GC_GROUP_ADD(to->count, 1);
         to->id[i] = feature;
+        if (w->wraps) to->copy[i] = side ? 0 : k;
         gc_four_put(&GC_OF_ENTRY(to, r0, i), to->room, box.place.a, box.place.b, box.place.c + dh, box.place.d + dh);
         gc_four_put(
             &GC_OF_ENTRY(to, l0, i), to->room, box.time.a + dl, box.time.b + dl, box.time.c + turn, box.time.d + turn);

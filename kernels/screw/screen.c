@@ -132,7 +132,7 @@ GC_LARGE void gc_search_features(
     int fields = rows ? GC_LIST_u0 : GC_LIST_p0, of_edges = rows ? GC_LIST_STRIDE : GC_LIST_p0;
     gc_zero_counts(q);
     gc_search_bodies(q, GC_S02_PLACE, vertices_in, normals_in);
-    if (!GC_SERIAL && !rows && !(w->pixel > GC_F(0.0))) {
+    if (!rows && gc_reach_suits(q)) {
         gc_search_bodies(q, GC_S02_TURN, vertices_in, normals_in);
         gc_reach_clear(q);
         if (GC_FILLS) q->has_hulls = 1;
@@ -357,8 +357,8 @@ GC_KERNEL void screen(
                     if (rows) {
                         gc_search_rows(&q, &s, (gc_raster)(row_height_in[pair] * k.shrink));
                     } else {
-                        /* many work-items have one hull for all lists */
-                        int own = GC_SERIAL || q.view.pixel > GC_F(0.0) ? GC_HULL_STRIDE : 0;
+                        /* one hull for all lists, or one for each */
+                        int own = gc_reach_suits(&q) ? 0 : GC_HULL_STRIDE;
                         s05_pairs(&q, GC_VF, &q.va, &q.fb, q.hulls + 5 * own);
                         s05_pairs(&q, GC_FV, &q.vb, &q.fa, q.hulls + 2 * own);
                         s06_pairs(&q, &q.ea, &q.eb, q.hulls + 4 * own);
