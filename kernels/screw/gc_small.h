@@ -197,6 +197,7 @@ GC_FN void gc_small_turned(const gc_search *q, const gc_small *t, gc_bounds hull
             gc_box box;
             if (!(t->counts[gc_small_word(part) + (i >> 5)] >> (i & 31) & 1)) continue;
             box = gc_box_of(l, i);
+            if (box.time.d - box.time.c > GC_F(2.0) * w->period) continue; /* no azimuth, no copies */
             gc_whole_copies(w, box.time.c, box.time.d, hull, &first, &last);
             for (k = first; k <= last; ++k) {
                 gc_raster turn = (gc_raster)k * w->period;

@@ -145,9 +145,6 @@ GC_FN gc_raster gc_whole_reach(const gc_view *w)
 GC_FN void gc_whole_copies(const gc_view *w, gc_raster p0, gc_raster p1, gc_bounds h, int *first, int *last)
 {
     gc_raster reach = gc_whole_reach(w);
-    *first = 0;
-    *last = 0;
-    if (p1 - p0 > GC_F(2.0) * w->period) return;
     /* clamped before they are ints, which may not hold them */
     *first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((p1 - h.least.d + reach) / w->period), GC_F(0.0)), GC_F(-2.0));
     *last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((reach - h.most.d - p0) / w->period), GC_F(2.0)), GC_F(0.0));
