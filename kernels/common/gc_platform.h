@@ -71,11 +71,17 @@ typedef long long gc_long;
 #define GC_GROUP_SIZE 1
 #define GC_BARRIER() ((void)0)
 #define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
-#define GC_GROUP_OR(p, v) (*(p) |= (v))
+#define GC_GROUP_OR(p, v) gc_group_or_((p), (v))
 GC_FN int gc_group_add_(__global int *p, int v)
 {
     int old = *p;
     *p = old + v;
+    return old;
+}
+GC_FN int gc_group_or_(__global int *p, int v)
+{
+    int old = *p;
+    *p = old | v;
     return old;
 }
 #else
@@ -146,8 +152,14 @@ GC_FN int gc_group_add_(int *p, int v)
     *p = old + v;
     return old;
 }
+GC_FN int gc_group_or_(int *p, int v)
+{
+    int old = *p;
+    *p = old | v;
+    return old;
+}
 #define GC_GROUP_ADD(p, v) gc_group_add_((p), (v))
-#define GC_GROUP_OR(p, v) (*(p) |= (v))
+#define GC_GROUP_OR(p, v) gc_group_or_((p), (v))
 #define GC_BIT_COUNT(x) __builtin_popcount(x)
 #define GC_LEADING_ZEROS(x) __builtin_clz(x)
 #define GC_ALIGNED

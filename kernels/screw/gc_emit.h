@@ -21,7 +21,11 @@ GC_FN gc_range gc_range_of(const gc_view *w, const gc_list *l, int i)
 {
     gc_range r;
     gc_four place = gc_entry_place(l, i), time = gc_entry_time(l, i);
-    gc_raster rim = gc_pixel_rim(w, place.a), way = w->window + gc_pixel_way(w, place.a, place.b);
+    gc_raster rim = GC_F(0.0), way = w->window;
+    if (w->pixel > GC_F(0.0)) {
+        rim = gc_pixel_rim(w, place.a);
+        way = w->window + gc_pixel_way(w, place.a, place.b);
+    }
     r.r0 = place.a - w->pixel;
     r.r1 = place.b + w->pixel;
     r.h0 = place.c - rim;
@@ -61,8 +65,9 @@ typedef struct {
     gc_rows rows;
     gc_records ra, rb, sa, sb, da, db; /* in rows: A's and B's edges, spans of their faces, dots of their vertices */
     GC_GLOBAL int *row_counts;         /* (4,) records of the edges, spans of the faces */
-    GC_GLOBAL int *met, *n_met;        /* (4, GC_MET_ROOM) entries whose boxes meet, of a group of many; (2,): gc_met.h */
+    GC_GLOBAL int *met, *n_met;        /* entries whose boxes meet, of a group of many; (3,): gc_met.h */
     GC_GLOBAL gc_uint *masks;          /* of a list's boxes, see gc_met.h */
+    GC_GLOBAL gc_raster *bounds;       /* hulls of what many work-items look at: gc_reach.h */
     int has_hulls;                     /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
@@ -220,25 +225,19 @@ GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0,
     q->brackets[GC_BRACKET_STRIDE * i + GC_BRACKET_last] = s1;
 }
 
-/* entries i of A's list and j of B's: whole boxes, bracket in time, properness */
-GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
+/* entries i of A's list and j of B's, of times from a0 to a1 and from b0 to b1, whose boxes meet: bracket in time, properness */
+GC_FN void gc_emit_meeting(
+    const gc_search *q,
+    int kind,
+    int fa,
+    int fb,
+    gc_raster a0,
+    gc_raster a1,
+    gc_raster b0,
+    gc_raster b1)
 {
     const gc_view *w = &q->view;
-    gc_four place = gc_entry_place(lb, j), time = gc_entry_time(la, i);
-    gc_raster a0 = time.a, a1 = time.b, b0, b1;
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
-    int fa = la->id[i], fb = lb->id[j];
-    gc_range a = gc_range_of(w, la, i);
-    time = gc_entry_time(lb, j);
-    b0 = time.a;
-    b1 = time.b;
-    if (a.r0 > place.b || a.r1 < place.a) return;
-    if (a.h0 > place.d || a.h1 < place.c) return;
-    if (a.l0 > b1 || a.l1 < b0) return;
-    if (w->pixel > GC_F(0.0)) {
-        a0 = a.l0 + w->window;
-        a1 = a.l1 - w->window;
-    }
     if (w->speed > GC_F(0.0)) {
         s0 = (a0 - b1) / w->speed;
         s1 = (a1 - b0) / w->speed;
@@ -257,6 +256,26 @@ GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, co
         if (!may) return;
     }
     gc_append(q, kind, fa, fb, s0, s1);
+}
+
+/* entries i of A's list and j of B's: whole boxes, and what follows if they meet */
+GC_LARGE void gc_emit(const gc_search *q, int kind, const gc_list *la, int i, const gc_list *lb, int j)
+{
+    const gc_view *w = &q->view;
+    gc_four place = gc_entry_place(lb, j), time = gc_entry_time(la, i);
+    gc_raster a0 = time.a, a1 = time.b, b0, b1;
+    gc_range a = gc_range_of(w, la, i);
+    time = gc_entry_time(lb, j);
+    b0 = time.a;
+    b1 = time.b;
+    if (a.r0 > place.b || a.r1 < place.a) return;
+    if (a.h0 > place.d || a.h1 < place.c) return;
+    if (a.l0 > b1 || a.l1 < b0) return;
+    if (w->pixel > GC_F(0.0)) {
+        a0 = a.l0 + w->window;
+        a1 = a.l1 - w->window;
+    }
+    gc_emit_meeting(q, kind, la->id[i], lb->id[j], a0, a1, b0, b1);
 }
 
 #endif

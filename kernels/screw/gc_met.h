@@ -15,13 +15,17 @@
 
 /* how many meetings a group notes before it looks at them */
 #define GC_MET_ROOM 1024
-/* boxes that a work-item tests before what met is noted: one by one, or by so many words of 32 bits */
+/* boxes that a work-item tests before what met is noted: one by one, or by so many words of 32 bits; and how many words with a bit a
+ * group keeps before it looks into them: what 256 work-items find at a time, and more */
 #define GC_TILE 32
 #define GC_WORDS 4
+#define GC_WORD_ROOM 2048
 #define GC_BINS 32
 /* boxes that there are bits for at most; and from how many tests on making them pays */
 #define GC_MASK_ROOM 1024
 #define GC_MASKED_TESTS 2048
+/* boxes that are looked for at most: a note of one and of one found is an int */
+#define GC_MASKED_ROWS (1 << 20)
 
 /* words of a row of bits, one for each of n boxes */
 GC_FN int gc_mask_words(int n) { return (n + 32 * GC_WORDS - 1) / (32 * GC_WORDS) * GC_WORDS; }
@@ -32,8 +36,8 @@ GC_FN void gc_take_met(gc_scratch *s, gc_search *q)
     int longest;
     if (GC_SERIAL) return;
     longest = GC_MAX(GC_MAX(q->fa.room, q->fb.room), q->eb.room);
-    q->met = gc_take_ints(s, 4 * GC_MET_ROOM);
-    q->n_met = gc_take_ints(s, 2);
+    q->met = gc_take_ints(s, 4 * GC_MET_ROOM + 2 * GC_WORD_ROOM);
+    q->n_met = gc_take_ints(s, 3);
     q->masks = (GC_GLOBAL gc_uint *)gc_take_ints(s, 6 * GC_BINS * gc_mask_words(GC_MIN(longest, GC_MASK_ROOM)));
 }
 
@@ -84,12 +88,29 @@ GC_FN int gc_mask_row(int table, int bin, int words)
     return (GC_BINS * table + (table & 1 ? GC_BINS - 1 - bin : bin)) * words;
 }
 
+/* four words of a row */
+typedef struct GC_ALIGNED {
+    gc_uint a, b, c, d;
+} gc_words;
+
+GC_FN gc_words gc_words_of(GC_GLOBAL const gc_uint *row) { return *(GC_GLOBAL const gc_words *)row; }
+GC_FN gc_words gc_words_common(gc_words x, gc_words y)
+{
+    x.a &= y.a;
+    x.b &= y.b;
+    x.c &= y.c;
+    x.d &= y.d;
+    return x;
+}
+
 /* Bits of all boxes of l. All work-items of the group take part. */
 GC_LARGE void gc_make_masks(const gc_search *q, const gc_list *l, GC_GLOBAL const gc_raster *hull)
 {
     int n = *l->count, words = gc_mask_words(n), i, t;
     gc_bins bins = gc_bins_of(hull);
-    for (i = GC_LOCAL_ID; i < 6 * GC_BINS * words; i += GC_GROUP_SIZE) q->masks[i] = 0;
+    gc_words none;
+    none.a = none.b = none.c = none.d = 0;
+    for (i = GC_LOCAL_ID; i < 6 * GC_BINS * words / GC_WORDS; i += GC_GROUP_SIZE) ((GC_GLOBAL gc_words *)q->masks)[i] = none;
     GC_BARRIER();
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         gc_four place = gc_entry_place(l, i), time = gc_entry_time(l, i);
@@ -133,12 +154,35 @@ GC_FN gc_uint gc_note_met(const gc_search *q, int i, int at, gc_uint bits)
     return bits;
 }
 
+/* The same with both in one number, where j is the lowest and of words. */
+GC_FN gc_uint gc_note_bits(const gc_search *q, int entry, gc_uint bits)
+{
+    int n = GC_BIT_COUNT(bits), k = GC_GROUP_ADD(q->n_met, n);
+    GC_GLOBAL int *to;
+    n = GC_MIN(n, GC_MET_ROOM - k);
+    for (to = q->met + k; n > 0; --n) {
+        int j = 31 - GC_LEADING_ZEROS(bits);
+        bits ^= (gc_uint)1 << j;
+        *to++ = entry + j;
+    }
+    return bits;
+}
+
+/* Keep a word that has bits: i GC_MASK_ROOM + the number of its first box. */
+GC_FN int gc_keep_word(GC_GLOBAL int *kept, int entry, gc_uint bits)
+{
+    if (!bits) return 0;
+    kept[0] = entry;
+    kept[1] = (int)bits;
+    return 2;
+}
+
 /* Of what was noted by bits alone only what meets, in the second half of the room. */
 GC_FN void gc_sift_met(const gc_search *q, const gc_list *of, const gc_list *with, int n)
 {
     int k;
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = q->met[k], j = q->met[GC_MET_ROOM + k], to;
+        int i = q->met[k] / GC_MASK_ROOM, j = q->met[k] % GC_MASK_ROOM, to;
         if (!gc_range_meets(gc_range_of(&q->view, of, i), gc_entry_place(with, j), gc_entry_time(with, j))) continue;
         to = 2 * GC_MET_ROOM + GC_GROUP_ADD(q->n_met + 1, 1);
         q->met[to] = i;
@@ -151,37 +195,62 @@ GC_FN void gc_sift_met(const gc_search *q, const gc_list *of, const gc_list *wit
 GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int n, int sifted)
 {
     GC_GLOBAL const int *met = q->met + (sifted ? 2 * GC_MET_ROOM : 0);
+    /* in the order A, B whichever body has the vertex */
+    const gc_list *la = kind == GC_FV ? with : of, *lb = kind == GC_FV ? of : with;
     int k;
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = met[k], j = met[GC_MET_ROOM + k];
-        /* in the order A, B whichever body has the vertex */
-        if (kind == GC_FV) gc_emit(q, kind, with, j, of, i);
-        else gc_emit(q, kind, of, i, with, j);
+        int i = met[k], j = met[GC_MET_ROOM + k], a = kind == GC_FV ? j : i, b = kind == GC_FV ? i : j;
+        if (q->view.pixel > GC_F(0.0)) {
+            gc_emit(q, kind, la, a, lb, b);
+        } else {
+            gc_four ta = gc_entry_time(la, a), tb = gc_entry_time(lb, b);
+            /* what has no azimuth meets every copy of A, and copy 0 is one */
+            if (q->view.wraps && la->copy[a] != 0 && tb.d - tb.c > GC_F(2.0) * q->view.period) continue;
+            gc_emit_meeting(q, kind, la->id[a], lb->id[b], ta.a, ta.b, tb.a, tb.b);
+        }
     }
 }
 
 /* Look at what was noted, if this was the last or there is much of it; returns how much was noted. All work-items of the group
  * take part. */
-GC_FN int gc_settle_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int last, int by_bits)
+GC_FN int gc_settle_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int last)
 {
-    int n, m;
+    int n;
     GC_BARRIER();
     n = *q->n_met;
     GC_BARRIER(); /* all have read it */
     if (!last && n <= GC_MET_ROOM / 2) return n;
-    m = GC_MIN(n, GC_MET_ROOM);
-    if (by_bits) {
-        gc_sift_met(q, of, with, m);
-        m = q->n_met[1];
-        GC_BARRIER();
-    }
-    gc_emit_met(q, kind, of, with, m, by_bits);
-    if (GC_LOCAL_ID == 0) {
-        q->n_met[0] = 0;
-        q->n_met[1] = 0;
-    }
+    gc_emit_met(q, kind, of, with, GC_MIN(n, GC_MET_ROOM), 0);
+    if (GC_LOCAL_ID == 0) *q->n_met = 0;
     GC_BARRIER();
     return n;
+}
+
+/* Look into the words that were kept: their bits are noted, those that meet are found, and then looked at. All work-items of the group
+ * take part. */
+GC_FN void gc_settle_words(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
+{
+    GC_GLOBAL int *kept = q->met + 4 * GC_MET_ROOM;
+    int words, n, k;
+    GC_BARRIER();
+    words = q->n_met[2];
+    do {
+        for (k = GC_LOCAL_ID; k < words; k += GC_GROUP_SIZE) {
+            gc_uint bits = (gc_uint)kept[2 * k + 1];
+            kept[2 * k + 1] = (int)gc_note_bits(q, kept[2 * k], bits);
+        }
+        GC_BARRIER();
+        n = q->n_met[0];
+        gc_sift_met(q, of, with, GC_MIN(n, GC_MET_ROOM));
+        gc_emit_met(q, kind, of, with, q->n_met[1], 1);
+        GC_BARRIER();
+        if (GC_LOCAL_ID == 0) {
+            q->n_met[0] = 0;
+            q->n_met[1] = 0;
+            q->n_met[2] = 0;
+        }
+        GC_BARRIER();
+    } while (n > GC_MET_ROOM); /* what found no room is still set */
 }
 
 /* All entries of `of`, a work-item for each, against all of `with`. */
@@ -199,7 +268,7 @@ GC_LARGE void gc_search_met(const gc_search *q, int kind, const gc_list *of, con
             gc_uint bits = i < n_of ? gc_tile_meets(with, at, GC_MIN(n_with - at, GC_TILE), range) : 0;
             do {
                 bits = gc_note_met(q, i, at, bits);
-                n = gc_settle_met(q, kind, of, with, first >= n_of && at + GC_TILE >= n_with, 0);
+                n = gc_settle_met(q, kind, of, with, first >= n_of && at + GC_TILE >= n_with);
             } while (n > GC_MET_ROOM);
             at += GC_TILE;
         } while (at < n_with);
@@ -214,7 +283,7 @@ GC_LARGE void gc_search_masked(
     const gc_list *with,
     GC_GLOBAL const gc_raster *hull)
 {
-    int n_of = *of->count, n_with = *with->count, words = gc_mask_words(n_with), first = 0, at, n, w;
+    int n_of = *of->count, n_with = *with->count, words = gc_mask_words(n_with), first = 0, kept = 0, at;
     int r0 = 0, r1 = 0, h0 = 0, h1 = 0, l0 = 0, l1 = 0;
     gc_bins bins = gc_bins_of(hull);
     gc_make_masks(q, with, hull);
@@ -232,15 +301,28 @@ GC_LARGE void gc_search_masked(
         first += GC_GROUP_SIZE;
         at = 0;
         do {
-            GC_GLOBAL const gc_uint *m = q->masks + at;
-            gc_uint bits[GC_WORDS];
-            for (w = 0; w < GC_WORDS; ++w)
-                bits[w] = i < n_of ? m[r0 + w] & m[r1 + w] & m[h0 + w] & m[h1 + w] & m[l0 + w] & m[l1 + w] : 0;
-            do {
-                for (w = 0; w < GC_WORDS; ++w) bits[w] = gc_note_met(q, i, 32 * (at + w), bits[w]);
-                n = gc_settle_met(q, kind, of, with, first >= n_of && at + GC_WORDS >= words, 1);
-            } while (n > GC_MET_ROOM);
+            if (i < n_of) {
+                GC_GLOBAL const gc_uint *m = q->masks + at;
+                gc_words bits = gc_words_common(
+                    gc_words_common(
+                        gc_words_common(gc_words_of(m + r0), gc_words_of(m + r1)),
+                        gc_words_common(gc_words_of(m + h0), gc_words_of(m + h1))),
+                    gc_words_common(gc_words_of(m + l0), gc_words_of(m + l1)));
+                int n = (bits.a != 0) + (bits.b != 0) + (bits.c != 0) + (bits.d != 0), entry = GC_MASK_ROOM * i + 32 * at;
+                if (n) {
+                    GC_GLOBAL int *to = q->met + 4 * GC_MET_ROOM + 2 * GC_GROUP_ADD(q->n_met + 2, n);
+                    to += gc_keep_word(to, entry, bits.a);
+                    to += gc_keep_word(to, entry + 32, bits.b);
+                    to += gc_keep_word(to, entry + 64, bits.c);
+                    gc_keep_word(to, entry + 96, bits.d);
+                }
+            }
             at += GC_WORDS;
+            kept += GC_WORDS * GC_GROUP_SIZE; /* at most */
+            if (kept + GC_WORDS * GC_GROUP_SIZE > GC_WORD_ROOM || (at >= words && first >= n_of)) {
+                gc_settle_words(q, kind, of, with);
+                kept = 0;
+            }
         } while (at < words);
     } while (first < n_of);
 }
@@ -254,7 +336,7 @@ GC_FN void gc_search_lists(
     GC_GLOBAL const gc_raster *hull)
 {
     int n = *with->count;
-    if (q->has_hulls && n <= GC_MASK_ROOM && (gc_long)*of->count * n >= GC_MASKED_TESTS)
+    if (q->has_hulls && n <= GC_MASK_ROOM && *of->count <= GC_MASKED_ROWS && (gc_long)*of->count * n >= GC_MASKED_TESTS)
         gc_search_masked(q, kind, of, with, hull);
     else gc_search_met(q, kind, of, with);
 }

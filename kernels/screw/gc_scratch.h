@@ -40,6 +40,7 @@ typedef struct {
     GC_GLOBAL gc_raster *turned;       /* of each face: a record */
     GC_GLOBAL gc_raster *least;        /* (ne,) least rho on each edge */
     GC_GLOBAL int *faces;              /* (nf,) faces the right way: 0 nowhere, 1 in part, 2 everywhere */
+    GC_GLOBAL int *taken;              /* bits of vertices and edges, of many work-items: gc_reach.h */
     int placed_room, turned_room;
     gc_raster way;    /* -1 backward faces matter (A), +1 forward ones (B) */
     gc_raster rot[9]; /* mesh -> screw frame, row major: of directions; of points, scaled; and the shift of these */
@@ -74,11 +75,28 @@ typedef struct {
 GC_INLINE gc_four gc_entry_place(const gc_list *l, int i) { return gc_four_at(&GC_OF_ENTRY(l, r0, i), l->room); }
 GC_INLINE gc_four gc_entry_time(const gc_list *l, int i) { return gc_four_at(&GC_OF_ENTRY(l, l0, i), l->room); }
 
-/* ranges of a (rho, psi, y) box into entry i */
-GC_FN void gc_box_corners(
+/* a box as a feature has it: r0 r1 h0 h1, and l0 l1 p0 p1 */
+typedef struct {
+    gc_four place, time;
+} gc_box;
+
+GC_FN gc_box gc_box_of(const gc_list *l, int i)
+{
+    gc_box b;
+    b.place = gc_entry_place(l, i);
+    b.time = gc_entry_time(l, i);
+    return b;
+}
+
+GC_FN void gc_box_put(const gc_list *l, int i, gc_box b)
+{
+    gc_four_put(&GC_OF_ENTRY(l, r0, i), l->room, b.place.a, b.place.b, b.place.c, b.place.d);
+    gc_four_put(&GC_OF_ENTRY(l, l0, i), l->room, b.time.a, b.time.b, b.time.c, b.time.d);
+}
+
+/* ranges that a (rho, psi, y) box has */
+GC_FN gc_box gc_box_corners(
     const gc_view *w,
-    const gc_list *l,
-    int i,
     gc_raster r0,
     gc_raster r1,
     gc_raster p0,
@@ -88,10 +106,48 @@ GC_FN void gc_box_corners(
     gc_raster pad)
 {
     gc_raster gp0 = w->gn * p0, gp1 = w->gn * p1, gy0 = w->gn * y0, gy1 = w->gn * y1;
-    gc_four_put(
-        &GC_OF_ENTRY(l, r0, i), l->room, r0, r1, w->wn * y0 - GC_MAX(gp0, gp1) - pad, w->wn * y1 - GC_MIN(gp0, gp1) + pad);
-    gc_four_put(
-        &GC_OF_ENTRY(l, l0, i), l->room, GC_MIN(gy0, gy1) + w->wn * p0 - pad, GC_MAX(gy0, gy1) + w->wn * p1 + pad, p0, p1);
+    gc_box b;
+    b.place.a = r0;
+    b.place.b = r1;
+    b.place.c = w->wn * y0 - GC_MAX(gp0, gp1) - pad;
+    b.place.d = w->wn * y1 - GC_MIN(gp0, gp1) + pad;
+    b.time.a = GC_MIN(gy0, gy1) + w->wn * p0 - pad;
+    b.time.b = GC_MAX(gy0, gy1) + w->wn * p1 + pad;
+    b.time.c = p0;
+    b.time.d = p1;
+    return b;
+}
+
+/* box of a vertex: see s02_vertices */
+GC_FN gc_box gc_box_vertex(const gc_view *w, const gc_body *b, int v)
+{
+    gc_four x = gc_vertex_of(b, v);
+    gc_raster kr = gc_kappa_r(w->kappa, x.a, x.c), p0 = x.d, p1 = x.d;
+    if (kr < w->axis) {
+        p0 = GC_F(-2.0) * w->period;
+        p1 = GC_F(2.0) * w->period;
+    }
+    return gc_box_corners(w, b->rho[v] - w->pad, b->rho[v] + w->pad, p0, p1, x.b, x.b, gc_pad_near(w, kr));
+}
+
+/* Box of a face, from the ranges of its corners and sides. `pierced`: a loop that does not close in psi goes round the axis: the
+ * axis pierces the face. */
+GC_FN gc_box gc_box_face(
+    const gc_view *w,
+    int pierced,
+    gc_raster r0,
+    gc_raster r1,
+    gc_raster p0,
+    gc_raster p1,
+    gc_raster y0,
+    gc_raster y1)
+{
+    if (pierced) r0 = -w->inv_kappa;
+    if (GC_F(1.0) + w->kappa * r0 < w->axis) {
+        p0 = GC_F(-2.0) * w->period;
+        p1 = GC_F(2.0) * w->period;
+    }
+    return gc_box_corners(w, r0 - w->pad, r1 + w->pad, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
 }
 
 /* Records of a list in rows (s03): dense per branch, so that row k of branch c is record start[c] + k - row_lo[c]. Arrays of the

@@ -1,9 +1,8 @@
 /* gc_small.h: the screen of two small meshes among many work-items: what faces the right way as bits, all against all (s02 to s06).
- * needs: screw/gc_met.h
+ * needs: screw/gc_met.h screw/gc_whole.h
  *
  * A mesh of up to GC_SMALL_VERTICES, GC_SMALL_EDGES and GC_SMALL_FACES has a bit for each feature and a fixed place for its box, so that
- * nothing is counted, copied or laid out. Boxes are those of whole features: an edge is not cut down to the part of it that faces
- * the right way, so its ends are those of its vertices. What that lets through more, s07 leaves out.
+ * nothing is counted, copied or laid out. Boxes are those of whole features (gc_whole.h).
  */
 #ifndef GC_SMALL_H
 #define GC_SMALL_H
@@ -33,7 +32,7 @@
 #define GC_SMALL_BOXES GC_CELLS(GC_LIST_STRIDE, GC_SMALL_EDGES)
 #define GC_SMALL_TIMES (2 * GC_SMALL_BODY + 6 * GC_SMALL_BOXES)
 #define GC_SMALL_HULLS (GC_SMALL_TIMES + 4 * GC_SMALL_NOTES)
-#define GC_SMALL_REALS (GC_SMALL_HULLS + 16 + 16 * GC_SMALL_FACES)
+#define GC_SMALL_REALS (GC_SMALL_HULLS + 2 * GC_BOUNDS_SIZE * (1 + GC_SMALL_FACES))
 #define GC_SMALL_INTS (GC_SMALL_COUNTS + GC_SMALL_ROWS + 4 * GC_SMALL_NOTES)
 
 /* what is shared beside the search; see above */
@@ -44,8 +43,8 @@ typedef struct {
     GC_GLOBAL int *points;
     GC_GLOBAL int *found;       /* (2 GC_SMALL_NOTES,) the same of candidates */
     GC_GLOBAL gc_raster *times; /* (2 GC_SMALL_NOTES, 2) their brackets */
-    GC_GLOBAL gc_raster *hulls; /* (2, 8) of what faces the right way: r0 h0 l0 p0, and -r1 -h1 -l1 -p1 */
-    GC_GLOBAL gc_raster *parts; /* (GC_SMALL_FACES, 2, 8) the same of what each work-item of a side looked at */
+    GC_GLOBAL gc_raster *hulls; /* (2, GC_BOUNDS_SIZE) of what faces the right way */
+    GC_GLOBAL gc_raster *parts; /* (GC_SMALL_FACES, 2, GC_BOUNDS_SIZE) the same of what each work-item of a side looked at */
 } gc_small;
 
 /* where all lies in a group's scratch; by those who fill it, once */
@@ -78,13 +77,13 @@ GC_FN void gc_small_layout(GC_GLOBAL gc_raster *reals, GC_GLOBAL int *ints, gc_s
         t->found = t->points + GC_SMALL_NOTES;
         t->times = reals + GC_SMALL_TIMES;
         t->hulls = reals + GC_SMALL_HULLS;
-        t->parts = t->hulls + 16;
+        t->parts = t->hulls + 2 * GC_BOUNDS_SIZE;
     }
 }
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------ */
 
-/* least rho and boxes of all edges, whole: see s02_edges_box */
+/* least rho and boxes of all edges */
 GC_FN void gc_small_edges(
     const gc_view *w,
     const gc_body *b,
@@ -94,43 +93,11 @@ GC_FN void gc_small_edges(
 {
     int e;
     GC_ROLLED
-    for (e = GC_SIDE_ID; e < m->ne; e += GC_SIDE_SIZE) {
-        int v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
-        gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
-        gc_raster kappa = w->kappa, period = w->period, wn = w->wn, gn = w->gn;
-        gc_raster least = gc_least_rho(kappa, x0.a, x0.c, x1.a, x1.c), most = GC_MAX(b->rho[v0], b->rho[v1]),
-                  turn = gc_short_way(x1.d - x0.d, period);
-        gc_raster k0 = GC_F(1.0) + kappa * least, k1 = GC_F(1.0) + kappa * most, pa = x0.d, pb = x0.d + turn;
-        gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));
-        gc_raster kk = GC_MAX(k0, GC_F(1e-6)), stray = GC_F(0.25) * area * (GC_F(1.0) / (kk * kk) - GC_F(1.0) / (k1 * k1));
-        gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1,
-                  c;
-        gc_raster gp0, gp1, gy0, gy1, ha = wn * x0.b - gn * pa, hb = wn * x1.b - gn * pb;
-        gc_raster la = wn * pa + gn * x0.b, lb = wn * pb + gn * x1.b;
-        stray = GC_MIN(stray, GC_ABS_R(turn));
-        if (k0 < w->axis) {
-            p0 = GC_F(-2.0) * period;
-            p1 = GC_F(2.0) * period;
-            stray = GC_F(4.0) * period;
-        }
-        gp0 = gn * p0;
-        gp1 = gn * p1;
-        gy0 = gn * y0;
-        gy1 = gn * y1;
-        h0 = GC_MAX(wn * y0 - GC_MAX(gp0, gp1), GC_MIN(ha, hb) - GC_ABS_R(gn) * stray);
-        h1 = GC_MIN(wn * y1 - GC_MIN(gp0, gp1), GC_MAX(ha, hb) + GC_ABS_R(gn) * stray);
-        l0 = GC_MAX(wn * p0 + GC_MIN(gy0, gy1), GC_MIN(la, lb) - wn * stray);
-        l1 = GC_MIN(wn * p1 + GC_MAX(gy0, gy1), GC_MAX(la, lb) + wn * stray);
-        c = gc_pad_near(w, k0);
-        b->least[e] = least;
-        gc_four_put(&GC_OF_ENTRY(l, r0, e), l->room, least - w->pad, most + w->pad, h0 - c, h1 + c);
-        gc_four_put(&GC_OF_ENTRY(l, l0, e), l->room, l0 - c, l1 + c, p0, p1);
-    }
+    for (e = GC_SIDE_ID; e < m->ne; e += GC_SIDE_SIZE) gc_box_put(l, e, gc_box_edge(w, b, m, topology, e, b->least + e));
 }
 
 /* Boxes of all faces: see s02_faces. A face that faces the right way at a corner has this face, the corner and both edges there take part:
- * bits of them in kept_out. The hull of their boxes goes to part_out; it holds the boxes of those edges and corners too, wherever
- * their psi is counted from. */
+ * bits of them in kept_out. The hull of their boxes goes to part_out. */
 GC_FN void gc_small_faces(
     const gc_view *w,
     const gc_body *b,
@@ -138,9 +105,9 @@ GC_FN void gc_small_faces(
     GC_GLOBAL const int *topology,
     const gc_list *l,
     GC_GLOBAL int *kept_out,
-    GC_GLOBAL gc_raster *part_out) /* (GC_SMALL_FACES, 2, 8), see gc_small */
+    GC_GLOBAL gc_raster *part_out) /* (GC_SMALL_FACES, 2, GC_BOUNDS_SIZE), see gc_small */
 {
-    gc_raster far = GC_CULL_FAR, hr0 = far, hr1 = far, hh0 = far, hh1 = far, hl0 = far, hl1 = far, hp0 = far, hp1 = far;
+    gc_bounds hull = gc_bounds_none();
     int f;
     GC_ROLLED
     for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
@@ -151,6 +118,7 @@ GC_FN void gc_small_faces(
         gc_raster r0 = GC_CULL_FAR, r1 = -GC_CULL_FAR, y0 = GC_CULL_FAR, y1 = -GC_CULL_FAR;
         gc_raster first = x.d, last = x.d, p = x.d, p0 = x.d, p1 = x.d;
         gc_uint vertices = 0, low = 0, high = 0;
+        gc_box box;
         for (; j < end; ++j) {
             int v = topology[m->face_vertices + j], e = topology[m->face_edges + from], right;
             gc_uint bit = (gc_uint)1 << (e & 31);
@@ -177,60 +145,20 @@ GC_FN void gc_small_faces(
         if (low) GC_GROUP_OR(kept_out + 1, (int)low);
         if (high) GC_GROUP_OR(kept_out + 2, (int)high);
         GC_GROUP_OR(kept_out + 3, (int)((gc_uint)1 << f));
-        /* a loop that does not close in psi goes round the axis: the axis pierces the face */
-        if (GC_ABS_R(p - first) > GC_F(0.5) * w->period) r0 = -w->inv_kappa;
-        if (GC_F(1.0) + w->kappa * r0 < w->axis) {
-            p0 = GC_F(-2.0) * w->period;
-            p1 = GC_F(2.0) * w->period;
-        }
-        gc_box_corners(w, l, f, r0 - w->pad, r1 + w->pad, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
-        {
-            gc_four place = gc_entry_place(l, f), time = gc_entry_time(l, f);
-            if (time.c < GC_F(-0.5) * w->period || time.d > GC_F(0.5) * w->period) {
-                /* it goes over the cut in psi, or round the axis: its edges and corners may be a turn away */
-                place.c -= GC_ABS_R(w->gn) * w->period;
-                place.d += GC_ABS_R(w->gn) * w->period;
-                time.a -= w->wn * w->period;
-                time.b += w->wn * w->period;
-                time.c = GC_MIN(time.c, -w->period);
-                time.d = GC_MAX(time.d, w->period);
-            }
-            hr0 = GC_MIN(place.a, hr0);
-            hr1 = GC_MIN(-place.b, hr1);
-            hh0 = GC_MIN(place.c, hh0);
-            hh1 = GC_MIN(-place.d, hh1);
-            hl0 = GC_MIN(time.a, hl0);
-            hl1 = GC_MIN(-time.b, hl1);
-            hp0 = GC_MIN(time.c, hp0);
-            hp1 = GC_MIN(-time.d, hp1);
-        }
+        box = gc_box_face(w, GC_ABS_R(p - first) > GC_F(0.5) * w->period, r0, r1, p0, p1, y0, y1);
+        gc_box_put(l, f, box);
+        gc_bounds_add(w, box, &hull);
     }
-    if (GC_SIDE_ID >= GC_SMALL_FACES) return; /* it had no face */
-    part_out += 16 * GC_SIDE_ID;
-    part_out[0] = hr0;
-    part_out[1] = hh0;
-    part_out[2] = hl0;
-    part_out[3] = hp0;
-    part_out[4] = hr1;
-    part_out[5] = hh1;
-    part_out[6] = hl1;
-    part_out[7] = hp1;
+    if (GC_SIDE_ID < GC_SMALL_FACES)
+        gc_bounds_put(part_out + 2 * GC_BOUNDS_SIZE * GC_SIDE_ID, hull); /* others had no face */
 }
 
-/* boxes of all vertices: see s02_vertices */
+/* boxes of all vertices */
 GC_FN void gc_small_vertices(const gc_view *w, const gc_body *b, const gc_mesh *m, const gc_list *l)
 {
     int v;
     GC_ROLLED
-    for (v = GC_SIDE_ID; v < m->nv; v += GC_SIDE_SIZE) {
-        gc_four x = gc_vertex_of(b, v);
-        gc_raster kr = gc_kappa_r(w->kappa, x.a, x.c), p0 = x.d, p1 = x.d;
-        if (kr < w->axis) {
-            p0 = GC_F(-2.0) * w->period;
-            p1 = GC_F(2.0) * w->period;
-        }
-        gc_box_corners(w, l, v, b->rho[v] - w->pad, b->rho[v] + w->pad, p0, p1, x.b, x.b, gc_pad_near(w, kr));
-    }
+    for (v = GC_SIDE_ID; v < m->nv; v += GC_SIDE_SIZE) gc_box_put(l, v, gc_box_vertex(w, b, v));
 }
 
 /* ---- rows: features of A and their copies ----------------------------------------------------------------------- */
@@ -250,64 +178,13 @@ GC_FN const gc_list *gc_small_list_b(const gc_search *q, int kind)
     return kind == GC_EE ? &q->all_eb : (kind == GC_VF ? &q->all_fb : &q->all_vb);
 }
 
-/* Hulls of both bodies from the parts that their work-items left: r0 h0 l0 p0 and, with the sign changed, r1 h1 l1 p1, least of each. All
- * work-items of the group take part. */
-GC_FN void gc_small_hulls(const gc_search *q, const gc_small *t)
-{
-    int task, i;
-    GC_ROLLED
-    for (task = GC_LOCAL_ID; task < 16; task += GC_GROUP_SIZE) {
-        int side = task >> 3, faces = side ? q->mesh_b.nf : q->mesh_a.nf,
-            items = GC_SERIAL ? 1 : (GC_GROUP_SIZE - side + 1) >> 1;
-        int n = GC_MIN(faces, items);
-        GC_GLOBAL const gc_raster *from = t->parts + 8 * side + (task & 7);
-        gc_raster least = *from;
-        for (i = 1; i < n; ++i) least = GC_MIN(from[16 * i], least);
-        t->hulls[task] = least;
-    }
-}
-
-/* Does a box, with eta and lambda shifted, meet the hull of which least has r0 h0 l0, most -r1 -h1 -l1? `window`: of times */
-GC_FN int gc_small_near(
-    gc_four place,
-    gc_four time,
-    gc_raster dh,
-    gc_raster dl,
-    gc_four least,
-    gc_four most,
-    gc_raster window)
-{
-    return (place.a <= -most.a) & (place.b >= least.a) & (place.c + dh <= -most.b) & (place.d + dh >= least.b)
-           & (time.a + dl - window <= -most.c) & (time.b + dl + window >= least.c);
-}
-
-/* what psi and a turn are rounded by, and more, in turns */
-#define GC_SMALL_TURN GC_F(1e-3)
-/* how far from B's features in psi others of A may be */
-GC_FN gc_raster gc_small_reach(const gc_view *w)
-{
-    return w->wn * w->speed * GC_F(0.5) + w->window + GC_SMALL_TURN * w->period;
-}
-
-/* Which copies of a feature of A, beside copy 0, come into B's window (see s02_select): those whose psi does. */
-GC_FN void gc_small_copies(const gc_view *w, gc_four time, gc_four least, gc_four most, int *first, int *last)
-{
-    gc_raster reach = gc_small_reach(w);
-    *first = 0;
-    *last = 0;
-    if (time.d - time.c > GC_F(2.0) * w->period) return;
-    /* clamped before they are ints, which may not hold them */
-    *first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((time.d - least.d + reach) / w->period), GC_F(0.0)), GC_F(-2.0));
-    *last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((reach - most.d - time.c) / w->period), GC_F(2.0)), GC_F(0.0));
-}
-
 /* the lists of a side by part: edges first, then vertices and faces; where the words of bits of each begin, and what A's are tested for */
 GC_FN int gc_small_place(int part) { return part == 0 ? 1 : (part == 1 ? 0 : 2); }
 GC_FN int gc_small_word(int part) { return part == 0 ? 1 : (part == 1 ? 0 : 3); }
 GC_FN int gc_small_kind(int part) { return part == 0 ? GC_EE : (part == 1 ? GC_VF : GC_FV); }
 
 /* Rows of copies of A's features that come into B's window. */
-GC_FN void gc_small_turned(const gc_search *q, const gc_small *t, gc_four least, gc_four most)
+GC_FN void gc_small_turned(const gc_search *q, const gc_small *t, gc_bounds hull)
 {
     const gc_view *w = &q->view;
     int part, i, k;
@@ -317,14 +194,14 @@ GC_FN void gc_small_turned(const gc_search *q, const gc_small *t, gc_four least,
         GC_ROLLED
         for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
             int first, last;
-            gc_four place, time;
+            gc_box box;
             if (!(t->counts[gc_small_word(part) + (i >> 5)] >> (i & 31) & 1)) continue;
-            place = gc_entry_place(l, i);
-            time = gc_entry_time(l, i);
-            gc_small_copies(w, time, least, most, &first, &last);
+            box = gc_box_of(l, i);
+            if (box.time.d - box.time.c > GC_F(2.0) * w->period) continue; /* no azimuth, no copies */
+            gc_whole_copies(w, box.time.c, box.time.d, hull, &first, &last);
             for (k = first; k <= last; ++k) {
                 gc_raster turn = (gc_raster)k * w->period;
-                if (k != 0 && gc_small_near(place, time, -w->gn * turn, w->wn * turn, least, most, w->window))
+                if (k != 0 && gc_bounds_meet(w, box, -w->gn * turn, w->wn * turn, hull))
                     t->rows[GC_GROUP_ADD(t->counts + GC_SMALL_N_ROWS, 1)] = gc_small_row(gc_small_kind(part), k, i);
             }
         }
@@ -338,16 +215,16 @@ GC_FN void gc_small_rows(const gc_search *q, const gc_small *t)
     const gc_view *w = &q->view;
     int part, side, i, copies = 0;
     if (w->wraps) {
-        gc_four least = gc_four_at(t->hulls + 8, 1), most = gc_four_at(t->hulls + 12, 1);
-        gc_raster rest = w->period - gc_small_reach(w);
-        copies = -t->hulls[7] - least.d >= rest || -most.d - t->hulls[3] >= rest;
-        if (copies) gc_small_turned(q, t, least, most);
+        gc_bounds a = gc_bounds_at(t->hulls), b = gc_bounds_at(t->hulls + GC_BOUNDS_SIZE);
+        gc_raster rest = w->period - gc_whole_reach(w);
+        copies = -a.most.d - b.least.d >= rest || -b.most.d - a.least.d >= rest;
+        if (copies) gc_small_turned(q, t, b);
     }
     GC_ROLLED
     for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
         GC_GLOBAL int *rows = t->rows, *n_rows = t->counts + GC_SMALL_N_ROWS, *near = t->counts + GC_SMALL_NEAR;
         GC_GLOBAL const int *kept = t->counts + GC_SMALL_WORDS * side;
-        gc_four least = gc_four_at(t->hulls + (side ? 0 : 8), 1), most = gc_four_at(t->hulls + (side ? 4 : 12), 1);
+        gc_bounds hull = gc_bounds_at(t->hulls + (side ? 0 : GC_BOUNDS_SIZE));
         for (part = 0; part < 3; ++part) {
             int n = (&q->mesh_a + side)->nv, word = gc_small_word(part);
             const gc_list *l = &q->all_va + 3 * side + gc_small_place(part);
@@ -357,10 +234,7 @@ GC_FN void gc_small_rows(const gc_search *q, const gc_small *t)
             for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) {
                 int own = part == 0 ? word + (i >> 5) : word, bit = (int)((gc_uint)1 << (i & 31));
                 if (!(kept[own] & bit)) continue;
-                if (!(side & copies)
-                    && !gc_small_near(
-                        gc_entry_place(l, i), gc_entry_time(l, i), GC_F(0.0), GC_F(0.0), least, most, w->window))
-                    continue;
+                if (!(side & copies) && !gc_bounds_meet(w, gc_box_of(l, i), GC_F(0.0), GC_F(0.0), hull)) continue;
                 if (side) GC_GROUP_OR(near + own, bit);
                 else rows[GC_GROUP_ADD(n_rows, 1)] = gc_small_row(gc_small_kind(part), 0, i);
             }

@@ -100,24 +100,14 @@ GC_LARGE void s02_vertices(
     int v;
     for (v = GC_SIDE_ID; v < m->nv; v += GC_SIDE_SIZE) {
         int j = topology[m->vertex_face_start + v], end = topology[m->vertex_face_start + v + 1], keep = 0, i;
-        gc_raster p0, p1, kr;
-        gc_four x;
         for (; j < end && !keep; ++j) {
             int f = topology[m->vertex_faces + j], how = b->faces[f];
             keep = how == 2 || (how == 1 && gc_faces(b, f, v) >= GC_F(0.0));
         }
         if (!keep) continue;
         i = GC_GROUP_ADD(l->count, 1);
-        x = gc_vertex_of(b, v);
-        p0 = x.d;
-        p1 = p0;
-        kr = gc_kappa_r(w->kappa, x.a, x.c);
-        if (kr < w->axis) {
-            p0 = GC_F(-2.0) * w->period;
-            p1 = GC_F(2.0) * w->period;
-        }
         l->id[i] = v;
-        gc_box_corners(w, l, i, b->rho[v] - w->pad, b->rho[v] + w->pad, p0, p1, x.b, x.b, gc_pad_near(w, kr));
+        gc_box_put(l, i, gc_box_vertex(w, b, v));
     }
 }
 
@@ -164,14 +154,8 @@ GC_LARGE void s02_faces(
             last = x.d;
         }
         i = GC_GROUP_ADD(l->count, 1);
-        /* a loop that does not close in psi goes round the axis: the axis pierces the face */
-        if (GC_ABS_R(p - first) > GC_F(0.5) * w->period) r0 = -w->inv_kappa;
-        if (GC_F(1.0) + w->kappa * r0 < w->axis) {
-            p0 = GC_F(-2.0) * w->period;
-            p1 = GC_F(2.0) * w->period;
-        }
         l->id[i] = f;
-        gc_box_corners(w, l, i, r0 - w->pad, r1 + w->pad, p0, p1, y0, y1, gc_pad_near(w, GC_F(1.0) + w->kappa * r0));
+        gc_box_put(l, i, gc_box_face(w, GC_ABS_R(p - first) > GC_F(0.5) * w->period, r0, r1, p0, p1, y0, y1));
     }
 }
 

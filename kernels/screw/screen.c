@@ -1,5 +1,5 @@
 /* screen: stages s02 to s06 of one item after another, in the order of their names.
- * needs: bvh/gc_near.h screw/gc_select.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
+ * needs: bvh/gc_near.h screw/gc_reach.h screw/gc_select.h screw/s02_facing.c screw/s03_project.c screw/s04_sort.c screw/s05_vertex_face.c screw/s06_edge_edge.c
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
  * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
@@ -28,6 +28,7 @@ GC_FN void gc_search_take(gc_search *q, gc_scratch *s)
     q->hulls = gc_take_reals(s, 6 * GC_HULL_STRIDE + (GC_SERIAL ? 0 : 2 * GC_GROUP_SIZE));
     q->hull_parts = q->hulls + 6 * GC_HULL_STRIDE;
     gc_take_met(s, q);
+    gc_reach_take(s, q);
 }
 
 GC_FN void gc_zero_counts(const gc_search *q)
@@ -36,6 +37,7 @@ GC_FN void gc_zero_counts(const gc_search *q)
     if (!GC_SERIAL) {
         q->n_met[0] = 0;
         q->n_met[1] = 0;
+        q->n_met[2] = 0;
     }
     *q->all_va.count = 0;
     *q->all_ea.count = 0;
@@ -78,6 +80,7 @@ GC_FN gc_rows gc_rows_make(const gc_view *w, GC_GLOBAL const gc_raster *hulls, g
 #define GC_S02_FACES 2
 #define GC_S02_KEEP 3
 #define GC_S02_BOX 4
+#define GC_S02_TURN 5
 GC_INLINE void gc_search_body(
     const gc_search *q,
     int step,
@@ -90,6 +93,7 @@ GC_INLINE void gc_search_body(
     const gc_mesh *mesh = side ? &q->mesh_b : &q->mesh_a;
     const gc_list *edges = side ? &q->all_eb : &q->all_ea;
     if (step == GC_S02_PLACE) s02_place(w, body, mesh, vertices_in);
+    if (step == GC_S02_TURN) s02_turn(w, body, mesh, normals_in);
     if (step == GC_S02_FACES_EDGES) s02_faces_edges(w, body, mesh, q->topology, normals_in);
     if (step == GC_S02_FACES) s02_faces(w, body, mesh, q->topology, side ? &q->all_fb : &q->all_fa);
     if (step == GC_S02_KEEP) {
@@ -128,6 +132,14 @@ GC_LARGE void gc_search_features(
     int fields = rows ? GC_LIST_u0 : GC_LIST_p0, of_edges = rows ? GC_LIST_STRIDE : GC_LIST_p0;
     gc_zero_counts(q);
     gc_search_bodies(q, GC_S02_PLACE, vertices_in, normals_in);
+    if (!rows && gc_reach_suits(q)) {
+        gc_search_bodies(q, GC_S02_TURN, vertices_in, normals_in);
+        gc_reach_clear(q);
+        if (GC_FILLS) q->has_hulls = 1;
+        GC_BARRIER();
+        gc_reach(q);
+        return;
+    }
     GC_BARRIER();
     gc_search_bodies(q, GC_S02_FACES_EDGES, vertices_in, normals_in);
     GC_BARRIER();
@@ -348,9 +360,11 @@ GC_KERNEL void screen(
                     if (rows) {
                         gc_search_rows(&q, &s, (gc_raster)(row_height_in[pair] * k.shrink));
                     } else {
-                        s05_pairs(&q, GC_VF, &q.va, &q.fb, q.hulls + 5 * GC_HULL_STRIDE);
-                        s05_pairs(&q, GC_FV, &q.vb, &q.fa, q.hulls + 2 * GC_HULL_STRIDE);
-                        s06_pairs(&q, &q.ea, &q.eb, q.hulls + 4 * GC_HULL_STRIDE);
+                        /* one hull for all lists, or one for each */
+                        int own = gc_reach_suits(&q) ? 0 : GC_HULL_STRIDE;
+                        s05_pairs(&q, GC_VF, &q.va, &q.fb, q.hulls + 5 * own);
+                        s05_pairs(&q, GC_FV, &q.vb, &q.fa, q.hulls + 2 * own);
+                        s06_pairs(&q, &q.ea, &q.eb, q.hulls + 4 * own);
                     }
                 }
             }

@@ -88,11 +88,13 @@ GC_KERNEL void screen_small(
                     const gc_mesh *mesh = &q.mesh_a + side;
                     const gc_list *lists = &q.all_va + 3 * side;
                     gc_small_faces(
-                        &q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side, t.parts + 8 * side);
+                        &q.view, body, mesh, topology_in, lists + 2, t.counts + GC_SMALL_WORDS * side,
+                        t.parts + GC_BOUNDS_SIZE * side);
                     gc_small_vertices(&q.view, body, mesh, lists);
                 }
                 GC_BARRIER();
-                gc_small_hulls(&q, &t);
+                gc_bounds_join(
+                    t.parts, GC_MIN(q.mesh_a.nf, gc_side_items(0)), GC_MIN(q.mesh_b.nf, gc_side_items(1)), t.hulls);
                 GC_BARRIER();
                 gc_small_rows(&q, &t);
                 GC_BARRIER();

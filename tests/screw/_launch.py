@@ -183,8 +183,10 @@ class Stages:
         min_properness=-0.1,
         todo=None,
         state=None,
+        small=False,
     ):
-        """Stages s02 to s06 in one launch, without the second try of the pipeline."""
+        """Stages s02 to s06 in one launch, without the second try of the pipeline; `small`: as they are for
+        small meshes, which knows neither rows nor another refine than 0."""
         be = self.backend
         self.common()
         items = np.column_stack([np.arange(self.n), self.bodies.shape[self.pairs]]).astype(np.int32)
@@ -195,19 +197,21 @@ class Stages:
         rows, brackets = new(be, capacity * 4, "i4"), new(be, capacity * 2, self.raster)
         scratch = [be.zeros(groups * r + GUARD, d) for r, d in zip(room, (self.raster, "i4"), strict=True)]
         scratch[1] = be.fill(scratch[1], -7)
+        kernel = self.module.kernel("screen_small" if small else "screen")
+        own = {} if small else {"refine": refine, "candidates": candidates, "walked": 0}
+        if not small:
+            own["row_height_in"] = be.to_device(self.heights(resolution).astype(self.real))
+        taken = {name for name, *_ in kernel.args}
         be.launch(
-            self.module.kernel("screen"),
+            kernel,
             groups,
             n_todo=len(todo),
             todo_in=be.to_device(todo.astype(np.int32)),
             items_in=be.to_device(items.reshape(-1)),
             screw_in=self.screw_buffer,
-            **self.parts,
-            row_height_in=be.to_device(self.heights(resolution).astype(self.real)),
+            **{name: table for name, table in self.parts.items() if name in taken},
+            **own,
             min_properness=min_properness,
-            refine=refine,
-            candidates=candidates,
-            walked=0,
             scratch_reals=scratch[0],
             scratch_ints=scratch[1],
             reals_per_group=room[0],

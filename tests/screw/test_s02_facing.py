@@ -9,8 +9,11 @@ import gpu_collide as gc
 from gpu_collide.backends import sources
 from gpu_collide.scenes import random_impacts
 from tests.screw._launch import (
+    EE,
+    FV,
     PAIRS,
     RASTER,
+    VF,
     C,
     Stages,
     cpu,
@@ -20,6 +23,7 @@ from tests.screw._launch import (
     screened,
     sharing,
     stages_of,
+    uncovered,
 )
 from tests.screw.test_functions import exact_arc, exact_rho
 from tests.screw.test_s01_screw import Record
@@ -253,33 +257,49 @@ def test_groups_change_no_candidate(family, groups, backend):
         assert stages.screen(int(C[kind]), groups=groups).bits() == whole.bits()
 
 
-@pytest.mark.parametrize("kind", ["GC_CANDIDATES_PAIRS", "GC_CANDIDATES_RASTER"])
 @pytest.mark.parametrize("family", ["random_cars", "axis_through_both"])
-def test_work_items_that_share_a_pair_change_no_candidate(family, kind, backend):
+def test_work_items_that_share_a_pair_change_no_record(family, backend):
     """Groups of more than one work-item, with real barriers between the stages. The lists come in another
-    order, the candidates and their brackets are the same."""
+    order, the candidates of rows and their brackets are the same."""
     other = sharing(backend)
-    whole = screened(backend, family, 30, candidates=int(C[kind]))
+    whole = screened(backend, family, 30, candidates=RASTER)
     scene = scene_of(family, 30)
     for groups in (1, 7):
-        found = Stages(other, scene.bodies(), scene.pairs, text=probe_text()).screen(
-            int(C[kind]), groups=groups
-        )
+        found = Stages(other, scene.bodies(), scene.pairs, text=probe_text()).screen(RASTER, groups=groups)
         assert found.bits() == whole.bits()
+
+
+@pytest.mark.parametrize("family", ["random_cars", "axis_through_both", "random_nonconvex", "two_sided"])
+def test_work_items_that_share_a_pair_lose_nothing(family, backend):
+    """Without rows they look at whole edges: other candidates, the same whatever the groups. Each contact of
+    the oracle is in the bracket of one, and the hits have the same bits."""
+    other, n = sharing(backend), 30
+    alone = stages_of(backend, family, n)
+    stages = Stages(other, alone.bodies, alone.pairs, text=probe_text())
+    found, again = (stages.screen(PAIRS, groups=groups) for groups in (1, 7))
+    assert found.bits() == again.bits() and not len(found.no_room)
+    missing, seen = uncovered(found, family, n, (FV, VF, EE))
+    assert seen and not missing
+    assert _hits(alone, found) == _hits(alone, screened(backend, family, n))
+
+
+def _hits(stages, found):
+    """What the solver makes of candidates, each hit once."""
+    return stages.s07(found).table().tobytes()
 
 
 @pytest.mark.parametrize("straight", [False, True])
 def test_boxes_of_long_lists_are_found_by_bits(straight, backend):
     """Lists so long that work-items that share a pair look into rows of bits instead of at boxes: the same
-    candidates."""
+    hits."""
     bodies, pairs = random_impacts(gc.shapes.torus(), n=6, seed=1)
     if straight:
         end = gc.Poses(bodies.end.position, bodies.start.quat_wxyz)
         bodies = gc.Bodies(bodies.meshes, bodies.shape, bodies.start, end)
-    stages = [Stages(be, bodies, pairs, text=probe_text()) for be in (backend, sharing(backend))]
-    whole, found = (s.screen(PAIRS, room=(1 << 19, 1 << 18)) for s in stages)
+    alone, many = (Stages(be, bodies, pairs, text=probe_text()) for be in (backend, sharing(backend)))
+    whole, found = (s.screen(PAIRS, room=(1 << 19, 1 << 18)) for s in (alone, many))
     assert whole.count > 10 and not len(found.no_room)
-    assert found.bits() == whole.bits()
+    assert whole.set() <= found.set() and _hits(alone, found) == _hits(alone, whole)
 
 
 @pytest.mark.parametrize("precision", ["mixed", "double"])

@@ -1,0 +1,324 @@
+/* gc_reach.h: which features of two whole meshes can reach each other, among many work-items without rows (s02).
+ * needs: screw/gc_whole.h screw/gc_emit.h
+ *
+ * in:  vertices of both bodies in the screw frame
+ * out: six lists of boxes: what faces the right way and may meet the other body's hull, and copies of A's round the axis
+ * Least work first: which faces face the right way, boxes of those, their hull; of those that meet the other body's hull the hull again;
+ * and only what is left has its edges and vertices looked at. What is left out meets nothing of the other body that matters:
+ * a hull holds all faces of a body that are left, and these the edges and vertices that take part (gc_whole.h); whatever two features make a
+ * contact, each has a face beside it that faces the right way, and the boxes of these two faces meet, so neither hull leaves them out.
+ */
+#ifndef GC_REACH_H
+#define GC_REACH_H
+
+/* how often faces that do not meet the other body's hull are left out before edges and vertices are looked at */
+#define GC_REACH_ROUNDS 2
+
+/* Is a pair looked at this way? Not joined patches, where a vertex or an edge on a border is one of several patches and belongs to one. */
+GC_FN int gc_reach_suits(const gc_search *q)
+{
+    return !GC_SERIAL && !(q->view.pixel > GC_F(0.0)) && q->mesh_a.near_faces < 0;
+}
+
+/* words of bits for the vertices and the edges of a body: which were taken */
+GC_FN int gc_reach_words(int n) { return (n + 31) >> 5; }
+
+/* scratch for bits and hulls; a group of one has none */
+GC_FN void gc_reach_take(gc_scratch *s, gc_search *q)
+{
+    int side;
+    if (GC_SERIAL) return;
+    for (side = 0; side < 2; ++side) {
+        const gc_mesh *m = &q->mesh_a + side;
+        (&q->a + side)->taken = gc_take_ints(s, gc_reach_words(m->nv) + gc_reach_words(m->ne));
+    }
+    q->bounds = gc_take_reals(s, 2 * GC_BOUNDS_SIZE * (1 + gc_side_items(0)));
+}
+
+/* no vertex and no edge is taken yet */
+GC_FN void gc_reach_clear(const gc_search *q)
+{
+    int side, i;
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) {
+        const gc_mesh *m = &q->mesh_a + side;
+        int words = gc_reach_words(m->nv) + gc_reach_words(m->ne);
+        GC_ROLLED
+        for (i = GC_SIDE_ID; i < words; i += GC_SIDE_SIZE) (&q->a + side)->taken[i] = 0;
+    }
+}
+
+/* a list of numbers without boxes gets another */
+GC_FN void gc_reach_note(const gc_list *l, int feature) { l->id[GC_GROUP_ADD(l->count, 1)] = feature; }
+
+/* faces that face the right way at a corner: see s02_faces */
+GC_LARGE void gc_reach_facing(const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
+{
+    int f;
+    GC_ROLLED
+    for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
+        int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], some = m->two_sided;
+        gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
+        for (; j < end; ++j) {
+            gc_four x = gc_vertex_of(b, topology[m->face_vertices + j]);
+            some |= facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
+        }
+        if (some) gc_reach_note(l, f);
+    }
+}
+
+/* Box of a face. How far a side comes nearer to the axis than its ends is bounded without a root: with q = kappa (x^2 + z^2) + 2 z,
+ * of which kr^2 = 1 + kappa q, c = kappa (dx^2 + dz^2) and D the difference of q between the ends, q is a parabola along the side whose
+ * least is (c - |D|)^2 / 4c below its lower end if |D| < c, and that end otherwise; at most (c - |D|)/4. */
+GC_FN gc_box gc_reach_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f)
+{
+    int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], v = topology[m->face_vertices + end - 1];
+    gc_four x = gc_vertex_of(b, v);
+    gc_raster r0 = b->rho[v], r1 = r0, y0 = x.b, y1 = x.b, p = x.d, p0 = p, p1 = p, first = p, sag = GC_F(0.0), kr, inner;
+    gc_raster q = r0 * (GC_F(2.0) + w->kappa * r0);
+    GC_ROLLED
+    for (; j < end; ++j) {
+        gc_four to;
+        gc_raster rho, dx, dz, before = q;
+        v = topology[m->face_vertices + j];
+        to = gc_vertex_of(b, v);
+        rho = b->rho[v];
+        dx = to.a - x.a;
+        dz = to.c - x.c;
+        q = rho * (GC_F(2.0) + w->kappa * rho);
+        sag = GC_MAX(w->kappa * (dx * dx + dz * dz) - GC_ABS_R(q - before), sag);
+        p += gc_short_way(to.d - x.d, w->period);
+        p0 = GC_MIN(p, p0);
+        p1 = GC_MAX(p, p1);
+        r0 = GC_MIN(rho, r0);
+        r1 = GC_MAX(rho, r1);
+        y0 = GC_MIN(to.b, y0);
+        y1 = GC_MAX(to.b, y1);
+        x = to;
+    }
+    /* the pad is more than what q is rounded by, some float roundings of rho (1 + kr) */
+    sag = GC_F(0.25) * sag + w->pad * (GC_F(1.0) + w->kappa * GC_MAX(r1, GC_F(0.0)));
+    kr = GC_F(1.0) + w->kappa * r0;
+    inner = GC_SQRT_R(GC_MAX(kr * kr - w->kappa * sag, GC_F(0.0)));
+    r0 -= sag / GC_MAX(kr + inner, GC_F(1e-6));
+    return gc_box_face(w, GC_ABS_R(p - first) > GC_F(0.5) * w->period, r0, r1, p0, p1, y0, y1);
+}
+
+/* boxes of the faces of a list, and the hull of those that a work-item made */
+GC_LARGE void gc_reach_boxes(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *l,
+    GC_GLOBAL gc_raster *part_out)
+{
+    gc_bounds hull = gc_bounds_none();
+    int n = *l->count, i;
+    GC_ROLLED
+    for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) {
+        gc_box box = gc_reach_box(w, b, m, topology, l->id[i]);
+        gc_box_put(l, i, box);
+        gc_bounds_add(w, box, &hull);
+    }
+    gc_bounds_put(part_out + 2 * GC_BOUNDS_SIZE * GC_SIDE_ID, hull);
+}
+
+/* which copies of A as a whole come into B's window */
+typedef struct {
+    int first, last;
+} gc_turns;
+
+GC_FN gc_turns gc_reach_turns(const gc_view *w, gc_bounds a, gc_bounds b)
+{
+    gc_turns t;
+    t.first = 0;
+    t.last = 0;
+    if (w->wraps) gc_whole_copies(w, a.least.d, -a.most.d, b, &t.first, &t.last);
+    return t;
+}
+
+/* Does copy k of a box of A meet B's hull; does a box of B (way -1) meet that copy of A's hull? What has no azimuth has one copy. */
+GC_FN int gc_reach_meets(const gc_view *w, gc_box box, int k, gc_raster way, gc_bounds hull)
+{
+    gc_raster turn = way * (gc_raster)k * w->period;
+    if (k == 0) return gc_bounds_meet(w, box, GC_F(0.0), GC_F(0.0), hull);
+    if (box.time.d - box.time.c > GC_F(2.0) * w->period) return 0;
+    return gc_bounds_meet(w, box, -w->gn * turn, w->wn * turn, hull);
+}
+
+/* Hull of the faces of a side that meet the other's; see gc_bounds_join. */
+GC_LARGE void gc_reach_narrow(
+    const gc_view *w,
+    const gc_list *l,
+    int side,
+    GC_GLOBAL const gc_raster *hulls,
+    GC_GLOBAL gc_raster *part_out)
+{
+    gc_bounds a = gc_bounds_at(hulls), b = gc_bounds_at(hulls + GC_BOUNDS_SIZE), hull = gc_bounds_none();
+    gc_turns t = gc_reach_turns(w, a, b);
+    int n = *l->count, i, k;
+    GC_ROLLED
+    for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) {
+        gc_box box = gc_box_of(l, i);
+        int meets = 0;
+        for (k = t.first; k <= t.last; ++k) meets |= gc_reach_meets(w, box, k, side ? GC_F(-1.0) : GC_F(1.0), side ? a : b);
+        if (meets) gc_bounds_add(w, box, &hull);
+    }
+    gc_bounds_put(part_out + 2 * GC_BOUNDS_SIZE * GC_SIDE_ID, hull);
+}
+
+/* A feature with this box into its list, and copies of A's, if they meet the other body's hull. */
+GC_FN void gc_reach_add(const gc_view *w, gc_box box, int feature, int side, gc_turns t, gc_bounds hull, const gc_list *to)
+{
+    int k;
+    for (k = t.first; k <= t.last; ++k) {
+        gc_raster turn = side || k == 0 ? GC_F(0.0) : (gc_raster)k * w->period, dh = -w->gn * turn, dl = w->wn * turn;
+        int i;
+        if (!gc_reach_meets(w, box, k, side ? GC_F(-1.0) : GC_F(1.0), hull)) continue;
+        i = GC_GROUP_ADD(to->count, 1);
+        to->id[i] = feature;
+        if (w->wraps) to->copy[i] = side ? 0 : k;
+        gc_four_put(&GC_OF_ENTRY(to, r0, i), to->room, box.place.a, box.place.b, box.place.c + dh, box.place.d + dh);
+        gc_four_put(
+            &GC_OF_ENTRY(to, l0, i), to->room, box.time.a + dl, box.time.b + dl, box.time.c + turn, box.time.d + turn);
+        if (side) break;
+    }
+}
+
+/* ... all faces of a list */
+GC_LARGE void gc_reach_faces(
+    const gc_view *w,
+    const gc_list *l,
+    int side,
+    GC_GLOBAL const gc_raster *hulls,
+    const gc_list *to)
+{
+    gc_bounds a = gc_bounds_at(hulls), b = gc_bounds_at(hulls + GC_BOUNDS_SIZE);
+    gc_turns t = gc_reach_turns(w, a, b);
+    int n = *l->count, i;
+    GC_ROLLED
+    for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) gc_reach_add(w, gc_box_of(l, i), l->id[i], side, t, side ? a : b, to);
+}
+
+/* Is this the first that asks for feature i? */
+GC_FN int gc_reach_first(GC_GLOBAL int *taken, int i)
+{
+    int bit = (int)((gc_uint)1 << (i & 31));
+    return !(GC_GROUP_OR(taken + (i >> 5), bit) & bit);
+}
+
+/* Edges and corners of the faces that are left, where these face the right way, each once. */
+GC_LARGE void gc_reach_borders(
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    const gc_list *faces,
+    const gc_list *vertices,
+    const gc_list *edges)
+{
+    GC_GLOBAL int *taken_edges = b->taken + gc_reach_words(m->nv);
+    int n = *faces->count, i;
+    GC_ROLLED
+    for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) {
+        int f = faces->id[i], j = topology[m->face_start + f], end = topology[m->face_start + f + 1], from = end - 1, before;
+        gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
+        gc_four x = gc_vertex_of(b, topology[m->face_vertices + from]);
+        before = m->two_sided || facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
+        GC_ROLLED
+        for (; j < end; ++j) {
+            int v = topology[m->face_vertices + j], e = topology[m->face_edges + from], right;
+            x = gc_vertex_of(b, v);
+            right = m->two_sided || facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
+            if (right && gc_reach_first(b->taken, v)) gc_reach_note(vertices, v);
+            if ((right | before) && gc_reach_first(taken_edges, e)) gc_reach_note(edges, e);
+            before = right;
+            from = j;
+        }
+    }
+}
+
+/* boxes of the edges and vertices noted in a list, those that meet the other body's hull into others */
+GC_LARGE void gc_reach_rest(
+    const gc_view *w,
+    const gc_body *b,
+    const gc_mesh *m,
+    GC_GLOBAL const int *topology,
+    int side,
+    GC_GLOBAL const gc_raster *hulls,
+    const gc_list *vertices,
+    const gc_list *edges,
+    const gc_list *to_vertices,
+    const gc_list *to_edges)
+{
+    gc_bounds hull_a = gc_bounds_at(hulls), hull_b = gc_bounds_at(hulls + GC_BOUNDS_SIZE), hull = side ? hull_a : hull_b;
+    gc_turns t = gc_reach_turns(w, hull_a, hull_b);
+    int n = *edges->count, i;
+    gc_raster least;
+    GC_ROLLED
+    for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE)
+        gc_reach_add(w, gc_box_edge(w, b, m, topology, edges->id[i], &least), edges->id[i], side, t, hull, to_edges);
+    n = *vertices->count;
+    GC_ROLLED
+    for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE)
+        gc_reach_add(w, gc_box_vertex(w, b, vertices->id[i]), vertices->id[i], side, t, hull, to_vertices);
+}
+
+/* Where things can meet at all, in the order of GC_HULL, for the bins of gc_met.h: what lies outside is in the first or last. */
+GC_FN void gc_reach_common(const gc_view *w, GC_GLOBAL const gc_raster *hulls, GC_GLOBAL gc_raster *hull_out)
+{
+    gc_bounds a = gc_bounds_at(hulls), b = gc_bounds_at(hulls + GC_BOUNDS_SIZE);
+    gc_turns t = gc_reach_turns(w, a, b);
+    int alone = t.first == t.last;
+    hull_out[GC_HULL_r0] = GC_MAX(b.least.a, a.least.a);
+    hull_out[GC_HULL_r1] = -GC_MAX(b.most.a, a.most.a);
+    hull_out[GC_HULL_h0] = alone ? GC_MAX(b.least.b, a.least.b) : b.least.b;
+    hull_out[GC_HULL_h1] = -(alone ? GC_MAX(b.most.b, a.most.b) : b.most.b);
+    hull_out[GC_HULL_l0] = alone ? GC_MAX(b.least.c, a.least.c - w->window) : b.least.c;
+    hull_out[GC_HULL_l1] = -(alone ? GC_MAX(b.most.c, a.most.c - w->window) : b.most.c);
+}
+
+/* Everything from placed vertices and turned faces to the lists. All work-items of the group take part. */
+GC_LARGE void gc_reach(const gc_search *q)
+{
+    const gc_view *w = &q->view;
+    GC_GLOBAL gc_raster *hulls = q->bounds, *parts = hulls + 2 * GC_BOUNDS_SIZE;
+    int side, round;
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+        gc_reach_facing(&q->a + side, &q->mesh_a + side, q->topology, &q->all_fa + 3 * side);
+    GC_BARRIER();
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+        gc_reach_boxes(
+            w, &q->a + side, &q->mesh_a + side, q->topology, &q->all_fa + 3 * side, parts + GC_BOUNDS_SIZE * side);
+    GC_BARRIER();
+    gc_bounds_join(parts, gc_side_items(0), gc_side_items(1), hulls);
+    GC_BARRIER();
+    round = 0;
+    do {
+        for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+            gc_reach_narrow(w, &q->all_fa + 3 * side, side, hulls, parts + GC_BOUNDS_SIZE * side);
+        GC_BARRIER();
+        gc_bounds_join(parts, gc_side_items(0), gc_side_items(1), hulls);
+        GC_BARRIER();
+        round += 1;
+    } while (round < GC_REACH_ROUNDS);
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+        gc_reach_faces(w, &q->all_fa + 3 * side, side, hulls, &q->fa + 3 * side);
+    if (GC_LOCAL_ID == 0) gc_reach_common(w, hulls, q->hulls);
+    GC_BARRIER();
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+        gc_reach_borders(
+            &q->a + side, &q->mesh_a + side, q->topology, &q->fa + 3 * side, &q->all_va + 3 * side, &q->all_ea + 3 * side);
+    GC_BARRIER();
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+        gc_reach_rest(
+            w, &q->a + side, &q->mesh_a + side, q->topology, side, hulls, &q->all_va + 3 * side, &q->all_ea + 3 * side,
+            &q->va + 3 * side, &q->ea + 3 * side);
+    GC_BARRIER();
+}
+
+#endif

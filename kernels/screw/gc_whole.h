@@ -1,0 +1,153 @@
+/* gc_whole.h: boxes of whole features and their hulls, among many work-items (s02 of small meshes, and without rows).
+ * needs: screw/gc_scratch.h
+ *
+ * An edge is not cut down to the part of it that faces the right way, so its ends are vertices, whose place is known. What that lets
+ * through more, s07 leaves out.
+ * A hull is that of the faces that face the right way. It holds every feature that matters: an edge or a vertex takes part only by a
+ * face beside it that does, and lies in that face's box, wherever its own psi is counted from (gc_bounds_add).
+ */
+#ifndef GC_WHOLE_H
+#define GC_WHOLE_H
+
+/* box of an edge and the least rho on it: see s02_edges_box */
+GC_FN gc_box
+gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int e, gc_raster *least_out)
+{
+    int v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
+    gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
+    gc_raster kappa = w->kappa, period = w->period, wn = w->wn, gn = w->gn;
+    gc_raster least = gc_least_rho(kappa, x0.a, x0.c, x1.a, x1.c), most = GC_MAX(b->rho[v0], b->rho[v1]),
+              turn = gc_short_way(x1.d - x0.d, period);
+    gc_raster k0 = GC_F(1.0) + kappa * least, k1 = GC_F(1.0) + kappa * most, pa = x0.d, pb = x0.d + turn;
+    gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));
+    gc_raster kk = GC_MAX(k0, GC_F(1e-6)), stray = GC_F(0.25) * area * (GC_F(1.0) / (kk * kk) - GC_F(1.0) / (k1 * k1));
+    gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1, c;
+    gc_raster gp0, gp1, gy0, gy1, ha = wn * x0.b - gn * pa, hb = wn * x1.b - gn * pb;
+    gc_raster la = wn * pa + gn * x0.b, lb = wn * pb + gn * x1.b;
+    gc_box box;
+    stray = GC_MIN(stray, GC_ABS_R(turn));
+    if (k0 < w->axis) {
+        p0 = GC_F(-2.0) * period;
+        p1 = GC_F(2.0) * period;
+        stray = GC_F(4.0) * period;
+    }
+    gp0 = gn * p0;
+    gp1 = gn * p1;
+    gy0 = gn * y0;
+    gy1 = gn * y1;
+    h0 = GC_MAX(wn * y0 - GC_MAX(gp0, gp1), GC_MIN(ha, hb) - GC_ABS_R(gn) * stray);
+    h1 = GC_MIN(wn * y1 - GC_MIN(gp0, gp1), GC_MAX(ha, hb) + GC_ABS_R(gn) * stray);
+    l0 = GC_MAX(wn * p0 + GC_MIN(gy0, gy1), GC_MIN(la, lb) - wn * stray);
+    l1 = GC_MIN(wn * p1 + GC_MAX(gy0, gy1), GC_MAX(la, lb) + wn * stray);
+    c = gc_pad_near(w, k0);
+    box.place.a = least - w->pad;
+    box.place.b = most + w->pad;
+    box.place.c = h0 - c;
+    box.place.d = h1 + c;
+    box.time.a = l0 - c;
+    box.time.b = l1 + c;
+    box.time.c = p0;
+    box.time.d = p1;
+    *least_out = least;
+    return box;
+}
+
+/* ---- hulls ------------------------------------------------------------------------------------------------------ */
+
+/* hull of boxes: least r0 h0 l0 p0, and least of -r1 -h1 -l1 -p1 */
+typedef struct {
+    gc_four least, most;
+} gc_bounds;
+/* numbers of one, in scratch */
+#define GC_BOUNDS_SIZE 8
+
+GC_FN gc_bounds gc_bounds_none(void)
+{
+    gc_bounds h;
+    h.least.a = h.least.b = h.least.c = h.least.d = GC_CULL_FAR;
+    h.most = h.least;
+    return h;
+}
+
+/* The hull with the box of a face, and those of its edges and corners. A face that goes over the cut in psi, or round the axis, may have
+ * edges and corners a turn away, whose psi is counted from another side: within a turn of the cut's middle. */
+GC_FN void gc_bounds_add(const gc_view *w, gc_box b, gc_bounds *h)
+{
+    if (b.time.c < GC_F(-0.5) * w->period || b.time.d > GC_F(0.5) * w->period) {
+        b.place.c -= GC_ABS_R(w->gn) * w->period;
+        b.place.d += GC_ABS_R(w->gn) * w->period;
+        b.time.a -= w->wn * w->period;
+        b.time.b += w->wn * w->period;
+        b.time.c = GC_MIN(b.time.c, -w->period);
+        b.time.d = GC_MAX(b.time.d, w->period);
+    }
+    h->least.a = GC_MIN(b.place.a, h->least.a);
+    h->least.b = GC_MIN(b.place.c, h->least.b);
+    h->least.c = GC_MIN(b.time.a, h->least.c);
+    h->least.d = GC_MIN(b.time.c, h->least.d);
+    h->most.a = GC_MIN(-b.place.b, h->most.a);
+    h->most.b = GC_MIN(-b.place.d, h->most.b);
+    h->most.c = GC_MIN(-b.time.b, h->most.c);
+    h->most.d = GC_MIN(-b.time.d, h->most.d);
+}
+
+GC_FN gc_bounds gc_bounds_at(GC_GLOBAL const gc_raster *from)
+{
+    gc_bounds h;
+    h.least = gc_four_at(from, 1);
+    h.most = gc_four_at(from + 4, 1);
+    return h;
+}
+
+GC_FN void gc_bounds_put(GC_GLOBAL gc_raster *to, gc_bounds h)
+{
+    gc_four_put(to, 1, h.least.a, h.least.b, h.least.c, h.least.d);
+    gc_four_put(to + 4, 1, h.most.a, h.most.b, h.most.c, h.most.d);
+}
+
+/* Hulls of both bodies, least of those that n work-items of each side left in parts: those of A's and B's by turns. All work-items of the
+ * group take part. */
+GC_FN void gc_bounds_join(GC_GLOBAL const gc_raster *parts, int n_a, int n_b, GC_GLOBAL gc_raster *hulls_out)
+{
+    int task, i;
+    GC_ROLLED
+    for (task = GC_LOCAL_ID; task < 2 * GC_BOUNDS_SIZE; task += GC_GROUP_SIZE) {
+        int n = task < GC_BOUNDS_SIZE ? n_a : n_b;
+        GC_GLOBAL const gc_raster *from = parts + task;
+        gc_raster least = *from;
+        for (i = 1; i < n; ++i) least = GC_MIN(from[2 * GC_BOUNDS_SIZE * i], least);
+        hulls_out[task] = least;
+    }
+}
+
+/* how many work-items are on a side */
+GC_FN int gc_side_items(int side) { return GC_SERIAL ? 1 : (GC_GROUP_SIZE - side + 1) >> 1; }
+
+/* Does a box, with eta and lambda shifted, meet the hull? */
+GC_FN int gc_bounds_meet(const gc_view *w, gc_box b, gc_raster dh, gc_raster dl, gc_bounds h)
+{
+    return (b.place.a <= -h.most.a) & (b.place.b >= h.least.a) & (b.place.c + dh <= -h.most.b)
+           & (b.place.d + dh >= h.least.b) & (b.time.a + dl - w->window <= -h.most.c)
+           & (b.time.b + dl + w->window >= h.least.c);
+}
+
+/* ---- copies of A round the axis ----------------------------------------------------------------------------------- */
+
+/* what psi and a turn are rounded by, and more, in turns */
+#define GC_WHOLE_TURN GC_F(1e-3)
+/* how far from B's features in psi others of A may be */
+GC_FN gc_raster gc_whole_reach(const gc_view *w)
+{
+    return w->wn * w->speed * GC_F(0.5) + w->window + GC_WHOLE_TURN * w->period;
+}
+
+/* Which copies of what has psi from p0 to p1, beside copy 0, come into the window of B, of which h is the hull (see s02_select). */
+GC_FN void gc_whole_copies(const gc_view *w, gc_raster p0, gc_raster p1, gc_bounds h, int *first, int *last)
+{
+    gc_raster reach = gc_whole_reach(w);
+    /* clamped before they are ints, which may not hold them */
+    *first = (int)GC_MAX(GC_MIN(-GC_FLOOR_R((p1 - h.least.d + reach) / w->period), GC_F(0.0)), GC_F(-2.0));
+    *last = (int)GC_MAX(GC_MIN(GC_FLOOR_R((reach - h.most.d - p0) / w->period), GC_F(2.0)), GC_F(0.0));
+}
+
+#endif
