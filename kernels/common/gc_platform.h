@@ -192,6 +192,14 @@ typedef long long gc_long;
 #define GC_LARGE GC_FN
 #endif
 
+/* A function for a case that is rare where it is looked for often: not inlined by the C compiler either, whose registers and code around
+ * the call are for the many. */
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
+#define GC_RARE GC_LARGE __attribute__((noinline, cold))
+#else
+#define GC_RARE GC_LARGE
+#endif
+
 /* a function called from loops that have to vectorise: one call left in them stops that */
 #if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #define GC_INLINE GC_FN __attribute__((always_inline))

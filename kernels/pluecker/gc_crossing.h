@@ -253,7 +253,7 @@ GC_FN gc_vec gc_beside(gc_vec x, gc_vec w) { return gc_sub(x, gc_scale(w, gc_dot
  * sine vanish together, their quotient does not. So this looks at where they have parted, and then ever further on, until the distance
  * along the normal of both has changed by more than rounding. It changes one way only: of two lines that begin on one, side over sine is a constant
  * and a multiple of the half-angle tangent. 1, and the crossing then: they go into each other, and stop at the start. */
-GC_LARGE int gc_edge_pair_along(const gc_pivot *pivot, const gc_edge_pair *e, gc_real most, gc_arrival *arrival)
+GC_RARE int gc_edge_pair_along(const gc_pivot *pivot, const gc_edge_pair *e, gc_real most, gc_arrival *arrival)
 {
     gc_real near = GC_ZONE_ALONG * e->zone.lateral, longer = GC_MAX(gc_most(e->u), gc_most(e->w));
     gc_real margin = GC_MAX(e->zone.doubt, GC_R(0.125) * e->doubt / e->wide), r;
@@ -278,11 +278,12 @@ GC_LARGE int gc_edge_pair_along(const gc_pivot *pivot, const gc_edge_pair *e, gc
     }
 }
 
-/* are two edges on one line at the start, but for a zone? */
+/* are two edges on one line at the start, but for a zone? Then side is no more than the product of both. */
 GC_FN int gc_edge_pair_on_one_line(const gc_edge_pair *e)
 {
-    gc_real near = GC_ZONE_ALONG * e->zone.lateral;
-    return gc_norm(gc_cross(e->u, e->w)) <= near * GC_MAX(gc_most(e->u), gc_most(e->w))
+    gc_real near = GC_ZONE_ALONG * e->zone.lateral, longer = GC_MAX(gc_most(e->u), gc_most(e->w));
+    if (GC_ABS(e->side.start) > near * near * longer + e->doubt) return 0;
+    return gc_norm(gc_cross(e->u, e->w)) <= near * longer
            && gc_norm(gc_cross(gc_sub(e->c, e->a), e->w)) <= near * gc_norm(e->w);
 }
 

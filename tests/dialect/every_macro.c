@@ -2,7 +2,11 @@
 
 GC_CONSTANT gc_real gc_test_table[4] = {GC_R(0.5), GC_R(-1.25), GC_R(2.0), GC_R(1e-3)};
 
-GC_LARGE gc_real gc_test_blend(gc_real a, gc_real b) { return GC_ABS(a) * GC_R(0.75) + GC_SQRT(GC_MAX(a, b)); }
+GC_RARE gc_real gc_test_blend_rare(gc_real a, gc_real b) { return GC_MIN(a, b); }
+GC_LARGE gc_real gc_test_blend(gc_real a, gc_real b)
+{
+    return GC_ABS(a) * GC_R(0.75) + GC_SQRT(GC_MAX(a, b)) + GC_R(0.0) * gc_test_blend_rare(a, b);
+}
 
 GC_FN gc_real gc_test_product(gc_real a, gc_real b) { return a * b; }
 

@@ -11,7 +11,7 @@ KNOWN = sources.known()
 CODE = {name: declarations.strip_comments((FOLDER / name).read_text(encoding="utf-8")) for name in KNOWN}
 DEFINED = re.compile(
     r"^#define\s+(GC_\w+)|^\}\s*(gc_\w+);|^typedef\s+(?!struct)[\w ]+?(gc_\w+);"
-    r"|^(?:GC_FN|GC_LARGE|GC_INLINE)\s+(?:const\s+)?(?:GC_GLOBAL\s+)?\w+\s+\*?(\w+)\(",
+    r"|^(?:GC_FN|GC_LARGE|GC_RARE|GC_INLINE)\s+(?:const\s+)?(?:GC_GLOBAL\s+)?\w+\s+\*?(\w+)\(",
     re.M,
 )
 
