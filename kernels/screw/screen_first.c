@@ -134,9 +134,9 @@ GC_LARGE void gc_first_look(
     const gc_tables *parts,
     const gc_hits *o,
     const gc_node_pair *p,
+    gc_raster until,
     GC_GLOBAL int *state_out)
 {
-    gc_raster until = gc_first_until(f, o->shut);
     if (p->first > until) return;
     if (gc_node_level(p->a) + gc_node_level(p->b) > 0) gc_first_split(f, p, until);
     else
@@ -156,19 +156,21 @@ GC_FN void gc_first_walk(
     int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE;
     if (n > 0) do {
             gc_node_pair p;
+            /* read here, where nobody writes it */
+            gc_raster until = gc_first_until(f, o->shut);
             /* each taken leaves a page at most; where there is no room for that one after the other is, which leaves few */
             int take = GC_SERIAL ? 1 : GC_MAX(GC_MIN(GC_MIN(n, GC_GROUP_SIZE), (most - n) / (GC_PAGE - 1)), 1),
                 mine = GC_LOCAL_ID < take;
             if (mine) {
                 if (GC_SERIAL && n <= most) {
-                    if (f->todo.when[0] > gc_first_until(f, o->shut)) return; /* what is left is too late */
+                    if (f->todo.when[0] > until) return; /* what is left is too late */
                     p = gc_heap_pop(&f->todo, n);
                 } else p = gc_node_pair_at(&f->todo, n - 1 - GC_LOCAL_ID);
             }
             GC_BARRIER(); /* all have theirs */
             if (GC_LOCAL_ID == 0) *f->todo.count = n - take;
             GC_BARRIER();
-            if (mine) gc_first_look(f, t, parts, o, &p, state_out);
+            if (mine) gc_first_look(f, t, parts, o, &p, until, state_out);
             GC_BARRIER();
             n = *f->todo.count;
             GC_BARRIER(); /* all have read it */
