@@ -156,17 +156,22 @@ def _guess(work, rows):
     if key not in kept:
         while len(kept) >= MOST_KINDS:
             kept.pop(next(iter(kept)))
-        kept[key] = _first(tables, prepared, rows)
+        kept[key] = _first(tables, prepared, rows, _near(work))
     return kept[key]
 
 
-def _first(tables, prepared, rows):
+def _near(work):
+    """May a pair look at near faces only? As the chain asks: a wide mesh does so beside small ones alone."""
+    return lots_for(work.run, work.prepared, work.options).near
+
+
+def _first(tables, prepared, rows, near):
     """What is guessed where nothing is known."""
     always = prepared.near & int(sources.constants()["GC_LOOK_NEAR"]) > 0
     whole = tables.counts[~always]  # with some mesh they make a pair that looks at all of them
     largest = whole.max(axis=0) if len(whole) else np.zeros(3, np.int64)
     guess = dict(FIRST)
-    if prepared.any_near:
+    if near:
         nv, ne, nf, corners, *around = tables.part_sizes[len(tables.counts) :].mean(axis=0)
         each = (nv, ne, nf, 4 * nv + 5 * ne + 3 * nf + 2 * corners + sum(around) + 4)
         guess |= {name: FIRST["patches"] * n for name, n in zip(JOINED, each, strict=True)}
@@ -193,13 +198,13 @@ def _size(block, here):
 def _pair_bytes(block):
     run = block.work.run
     nbytes = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + PAIR_BYTES
-    return nbytes + SINGLE_BYTES * block.inputs.single + NEAR_BYTES * block.work.prepared.any_near
+    return nbytes + SINGLE_BYTES * block.inputs.single + NEAR_BYTES * _near(block.work)
 
 
 def _entry_bytes(block):
     """Bytes of an entry of each list of which there is room for so many a pair."""
     found = {"candidates": CANDIDATE_BYTES, "hits": HIT_BYTES}
-    if block.work.prepared.any_near:
+    if _near(block.work):
         raster = block.work.run.raster.itemsize
         found |= {"patches": PATCH_BYTES} | {name: width * raster or 4 for name, width in JOINED.items()}
     return found
@@ -212,7 +217,7 @@ def _others(block, n):
         tables, size = block.work.prepared.tables, run.backend.group_size
         groups = plane_groups(run, tables, n, OTHER_SHARE)
         found["planes"] = groups, plane_reals(run, tables) * run.raster.itemsize + 8 * size
-    if block.work.prepared.any_near:
+    if _near(block.work):
         group = node_bytes(run, block.guess["nodes"])
         most = run.room.fits(group, share=OTHER_SHARE)
         found["node_groups"] = max(1, min(run.backend.max_groups, n, most)), group

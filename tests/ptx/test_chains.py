@@ -51,6 +51,17 @@ def test_no_upload_and_one_wait(cuda, way):
         same(found, wanted)
 
 
+def test_wide_meshes_side_by_side(cuda):
+    """Of a mesh of 1,280 faces near faces are looked at beside small ones only: beside its like there were no
+    counts of near faces to learn from, and a KeyError."""
+    balls = gc.Poses.from_quat_wxyz([[0, 0, 0], [2.2, 0.3, 0.1]], [[1, 0, 0, 0]] * 2)
+    after = gc.Poses.from_quat_wxyz([[0, 0, 0], [1.7, 0.3, 0.1]], [[1, 0, 0, 0]] * 2)
+    bodies = gc.Bodies(gc.shapes.icosphere(3), None, balls, after)
+    wanted = gc.collide(bodies, [[0, 1]], backend="cpu")
+    assert len(wanted)
+    same(gc.collide(bodies, [[0, 1]], backend="cuda"), wanted)
+
+
 @pytest.mark.parametrize("way", ways("near", "pixels"))
 def test_from_the_host_and_back(cuda, way):
     here, _, pairs, _, options = asked(way)
