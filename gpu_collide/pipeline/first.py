@@ -13,17 +13,27 @@ _C = sources.constants()
 _PAGE = 8 * sources.record("seen").stride
 #: Pairs of meshes with a larger product of face counts are walked down.
 FACE_PRODUCT = int(_C["GC_FIRST_FACE_PRODUCT"])
+#: Of `takes_near`: this mesh makes a pair look at near faces, with any mesh or with a smaller one.
+LOOKS = int(_C["GC_LOOK_NEAR"]) | int(_C["GC_LOOK_WIDE"])
 #: Pairs of nodes for which a group has room: one work-item alone has them in order, of many each its own.
 FEW_NODES, NODES_EACH, SPARE_NODES = 4096, 64, 256
 
 
-def walks(meshes, options):
-    """Is there a pair of these meshes of which only the first contact is looked for, down both trees?"""
+def walks(meshes, options, near):
+    """Is there a pair of these meshes of which only the first contact is looked for, down both trees?
+
+    Only if all pairs that look at near faces by themselves (`near`, of `takes_near`) are such: a small mesh
+    beside a large one has little to look at so, and all of it otherwise.
+    """
     if not options.first_only or options.refine != "exact":
         return False
     if options.candidates != "auto" or options.features != "auto":
         return False
-    return max(len(m.face_planes) for m in meshes) ** 2 > FACE_PRODUCT
+    faces = np.array([len(m.face_planes) for m in meshes], np.int64)
+    looking = faces[near & LOOKS > 0]
+    if len(looking) and looking.min() * faces.min() <= FACE_PRODUCT:
+        return False
+    return bool(faces.max(initial=0) ** 2 > FACE_PRODUCT)
 
 
 def limit(walked):

@@ -139,8 +139,10 @@ class Piece:
 
 def looks(meshes, options):
     """What `takes_near` says of the meshes, whether `first.walks`, and whether trees of faces are wanted."""
-    walked = first.walks(meshes, options)
-    near = np.zeros(len(meshes), np.uint8) if walked else takes_near(meshes, options)
+    near = takes_near(meshes, options)
+    walked = first.walks(meshes, options, near)
+    if walked:
+        near = np.zeros(len(meshes), np.uint8)
     trees = walked or near.any() or (options.check_start and overlap.takes_trees(meshes))
     return near, walked, bool(trees)
 

@@ -145,3 +145,19 @@ def test_little_room(backend):
             assert_first(deep, [[0, 1]], backend, min_properness=0.5)
     finally:
         first.FEW_NODES = few
+
+
+def test_small_meshes_beside_a_large_one_look_at_near_faces(monkeypatch, backend):
+    """Cars on a track: walked down, the large mesh would be looked at whole for each of them, which took
+    fifteen times as long."""
+    monkeypatch.undo()
+    ball, car = gc.shapes.icosphere(4, 20.0), gc.shapes.car()
+    at = np.array([[0, 0, 0], [0, 0, 22.0], [22.0, 0, 0]])
+    turn = [[1, 0, 0, 0]] * 3
+    start, end = (gc.Poses.from_quat_wxyz(at * far, turn) for far in (1.0, 0.9))
+    bodies = gc.Bodies([ball, car], [0, 1, 1], start, end)
+    large = gc.Bodies([ball], [0, 0], start[:2], end[:2])
+    assert assert_first(bodies, [[0, 1], [0, 2]], backend)
+    for asked, walked in ((bodies, False), (large, True)):
+        timings = gc.collide(asked, [[0, 1]], contacts="first", backend=backend.name).info["timings"]
+        assert ("screen_first" in timings) == walked and ("b05_features" in timings) != walked, timings
