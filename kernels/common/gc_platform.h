@@ -195,7 +195,7 @@ typedef long long gc_long;
 /* A function for a case that is rare where it is looked for often: not inlined by the C compiler either, whose registers and code around
  * the call are for the many. */
 #if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
-#define GC_RARE GC_LARGE __attribute__((noinline, cold))
+#define GC_RARE static __attribute__((noinline, cold, unused))
 #else
 #define GC_RARE GC_LARGE
 #endif

@@ -278,7 +278,7 @@ GC_FN void gc_reach_common(const gc_view *w, GC_GLOBAL const gc_raster *hulls, G
 }
 
 /* Everything from placed vertices and turned faces to the lists. All work-items of the group take part. */
-GC_LARGE void gc_reach(const gc_search *q)
+GC_LARGE void gc_reach_lists(const gc_search *q)
 {
     const gc_view *w = &q->view;
     GC_GLOBAL gc_raster *hulls = q->bounds, *parts = hulls + 2 * GC_BOUNDS_SIZE;

@@ -137,7 +137,7 @@ GC_LARGE void gc_search_features(
         gc_reach_clear(q);
         if (GC_FILLS) q->has_hulls = 1;
         GC_BARRIER();
-        gc_reach(q);
+        gc_reach_lists(q);
         return;
     }
     GC_BARRIER();

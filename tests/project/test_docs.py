@@ -195,7 +195,7 @@ def test_the_map_of_the_code_names_every_file():
     found = (
         sorted(package.glob("*.py"))
         + sorted(package.glob("*/*.py"))
-        + sorted(package.glob("reference/screw/_*"))
+        + sorted(package.glob("reference/screw/_*.py"))
     )
     assert len(found) > 70
     assert {room_of(path) for path in found} == set(said)
