@@ -1,5 +1,5 @@
 /* screen_first: where only the first contact is asked for: pairs of large meshes from s01 to hits (s02 to s07 in one).
- * needs: screw/gc_nearest.h screw/gc_solve.h
+ * needs: screw/gc_nearest.h screw/gc_node_pairs.h screw/gc_solve.h
  *
  * in:  screw records (s01), the meshes' trees of faces
  * out: hits: all that a pair has up to its first contact and a little longer, and some of the later ones
