@@ -33,6 +33,7 @@ __all__ += [
     "newell_columns",
     "build_edges",
     "group_by",
+    "gathered",
     "edge_flags",
     "edge_vectors",
 ]
@@ -130,6 +131,14 @@ def group_by(group: Array, value: Array, n_groups: int) -> tuple[Array, Array]:
     np.cumsum(counts, out=start[1:])
     order = np.argsort(group, kind="stable")
     return start.astype(np.int32), np.asarray(value)[order].astype(np.int32)
+
+
+def gathered(start: Array, values: Array, rows: Array) -> tuple[Array, Array]:
+    """What a CSR has of some rows, and to which of them (by position) each belongs."""
+    first, count = start[rows].astype(np.int64), (start[1:] - start[:-1])[rows]
+    owner = np.repeat(np.arange(len(rows)), count)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    return owner, values[np.repeat(first, count) + step]
 
 
 def edge_vectors(points: Array, edges: Array) -> Array:

@@ -20,7 +20,8 @@ from gpu_collide._validate import (
 from gpu_collide.backends import declarations
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import loops, prepared
-from gpu_collide.geometry.parts import FEATURES, Parts, as_parts, labels_of
+from gpu_collide.geometry.labels import FEATURES, labels_of
+from gpu_collide.geometry.parts import Parts, as_parts
 from gpu_collide.geometry.places import normalise, planes, same_places
 from gpu_collide.geometry.report import MeshReport
 from gpu_collide.geometry.surface import Surface

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import Frozen, owned
+from gpu_collide.geometry.adjacency import gathered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.surface import Surface
 
-__all__ = ["FEATURES", "JOINT", "Parts", "as_parts", "labels_of"]
+__all__ = ["JOINT", "Parts", "as_parts"]
 
 JOINT = " + "  # between the names of what belongs to several parts
-FEATURES = ("face", "edge", "vertex")
 
 
 class Parts(Frozen):
@@ -42,9 +41,17 @@ class Parts(Frozen):
 
     def of_merged(self, start: Array, faces: Array) -> Parts:
         """Those of faces that were made of these, f of ``faces[start[f]:start[f + 1]]``."""
-        at, members = _gathered(self.start, self.members, faces)
+        at, members = gathered(self.start, self.members, faces)
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))[at]
         return Parts(self.names, *_rising(owner, members, len(start) - 1, len(self.names)))
+
+    def labels(self, group: Array, faces: Array, n_groups: int) -> list[str]:
+        """What groups of faces are called, face ``faces[k]`` being in ``group[k]``: several names joined by
+        " + ", empty for none."""
+        at, members = gathered(self.start, self.members, faces)
+        start, members = _rising(group[at], members, n_groups, len(self.names))
+        ends = zip(start[:-1].tolist(), start[1:].tolist(), strict=True)
+        return [JOINT.join(self.names[k] for k in members[first:stop]) for first, stop in ends]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -79,44 +86,6 @@ def as_parts(parts: Any, n_faces: int) -> Parts | None:
         return None
     start = np.concatenate([[0], np.cumsum(codes >= 0)])
     return Parts(list(number), start, codes[codes >= 0])
-
-
-def labels_of(mesh: Surface, feature: str, numbers: Array) -> list[str]:
-    """What the parts are called that features of a mesh belong to; edges and vertices to those of their
-    faces.
-
-    Parameters
-    ----------
-    mesh : Surface
-    feature : {"face", "edge", "vertex"}
-    numbers : (k,) ndarray of int
-
-    Returns
-    -------
-    list of str
-        Several names joined by " + "; empty for none.
-    """
-    parts = mesh.parts
-    if parts is None:
-        return [""] * len(numbers)
-    if feature == "face":
-        rows, faces = np.arange(len(numbers)), numbers
-    elif feature == "edge":
-        rows, faces = _gathered(mesh.edge_face_start, mesh.edge_faces >> 1, numbers)
-    else:
-        rows, faces = _gathered(mesh.vertex_face_start, mesh.vertex_faces, numbers)
-    at, members = _gathered(parts.start, parts.members, faces)
-    start, members = _rising(rows[at], members, len(numbers), len(parts.names))
-    ends = zip(start[:-1].tolist(), start[1:].tolist(), strict=True)
-    return [JOINT.join(parts.names[k] for k in members[first:stop]) for first, stop in ends]
-
-
-def _gathered(start: Array, values: Array, rows: Array) -> tuple[Array, Array]:
-    """What a CSR has of some rows, and to which of them (by position) each belongs."""
-    first, count = start[rows].astype(np.int64), (start[1:] - start[:-1])[rows]
-    owner = np.repeat(np.arange(len(rows)), count)
-    step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-    return owner, values[np.repeat(first, count) + step]
 
 
 def _rising(owner: Array, values: Array, rows: int, most: int) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.geometry.parts import labels_of
+from gpu_collide.geometry.labels import labels_of
 from gpu_collide.results.words import Kind
 
 if TYPE_CHECKING:
