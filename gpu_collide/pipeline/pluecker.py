@@ -14,8 +14,8 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.forms import forms_for, point_forms
+from gpu_collide.pipeline.method import Method
 from gpu_collide.pipeline.resident import Resident
-from gpu_collide.pipeline.run import Run
 
 __all__ = ["Pluecker", "World"]
 
@@ -77,30 +77,8 @@ def mover_ints(movers, part, moves=True):
     return ints
 
 
-class Pluecker:
-    """Launches on one backend; `gpu_collide.reference.pluecker.Reference` has the same verbs.
-
-    Parameters
-    ----------
-    backend : Backend
-        One with kernels.
-    precision : str
-    max_bytes : int
-    """
-
-    def __init__(self, backend, precision, max_bytes):
-        self.run = Run(backend, precision, max_bytes)
-        self.backend, self.precision = backend, precision
-        self.max_bytes = max_bytes
-
-    def about(self):
-        """Backend, device, precision and seconds by stage, as ``info`` tells them."""
-        return {
-            "backend": self.backend.name,
-            "device": self.backend.device,
-            "precision": self.precision,
-            "timings": {"compile": 0.0, **self.run.take_timings()},
-        }
+class Pluecker(Method):
+    """Launches on one backend; `gpu_collide.reference.pluecker.Reference` has the same verbs."""
 
     def world(self, bodies, rules, resident=None):
         """`World` of bodies at their start; of a scene, if `resident` is what it keeps."""
@@ -113,12 +91,7 @@ class Pluecker:
         forms = forms_for(bodies.meshes, self.backend, self.precision) if own else resident.forms
         stands = resident.stands(bodies, tree)
         held = resident.nbytes + (forms.nbytes if own else 0)
-        if held >= self.max_bytes:
-            raise MemoryLimitError(
-                f"max_bytes: expected room for the world, {held} bytes, and to work in, got "
-                f"{self.max_bytes}; pass a larger max_bytes"
-            )
-        run.room.max_bytes = self.max_bytes - held
+        self.leave_room_beside(held)
         ignored = run.to_device(rules.ignore if len(rules.ignore) else np.zeros(1, np.int64))
         buffers = {**forms.buffers, **stands, "leaves_in": tree.leaves, "leaf_ints_in": tree.leaf_ints,
                    "crowds_in": tree.nodes, "ignored_in": ignored}  # fmt: skip

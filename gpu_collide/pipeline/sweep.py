@@ -9,9 +9,9 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES
-from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.grounds import grounds_for, key_bits, obstacles_for
-from gpu_collide.pipeline.run import Run, TooLarge
+from gpu_collide.pipeline.method import Method
+from gpu_collide.pipeline.run import TooLarge
 
 __all__ = ["Sweep", "World"]
 
@@ -39,30 +39,8 @@ class World(NamedTuple):
     shift: np.ndarray
 
 
-class Sweep:
-    """Launches on one backend; `gpu_collide.reference.sweep.Reference` has the same verbs.
-
-    Parameters
-    ----------
-    backend : Backend
-        One with kernels.
-    precision : str
-    max_bytes : int
-    """
-
-    def __init__(self, backend, precision, max_bytes):
-        self.run = Run(backend, precision, max_bytes)
-        self.backend, self.precision = backend, precision
-        self.max_bytes = max_bytes
-
-    def about(self):
-        """Backend, device, precision and seconds by stage, as ``info`` tells them."""
-        return {
-            "backend": self.backend.name,
-            "device": self.backend.device,
-            "precision": self.precision,
-            "timings": {"compile": 0.0, **self.run.take_timings()},
-        }
+class Sweep(Method):
+    """Launches on one backend; `gpu_collide.reference.sweep.Reference` has the same verbs."""
 
     def world(self, bodies, resident=None):
         """`World` of bodies; of a scene, if `resident` is what it keeps."""
@@ -74,12 +52,7 @@ class Sweep:
         else:
             grounds, made = resident.grounds, resident.obstacles(bodies)
             held = resident.nbytes
-        if held >= self.max_bytes:
-            raise MemoryLimitError(
-                f"max_bytes: expected room for the world, {held} bytes, and to work in, got "
-                f"{self.max_bytes}; pass a larger max_bytes"
-            )
-        self.run.room.max_bytes = self.max_bytes - held
+        self.leave_room_beside(held)
         return World({**grounds.buffers, **made.buffers}, made.shift)
 
     def first(self, world, casts, two_sided, buffer, any_hit):
