@@ -291,15 +291,18 @@ GC_FN void gc_beside_body(
     stack[n] = 0;
     when[n++] = GC_F(0.0);
     while (n > base) {
-        int kid = stack[--n];
         gc_raster times[GC_WIDE_KIDS];
-        if (kid < 0) {
-            int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF;
-            gc_beside_leaf(w, b, &g, &v, first, first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1, p, to);
-            continue;
+        int kid = 0, leaf, first;
+        while (n > base) { /* nodes until a leaf is next, so that lanes have leaves together */
+            kid = stack[--n];
+            if (kid < 0) break;
+            gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, gc_dart_time(&d, GC_R(1.0)), times);
+            n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
         }
-        gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, gc_dart_time(&d, GC_R(1.0)), times);
-        n = gc_wide_push(w->ints + g.kid + GC_WIDE_KIDS * kid, times, stack, when, n);
+        if (kid >= 0) return;
+        leaf = -1 - kid;
+        first = leaf >> GC_WIDE_LEAF;
+        gc_beside_leaf(w, b, &g, &v, first, first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1, p, to);
     }
 }
 
@@ -326,15 +329,19 @@ GC_FN void gc_beside_world(const gc_course *w, const gc_ball *b, int query, gc_c
     stack[0] = 0;
     when[n++] = GC_F(0.0);
     while (n > 0) {
-        int kid = stack[--n];
         gc_raster times[GC_WIDE_KIDS];
-        if (kid < 0) {
-            int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF, count = (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
-            for (int k = first; k < first + count; ++k) gc_beside_body(w, b, w->order[k], stack, when, n, &p, to);
-            continue;
+        int kid = 0, leaf, first, count;
+        while (n > 0) {
+            kid = stack[--n];
+            if (kid < 0) break;
+            gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, gc_dart_time(&d, GC_R(1.0)), times);
+            n = gc_wide_push(w->crowd_kids + GC_WIDE_KIDS * kid, times, stack, when, n);
         }
-        gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, gc_dart_time(&d, GC_R(1.0)), times);
-        n = gc_wide_push(w->crowd_kids + GC_WIDE_KIDS * kid, times, stack, when, n);
+        if (kid >= 0) return;
+        leaf = -1 - kid;
+        first = leaf >> GC_WIDE_LEAF;
+        count = (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+        for (int k = first; k < first + count; ++k) gc_beside_body(w, b, w->order[k], stack, when, n, &p, to);
     }
 }
 

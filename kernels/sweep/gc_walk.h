@@ -204,23 +204,27 @@ GC_FN void gc_walk_body(
         stack[n] = 0;
         when[n++] = GC_F(0.0);
         while (n > base) {
-            int kid, some;
             gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
-            n -= 1;
-            if (when[n] > last) continue;
-            kid = stack[n];
-            if (kid < 0) {
-                int leaf = -1 - kid, first = leaf >> GC_WIDE_LEAF, end = first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
-                if (late) {
-                    gc_walk_late(w, &g, &v, first, end, since, &c, net);
-                } else {
-                    gc_walk_leaf(w, &g, &v, first, end, &c, net);
-                }
-                if (gc_net_ends(net)) return;
-                continue;
+            int kid = 0, leaf, first, end;
+            while (n > base) { /* nodes until a leaf is next, so that lanes have leaves together */
+                int some;
+                n -= 1;
+                if (when[n] > last) continue;
+                kid = stack[n];
+                if (kid < 0) break;
+                some = gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
+                n = gc_wide_pile(w->ints + g.kid + GC_WIDE_KIDS * kid, times, some, stack, when, n);
             }
-            some = gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
-            n = gc_wide_pile(w->ints + g.kid + GC_WIDE_KIDS * kid, times, some, stack, when, n);
+            if (kid >= 0) break;
+            leaf = -1 - kid;
+            first = leaf >> GC_WIDE_LEAF;
+            end = first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+            if (late) {
+                gc_walk_late(w, &g, &v, first, end, since, &c, net);
+            } else {
+                gc_walk_leaf(w, &g, &v, first, end, &c, net);
+            }
+            if (gc_net_ends(net)) return;
         }
     }
 }
@@ -250,25 +254,24 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
         when[n++] = GC_F(0.0);
     }
     while (n > 0 || next < behind) {
-        int kid, some;
-        gc_raster last, times[GC_WIDE_KIDS];
-        if (next < behind) { /* bodies of a leaf */
-            gc_walk_body(w, b, w->order[next++], ball, stack, when, n, net);
-            if (gc_net_ends(net)) return;
-            continue;
+        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+        while (n > 0 && next >= behind) { /* nodes until there are bodies, for the same reason */
+            int kid, leaf, some;
+            n -= 1;
+            if (when[n] > last) continue;
+            kid = stack[n];
+            if (kid < 0) {
+                leaf = -1 - kid;
+                next = leaf >> GC_WIDE_LEAF;
+                behind = next + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
+                break;
+            }
+            some = gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
+            n = gc_wide_pile(w->crowd_kids + GC_WIDE_KIDS * kid, times, some, stack, when, n);
         }
-        last = gc_dart_time(&d, gc_net_last(net));
-        n -= 1;
-        if (when[n] > last) continue;
-        kid = stack[n];
-        if (kid < 0) {
-            int leaf = -1 - kid;
-            next = leaf >> GC_WIDE_LEAF;
-            behind = next + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
-            continue;
-        }
-        some = gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
-        n = gc_wide_pile(w->crowd_kids + GC_WIDE_KIDS * kid, times, some, stack, when, n);
+        if (next >= behind) return;
+        gc_walk_body(w, b, w->order[next++], ball, stack, when, n, net);
+        if (gc_net_ends(net)) return;
     }
 }
 

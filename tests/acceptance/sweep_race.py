@@ -25,6 +25,7 @@ from tests.acceptance.sweep_walk import to_triangle
 
 SEED = 20261122
 PAD = 1e-9
+GRID = 128  # cells each way
 
 
 @dataclass
@@ -70,15 +71,34 @@ class Ground:
         sides, times = np.unique(sides, axis=0, return_counts=True)
         ends = places[sides[times == 1]]
         self.border_low, self.border_high = ends.min(1), ends.max(1)
+        # a grid seen from above: of each cell the triangles whose boxes reach into it
+        self.level = [k for k in range(3) if k != up]
+        self.least, most = self.low[:, self.level].min(0), self.high[:, self.level].max(0)
+        self.cell = max((most - self.least).max() / GRID, 1e-300)
+        rows, cells = self._cells(self.low, self.high)
+        order = np.argsort(cells, kind="stable")
+        self.listed = rows[order]
+        self.begin = np.searchsorted(cells[order], np.arange((GRID + 1) ** 2 + 1))
+
+    def _cells(self, low, high):
+        """Rows of boxes and the cells that they reach into; what is beyond the border counts as at it."""
+        first, last = (
+            np.clip((x[:, self.level] - self.least) / self.cell, 0, GRID).astype(int) for x in (low, high)
+        )
+        wide = last - first + 1
+        rows, k = _ranges(wide.prod(1))
+        deep = wide[rows, 1]
+        return rows, (first[rows, 0] + k // deep) * (GRID + 1) + first[rows, 1] + k % deep
 
     def _pairs(self, low, high):
-        """Rows and triangles whose boxes meet."""
-        near = [
-            np.flatnonzero(((self.low <= h) & (self.high >= b)).all(1))
-            for b, h in zip(low, high, strict=True)
-        ]
-        rows = np.repeat(np.arange(len(low)), [len(n) for n in near])
-        return rows, np.concatenate([np.zeros(0, int), *near])
+        """Rows and triangles whose boxes meet, some of them more than once."""
+        rows, cells = self._cells(low, high)
+        some, k = _ranges(self.begin[cells + 1] - self.begin[cells])
+        faces, rows = self.listed[self.begin[cells[some]] + k], rows[some]
+        for axis in range(3):
+            meet = (self.low[faces, axis] <= high[rows, axis]) & (self.high[faces, axis] >= low[rows, axis])
+            rows, faces = rows[meet], faces[meet]
+        return rows, faces
 
     def nearest(self, place, radii):
         """How near each ellipsoid is to a triangle, in its radii; (n,), no more than 2."""
@@ -128,6 +148,12 @@ class Ground:
             ((self.border_low <= h) & (self.border_high >= lo)).all(1).any()
             for lo, h in zip(low, high, strict=True)
         ], bool)  # fmt: skip
+
+
+def _ranges(counts):
+    """Rows that are there so many times, and which time each is."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return rows, np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
 
 
 def _turn(a, b):
