@@ -238,18 +238,16 @@ GC_FN void gc_beside_leaf(
     gc_nearby *p,
     gc_crowd *to)
 {
-    for (int face = first; face < last; ++face) {
-        int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
-        gc_beside_face(w, b, g, v, face, p, to);
-        for (int k = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); k < end; ++k) {
-            gc_vec a = gc_load_vec(w->reals + g->side, 2 * k), c = gc_load_vec(w->reals + g->side, 2 * k + 1);
-            gc_beside_rim(w, b, g, v, a, c, 0, w->ints + g->edge + GC_GROUND_EDGE_STRIDE * k, p, to);
-        }
-        end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_vertex);
-        for (int k = gc_ground_begin(w, g, face, GC_GROUND_FACE_vertex); k < end; ++k) {
-            gc_vec a = gc_load_vec(w->reals + g->tip, k);
-            gc_beside_rim(w, b, g, v, a, a, 1, w->ints + g->vertex + GC_GROUND_EDGE_STRIDE * k, p, to);
-        }
+    int end = gc_ground_begin(w, g, last, GC_GROUND_FACE_edge);
+    for (int face = first; face < last; ++face) gc_beside_face(w, b, g, v, face, p, to);
+    for (int k = gc_ground_begin(w, g, first, GC_GROUND_FACE_edge); k < end; ++k) {
+        gc_vec a = gc_load_vec(w->reals + g->side, 2 * k), c = gc_load_vec(w->reals + g->side, 2 * k + 1);
+        gc_beside_rim(w, b, g, v, a, c, 0, w->ints + g->edge + GC_GROUND_EDGE_STRIDE * k, p, to);
+    }
+    end = gc_ground_begin(w, g, last, GC_GROUND_FACE_vertex);
+    for (int k = gc_ground_begin(w, g, first, GC_GROUND_FACE_vertex); k < end; ++k) {
+        gc_vec a = gc_load_vec(w->reals + g->tip, k);
+        gc_beside_rim(w, b, g, v, a, a, 1, w->ints + g->vertex + GC_GROUND_EDGE_STRIDE * k, p, to);
     }
 }
 

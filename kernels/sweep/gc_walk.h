@@ -67,12 +67,19 @@ GC_FN int gc_walk_counts(
     return rests == GC_REST_NOT;
 }
 
-/* edges and vertices that a face owns */
-GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_catch *c, gc_net *net)
+/* edges and vertices that the faces from `first` to `last` own */
+GC_FN void gc_walk_rim(
+    const gc_course *w,
+    const gc_ground *g,
+    const gc_lens *v,
+    int first,
+    int last,
+    gc_catch *c,
+    gc_net *net)
 {
     GC_GLOBAL const int *ints = w->ints + g->edge;
-    int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_edge);
-    for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
+    int end = gc_ground_begin(w, g, last, GC_GROUND_FACE_edge);
+    for (c->at = gc_ground_begin(w, g, first, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
         gc_vec y = gc_lens_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
@@ -86,8 +93,8 @@ GC_FN void gc_walk_rim(const gc_course *w, const gc_ground *g, const gc_lens *v,
         gc_net_add(w, net, c);
     }
     ints = w->ints + g->vertex;
-    end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_vertex);
-    for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
+    end = gc_ground_begin(w, g, last, GC_GROUND_FACE_vertex);
+    for (c->at = gc_ground_begin(w, g, first, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->tip, c->at), y = gc_lens_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
@@ -119,8 +126,8 @@ GC_FN void gc_walk_leaf(
             c->face = c->number = w->ints[g->source + face];
             gc_net_add(w, net, c);
         }
-        if (v->radius > GC_SWEEP_POINT * v->slack) gc_walk_rim(w, g, v, face, c, net);
     }
+    if (v->radius > GC_SWEEP_POINT * v->slack) gc_walk_rim(w, g, v, first, last, c, net);
 }
 
 /* The same for one who is sunk in, from `since` on: faces and edges that it comes onto at whatever depth, and that are not
@@ -206,7 +213,7 @@ GC_FN void gc_walk_body(
         while (n > base) {
             gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
             int kid = 0, leaf, first, end;
-            while (n > base) { /* nodes until a leaf is next, so that lanes have leaves together */
+            do { /* nodes until a leaf is next, so that lanes have leaves together */
                 int some;
                 n -= 1;
                 if (when[n] > last) continue;
@@ -214,8 +221,8 @@ GC_FN void gc_walk_body(
                 if (kid < 0) break;
                 some = gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
                 n = gc_wide_pile(w->ints + g.kid + GC_WIDE_KIDS * kid, times, some, stack, when, n);
-            }
-            if (kid >= 0) break;
+            } while (!GC_SERIAL && n > base);
+            if (kid >= 0) continue;
             leaf = -1 - kid;
             first = leaf >> GC_WIDE_LEAF;
             end = first + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
@@ -255,7 +262,7 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
     }
     while (n > 0 || next < behind) {
         gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
-        while (n > 0 && next >= behind) { /* nodes until there are bodies, for the same reason */
+        while (next >= behind && n > 0) { /* nodes until there are bodies, for the same reason */
             int kid, leaf, some;
             n -= 1;
             if (when[n] > last) continue;
