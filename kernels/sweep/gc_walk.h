@@ -261,8 +261,8 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
         when[n++] = GC_F(0.0);
     }
     while (n > 0 || next < behind) {
-        gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
         while (next >= behind && n > 0) { /* nodes until there are bodies, for the same reason */
+            gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
             int kid, leaf, some;
             n -= 1;
             if (when[n] > last) continue;
