@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.oracle.exact import sub, times, turn, whole
+from tests.acceptance.sweep_places import lies, margin_of, matrix, pierced, unit
+from tests.oracle.exact import sub, times
 
 TINY = 2.0**-52
 SMALL = 2.0**-23
@@ -139,7 +140,7 @@ class Judge:
         else:
             return
         end = Fraction(1) if last is None else last
-        out.passed |= any(by < end for _, _, p in passes for _, by in _pierced(p, _margin(p, tol)))
+        out.passed |= any(by < end for _, _, p in passes for _, by in pierced(p, margin_of(p, tol)))
 
     def _tells(self, due, near, time):
         """Does a claim that is at some faces of a body tell of a due touch?"""
@@ -159,17 +160,17 @@ class Judge:
         part of the radius, as for needles in float32, it has touches that the ball has not.
         """
         dues = list(self._dues(p, ball, body, tol))
-        if dues and _margin(p, tol) * LARGE > p.r:
+        if dues and margin_of(p, tol) * LARGE > p.r:
             truly = {(d.ball, d.body, d.face) for d in self._dues(p, ball, body, 0.0)}
             dues = [d for d in dues if (d.ball, d.body, d.face) in truly]
         return dues
 
     def _dues(self, p, ball, body, tol):
-        m = _margin(p, tol)
+        m = margin_of(p, tol)
         if p.speed == 0:
             return
         if p.r <= 4 * m:
-            for since, by in _pierced(p, m):
+            for since, by in pierced(p, m):
                 if since > 0 or not p.two_sided:  # one that begins on a face of two sides may be leaving it
                     yield Due(ball, body, None, by, since)
             return
@@ -252,14 +253,14 @@ class Judge:
         out.wrong += v.wrong
         out.alone |= v.alone
         place, den = p.place(Fraction(float(answer.time[k])))
-        margin = _margin(p, tol) / p.scale
+        margin = margin_of(p, tol) / p.scale
         reach = p.r / p.scale + margin
         return b, body, [f for f in p.faces_near(margin) if p.near(f, place, den).away <= reach]
 
     def _at_face(self, out, k, i, answer, b, p, tol):
         face, time = int(answer.face[k]), Fraction(float(answer.time[k]))
         place, den = p.place(time)
-        near, margin = p.near(face, place, den), _margin(p, tol) / p.scale
+        near, margin = p.near(face, place, den), margin_of(p, tol) / p.scale
         out.gap = max(near.away - p.r / p.scale, 0.0) / margin
         out.invented = self._fault(near, time, p, face, place, den, margin)
         if not out.invented:
@@ -324,14 +325,14 @@ class Judge:
     def _against(self, p, near, face):
         """How directly the path goes against the foremost of the faces at a place: 1 straight, -1 away."""
         there = p.surface.of_face[face] if near.feature is None else p.surface.at[near.feature]
-        normals = [_unit(p.normal(t)) for t in there if any(p.normal(t))]
+        normals = [unit(p.normal(t)) for t in there if any(p.normal(t))]
         return max((-(n @ p.way) for n in normals), default=1.0)
 
     def _rest(self, out, k, i, answer, b, p, near, margin, place, den):
         """Point, normal and feature of a claim; `margin` is the tolerance in the space of the pass."""
         start, radius, turned = self.casts.balls(i)[b]
         radii = np.full(3, 1.0) if np.ndim(radius) == 0 else np.asarray(radius, float)
-        axes = np.eye(3) if turned is None else _matrix(turned)
+        axes = np.eye(3) if turned is None else matrix(turned)
         ratio = p.most / p.least
         time, path = Fraction(float(answer.time[k])), self.casts.path[i]
         told = np.array(
@@ -350,7 +351,7 @@ class Judge:
         loose = self.least * ratio
         if near.away > 16 * margin:
             loose += 16 * margin / near.away * ratio
-            off = np.linalg.norm(normal - _unit(axes @ (near.toward / near.away / radii)))
+            off = np.linalg.norm(normal - unit(axes @ (near.toward / near.away / radii)))
             if off > loose:
                 out.wrong.append(f"normal by {off:.2g}")
         else:
@@ -358,8 +359,8 @@ class Judge:
             if normal @ way > self.level * np.linalg.norm(way):
                 out.wrong.append("normal along the path")
         if kind == 1:
-            across = [_unit(p.normal(t)) for t in p.surface.of_face[face] if any(p.normal(t))]
-            across = [_unit(axes @ (n / radii)) for n in across]
+            across = [unit(p.normal(t)) for t in p.surface.of_face[face] if any(p.normal(t))]
+            across = [unit(axes @ (n / radii)) for n in across]
             off = min((np.linalg.norm(normal - s * n) for n in across for s in (1, -1)), default=0.0)
             if off > loose + self.least * ratio:
                 out.wrong.append("feature: no face")
@@ -385,70 +386,3 @@ class Judge:
         e = np.roll(q, -1, 0) - q
         s = np.clip(-(q * e).sum(1) / np.maximum((e * e).sum(1), 1e-300), 0, 1)
         return float(np.linalg.norm(q + s[:, None] * e, axis=1).min())
-
-
-def lies(p, feature, place, den, m, along=False):
-    """Is a place beside a side or a corner nearer to a face there that it was in front of at the start?
-    Then that is what is touched, or not (`along`: only if it is not approached)."""
-    if feature is None or p.r <= 100 * m:
-        return False
-    margin = m / p.scale
-    for t in p.surface.at[feature]:
-        face = p.surface.face_of[t]
-        if p.surface.flat[face] or not any(p.normal(t)):
-            continue
-        sides = p.ahead(t, place, den), p.ahead(t, p.c, 1)
-        least = 4 * margin if along else -margin  # on the border of what is in front either may be told
-        if p.two_sided:  # on neither side, exactly within it, is in front as well
-            beyond = sides[0] * sides[1] < 0 or (along and sides[0] * sides[1] == 0)
-        else:
-            beyond = min(sides) < least
-        if beyond:
-            continue
-        near = p.near(face, place, den)
-        reach = p.r - (4 * m if along else m)
-        if near.feature != feature and near.square < reach * reach and not (along and near.nearer > 0):
-            return True
-    return False
-
-
-def _margin(p, tol):
-    """A tolerance in the space of a pass, in whole numbers over its scale."""
-    return max(1, int(Fraction(tol) / Fraction(p.least) * p.scale))
-
-
-def _unit(x):
-    top = max(abs(c) for c in x)
-    x = np.array([float(Fraction(c) / Fraction(top)) for c in x])
-    return x / np.linalg.norm(x)
-
-
-def _matrix(quat):
-    q, _ = whole(quat)
-    square = sum(x * x for x in q)
-    columns = turn(q, [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
-    return np.array([[x / square for x in c] for c in columns]).T
-
-
-def _pierced(p, m):
-    """(not before, by when) for each time that the path of the centre surely goes through a front: so do
-    eight paths beside it. Through a border that two fronts share it goes too, along a border it need not."""
-    if p.speed == 0:
-        return []
-    faces = p.faces_near(16 * m / p.scale)
-    times = sorted({t.time for f in faces if (t := p.first(f, 0)) and t.time <= 1})
-    if not times:
-        return []
-    slack = Fraction(64 * m, p.scale) / Fraction(p.speed)
-    across = _unit(np.cross(p.way, np.eye(3)[np.argmin(np.abs(p.way))]))
-    other = _unit(np.cross(p.way, across))
-    beside = []
-    for angle in np.arange(8) * np.pi / 4 + 0.1:
-        o = np.cos(angle) * across + np.sin(angle) * other
-        c = tuple(x + int(Fraction(4 * m) * Fraction(float(y))) for x, y in zip(p.c, o, strict=True))
-        beside.append([t.time for f in faces if (t := p.first(f, 0, c, times[0] - slack))])
-    return [
-        (time - 2 * slack, time + 2 * slack)
-        for time in times
-        if time + 2 * slack <= 1 and all(any(abs(x - time) <= slack for x in way) for way in beside)
-    ]

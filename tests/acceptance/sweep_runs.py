@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from tests.acceptance.pluecker_runs import library_mesh
-from tests.acceptance.sweep import Answer, _matrix, _unit, lies
+from tests.acceptance.sweep import Answer
+from tests.acceptance.sweep_places import lies, matrix, unit
 
 KINDS = {"face": 1, "edge": 2, "vertex": 3}
 
@@ -114,7 +115,7 @@ def _onto(p, face):
 
 def _pierces_at_start(p, near, face):
     there = p.surface.at[near.feature] if near.feature is not None else p.surface.of_face[face]
-    paces = [-float(_unit(p.normal(t)) @ p.way) for t in there if any(p.normal(t))]
+    paces = [-float(unit(p.normal(t)) @ p.way) for t in there if any(p.normal(t))]
     return 0 if p.speed and paces and (max(paces) > 0 or (p.two_sided and min(paces) < 0)) else None
 
 
@@ -123,18 +124,18 @@ def _fill(out, casts, i, time, b, body, p, face):
     near = p.near(face, place, den)
     _, radius, turned = casts.balls(i)[b]
     radii = np.full(3, 1.0) if np.ndim(radius) == 0 else np.asarray(radius, float)
-    axes = np.eye(3) if turned is None else _matrix(turned)
+    axes = np.eye(3) if turned is None else matrix(turned)
     out.hit[i], out.time[i] = True, float(time)
     out.body[i], out.face[i], out.feature[i] = body, face, KINDS[near.kind]
     start = casts.balls(i)[b][0]
     out.point[i] = start + float(time) * casts.path[i] - axes @ (near.toward * radii)
     if p.r and near.away:
-        out.normal[i] = _unit(axes @ (near.toward / near.away / radii))
+        out.normal[i] = unit(axes @ (near.toward / near.away / radii))
         return
-    paces = [-(_unit(p.normal(t)) @ p.way) for t in p.surface.of_face[face] if any(p.normal(t))]
-    normals = [_unit(p.normal(t)) for t in p.surface.of_face[face] if any(p.normal(t))]
+    paces = [-(unit(p.normal(t)) @ p.way) for t in p.surface.of_face[face] if any(p.normal(t))]
+    normals = [unit(p.normal(t)) for t in p.surface.of_face[face] if any(p.normal(t))]
     there = () if near.feature is None else p.surface.at[near.feature]
-    normals += [_unit(p.normal(t)) for t in there if any(p.normal(t))]
+    normals += [unit(p.normal(t)) for t in there if any(p.normal(t))]
     paces = [-(x @ p.way) for x in normals]
     k = int(np.argmax(np.abs(paces) if p.two_sided else paces))
     out.normal[i] = math.copysign(1, paces[k]) * normals[k]

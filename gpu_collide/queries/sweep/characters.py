@@ -28,6 +28,7 @@ from gpu_collide.queries.sweep.arguments import (
     within_digits,
 )
 from gpu_collide.queries.sweep.turning import carried_along, part_of, pieces_for, turning_bodies
+from gpu_collide.queries.sweep.walking import falls, length, ridden, slides, slope, upwards
 from gpu_collide.results.result import Status
 from gpu_collide.results.slides import Clipped, Planes, Slides
 
@@ -43,8 +44,6 @@ __all__ = ["clip", "planes", "slide"]
 
 #: The skin that is kept by default, as a share of a character's least radius.
 SKIN = 1e-3
-#: Casts of a pass at most.
-MOST_SLIDES = 64
 
 
 @within_memory
@@ -108,7 +107,7 @@ def planes(
     >>> near.normal.tolist(), near.gap.round(6).tolist()
     ([[0.0, 0.0, 1.0]], [0.01])
     """
-    near, moment = _length(reach, "reach"), _length(at, "at")
+    near, moment = length(reach, "reach"), length(at, "at")
     if moment > 1:
         raise ValueError(f"at: expected a moment from 0 to 1, got {at}")
     two_sided = check_bool(two_sided, "two_sided")
@@ -318,15 +317,15 @@ def slide(
     beside = ((gravity, 2), (riding, 1))
     casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside)
     n = len(casts)
-    fall = _falls(gravity, n)
+    fall = falls(gravity, n)
     rules = {
         "two_sided": int(check_bool(two_sided, "two_sided")),
-        "most": _slides(max_slides),
+        "most": slides(max_slides),
         "falls": int(gravity is not None),
-        "step": _length(step_height, "step_height"),
-        "ground": float(np.cos(np.radians(_slope(max_slope)))),
+        "step": length(step_height, "step_height"),
+        "ground": float(np.cos(np.radians(slope(max_slope)))),
     }
-    rules |= dict(zip(("up_x", "up_y", "up_z"), _up(up, fall), strict=True))
+    rules |= dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall), strict=True))
     if skin is None:
         rules["skin"] = -SKIN  # of each one's own
     else:
@@ -340,7 +339,7 @@ def slide(
 
         def refuse() -> None:
             given.fetched_casts(casts)
-            _ridden(riding, len(bodies), n)
+            ridden(riding, len(bodies), n)
 
         limit = limit_of(bodies, engine.precision)
         landing = given.landing(casts, where, stays, turn, engine, bodies, resident, limit, refuse)
@@ -352,7 +351,7 @@ def slide(
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
         casts, good = _kept(casts, bodies, engine.precision)
-        on = np.where(good, _ridden(riding, len(bodies), n), -1)
+        on = np.where(good, ridden(riding, len(bodies), n), -1)
         least = _least_skin(rules["skin"], casts, good)
         pieces, error = pieces_for(casts, bodies, least, bool((on >= 0).any()))
         fall = np.where(good[:, None], fall, 0.0)
@@ -423,72 +422,3 @@ def _in_pieces(
         left, place = found["velocity"], found["position"]
         status, count = np.maximum(found["status"], status), found["casts"] + count
     return found | {"velocity": left * pieces if pieces > 1 else left, "status": status, "casts": count}
-
-
-def _falls(gravity: Any, n: int) -> Any:
-    """(3,) or (n, 3) array where it lies."""
-    if gravity is None:
-        return np.zeros(3)
-    fall = given.floats(gravity, "gravity")
-    if fall.shape not in ((3,), (n, 3)):
-        raise ValueError(f"gravity: expected shape (3,) or ({n}, 3), got {fall.shape}")
-    return fall
-
-
-def _up(up: Any, fall: Any) -> Array:
-    if up is None:
-        way = _against(fall if isinstance(fall, np.ndarray) else _first_fall(fall))
-    else:
-        way = as_float_array(up, "up", shape=(3,))
-    most = np.abs(way).max()
-    if not (np.isfinite(most) and most > 0):
-        raise ValueError(f"up: expected a direction, got {way.tolist()}")
-    way = way / most
-    return np.asarray(way / np.linalg.norm(way))
-
-
-def _against(fall: Array) -> Array:
-    """Against the first fall that is one, else z."""
-    fall = fall.reshape(-1, 3)
-    with np.errstate(invalid="ignore"):
-        some = np.flatnonzero(np.isfinite(fall).all(axis=1) & (np.abs(fall).max(axis=1, initial=0) > 0))
-    return -fall[some[0]] if some.size else np.array([0.0, 0.0, 1.0])
-
-
-def _first_fall(fall: Any) -> Array:
-    """Of falls on a device the first that is one, on the host; the one copy that is waited for before the
-    work, which who says where up is spares."""
-    fall = fall.reshape(-1, 3)
-    size = abs(fall).max(axis=1)
-    return as_float_array(fall[((size > 0) & (size < np.inf)).argmax()], "gravity")
-
-
-def _ridden(riding: Any, m: int, n: int) -> Array:
-    if riding is None:
-        return np.full(n, -1, np.int32)
-    return as_int_array(
-        riding, "riding", shape=(n,), low=-1, high=m, dtype=np.int32, expected=f"bodies 0 to {m - 1}, or -1"
-    )
-
-
-def _slides(value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"max_slides: expected a whole number, got {type(value).__name__}")
-    if not 1 <= value <= MOST_SLIDES:
-        raise ValueError(f"max_slides: expected 1 to {MOST_SLIDES}, got {value}")
-    return int(value)
-
-
-def _slope(value: Any) -> float:
-    angle = _length(value, "max_slope")
-    if angle > 90:
-        raise ValueError(f"max_slope: expected degrees from 0 to 90, got {value}")
-    return angle
-
-
-def _length(value: Any, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    if not (value >= 0 and np.isfinite(value)):
-        raise ValueError(f"{name}: expected a finite number, zero or more, got {value}")
-    return float(value)
