@@ -248,6 +248,19 @@ GC_FN int gc_edge_pair_turn(
 /* what of x is across w: the rounding of the normal of nearly parallel edges is along them */
 GC_FN gc_vec gc_beside(gc_vec x, gc_vec w) { return gc_sub(x, gc_scale(w, gc_dot(x, w) / gc_dot(w, w))); }
 
+/* Edges that are on one line and lie across the axis stay across it: the normal of both is the axis, along which nothing moves. For such that
+ * are nearly across, from r up to the last tangent looked at: what they lean, over the sine between them, is how far their normal leans off the
+ * axis, and nothing moves by more than a chord. 1: the distance along that normal changes by less than half the margin. (The sine is
+ * at least half of what it were for parallel edges, since r is twice the angle between them at the start.) */
+GC_FN int gc_edge_pair_level(const gc_pivot *pivot, const gc_edge_pair *e, gc_real r, gc_real most, gc_real margin)
+{
+    gc_real last = GC_MIN(GC_R(4.0) * GC_MAX(most, r), GC_R(4096.0)), lean;
+    if (!(r * (GC_R(1.0) + last * last) <= last)) return 0;
+    lean = GC_ABS(gc_dot(pivot->axis, e->u)) / gc_most(e->u) + GC_ABS(gc_dot(pivot->axis, e->w)) / gc_most(e->w);
+    /* no coordinate is more than a length, and no length 1.75 of them */
+    return lean * (gc_most(gc_sub(e->a, pivot->origin)) + gc_most(e->u)) * (GC_R(1.0) + last) < margin * GC_R(0.14);
+}
+
 /* Edges that are on one line at the start, but for a zone, part as they turn, and cross where the one goes by the other.
  * Neither their ends tell (each may leave over a face of its own, while what is between them goes in) nor a root: distance and
  * sine vanish together, their quotient does not. So this looks at where they have parted, and then ever further on, until the distance
@@ -260,6 +273,7 @@ GC_RARE int gc_edge_pair_along(const gc_pivot *pivot, const gc_edge_pair *e, gc_
     /* half the chord of the turn by which they part by some zones over their length */
     r = GC_ZONE_ALONG * near * longer / (GC_R(2.0) * gc_norm(gc_cross(pivot->axis, e->u)) * gc_norm(e->w));
     if (!(r > GC_R(0.0) && r < GC_R(0.7))) return 0; /* the axis is along them */
+    if (gc_edge_pair_level(pivot, e, r, most, margin)) return 0;
     for (r = r / GC_SQRT(GC_R(1.0) - r * r);; r *= GC_R(4.0)) {
         gc_vec u = gc_turned_vector(pivot, e->u, r), n = gc_cross(u, e->w), from = gc_sub(gc_turned(pivot, e->a, r), e->c);
         gc_real length = gc_norm(n), along, start, now, sign;

@@ -83,8 +83,8 @@ def test_an_axis_along_the_edges_lets_them_go(backend):
         assert trace.kind[0] == 0, origin
 
 
-def primitive(backend, angle, mover=OF_MOVER, other=OF_STILL, expel=None):
-    axis, origin = [TILT, TILT, 1.0], [2.0, 0, 0]
+def primitive(backend, angle, mover=OF_MOVER, other=OF_STILL, expel=None, tilt=TILT):
+    axis, origin = [tilt, tilt, 1.0], [2.0, 0, 0]
     return gc.pluecker.edge_edge_rotation(
         EDGE, angle, axis, origin, EDGE, edge_normals=mover, still_normals=other, expel=expel,
         backend=backend.kind,
@@ -99,3 +99,14 @@ def test_the_primitive(backend, expel):
     assert primitive(backend, 1.0, None, None, expel)[()] > 0
     # the other wedge is where the mover is: no normal leads out of both
     assert primitive(backend, 1.0, OF_MOVER, OF_MOVER, expel)[()] > 0
+
+
+def test_edges_nearly_across_the_axis(backend):
+    """Across it nothing changes along their normal, and they are let go without a look; what leans by as much
+    as counts is looked at all the way."""
+    angles = np.array([3.0, 1.0, 0.1, 1e-3])
+    tilts = 10.0 ** np.arange(0, 17, 0.5)
+    found = np.stack([primitive(backend, angles, tilt=tilt) for tilt in tilts])
+    assert (found[:25] == 0).all(), "with tilts up to 1e12 they go in by more than a zone"
+    assert np.isinf(found[30:]).all(), "from 1e15 on that is less than rounding"
+    assert (np.diff((found == 0).astype(int), axis=0) <= 0).all()
