@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.cli.options import MOST_KEPT
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
@@ -195,6 +197,47 @@ def pair_up(mesh_a: Mesh, mesh_b: Mesh, poses: Any) -> tuple[Bodies, Array]:
 
     bodies = gc.Bodies([mesh_a, mesh_b], np.repeat([0, 1], n), joined(start_a, start_b), joined(end_a, end_b))
     return bodies, np.stack([np.arange(n), n + np.arange(n)], axis=1)
+
+
+def write_found(found: Any, scene: Any, path: str, wanted: bool | None, terminal: Terminal) -> None:
+    """Write a result, into ``.npz`` with what it was found among, and say so.
+
+    Parameters
+    ----------
+    found : Contacts or TrajectoryContacts
+    scene : Bodies or Recording
+    path : str
+        As `check_output` gives it.
+    wanted : bool, optional
+        Whether meshes and poses are to be kept; None: unless they are many.
+    terminal : Terminal
+    """
+    from gpu_collide import view
+
+    size = bytes_of_scene(scene)
+    if not path.endswith(".npz") or wanted is False or (wanted is None and size > MOST_KEPT):
+        found.save(path)
+        left_out = path.endswith(".npz") and wanted is None
+        why = f", without its meshes and poses of {size >> 20:,} MB; --bodies keeps them" if left_out else ""
+        terminal.say(f"wrote {path}{why}")
+        return
+    view.keep(found, scene, path)
+    terminal.say(f"wrote {path}; to look at it: gpu-collide view {quoted(path)} -o page.html")
+
+
+def quoted(path: str) -> str:
+    """A path as a shell takes it."""
+    import shlex
+
+    return path if os.name == "nt" else shlex.quote(path)
+
+
+def bytes_of_scene(scene: Any) -> int:
+    """About how many bytes the meshes and poses of bodies or of a recording take."""
+    still = getattr(scene, "static", None)
+    size = 0 if still is None else bytes_of_scene(still)
+    poses = len(scene.times) * scene.n_bodies if hasattr(scene, "times") else 2 * len(scene)
+    return size + 56 * poses + sum(24 * m.n_vertices + 4 * len(m.face_vertices) for m in scene.meshes)
 
 
 def check_output(path: StrPath, inputs: Sequence[Any] = (), option: str = "-o") -> str:

@@ -15,6 +15,8 @@ N = TypeVar("N", int, float)
 SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
+MOST_KEPT = 64 << 20  # bytes of meshes and poses that go into a result by themselves
+
 SEVERAL: dict[str, Any] = {"action": "append", "default": []}  # of an option that may be given several times
 
 
@@ -129,6 +131,16 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
         help="mixed: float32 culls, float64 decides (default)",
     )
     group.add_argument("--max-bytes", type=parse_bytes, metavar="SIZE", help="memory to use, such as 2G")
+
+
+def add_bodies_option(group: Any) -> None:
+    """Whether results are written with the bodies they are of."""
+    group.add_argument(
+        "--bodies",
+        action=argparse.BooleanOptionalAction,
+        help="keep meshes and poses in the .npz file as well, so that gpu-collide view needs no other "
+        f"(default: up to {MOST_KEPT >> 20} MB of them)",
+    )
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:

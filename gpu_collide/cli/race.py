@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.cli.files import UserError, check_output, check_page, check_writable, read_mesh
+from gpu_collide.cli.files import UserError, check_output, check_page, check_writable, read_mesh, write_found
 from gpu_collide.cli.options import (
+    add_bodies_option,
     add_command,
     add_machine_options,
     add_output_options,
@@ -52,6 +53,8 @@ the result:
 
 examples:
   gpu-collide race --demo --picture track.png
+  gpu-collide race race.npz -o contacts.npz
+  gpu-collide view contacts.npz -o page.html
   gpu-collide race race.npz --max-speed 60 -o contacts.npz --picture track.png
   gpu-collide race drive.parquet --car-mesh car.obj --track-mesh track.glb --two-sided
   gpu-collide race two.npz --car-mesh car.obj --car-mesh truck.obj --shapes 0,1,1 --track-mesh track.glb
@@ -127,6 +130,7 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="where the contacts go (.npz; as a table: .csv, .json, .parquet)",
     )
+    add_bodies_option(group)
     group.add_argument("--encounters", metavar="FILE", help="where the encounters go (.csv, .json, ...)")
     group.add_argument(
         "--picture", metavar="FILE", help="the track from above, with the contacts (.png, ...)"
@@ -181,8 +185,7 @@ def race(options: argparse.Namespace, terminal: Terminal) -> None:
     if len(found.skipped):
         terminal.table("Skipped", ["reason", "steps", "first at"], skipped_rows(recording, found))
     if output:
-        found.save(output)
-        terminal.say(f"wrote {output}")
+        write_found(found, recording, output, options.bodies, terminal)
     if table:
         met.save(table)
         terminal.say(f"wrote {table}")

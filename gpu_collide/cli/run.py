@@ -7,8 +7,17 @@ import time
 import warnings
 from typing import TYPE_CHECKING
 
-from gpu_collide.cli.files import check_output, check_page, check_poses, pair_up, read_mesh, read_poses
+from gpu_collide.cli.files import (
+    check_output,
+    check_page,
+    check_poses,
+    pair_up,
+    read_mesh,
+    read_poses,
+    write_found,
+)
 from gpu_collide.cli.options import (
+    add_bodies_option,
     add_command,
     add_machine_options,
     add_output_options,
@@ -45,6 +54,7 @@ the result:
 
 examples:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz
+  gpu-collide view contacts.npz -o page.html                                    to look at it
   gpu-collide run a.stl b.ply poses.npz -o contacts.npz --min-properness -1     improper contacts as well
   gpu-collide run a.obj track.glb poses.npz -o hits.npz --first --two-sided b   first contacts, open mesh B
 """
@@ -108,6 +118,7 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="where the contacts go (.npz; as a table: .csv, .json, .parquet)",
     )
+    add_bodies_option(parser)
     parser.add_argument("--page", metavar="FILE", help="a page for a browser as well (.html)")
     add_query_options(parser)
     add_machine_options(parser)
@@ -128,9 +139,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> None:
         begin = time.perf_counter()
         contacts = gc.collide(bodies, pairs, progress=update, **query_arguments(options)).to_numpy()
         seconds = time.perf_counter() - begin
-    contacts.save(output)
     print_summary(terminal, contacts, seconds)
-    terminal.say(f"wrote {output}")
+    write_found(contacts, bodies, output, options.bodies, terminal)
     if options.page:
         gc.view.page(contacts, bodies, options.page)
         terminal.say(f"wrote {options.page}")

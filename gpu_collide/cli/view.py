@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 The page is one file that a browser opens without any other: bodies that move, a time bar, and a list of
-contacts to click on. RESULT is the .npz file that "run" or "race" wrote; it holds contacts, not bodies, so
-the files that it was made from are named once more.
+contacts to click on. RESULT is the .npz file that "run" or "race" wrote, or gpu_collide.view.keep in Python:
+of pairs, worlds, a recording, movers, what is swept, characters. A file that holds contacts alone (of
+Contacts.save, or written with --no-bodies) takes the files that it was made from behind it.
 
 examples:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz
-  gpu-collide view contacts.npz a.obj b.obj poses.npz -o page.html
-  gpu-collide race race.npz -o contacts.npz
-  gpu-collide view contacts.npz race.npz -o page.html
-  gpu-collide race --demo --page page.html                 at once
-Worlds, movers, what is swept, and characters: gpu_collide.view.page in Python.
+  gpu-collide view contacts.npz -o page.html
+  gpu-collide race --demo -o race.npz
+  gpu-collide view race.npz -o race.html --up z
+  gpu-collide view old.npz a.obj b.obj poses.npz -o page.html      contacts alone, of pairs
+  gpu-collide view old.npz race.npz -o page.html                   ... of a recording
 """
 
 
@@ -40,12 +41,15 @@ def add_parser(commands: Any) -> None:
         "view",
         view,
         help="a page for a browser: bodies that move, contacts to click on",
-        description="Make a page for a browser of a result of run or race.",
+        description="Make a page for a browser of a result.",
         epilog=EPILOG,
     )
-    parser.add_argument("result", metavar="RESULT", help="contacts, as run or race wrote them (.npz)")
+    parser.add_argument("result", metavar="RESULT", help="as run, race or view.keep wrote it (.npz)")
     parser.add_argument(
-        "inputs", metavar="FILE", nargs="+", help="of run: A, B and POSES; of race: the RECORDING"
+        "inputs",
+        metavar="FILE",
+        nargs="*",
+        help="of contacts alone what they were made from; of run: A, B and POSES; of race: the RECORDING",
     )
     parser.add_argument("-o", "--output", default="page.html", metavar="FILE", help="default: page.html")
     parser.add_argument(
@@ -65,9 +69,13 @@ def view(options: argparse.Namespace, terminal: Terminal) -> None:
     import gpu_collide as gc
 
     check_page(options.output, (options.result, *options.inputs))
-    result = read_result(options.result)
     up = None if options.up is None else "xyz".index(options.up)
-    scene: Any
+    if not options.inputs:
+        result, scene, how = read_kept(options.result)
+        gc.view.page(result, scene, options.output, up=up, most=options.most, **how)
+        terminal.say(f"wrote {options.output}")
+        return
+    result = read_result(options.result)
     if isinstance(result, gc.TrajectoryContacts):
         if len(options.inputs) != 1:
             raise UserError(f"{options.result} is of a recording: expected that one file behind it")
@@ -88,6 +96,25 @@ def view(options: argparse.Namespace, terminal: Terminal) -> None:
     terminal.say(f"wrote {options.output}")
 
 
+def read_kept(path: str) -> tuple[Any, Any, dict[str, Any]]:
+    """What `view.keep` wrote, or the complaint that says what to name as well."""
+    from gpu_collide import view
+
+    try:
+        return view.kept(path)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        text = str(error).removeprefix("path: ")
+        if "holds a result alone" in text:
+            text = (
+                f"{path} holds a result alone: name what it was made from behind it, as in gpu-collide view "
+                f"{path} A B POSES (of run) or gpu-collide view {path} RECORDING (of race); what Python "
+                "writes by gpu_collide.view.keep holds all that a page shows"
+            )
+        raise UserError(text) from error
+
+
 def read_result(path: str) -> Any:
     """The contacts in a file."""
     import gpu_collide as gc
@@ -102,7 +129,9 @@ def read_result(path: str) -> Any:
     except (AttributeError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise UserError(f"{path}: not a result that can be read: {error}") from error
     if kind not in ("Contacts", "TrajectoryContacts"):
-        raise UserError(f"{path} holds {kind}: pages of these are made in Python, by gpu_collide.view.page")
+        raise UserError(
+            f"{path} holds {kind}, which no files tell of: write it by gpu_collide.view.keep in Python"
+        )
     try:
         return getattr(gc, kind).load(path)
     except ValueError as error:

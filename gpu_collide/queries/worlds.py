@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
+from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.scene import Scene
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["where_of"]
+__all__ = ["no_world", "where_of"]
 
 
 def where_of(
@@ -35,3 +36,15 @@ def where_of(
         max_bytes=max_bytes,
     )
     return options, get_backend(options.backend, options.precision, *programs)
+
+
+def no_world(value: Any) -> TypeError:
+    """The error that says what a world can be."""
+    remedy = "Bodies(mesh, None, start, end) makes bodies of a Mesh and Poses"
+    if isinstance(value, Mesh):
+        remedy = (
+            "of a mesh that stands at the origin: here = Poses.identity(1); Bodies(mesh, None, here, here)"
+        )
+    return TypeError(
+        f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(value).__name__}; {remedy}"
+    )

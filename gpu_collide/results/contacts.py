@@ -54,7 +54,8 @@ CONTACT_DTYPE = np.dtype([(name, dtype, shape) for name, (dtype, shape) in _PER_
 
 _PAIRS: dict[str, Field] = {"pairs": (np.int32, (2,))}
 FORMAT = FileFormat(
-    version=3,  # 2: pairs; 3: checksums
+    version=4,  # 2: pairs; 3: checksums; 4: names of parts
+    unnamed=3,
     first_with_checksums=3,
     fields={
         name: (dtype, (None, *tail))

@@ -73,7 +73,8 @@ class Encounters(Result):
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
-        version=1,
+        version=2,  # 2: names of parts
+        unnamed=1,
         first_with_checksums=1,
         fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
         faults=encounter_faults,

@@ -43,7 +43,7 @@ class FileFormat:
     Attributes
     ----------
     version, first_with_checksums : int
-        The version that is written, and the first one that had checksums.
+        The newest version, and the first one that had checksums.
     fields : dict
         Name to dtype and shape, None in a shape for any length; in the order in which they are written.
     faults : callable
@@ -52,6 +52,9 @@ class FileFormat:
         Fields that older files lack.
     kind : str, optional
         What the file says that it holds; None where it says nothing.
+    unnamed : int, optional
+        The version that is written where no mesh has names of parts, which older readers know; default: the
+        newest.
     """
 
     version: int
@@ -60,6 +63,11 @@ class FileFormat:
     faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
     optional: tuple[str, ...] = ()
     kind: str | None = None
+    unnamed: int | None = None
+
+    def version_of(self, result: Result) -> int:
+        """The version of the file of a result: the oldest that can hold it."""
+        return self.version if self.unnamed is None or result.part_a is not None else self.unnamed
 
 
 class Result:
@@ -290,7 +298,9 @@ class Result:
             value = getattr(self, name)
             if value is not None:
                 arrays[name] = np.asarray(as_numpy(value, name), dtype)
-        write_result(target, arrays, form.version, json.dumps(self.info, default=_to_json), form.kind)
+        write_result(
+            target, arrays, form.version_of(self), json.dumps(self.info, default=_to_json), form.kind
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | BinaryIO) -> Self:

@@ -52,7 +52,8 @@ _SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
 _PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ())}
 _FIELDS = _PER_CONTACT | _PER_PAIR | _START | _SKIPPED | _PER_STEP
 FORMAT = FileFormat(
-    version=2,  # 2: checksums
+    version=3,  # 2: checksums; 3: names of parts
+    unnamed=2,
     first_with_checksums=2,
     fields={
         **{name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},

@@ -1,4 +1,5 @@
-"""Looking at results: pictures of a pair, of its screen and of recordings, and pages for a browser.
+"""Looking at results: pictures of a pair, of its screen and of recordings, pages for a browser, and files
+that hold all that these show.
 
 Pictures need matplotlib, which is imported when it is used, with the remedy if it is not installed.
 """
@@ -8,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_collide.errors import MissingExtraError
+from gpu_collide.view.keep import keep, kept
 from gpu_collide.view.page.write import page
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["page", "plot_contacts", "plot_screen", "plot_track", "save"]
+__all__ = ["keep", "kept", "page", "plot_contacts", "plot_screen", "plot_track", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -120,7 +120,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("version", [1, contacts.FORMAT.version])
+@pytest.mark.parametrize("version", [1, contacts.FORMAT.unnamed])
 def test_the_field_that_cannot_be_is_named(name, version, result, tmp_path):
     """In files of the first version, which have no checksums, too: the values themselves show it."""
     raw = saved(result, tmp_path / "c.npz")

@@ -129,8 +129,12 @@ def test_files_of_another_kind_are_refused(tmp_path):
         gc.TrajectoryContacts.load(tmp_path / "other.npz")
     poses = gc.Poses.identity(2)
     gc.collide(gc.Bodies(BOX, None, poses, poses), [[0, 1]], backend="cpu").save(tmp_path / "contacts.npz")
-    with pytest.raises(ValueError, match="it lacks format_kind"):
+    with pytest.raises(ValueError, match="not written by TrajectoryContacts.save: read it by Contacts.load"):
         gc.TrajectoryContacts.load(tmp_path / "contacts.npz")
+    *case, static = random_case(2)
+    gc.collide_trajectories(*case, static=static, backend="cpu").save(tmp_path / "along.npz")
+    with pytest.raises(ValueError, match="read it by TrajectoryContacts.load"):
+        gc.Contacts.load(tmp_path / "along.npz")
     np.save(tmp_path / "one.npy", np.zeros(3))
     with pytest.raises(ValueError, match="a single array"):
         gc.TrajectoryContacts.load(tmp_path / "one.npy")

@@ -193,3 +193,45 @@ def test_movers_stop_where_they_touch(open_page):
         assert "mover" in tab.text_content(".row.chosen") and "body 0" in tab.text_content(".row.chosen")
         assert "fraction" in tab.text_content("#fields")
         assert "of the motion" in tab.text_content("#clock")
+
+
+def test_the_list_follows_the_time_and_shows_what_is_chosen(open_page):
+    """What happens now, and what the arrow keys choose, is among the rows that are seen."""
+    recording = turning_cars(40, frames=41)
+    found = recording.collide(backend="cpu")
+    tab, head, data = open_page(found, recording)
+    count = int((data["event_group"] == 0).sum())
+    assert count > 60 and tab.text_content("#last") == "n"
+    seen = """n => { const list = $("list"), top = n.offsetTop - list.scrollTop;
+        return top >= -1 && top + 30 <= list.clientHeight + 1; }"""
+    tab.evaluate("viewer.seek(0.9 * viewer.scene.end)")
+    tab.wait_for_timeout(100)
+    happened = int(tab.evaluate("viewer.happened()"))
+    assert tab.evaluate("$('list').scrollTop") > 0 and 0 < tab.locator(".row.ahead").count()
+    last = tab.locator(".row:not(.ahead) >> nth=-1")
+    assert last.evaluate(seen) and tab.text_content("#count").startswith(f"{happened:,} of {count:,} ")
+    tab.evaluate("viewer.seek(0)")
+    tab.wait_for_timeout(100)
+    assert tab.evaluate("$('list').scrollTop") == 0
+    for _ in range(40):
+        tab.keyboard.press("ArrowRight")
+    tab.wait_for_timeout(100)
+    assert tab.locator(".row.chosen").count() == 1 and tab.locator(".row.chosen").evaluate(seen)
+    assert tab.evaluate("$('list').scrollTop") > 0
+
+
+def test_everything_is_in_the_picture_at_first(open_page, batch):
+    """All balls around bodies along their ways, of pairs far from each other and of a recording."""
+    recording = turning_cars()
+    for arguments in (batch, (recording.collide(backend="cpu"), recording)):
+        tab, head, _ = open_page(*arguments)
+        tab.wait_for_timeout(200)
+        worst = tab.evaluate(
+            """() => { const s = viewer.scene, c = viewer.drawing.canvas; let low = 1e9, high = -1e9;
+            for (const b of s.bodies) if (b < s.moving) for (let k = 0; k <= 8; k++) {
+              const p = s.pose(b, s.begin + k / 8 * (s.end - s.begin)); if (!p) continue;
+              const [x, y] = viewer.drawing.pixel(place(p)), u = x / c.clientWidth, v = y / c.clientHeight;
+              low = Math.min(low, u, v); high = Math.max(high, u, v);
+            } return [low, high]; }"""
+        )
+        assert worst[0] > 0.02 and worst[1] < 0.98, worst

@@ -18,6 +18,7 @@ from gpu_collide.geometry import prepared
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
+from gpu_collide.queries.worlds import no_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -230,9 +231,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
             yield held
         return
     if not isinstance(world, Bodies):
-        raise TypeError(
-            f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
-        )
+        raise no_world(world)
     bodies = world if world.start is world.end else world.moved(world.start, world.start)
     warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"))
     yield bodies, check_rules(len(bodies)), None

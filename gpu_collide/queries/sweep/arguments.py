@@ -18,7 +18,7 @@ from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.sweep import given
 from gpu_collide.queries.sweep.turning import chord_error, turning_bodies
-from gpu_collide.queries.worlds import where_of
+from gpu_collide.queries.worlds import no_world, where_of
 from gpu_collide.results.hits import Feature, Hits
 from gpu_collide.results.result import Status
 
@@ -187,9 +187,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
             yield bodies, resident
         return
     if not isinstance(world, Bodies):
-        raise TypeError(
-            f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(world).__name__}"
-        )
+        raise no_world(world)
     invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
     warn_of_invalid(world, invalid, ("is not there", "are not there"))
     yield world, None

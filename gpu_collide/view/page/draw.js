@@ -13,20 +13,29 @@ void main() {
   pixel = vec4(color * (0.42 + 0.38 * sky + 0.25 * front) + glow * vec3(0.2, 0.08, 0.0), 1.0);
 }`],
   line: [`#version 300 es
-uniform mat4 view, body; uniform float dot; in vec3 corner;
-void main() { gl_Position = view * body * vec4(corner, 1.0); gl_PointSize = dot; }`,
+uniform mat4 view, body; in vec3 corner; void main() { gl_Position = view * body * vec4(corner, 1.0); }`,
   `#version 300 es
 precision highp float; uniform vec4 ink; out vec4 pixel; void main() { pixel = ink; }`],
+  dot: [`#version 300 es
+uniform mat4 view, body; uniform float size; in vec3 corner;
+void main() { gl_Position = view * body * vec4(corner, 1.0); gl_PointSize = size; }`,
+  `#version 300 es
+precision highp float; uniform vec3 color; out vec4 pixel;
+void main() {
+  float r = 2.0 * length(gl_PointCoord - 0.5);
+  if (r > 1.0) discard;
+  pixel = vec4(r > 0.7 ? vec3(1.0) : color, 1.0);
+}`],
   contact: [`#version 300 es
-uniform mat4 view; uniform float now, fade, shown, chosen, ratio, solid; in vec3 corner; in vec3 about; out vec4 tint; flat out float ring;
+uniform mat4 view; uniform float now, fade, shown, chosen, ratio, solid, small; in vec3 corner; in vec3 about; out vec4 tint; flat out float ring;
 void main() {
   float age = (now - about.x) / fade;
   bool here = about.z == shown && age >= -1e-6, mine = about.y == chosen;
   float fresh = here ? exp(-max(age, 0.0)) : 0.0;
   gl_Position = here || mine ? view * vec4(corner, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
   gl_Position.z -= 2e-4 * gl_Position.w;
-  gl_PointSize = ratio * ((mine ? 17.0 : 5.0) + 14.0 * fresh);
-  tint = vec4(mix(vec3(0.62, 0.05, 0.22), vec3(1.0, 0.83, 0.1), fresh), mine ? 0.95 : solid);
+  gl_PointSize = ratio * ((mine ? 17.0 : small) + 14.0 * fresh);
+  tint = vec4(mix(vec3(0.62, 0.05, 0.22), vec3(1.0, 0.83, 0.1), fresh), mine ? 0.95 : solid * mix(small / 5.0, 1.0, fresh));
   ring = mine ? 1.0 : fresh > 0.1 ? 0.5 : 0.0;
 }`, `#version 300 es
 precision highp float; in vec4 tint; flat in float ring; out vec4 pixel;
@@ -137,28 +146,21 @@ class Drawing {
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, mesh.lines);
       gl.drawElements(gl.LINES, mesh.m, gl.UNSIGNED_INT, 0);
     });
-    this.corners(this.dot);
-    poses.forEach(([body, pose], k) => {
-      const far = norm(plus(camera.eye(), place(pose), -1)), pixels = scene.size(body) / far * canvas.clientHeight;
-      if (body >= scene.moving || pixels > 5) return; // seen as it is
-      gl.uniformMatrix4fv(line.set.body, false, matrices[k]);
-      gl.uniform4fv(line.set.ink, [...scene.colors[body].map(x => 0.8 * x), 1]);
-      gl.uniform1f(line.set.dot, 6 * ratio);
-      gl.drawArrays(gl.POINTS, 0, 1);
-    });
     gl.uniformMatrix4fv(line.set.body, false, matrixOf([0, 0, 0, 1, 0, 0, 0], [1, 1, 1]));
     this.corners(this.ways);
     const { way_start: starts, way_body: owners } = scene.data, here = new Set(scene.bodies);
+    const crowd = scene.bodies.filter(body => body < scene.moving).length;
     for (let k = 0; k + 1 < starts.length; k++) {
       if (!here.has(owners[k])) continue;
-      gl.uniform4fv(line.set.ink, [...scene.colors[owners[k]].map(x => 0.8 * x), 0.5]);
+      gl.uniform4fv(line.set.ink, [...scene.colors[owners[k]].map(x => 0.8 * x), crowd > 8 ? 0.22 : 0.5]);
       gl.drawArrays(gl.LINE_STRIP, starts[k], starts[k + 1] - starts[k]);
     }
     if (chosen !== null) this.normal(line, camera, chosen);
     const mark = this.programs.contact;
     gl.useProgram(mark.program);
     gl.uniformMatrix4fv(mark.set.view, false, view);
-    const values = { now: now - scene.data.times[0], fade, shown: scene.group, chosen: chosen ?? -1, ratio };
+    const small = scene.events.length > 1000 ? 2.5 : scene.events.length > 200 ? 3.5 : 5; // of what is past
+    const values = { small, now: now - scene.data.times[0], fade, shown: scene.group, chosen: chosen ?? -1, ratio };
     for (const name in values) gl.uniform1f(mark.set[name], values[name]);
     this.corners(this.contacts);
     this.corners(this.about, 1);
@@ -170,6 +172,25 @@ class Drawing {
       gl.enable(gl.DEPTH_TEST);
     }
     gl.disableVertexAttribArray(1);
+    this.dots(poses, matrices, camera, view, ratio);
+  }
+
+  // Moving bodies that are too small to be seen, as dots that nothing hides.
+  dots(poses, matrices, camera, view, ratio) {
+    const { gl, canvas, scene } = this, { program, set } = this.programs.dot;
+    gl.useProgram(program);
+    gl.uniformMatrix4fv(set.view, false, view);
+    gl.uniform1f(set.size, 9 * ratio);
+    gl.disable(gl.DEPTH_TEST);
+    this.corners(this.dot);
+    poses.forEach(([body, pose], k) => {
+      const far = norm(plus(camera.eye(), place(pose), -1)), pixels = scene.size(body) / far * canvas.clientHeight;
+      if (body >= scene.moving || pixels > 6) return; // seen as it is
+      gl.uniformMatrix4fv(set.body, false, matrices[k]);
+      gl.uniform3fv(set.color, scene.colors[body].map(x => 0.9 * x));
+      gl.drawArrays(gl.POINTS, 0, 1);
+    });
+    gl.enable(gl.DEPTH_TEST);
   }
 
   // The normal of the chosen contact, as an arrow from A to B.
@@ -193,6 +214,8 @@ class Drawing {
   }
 }
 
+const F = 1.9; // of the lens: half of the picture is as high as its distance over this
+
 class Camera {
   constructor(up) {
     this.up = [0, 0, 0];
@@ -212,9 +235,25 @@ class Camera {
     return plus(this.target, this.away(), this.distance);
   }
 
+  // So that all balls are seen, each [middle, radius], from where it looks now.
+  fit(balls, aspect) {
+    const z = this.away(), x = unit(cross(this.up, z)), y = cross(z, x), low = [1e300, 1e300, 1e300], high = [-1e300, -1e300, -1e300];
+    for (const [at, r] of balls) [x, y, z].forEach((axis, k) => {
+      low[k] = Math.min(low[k], dot(axis, at) - r);
+      high[k] = Math.max(high[k], dot(axis, at) + r);
+    });
+    const middle = low.map((v, k) => 0.5 * (v + high[k]));
+    this.target = plus(plus(times(x, middle[0]), y, middle[1]), z, middle[2]);
+    this.distance = 0;
+    for (const [at, r] of balls) {
+      const [dx, dy, dz] = [x, y, z].map((axis, k) => (k < 2 ? Math.abs(dot(axis, at) - middle[k]) : dot(axis, at) - middle[k]) + r);
+      this.distance = Math.max(this.distance, dz + 1.12 * F * Math.max(dx / aspect, 1.2 * dy)); // words stand above
+    }
+  }
+
   matrix(aspect) {
     const z = this.away(), x = unit(cross(this.up, z)), y = cross(z, x), eye = this.eye();
-    const near = this.distance / 60, far = this.distance + 4 * this.reach, f = 1.9, a = (far + near) / (near - far);
+    const near = this.distance / 60, far = this.distance + 4 * this.reach, f = F, a = (far + near) / (near - far);
     const rows = [times(x, f / aspect), times(y, f), times(z, a), times(z, -1)];
     const last = [0, 0, (2 * far * near) / (near - far), 0];
     const m = new Float32Array(16);

@@ -3,6 +3,7 @@
 
 const ROW = 30; // height of a row of the list, as in page.css
 const $ = id => document.getElementById(id);
+const many = n => n.toLocaleString("en-US");
 const number = (x, digits = 6) => (Number.isInteger(x) ? String(x) : Number(x.toPrecision(digits)).toString());
 
 class Viewer {
@@ -10,8 +11,11 @@ class Viewer {
     this.scene = scene;
     this.camera = new Camera(scene.up);
     this.drawing = new Drawing($("canvas"), scene);
-    Object.assign(this, { now: scene.begin, playing: false, chosen: null, follow: -1, last: 0 });
-    this.kind = scene.fields.find(field => field.name === "kind");
+    Object.assign(this, { now: scene.begin, playing: false, chosen: null, follow: -1, last: 0, top: 0, high: $("list").clientHeight, hovered: false });
+    this.kind = scene.singles ? scene.fields.find(field => field.name === "kind") : undefined;
+    document.body.classList.toggle("worded", scene.labels.length > 0);
+    $("last").textContent = this.kind ? "kind" : scene.singles ? "" : "n";
+    $("last").title = this.kind ? this.kind.what : scene.singles ? "" : "how many contacts";
     scene.lit = (now, fade) => this.lit(now, fade);
     $("title").textContent = scene.title;
     $("note").textContent = scene.note;
@@ -31,23 +35,21 @@ class Viewer {
     this.follow = -1;
     this.overview();
     this.marks();
-    $("list").scrollTop = 0;
+    $("list").scrollTop = this.top = 0;
     this.drawList();
   }
 
   overview() {
-    const low = [1e300, 1e300, 1e300], high = [-1e300, -1e300, -1e300], scene = this.scene;
-    const grow = (at, r) => { for (let k = 0; k < 3; k++) { low[k] = Math.min(low[k], at[k] - r); high[k] = Math.max(high[k], at[k] + r); } };
+    const balls = [], scene = this.scene;
     for (const body of scene.bodies) {
       if (body >= scene.moving && scene.bodies.some(b => b < scene.moving)) continue;
       for (let k = 0; k <= 16; k++) {
         const pose = scene.pose(body, scene.begin + (k / 16) * (scene.end - scene.begin));
-        if (pose) grow(apply(pose, scene.meshes[scene.mesh(body)].center), scene.size(body));
+        if (pose) balls.push([apply(pose, scene.meshes[scene.mesh(body)].center), scene.size(body)]);
       }
     }
-    if (low[0] > high[0]) grow([0, 0, 0], 1);
-    this.camera.target = times(plus(low, high), 0.5);
-    this.camera.distance = 1.15 * norm(plus(high, low, -1));
+    const canvas = $("canvas");
+    this.camera.fit(balls.length ? balls : [[[0, 0, 0], 1]], canvas.clientWidth / Math.max(canvas.clientHeight, 1));
     this.camera.reach = Math.max(this.scene.reach, this.camera.distance);
   }
 
@@ -93,7 +95,30 @@ class Viewer {
     const span = this.scene.end - this.scene.begin;
     $("time").value = span > 0 ? (this.now - this.scene.begin) / span : 0;
     $("clock").textContent = `${this.now.toFixed(span < 2 ? 4 : 2)} ${this.scene.unit || this.scene.clock}`;
+    if (!this.hovered) this.reveal(this.happened() - 1, this.playing);
     this.drawList();
+  }
+
+  // How many events have begun: they are in the order of time.
+  happened() {
+    const { events, data } = this.scene;
+    let low = 0, high = events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (data.contact_time[data.event_start[events[middle]]] <= this.now) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // Scrolls the list to a row, if it is not to be seen.
+  reveal(row, always = false) {
+    const top = ROW * Math.max(row, 0), most = Math.max(ROW * this.scene.events.length - this.high, 0);
+    if (!always && top >= this.top && top + ROW <= this.top + this.high) return;
+    const to = Math.min(Math.max(Math.round(top - 0.7 * this.high), 0), most);
+    if (to === this.top) return;
+    $("rows").style.height = `${ROW * this.scene.events.length}px`;
+    $("list").scrollTop = this.top = to;
   }
 
   play(on) {
@@ -136,6 +161,7 @@ class Viewer {
       button.onclick = () => this.select(c);
       return button;
     }));
+    this.reveal(scene.events.indexOf(event));
     this.drawList();
   }
 
@@ -161,22 +187,26 @@ class Viewer {
   // Only rows that are seen are there; those that have not happened yet are faint.
   drawList() {
     const { scene } = this, { event_start: starts, event_hardest: hardest, contact_time: at } = scene.data;
-    const list = $("list"), first = Math.floor(list.scrollTop / ROW), many = Math.ceil(list.clientHeight / ROW) + 2;
+    const first = Math.floor(this.top / ROW), few = Math.ceil(this.high / ROW) + 2;
+    const happened = this.happened(), mine = this.chosen === null ? -1 : this.eventOf(this.chosen);
+    const seen = scene.events.slice(first, first + few);
+    const fresh = seen.map(e => at[starts[e]] <= this.now && at[starts[e + 1] - 1] >= this.now - 2 * this.fade);
+    const state = [scene.group, first, few, happened, mine, ...fresh].join();
+    if (state === this.listed) return; // while it plays: what does not change is not made again
+    this.listed = state;
     $("rows").style.height = `${ROW * scene.events.length}px`;
-    const happened = scene.events.filter(e => at[starts[e]] <= this.now).length;
-    $("count").textContent = `${happened} of ${scene.events.length} ${scene.what}`;
-    const mine = this.chosen === null ? -1 : this.eventOf(this.chosen);
-    $("rows").replaceChildren(...scene.events.slice(first, first + many).map((e, k) => {
+    $("count").textContent = `${many(happened)} of ${many(scene.events.length)} ${scene.what}`;
+    $("rows").replaceChildren(...seen.map((e, k) => {
       const row = document.createElement("div"), c = hardest[e], count = starts[e + 1] - starts[e];
       row.className = "row";
       row.style.top = `${ROW * (first + k)}px`;
       row.classList.toggle("ahead", at[starts[e]] > this.now);
-      row.classList.toggle("fresh", at[starts[e]] <= this.now && at[starts[e + 1] - 1] >= this.now - 2 * this.fade);
+      row.classList.toggle("fresh", fresh[k]);
       row.classList.toggle("chosen", e === mine);
       const b = scene.data.contact_b[c], other = b < 0 ? "" : ` × ${scene.name(b)}`;
-      const kind = this.kind && count === 1 ? this.kind.words[scene.data[this.kind.array][c]] : "";
+      const last = this.kind ? this.kind.words[scene.data[this.kind.array][c]] : scene.singles ? "" : many(count);
       const cells = [at[starts[e]].toFixed(scene.unit === "s" ? 2 : scene.unit ? 0 : 3), scene.name(scene.data.contact_a[c]) + other,
-        scene.data.event_label[e] >= 0 ? scene.labels[scene.data.event_label[e]] : number(scene.data.event_speed[e], 4), count > 1 ? `${count}` : kind];
+        scene.data.event_label[e] >= 0 ? scene.labels[scene.data.event_label[e]] : number(scene.data.event_speed[e], 4), last];
       cells.forEach((text, k) => {
         const cell = document.createElement("span");
         cell.className = `c${k}`;
@@ -188,18 +218,23 @@ class Viewer {
     }));
   }
 
-  // Ticks over the time bar, one for each event.
+  // Ticks over the time bar, for each of its pixels the hardest event there.
   marks() {
     const canvas = $("marks"), scene = this.scene, context = canvas.getContext("2d");
     canvas.width = canvas.clientWidth;
     canvas.height = canvas.clientHeight;
-    const most = scene.events.reduce((m, e) => Math.max(m, scene.data.event_speed[e]), 1e-300);
+    const ticks = new Map();
+    let most = 1e-300;
     for (const e of scene.events) {
-      const t = scene.data.contact_time[scene.data.event_start[e]];
-      const x = 8 + (canvas.width - 16) * (t - scene.begin) / Math.max(scene.end - scene.begin, 1e-300);
-      const hard = Math.max(scene.data.event_speed[e], 0) / most;
+      const t = scene.data.contact_time[scene.data.event_start[e]], hard = Math.max(scene.data.event_speed[e], 0);
+      const x = Math.round(8 + (canvas.width - 16) * (t - scene.begin) / Math.max(scene.end - scene.begin, 1e-300));
+      ticks.set(x, Math.max(ticks.get(x) ?? 0, hard));
+      most = Math.max(most, hard);
+    }
+    for (const [x, speed] of ticks) {
+      const hard = speed / most;
       context.fillStyle = `rgba(179, 18, 63, ${0.35 + 0.65 * hard})`;
-      context.fillRect(x - 1, canvas.height * (0.6 - 0.6 * hard), 2, canvas.height);
+      context.fillRect(x - 1, canvas.height * 0.82 * (1 - hard), ticks.has(x + 1) ? 1 : 2, canvas.height);
     }
   }
 
@@ -250,8 +285,13 @@ class Viewer {
       if (this.follow >= 0) this.camera.distance = 9 * this.scene.size(this.follow);
     };
     $("close").onclick = () => this.select(null);
-    $("list").onscroll = () => this.drawList();
-    window.onresize = () => { this.marks(); this.drawList(); };
+    // Where the list stands is remembered: to ask for it while it plays would lay out the page in every frame.
+    const list = $("list");
+    list.onscroll = () => { this.top = list.scrollTop; this.drawList(); };
+    list.onpointerenter = () => { this.hovered = true; };
+    list.onpointerleave = () => { this.hovered = false; };
+    new ResizeObserver(() => { this.high = list.clientHeight; this.drawList(); }).observe(list);
+    window.onresize = () => this.marks();
     window.onkeydown = event => {
       if (["SELECT", "INPUT"].includes(event.target.tagName) && event.key !== " ") return;
       const does = { " ": () => this.play(!this.playing), ArrowRight: () => this.next(1), ArrowLeft: () => this.next(-1), Escape: () => this.select(null) }[event.key];

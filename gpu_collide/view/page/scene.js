@@ -20,6 +20,8 @@ class Scene {
     this.still = arrays.still_mesh.length;
     this.count = arrays.event_start.length - 1;
     this.colors = Array.from({ length: this.moving }, (_, i) => bodyColor(i, this));
+    this.singles = true; // each event is one contact
+    for (let e = 0; e < this.count; e++) if (arrays.event_start[e + 1] - arrays.event_start[e] > 1) this.singles = false;
     this.pinned = null; // contact whose body B is drawn as A sees it
     this.choose(0);
   }

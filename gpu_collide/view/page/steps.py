@@ -57,7 +57,7 @@ def scene_of_pairs(contacts: Contacts, bodies: Bodies, most: int) -> PageScene:
         for i, (a, b), n in zip(chosen.tolist(), pairs.tolist(), counts[chosen].tolist(), strict=True)
     ]
     return PageScene(
-        f"{how_many(contacts.n_pairs, 'pair')}, {how_many(len(contacts), 'contact')}",
+        f"{_many(contacts.n_pairs, 'pair')}, {_many(len(contacts), 'contact')}",
         f"A moves along its screw motion, B along the one relative to A.{left_out}",
         cast, events, np.array([0.0, 1.0]), titles or ["nothing"],
         [np.array([2 * k, 2 * k + 1]) for k in range(len(chosen))] or [np.zeros(0, int)],
@@ -101,7 +101,7 @@ def scene_of_worlds(contacts: Contacts, bodies: Bodies, world: Any, most: int) -
     titles = [f"world {w}: {how_many(n, 'contact')}" for w, n in zip(chosen.tolist(), numbers, strict=True)]
     inside = [position[order[(world[order] == w) | (world[order] < 0)]] for w in chosen]
     return PageScene(
-        f"{how_many(len(there), 'world')}, {how_many(len(contacts), 'contact')}",
+        f"{_many(len(there), 'world')}, {_many(len(contacts), 'contact')}",
         f"{ON_SCREW} At a contact that is chosen, B is where A sees it.{left_out}",
         cast, events, np.array([0.0, 1.0]), titles or ["nothing"], inside or [np.arange(len(order))],
         np.tile([0, 1], (max(len(chosen), 1), 1)),
@@ -146,13 +146,17 @@ def scene_of_recording(found: TrajectoryContacts, recording: Recording) -> PageS
     )  # fmt: skip
     titles = [f"race {k}: {how_many(stop - first, 'frame')}" for k, (first, stop) in enumerate(races)]
     return PageScene(
-        f"{how_many(moving, 'body', 'bodies')}, {how_many(len(met), 'encounter')}, "
-        f"{how_many(len(found), 'contact')}",
+        f"{_many(moving, 'body', 'bodies')}, {_many(len(met), 'encounter')}, {_many(len(found), 'contact')}",
         f"{ON_SCREW} Contacts of two bodies in consecutive steps are one encounter.",
         cast, events, recording.times, titles, [np.arange(total)] * len(races),
         np.array([[first, max(stop - 1, first)] for first, stop in races]), unit="s", what="encounters",
         speed=("hardest", "hardest approach along the normal, length per second"),
     )  # fmt: skip
+
+
+def _many(count: int, one: str, several: str | None = None) -> str:
+    """A number of things, with its thousands apart."""
+    return f"{count:,} " + (one if count == 1 else several or one + "s")
 
 
 def _encounter_of(found: TrajectoryContacts, met: Any) -> Array:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpu_collide.results.result import Result
     from gpu_collide.view.page.scene import PageScene
 
-__all__ = ["page"]
+__all__ = ["page", "shown"]
 
 SCRIPTS = ("motion.js", "scene.js", "draw.js", "panel.js")
 MOST = {"pairs": 500, "worlds": 100, "swept": 500}
@@ -114,27 +114,42 @@ def page(
         raise TypeError(f"path: expected the name of a file, got {type(path).__name__}")
     if not str(name).lower().endswith((".html", ".htm")):
         raise ValueError(f"path: expected a name ending in .html, got {name!r}")
-    if isinstance(result, Trace):
-        world_of = as_static(_checked_bodies(scene))
-        assert world_of is not None
-        most = most or MOST["swept"]
-        shown = scene_of_movers(result, world_of, movers, way, (angle, axis, origin), end, most)
-    else:
-        shown = _scene(result, scene, world, start, way, radii, orientation, most)
+    scene_shown = shown(
+        result, scene, most, world=world, start=start, way=way, radii=radii, orientation=orientation,
+        movers=movers, angle=angle, axis=axis, origin=origin, end=end,
+    )  # fmt: skip
     if title is not None:
-        shown.title = title
+        scene_shown.title = title
     if up is None:
         up = _up(scene) if isinstance(scene, Recording) else 2
     if up not in (0, 1, 2):
         raise ValueError(f"up: expected 0, 1 or 2, got {up!r}")
-    text = _html(shown, up)
+    text = _html(scene_shown, up)
     with open(name, "w", encoding="utf-8") as file:
         file.write(text)
 
 
-def _scene(
-    result: Any, scene: Any, world: Any, start: Any, way: Any, radii: Any, orientation: Any, most: int | None
+def shown(
+    result: Any,
+    scene: Any,
+    most: int | None,
+    *,
+    world: Any,
+    start: Any,
+    way: Any,
+    radii: Any,
+    orientation: Any,
+    movers: Any,
+    angle: Any,
+    axis: Any,
+    origin: Any,
+    end: Any,
 ) -> PageScene:
+    """What a page shows of a result, with the arguments of `page`; raises what it says there."""
+    if isinstance(result, Trace):
+        among = as_static(_checked_bodies(scene))
+        assert among is not None
+        return scene_of_movers(result, among, movers, way, (angle, axis, origin), end, most or MOST["swept"])
     if isinstance(result, TrajectoryContacts):
         if not isinstance(scene, Recording):
             raise TypeError(f"scene: expected the Recording of the contacts, got {type(scene).__name__}")
@@ -237,7 +252,7 @@ def _html(scene: PageScene, up: int) -> str:
     return _filled(
         {
             "title": html.escape(scene.title),
-            "unit": html.escape(scene.unit or "time"),
+            "unit": "time, s" if scene.unit == "s" else html.escape(scene.unit or "time"),
             "speed_name": html.escape(scene.speed[0]),
             "speed_what": html.escape(scene.speed[1]),
             "style": _asset("page.css"),
