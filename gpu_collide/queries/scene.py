@@ -20,6 +20,7 @@ from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.pairs import KeptTree
 from gpu_collide.pipeline.resident import PreparedScene, scene_too_large
 from gpu_collide.queries.collide import answer, answer_pairs, refuse_rules
+from gpu_collide.queries.doubted import warn_of_bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
 from gpu_collide.queries.repeated import CheckedPairs, Engines, Turn
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from gpu_collide.results.report import PairReport
 
 __all__ = ["Scene"]
+
+LOOKS = 100  # questions of a scene whose bodies are looked at for what can hardly be meant
 
 
 class Scene:
@@ -159,7 +162,7 @@ class Scene:
         fixed = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
         self._engines = Engines(self._backend, self._resident, fixed)
         self._pairs = CheckedPairs(len(made))
-        self._closed = False
+        self._closed, self._looks = False, LOOKS
         self._lock, self._work = threading.RLock(), Turn()
         renew_after_fork(self)
         if poses is not None and end is None:
@@ -296,6 +299,11 @@ contacts, check_start, results, progress
             Arguments of the wrong kind; the scene has no poses yet, or is closed.
         MemoryLimitError
             As in `gpu_collide.collide`, where `max_bytes` has what the scene keeps as well.
+
+        Warns
+        -----
+        RuntimeWarning
+            As in `gpu_collide.collide`; of bodies that can hardly be meant so in its first hundred questions.
         """
         with self._lock:
             bodies = self._now()
@@ -311,12 +319,17 @@ contacts, check_start, results, progress
                 there = device_pairs(pairs)
                 asked = self._pairs.of(pairs) if there is None else there
                 with self._work:
-                    return answer_pairs(engine, bodies, asked, progress)
-            with self._work:
-                found = open_search(engine, bodies, self._rules, self._kept.take())
-                self._kept.keep(found)
-                self._report = found.report
-                return answer(engine, bodies, found, progress)
+                    found = answer_pairs(engine, bodies, asked, progress)
+            else:
+                with self._work:
+                    search = open_search(engine, bodies, self._rules, self._kept.take())
+                    self._kept.keep(search)
+                    self._report = search.report
+                    found = answer(engine, bodies, search, progress)
+            looks, self._looks = self._looks, self._looks - 1
+        if looks > 0:  # what is meant wrongly is so from the first step on
+            warn_of_bodies(bodies, found.pairs, found.status)
+        return found
 
     def _now(self) -> Bodies:
         """The bodies with their poses, if there are any to ask about."""

@@ -9,6 +9,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.bodies import doubts
 from gpu_collide.checks import families
+from gpu_collide.queries import scene as queries_scene
 from gpu_collide.scenes import random_impacts, worlds
 
 UNIT = [1.0, 0, 0, 0]
@@ -70,15 +71,18 @@ def test_bodies_that_are_turned_half_round_are_not_doubted():
     assert doubted(call) == []
 
 
-def test_millimetres_for_metres():
+def in_millimetres():
     """A cube drawn in millimetres, two of which stand metres apart."""
-    cube = gc.shapes.box((1000, 1000, 1000))
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [3, 0, 0]], [UNIT] * 2)
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [1.5, 0, 0]], [UNIT] * 2)
-    bodies = gc.Bodies(cube, None, start, end)
+    return gc.Bodies(gc.shapes.box((1000, 1000, 1000)), None, start, end)
+
+
+def test_millimetres_for_metres():
+    bodies = in_millimetres()
     said = doubted(lambda: gc.collide(bodies, [[0, 1]], backend="cpu"))
     assert len(said) == 1 and re.search("all 1 pairs overlap.*not millimetres beside metres", said[0])
-    small = gc.Bodies(cube.scaled(0.001), None, start, end)
+    small = gc.Bodies(bodies.meshes[0].scaled(0.001), None, bodies.start, bodies.end)
     assert doubted(lambda: gc.collide(small, [[0, 1]], backend="cpu")) == []
 
 
@@ -160,3 +164,27 @@ def test_turns_drawn_at_random_are_not_doubted(seed):
             quat = rng.normal(size=(2, count, 4))
             quat /= np.linalg.norm(quat, axis=-1, keepdims=True)
             assert doubts.order_doubt(quat, rng.normal(size=(count, 3))) is None
+
+
+def test_scenes_doubt_as_collide_does_and_once():
+    quat = yaws()
+    for made, text in (
+        (cars(quat), "Poses.from_quat_xyzw"),
+        (in_millimetres(), "not millimetres beside metres"),
+    ):
+        with gc.Scene(made.meshes, made.shape, made.start, made.end, backend="cpu") as scene:
+            said = doubted(lambda scene=scene: [scene.collide(pairs) for pairs in ([[0, 1]], None, [[0, 1]])])
+        assert len(said) == 1 and text in said[0]
+    sound = cars(yaws(last=False))
+    with gc.Scene(sound.meshes, None, sound.start, sound.end, backend="cpu") as scene:
+        assert doubted(lambda: [scene.collide(), scene.collide([[0, 1]])]) == []
+
+
+def test_a_scene_looks_in_its_first_questions_alone(monkeypatch):
+    looked = []
+    monkeypatch.setattr(queries_scene, "warn_of_bodies", lambda *_: looked.append(1))
+    made = cars(yaws(last=False))
+    with gc.Scene(made.meshes, None, made.start, made.end, backend="cpu") as scene:
+        for _ in range(queries_scene.LOOKS + 5):
+            scene.collide([[0, 1]])
+    assert len(looked) == queries_scene.LOOKS
