@@ -268,7 +268,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     info.update(options.for_info())
     if bodies.worlds is not None:
         info["worlds"] = bodies.worlds
-    if bodies.named and isinstance(found.pair, np.ndarray):
+    if bodies.named:
         found = found.with_parts(bodies)
         info = found.info
     if not isinstance(pairs, (np.ndarray, Given)):

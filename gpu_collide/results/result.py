@@ -152,7 +152,7 @@ class Result:
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             dtype = _RECORDS[type(self)] = np.dtype(columns, align=True)
         if self.part_a is not None:
-            told = {name: names_of(getattr(self, name)[rows], self.parts) for name in PART_FIELDS}
+            told = {name: self.part_names(name, rows) for name in PART_FIELDS}
             columns = [(name, d, tail) for name, (d, tail) in self._rows.items()]
             columns += [(name, names.dtype, ()) for name, names in told.items()]
             dtype = np.dtype(columns, align=True)
@@ -166,13 +166,18 @@ class Result:
     @property
     def parts(self) -> tuple[str, ...]:
         """The names that ``part_a`` and ``part_b`` number; none where no mesh of the query has names."""
+        if self.part_a is None:
+            return ()
         return tuple(self.info.get("parts", ()))
 
-    def part_names(self, field: str) -> Array:
-        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str; empty where there is none."""
+    def part_names(self, field: str, rows: slice = slice(None)) -> Array:
+        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str; empty where there is none. Of
+        some rows those of these."""
         check_choice(field, "field", tuple(PART_FIELDS))
         codes = getattr(self, field)
-        return np.full(self.__len__(), "") if codes is None else names_of(codes, self.parts)
+        if codes is None:
+            return np.full(self.__len__(), "")[rows]
+        return names_of(as_numpy(codes[rows], field), self.parts)
 
     def of_part(self, name: str) -> Self:
         """The rows of a part, be it of A or of B: those of its faces, and of the edges and vertices of these.
@@ -187,7 +192,8 @@ class Result:
             has = ", ".join(map(repr, known)) or "no names; meshes have them from files, or from Mesh(parts=)"
             raise ValueError(f"name: expected a part of this result, got {name!r}; it has {has}")
         mine = np.array([name in label.split(JOINT) for label in self.parts] + [False])
-        return self[mine[self.part_a] | mine[self.part_b]]
+        codes = (as_numpy(getattr(self, field), field) for field in PART_FIELDS)
+        return self[np.logical_or(*(mine[of] for of in codes))]
 
     def _selected(self, rows: Array) -> Self:
         """The result with some of its rows, given by rising numbers."""

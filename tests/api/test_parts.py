@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide._validate import as_numpy
 from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.geometry.parts import Parts
 
@@ -202,3 +203,35 @@ def test_damaged_names_are_noticed(tmp_path):
     assert [name for name, _ in part_faults(codes, ["one"])] == ["part_a"]
     assert [name for name, _ in part_faults(codes, None)] == ["info"]
     assert [name for name, _ in part_faults({"part_a": found.part_a}, found.parts)] == ["part_b"]
+
+
+@pytest.mark.parametrize("results", ["host", "device"])
+def test_names_are_the_same_wherever_the_result_lies(results, backend, tmp_path):
+    """On a device they are looked up when somebody asks; selections, tables, files and copies have them."""
+    bodies = drive(car_of_two(tmp_path), gc.shapes.box((0.4, 0.4, 0.4)))
+    expected = gc.collide(bodies, [[0, 1], [1, 0]], backend="cpu")
+
+    def found():
+        return gc.collide(bodies, [[0, 1], [1, 0]], backend=backend.kind, results=results)
+
+    for name in ("part_a", "part_b"):
+        codes = getattr(found(), name)
+        assert type(codes) is type(found().feature_a) and codes.dtype == np.int32
+        assert as_numpy(codes, name).tobytes() == getattr(expected, name).tobytes()
+        assert found().part_names(name).tolist() == expected.part_names(name).tolist()
+    assert found().parts == expected.parts == ("car/cab", "car/wheel")
+    assert found().of_part("car/cab").part_a.tobytes() == expected.of_part("car/cab").part_a.tobytes()
+    assert found().of_pair(0)["part_a"].tolist() == expected.of_pair(0)["part_a"].tolist()
+    assert found().to_numpy().part_a.tobytes() == expected.part_a.tobytes()
+    assert found()[:3].part_names("part_b").tolist() == expected.part_names("part_b")[:3].tolist()
+    assert pickle.loads(pickle.dumps(found().to_numpy())).parts == expected.parts
+    found().save(tmp_path / "c.npz")
+    assert gc.Contacts.load(tmp_path / "c.npz").parts == expected.parts
+    found().save(tmp_path / "c.csv")
+    assert "car/wheel" in (tmp_path / "c.csv").read_text()
+    again = found().with_parts(bodies)
+    assert as_numpy(again.part_b, "part_b").tobytes() == expected.part_b.tobytes()
+    assert found().info.get("device") == again.info.get("device")
+    few = gc.Poses.identity(1)
+    with pytest.raises(ValueError, match="bodies: expected those of the query, 2 or more, got 1"):
+        found().with_parts(gc.Bodies(bodies.meshes, [0], few, few)).part_names("part_a")
