@@ -6,7 +6,7 @@ and not even. All cars together take a few calls of `gc.sweep` a step. Gives a p
 it is told where to (that takes matplotlib).
 """
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -168,4 +168,13 @@ def main(path=None, cars=24, steps=240):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "picture", nargs="?", help="file of the picture, .png or .svg; without it none is drawn"
+    )
+    parser.add_argument("cars", nargs="?", type=int, default=24, help="how many cars (default: 24)")
+    parser.add_argument("steps", nargs="?", type=int, default=240, help="steps of the drive (default: 240)")
+    asked = parser.parse_args()
+    main(asked.picture, asked.cars, asked.steps)

@@ -5,7 +5,7 @@ around by a turntable. Each heads for places of its own, one after the other; al
 `gc.sweep.slide` a step. Gives a picture of their ways if it is told where to (that takes matplotlib).
 """
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -158,4 +158,13 @@ def main(path=None, people=60, steps=600):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "picture", nargs="?", help="file of the picture, .png or .svg; without it none is drawn"
+    )
+    parser.add_argument("people", nargs="?", type=int, default=60, help="how many people (default: 60)")
+    parser.add_argument("steps", nargs="?", type=int, default=600, help="steps of the walk (default: 600)")
+    asked = parser.parse_args()
+    main(asked.picture, asked.people, asked.steps)

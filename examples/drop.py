@@ -5,7 +5,7 @@ eight spheres stands at many places and orientations over the same track, and is
 one call of `gc.sweep`.
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
@@ -61,4 +61,10 @@ def main(n=1_000_000):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "particles", nargs="?", type=int, default=1_000_000, help="how many particles (default: 1,000,000)"
+    )
+    main(parser.parse_args().particles)

@@ -6,6 +6,7 @@ Then all are pushed to a side. Only `gc.pluecker` keeps them out of each other: 
 corrections. Whether it does is measured in another way, by gaps along separating axes.
 """
 
+import argparse
 import sys
 import time
 
@@ -123,11 +124,20 @@ def draw(pile, axes, title):
 
 
 def main(arguments):
-    if not all(text.isdigit() for text in arguments[:2]):
-        raise SystemExit(__doc__)
-    n, rounds = (int(x) for x in (arguments[:2] + ["18", "60"][len(arguments[:2]) :]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("boxes", nargs="?", type=int, default=18, help="how many boxes (default: 18)")
+    parser.add_argument(
+        "rounds", nargs="?", type=int, default=60, help="how often each box may move (default: 60)"
+    )
+    parser.add_argument(
+        "picture", nargs="?", help="file of the picture, .png or .svg; without it none is drawn"
+    )
+    asked = parser.parse_args(arguments)
+    n, rounds = asked.boxes, asked.rounds
     pile, begun, least, pictures = Pile(n), time.perf_counter(), np.inf, []
-    if len(arguments) > 2:
+    if asked.picture:
         import matplotlib.pyplot as plt
 
         figure, pictures = plt.subplots(1, 3, figsize=(15, 5.4), subplot_kw={"projection": "3d"})
@@ -146,7 +156,7 @@ def main(arguments):
     print(f"{(gaps < 1e-6).sum()} pairs touch, their gaps at most {gaps[gaps < 1e-6].max(initial=0):.3g}")
     if len(pictures):
         figure.subplots_adjust(0, 0, 1, 0.94, 0, 0)
-        figure.savefig(arguments[2], dpi=80)
+        figure.savefig(asked.picture, dpi=80)
     if least <= 0:
         raise SystemExit("bodies went into each other")
 

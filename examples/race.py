@@ -5,6 +5,7 @@ recorded poses misses much. Without a file a made-up race is taken; what a file 
 ``gpu-collide race``, which does the same and draws a picture.
 """
 
+import argparse
 import sys
 
 import numpy as np
@@ -14,8 +15,15 @@ from gpu_collide.scenes import demo_race
 
 
 def main(arguments):
-    if arguments:
-        recording = gc.load_recording(arguments[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "recording", nargs="?", help="file of a race (.npz, .zarr); without it one is made up"
+    )
+    asked = parser.parse_args(arguments)
+    if asked.recording:
+        recording = gc.load_recording(asked.recording)
     else:
         recording = gc.Recording.from_arrays(demo_race())
     # The made-up car is put back onto the road once: such a step is no motion, so it is skipped and listed.

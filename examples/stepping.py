@@ -5,6 +5,7 @@ places where they would be at its end if nothing were in the way; it tells where
 which side. A real engine would do more with that than turn round what approaches.
 """
 
+import argparse
 import sys
 import time
 
@@ -16,7 +17,15 @@ SIDE, STEP = 12.0, 1 / 60  # metres, seconds
 
 
 def main(arguments):
-    n, steps = (int(x) for x in (arguments + ["200", "60"][len(arguments) :]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("boxes", nargs="?", type=int, default=200, help="how many boxes (default: 200)")
+    parser.add_argument(
+        "steps", nargs="?", type=int, default=60, help="steps of the simulation (default: 60)"
+    )
+    asked = parser.parse_args(arguments)
+    n, steps = asked.boxes, asked.steps
     rng = np.random.default_rng(0)
     position = rng.uniform(-0.4 * SIDE, 0.4 * SIDE, (n + 6, 3))
     quat = rng.normal(size=(n + 6, 4))

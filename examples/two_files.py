@@ -5,6 +5,7 @@
 Without arguments two small files are made first, in a temporary folder.
 """
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -22,12 +23,21 @@ def write_obj(path, mesh):
 
 
 def main(arguments):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="mesh files of A and of B: OBJ, PLY, OFF, STL, GLB"
+    )
+    files = parser.parse_args(arguments).files
+    if len(files) not in (0, 2):
+        parser.error(f"expected two mesh files, or none, got {len(files)}")
     with tempfile.TemporaryDirectory() as folder:
-        if not arguments:
-            arguments = [Path(folder) / "torus.obj", Path(folder) / "car.obj"]
-            write_obj(arguments[0], gc.shapes.torus())
-            write_obj(arguments[1], gc.shapes.car())
-        mesh_a, mesh_b = (gc.load_mesh(path) for path in arguments)
+        if not files:
+            files = [Path(folder) / "torus.obj", Path(folder) / "car.obj"]
+            write_obj(files[0], gc.shapes.torus())
+            write_obj(files[1], gc.shapes.car())
+        mesh_a, mesh_b = (gc.load_mesh(path) for path in files)
     print(mesh_a, mesh_b, sep="\n")
 
     # 100 lanes side by side. A turns about its own z axis by 0 to 60 degrees, B drives along x.

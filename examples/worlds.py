@@ -4,6 +4,7 @@ In each world 32 cars drive on ground that all worlds share, between barriers of
 pairs that may meet, settles most of them by quick tests, and finds all contacts of the others.
 """
 
+import argparse
 import sys
 import time
 
@@ -14,7 +15,11 @@ from gpu_collide.scenes import worlds
 
 
 def main(arguments):
-    n = int(arguments[0]) if arguments else 100
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("worlds", nargs="?", type=int, default=100, help="how many worlds (default: 100)")
+    n = parser.parse_args(arguments).worlds
     # world: a number for each body, the same for those that may meet; -1 for the ground and the walls
     bodies, world = worlds(n, n_cars=32)
     gc.collide(bodies, world=world)  # the first call compiles

@@ -1,6 +1,7 @@
 """Examples show what they say."""
 
 import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -57,3 +58,17 @@ def test_cars_of_spheres_keep_to_the_road():
     assert 0.3 < high.min() and high.max() < 1.0
     assert scraped.any(0).sum() >= 2
     assert np.linalg.norm(np.diff(ways, axis=0), axis=2).sum(0).min() > 20
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in EXAMPLES.glob("*.py") if p.name != "quickstart.py"))
+def test_examples_say_what_they_take(name, monkeypatch, capsys):
+    """``--help`` is help and no file of that name, and what they do not understand ends in a sentence."""
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    said = capsys.readouterr().out
+    assert left.value.code == 0 and f"usage: {name} [-h] [" in said and f"examples/{name}" in said
+    monkeypatch.setattr(sys, "argv", [name, "many", "words", "too", "many"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    assert left.value.code == 2 and f"{name}: error: " in capsys.readouterr().err
