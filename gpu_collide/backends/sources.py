@@ -37,6 +37,7 @@ PROGRAMS = {
     "screen": ("screw/screen.c",),
     "small": ("screw/screen_small.c",),
     "first": ("screw/screen_first.c",),
+    "hulls": ("screw/screen_hulls.c",),
     "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),

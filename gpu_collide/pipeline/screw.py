@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import filters, first, overlap, staying
+from gpu_collide.pipeline import filters, first, hulls, overlap, staying
 from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, near_pairs, takes_near
 from gpu_collide.pipeline.parts import MeshTables
@@ -50,6 +50,8 @@ class Prepared:
         Buffers that hold the poses of all bodies, where somebody keeps them.
     walked : bool
         May a pair of these meshes be left to ``screen_first`` (`first.walks`)?
+    hulls : bool
+        May one be looked at between hulls (`hulls.looks`)?
     """
 
     meshes: tuple
@@ -57,6 +59,7 @@ class Prepared:
     near: np.ndarray
     placed: dict | None = None
     walked: bool = False
+    hulls: bool = False
 
     @cached_property
     def any_near(self):
@@ -138,29 +141,31 @@ class Piece:
 
 
 def looks(meshes, options):
-    """What `takes_near` says of the meshes, whether `first.walks`, and whether trees of faces are wanted."""
+    """What `takes_near` says of the meshes, whether `first.walks` and `hulls.looks`, and whether trees of faces
+    are wanted."""
     near = takes_near(meshes, options)
     walked = first.walks(meshes, options, near)
     if walked:
         near = np.zeros(len(meshes), np.uint8)
     trees = walked or near.any() or (options.check_start and overlap.takes_trees(meshes))
-    return near, walked, bool(trees)
+    return near, walked, hulls.looks(meshes, options), bool(trees)
 
 
 def prepare(run, meshes, options):
     """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
     options ask for them."""
-    near, walked, trees = looks(meshes, options)
-    run.build(*programs(options, near.any(), walked))
+    near, walked, planes, trees = looks(meshes, options)
+    run.build(*programs(options, near.any(), walked, planes))
     begun = time.perf_counter()
-    prepared = Prepared(meshes, tables_for(meshes, run.backend, run.precision, trees), near, walked=walked)
+    tables = tables_for(meshes, run.backend, run.precision, trees)
+    prepared = Prepared(meshes, tables, near, walked=walked, hulls=planes)
     run.spent("prepare", begun)
     return prepared
 
 
-def programs(options, near, walked=False):
+def programs(options, near, walked=False, hulls=False):
     """What a query with these options launches; `near` if pairs look at near faces, `walked` if first
-    contacts of some are looked for down their trees."""
+    contacts of some are looked for down their trees, `hulls` if between their hulls."""
     names = ["screw", "screen", "solve"]
     if options.refine != "exact":
         names.append("answer")
@@ -170,6 +175,8 @@ def programs(options, near, walked=False):
         names.append("near")
     if walked:
         names.append("first")
+    if hulls:
+        names.append("hulls")
     return names
 
 
@@ -329,15 +336,19 @@ def _stages(work, piece):
     """All stages for a piece of the pairs, in order; what s08 wrote of them."""
     _screws(work, piece)  # s01
     todo = filters.apply(work, piece)  # f01 to f03
-    lots = find_items(work, piece, todo)  # b05, b06
-    held = piece.nbytes + sum(items.nbytes for items in lots)
-    candidates = search(work, piece, lots, held)  # s02 to s06
+    left, ready = todo, []
+    if work.prepared.hulls and len(todo):
+        left, found = hulls.search(work, piece, todo)
+        ready.append(found)
+    lots = find_items(work, piece, left)  # b05, b06
+    held = piece.nbytes + sum(items.nbytes for items in lots) + 24 * sum(found[0] for found in ready)
+    ready.append(search(work, piece, lots, held))  # s02 to s06
     if work.options.check_start:
         # the filters settle only what a gap divides all the time: their pairs do not overlap at the start
         run = work.run
         start = run.backend.fill(run.backend.empty(piece.n, run.real), -0.5)
         overlap.mark(run, (piece.buffers, work.prepared.tables.buffers), todo, start)  # s09
-    hits = _solve(work, piece, todo, held, *candidates)  # s07, or screen_first
+    hits = _solve(work, piece, left, held, ready)  # s07, or screen_first
     written = _write(work, piece, *hits)  # s08
     work.narrow += sum(items.n for items in lots)
     return written
@@ -354,9 +365,9 @@ def _screws(work, piece):
     run.launch("s01_screw", n, piece.buffers, tables, n_pairs=n, screw_out=screw)
 
 
-def _solve(work, piece, todo, held, n_candidates, candidates, brackets):
-    """Stage s07: hits of all candidates; and those of the pairs `todo` that have none because only their
-    first contacts are looked for."""
+def _solve(work, piece, todo, held, found):
+    """Stage s07: hits of all candidates, of which `found` is a list or more, each as `search` returns it; and
+    those of the pairs `todo` that have none because only their first contacts are looked for."""
     run, options, be = work.run, work.options, work.run.backend
     rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
     name = "s07_answer" if rough else "s07_solve"
@@ -364,13 +375,14 @@ def _solve(work, piece, todo, held, n_candidates, candidates, brackets):
     def fill(capacity):
         hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, run.real)
         count, pair_hits = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
-        if n_candidates:
-            run.launch(
-                name, n_candidates, piece.buffers, work.prepared.tables.buffers, n_candidates=n_candidates,
-                candidates_in=candidates, brackets_in=brackets, min_properness=options.min_properness,
-                capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
-                **rough,
-            )  # fmt: skip
+        for n, candidates, brackets in found:
+            if n:
+                run.launch(
+                    name, n, piece.buffers, work.prepared.tables.buffers, n_candidates=n,
+                    candidates_in=candidates, brackets_in=brackets, min_properness=options.min_properness,
+                    capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
+                    **rough,
+                )  # fmt: skip
         if work.prepared.walked:
             first.launch(work, piece, todo, held + each * capacity, capacity=capacity, n_hits_out=count,
                          pair_hits_out=pair_hits, hit_out=hit, value_out=value)  # fmt: skip
@@ -378,8 +390,8 @@ def _solve(work, piece, todo, held, n_candidates, candidates, brackets):
 
     each = 16 + 3 * run.real.itemsize
     n_hits, made = run.room.filled(
-        "hits", n_candidates + 8 * len(todo) * work.prepared.walked, fill, each=each, first=1.0, least=1024,
-        width=4,
+        "hits", sum(n for n, *_ in found) + 8 * len(todo) * work.prepared.walked, fill, each=each, first=1.0,
+        least=1024, width=4,
     )  # fmt: skip
     return n_hits, *made
 

@@ -249,6 +249,17 @@
 /* ... and how much longer than to a hit, in tau, what may be before it or be one meeting with it is looked for; a meeting's hits lie
  * within two of each other */
 #define GC_FIRST_CHAIN GC_F(256.0)
+/* contacts="first": pairs of meshes with this product of face counts or a larger one are looked at between their hulls first, if neither has
+ * more vertices than the second number (docs/decisions/0058) */
+#define GC_HULLS_FACE_PRODUCT 1600
+#define GC_HULLS_VERTICES 16384
+/* ... how deep through the plane between them, in scaled lengths, the first window goes */
+#define GC_SLAB_DEEP GC_R(2e-4)
+/* ... what a group remembers of it: so many features of each of six kinds, and pairs of features whose boxes meet; pairs of bodies
+ * with more are left to the screen */
+#define GC_SLAB_ROOM 128
+#define GC_SLAB_MET 256
+#define GC_SLAB_COUNTS 16
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 #define GC_MAX_LEVEL 44
