@@ -40,6 +40,8 @@ class Chain(Joining):
         Number of the first pair among all.
     walked : bool
         Are first contacts of some pairs looked for down their trees? Then `room` has ``first_groups``.
+    hulls : bool
+        Or between their hulls? Then it has ``hull_groups``.
 
     Attributes
     ----------
@@ -50,19 +52,22 @@ class Chain(Joining):
         What s08 wrote: of each pair, where its contacts begin, and they.
     """
 
-    def __init__(self, run, options, tables, n, buffers, items, todo, room, lots, first=0, walked=False):
+    def __init__(
+        self, run, options, tables, n, buffers, items, todo, room, lots, first=0, walked=False, hulls=False
+    ):  # fmt: skip
         self.run, self.options, self.tables, self.room = run, options, tables, room
         self.n, self.most, self.first, self.buffers, self.lots = n, n, first, buffers, lots
-        self.walked, self.nbytes, self.zeros, self.blanks = walked, 0, [], []
+        self.walked, self.hulls, self.nbytes, self.zeros, self.blanks = walked, hulls, 0, [], []
         buffers["screw_in"] = buffers["screw_out"] = self._empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real)
         buffers["state_in"] = buffers["state_out"] = self._empty(n, np.int32)
         self.steps, self.left = [], {}
         self._launch("s01_screw", n, n)
         todo, n_todo = self._filter(todo, room["planes"])
-        self._screen(room["groups"], *self._lots(todo, n_todo, items))
+        left, n_left = self._hulls(todo, n_todo)
+        self._screen(room["groups"], *self._lots(left, n_left, items))
         if options.check_start:
             self._overlap(todo, n_todo)
-        self._solve(todo, n_todo)
+        self._solve(left, n_left)
         self._write()
         self._zero(self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor)
         if walked:

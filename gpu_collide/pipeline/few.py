@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_collide._validate import all_true, owned
 from gpu_collide.backends.sequence import Count, Scan, Zero
-from gpu_collide.pipeline import first, screw
+from gpu_collide.pipeline import first, hulls, screw
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.poses import NAMES
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE
@@ -165,11 +165,14 @@ class FewPairs:
         run, n, most = self.run, room["pairs"], self._left() // KEPT_SHARE
         group = room["reals"] * run.raster.itemsize + room["ints"] * 4
         groups = max(1, min(run.backend.max_groups, n, most // SCRATCH_SHARE // group))
-        room = {**room, "first_groups": 0}
+        room = {**room, "first_groups": 0, "hull_groups": 0}
         if self.prepared.walked:
             walk = first.group_bytes(run)
             room["first_groups"] = max(1, min(run.backend.max_groups, n, most // SCRATCH_SHARE // 2 // walk))
             most -= room["first_groups"] * walk
+        if self.prepared.hulls:
+            room["hull_groups"] = min(run.backend.max_groups, n)
+            most -= room["hull_groups"] * hulls.group_bytes(run)
         each = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + 120
         bodies = 0 if self.pairs is None else 120 * min(2 * n, len(self.shape))
         need = groups * group + 24 * room["candidates"] + 180 * room["hits"] + each * n + bodies
@@ -196,7 +199,7 @@ class _Kept(Stages):
     def __init__(self, few, room, groups):
         self.run, self.options, self.room = few.run, few.options, room
         self.prepared, self.shape, self.tables = few.prepared, few.shape, few.prepared.tables
-        self.walked = few.prepared.walked
+        self.walked, self.hulls = few.prepared.walked, few.prepared.hulls
         self.nbytes, self.most, self.n = 0, room["pairs"], Count()
         most, real, be = self.most, self.run.real, self.run.backend
         b = self.buffers = {
@@ -218,10 +221,11 @@ class _Kept(Stages):
         self._launch("s01_screw", self.n, most)
         todo, n_todo = self._filter(self._given(np.arange(self.most), np.int32))
         size = self._group_size(self.tables.counts)
-        self._screen(groups, (todo, n_todo, self.items, self.tables.screen, size))
+        left, n_left = self._hulls(todo, n_todo)
+        self._screen(groups, (left, n_left, self.items, self.tables.screen, size))
         if self.options.check_start:
             self._overlap(todo, n_todo)
-        self._solve(todo, n_todo)
+        self._solve(left, n_left)
         self._write()
         zeros = (
             self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor, self.counts,

@@ -77,7 +77,10 @@ def plane_groups(run, tables, n, share=4):
     return 0 if reals > MOST_INDEX else min(run.backend.max_groups, n, most)
 
 
-_NARROW = ("screen", "screen_small", "s07_solve", "s08_place", "s08_contacts", "s09_near", "s09_overlap")
+_NARROW = (
+    "screen_hulls", "screen", "screen_small", "s07_solve", "s08_place", "s08_contacts", "s09_near",
+    "s09_overlap",
+)  # fmt: skip
 
 
 def narrow_phase(work, hits):

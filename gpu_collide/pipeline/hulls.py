@@ -23,12 +23,12 @@ def looks(meshes, options):
     if options.candidates != "auto" or options.features != "auto":
         return False
     faces = [len(m.face_planes) for m in meshes if len(m.vertices) <= MOST_VERTICES]
-    return max(faces, default=0) ** 2 >= FACE_PRODUCT
+    return bool(faces) and max(faces) ** 2 >= FACE_PRODUCT
 
 
 def limits():
     """What the kernel is told of which pairs it is for."""
-    return {"least": FACE_PRODUCT, "most": MOST_VERTICES}
+    return {"least_product": FACE_PRODUCT, "most_vertices": MOST_VERTICES}
 
 
 def sizes(backend):

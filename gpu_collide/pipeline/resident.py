@@ -200,12 +200,12 @@ class Resident:
 
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
-        near, walked, trees = screw.looks(self.meshes, options)
-        run.build(*screw.programs(options, near.any(), walked))
+        near, walked, hulls, trees = screw.looks(self.meshes, options)
+        run.build(*screw.programs(options, near.any(), walked, hulls))
         begun = time.perf_counter()
-        placed, key = self.place(bodies), (trees, near.tobytes(), walked)
+        placed, key = self.place(bodies), (trees, near.tobytes(), walked, hulls)
         if key not in self._prepared:
-            self._prepared[key] = screw.Prepared(self.meshes, self.tables(trees), near, placed, walked)
+            self._prepared[key] = screw.Prepared(self.meshes, self.tables(trees), near, placed, walked, hulls)
         run.spent("prepare", begun)
         return self._prepared[key]
 

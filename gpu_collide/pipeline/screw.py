@@ -141,8 +141,8 @@ class Piece:
 
 
 def looks(meshes, options):
-    """What `takes_near` says of the meshes, whether `first.walks` and `hulls.looks`, and whether trees of faces
-    are wanted."""
+    """What `takes_near` says of the meshes, whether `first.walks`, whether `hulls.looks`, and whether trees
+    of faces are wanted."""
     near = takes_near(meshes, options)
     walked = first.walks(meshes, options, near)
     if walked:
@@ -350,7 +350,7 @@ def _stages(work, piece):
         overlap.mark(run, (piece.buffers, work.prepared.tables.buffers), todo, start)  # s09
     hits = _solve(work, piece, left, held, ready)  # s07, or screen_first
     written = _write(work, piece, *hits)  # s08
-    work.narrow += sum(items.n for items in lots)
+    work.narrow += sum(items.n for items in lots) + len(todo) - len(left)
     return written
 
 
@@ -380,8 +380,8 @@ def _solve(work, piece, todo, held, found):
                 run.launch(
                     name, n, piece.buffers, work.prepared.tables.buffers, n_candidates=n,
                     candidates_in=candidates, brackets_in=brackets, min_properness=options.min_properness,
-                    capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
-                    **rough,
+                    capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit,
+                    value_out=value, **rough,
                 )  # fmt: skip
         if work.prepared.walked:
             first.launch(work, piece, todo, held + each * capacity, capacity=capacity, n_hits_out=count,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_collide.backends.sequence import Launch, Select
-from gpu_collide.pipeline import first
+from gpu_collide.pipeline import first, hulls
 from gpu_collide.pipeline.filters import FILTERS, plane_reals
 from gpu_collide.pipeline.lots import small_meshes, takes_small
 from gpu_collide.pipeline.screen import CANDIDATES, REFINE
@@ -28,6 +28,8 @@ class Stages:
         Are the first contacts of some pairs looked for down their trees?
     shut : buffer
         Of these pairs, if there are any; 0 before a run.
+    hulls : bool
+        Are the first contacts of some pairs looked for between their hulls?
     """
 
     run: Any
@@ -42,6 +44,7 @@ class Stages:
     left: dict
     walked: bool
     shut: Any
+    hulls: bool
 
     def _empty(self, shape, dtype):
         buffer = self.run.backend.empty(shape, dtype)
@@ -91,15 +94,32 @@ class Stages:
             self.left[name] = n_todo
         return todo, n_todo
 
+    def _hulls(self, todo, n_todo):
+        """The list of candidates, and in it those of the pairs that are settled between their hulls; the
+        others, and how many they are."""
+        run, most = self.run, self.room["candidates"]
+        self.n_candidates = self._empty(1, np.int32)
+        self.candidates = self._empty(4 * most, np.int32)
+        self.brackets = self._empty(2 * most, run.raster)
+        if not self.hulls:
+            return todo, n_todo
+        groups, keep = self.room["hull_groups"], self._empty(self.most, np.uint8)
+        reals, ints = hulls.sizes(run.backend)
+        self._launch(
+            "screen_hulls", n_todo, self.most, groups, todo_in=todo, keep_out=keep, capacity=most,
+            min_properness=self.options.min_properness, columns_in=self.tables.screen["vertices_in"],
+            scratch_reals=self._empty(groups * reals, run.raster),
+            scratch_ints=self._empty(groups * ints, np.int32), n_candidates_out=self.n_candidates,
+            candidates_out=self.candidates, brackets_out=self.brackets, **hulls.limits(),
+        )  # fmt: skip
+        return self._select(todo, keep, n_todo)
+
     def _screen(self, groups, *lots):
         """Stages s02 to s06 of one or two lots: items to do, their number, items, tables of their parts, and
         work-items of a group, if not the usual number. All share scratch and the list of candidates."""
         run, room, options = self.run, self.room, self.options
         most = room["candidates"]
         self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
-        self.n_candidates = self._empty(1, np.int32)
-        self.candidates = self._empty(4 * most, np.int32)
-        self.brackets = self._empty(2 * most, run.raster)
         reals = self._empty(groups * room["reals"], run.raster)
         ints = self._empty(groups * room["ints"], np.int32)
         for todo, n_todo, items, tables, size in lots:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import first
+from gpu_collide.pipeline import first, hulls
 from gpu_collide.pipeline.arriving import Given, Inputs
 from gpu_collide.pipeline.chain import Chain
 from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
@@ -152,7 +152,7 @@ def _guess(work, rows):
     o, tables, prepared = work.options, work.prepared.tables, work.prepared
     kept = work.run.backend.kept.setdefault("guesses", {})
     key = (o.precision, o.candidates, o.filters, o.min_properness, o.refine, o.resolution, o.pixel_size,
-           prepared.near.tobytes(), prepared.walked, *tables.largest.tolist())  # fmt: skip
+           prepared.near.tobytes(), prepared.walked, prepared.hulls, *tables.largest.tolist())  # fmt: skip
     if key not in kept:
         while len(kept) >= MOST_KINDS:
             kept.pop(next(iter(kept)))
@@ -225,6 +225,10 @@ def _others(block, n):
         group = first.group_bytes(run)
         most = run.room.fits(group, share=OTHER_SHARE)
         found["first_groups"] = max(1, min(run.backend.max_groups, n, most)), group
+    if block.work.prepared.hulls:
+        group = hulls.group_bytes(run)
+        most = run.room.fits(group, share=OTHER_SHARE)
+        found["hull_groups"] = max(1, min(run.backend.max_groups, n, most)), group
     return found
 
 
@@ -254,7 +258,7 @@ def _piece(block, at, stop):
     while True:
         chain = Chain(run, options, work.prepared.tables, n, dict(buffers), items, todo, _room(block, n),
                       lots_for(run, work.prepared, options), first=block.done + at,
-                      walked=work.prepared.walked)  # fmt: skip
+                      walked=work.prepared.walked, hulls=work.prepared.hulls)  # fmt: skip
         chain.sequence.run()
         inputs.ahead(stop, stop + n)
         counts = _counts(be, chain, inputs, n, options.report)

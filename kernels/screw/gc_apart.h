@@ -1,5 +1,5 @@
 /* gc_apart.h: until when the hulls of two bodies are surely apart, by planes between their vertices.
- * needs: common/gc_motion.h screw/gc_screen.h
+ * needs: common/gc_constants.h common/gc_motion.h
  *
  * A plane across n that stands still in A's frame divides the bodies while all vertices of A are below it and all of B above. Along n a
  * vertex of B moves as h + h' u, off by half the greatest acceleration times u^2: so from one look at all vertices it is
@@ -26,12 +26,12 @@ typedef struct {
 /* what all looks at a pair share */
 typedef struct {
     gc_pair pair;
-    GC_GLOBAL const gc_raster *va, *vb;     /* vertices, x, y, z blocks, user units */
-    GC_GLOBAL gc_raster *parts;             /* (GC_GROUP_SIZE, 2) of many work-items */
-    GC_GLOBAL int *places;                  /* (GC_GROUP_SIZE,) */
-    gc_raster pad;  /* rounding of a height, and what a face may be off its plane */
-    gc_raster bend; /* bound of the acceleration of B's vertices */
-    gc_raster fast; /* and of their speed */
+    GC_GLOBAL const gc_raster *va, *vb; /* vertices, x, y, z blocks, user units */
+    GC_GLOBAL gc_raster *parts;         /* (GC_GROUP_SIZE, 2) of many work-items */
+    GC_GLOBAL int *places;              /* (GC_GROUP_SIZE,) */
+    gc_raster pad;                      /* rounding of a height, and what a face may be off its plane */
+    gc_raster bend;                     /* bound of the acceleration of B's vertices */
+    gc_raster fast;                     /* and of their speed */
 } gc_hulls;
 
 GC_FN int gc_looks_at_hulls(int least, int most, int faces_a, int faces_b, int vertices)
@@ -82,7 +82,10 @@ GC_FN gc_level gc_level_of(const gc_screw *k, const gc_real *rot, const gc_real 
 }
 
 /* n.x of A's, downwards */
-GC_FN gc_level gc_level_a(const gc_screw *k, gc_vec n) { return gc_level_of(k, k->ra, k->ta, gc_scale(n, GC_R(-1.0)), GC_R(0.0)); }
+GC_FN gc_level gc_level_a(const gc_screw *k, gc_vec n)
+{
+    return gc_level_of(k, k->ra, k->ta, gc_scale(n, GC_R(-1.0)), GC_R(0.0));
+}
 
 /* n.x of B's as the flow has carried them, and how fast it grows */
 GC_FN gc_level gc_level_b(const gc_screw *k, gc_turn t, gc_vec n)
@@ -100,7 +103,10 @@ GC_FN gc_level gc_rate_b(const gc_screw *k, gc_turn t, gc_vec n)
     return gc_level_of(k, k->rb, k->tb, m, k->w * (cosine * n.x - k->theta * t.sigma * n.z) + n.y * k->g);
 }
 
-GC_INLINE gc_raster gc_level_at(gc_level l, gc_raster x, gc_raster y, gc_raster z) { return l.c + l.x * x + l.y * y + l.z * z; }
+GC_INLINE gc_raster gc_level_at(gc_level l, gc_raster x, gc_raster y, gc_raster z)
+{
+    return l.c + l.x * x + l.y * y + l.z * z;
+}
 
 /* ---- looks at all vertices ------------------------------------------------------------------------------------ */
 
@@ -225,8 +231,14 @@ GC_LARGE gc_look gc_look_low(const gc_hulls *h, GC_GLOBAL const gc_raster *v, in
     return gc_look_many(h, v, n, l, l, GC_F(0.0), GC_F(0.0));
 }
 
-GC_LARGE gc_look
-gc_look_timed(const gc_hulls *h, GC_GLOBAL const gc_raster *v, int n, gc_level l, gc_level rate, gc_raster top, gc_raster bend)
+GC_LARGE gc_look gc_look_timed(
+    const gc_hulls *h,
+    GC_GLOBAL const gc_raster *v,
+    int n,
+    gc_level l,
+    gc_level rate,
+    gc_raster top,
+    gc_raster bend)
 {
     if (GC_SERIAL) return gc_look_alone(v, n, l, rate, top, bend, 1);
     return gc_look_many(h, v, n, l, rate, top, bend);
@@ -320,7 +332,8 @@ GC_LARGE int gc_simplex_nearest(gc_simplex *q, gc_vec *way)
 }
 
 /* a vertex of a body, placed; from the table that culls */
-GC_FN gc_vec gc_corner(const gc_screw *k, const gc_real *rot, const gc_real *shift, GC_GLOBAL const gc_raster *v, int n, int i)
+GC_FN gc_vec
+gc_corner(const gc_screw *k, const gc_real *rot, const gc_real *shift, GC_GLOBAL const gc_raster *v, int n, int i)
 {
     return gc_place(k, rot, shift, gc_make((gc_real)v[i], (gc_real)v[n + i], (gc_real)v[2 * n + i]));
 }
@@ -339,6 +352,9 @@ GC_LARGE int gc_hulls_apart(const gc_hulls *h, gc_divide *d)
     gc_simplex q;
     q.n = 0;
     d->known = 0;
+    d->s = s;
+    d->n = way;
+    d->closing = GC_F(0.0);
     do {
         gc_real length = gc_norm(way);
         gc_vec n;

@@ -70,7 +70,7 @@ GC_FN void gc_box_take(gc_block_box *b, gc_raster x, gc_raster y, gc_raster z)
 /* a vertex: where it is, and how high */
 typedef struct {
     gc_raster x, y, z, h;
-} gc_spot;
+} gc_slab_corner;
 
 GC_INLINE gc_raster gc_slab_height(const gc_slab_side *b, gc_raster x, gc_raster y, gc_raster z)
 {
@@ -78,11 +78,11 @@ GC_INLINE gc_raster gc_slab_height(const gc_slab_side *b, gc_raster x, gc_raster
     return (first < last ? first : last) - b->sag;
 }
 
-GC_FN gc_spot gc_slab_spot(const gc_slab_side *b, int i)
+GC_FN gc_slab_corner gc_slab_spot(const gc_slab_side *b, int i)
 {
     int n = b->mesh->nv;
     gc_raster x = b->v[i], y = b->v[n + i], z = b->v[2 * n + i];
-    gc_spot p;
+    gc_slab_corner p;
     p.x = b->rot[0] * x + b->rot[1] * y + b->rot[2] * z + b->shift[0];
     p.y = b->rot[3] * x + b->rot[4] * y + b->rot[5] * z + b->shift[1];
     p.z = b->rot[6] * x + b->rot[7] * y + b->rot[8] * z + b->shift[2];
@@ -91,7 +91,7 @@ GC_FN gc_spot gc_slab_spot(const gc_slab_side *b, int i)
 }
 
 /* the part in the slab of the edge between two vertices, to a box */
-GC_FN void gc_slab_take(const gc_slab_side *b, gc_spot u, gc_spot v, gc_block_box *box)
+GC_FN void gc_slab_take(const gc_slab_side *b, gc_slab_corner u, gc_slab_corner v, gc_block_box *box)
 {
     int in_u = u.h <= b->limit, in_v = v.h <= b->limit;
     if (in_u) gc_box_take(box, u.x, u.y, u.z);
@@ -123,7 +123,7 @@ GC_FN void gc_slab_add(const gc_slab *w, const gc_slab_side *b, int list, int id
 
 GC_FN void gc_slab_add_vertex(const gc_slab *w, const gc_slab_side *b, int list, int i)
 {
-    gc_spot p = gc_slab_spot(b, i);
+    gc_slab_corner p = gc_slab_spot(b, i);
     gc_block_box box = gc_no_box();
     gc_box_take(&box, p.x, p.y, p.z);
     gc_slab_add(w, b, list, i, box);
@@ -161,11 +161,11 @@ GC_LARGE void gc_slab_around(const gc_slab *w, const gc_slab_side *b, GC_GLOBAL 
     int n = GC_MIN(w->counts[side], GC_SLAB_ROOM), k, j;
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
         int v = w->ids[GC_SLAB_ROOM * side + k], end = topology[m->vertex_edge_start + v + 1];
-        gc_spot here = gc_slab_spot(b, v);
+        gc_slab_corner here = gc_slab_spot(b, v);
         for (j = topology[m->vertex_edge_start + v]; j < end; ++j) {
             int entry = topology[m->vertex_edges + j], e = entry >> 1;
             int u = topology[m->edges + 2 * e + 1 - (entry & 1)];
-            gc_spot there = gc_slab_spot(b, u);
+            gc_slab_corner there = gc_slab_spot(b, u);
             gc_block_box box = gc_no_box();
             if (u < v && there.h <= b->limit) continue;
             gc_slab_take(b, here, there, &box);
@@ -176,10 +176,10 @@ GC_LARGE void gc_slab_around(const gc_slab *w, const gc_slab_side *b, GC_GLOBAL 
             int f = topology[m->vertex_faces + j], c = topology[m->face_start + f], last = topology[m->face_start + f + 1];
             int first = -1, corner = c;
             gc_block_box box = gc_no_box();
-            gc_spot before = gc_slab_spot(b, topology[m->face_vertices + last - 1]);
+            gc_slab_corner before = gc_slab_spot(b, topology[m->face_vertices + last - 1]);
             for (; corner < last; ++corner) {
                 int u = topology[m->face_vertices + corner];
-                gc_spot to = gc_slab_spot(b, u);
+                gc_slab_corner to = gc_slab_spot(b, u);
                 if (first < 0 && to.h <= b->limit) first = u;
                 if (first >= 0 && first != v) break;
                 gc_slab_take(b, before, to, &box);

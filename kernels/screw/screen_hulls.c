@@ -45,12 +45,12 @@ GC_KERNEL void screen_hulls(
     GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology_in,
     GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,  /* (vertices, 4) centred */
+    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
     GC_GLOBAL const gc_real *planes_in,
     GC_GLOBAL const gc_raster *columns_in, /* per part x, y, z blocks, centred: vertices for culling */
     gc_real min_properness,
-    int least,                          /* smallest product of face counts for which hulls are looked at */
-    int most,                           /* and largest number of vertices */
+    int least_product,                  /* smallest product of face counts for which hulls are looked at */
+    int most_vertices,                  /* and largest number of vertices */
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, GC_SLAB_REALS + 2 work-items) */
     GC_GLOBAL int *scratch_ints,        /* (groups, GC_SLAB_INTS + work-items) */
     int capacity,
@@ -70,7 +70,8 @@ GC_KERNEL void screen_hulls(
                 GC_GLOBAL const int *ma = headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * pair]];
                 GC_GLOBAL const int *mb = headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * pair + 1]];
                 if (gc_looks_at_hulls(
-                        least, most, ma[GC_MESH_nf], mb[GC_MESH_nf], GC_MAX(ma[GC_MESH_nv], mb[GC_MESH_nv]))) {
+                        least_product, most_vertices, ma[GC_MESH_nf], mb[GC_MESH_nf],
+                        GC_MAX(ma[GC_MESH_nv], mb[GC_MESH_nv]))) {
                     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
                     gc_divide d;
                     if (GC_FILLS) gc_hulls_load(pairs_in, shape_in, screw_in, &t, pair, columns_in, &h);

@@ -29,6 +29,7 @@ SHARED_LAUNCHES = {
     "screen": ("s02", "s03", "s04", "s05", "s06"),
     "screen_small": ("s02",),
     "screen_first": (),
+    "screen_hulls": (),
 }
 """Entry points that run several stages, and those stages, which have no entry point of their own. The screen
 of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""

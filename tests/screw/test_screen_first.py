@@ -4,36 +4,17 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline import first
+from gpu_collide.pipeline import first, hulls
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
-
-FIELDS = (
-    "pair", "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a",
-    "local_b", "normal_speed", "sustained", "time_end",
-)  # fmt: skip
-THRESHOLDS = (-1.0, -0.1, 0.0, 0.5)
+from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
 
 
 @pytest.fixture(autouse=True)
 def walked_early(monkeypatch):
     """Meshes of some dozen faces are large enough: those for which it pays take long to look at whole."""
     monkeypatch.setattr(first, "FACE_PRODUCT", 4096)
-
-
-def assert_first(bodies, pairs, backend, **args):
-    """The first contacts by themselves are the first of all; how many there are."""
-    every, found = (
-        gc.collide(bodies, pairs, contacts=x, backend=backend.name, **args).to_numpy()
-        for x in ("all", "first")
-    )
-    keep = np.asarray(every.time) == np.asarray(every.toi)[np.asarray(every.pair)]
-    assert np.array_equal(every.status, found.status) and np.array_equal(every.toi, found.toi)
-    for name in FIELDS:
-        assert (
-            np.asarray(getattr(every, name))[keep].tobytes() == np.asarray(getattr(found, name)).tobytes()
-        ), name
-    return len(found)
+    monkeypatch.setattr(hulls, "FACE_PRODUCT", 2**31 - 1)  # what comes before has tests of its own
 
 
 def is_walked(bodies, pairs):
@@ -72,29 +53,6 @@ def test_first_of_all_in_many_motions(kind, precision, backend):
             assert_first(scene.bodies(), scene.pairs, backend, precision=precision, min_properness=threshold)
 
 
-def whole(n, seed):
-    """Blocks and balls on a lattice, moved and turned by whole numbers: much coincides, rests, slides."""
-    rng = np.random.default_rng(seed)
-    meshes = [
-        _near.block(5, (2.0, 2.0, 2.0)),
-        _near.block(4, (4.0, 2.0, 2.0)),
-        gc.shapes.icosphere(2),
-        gc.shapes.box(),
-    ]
-    turns = np.array(
-        [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 1]], float
-    )
-    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    start, end = (rng.integers(-3, 4, (2 * n, 3)).astype(float) for _ in range(2))
-    rests = rng.random(2 * n) < 0.4
-    end[rests] = start[rests]
-    first_turn = turns[rng.integers(0, 6, 2 * n)]
-    last_turn = np.where(rng.random((2 * n, 1)) < 0.6, first_turn, turns[rng.integers(0, 6, 2 * n)])
-    poses = [gc.Poses.from_quat_wxyz(p, q) for p, q in ((start, first_turn), (end, last_turn))]
-    bodies = gc.Bodies(meshes, rng.integers(0, 4, 2 * n).astype(np.int32), *poses)
-    return bodies, np.column_stack([np.arange(n), np.arange(n, 2 * n)])
-
-
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 def test_first_of_all_in_whole_numbers(threshold, backend):
     bodies, pairs = whole(40, 3)
@@ -125,12 +83,7 @@ def test_a_scene_asked_again_and_again(backend):
     kept.update(bodies.start, bodies.end)
     one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()
     for _ in range(3):
-        other = kept.collide(pairs, contacts="first").to_numpy()
-        assert np.array_equal(one.status, other.status)
-        for name in FIELDS:
-            assert np.asarray(getattr(one, name)).tobytes() == np.asarray(getattr(other, name)).tobytes(), (
-                name
-            )
+        same_bits(one, kept.collide(pairs, contacts="first").to_numpy())
 
 
 def test_little_room(backend):
@@ -151,6 +104,7 @@ def test_small_meshes_beside_a_large_one_look_at_near_faces(monkeypatch, backend
     """Cars on a track: walked down, the large mesh would be looked at whole for each of them, which took
     fifteen times as long."""
     monkeypatch.undo()
+    monkeypatch.setattr(hulls, "FACE_PRODUCT", 2**31 - 1)
     ball, car = gc.shapes.icosphere(4, 20.0), gc.shapes.car()
     at = np.array([[0, 0, 0], [0, 0, 22.0], [22.0, 0, 0]])
     turn = [[1, 0, 0, 0]] * 3
