@@ -10,25 +10,27 @@ from gpu_collide.pipeline.run import TooLarge
 __all__ = ["group_bytes", "limits", "looks", "search", "sizes"]
 
 _C = sources.constants()
-#: Pairs of meshes with a smaller product of face counts are sooner looked at whole.
-FACE_PRODUCT = int(_C["GC_HULLS_FACE_PRODUCT"])
+#: Pairs of meshes with a smaller product of face counts are sooner looked at whole: by a work-item alone, and
+#: by many.
+ALONE_PRODUCT, FACE_PRODUCT = int(_C["GC_HULLS_ALONE_PRODUCT"]), int(_C["GC_HULLS_FACE_PRODUCT"])
 #: Meshes with more vertices have trees to go down.
 MOST_VERTICES = int(_C["GC_HULLS_VERTICES"])
 
 
-def looks(meshes, options):
+def looks(meshes, options, backend):
     """Is there a pair of these meshes of which the first contact is looked for between hulls?"""
     if not options.first_only or options.refine != "exact":
         return False
     if options.candidates != "auto" or options.features != "auto":
         return False
     faces = [len(m.face_planes) for m in meshes if len(m.vertices) <= MOST_VERTICES]
-    return bool(faces) and max(faces) ** 2 >= FACE_PRODUCT
+    return bool(faces) and max(faces) ** 2 >= limits(backend)["least_product"]
 
 
-def limits():
+def limits(backend):
     """What the kernel is told of which pairs it is for."""
-    return {"least_product": FACE_PRODUCT, "most_vertices": MOST_VERTICES}
+    product = ALONE_PRODUCT if backend.group_size == 1 else FACE_PRODUCT
+    return {"least_product": product, "most_vertices": MOST_VERTICES}
 
 
 def sizes(backend):
@@ -69,7 +71,7 @@ def search(work, piece, todo):
             todo_in=be.to_device(todo), columns_in=work.prepared.tables.screen["vertices_in"],
             min_properness=work.options.min_properness, scratch_reals=be.empty(groups * reals, run.raster),
             scratch_ints=be.empty(groups * ints, np.int32), capacity=capacity, keep_out=keep,
-            n_candidates_out=count, candidates_out=made[0], brackets_out=made[1], **limits(),
+            n_candidates_out=count, candidates_out=made[0], brackets_out=made[1], **limits(be),
         )  # fmt: skip
         return int(be.item(count, 0)), made
 

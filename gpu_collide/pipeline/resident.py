@@ -200,7 +200,7 @@ class Resident:
 
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
-        near, walked, hulls, trees = screw.looks(self.meshes, options)
+        near, walked, hulls, trees = screw.looks(self.meshes, options, run.backend)
         run.build(*screw.programs(options, near.any(), walked, hulls))
         begun = time.perf_counter()
         placed, key = self.place(bodies), (trees, near.tobytes(), walked, hulls)

@@ -140,7 +140,7 @@ class Piece:
         return self.buffers["screw_in"].nbytes + 64 * self.n
 
 
-def looks(meshes, options):
+def looks(meshes, options, backend):
     """What `takes_near` says of the meshes, whether `first.walks`, whether `hulls.looks`, and whether trees
     of faces are wanted."""
     near = takes_near(meshes, options)
@@ -148,13 +148,13 @@ def looks(meshes, options):
     if walked:
         near = np.zeros(len(meshes), np.uint8)
     trees = walked or near.any() or (options.check_start and overlap.takes_trees(meshes))
-    return near, walked, hulls.looks(meshes, options), bool(trees)
+    return near, walked, hulls.looks(meshes, options, backend), bool(trees)
 
 
 def prepare(run, meshes, options):
     """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
     options ask for them."""
-    near, walked, planes, trees = looks(meshes, options)
+    near, walked, planes, trees = looks(meshes, options, run.backend)
     run.build(*programs(options, near.any(), walked, planes))
     begun = time.perf_counter()
     tables = tables_for(meshes, run.backend, run.precision, trees)

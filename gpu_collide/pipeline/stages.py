@@ -110,7 +110,7 @@ class Stages:
             min_properness=self.options.min_properness, columns_in=self.tables.screen["vertices_in"],
             scratch_reals=self._empty(groups * reals, run.raster),
             scratch_ints=self._empty(groups * ints, np.int32), n_candidates_out=self.n_candidates,
-            candidates_out=self.candidates, brackets_out=self.brackets, **hulls.limits(),
+            candidates_out=self.candidates, brackets_out=self.brackets, **hulls.limits(run.backend),
         )  # fmt: skip
         return self._select(todo, keep, n_todo)
 

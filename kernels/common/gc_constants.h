@@ -249,10 +249,14 @@
 /* ... and how much longer than to a hit, in tau, what may be before it or be one meeting with it is looked for; a meeting's hits lie
  * within two of each other */
 #define GC_FIRST_CHAIN GC_F(256.0)
-/* contacts="first": pairs of meshes with this product of face counts or a larger one are looked at between their hulls first, if neither has
- * more vertices than the second number (docs/decisions/0058) */
+/* contacts="first": pairs of meshes with at least this product of face counts are looked at between their hulls first
+ * (docs/decisions/0058), by a work-item alone and by many, for which small meshes are little work */
+#define GC_HULLS_ALONE_PRODUCT 36
 #define GC_HULLS_FACE_PRODUCT 1600
+/* ... if neither has more vertices than this, nor more than so many times the other's and some: a car on a track is inside its hull */
 #define GC_HULLS_VERTICES 16384
+#define GC_HULLS_TIMES 16
+#define GC_HULLS_SOME 256
 /* ... how deep through the plane between them, in scaled lengths, the first window goes */
 #define GC_SLAB_DEEP GC_R(2e-4)
 /* ... what a group remembers of it: so many features of each of six kinds, and pairs of features whose boxes meet; pairs of bodies

@@ -34,12 +34,15 @@ typedef struct {
     gc_raster fast;                     /* and of their speed */
 } gc_hulls;
 
-GC_FN int gc_looks_at_hulls(int least, int most, int faces_a, int faces_b, int vertices)
+/* Are pairs of these meshes looked at so? */
+GC_FN int gc_looks_at_hulls(int least_product, int most_vertices, GC_GLOBAL const int *mesh_a, GC_GLOBAL const int *mesh_b)
 {
-    return (gc_long)faces_a * faces_b >= least && vertices <= most;
+    int a = mesh_a[GC_MESH_nv], b = mesh_b[GC_MESH_nv], more = GC_MAX(a, b), fewer = GC_MIN(a, b);
+    return (gc_long)mesh_a[GC_MESH_nf] * mesh_b[GC_MESH_nf] >= least_product && more <= most_vertices
+           && more <= GC_HULLS_TIMES * (gc_long)fewer + GC_HULLS_SOME;
 }
 
-/* needs h->parts and h->places besides, among many work-items */
+/* h for a pair; among many work-items it needs h->parts and h->places besides */
 GC_FN void gc_hulls_load(
     GC_GLOBAL const int *pairs,
     GC_GLOBAL const int *shape,
@@ -54,7 +57,8 @@ GC_FN void gc_hulls_load(
     gc_pair_load(pairs, shape, screw, t, pair, &h->pair);
     h->va = columns + 3 * h->pair.mesh_a.vertex0;
     h->vb = columns + 3 * h->pair.mesh_b.vertex0;
-    h->pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed)) * GC_F(4.0) + GC_FILTER_FLAT;
+    h->pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed)) * GC_F(4.0) + GC_FILTER_FLAT
+             + (gc_raster)(GC_R(4.0) * GC_PLACE_DOUBT * (k->size + k->speed));
     /* w is the speed where the frame begins, tb.z how much farther from the axis B's middle is */
     far = GC_ABS(k->w + k->theta * k->tb[2]) + k->theta * (k->radius_b + GC_ABS(k->tb[0]));
     h->fast = (gc_raster)((GC_ABS(k->g) + far) * GC_R(1.001));

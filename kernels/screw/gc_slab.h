@@ -12,7 +12,7 @@
 #define GC_SLAB_H
 
 /* windows tried for a pair */
-#define GC_SLAB_TRIES 6
+#define GC_SLAB_TRIES 3
 
 /* ints of a group: counts, numbers of the six lists, of each pair that was met its kind, features, and how often it was hit */
 #define GC_SLAB_INTS (GC_SLAB_COUNTS + 6 * GC_SLAB_ROOM + 4 * GC_SLAB_MET)

@@ -69,9 +69,7 @@ GC_KERNEL void screen_hulls(
             if (pair >= 0 && !state_in[pair]) { /* s01 may have settled it */
                 GC_GLOBAL const int *ma = headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * pair]];
                 GC_GLOBAL const int *mb = headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * pair + 1]];
-                if (gc_looks_at_hulls(
-                        least_product, most_vertices, ma[GC_MESH_nf], mb[GC_MESH_nf],
-                        GC_MAX(ma[GC_MESH_nv], mb[GC_MESH_nv]))) {
+                if (gc_looks_at_hulls(least_product, most_vertices, ma, mb)) {
                     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
                     gc_divide d;
                     if (GC_FILLS) gc_hulls_load(pairs_in, shape_in, screw_in, &t, pair, columns_in, &h);

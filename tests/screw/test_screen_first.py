@@ -14,7 +14,12 @@ from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
 def walked_early(monkeypatch):
     """Meshes of some dozen faces are large enough: those for which it pays take long to look at whole."""
     monkeypatch.setattr(first, "FACE_PRODUCT", 4096)
-    monkeypatch.setattr(hulls, "FACE_PRODUCT", 2**31 - 1)  # what comes before has tests of its own
+    _without_hulls(monkeypatch)  # they come before, and have tests of their own
+
+
+def _without_hulls(monkeypatch):
+    for name in ("ALONE_PRODUCT", "FACE_PRODUCT"):
+        monkeypatch.setattr(hulls, name, 2**31 - 1)
 
 
 def is_walked(bodies, pairs):
@@ -104,7 +109,7 @@ def test_small_meshes_beside_a_large_one_look_at_near_faces(monkeypatch, backend
     """Cars on a track: walked down, the large mesh would be looked at whole for each of them, which took
     fifteen times as long."""
     monkeypatch.undo()
-    monkeypatch.setattr(hulls, "FACE_PRODUCT", 2**31 - 1)
+    _without_hulls(monkeypatch)
     ball, car = gc.shapes.icosphere(4, 20.0), gc.shapes.car()
     at = np.array([[0, 0, 0], [0, 0, 22.0], [22.0, 0, 0]])
     turn = [[1, 0, 0, 0]] * 3

@@ -13,6 +13,7 @@ from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
     """Boxes, too, are looked at so."""
+    monkeypatch.setattr(hulls, "ALONE_PRODUCT", 0)
     monkeypatch.setattr(hulls, "FACE_PRODUCT", 0)
 
 
