@@ -208,9 +208,9 @@ def read_result(
             raise FileNotFoundError(f"path: there is no file {path!r}")
     with open_npz(path, wanted) as reader:
         heads = ["format_version", *(["format_kind"] if kind else []), "info"]
-        here = _kind_in(reader)
-        if here not in (None, kind or PLAIN):
-            raise ValueError(f"path: {path} was not written by {wanted.split()[-1]}: read it by {here}.load")
+        of = _kind_in(reader)
+        if of not in (None, kind or PLAIN):
+            raise ValueError(f"path: {path} was not written by {wanted.split()[-1]}: read it by {of}.load")
         missing = [n for n in (*heads, *fields) if n not in reader.names and n not in optional]
         if missing:
             raise ValueError(

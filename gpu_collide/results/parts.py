@@ -48,7 +48,8 @@ class NamedLater:
             return None
         pairs, pair, kind = (as_numpy(getattr(found, name), name) for name in ("pairs", "pair", "kind"))
         features = tuple(as_numpy(getattr(found, name), name) for name in ("feature_a", "feature_b"))
-        fields, names = parts_of_contacts(*named_by, pairs[pair], kind, features)
+        meshes, shape = named_by
+        fields, names = parts_of_contacts(meshes, shape, pairs[pair], kind, (features[0], features[1]))
         for name, codes in fields.items():
             there = found.feature_a.copy()  # of the same length and type, where the result lies
             there.set(codes)

@@ -29,7 +29,7 @@ from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 from gpu_collide.view.page.write import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, StrPath
@@ -94,11 +94,12 @@ def keep(
         "movers": movers, "angle": angle, "axis": axis, "origin": origin, "end": end,
     }  # fmt: skip
     shown(result, scene, None, **how)  # complains of what does not belong together
-    steps = [result] if hasattr(result, "save") else list(result)
+    alone = hasattr(result, "save")
+    steps: list[Any] = [result] if alone else list(result)
     writer = _Writer()
     tree = {
         "format": FORMAT,
-        "list": steps != [result],
+        "list": not alone,
         "steps": [writer.bytes_of(step) for step in steps[1:]],
         "scene": writer.node(scene),
         "how": {key: writer.node(value) for key, value in how.items() if value is not None},
@@ -263,10 +264,11 @@ class _Reader:
 
     def value(self, node: dict[str, Any]) -> Any:
         ((kind, of),) = node.items()
-        return {
+        made: dict[str, Callable[[Any], Any]] = {
             "mesh": self.mesh, "poses": self.poses, "bodies": self.bodies, "recording": self.recording,
             "array": lambda name: self.array(name)[()],
-        }[kind](of)  # fmt: skip
+        }  # fmt: skip
+        return made[kind](of)
 
     def poses(self, names: list[str]) -> Poses:
         return Poses(*(self.array(name) for name in names))
