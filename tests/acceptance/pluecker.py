@@ -153,7 +153,9 @@ def judge(passages, i, answer, farthest=FARTHEST):
     out.gap = min(gaps)
     if answer.hit[i] and not out.late:
         _early(out, answer, i, best, couples, farthest * expel)
-        out.stuck = not out.invented and not any(
+        # what begins in touch and goes in right where it is held is held rightly, by however little it sinks
+        sinks = began and best is not None and best[0] == best[1].time(share)
+        out.stuck = not (out.invented or sinks) and not any(
             approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
         )
     _pose(out, passages, i, answer, couples, began, doubt)
