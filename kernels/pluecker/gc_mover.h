@@ -116,6 +116,7 @@ GC_FN gc_vec gc_turned_back(const gc_real *m, gc_vec v)
 
 /* a box of the mover in a frame, and what it sweeps in the pieces of a turn */
 typedef struct {
+    int point; /* 1: it has no sides of its own */
     gc_vec at, sides;
     gc_vec per_way;      /* one over the way */
     gc_vec own, per_own; /* half its own sides, grown, and one over the way, along its own axes */
@@ -142,6 +143,7 @@ GC_LARGE void gc_swept_make(const gc_stand *p, const gc_motion *m, gc_vec x, gc_
 {
     gc_vec reach = gc_make(more, more, more);
     to->at = gc_stand_over(p, x);
+    to->point = gc_most(h) == GC_R(0.0);
     to->sides = gc_add(gc_stand_half(p->rot, h), reach);
     to->per_way = gc_make(gc_per(p->way.x), gc_per(p->way.y), gc_per(p->way.z));
     if (m->mode == GC_GOES) {
@@ -230,9 +232,11 @@ GC_FN int gc_swept_own(const gc_swept *w, int k, gc_vec low, gc_vec high)
     return GC_ABS(c.x) <= e.x && GC_ABS(c.y) <= e.y && GC_ABS(c.z) <= e.z;
 }
 
-/* A time not after which the box may come to the box from `low` to `high`; GC_NEVER if it does not up to `last`. */
-GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, gc_vec high, gc_real last)
+/* gc_swept_comes, of the box from *from to *to: by address, since GCC copies what is handed over by value in pieces wider than
+ * those it was just written in, which then waits for memory */
+GC_FN gc_real gc_swept_meets(const gc_swept *w, const gc_motion *m, const gc_vec *from, const gc_vec *to, gc_real last)
 {
+    gc_vec low = *from, high = *to;
     if (m->mode == GC_TURNS) {
         for (int k = 0; k < m->pieces && m->begin[k] <= last; ++k) {
             const gc_real *box = w->box + 6 * k;
@@ -254,7 +258,7 @@ GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, 
         gc_real first = GC_R(0.0);
         gc_within_slabs(low, high, w->per_way, &first, &last);
         gc_vec e = gc_sub(gc_scale(gc_sub(high, low), GC_R(0.5)), w->sides);
-        if (first <= last && gc_most(e) < GC_WIDE) {
+        if (first <= last && !w->point && gc_most(e) < GC_WIDE) {
             /* the same along the mover's own axes, which bounds one that lies askew more tightly */
             gc_vec c = gc_scale(gc_add(low, high), GC_R(0.5));
             const gc_real *r = w->rot;
@@ -264,6 +268,12 @@ GC_FN gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, 
         }
         return first <= last ? first : GC_NEVER;
     }
+}
+
+/* A time not after which the box may come to the box from `low` to `high`; GC_NEVER if it does not up to `last`. */
+GC_INLINE gc_real gc_swept_comes(const gc_swept *w, const gc_motion *m, gc_vec low, gc_vec high, gc_real last)
+{
+    return gc_swept_meets(w, m, &low, &high, last);
 }
 
 #endif
