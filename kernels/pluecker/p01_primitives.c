@@ -118,6 +118,63 @@ GC_KERNEL void p01_planes(
     }
 }
 
+/* the fraction at which x, moved by v, is before a polygon; infinity if nothing stops it */
+GC_FN gc_real gc_polygon_stops(
+    gc_vec x,
+    gc_vec v,
+    GC_GLOBAL const gc_real *polygon,
+    int corners,
+    GC_GLOBAL const gc_real *plane,
+    gc_real expel,
+    gc_real lateral)
+{
+    gc_passing passing = gc_passing_whole();
+    gc_vec c, n = gc_load_vec(plane, 0);
+    gc_real fraction;
+    /* distances come times the area, and so does the zone: whole numbers stay what they are */
+    if (!gc_vertex_plane_translation(
+            x, v, n, gc_load_vec(plane + 4, 0), expel * plane[3], expel * plane[3], GC_R(1.0), &fraction))
+        return gc_infinity();
+    c = gc_load_vec(polygon, corners - 1);
+    for (int k = 0; k < corners; ++k) {
+        gc_vec d = gc_load_vec(polygon, k);
+        if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) return gc_infinity();
+        gc_passing_cut(&passing, x, v, n, c, d, GC_R(1.0), expel, lateral);
+        c = d;
+    }
+    return gc_passing_stop(&passing, &fraction) && fraction <= GC_R(1.0) ? fraction : gc_infinity();
+}
+
+/* polygons whose planes are looked at side by side */
+#define GC_PLANES_RUN 16
+
+/* gc_polygon_stops of one vertex and neighbouring polygons, at most GC_PLANES_RUN: few are left by a look at all planes, in one
+ * loop that vectorises and lets no other test go than gc_vertex_plane_translation does */
+GC_FN void gc_polygons_stop(
+    gc_vec x,
+    gc_vec v,
+    GC_GLOBAL const gc_real *polygon,
+    int corners,
+    GC_GLOBAL const gc_real *plane,
+    int n,
+    gc_real expel,
+    gc_real lateral,
+    GC_GLOBAL gc_real *fraction)
+{
+    int comes[GC_PLANES_RUN];
+    GC_INDEPENDENT
+    for (int k = 0; k < n; ++k) {
+        GC_GLOBAL const gc_real *p = plane + 8 * k;
+        gc_real rate = -(p[0] * v.x + p[1] * v.y + p[2] * v.z), zone = expel * p[3];
+        gc_real distance = p[0] * (x.x - p[4]) + p[1] * (x.y - p[5]) + p[2] * (x.z - p[6]);
+        comes[k] = (rate > GC_R(0.0)) & (distance >= -zone) & (distance - zone <= rate * GC_R(1.000001));
+        fraction[k] = gc_infinity();
+    }
+    for (int k = 0; k < n; ++k)
+        if (comes[k])
+            fraction[k] = gc_polygon_stops(x, v, polygon + 3 * corners * k, corners, plane + 8 * k, expel, lateral);
+}
+
 GC_KERNEL void p01_vertex_translation(
     int n,
     int first_row,
@@ -137,30 +194,22 @@ GC_KERNEL void p01_vertex_translation(
     GC_GLOBAL const gc_real *plane_in,   /* (.., 8) of p01_planes, as the polygons */
     GC_GLOBAL gc_real *fraction_out)     /* (rows * columns,) */
 {
+    int in_a_row = GC_SERIAL && vertex_column == 0 && vector_column == 0 && polygon_column == 1;
     gc_pairing at = gc_pairing_of(GC_ITEM_LO(n), first_row, columns);
-    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n), gc_pairing_move(&at, GC_ITEM_STEP(n), columns)) {
-        int row = at.row, column = at.column;
+    int i = GC_ITEM_LO(n);
+    while (i < GC_ITEM_HI(n)) {
+        int row = at.row, column = at.column, step = GC_ITEM_STEP(n);
         gc_long which = GC_PAIRING(row, column, polygon);
         GC_GLOBAL const gc_real *polygon = polygon_in + 3 * corners * which, *plane = plane_in + 8 * which;
+        GC_GLOBAL gc_real *fraction = fraction_out + ((gc_long)row * columns + column);
         gc_vec x = gc_load_vec(vertex_in, GC_PAIRING(row, column, vertex));
-        gc_vec v = gc_load_vec(vector_in, GC_PAIRING(row, column, vector)), c;
-        gc_real fraction;
-        /* distances come times the area, and so does the zone: whole numbers stay what they are */
-        int within = gc_vertex_plane_translation(
-            x, v, gc_load_vec(plane, 0), gc_load_vec(plane + 4, 0), expel * plane[3], expel * plane[3], GC_R(1.0),
-            &fraction);
-        if (within) {
-            gc_passing passing = gc_passing_whole();
-            c = gc_load_vec(polygon, corners - 1);
-            for (int k = 0; within && k < corners; ++k) {
-                gc_vec d = gc_load_vec(polygon, k);
-                within = gc_path_within(x, v, c, d, GC_R(1.0), lateral);
-                gc_passing_cut(&passing, x, v, gc_load_vec(plane, 0), c, d, GC_R(1.0), expel, lateral);
-                c = d;
-            }
-            within = within && gc_passing_stop(&passing, &fraction);
-        }
-        fraction_out[(gc_long)row * columns + column] = within && fraction <= GC_R(1.0) ? fraction : gc_infinity();
+        gc_vec v = gc_load_vec(vector_in, GC_PAIRING(row, column, vector));
+        if (in_a_row) {
+            step = GC_MIN(GC_PLANES_RUN, GC_MIN(GC_ITEM_HI(n) - i, columns - column));
+            gc_polygons_stop(x, v, polygon, corners, plane, step, expel, lateral, fraction);
+        } else *fraction = gc_polygon_stops(x, v, polygon, corners, plane, expel, lateral);
+        i += step;
+        gc_pairing_move(&at, step, columns);
     }
 }
 
