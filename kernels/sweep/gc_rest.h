@@ -46,6 +46,8 @@ GC_FN int gc_rest_along(const gc_lens *v, gc_vec x, gc_vec y, gc_vec at)
     if (gc_rest_lies(v, square)) return GC_REST_LIES;
     way = gc_sub(v->way, gc_scale(e, gc_dot(e, v->way) / ee));
     falls = gc_dot(at, way);
+    at = gc_sub(at, gc_scale(e, along / ee));
+    if (gc_dot(at, at) <= v->slack * v->slack) return GC_REST_SUNK; /* on it: nothing comes nearer */
     return falls < GC_R(0.0) && falls * falls > v->least * square * gc_dot(way, way) ? GC_REST_NOT : GC_REST_SUNK;
 }
 

@@ -128,6 +128,7 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
     gc_vec n = gc_lens_normal(v, gc_ground_corner(w, g, corner - 1));
     gc_vec x = gc_ground_corner(w, g, corner), y = gc_lens_point(v, x);
     gc_real d = -gc_dot(n, y), k = -gc_dot(n, v->way), lo, hi, in, out;
+    int on; /* the centre starts on it: at its border counts as within */
     if (g->two_sided && d < GC_R(0.0)) {
         d = -d;
         k = -k;
@@ -141,11 +142,13 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
     if (v->onto >= v->radius) hi = GC_MIN(hi, GC_MAX(d, GC_R(0.0)) / k);
     in = lo;
     out = hi;
+    on = d <= v->slack;
     for (int j = corner; j < end; ++j) {
         gc_vec next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : corner);
         gc_vec side = gc_cross(n, gc_lens_vector(v, gc_sub(next, x)));
         gc_real rate = gc_dot(side, v->way), at = gc_dot(side, y);
         int before = lo * rate < at, behind = hi * rate < at;
+        if (on && at * at <= v->slack * v->slack * gc_dot(side, side)) before = behind = 0;
         if (before && behind) return GC_SWEEP_NEVER;
         if (before) in = GC_MAX(in, at / rate);
         if (behind) out = GC_MIN(out, at / rate);
@@ -160,15 +163,16 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
 }
 
 /* When |m + t v| falls to the root of `square`, and when it is least. Written so that nothing nearly equal is subtracted but
- * the distance and the radius themselves. */
-GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, gc_real *nearest)
+ * the distance and the radius themselves. What is no further away than the root of `nothing` at the start comes no nearer: which
+ * way it is off is up to rounding. */
+GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, gc_real nothing, gc_real *nearest)
 {
     gc_real mm = gc_dot(m, m), vv = gc_dot(v, v), b = gc_dot(m, v), c = mm - square, rest;
     gc_vec h;
     *nearest = GC_R(0.0);
     if (!(b < GC_R(0.0)) || b * b <= least * mm * vv) return GC_SWEEP_NEVER;
     *nearest = -b / vv;
-    if (c <= GC_R(0.0)) return GC_R(0.0);
+    if (c <= GC_R(0.0)) return mm > nothing ? GC_R(0.0) : GC_SWEEP_NEVER;
     h = gc_add(m, gc_scale(v, *nearest));
     rest = square - gc_dot(h, h);
     if (!(rest > GC_R(0.0))) return GC_SWEEP_NEVER;
@@ -179,7 +183,7 @@ GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, g
 GC_FN gc_real gc_touch_vertex(const gc_lens *v, gc_vec y)
 {
     gc_real nearest;
-    return gc_touch_root(gc_scale(y, GC_R(-1.0)), v->way, v->radius * v->radius, v->least, &nearest);
+    return gc_touch_root(gc_scale(y, GC_R(-1.0)), v->way, v->radius * v->radius, v->least, v->slack * v->slack, &nearest);
 }
 
 /* An edge from y along e: as a vertex, seen along the edge. Where the foot is beside the edge when the line is touched,
@@ -188,7 +192,7 @@ GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
 {
     gc_vec m = gc_scale(y, GC_R(-1.0)), across = gc_cross(m, e), way = gc_cross(v->way, e);
     gc_real ee = gc_dot(e, e), nearest, t, at, rate, near;
-    t = gc_touch_root(across, way, v->radius * v->radius * ee, v->least, &nearest);
+    t = gc_touch_root(across, way, v->radius * v->radius * ee, v->least, v->slack * v->slack * ee, &nearest);
     if (t > last) return GC_SWEEP_NEVER;
     rate = gc_dot(v->way, e);
     at = gc_dot(m, e) + t * rate;

@@ -102,6 +102,7 @@ def _of_face(p, c, v, face):
                 yield "beginning", t * _norm(v)
             if border is not None:
                 yield "onto", abs(d - t * pace) - r
+                yield "in the plane", d - t * pace
             for i, (x, inward) in enumerate(sides):
                 if i != border:
                     yield "side", _dot(inward, _sub(_at(c, v, t), x))

@@ -51,6 +51,7 @@ def rests_on_edge(centre, a, b, v, radius):
     lies = over & _at_radius(away, radius, a)
     across = v - dot(v, along)[:, None] * along
     nearer = -dot(aside, across) > ALONG * away * np.linalg.norm(across, axis=1)
+    nearer &= away > _nothing(a)  # on it nothing comes nearer
     return lies, over & ~lies & ~nearer & (radius > POINT * _nothing(a))
 
 

@@ -40,14 +40,15 @@ def face_times(corners, normal, c, v, radius, two_sided, late=False):
     approach = np.where(good, -dot(facing, v), 1.0)
     time = np.maximum((distance - radius) / approach, 0.0)
     first, last = np.zeros(len(c)), np.minimum(np.maximum(distance, 0.0) / approach, 1.0)
-    inside = np.ones(len(c), bool)
+    inside, on = np.ones(len(c), bool), distance <= nothing  # where it starts on it its border is within
     at = c + np.where(good, time, 0.0)[:, None] * v
     for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
         inward = cross(normal, b - a)
         gap, rate = dot(inward, at - a), dot(inward, v)
+        start, length = dot(inward, c - a), np.sqrt(dot(inward, inward))
         # points have no edges to stop them, so that rounding leaves no seam open
-        inside &= gap >= np.where(radius > 0, 0.0, -nothing * np.sqrt(dot(inward, inward)))
-        start = dot(inward, c - a)
+        border = np.where(radius > 0, 0.0, -nothing * length)
+        inside &= (gap >= border) | (on & (np.abs(start) <= nothing * length))
         with np.errstate(divide="ignore", invalid="ignore"):
             meets = np.where(rate != 0, -start / rate, 0.0)
         first = np.where(rate > 0, np.maximum(first, meets), first)
@@ -59,9 +60,9 @@ def face_times(corners, normal, c, v, radius, two_sided, late=False):
     return np.where(good & inside & (time <= 1.0), time, np.inf)
 
 
-def _nearing(m, v, radius):
+def _nearing(m, v, radius, nothing):
     """When |m + t v| falls to the radius, in any number of dimensions; 0 if it is less and falls; when it is
-    least; what it is then."""
+    least. What is no further away than `nothing` comes no nearer."""
     speed = np.abs(v).max(axis=1)  # ways of 1e-160 have squares, too
     moves = speed > 0
     v = v / np.where(moves, speed, 1.0)[:, None]
@@ -73,6 +74,7 @@ def _nearing(m, v, radius):
     half = np.sqrt(np.maximum((radius - away) * (radius + away), 0.0) / np.where(moves, vv, 1.0))
     within = dot(m, m) <= radius * radius
     good = moves & (-mv > ALONG * np.sqrt(dot(m, m) * vv)) & ((away < radius) | within)
+    good &= dot(m, m) > nothing * nothing
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         time = np.where(within, 0.0, np.maximum(middle - half, 0.0) / speed)
         return np.where(good, time, np.inf), np.where(moves, middle / speed, 0.0)
@@ -89,7 +91,8 @@ def edge_times(a, b, c, v, radius, late=False):
     ee, ev, me = dot(e, e), dot(e, v), dot(m, e)
     across = _across(e, v)
     across[np.abs(across).max(axis=1) <= 1e-14 * np.abs(v).max(axis=1)] = 0.0
-    time, nearest = _nearing(_across(e, m), across, radius)
+    size = 1.0 + np.maximum(np.abs(a), np.abs(b)).max(axis=1)
+    time, nearest = _nearing(_across(e, m), across, radius, ROUNDING * size)
     with np.errstate(invalid="ignore"):
         share = (me + np.where(np.isfinite(time), time, 0.0) * ev) / ee
     on = (share >= 0.0) & (share <= 1.0) & (time <= 1.0)
@@ -105,5 +108,5 @@ def edge_times(a, b, c, v, radius, late=False):
 
 def vertex_times(a, c, v, radius):
     """A point a, (n, 3)."""
-    time, _ = _nearing(c - a, v, radius)
+    time, _ = _nearing(c - a, v, radius, ROUNDING * (1.0 + np.abs(a).max(axis=1)))
     return np.where(time <= 1.0, time, np.inf)

@@ -45,16 +45,11 @@ def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
         corners = corners + place - centre
         # so that the ellipsoid becomes the unit ball about 0
         inside = rotate(np.broadcast_to(conjugate(quat), (len(corners), 4)), corners) / radii
-        for feature, number, face, y in _nearest(mesh, inside, two_sided or mesh.two_sided):
+        for feature, number, face, y, normal in _nearest(mesh, inside, two_sided or mesh.two_sided):
             away = np.linalg.norm(y)
-            if feature == FACE:
-                m = -y / away if away else np.zeros(3)
-            elif not away:
+            if not away and feature != FACE:
                 continue
-            else:
-                m = -y / away
-            if not m.any():
-                continue
+            m = -y / away if away else normal  # who has the centre on a face is in front of it
             n = rotate(quat, m / radii)
             length = np.linalg.norm(n)
             gap = (away - 1.0) / length
@@ -66,8 +61,8 @@ def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
 
 
 def _nearest(mesh, v, two_sided):
-    """(feature, number, face, place) of the places on faces nearest to 0, once for what faces share."""
-    at, front = {}, []
+    """(feature, number, face, place, normal) of the places on faces nearest to 0, once for what faces share."""
+    at, front, normals = {}, [], []
     for f in range(len(mesh.face_start) - 1):
         loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
         a, b, c = v[loop[0]], v[loop[1]], v[loop[2]]
@@ -77,11 +72,10 @@ def _nearest(mesh, v, two_sided):
             normal = other if other @ other > normal @ normal else normal
         normal = normal / np.linalg.norm(normal)
         ahead = -(normal @ a)
+        normals.append(normal)
         front.append(two_sided or ahead >= -ROUNDING * (1.0 + np.abs(v).max()))
         at[f] = _on_polygon(v, loop, normal, ahead)
-    yield from (
-        (FACE, f, f, place) for f, (key, place) in at.items() if key == () and front[f] and place.any()
-    )
+    yield from ((FACE, f, f, place, normals[f]) for f, (key, place) in at.items() if key == () and front[f])
     for number, ends in enumerate(mesh.edges):
         faces = np.sort(mesh.edge_faces[mesh.edge_face_start[number] : mesh.edge_face_start[number + 1]] >> 1)
         yield from _shared(EDGE, number, tuple(sorted(int(k) for k in ends)), faces, at, front)
@@ -95,7 +89,7 @@ def _nearest(mesh, v, two_sided):
 def _shared(feature, number, key, faces, at, front):
     seen = [f for f in faces if front[f]]
     if seen and all(at[f][0] == key for f in seen):
-        yield feature, number, int(seen[0]), at[seen[0]][1]
+        yield feature, number, int(seen[0]), at[seen[0]][1], np.zeros(3)
 
 
 def _on_polygon(v, loop, normal, ahead):
