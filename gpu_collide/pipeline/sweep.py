@@ -155,12 +155,14 @@ class Sweep(Method):
         np.subtract(casts.start[part], world.shift, out=ways[:, :3], casting="same_kind")
         ways[:, 3:] = casts.path[part]
         placed = run.to_device(ways)
+        with np.errstate(over="ignore"):  # of lengths that float32 has not; these are not swept
+            radius = run.to_device(own if apart else own[:1], run.real)
         return {
             "ways_in": placed,
             "form": casts.form,
             "apart": int(apart),
             "todo_in": self.order(world, placed, n),
-            "radius_in": run.to_device(own if apart else own[:1], run.real),
+            "radius_in": radius,
             "turned_in": run.to_device(casts.quat[part], run.real),
             "balls_in": run.to_device(casts.balls, run.real),
             "cluster_in": run.to_device(casts.cluster[part], np.int32),

@@ -1,4 +1,4 @@
-"""Centres that start on an edge or a vertex, whichever way the body is turned: they leave untouched, and go into nothing.
+"""Centres that start on an edge or a vertex of a turned body: they leave untouched, and go into nothing.
 
 Which way such a centre is off is up to rounding: so spheres that left a box were told to touch its edge, from
 within, in four of ten cases, and one of four went out of a closed room.
@@ -18,7 +18,7 @@ RADII = 0.5, [0.5, 0.25, 1.0]
 
 
 def starts(seed, way, n=150):
-    """A box or a room, turned and moved, and ways from places on an edge and on a vertex of it; `way` 1 is outwards."""
+    """A pose of a box or a room, and ways from places on an edge and a vertex of it; `way` 1 is outwards."""
     rng = np.random.default_rng(seed)
     quat, position = quaternions(rng, 1), rng.normal(size=(1, 3))
     place = np.column_stack((np.ones((n, 2)), rng.uniform(-1, 1, n)))

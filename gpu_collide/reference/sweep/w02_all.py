@@ -29,6 +29,7 @@ def all_touches(bodies, casts, two_sided, buffer):
     return {name: array[order] for name, array in rows.items() if name != "touch"}
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of lengths without digits and of no ways
 def touches(bodies, casts, two_sided, buffer):
     """Rows of all touches, in no order; ``touch`` is the time without the buffer."""
     found = {name: [np.zeros((0, 3) if name in ("point", "normal") else 0, t)] for name, t in FIELDS.items()}

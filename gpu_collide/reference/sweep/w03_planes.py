@@ -61,7 +61,8 @@ def planes_near(bodies, centre, radii, quat, two_sided, reach, since):
 
 
 def _nearest(mesh, v, two_sided):
-    """(feature, number, face, place, normal) of the places on faces nearest to 0, once for what faces share."""
+    """(feature, number, face, place, the face's normal) of the places on faces nearest to 0, once for what
+    faces share."""
     at, front, normals = {}, [], []
     for f in range(len(mesh.face_start) - 1):
         loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
