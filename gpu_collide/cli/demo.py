@@ -1,4 +1,4 @@
-"""``gpu-collide demo``: the main job on a scene that needs no files."""
+"""``gpu-collide demo``: the main job on motions that are made up, of shapes from files or without any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.cli.files import POSE_NAMES, UserError
+from gpu_collide.cli.files import POSE_NAMES, UserError, quoted, read_mesh
 from gpu_collide.cli.options import (
     add_command,
     add_machine_options,
@@ -34,17 +34,21 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Collide many pairs of moving bodies and say what was found. Both bodies of a pair move: they are clear of each
 other at the start, the relative turn is up to 45 degrees, and about half of the pairs touch. Then draw one of
-the pairs on the collision screen, and its contacts in space.
+the pairs on the collision screen, and its contacts in space, and make a page for a browser where they move.
+Shapes of yours do as well as those that are there.
 """
 
 EPILOG = """\
 examples:
   gpu-collide demo
   gpu-collide demo --shape torus --pairs 2000
+  gpu-collide demo mine.obj other.stl        two meshes of yours; of a single one, with itself
   gpu-collide demo --save-input              also write shape and poses as files, to try: gpu-collide run
 """
 
 PAIRS, REFERENCE_PAIRS = 100_000, 500  # by default; the NumPy backend is too slow for the former
+OWN_PAIRS = 1000  # of meshes from files, which may be large
+ON_PAGE = 100  # pairs that the page shows
 SAVED_PAIRS = 1000  # poses written by --save-input: enough to try the other commands on
 
 
@@ -54,14 +58,23 @@ def add_parser(commands: Any) -> None:
         commands,
         "demo",
         demo,
-        help="100,000 pairs of cars: table, speed, two pictures",
+        help="100,000 pairs of cars, or your own two meshes: table, speed, pictures, page",
         description=DESCRIPTION,
         epilog=EPILOG,
     )
     parser.add_argument(
-        "--pairs", type=positive_int, metavar="N", help=f"how many pairs (default: {PAIRS:,})"
+        "files", nargs="*", metavar="FILE", help="one or two mesh files: OBJ, STL, PLY, OFF, GLB"
     )
-    parser.add_argument("--shape", choices=["car", "cube", "torus"], default="car", help="default: car")
+    parser.add_argument(
+        "--pairs",
+        type=positive_int,
+        metavar="N",
+        help=f"how many pairs (default: {PAIRS:,}; of meshes from files {OWN_PAIRS:,})",
+    )
+    parser.add_argument("--shape", choices=["car", "cube", "torus"], help="without files (default: car)")
+    parser.add_argument(
+        "--two-sided", action="store_true", help="do not cull faces of meshes from files: for open sheets"
+    )
     parser.add_argument(
         "--seed", type=whole_number, default=1, help="seed of the scene, from 0 up (default: 1)"
     )
@@ -70,9 +83,9 @@ def add_parser(commands: Any) -> None:
         "--output",
         default="gpu-collide-demo",
         metavar="FOLDER",
-        help="folder of the pictures (default: gpu-collide-demo)",
+        help="folder of pictures and page (default: gpu-collide-demo)",
     )
-    parser.add_argument("--no-pictures", action="store_true", help="only the table")
+    parser.add_argument("--no-pictures", action="store_true", help="only the table, and no page")
     parser.add_argument("--save-input", action="store_true", help="write shape and poses as files, too")
     add_machine_options(parser)
     add_output_options(parser)
@@ -83,33 +96,66 @@ def demo(options: argparse.Namespace, terminal: Terminal) -> None:
     import gpu_collide as gc
     from gpu_collide.scenes import random_impacts
 
-    if options.save_input or not (options.no_pictures or importlib.util.find_spec("matplotlib") is None):
+    if len(options.files) > 2:
+        raise UserError(f"expected one or two mesh files, got {len(options.files)}")
+    if options.files and options.shape:
+        raise UserError("--shape: expected none beside mesh files; leave it out")
+    if options.save_input or not options.no_pictures:
         make_folder(options.output)  # before the work, to fail early
-    mesh = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}[options.shape]()
+    meshes = shapes_of(options, terminal)
+    shape = options.shape or "car"
     query = query_arguments(options)
     begin = time.perf_counter()
     # Compiles the kernels on the first run, loads them later; and shows which backend it will be.
-    first = gc.collide(*random_impacts(mesh, mesh, 64, seed=options.seed), **query)
+    first = gc.collide(*random_impacts(*meshes, 64, seed=options.seed), **query)
     terminal.note(f"kernels ready after {time.perf_counter() - begin:.2f} s")
     slow = first.info["backend"] == "reference"
-    n_pairs = options.pairs or (REFERENCE_PAIRS if slow else PAIRS)
+    n_pairs = options.pairs or (REFERENCE_PAIRS if slow else OWN_PAIRS if options.files else PAIRS)
     if slow and not options.pairs:
         terminal.note(f"{n_pairs} pairs only: the NumPy backend is slow (see: gpu-collide devices)")
-    bodies, pairs = random_impacts(mesh, mesh, n_pairs, seed=options.seed)
+    bodies, pairs = random_impacts(*meshes, n_pairs, seed=options.seed)
 
     with terminal.progress("colliding") as update:
         begin = time.perf_counter()
         contacts = gc.collide(bodies, pairs, progress=update, **query).to_numpy()
         seconds = time.perf_counter() - begin
-    terminal.say(
-        f"{n_pairs:,} pairs of {options.shape}s ({mesh.n_vertices} vertices, "
-        f"{mesh.n_edges} edges, {mesh.n_faces} faces each), seed {options.seed}"
-    )
+    if options.files:
+        who = " and ".join(
+            f"{os.path.basename(p)} ({counts(m)})" for p, m in zip(options.files, meshes, strict=False)
+        )
+        terminal.say(f"{n_pairs:,} pairs of {who}, seed {options.seed}")
+    else:
+        terminal.say(f"{n_pairs:,} pairs of {shape}s ({counts(meshes[0])} each), seed {options.seed}")
     print_summary(terminal, contacts, seconds)
     if options.save_input:
-        save_input(mesh, bodies, pairs[:SAVED_PAIRS], options.output, terminal)
+        save_input(options.files, meshes, bodies, pairs[:SAVED_PAIRS], options.output, terminal)
     if not options.no_pictures:
         draw_best(bodies, pairs, contacts, options.output, terminal)
+        path = os.path.join(options.output, "page.html")
+        gc.view.page(contacts, bodies, path, most=ON_PAGE)
+        terminal.say(f"pairs that move, to be opened by a browser: {path}")
+
+
+def shapes_of(options: argparse.Namespace, terminal: Terminal) -> list[Mesh]:
+    """The meshes of A and of B."""
+    import gpu_collide as gc
+
+    if not options.files:
+        made = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}
+        return [made[options.shape or "car"]()] * 2
+    meshes = [read_mesh(path, two_sided=options.two_sided) for path in options.files]
+    for path, mesh in zip(options.files, meshes, strict=True):
+        if not (mesh.closed or options.two_sided):
+            terminal.note(
+                f"{path} is open: a face is hit on the side from which its corners run counter-clockwise; "
+                "--two-sided takes both sides"
+            )
+    return meshes * (2 // len(meshes))
+
+
+def counts(mesh: Mesh) -> str:
+    """How much of what a mesh has."""
+    return f"{mesh.n_vertices:,} vertices, {mesh.n_edges:,} edges, {mesh.n_faces:,} faces"
 
 
 def draw_best(bodies: Bodies, pairs: Array, contacts: Contacts, folder: str, terminal: Terminal) -> None:
@@ -159,23 +205,37 @@ def telling_pair(contacts: Contacts, among: int = 5000) -> int | None:
     return int(np.argmax(np.where(counts > 0, score, -np.inf)))
 
 
-def save_input(mesh: Mesh, bodies: Bodies, pairs: Array, folder: str, terminal: Terminal) -> None:
-    """Write shape and poses in the form that ``gpu-collide run`` reads."""
-    make_folder(folder)
-    mesh_path, poses_path = os.path.join(folder, "shape.obj"), os.path.join(folder, "poses.npz")
+def save_input(
+    files: list[str], meshes: list[Mesh], bodies: Bodies, pairs: Array, folder: str, terminal: Terminal
+) -> None:
+    """Write poses, and the shape unless it is from a file, in the form that ``gpu-collide run`` reads."""
+    poses_path = os.path.join(folder, "poses.npz")
+    save_poses(bodies, pairs, poses_path)
+    given = list(files) * (2 // len(files)) if files else [save_shape(meshes[0], folder)] * 2
+    wrote = poses_path if files else f"{given[0]} and {poses_path}"
+    words = " ".join(map(quoted, (*given, poses_path)))
+    terminal.say(
+        f"wrote {wrote}; try:\n  gpu-collide run {words} -o {quoted(os.path.join(folder, 'contacts.npz'))}"
+    )
+
+
+def save_shape(mesh: Mesh, folder: str) -> str:
+    """Write a mesh as OBJ."""
+    mesh_path = os.path.join(folder, "shape.obj")
     with open(mesh_path, "w", encoding="ascii") as file:
         file.writelines("v {!r} {!r} {!r}\n".format(*map(float, vertex)) for vertex in mesh.vertices)
         file.writelines("f " + " ".join(str(v + 1) for v in loop) + "\n" for loop in mesh.faces)
+    return mesh_path
+
+
+def save_poses(bodies: Bodies, pairs: Array, path: str) -> None:
+    """Write poses as ``gpu-collide run`` reads them."""
     arrays = {}
     for name in POSE_NAMES:
         when, who = name.split("_")
         poses = getattr(bodies, when)[pairs[:, "ab".index(who)]]
         arrays[f"{name}_position"], arrays[f"{name}_quat_wxyz"] = poses.position, poses.quat_wxyz
-    np.savez(poses_path, **arrays)
-    terminal.say(
-        f"wrote {mesh_path} and {poses_path}; try:\n"
-        f"  gpu-collide run {mesh_path} {mesh_path} {poses_path} -o {os.path.join(folder, 'contacts.npz')}"
-    )
+    np.savez(path, **arrays)
 
 
 def make_folder(folder: str) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+WIDE = 120  # columns of tables that go into a file or a pipe
+
+
 class Terminal:
     """Where a command writes.
 
@@ -34,7 +37,9 @@ class Terminal:
             try:
                 import rich.console
 
-                self._rich = rich.console.Console(highlight=False)
+                self._rich = rich.console.Console(
+                    highlight=False, width=None if sys.stdout.isatty() else WIDE
+                )
                 self._rich_err = rich.console.Console(stderr=True, highlight=False)
             except ImportError:
                 pass

@@ -25,7 +25,7 @@ def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     mesh = gc.shapes.car()
     bodies, pairs = random_impacts(mesh, mesh, N_PAIRS, seed=3)
-    save_input(mesh, bodies, pairs, str(folder), Terminal(quiet=True, plain=True))
+    save_input([], [mesh] * 2, bodies, pairs, str(folder), Terminal(quiet=True, plain=True))
     return folder, bodies, pairs
 
 
@@ -199,6 +199,7 @@ def test_demo_draws_two_pictures_and_saves_its_input(tmp_path, capsys):
     )
     assert sorted(p.name for p in folder.iterdir()) == [
         "contacts.png",
+        "page.html",
         "poses.npz",
         "screen.png",
         "shape.obj",
@@ -206,6 +207,35 @@ def test_demo_draws_two_pictures_and_saves_its_input(tmp_path, capsys):
     for name in ("contacts.png", "screen.png"):
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
         assert str(folder / name) in capsys.readouterr().out or name == "screen.png"
+
+
+def test_demo_takes_meshes_of_the_users(inputs, tmp_path, capsys):
+    """Two files, or one for both; the page needs no matplotlib, and `run` takes what is saved."""
+    folder, _, _ = inputs
+    mine, out = tmp_path / "my shape.obj", tmp_path / "out"
+    mine.write_text((folder / "shape.obj").read_text().replace("\n", "\r\n"))
+    other = tmp_path / "b.obj"
+    other.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    words = ["demo", other, mine, "--pairs", 40, "-o", out, "--save-input", "--plain", "-q"]
+    assert run_cli(*words) == 0
+    said = capsys.readouterr().out
+    assert "40 pairs of b.obj (" in said and "and my shape.obj (" in said
+    assert f"by a browser: {out / 'page.html'}" in said and (out / "page.html").stat().st_size > 10_000
+    assert f"gpu-collide run {other} '{mine}' {out / 'poses.npz'} -o" in said
+    words = ["run", other, mine, out / "poses.npz", "-o", out / "contacts.npz", "-q", "--plain"]
+    assert run_cli(*words) == 0
+    assert gc.Contacts.load(out / "contacts.npz").n_pairs == 40
+    assert not (out / "shape.obj").exists()
+    capsys.readouterr()
+    assert run_cli("demo", mine, "--no-pictures", "--plain", "--backend", "cpu") == 0
+    assert "1,000 pairs of my shape.obj (" in capsys.readouterr().out
+    for words, text in (
+        ([mine, mine, mine], "expected one or two mesh files, got 3"),
+        ([mine, "--shape", "car"], "--shape: expected none beside mesh files"),
+        ([tmp_path / "none.obj"], "no such mesh file"),
+    ):
+        assert run_cli("demo", *words) == 2
+        assert text in capsys.readouterr().err
 
 
 def test_demo_without_matplotlib_says_what_to_install(tmp_path, capsys, monkeypatch):
