@@ -146,6 +146,7 @@ def as_numpy(obj: Any, name: str) -> Array:
     except Exception as error:  # foreign __array__ methods raise whatever they like
         raise TypeError(
             f"{name}: expected an array, got {type(obj).__name__} that NumPy cannot read: {error}"
+            f"{'; give all rows as many numbers' if 'inhomogeneous' in str(error) else ''}"
         ) from error
     if array.dtype.kind == "O":
         if not array.ndim:
@@ -195,6 +196,13 @@ def _check_shape(array: Any, name: str, shape: tuple[Any, ...] | None) -> None:
     if shape is not None and not _matches(array.shape, shape):
         turned = array.ndim == 2 and len(shape) == 2 and _matches(array.shape[::-1], shape)
         remedy = f"; pass {name}.T, a row for each" if turned else ""
+        if shape[-1] == 3 and array.shape[-1:] == (2,):
+            zero = f"numpy.c_[{name}, numpy.zeros(len({name}))]"
+            remedy = f"; points in a plane take a third coordinate: {zero}"
+        if name == "position" and array.shape[-1:] in ((4,), (7,)):
+            remedy = "; places come first and quaternions second"
+            if array.shape[-1] == 7:
+                remedy = "; of both in one array pass array[..., :3] and array[..., 3:]"
         raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got {array.shape}{remedy}")
 
 
@@ -209,7 +217,8 @@ def as_float_array(obj: Any, name: str, shape: tuple[Any, ...] | None = None) ->
             return obj.copy()
     array = as_numpy(obj, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}")
+        texts = f"; {name}.astype(float) reads numbers from texts" if array.dtype.kind in "US" else ""
+        raise TypeError(f"{name}: expected float32 or float64, got {array.dtype}{texts}")
     _check_shape(array, name, shape)
     return np.array(array, dtype=np.float64, order="C")
 
@@ -326,6 +335,8 @@ def check_positive(value: Any, name: str, none_ok: bool = False, integer: bool =
 
 def check_bytes(value: Any, default: int, name: str = "max_bytes") -> int:
     """Check a number of bytes, `default` for None; more than any machine has is as good as `MOST_BYTES`."""
+    if isinstance(value, str):
+        raise TypeError(f"{name}: expected a positive integer or None, got str; pass a number, as 2 * 10**9")
     return min(check_positive(value, name, none_ok=True, integer=True) or default, MOST_BYTES)
 
 

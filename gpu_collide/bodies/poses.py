@@ -43,7 +43,8 @@ def what_is_wrong(poses: Poses, row: int) -> str | None:
         )
     return (
         "matrix is not rigid (a scale, shear, mirror, or a last row other than 0, 0, 0, 1); scales belong to "
-        "meshes: mesh.scaled"
+        "meshes: mesh.scaled, and of matrices with the place in the last row pass "
+        "numpy.swapaxes(matrix, -1, -2)"
     )
 
 
@@ -175,7 +176,15 @@ class Poses(PoseMotions):
         A matrix with a scale, a shear, a mirror or another last row (off by more than 1e-6) gives an invalid
         row.
         """
-        matrix = as_float_array(matrix, "matrix", shape=(..., 4, 4))
+        try:
+            matrix = as_float_array(matrix, "matrix", shape=(..., 4, 4))
+        except ValueError as error:
+            if np.shape(matrix)[-2:] not in ((3, 3), (3, 4)):
+                raise
+            raise ValueError(
+                f"{error}; of smaller ones: whole = numpy.tile(numpy.eye(4), (n, 1, 1)), then "
+                f"whole[:, :3, :{np.shape(matrix)[-1]}] = matrix"
+            ) from None
         rotation, position = matrix[..., :3, :3], np.ascontiguousarray(matrix[..., :3, 3])
         finite = np.asarray(np.isfinite(matrix).all(axis=(-1, -2)))
         safe = np.where(finite[..., None, None], rotation, np.eye(3))

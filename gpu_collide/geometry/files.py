@@ -109,7 +109,7 @@ def load_mesh(
         try:
             vertices, start, corners, parts = read_polygons(path, suffix)
         except ValueError as error:
-            raise ValueError(f"path: cannot read a mesh from {path!r}: {error}") from error
+            raise ValueError(f"path: cannot read a mesh from {path!r}: {_mistaken(path) or error}") from error
         loops = np.split(corners, start[1:-1])
         alike = len(set(np.diff(start).tolist())) == 1 and len(loops[0]) > 2
         faces: Any = corners.reshape(len(loops), -1) if alike else loops
@@ -137,7 +137,7 @@ def _read_triangles(path: str, suffix: str) -> tuple[Array, Array, list[str]]:
         import trimesh
     except ImportError as error:
         raise MissingExtraError("reading STL, GLB and glTF files", "trimesh", "mesh") from error
-    if suffix == ".stl":
+    if suffix == ".stl" and not _mistaken(path):
         _check_stl(path)
     try:
         # process=False: welding and dropping are ours, so that the numbers lead back to the file.
@@ -151,11 +151,28 @@ def _read_triangles(path: str, suffix: str) -> tuple[Array, Array, list[str]]:
             f"{error.name!r}"
         ) from error
     except Exception as error:  # trimesh's loaders raise whatever their format trips over
-        raise ValueError(f"path: cannot read a mesh from {path!r}: the file is damaged: {error}") from error
+        why = _mistaken(path) or f"the file is damaged: {error}; export it anew"
+        raise ValueError(f"path: cannot read a mesh from {path!r}: {why}") from error
     try:
         return joined_parts(parts, os.path.basename(path))
     except ValueError as error:
-        raise ValueError(f"path: cannot read a mesh from {path!r}: {error}") from None
+        raise ValueError(f"path: cannot read a mesh from {path!r}: {_mistaken(path) or error}") from None
+
+
+def _mistaken(path: str) -> str | None:
+    """What a file is that is no mesh, by how it begins, with the remedy; None if that says nothing."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "it is text in UTF-16; save it as UTF-8"
+    begins = head.lstrip().lower()
+    if begins.startswith((b"<!doctype", b"<html")):
+        return "it is a web page, where a mesh was to be downloaded; download the file itself"
+    if begins.startswith(b"version https://git-lfs"):
+        return "it is a pointer of Git LFS and not the mesh; run: git lfs pull"
+    if begins.startswith((b"pk\x03\x04", b"\x1f\x8b")):
+        return "it is a compressed archive; unpack it first"
+    return None
 
 
 def _check_stl(path: str) -> None:

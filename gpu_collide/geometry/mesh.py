@@ -412,7 +412,7 @@ def joined_parts(parts: Iterable[Any], unnamed: str = "") -> tuple[Array, Array,
     """
     solid = [part for part in parts if hasattr(part, "faces") and len(part.faces)]
     if not solid:
-        raise ValueError("it holds no triangles")
+        raise ValueError("it holds no triangles; export it with its surface")
     offsets = np.cumsum([0, *(len(part.vertices) for part in solid[:-1])])
     vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in solid])
     faces = np.concatenate(

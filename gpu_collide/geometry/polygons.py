@@ -77,6 +77,8 @@ def _read_obj(raw: bytes) -> tuple[Array, Array, Array, list[str] | None]:
                 names.append(name)
         except ValueError:
             form = "three numbers" if words[0] == "v" else "vertex numbers that are not 0"
+            if "," in line:
+                form += " without commas (decimals stand behind a point)"
             raise ValueError(f"line {number}: expected {form}, got {line.strip()[:60]!r}") from None
     return np.array(places, np.float64).reshape(-1, 3), *_csr(loops), names
 
@@ -144,10 +146,12 @@ def _read_ply(raw: bytes) -> tuple[Array, Array, Array, list[str] | None]:
             break
     if "face" not in found:
         what = " but triangle strips; save it with faces" if "tristrips" in found else ""
-        raise ValueError("it holds no faces" + what)
+        raise ValueError("it holds no faces" + (what or "; export it with its surface"))
     missing = [axis for axis in "xyz" if axis not in found.get("vertex", ())]
     if missing:
-        raise ValueError(f"its vertices have no property {missing[0]!r}")
+        raise ValueError(
+            f"its vertices have no property {missing[0]!r}; export it with x, y and z of each vertex"
+        )
     loops = next((found["face"][name] for name in _PLY_LOOPS if name in found["face"]), None)
     if loops is None:
         raise ValueError(f"its faces have no list {_PLY_LOOPS[0]!r}")

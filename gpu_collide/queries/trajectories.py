@@ -234,7 +234,8 @@ def _check_poses(poses: Any) -> Any:
     """Blocks of frames, the number of bodies, and the number of frames (None: not known yet)."""
     if isinstance(poses, Poses):
         if len(poses.shape) != 2:
-            raise ValueError(f"poses: expected Poses of shape (t, n), got {poses.shape}")
+            one = "; of a single body pass poses[:, None]" if len(poses.shape) == 1 else ""
+            raise ValueError(f"poses: expected Poses of shape (t, n), got {poses.shape}{one}")
         return [poses], poses.shape[1], poses.shape[0]
     if not isinstance(poses, Iterable) or isinstance(poses, (str, bytes, dict, np.ndarray)):
         raise TypeError(

@@ -97,7 +97,10 @@ def load_recording(
     two_sided = _check_bool(two_sided, "two_sided")
     suffix = os.path.splitext(path.rstrip("/\\"))[1].lower()
     if suffix not in RECORDING_SUFFIXES:
-        raise ValueError(f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}")
+        raise ValueError(
+            f"path: expected a name ending in {', '.join(RECORDING_SUFFIXES)}, got {path!r}; "
+            "Recording.from_arrays takes the arrays of any other file"
+        )
     if not os.path.exists(path):
         raise FileNotFoundError(f"path: there is no recording {path!r}. {FORM}")
     parquet = open_parquet(path) if suffix == ".parquet" else None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, StrPath
 
-__all__ = ["NpzReader", "checksums", "open_npz", "read_result", "save_name", "write_result"]
+__all__ = ["NpzReader", "check_folder", "checksums", "open_npz", "read_result", "save_name", "write_result"]
 
 _ZIP, _NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"
 
@@ -44,6 +44,13 @@ def save_name(path: StrPath) -> str:
     if suffix not in ("", *SUFFIXES):
         raise ValueError(f"path: expected a name ending in {', '.join(SUFFIXES)}, got {name!r}")
     return name if suffix else name + ".npz"
+
+
+def check_folder(name: str) -> None:
+    """Raise ``FileNotFoundError`` if the folder that a file is to go to is not there."""
+    folder = os.path.dirname(name)
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(f"path: there is no folder {folder!r} for {name!r}; make it first")
 
 
 class NpzReader:

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.parts import JOINT
 from gpu_collide.results.faults import normal_faults, part_faults
-from gpu_collide.results.npz import read_result, save_name, write_result
+from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
 from gpu_collide.results.parts import PART_FIELDS, names_of
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.rows import Rows, chosen, one_row, starts_of
@@ -288,6 +288,8 @@ class Result:
         """
         _check_path(path, "write")
         target = save_name(path) if isinstance(path, (str, os.PathLike)) else path
+        if isinstance(target, str):
+            check_folder(target)
         if isinstance(target, str) and not target.endswith(".npz"):
             from gpu_collide.results import tables
 

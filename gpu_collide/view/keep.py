@@ -22,7 +22,7 @@ from gpu_collide.geometry.parts import Parts
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.hits import Hits
-from gpu_collide.results.npz import checksums, open_npz, save_name
+from gpu_collide.results.npz import check_folder, checksums, open_npz, save_name
 from gpu_collide.results.slides import Slides
 from gpu_collide.results.trace import Trace
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
@@ -89,6 +89,7 @@ def keep(
     name = save_name(path)
     if not name.endswith(".npz"):
         raise ValueError(f"path: expected a name ending in .npz, got {name!r}; tables hold no bodies")
+    check_folder(name)
     how = {
         "world": world, "start": start, "way": way, "radii": radii, "orientation": orientation,
         "movers": movers, "angle": angle, "axis": axis, "origin": origin, "end": end,

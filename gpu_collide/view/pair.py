@@ -16,7 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-from gpu_collide._validate import how_many
+from gpu_collide._validate import as_int_array, how_many
+from gpu_collide.bodies.bodies import check_bodies
 from gpu_collide.view.screen import Screen, on_screen, rasterize, screw_of
 from gpu_collide.view.space import (
     COLOR_A,
@@ -81,6 +82,7 @@ def plot_screen(
         If a pose of the pair is invalid, or if the bodies do not move relative to each other: then there is
         no screen.
     """
+    _check_pair(bodies, pair)
     screen = rasterize(bodies, pair, resolution)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts
     places = np.concatenate([curves.reshape(-1, 2) for curves in screen.curves])
@@ -140,6 +142,14 @@ def _draw_pixels(ax: Any, screen: Screen) -> None:
     ax.axhspan(screen.bottom, screen.bottom + rows * screen.height, color=_BAND, zorder=0, lw=0)
 
 
+def _check_pair(bodies: Any, pair: Any) -> None:
+    """Raise unless these are bodies and two of their numbers."""
+    check_bodies(bodies)
+    if np.shape(pair) != (2,):
+        raise ValueError(f"pair: expected the numbers of two bodies, such as contacts.pairs[0], got {pair!r}")
+    as_int_array(pair, "pair", low=0, high=len(bodies))
+
+
 def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figure:
     """Draw a pair in space: the whole step, and its contacts from nearby.
 
@@ -165,6 +175,7 @@ def plot_pair(bodies: Bodies, pair: Sequence[int], contacts: Any = None) -> Figu
     ValueError
         If a pose of the pair is invalid.
     """
+    _check_pair(bodies, pair)
     mesh_a, mesh_b = (bodies.meshes[bodies.shape[i]] for i in pair)
     screw = screw_of(bodies, pair)
     contacts = _contacts_of(bodies, pair) if contacts is None else contacts

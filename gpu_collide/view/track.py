@@ -13,6 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 
+from gpu_collide.recordings.recording import Recording
+from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 from gpu_collide.view.space import once
 
 if TYPE_CHECKING:
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.geometry.mesh import Mesh
-    from gpu_collide.recordings.recording import Recording
     from gpu_collide.results.encounters import Encounters
-    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 __all__ = ["plot_track", "round_length", "up_axis"]
 
@@ -71,6 +71,11 @@ def plot_track(recording: Recording, found: TrajectoryContacts, *, up: int | Non
     -------
     matplotlib.figure.Figure
     """
+    if not isinstance(recording, Recording) or not isinstance(found, TrajectoryContacts):
+        raise TypeError(
+            "recording, found: expected a Recording and its TrajectoryContacts, got "
+            f"{type(recording).__name__} and {type(found).__name__}; plot_contacts draws a pair of bodies"
+        )
     positions = recording.poses().position
     up = up_axis(recording.static, positions) if up is None else up
     flat = _Flat(positions, up, recording.static)

@@ -3,10 +3,7 @@
 A turn is what the user does, and words of the remedy. It may raise, warn, or be a command that fails.
 """
 
-import contextlib
-import io
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -14,36 +11,12 @@ import pytest
 import gpu_collide as gc
 from gpu_collide import view
 from gpu_collide.cli import main
-from gpu_collide.errors import GpuCollideError
+from tests.api._turns import UNIT, Turns, box, hidden, read, two
 
-TURNS = {}
-UNIT = [1.0, 0, 0, 0]
+TURNS = Turns()
+turn = TURNS.turn
 CORNERS = [[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 TETRA = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-
-
-def turn(remedy):
-    """One row: `remedy` is in what the user reads."""
-
-    def add(does):
-        TURNS[does.__name__] = (does, remedy)
-        return does
-
-    return add
-
-
-def box():
-    return gc.shapes.box()
-
-
-def two(start=((0, 0, 0), (-3, 0.1, 0.2)), end=((0, 0, 0), (0, 0.1, 0.2))):
-    start, end = (gc.Poses.from_quat_wxyz(where, [UNIT] * 2) for where in (start, end))
-    return gc.Bodies(box(), None, start, end)
-
-
-def hidden(monkeypatch, *packages):
-    for name in packages:
-        monkeypatch.setitem(sys.modules, name, None)  # importing it raises ImportError
 
 
 # -- what is not installed
@@ -104,35 +77,14 @@ def file_that_is_not_there(folder, monkeypatch):
     gc.load_mesh(folder / "nothing.obj")
 
 
-@turn("export it as one of these")
-def file_of_another_kind(folder, monkeypatch):
-    (folder / "a.step").write_text("ISO-10303-21;")
-    gc.load_mesh(folder / "a.step")
-
-
-@turn("line 2: expected three numbers")
-def file_that_is_damaged(folder, monkeypatch):
-    (folder / "a.obj").write_text("v 0 0 0\nv 1 zero 0\nf 1 2 3\n")
-    gc.load_mesh(folder / "a.obj")
-
-
-@turn("export or copy it anew")
-def file_that_was_cut_short(folder, monkeypatch):
-    pytest.importorskip("trimesh")
-    (folder / "a.stl").write_bytes(b" " * 80 + (12).to_bytes(4, "little") + b"\0" * 500)
-    gc.load_mesh(folder / "a.stl")
-
-
-@turn("export it with its surface")
-def file_of_points(folder, monkeypatch):
-    (folder / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\n")
-    gc.load_mesh(folder / "a.obj")
-
-
-@turn("subtract 1 from them")
-def file_of_faces_counted_from_one(folder, monkeypatch):
-    (folder / "a.off").write_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 1 2 3\n")
-    gc.load_mesh(folder / "a.off")
+for does, name, content, remedy in (
+    ("file_of_another_kind", "a.step", "ISO-10303-21;", "export it as one of these"),
+    ("file_that_is_damaged", "a.obj", "v 0 0 0\nv 1 zero 0\nf 1 2 3\n", "line 2: expected three numbers"),
+    ("file_that_was_cut_short", "a.stl", b" " * 80 + b"\14\0\0\0" + b"\0" * 500, "export or copy it anew"),
+    ("file_of_points", "a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "export it with its surface"),
+    ("faces_from_one", "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 1 2 3\n", "subtract 1 from them"),
+):
+    TURNS.file(does, name, content, remedy)
 
 
 @turn("Remedy: mesh.flip()")
@@ -353,20 +305,6 @@ def command_with_other_poses(folder, monkeypatch):
 @turn("RECORDING")
 def command_without_arguments(folder, monkeypatch):
     main(["race"])
-
-
-def read(does, folder, monkeypatch):
-    """What the user reads, and how it came: raised, warned or printed."""
-    printed = io.StringIO()
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(printed):
-        warnings.simplefilter("always")
-        try:
-            does(folder, monkeypatch)
-        except (ValueError, TypeError, OSError, ImportError, GpuCollideError) as error:
-            return f"{error}"
-        except SystemExit:
-            pass
-    return "\n".join([*(str(w.message) for w in caught), printed.getvalue()])
 
 
 @pytest.mark.parametrize("name", TURNS)

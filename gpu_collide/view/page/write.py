@@ -18,6 +18,7 @@ from gpu_collide.queries.trajectories import as_static
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.hits import Hits
+from gpu_collide.results.npz import check_folder
 from gpu_collide.results.slides import Slides
 from gpu_collide.results.trace import Trace
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
@@ -114,6 +115,7 @@ def page(
         raise TypeError(f"path: expected the name of a file, got {type(path).__name__}")
     if not str(name).lower().endswith((".html", ".htm")):
         raise ValueError(f"path: expected a name ending in .html, got {name!r}")
+    check_folder(str(name))
     scene_shown = shown(
         result, scene, most, world=world, start=start, way=way, radii=radii, orientation=orientation,
         movers=movers, angle=angle, axis=axis, origin=origin, end=end,
