@@ -17,6 +17,7 @@ import gpu_collide as gc
 TRAY, WALL, HEIGHT = 3.0, 0.3, 2.0
 STILL = [1.0, 0, 0, 0]
 TRIES = 24  # of a box in a call
+TOP = 3.0  # of the picture
 
 
 class Pile:
@@ -109,6 +110,8 @@ def draw(pile, axes, title):
         pose = gc.Poses.from_quat_wxyz(pile.position[k], pile.quat[k])
         hue = np.array([0.82, 0.84, 0.88]) if k >= pile.n else np.random.default_rng(k).uniform(0.35, 0.95, 3)
         corners = pose.apply(pile.meshes[k].vertices)
+        if corners[:, 2].max() > TOP:
+            continue  # it is still above the picture
         for loop in pile.meshes[k].faces:
             p = corners[loop]
             normal = np.cross(p[1] - p[0], p[2] - p[0])
@@ -117,7 +120,7 @@ def draw(pile, axes, title):
     axes.add_collection3d(
         Poly3DCollection(polygons, facecolors=colours, edgecolors=(0, 0, 0, 0.45), linewidths=0.4)
     )
-    axes.set(xlim=(-2, 2), ylim=(-2, 2), zlim=(-0.4, 3.0), title=title)
+    axes.set(xlim=(-2, 2), ylim=(-2, 2), zlim=(-0.4, TOP), title=title)
     axes.set_box_aspect((4, 4, 3.4))
     axes.view_init(28, -50)
     axes.set_axis_off()

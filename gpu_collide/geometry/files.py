@@ -10,7 +10,8 @@ import numpy as np
 from gpu_collide._calls import warn_caller
 from gpu_collide._validate import check_choice, check_positive
 from gpu_collide.errors import MissingExtraError
-from gpu_collide.geometry.mesh import Mesh, joined_parts
+from gpu_collide.geometry.joined import joined_parts
+from gpu_collide.geometry.mesh import Mesh
 from gpu_collide.geometry.polygons import READERS, read_polygons
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import declarations
 from gpu_collide.geometry import adjacency as adj
-from gpu_collide.geometry import loops, prepared
+from gpu_collide.geometry import loops, merging, prepared
+from gpu_collide.geometry.joined import joined_parts
 from gpu_collide.geometry.labels import FEATURES, labels_of
 from gpu_collide.geometry.parts import Parts, as_parts
 from gpu_collide.geometry.places import normalise, planes, same_places
@@ -28,19 +29,14 @@ from gpu_collide.geometry.surface import Surface
 from gpu_collide.geometry.triangulate import triangulate_loops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from gpu_collide._types import Array, ArrayLike, Precision
 
-__all__ = ["Mesh", "MeshReport", "joined_parts"]
+__all__ = ["Mesh", "MeshReport"]
 
 FAR_FROM_ORIGIN = 1e4  # sizes between a mesh and its own origin above which the report mentions rounding
-
-# Merging coplanar faces: at most half of what a given polygon may be off its plane, at least the rounding of
-# a rotated shape.
-MOST_FLATTENED = 5e-7
-LEAST_FLATTENED = 1e-12
 
 
 class Mesh(Surface):
@@ -143,7 +139,7 @@ class Mesh(Surface):
         two_sided = check_bool(two_sided, "two_sided")
         triangulate = check_bool(triangulate, "triangulate")
         merge_vertices = check_bool(merge_vertices, "merge_vertices")
-        _check_merge(merge_coplanar)
+        merging.check_merge(merge_coplanar)
         given = as_numpy(vertices, "vertices")
         points = check_finite(as_float_array(given, "vertices", shape=(None, 3)), "vertices")
         if len(points) == 0:
@@ -198,9 +194,9 @@ class Mesh(Surface):
                 scaled,
                 normals,
                 offsets,
-                _flatness(merge_coplanar, given.dtype, points, radius),
+                merging.flatness(merge_coplanar, given.dtype, points, radius),
             )
-            members_start, members = _gather_sources(label, source)
+            members_start, members = merging.gather_sources(label, source)
             source = np.minimum.reduceat(members, members_start[:-1])
         if merge_coplanar or merge_vertices:
             alive = np.zeros(len(points), bool)
@@ -398,61 +394,3 @@ class Mesh(Surface):
         counts = f"{how_many(self.n_vertices, 'vertex', 'vertices')}, {how_many(self.n_edges, 'edge')}"
         counts += f", {how_many(self.n_faces, 'face')}"
         return f"Mesh({counts}, {kind}{sides}{odd})"
-
-
-def joined_parts(parts: Iterable[Any], unnamed: str = "") -> tuple[Array, Array, list[str]]:
-    """Vertices and triangles of objects of trimesh as one, and what the part of each triangle is called.
-
-    Parameters
-    ----------
-    parts : iterable of trimesh.Trimesh
-        Others (paths, points) are passed over.
-    unnamed : str
-        A name that is none, such as that of the file.
-    """
-    solid = [part for part in parts if hasattr(part, "faces") and len(part.faces)]
-    if not solid:
-        raise ValueError("it holds no triangles; export it with its surface")
-    offsets = np.cumsum([0, *(len(part.vertices) for part in solid[:-1])])
-    vertices = np.concatenate([np.asarray(part.vertices, np.float64) for part in solid])
-    faces = np.concatenate(
-        [np.asarray(part.faces, np.int64) + first for part, first in zip(solid, offsets, strict=True)]
-    )
-    names: list[str] = []
-    for part in solid:
-        about = getattr(part, "metadata", None) or {}
-        name = str(about.get("node") or about.get("name") or "")
-        names += ["" if name == unnamed else name] * len(part.faces)
-    return vertices, faces, names
-
-
-def _check_merge(merge_coplanar: Any) -> None:
-    """Refuse what is neither a bool nor a distance; 0 is False."""
-    if isinstance(merge_coplanar, (bool, np.bool_)):
-        return
-    if not isinstance(merge_coplanar, (int, float, np.integer, np.floating)):
-        raise TypeError(
-            f"merge_coplanar: expected a bool or a positive number, got {type(merge_coplanar).__name__}; "
-            f"pass True, False or a distance in sizes, at most {MOST_FLATTENED:g}"
-        )
-    if merge_coplanar != 0 and check_positive(merge_coplanar, "merge_coplanar") > MOST_FLATTENED:
-        raise ValueError(f"merge_coplanar: expected at most {MOST_FLATTENED:g}, got {merge_coplanar}")
-
-
-def _flatness(merge_coplanar: Any, dtype: Any, points: Array, radius: float) -> float:
-    """Distance from a plane, in sizes, up to which faces are merged."""
-    if not isinstance(merge_coplanar, (bool, np.bool_)):
-        return float(merge_coplanar)
-    # Coordinates are rounded in the caller's frame, where they may be much larger than the mesh.
-    digits = np.finfo(dtype).eps if dtype.kind == "f" else np.finfo(float).eps
-    rounding = digits * float(np.abs(points).max()) / radius
-    return min(max(LEAST_FLATTENED, rounding), MOST_FLATTENED)
-
-
-def _gather_sources(label: Array, source: Any) -> tuple[Array, Array]:
-    """CSR of the caller's faces behind each merged face, ascending and without repeats."""
-    order = np.lexsort((source, label))
-    label, source = label[order], source[order]
-    new = np.ones(len(label), bool)
-    new[1:] = (label[1:] != label[:-1]) | (source[1:] != source[:-1])
-    return np.concatenate([[0], np.cumsum(np.bincount(label[new]))]), source[new]
