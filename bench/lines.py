@@ -11,7 +11,7 @@ from tests.ptx.counting import Counted
 
 __all__ = ["Share", "function_at", "shares", "show"]
 
-_DEFINITION = re.compile(r"(?:GC_KERNEL|GC_LARGE|GC_FN|GC_INLINE)\b[^(;]*?(\w+)\(")
+_DEFINITION = re.compile(r"(?:GC_KERNEL|GC_CROWDED_KERNEL|GC_LARGE|GC_FN|GC_INLINE)\b[^(;]*?(\w+)\(")
 
 
 @dataclass(frozen=True)

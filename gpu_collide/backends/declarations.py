@@ -69,7 +69,7 @@ class Signature:
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-_ENTRY = re.compile(r"^\s*GC_KERNEL\s+void\s+(\w+)\s*\(([^)]*)\)\s*\{", re.M)
+_ENTRY = re.compile(r"^\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(\w+)\s*\(([^)]*)\)\s*\{", re.M)
 
 _ARGS = re.compile(r"^#define (GC_\w+_ARGS) (.*)", re.M)  # of several entry points, listed once
 

@@ -235,14 +235,16 @@ GC_INLINE gc_raster gc_atan_ratio(gc_raster u)
 GC_INLINE gc_raster gc_arc(gc_raster x, gc_raster z, gc_raster kappa, gc_raster inv_kappa)
 {
     gc_raster s = kappa * x, c = GC_F(1.0) + kappa * z;
-    gc_raster as = GC_ABS_R(s), ac = GC_ABS_R(c);
-    gc_raster small = GC_MIN(as, ac), large = GC_MAX(as, ac);
-    gc_raster r = large > GC_F(0.0) ? small / large : GC_F(0.0);
+    int steep = GC_ABS_R(s) > GC_ABS_R(c);
+    /* the cotangent, or the tangent times 1/kappa, which is no larger than that */
+    gc_raster over = steep ? c : x, under = steep ? s : c;
+    gc_raster ratio = under != GC_F(0.0) ? over / under : GC_F(0.0);
+    gc_raster r = GC_ABS_R(steep ? ratio : kappa * ratio);
     gc_raster p = gc_atan_ratio(r * r);
-    gc_raster angle = as > ac ? GC_F(1.57079632679489662) - r * p : r * p;
+    gc_raster angle = steep ? GC_F(1.57079632679489662) - r * p : r * p;
     angle = c < GC_F(0.0) ? GC_F(3.14159265358979324) - angle : angle;
     angle = s < GC_F(0.0) ? -angle : angle;
-    return (as > ac || c <= GC_F(0.0)) ? angle * inv_kappa : x / c * p;
+    return steep || c <= GC_F(0.0) ? angle * inv_kappa : ratio * p;
 }
 
 #endif

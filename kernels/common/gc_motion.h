@@ -63,10 +63,14 @@ GC_FN void gc_pair_load(
     int pair,
     gc_pair *p)
 {
-    gc_screw_load(screw + GC_SCREW_STRIDE * pair, &p->screw);
-    gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair]], &p->mesh_a);
-    gc_mesh_load(t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], &p->mesh_b);
+    GC_SEEN_LOAD(gc_screw, gc_screw_load, screw + GC_SCREW_STRIDE * pair, p->screw);
+    GC_SEEN_LOAD(gc_mesh, gc_mesh_load, t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair]], p->mesh_a);
+    GC_SEEN_LOAD(gc_mesh, gc_mesh_load, t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], p->mesh_b);
 }
+
+GC_INLINE const gc_screw *gc_screw_of(const gc_pair *p) { return GC_SEEN_AT(p->screw); }
+GC_INLINE const gc_mesh *gc_mesh_a(const gc_pair *p) { return GC_SEEN_AT(p->mesh_a); }
+GC_INLINE const gc_mesh *gc_mesh_b(const gc_pair *p) { return GC_SEEN_AT(p->mesh_b); }
 
 GC_FN gc_vec gc_vertex(const gc_tables *t, const gc_mesh *m, int v)
 {
@@ -92,6 +96,14 @@ GC_FN gc_turn gc_turn_at(gc_real theta, gc_real s)
     r.s = s;
     r.sigma = s * gc_sinc(u);
     r.nu = s * s * gc_verc(u);
+    return r;
+}
+
+/* the turn to -s from that to s: the same bits, without the series */
+GC_FN gc_turn gc_turn_back(gc_turn r)
+{
+    r.s = -r.s;
+    r.sigma = -r.sigma;
     return r;
 }
 

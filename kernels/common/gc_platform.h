@@ -30,6 +30,8 @@
 
 /* 256 work-items is the largest group the host asks for; saying so keeps the compiler within the register file. */
 #define GC_KERNEL extern "C" __global__ __launch_bounds__(256)
+/* ... and three such groups side by side: 80 registers */
+#define GC_CROWDED_KERNEL extern "C" __global__ __launch_bounds__(256, 3)
 #define GC_GLOBAL
 #define GC_CONSTANT __device__ __constant__ const
 #define GC_FN static __device__ __forceinline__
@@ -175,6 +177,12 @@ typedef long long gc_long;
 #error "gc_platform.h knows CUDA C++, OpenCL C and C by gcc or clang; this compiler is none of them"
 #endif
 
+/* A kernel of which many groups are to be resident: the compiler is told how many, since by itself it takes 80 registers or 120 for the same
+ * work, whichever way a line is written. */
+#ifndef GC_CROWDED_KERNEL
+#define GC_CROWDED_KERNEL GC_KERNEL
+#endif
+
 /* will soon be read: worth saying where one thread works off items that lie apart */
 #ifndef GC_FETCH
 #define GC_FETCH(p) ((void)0)
@@ -205,6 +213,19 @@ typedef long long gc_long;
 #define GC_INLINE GC_FN __attribute__((always_inline))
 #else
 #define GC_INLINE GC_FN
+#endif
+
+/* A record that is only read, as a field of a struct. CUDA has one kind of pointer: a work-item reads it where it lies, and keeps no copy of
+ * it on its stack. Elsewhere it is a copy, which a C compiler may hold in registers. GC_SEEN_LOAD fills it by a function that loads such a
+ * record, GC_SEEN_AT points to it. */
+#if defined(__CUDACC__)
+#define GC_SEEN(type, name) const type *name
+#define GC_SEEN_LOAD(type, load, from, field) ((field) = (const type *)(from))
+#define GC_SEEN_AT(field) (field)
+#else
+#define GC_SEEN(type, name) type name
+#define GC_SEEN_LOAD(type, load, from, field) load((from), &(field))
+#define GC_SEEN_AT(field) (&(field))
 #endif
 
 /* Before a loop of which a work-item has few iterations: a GPU's compiler is not to unroll it. It would begin with a division then, of

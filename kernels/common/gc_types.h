@@ -262,10 +262,11 @@ GC_RECORD(GC_HIT)
     ONE(X, properness)
 GC_RECORD(GC_HIT_REAL)
 
-/* What is common to a pair while it is solved. */
+/* What is common to a pair while it is solved: gc_mesh_a, gc_mesh_b and gc_screw_of have it. */
 typedef struct {
-    gc_mesh mesh_a, mesh_b;
-    gc_screw screw;
+    GC_SEEN(gc_mesh, mesh_a);
+    GC_SEEN(gc_mesh, mesh_b);
+    GC_SEEN(gc_screw, screw);
 } gc_pair;
 
 /* All mesh tables of a launch (see gpu_collide/pipeline/tables.py). Passed on by value; every pointer is global. */

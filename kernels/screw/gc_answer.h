@@ -36,9 +36,9 @@ GC_LARGE int gc_answer_axis(
     int fb,
     const gc_curve *f)
 {
-    gc_real edge = GC_R(0.5) + p->screw.tau, root;
+    gc_real edge = GC_R(0.5) + gc_screw_of(p)->tau, root;
     gc_walk w;
-    gc_walk_start(&w, f, -edge, edge, GC_TOL_TOUCH * p->screw.size);
+    gc_walk_start(&w, f, -edge, edge, GC_TOL_TOUCH * gc_screw_of(p)->size);
     while (gc_walk_next(&w, f, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
@@ -60,7 +60,7 @@ GC_LARGE int gc_answer_pixel(
     int fa,
     int fb)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     gc_sides q = gc_sides_of(p, kind, fa, fb);
     gc_real spans[2 * GC_ANSWER_SIDES], h, l, row, scale, size, first = GC_R(0.0), last = GC_R(0.0), psi, lo, hi;
     gc_vec x = gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex));
@@ -127,9 +127,9 @@ GC_LARGE int gc_answer(
     gc_grid g;
     gc_meetings found;
     int i;
-    if (!(p->screw.speed > GC_R(0.0)) || (kind != GC_EE && !pixels))
+    if (!(gc_screw_of(p)->speed > GC_R(0.0)) || (kind != GC_EE && !pixels))
         return gc_solve_exact(t, p, o, pair, kind, fa, fb, s0, s1);
-    g = gc_grid_make(&p->screw, height);
+    g = gc_grid_make(gc_screw_of(p), height);
     if (kind != GC_EE) return gc_answer_pixel(t, p, &g, o, pair, kind, fa, fb);
     gc_edges_on_screen(t, p, &g, fa, fb, pixels, &found);
     for (i = 0; i < found.n; ++i) {

@@ -47,12 +47,12 @@ GC_FN gc_sides gc_sides_of(const gc_pair *p, int kind, int fa, int fb)
 {
     gc_sides r;
     int fv = kind == GC_FV;
-    r.mesh_f = fv ? &p->mesh_a : &p->mesh_b;
-    r.mesh_v = fv ? &p->mesh_b : &p->mesh_a;
-    r.rf = fv ? p->screw.ra : p->screw.rb;
-    r.tf = fv ? p->screw.ta : p->screw.tb;
-    r.rv = fv ? p->screw.rb : p->screw.ra;
-    r.tv = fv ? p->screw.tb : p->screw.ta;
+    r.mesh_f = fv ? gc_mesh_a(p) : gc_mesh_b(p);
+    r.mesh_v = fv ? gc_mesh_b(p) : gc_mesh_a(p);
+    r.rf = fv ? gc_screw_of(p)->ra : gc_screw_of(p)->rb;
+    r.tf = fv ? gc_screw_of(p)->ta : gc_screw_of(p)->tb;
+    r.rv = fv ? gc_screw_of(p)->rb : gc_screw_of(p)->ra;
+    r.tv = fv ? gc_screw_of(p)->tb : gc_screw_of(p)->ta;
     r.way = fv ? GC_R(1.0) : GC_R(-1.0);
     r.face = fv ? fa : fb;
     r.vertex = fv ? fb : fa;
@@ -84,9 +84,9 @@ GC_LARGE int gc_sheet_turns(
 GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
     gc_contact c;
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     gc_sides q = gc_sides_of(p, kind, fa, fb);
-    gc_turn to = gc_turn_at(k->theta, q.way * s), back = gc_turn_at(k->theta, -q.way * s);
+    gc_turn to = gc_turn_at(k->theta, q.way * s), back = gc_turn_back(to);
     gc_vec v = gc_vertex(t, q.mesh_v, q.vertex);
     gc_vec x0 = gc_place(k, q.rv, q.tv, v), x = gc_flow(k, to, x0);
     gc_vec n_local = gc_normal(t, q.mesh_f, q.face), n = gc_rotate(q.rf, n_local);
@@ -123,16 +123,16 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
 GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
 {
     gc_contact c;
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     gc_edges x = gc_edges_load(t, p, ea, eb);
-    gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_at(k->theta, -s);
+    gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_back(to);
     gc_crossing cr = gc_cross_at(k, &x, to);
     gc_real a_low = cr.alpha * x.length_a, a_high = x.length_a - a_low;
     gc_real b_low = cr.beta * x.length_b, b_high = x.length_b - b_low;
     gc_real a_in = GC_MIN(a_low, a_high), b_in = GC_MIN(b_low, b_high), tol;
     gc_vec half_point = gc_add(x.q, gc_scale(x.e, cr.beta)), n, n_b, ua, ub;
     gc_real plus = GC_R(2.0), minus = GC_R(2.0), rate;
-    int two_sided = p->mesh_a.two_sided || p->mesh_b.two_sided, use_plus;
+    int two_sided = gc_mesh_a(p)->two_sided || gc_mesh_b(p)->two_sided, use_plus;
     c.inside = GC_MIN(a_in, b_in);
     c.point = gc_add(x.p, gc_scale(x.d, cr.alpha));
     n = gc_unit(cr.cross, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)));
@@ -149,19 +149,19 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     c.local_a = gc_unplace(k, k->ra, k->ta, c.point);
     c.local_b = gc_unplace(k, k->rb, k->tb, half_point);
     c.sine = cr.sine;
-    c.facing = cr.sine >= GC_TOL_PARALLEL && gc_edge_faces(t, &p->mesh_a, k, k->ra, c.point, ea, GC_R(-1.0))
-               && gc_edge_faces(t, &p->mesh_b, k, k->rb, half_point, eb, GC_R(1.0));
+    c.facing = cr.sine >= GC_TOL_PARALLEL && gc_edge_faces(t, gc_mesh_a(p), k, k->ra, c.point, ea, GC_R(-1.0))
+               && gc_edge_faces(t, gc_mesh_b(p), k, k->rb, half_point, eb, GC_R(1.0));
     n_b = gc_turn_vec(k, back, n);
     ua = gc_rotate_back(k->ra, gc_scale(x.d, GC_R(1.0) / x.length_a));
     ub = gc_rotate_back(k->rb, gc_scale(x.e, GC_R(1.0) / x.length_b));
-    gc_edge_terms(t, &p->mesh_a, ea, gc_rotate_back(k->ra, n), ua, GC_R(1.0), &plus, &minus);
-    gc_edge_terms(t, &p->mesh_b, eb, gc_rotate_back(k->rb, n_b), ub, GC_R(-1.0), &plus, &minus);
+    gc_edge_terms(t, gc_mesh_a(p), ea, gc_rotate_back(k->ra, n), ua, GC_R(1.0), &plus, &minus);
+    gc_edge_terms(t, gc_mesh_b(p), eb, gc_rotate_back(k->rb, n_b), ub, GC_R(-1.0), &plus, &minus);
     use_plus = GC_ABS(plus - minus) <= GC_TOL_TIE ? rate <= GC_R(0.0) : plus > minus;
     /* a sheet has no inside that could tell the signs apart: against the approach, if there is one */
     if (two_sided && GC_ABS(rate) > GC_TOL_FACING * k->speed) use_plus = rate < GC_R(0.0);
     c.properness = use_plus ? plus : minus;
     c.properness = c.properness < GC_R(-1.0) ? GC_R(-1.0) : c.properness;
-    if ((t->topology[p->mesh_a.edge_flags + ea] | t->topology[p->mesh_b.edge_flags + eb]) & GC_EDGE_REFLEX)
+    if ((t->topology[gc_mesh_a(p)->edge_flags + ea] | t->topology[gc_mesh_b(p)->edge_flags + eb]) & GC_EDGE_REFLEX)
         c.properness = c.properness > GC_R(0.0) ? -c.properness : c.properness;
     c.properness = gc_in_steps(c.properness);
     c.normal = use_plus ? n : gc_scale(n, GC_R(-1.0));

@@ -120,7 +120,7 @@ GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
 
 GC_FN gc_dir gc_body_normal(const gc_body *b, int f)
 {
-    gc_four n = gc_four_at(&GC_OF_FACE(b, nx, f), b->turned_room);
+    gc_four n = gc_normal_of(b, f);
     return gc_dir_make(n.a, n.b, n.c);
 }
 
@@ -239,8 +239,8 @@ GC_FN void gc_emit_meeting(
     const gc_view *w = &q->view;
     gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
     if (w->speed > GC_F(0.0)) {
-        s0 = (a0 - b1) / w->speed;
-        s1 = (a1 - b0) / w->speed;
+        s0 = (a0 - b1) * w->inv_speed;
+        s1 = (a1 - b0) * w->inv_speed;
         s0 = s0 > GC_F(-0.5) ? GC_MIN(s0, GC_F(0.5)) : GC_F(-0.5);
         s1 = s1 < GC_F(0.5) ? GC_MAX(s1, GC_F(-0.5)) : GC_F(0.5);
     }

@@ -77,14 +77,14 @@ GC_FN void gc_edge_load(const gc_tables *t, const gc_mesh *m, int edge, gc_vec *
 
 GC_FN gc_edges gc_edges_load(const gc_tables *t, const gc_pair *p, int edge_a, int edge_b)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     gc_edges r;
     gc_vec low, high;
     gc_real shrink = k->shrink;
-    gc_edge_load(t, &p->mesh_a, edge_a, &low, &high);
+    gc_edge_load(t, gc_mesh_a(p), edge_a, &low, &high);
     r.p = gc_place(k, k->ra, k->ta, low);
     r.d = gc_rotate(k->ra, gc_scale(gc_sub(high, low), shrink));
-    gc_edge_load(t, &p->mesh_b, edge_b, &low, &high);
+    gc_edge_load(t, gc_mesh_b(p), edge_b, &low, &high);
     r.q = gc_place(k, k->rb, k->tb, low);
     r.e = gc_rotate(k->rb, gc_scale(gc_sub(high, low), shrink));
     r.length_a = gc_norm(r.d);

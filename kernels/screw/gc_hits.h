@@ -124,9 +124,9 @@ GC_LARGE void gc_hit_test(
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
     /* what lasts is inside by the construction of its interval */
-    if (!sustained && !(c.inside >= -(GC_TOL_INSIDE * p->screw.size + c.doubt))) return;
+    if (!sustained && !(c.inside >= -(GC_TOL_INSIDE * gc_screw_of(p)->size + c.doubt))) return;
     if (!c.facing || !(c.properness >= o->min_properness)) return;
-    if (p->screw.speed > GC_R(0.0) && !(end - s > GC_MIN(GC_R(2.0) * p->screw.tau, GC_R(0.5)))) sustained = 0;
+    if (gc_screw_of(p)->speed > GC_R(0.0) && !(end - s > GC_MIN(GC_R(2.0) * gc_screw_of(p)->tau, GC_R(0.5)))) sustained = 0;
     if (!sustained) end = s;
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);
 }
@@ -135,7 +135,7 @@ GC_LARGE void gc_hit_test(
  * the sine of their angle is still missing: gc_most_sine). */
 GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real *scale)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
         *scale = x.length_a * x.length_b;

@@ -33,7 +33,7 @@ GC_LARGE int gc_border_curve(
     gc_curve *c,
     gc_real *scale)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
         gc_vec n;
@@ -77,7 +77,7 @@ GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, 
         gc_walk w;
         gc_real root;
         gc_walk_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
-        gc_walk_rounding(&w, GC_PLACE_ROUNDING * (p->screw.size + p->screw.speed) * scale);
+        gc_walk_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
         while (gc_walk_next(&w, &c, &root)) {
             if (root <= from + GC_R(1e-12)) continue;
             least = root < least ? root : least;
@@ -89,7 +89,7 @@ GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, 
 
 GC_FN int gc_lasts_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
-    return gc_contact_at(t, p, kind, fa, fb, s).inside >= -GC_TOL_INSIDE * p->screw.size;
+    return gc_contact_at(t, p, kind, fa, fb, s).inside >= -GC_TOL_INSIDE * gc_screw_of(p)->size;
 }
 
 /* The same for all that rounding can tell: the place at which edges cross that are nearly parallel is worth a rounding over
@@ -97,8 +97,8 @@ GC_FN int gc_lasts_at(const gc_tables *t, const gc_pair *p, int kind, int fa, in
 GC_FN int gc_may_last_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
-    gc_real doubt = GC_PLACE_ROUNDING * (p->screw.size + p->screw.speed) / GC_MAX(c.sine, GC_TOL_PARALLEL);
-    return c.sine >= GC_TOL_PARALLEL && c.inside >= -(GC_TOL_INSIDE * p->screw.size + doubt);
+    gc_real doubt = GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) / GC_MAX(c.sine, GC_TOL_PARALLEL);
+    return c.sine >= GC_TOL_PARALLEL && c.inside >= -(GC_TOL_INSIDE * gc_screw_of(p)->size + doubt);
 }
 
 /* where between `out` (not inside) and `in` (inside) the contact begins or ends; the answer is inside, or in doubt */
@@ -120,11 +120,11 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
 {
     gc_edges x;
     gc_vec a, b, c;
-    if (kind != GC_EE || p->screw.theta == GC_R(0.0)) return 0;
+    if (kind != GC_EE || gc_screw_of(p)->theta == GC_R(0.0)) return 0;
     x = gc_edges_load(t, p, fa, fb);
-    a = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(-0.5))).cross;
-    b = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(0.0))).cross;
-    c = gc_cross_at(&p->screw, &x, gc_turn_at(p->screw.theta, GC_R(0.5))).cross;
+    a = gc_cross_at(gc_screw_of(p), &x, gc_turn_at(gc_screw_of(p)->theta, GC_R(-0.5))).cross;
+    b = gc_cross_at(gc_screw_of(p), &x, gc_turn_at(gc_screw_of(p)->theta, GC_R(0.0))).cross;
+    c = gc_cross_at(gc_screw_of(p), &x, gc_turn_at(gc_screw_of(p)->theta, GC_R(0.5))).cross;
     return gc_norm(gc_cross(a, b)) + gc_norm(gc_cross(b, c)) + gc_norm(gc_cross(a, c))
            > GC_TOL_PARALLEL * x.length_a * x.length_a * x.length_b * x.length_b;
 }
@@ -140,7 +140,7 @@ GC_LARGE int gc_solve_lasting(const gc_tables *t, const gc_pair *p, const gc_hit
         gc_real to = GC_R(0.5), mid;
         int in;
         if (sampled) to = GC_R(-0.5) + (gc_real)(i + 1) / (gc_real)cap;
-        else if (p->screw.speed > GC_R(0.0)) to = gc_next_border(t, p, kind, fa, fb, from);
+        else if (gc_screw_of(p)->speed > GC_R(0.0)) to = gc_next_border(t, p, kind, fa, fb, from);
         mid = GC_R(0.5) * (from + to);
         in = gc_lasts_at(t, p, kind, fa, fb, mid);
         /* a sample is no border: what was out in the middle of the piece before may have begun within that piece */

@@ -340,8 +340,8 @@ GC_LARGE void gc_edges_on_screen(
 {
     gc_edges x = gc_edges_load(t, p, ea, eb);
     gc_real a0[2], a1[2], b0[2], b1[2];
-    int na = gc_facing_parts(t, &p->mesh_a, &p->screw, p->screw.ra, x.p, x.d, ea, GC_R(-1.0), a0, a1);
-    int nb = gc_facing_parts(t, &p->mesh_b, &p->screw, p->screw.rb, x.q, x.e, eb, GC_R(1.0), b0, b1), i, j;
+    int na = gc_facing_parts(t, gc_mesh_a(p), gc_screw_of(p), gc_screw_of(p)->ra, x.p, x.d, ea, GC_R(-1.0), a0, a1);
+    int nb = gc_facing_parts(t, gc_mesh_b(p), gc_screw_of(p), gc_screw_of(p)->rb, x.q, x.e, eb, GC_R(1.0), b0, b1), i, j;
     o->n = 0;
     o->flags = 0;
     o->rank = 0;

@@ -88,8 +88,8 @@ GC_FN int gc_end_at(const gc_tables *t, const gc_mesh *m, int edge, gc_real alon
 /* lasting: found by its borders, not by the time at which it comes about, so that nothing of it is in doubt */
 GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s, int lasting)
 {
-    const gc_screw *k = &p->screw;
-    gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_at(k->theta, -s);
+    const gc_screw *k = gc_screw_of(p);
+    gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_back(to);
     gc_real tol = GC_TOL_INSIDE * k->size;
     int va = kind == GC_VF ? fa : -1, vb = kind == GC_FV ? fb : -1;
     gc_vec on_a, on_b; /* screw frame, B's half-way */
@@ -104,32 +104,32 @@ GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, in
         if (c.sine < GC_TOL_PARALLEL) return r;
         on_a = gc_add(x.p, gc_scale(x.d, c.alpha));
         if (!lasting) r.doubt = gc_place_doubt(k, on_a, gc_facing(k, gc_unit(c.cross, r.on_a), on_a), c.sine);
-        va = gc_end_at(t, &p->mesh_a, fa, c.alpha * x.length_a, x.length_a, tol + r.doubt);
-        vb = gc_end_at(t, &p->mesh_b, fb, c.beta * x.length_b, x.length_b, tol + r.doubt);
+        va = gc_end_at(t, gc_mesh_a(p), fa, c.alpha * x.length_a, x.length_a, tol + r.doubt);
+        vb = gc_end_at(t, gc_mesh_b(p), fb, c.beta * x.length_b, x.length_b, tol + r.doubt);
         if (va < 0 && vb < 0) return r;
         r.margin = 1;
     }
     if (vb >= 0) {
-        r.on_b = gc_vertex(t, &p->mesh_b, vb);
+        r.on_b = gc_vertex(t, gc_mesh_b(p), vb);
         on_b = gc_place(k, k->rb, k->tb, r.on_b);
         on_a = gc_flow(k, to, on_b);
         r.on_a = gc_unplace(k, k->ra, k->ta, on_a);
     }
     if (va >= 0) {
-        r.on_a = gc_vertex(t, &p->mesh_a, va);
+        r.on_a = gc_vertex(t, gc_mesh_a(p), va);
         on_a = gc_place(k, k->ra, k->ta, r.on_a);
         on_b = gc_flow(k, back, on_a);
         if (vb < 0) r.on_b = gc_unplace(k, k->rb, k->tb, on_b);
     }
     if (kind == GC_FV) {
-        gc_vec n = gc_rotate(k->ra, gc_normal(t, &p->mesh_a, fa));
+        gc_vec n = gc_rotate(k->ra, gc_normal(t, gc_mesh_a(p), fa));
         if (!lasting) r.doubt = gc_place_doubt(k, on_a, gc_facing(k, n, on_a), GC_R(1.0));
-        r.margin = gc_inside_face(t, &p->mesh_a, fa, r.on_a, k->shrink) <= tol + r.doubt;
+        r.margin = gc_inside_face(t, gc_mesh_a(p), fa, r.on_a, k->shrink) <= tol + r.doubt;
     }
     if (kind == GC_VF) {
-        gc_vec n = gc_rotate(k->rb, gc_normal(t, &p->mesh_b, fb));
+        gc_vec n = gc_rotate(k->rb, gc_normal(t, gc_mesh_b(p), fb));
         if (!lasting) r.doubt = gc_place_doubt(k, on_b, gc_facing(k, n, on_b), GC_R(1.0));
-        r.margin = gc_inside_face(t, &p->mesh_b, fb, r.on_b, k->shrink) <= tol + r.doubt;
+        r.margin = gc_inside_face(t, gc_mesh_b(p), fb, r.on_b, k->shrink) <= tol + r.doubt;
     }
     return r;
 }
@@ -144,7 +144,7 @@ GC_FN gc_real gc_moment(const gc_pair_hits *h, int i, int which)
 /* Is hit i, at its margin at the places `mine`, at the same places as hit j, which lasts as long? */
 GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j, const gc_touch *mine)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     int which, moments = gc_hit_at(h, i).kind & GC_HIT_SUSTAINED ? 2 : 1;
     for (which = 0; which < moments; ++which) {
         gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, gc_reals_at(h, j).s), gc_reals_at(h, j).end);

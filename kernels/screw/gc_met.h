@@ -110,8 +110,10 @@ GC_LARGE void gc_make_masks(const gc_search *q, const gc_list *l, GC_GLOBAL cons
     gc_bins bins = gc_bins_of(hull);
     gc_words none;
     none.a = none.b = none.c = none.d = 0;
+    GC_ROLLED
     for (i = GC_LOCAL_ID; i < 6 * GC_BINS * words / GC_WORDS; i += GC_GROUP_SIZE) ((GC_GLOBAL gc_words *)q->masks)[i] = none;
     GC_BARRIER();
+    GC_ROLLED
     for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
         gc_four place = gc_entry_place(l, i), time = gc_entry_time(l, i);
         gc_raster ends[6];
@@ -126,6 +128,7 @@ GC_LARGE void gc_make_masks(const gc_search *q, const gc_list *l, GC_GLOBAL cons
             GC_GROUP_ADD((GC_GLOBAL int *)q->masks + gc_mask_row(t, gc_bin(&bins, t >> 1, ends[t]), words) + (i >> 5), bit);
     }
     GC_BARRIER();
+    GC_ROLLED
     for (i = GC_LOCAL_ID; i < 6 * words; i += GC_GROUP_SIZE) {
         GC_GLOBAL gc_uint *row = q->masks + GC_BINS * words * (i / words) + i % words;
         gc_uint bits = 0;
@@ -160,6 +163,7 @@ GC_FN gc_uint gc_note_bits(const gc_search *q, int entry, gc_uint bits)
     int n = GC_BIT_COUNT(bits), k = GC_GROUP_ADD(q->n_met, n);
     GC_GLOBAL int *to;
     n = GC_MIN(n, GC_MET_ROOM - k);
+    GC_ROLLED
     for (to = q->met + k; n > 0; --n) {
         int j = 31 - GC_LEADING_ZEROS(bits);
         bits ^= (gc_uint)1 << j;
@@ -181,6 +185,7 @@ GC_FN int gc_keep_word(GC_GLOBAL int *kept, int entry, gc_uint bits)
 GC_FN void gc_sift_met(const gc_search *q, const gc_list *of, const gc_list *with, int n)
 {
     int k;
+    GC_ROLLED
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
         int i = q->met[k] / GC_MASK_ROOM, j = q->met[k] % GC_MASK_ROOM, to;
         if (!gc_range_meets(gc_range_of(&q->view, of, i), gc_entry_place(with, j), gc_entry_time(with, j))) continue;
@@ -198,6 +203,7 @@ GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc
     /* in the order A, B whichever body has the vertex */
     const gc_list *la = kind == GC_FV ? with : of, *lb = kind == GC_FV ? of : with;
     int k;
+    GC_ROLLED
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
         int i = met[k], j = met[GC_MET_ROOM + k], a = kind == GC_FV ? j : i, b = kind == GC_FV ? i : j;
         if (q->view.pixel > GC_F(0.0)) {
@@ -235,6 +241,7 @@ GC_FN void gc_settle_words(const gc_search *q, int kind, const gc_list *of, cons
     GC_BARRIER();
     words = q->n_met[2];
     do {
+        GC_ROLLED
         for (k = GC_LOCAL_ID; k < words; k += GC_GROUP_SIZE) {
             gc_uint bits = (gc_uint)kept[2 * k + 1];
             kept[2 * k + 1] = (int)gc_note_bits(q, kept[2 * k], bits);

@@ -50,10 +50,10 @@ GC_LARGE int gc_same_pixel(const gc_tables *t, const gc_pair *p, const gc_pair_h
     if (kx != GC_EE && ky != GC_EE) {
         if (!(x.kind & y.kind & GC_HIT_BORDER)) return 0;
         if (kx == ky)
-            return kx == GC_FV ? x.b == y.b && gc_share_corner(t, &p->mesh_a, x.a, y.a)
-                               : x.a == y.a && gc_share_corner(t, &p->mesh_b, x.b, y.b);
-        if (kx == GC_VF) return gc_has_corner(t, &p->mesh_a, y.a, x.a) && gc_has_corner(t, &p->mesh_b, x.b, y.b);
-        return gc_has_corner(t, &p->mesh_a, x.a, y.a) && gc_has_corner(t, &p->mesh_b, y.b, x.b);
+            return kx == GC_FV ? x.b == y.b && gc_share_corner(t, gc_mesh_a(p), x.a, y.a)
+                               : x.a == y.a && gc_share_corner(t, gc_mesh_b(p), x.b, y.b);
+        if (kx == GC_VF) return gc_has_corner(t, gc_mesh_a(p), y.a, x.a) && gc_has_corner(t, gc_mesh_b(p), x.b, y.b);
+        return gc_has_corner(t, gc_mesh_a(p), x.a, y.a) && gc_has_corner(t, gc_mesh_b(p), y.b, x.b);
     }
     if (kx != GC_EE) {
         gc_hit swap = x;
@@ -61,16 +61,16 @@ GC_LARGE int gc_same_pixel(const gc_tables *t, const gc_pair *p, const gc_pair_h
         y = swap;
         ky = kx;
     }
-    va = gc_end_vertex(t, &p->mesh_a, x.a, x.kind, GC_HIT_A_END, GC_HIT_A_HIGH);
-    vb = gc_end_vertex(t, &p->mesh_b, x.b, x.kind, GC_HIT_B_END, GC_HIT_B_HIGH);
+    va = gc_end_vertex(t, gc_mesh_a(p), x.a, x.kind, GC_HIT_A_END, GC_HIT_A_HIGH);
+    vb = gc_end_vertex(t, gc_mesh_b(p), x.b, x.kind, GC_HIT_B_END, GC_HIT_B_HIGH);
     if (ky == GC_EE) {
-        int wa = gc_end_vertex(t, &p->mesh_a, y.a, y.kind, GC_HIT_A_END, GC_HIT_A_HIGH);
-        int wb = gc_end_vertex(t, &p->mesh_b, y.b, y.kind, GC_HIT_B_END, GC_HIT_B_HIGH);
+        int wa = gc_end_vertex(t, gc_mesh_a(p), y.a, y.kind, GC_HIT_A_END, GC_HIT_A_HIGH);
+        int wb = gc_end_vertex(t, gc_mesh_b(p), y.b, y.kind, GC_HIT_B_END, GC_HIT_B_HIGH);
         return (va >= 0 && va == wa && (x.b == y.b || (vb >= 0 && vb == wb))) || (vb >= 0 && vb == wb && x.a == y.a);
     }
     if (!(y.kind & GC_HIT_BORDER)) return 0;
-    if (ky == GC_VF) return va >= 0 && va == y.a && gc_borders(t, &p->mesh_b, y.b, x.b, vb);
-    return vb >= 0 && vb == y.b && gc_borders(t, &p->mesh_a, y.a, x.a, va);
+    if (ky == GC_VF) return va >= 0 && va == y.a && gc_borders(t, gc_mesh_b(p), y.b, x.b, vb);
+    return vb >= 0 && vb == y.b && gc_borders(t, gc_mesh_a(p), y.a, x.a, va);
 }
 
 /* Of each coincidence the contact of greatest properness stays: the best of all first, then the best that none of those kept

@@ -11,9 +11,6 @@
 #ifndef GC_REACH_H
 #define GC_REACH_H
 
-/* how often faces that do not meet the other body's hull are left out before edges and vertices are looked at */
-#define GC_REACH_ROUNDS 2
-
 /* Is a pair looked at this way? Not joined patches, where a vertex or an edge on a border is one of several patches and belongs to one. */
 GC_FN int gc_reach_suits(const gc_search *q)
 {
@@ -57,7 +54,7 @@ GC_LARGE void gc_reach_facing(const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     GC_ROLLED
     for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
         int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], some = m->two_sided;
-        gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
+        gc_four facing = gc_facing_of(b, f);
         for (; j < end; ++j) {
             gc_four x = gc_vertex_of(b, topology[m->face_vertices + j]);
             some |= facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
@@ -73,7 +70,7 @@ GC_FN gc_box gc_reach_box(const gc_view *w, const gc_body *b, const gc_mesh *m, 
 {
     int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], v = topology[m->face_vertices + end - 1];
     gc_four x = gc_vertex_of(b, v);
-    gc_raster r0 = b->rho[v], r1 = r0, y0 = x.b, y1 = x.b, p = x.d, p0 = p, p1 = p, first = p, sag = GC_F(0.0), kr, inner;
+    gc_raster r0 = b->rho[v], r1 = r0, y0 = x.b, y1 = x.b, p = x.d, p0 = p, p1 = p, first = p, sag = GC_F(0.0);
     gc_raster q = r0 * (GC_F(2.0) + w->kappa * r0);
     GC_ROLLED
     for (; j < end; ++j) {
@@ -97,9 +94,7 @@ GC_FN gc_box gc_reach_box(const gc_view *w, const gc_body *b, const gc_mesh *m, 
     }
     /* the pad is more than what q is rounded by, some float roundings of rho (1 + kr) */
     sag = GC_F(0.25) * sag + w->pad * (GC_F(1.0) + w->kappa * GC_MAX(r1, GC_F(0.0)));
-    kr = GC_F(1.0) + w->kappa * r0;
-    inner = GC_SQRT_R(GC_MAX(kr * kr - w->kappa * sag, GC_F(0.0)));
-    r0 -= sag / GC_MAX(kr + inner, GC_F(1e-6));
+    r0 = gc_sagged(w, r0, sag);
     return gc_box_face(w, GC_ABS_R(p - first) > GC_F(0.5) * w->period, r0, r1, p0, p1, y0, y1);
 }
 
@@ -221,7 +216,7 @@ GC_LARGE void gc_reach_borders(
     GC_ROLLED
     for (i = GC_SIDE_ID; i < n; i += GC_SIDE_SIZE) {
         int f = faces->id[i], j = topology[m->face_start + f], end = topology[m->face_start + f + 1], from = end - 1, before;
-        gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
+        gc_four facing = gc_facing_of(b, f);
         gc_four x = gc_vertex_of(b, topology[m->face_vertices + from]);
         before = m->two_sided || facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
         GC_ROLLED
@@ -282,7 +277,7 @@ GC_LARGE void gc_reach_lists(const gc_search *q)
 {
     const gc_view *w = &q->view;
     GC_GLOBAL gc_raster *hulls = q->bounds, *parts = hulls + 2 * GC_BOUNDS_SIZE;
-    int side, round;
+    int side;
     GC_ROLLED
     for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
         gc_reach_facing(&q->a + side, &q->mesh_a + side, q->topology, &q->all_fa + 3 * side);
@@ -294,15 +289,12 @@ GC_LARGE void gc_reach_lists(const gc_search *q)
     GC_BARRIER();
     gc_bounds_join(parts, gc_side_items(0), gc_side_items(1), hulls);
     GC_BARRIER();
-    round = 0;
-    do {
-        for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
-            gc_reach_narrow(w, &q->all_fa + 3 * side, side, hulls, parts + GC_BOUNDS_SIZE * side);
-        GC_BARRIER();
-        gc_bounds_join(parts, gc_side_items(0), gc_side_items(1), hulls);
-        GC_BARRIER();
-        round += 1;
-    } while (round < GC_REACH_ROUNDS);
+    GC_ROLLED
+    for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
+        gc_reach_narrow(w, &q->all_fa + 3 * side, side, hulls, parts + GC_BOUNDS_SIZE * side);
+    GC_BARRIER();
+    gc_bounds_join(parts, gc_side_items(0), gc_side_items(1), hulls);
+    GC_BARRIER();
     GC_ROLLED
     for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP)
         gc_reach_faces(w, &q->all_fa + 3 * side, side, hulls, &q->fa + 3 * side);

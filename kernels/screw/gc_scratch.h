@@ -35,6 +35,15 @@ GC_RECORD(GC_PLACED)
     ONE(X, ny) \
     ONE(X, nz)
 GC_RECORD(GC_TURNED)
+/* Among many only this: fx and fz are the normal's z and x, times the rate of the turn. */
+#define GC_FACED_STRIDE 4
+#define GC_FACED_COLUMNS(ONE, MANY, X) \
+    ONE(X, f0) \
+    ONE(X, nx) \
+    ONE(X, ny) \
+    ONE(X, nz)
+GC_RECORD(GC_FACED)
+#define GC_FACE_CELLS(room) (GC_SERIAL ? GC_TURNED_STRIDE * (room) : GC_FACED_STRIDE * (room))
 typedef struct {
     GC_GLOBAL gc_raster *placed, *rho; /* of each vertex: a record, and rho */
     GC_GLOBAL gc_raster *turned;       /* of each face: a record */
@@ -43,12 +52,38 @@ typedef struct {
     GC_GLOBAL int *taken;              /* bits of vertices and edges, of many work-items: gc_reach.h */
     int placed_room, turned_room;
     gc_raster way;    /* -1 backward faces matter (A), +1 forward ones (B) */
+    gc_raster turn;   /* and so many times the turn for each unit of the flow */
     gc_raster rot[9]; /* mesh -> screw frame, row major: of directions; of points, scaled; and the shift of these */
     gc_raster scaled[9], shift[3];
 } gc_body;
 
 #define GC_OF_VERTEX(b, name, i) (b)->placed[GC_CELL(GC_PLACED_STRIDE, (b)->placed_room, GC_PLACED_##name, i)]
 #define GC_OF_FACE(b, name, i) (b)->turned[GC_CELL(GC_TURNED_STRIDE, (b)->turned_room, GC_TURNED_##name, i)]
+
+/* facing of a face: f0 fx fz; and its normal, in three */
+GC_INLINE gc_four gc_facing_of(const gc_body *b, int f)
+{
+    gc_four r, n;
+    if (GC_SERIAL) return gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
+    n = gc_four_at(b->turned + GC_FACED_STRIDE * f, 1);
+    r.a = n.a;
+    r.b = -b->turn * n.d;
+    r.c = b->turn * n.b;
+    r.d = GC_F(0.0);
+    return r;
+}
+
+GC_INLINE gc_four gc_normal_of(const gc_body *b, int f)
+{
+    gc_four n, r;
+    if (GC_SERIAL) return gc_four_at(&GC_OF_FACE(b, nx, f), b->turned_room);
+    n = gc_four_at(b->turned + GC_FACED_STRIDE * f, 1);
+    r.a = n.b;
+    r.b = n.c;
+    r.c = n.d;
+    r.d = GC_F(0.0);
+    return r;
+}
 
 /* x y z psi of a vertex */
 GC_INLINE gc_four gc_vertex_of(const gc_body *b, int v) { return gc_four_at(&GC_OF_VERTEX(b, x, v), b->placed_room); }
@@ -122,12 +157,12 @@ GC_FN gc_box gc_box_corners(
 GC_FN gc_box gc_box_vertex(const gc_view *w, const gc_body *b, int v)
 {
     gc_four x = gc_vertex_of(b, v);
-    gc_raster kr = gc_kappa_r(w->kappa, x.a, x.c), p0 = x.d, p1 = x.d;
+    gc_raster rho = b->rho[v], kr = GC_F(1.0) + w->kappa * rho, p0 = x.d, p1 = x.d;
     if (kr < w->axis) {
         p0 = GC_F(-2.0) * w->period;
         p1 = GC_F(2.0) * w->period;
     }
-    return gc_box_corners(w, b->rho[v] - w->pad, b->rho[v] + w->pad, p0, p1, x.b, x.b, gc_pad_near(w, kr));
+    return gc_box_corners(w, rho - w->pad, rho + w->pad, p0, p1, x.b, x.b, gc_pad_near(w, kr));
 }
 
 /* Box of a face, from the ranges of its corners and sides. `pierced`: a loop that does not close in psi goes round the axis: the
@@ -179,7 +214,7 @@ typedef struct {
 /* n . omega(x) / speed in the direction that matters for the body; >= 0 faces the right way, tolerance included */
 GC_FN gc_raster gc_faces(const gc_body *b, int f, int v)
 {
-    gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room), x = gc_vertex_of(b, v);
+    gc_four facing = gc_facing_of(b, f), x = gc_vertex_of(b, v);
     return facing.a + facing.b * x.a + facing.c * x.c;
 }
 
@@ -300,16 +335,17 @@ GC_FN void gc_same_list(const gc_list *l, gc_list *to)
 
 #define GC_TAKE_REALS(n, name) to->name = gc_take_reals(s, n);
 #define GC_TAKE_INTS(n, name) to->name = gc_take_ints(s, n);
-GC_FN void gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way, gc_body *to)
+GC_FN void gc_take_body(gc_scratch *s, const gc_mesh *m, gc_raster way, gc_raster turn, gc_body *to)
 {
     to->placed_room = (int)gc_in_lines(m->nv);
     to->turned_room = (int)gc_in_lines(m->nf);
     to->placed = gc_take_reals(s, GC_CELLS(GC_PLACED_STRIDE, (gc_long)to->placed_room));
-    to->turned = gc_take_reals(s, GC_CELLS(GC_TURNED_STRIDE, (gc_long)to->turned_room));
+    to->turned = gc_take_reals(s, GC_FACE_CELLS((gc_long)to->turned_room));
     to->rho = gc_take_reals(s, m->nv);
     to->least = gc_take_reals(s, m->ne);
     to->faces = gc_take_ints(s, m->nf);
     to->way = way;
+    to->turn = way * turn;
 }
 
 GC_FN void gc_take_branches(gc_scratch *s, int branches, int n_rows, gc_records *to)

@@ -28,7 +28,7 @@ GC_RECORD(GC_HULL)
  * moves every point by the same (w, g) in (psi, y), whatever its radius, so that eta = wn y - gn psi is kept and
  * lambda = gn y + wn psi grows by `speed` in a step. */
 typedef struct {
-    gc_raster theta, wn, gn, kappa, inv_kappa, period, speed, thetan;
+    gc_raster theta, wn, gn, kappa, inv_kappa, period, speed, inv_speed, thetan;
     gc_raster window; /* half a step's way along the flow, and a little */
     gc_raster pad;    /* added to every box on every side */
     gc_raster axis;   /* kappa times the radius below which a feature has no azimuth */
@@ -43,14 +43,16 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
 {
     gc_view v;
     gc_real inv = k->speed > GC_R(0.0) ? GC_R(1.0) / k->speed : GC_R(0.0);
+    gc_real inv_kappa = k->kappa > GC_R(0.0) ? GC_R(1.0) / k->kappa : GC_R(0.0);
     v.theta = (gc_raster)k->theta;
     v.wn = k->speed > GC_R(0.0) ? (gc_raster)(k->w * inv) : GC_F(1.0);
     v.gn = (gc_raster)(k->g * inv);
     v.kappa = (gc_raster)k->kappa;
-    v.inv_kappa = k->kappa > GC_R(0.0) ? (gc_raster)(GC_R(1.0) / k->kappa) : GC_F(0.0);
+    v.inv_kappa = (gc_raster)inv_kappa;
     /* a turn farther round than anything reaches is no turn at all */
-    v.period = k->kappa > GC_R(1e-14) ? (gc_raster)(GC_R(6.28318530717958648) / k->kappa) : GC_CULL_FAR;
+    v.period = k->kappa > GC_R(1e-14) ? (gc_raster)(GC_R(6.28318530717958648) * inv_kappa) : GC_CULL_FAR;
     v.speed = (gc_raster)k->speed;
+    v.inv_speed = (gc_raster)inv;
     v.thetan = (gc_raster)(k->theta * inv);
     v.pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed));
     v.window = (gc_raster)(k->speed * (GC_R(0.5) + k->tau)) + v.pad;

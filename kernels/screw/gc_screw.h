@@ -30,7 +30,7 @@ GC_FN gc_real gc_axis_angle(gc_quat *d, gc_vec *axis, gc_real *theta)
 }
 
 /* d: rotation of the step, q0: B's orientation at its start, p0 p1: B's centre before and after, all in A's axes */
-GC_LARGE void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real size, gc_screw *k)
+GC_FN void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real size, gc_screw *k)
 {
     gc_vec v, t, n, chord = gc_sub(p1, p0), perp, middle = gc_scale(gc_add(p0, p1), GC_R(0.5)), origin;
     gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), e;

@@ -26,7 +26,7 @@
 /* numbers of scratch: placed, turned, rho, least of a body; the boxes of a list; two for each candidate */
 #define GC_SMALL_PLACED 0
 #define GC_SMALL_TURNED (GC_SMALL_PLACED + GC_CELLS(GC_PLACED_STRIDE, GC_SMALL_VERTICES))
-#define GC_SMALL_RHO (GC_SMALL_TURNED + GC_CELLS(GC_TURNED_STRIDE, GC_SMALL_FACES))
+#define GC_SMALL_RHO (GC_SMALL_TURNED + GC_FACE_CELLS(GC_SMALL_FACES))
 #define GC_SMALL_LEAST (GC_SMALL_RHO + GC_SMALL_VERTICES)
 #define GC_SMALL_BODY (GC_SMALL_LEAST + GC_SMALL_EDGES)
 #define GC_SMALL_BOXES GC_CELLS(GC_LIST_STRIDE, GC_SMALL_EDGES)
@@ -112,7 +112,7 @@ GC_FN void gc_small_faces(
     GC_ROLLED
     for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
         int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], from = end - 1;
-        gc_four facing = gc_four_at(&GC_OF_FACE(b, f0, f), b->turned_room);
+        gc_four facing = gc_facing_of(b, f);
         gc_four x = gc_vertex_of(b, topology[m->face_vertices + from]);
         int before = m->two_sided || facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
         gc_raster r0 = GC_CULL_FAR, r1 = -GC_CULL_FAR, y0 = GC_CULL_FAR, y1 = -GC_CULL_FAR;
@@ -281,6 +281,7 @@ GC_FN gc_uint gc_small_note(GC_GLOBAL int *count, GC_GLOBAL int *notes, int row,
     if (n == 0) return 0;
     k = GC_GROUP_ADD(count, n);
     n = GC_MIN(n, GC_SMALL_NOTES - k);
+    GC_ROLLED
     for (notes += k; n > 0; --n) {
         int j = 31 - GC_LEADING_ZEROS(bits);
         bits ^= (gc_uint)1 << j;
@@ -302,8 +303,8 @@ GC_FN void gc_small_sift(const gc_search *q, const gc_small *t, int of_edges)
         gc_four a = gc_entry_time(gc_small_list_a(q, kind), i), b = gc_entry_time(gc_small_list_b(q, kind), j);
         gc_raster dl = w->wn * ((gc_raster)gc_row_copy(note) * w->period), s0 = GC_F(-0.5), s1 = GC_F(0.5);
         if (w->speed > GC_F(0.0)) {
-            s0 = (a.a + dl - b.b) / w->speed;
-            s1 = (a.b + dl - b.a) / w->speed;
+            s0 = (a.a + dl - b.b) * w->inv_speed;
+            s1 = (a.b + dl - b.a) * w->inv_speed;
             s0 = s0 > GC_F(-0.5) ? GC_MIN(s0, GC_F(0.5)) : GC_F(-0.5);
             s1 = s1 < GC_F(0.5) ? GC_MAX(s1, GC_F(-0.5)) : GC_F(0.5);
         }

@@ -10,11 +10,12 @@
 /* the largest sine of the angle between two edges during the step, or 0 if they stay parallel */
 GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     gc_edges x = gc_edges_load(t, p, ea, eb);
-    gc_real early = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(-0.5))).sine;
+    gc_turn to_end = gc_turn_at(k->theta, GC_R(0.5));
+    gc_real early = gc_cross_at(k, &x, gc_turn_back(to_end)).sine;
     gc_real middle = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).sine;
-    gc_real late = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.5))).sine;
+    gc_real late = gc_cross_at(k, &x, to_end).sine;
     gc_real most = GC_MAX(middle, GC_MAX(early, late));
     return most < GC_TOL_PARALLEL ? GC_R(0.0) : most;
 }
@@ -33,7 +34,7 @@ GC_FN int gc_solve_begin(
     gc_walk *w,
     gc_real *scale)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     /* the bracket ends with the step, roots may lie tau beyond it */
     gc_real touch, mid = GC_R(0.5) * (s0 + s1), arm = GC_R(0.5) * (s1 - s0) + k->tau, edge = GC_R(0.5) + k->tau;
     gc_value v;
@@ -56,7 +57,7 @@ GC_LARGE int gc_solve_exact(
     gc_real s0,
     gc_real s1)
 {
-    const gc_screw *k = &p->screw;
+    const gc_screw *k = gc_screw_of(p);
     gc_real scale, touch, root, edge = GC_R(0.5) + k->tau;
     gc_curve c;
     gc_walk w;

@@ -9,18 +9,40 @@
 #ifndef GC_WHOLE_H
 #define GC_WHOLE_H
 
-/* box of an edge and the least rho on it: see s02_edges_box */
+/* A bound of how small rho gets where it is r0 at least at the ends, and q = kappa (x^2 + z^2) + 2 z, of which kr^2 = 1 + kappa q, falls
+ * by `sag` at most: sag / (kr + sqrt(kr^2 - kappa sag)), whose root is at least kr - kappa sag / kr and 0. */
+GC_FN gc_raster gc_sagged(const gc_view *w, gc_raster r0, gc_raster sag)
+{
+    gc_raster kr = GC_MAX(GC_F(1.0) + w->kappa * r0, GC_F(1e-6)), square = kr * kr;
+    return r0 - sag * kr / (square + GC_MAX(square - w->kappa * sag, GC_F(0.0)));
+}
+
+/* q of a point of which rho is known */
+GC_FN gc_raster gc_square_rho(gc_raster kappa, gc_raster rho) { return rho * (GC_F(2.0) + kappa * rho); }
+
+/* how much q falls below its lower end along a side across (dx, dz): gc_reach_box */
+GC_FN gc_raster gc_side_sag(gc_raster kappa, gc_raster dx, gc_raster dz, gc_raster rise)
+{
+    return GC_F(0.25) * GC_MAX(kappa * (dx * dx + dz * dz) - GC_ABS_R(rise), GC_F(0.0));
+}
+
+/* Box of an edge and a bound of the least rho on it: see s02_edges_box. */
 GC_FN gc_box
 gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int e, gc_raster *least_out)
 {
     int v0 = topology[m->edges + 2 * e], v1 = topology[m->edges + 2 * e + 1];
     gc_four x0 = gc_vertex_of(b, v0), x1 = gc_vertex_of(b, v1);
     gc_raster kappa = w->kappa, period = w->period, wn = w->wn, gn = w->gn;
-    gc_raster least = gc_least_rho(kappa, x0.a, x0.c, x1.a, x1.c), most = GC_MAX(b->rho[v0], b->rho[v1]),
-              turn = gc_short_way(x1.d - x0.d, period);
+    gc_raster rho0 = b->rho[v0], rho1 = b->rho[v1], most = GC_MAX(rho0, rho1), turn = gc_short_way(x1.d - x0.d, period);
+    /* the pad is more than what q is rounded by: gc_reach_box */
+    gc_raster sag = gc_side_sag(kappa, x1.a - x0.a, x1.c - x0.c, gc_square_rho(kappa, rho1) - gc_square_rho(kappa, rho0))
+                    + w->pad * (GC_F(1.0) + kappa * GC_MAX(most, GC_F(0.0)));
+    gc_raster least = gc_sagged(w, GC_MIN(rho0, rho1), sag);
     gc_raster k0 = GC_F(1.0) + kappa * least, k1 = GC_F(1.0) + kappa * most, pa = x0.d, pb = x0.d + turn;
     gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));
-    gc_raster kk = GC_MAX(k0, GC_F(1e-6)), stray = GC_F(0.25) * area * (GC_F(1.0) / (kk * kk) - GC_F(1.0) / (k1 * k1));
+    /* 1/kk^2 - 1/k1^2 by one division */
+    gc_raster kk = GC_MAX(k0, GC_F(1e-6)), inv = GC_F(1.0) / (kk * k1);
+    gc_raster stray = GC_F(0.25) * area * ((k1 - kk) * inv) * ((k1 + kk) * inv);
     gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1, c;
     gc_raster gp0, gp1, gy0, gy1, ha = wn * x0.b - gn * pa, hb = wn * x1.b - gn * pb;
     gc_raster la = wn * pa + gn * x0.b, lb = wn * pb + gn * x1.b;
@@ -39,7 +61,7 @@ gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     h1 = GC_MIN(wn * y1 - GC_MIN(gp0, gp1), GC_MAX(ha, hb) + GC_ABS_R(gn) * stray);
     l0 = GC_MAX(wn * p0 + GC_MIN(gy0, gy1), GC_MIN(la, lb) - wn * stray);
     l1 = GC_MIN(wn * p1 + GC_MAX(gy0, gy1), GC_MAX(la, lb) + wn * stray);
-    c = gc_pad_near(w, k0);
+    c = k0 < GC_F(1.0) ? w->pad * (k1 * inv) : w->pad; /* gc_pad_near */
     box.place.a = least - w->pad;
     box.place.b = most + w->pad;
     box.place.c = h0 - c;

@@ -37,13 +37,32 @@ GC_FN gc_moving s01_moving(
         gc_load_vec(start, body), gc_load_quat(start_quat, body), gc_load_vec(end, body), gc_load_quat(end_quat, body));
 }
 
-/* The record of a pair about which all is said: bodies at rest, far apart. The numbers of its true motion mean nothing, and
- * no stage behind should spend time on them, or find contacts among them. */
-GC_FN void s01_settled(gc_screw *k)
+/* may the bodies of a pair meet for all that the broad phase can tell */
+GC_RARE int s01_sweeps_meet(
+    GC_GLOBAL const gc_real *mesh_a,
+    GC_GLOBAL const gc_real *mesh_b,
+    GC_GLOBAL const gc_real *start,
+    GC_GLOBAL const gc_real *start_quat,
+    GC_GLOBAL const gc_real *end,
+    GC_GLOBAL const gc_real *end_quat,
+    int a,
+    int b)
 {
-    gc_quat one = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
-    gc_vec away = gc_make(GC_R(8.0) * k->size, GC_R(0.0), GC_R(0.0));
-    gc_screw_make(one, one, away, away, k->size, k);
+    gc_moving move_a = s01_moving(mesh_a, start, start_quat, end, end_quat, a);
+    gc_moving move_b = s01_moving(mesh_b, start, start_quat, end, end_quat, b);
+    return gc_sweeps_meet(&move_a, &move_b);
+}
+
+/* The motion of a pair about which all is said: bodies at rest, far apart. The numbers of its true motion mean nothing, and
+ * no stage behind should spend time on them, or find contacts among them. */
+GC_FN gc_relative s01_settled(gc_real size)
+{
+    gc_relative r;
+    r.q0 = gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0));
+    r.q1 = r.q0;
+    r.p0 = gc_make(GC_R(8.0) * size, GC_R(0.0), GC_R(0.0));
+    r.p1 = r.p0;
+    return r;
 }
 
 GC_KERNEL void s01_screw(
@@ -66,7 +85,7 @@ GC_KERNEL void s01_screw(
         gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0);
         gc_relative r;
         gc_screw k;
-        gc_real shrink, way, own, radius_a = ma[GC_MESH_REAL_radius], radius_b = mb[GC_MESH_REAL_radius];
+        gc_real shrink, way, own, size, radius_a = ma[GC_MESH_REAL_radius], radius_b = mb[GC_MESH_REAL_radius];
         if (!valid_in[a] || !valid_in[b]) {
             state_out[i] = GC_PAIR_INVALID;
             continue;
@@ -82,19 +101,19 @@ GC_KERNEL void s01_screw(
         gc_relative_pose(
             gc_load_vec(end_position_in, a), gc_load_quat(end_quat_in, a), gc_load_vec(end_position_in, b),
             gc_load_quat(end_quat_in, b), ca, cb, &r.q1, &r.p1);
-        gc_screw_make(
-            gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, gc_scale(r.p0, shrink), gc_scale(r.p1, shrink),
-            GC_MAX(radius_a, radius_b) * shrink, &k);
+        size = GC_MAX(radius_a, radius_b) * shrink;
         way = gc_length(gc_scale(gc_sub(r.p1, r.p0), shrink));
+        r.p0 = gc_scale(r.p0, shrink);
+        r.p1 = gc_scale(r.p1, shrink);
         state_out[i] = 0;
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), gc_load_vec(start_position_in, a)));
-        if (!(way <= GC_MAX_MOTION * k.size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (k.size * k.scale)) {
-            gc_moving move_a = s01_moving(ma, start_position_in, start_quat_in, end_position_in, end_quat_in, a);
-            gc_moving move_b = s01_moving(mb, start_position_in, start_quat_in, end_position_in, end_quat_in, b);
-            state_out[i] = gc_sweeps_meet(&move_a, &move_b) ? GC_PAIR_UNRESOLVED : 0;
-            s01_settled(&k);
+        if (!(way <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (size * k.scale)) {
+            if (s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
+                state_out[i] = GC_PAIR_UNRESOLVED;
+            r = s01_settled(size);
         }
+        gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
         gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * i);
     }
 }

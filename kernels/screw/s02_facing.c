@@ -59,10 +59,15 @@ GC_INLINE void s02_turn(const gc_view *w, const gc_body *b, const gc_mesh *mesh,
     for (i = GC_SIDE_ID; i < nf; i += GC_SIDE_SIZE) {
         gc_raster ax = px[i], ay = px[nf + i], az = px[2 * nf + i];
         gc_raster tx = m0 * ax + m1 * ay + m2 * az, ty = m3 * ax + m4 * ay + m5 * az, tz = m6 * ax + m7 * ay + m8 * az;
-        GC_GLOBAL gc_raster *out = turned + GC_CELL(GC_TURNED_STRIDE, room, GC_TURNED_f0, i);
-        gc_three_put(out, room, tx * wn + ty * gn + slack, -turn * tz, turn * tx);
-        out = turned + GC_CELL(GC_TURNED_STRIDE, room, GC_TURNED_nx, i);
-        gc_three_put(out, room, tx, ty, tz);
+        gc_raster f0 = tx * wn + ty * gn + slack;
+        if (GC_SERIAL) {
+            GC_GLOBAL gc_raster *out = turned + room * GC_TURNED_f0 + i;
+            gc_three_put(out, room, f0, -turn * tz, turn * tx);
+            out = turned + room * GC_TURNED_nx + i;
+            gc_three_put(out, room, tx, ty, tz);
+        } else {
+            gc_four_put(turned + GC_FACED_STRIDE * i, 1, f0, tx, ty, tz);
+        }
     }
 }
 

@@ -38,7 +38,7 @@ GC_KERNEL void s07_answer(
         gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
         if (!gc_answer(
                 &t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last, refine == GC_REFINE_PIXELS,
-                row_height_in[c.pair] * p.screw.shrink))
+                row_height_in[c.pair] * gc_screw_of(&p)->shrink))
             GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);
     }
 }

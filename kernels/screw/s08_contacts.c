@@ -16,6 +16,7 @@ GC_KERNEL void s08_place(
     GC_GLOBAL int *cursor,                 /* (n_pairs,) zero before */
     GC_GLOBAL int *order_out)              /* (n_hits,) hit numbers by pair */
 {
+    GC_ROLLED
     for (int i = GC_ITEM_LO(n_hits); i < GC_ITEM_HI(n_hits); i += GC_ITEM_STEP(n_hits)) {
         int pair = gc_hit_load(hit_in, i).pair;
         if (pair >= 0) order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
@@ -64,7 +65,7 @@ GC_KERNEL void s08_resolve(
             h.value = value_in;
             h.order = order;
             h.n = n;
-            h.same_time = gc_same_time(&p.screw, refine, row_height_in[i] * p.screw.shrink);
+            h.same_time = gc_same_time(gc_screw_of(&p), refine, row_height_in[i] * gc_screw_of(&p)->shrink);
             gc_hits_sort(&h);
             h.first_lasting = 0;
             while (h.first_lasting < n && !(gc_hit_at(&h, order[h.first_lasting]).kind & GC_HIT_SUSTAINED))
@@ -200,8 +201,8 @@ GC_KERNEL void s08_contacts(
             gc_contact c = gc_contact_at(&t, &p, kind, h.a, h.b, v.s);
             gc_turn r = gc_turn_at(w.screw.theta, v.s);
             gc_vec la = gc_add(c.local_a, ca), lb = gc_add(c.local_b, cb);
-            if (kind == GC_VF) la = gc_load_vec(corners_in, p.mesh_a.vertex0 + h.a);
-            if (kind == GC_FV) lb = gc_load_vec(corners_in, p.mesh_b.vertex0 + h.b);
+            if (kind == GC_VF) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
+            if (kind == GC_FV) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
             pair_out[o] = i + first_pair;
             kind_out[o] = (gc_uchar)kind;
             feature_a_out[o] = h.a;
@@ -210,11 +211,11 @@ GC_KERNEL void s08_contacts(
             time_end_out[o] = v.end + GC_R(0.5);
             properness_out[o] = v.properness;
             sustained_out[o] = (gc_uchar)(h.kind & GC_HIT_SUSTAINED ? 1 : 0);
-            normal_speed_out[o] = c.speed * p.screw.scale;
+            normal_speed_out[o] = c.speed * gc_screw_of(&p)->scale;
             gc_store_vec(local_a_out, o, la);
             gc_store_vec(local_b_out, o, lb);
             gc_store_vec(position_out, o, gc_world_point(&w, r, la));
-            gc_store_vec(normal_out, o, gc_world_direction(&w, r, gc_rotate_back(p.screw.ra, c.normal)));
+            gc_store_vec(normal_out, o, gc_world_direction(&w, r, gc_rotate_back(gc_screw_of(&p)->ra, c.normal)));
         }
     }
 }

@@ -332,20 +332,21 @@ GC_KERNEL void s09_overlap(
         mesh_a = shape_in[pairs_in[2 * pair]];
         mesh_b = shape_in[pairs_in[2 * pair + 1]];
         gc_pair_load(pairs_in, shape_in, screw_in, &o.t, pair, &p);
-        o.shrink = p.screw.shrink;
-        o.depth = gc_overlap_depth(&p.screw);
-        o.rough = gc_overlap_rough(&p.screw);
+        o.shrink = gc_screw_of(&p)->shrink;
+        o.depth = gc_overlap_depth(gc_screw_of(&p));
+        o.rough = gc_overlap_rough(gc_screw_of(&p));
         o.slack = GC_R(2.0) * o.depth;
-        gc_solid_make(&o, &p.mesh_a, mesh_a, trees_in, nodes_in, solids_in, p.screw.radius_a, &a);
-        gc_solid_make(&o, &p.mesh_b, mesh_b, trees_in, nodes_in, solids_in, p.screw.radius_b, &b);
-        gc_relative_at(&p.screw, when_in[pair], b.rot, shift);
+        gc_solid_make(&o, gc_mesh_a(&p), mesh_a, trees_in, nodes_in, solids_in, gc_screw_of(&p)->radius_a, &a);
+        gc_solid_make(&o, gc_mesh_b(&p), mesh_b, trees_in, nodes_in, solids_in, gc_screw_of(&p)->radius_b, &b);
+        gc_relative_at(gc_screw_of(&p), when_in[pair], b.rot, shift);
         b.shift = gc_make(shift[0], shift[1], shift[2]);
         for (j = 0; j < 3; ++j)
             for (l = 0; l < 3; ++l) a.rot[3 * j + l] = b.rot[3 * l + j];
         a.shift = gc_scale(gc_rotate(a.rot, b.shift), GC_R(-1.0));
         /* the bit is the highest there is, so that the maximum sets it */
-        if (p.mesh_b.nf > p.mesh_a.nf ? gc_components_inside(&o, &a, &b) || gc_faces_overlap(&o, &b, &a, state_out + pair)
-                                      : gc_components_inside(&o, &b, &a) || gc_faces_overlap(&o, &a, &b, state_out + pair))
+        if (gc_mesh_b(&p)->nf > gc_mesh_a(&p)->nf
+                ? gc_components_inside(&o, &a, &b) || gc_faces_overlap(&o, &b, &a, state_out + pair)
+                : gc_components_inside(&o, &b, &a) || gc_faces_overlap(&o, &a, &b, state_out + pair))
             GC_ATOMIC_MAX(state_out + pair, GC_PAIR_OVERLAP);
     }
 }

@@ -11,8 +11,8 @@
 GC_FN void gc_search_take(gc_search *q, gc_scratch *s)
 {
     gc_long copies = q->view.wraps ? GC_MAX_COPIES : 1;
-    gc_take_body(s, &q->mesh_a, GC_F(-1.0), &q->a);
-    gc_take_body(s, &q->mesh_b, GC_F(1.0), &q->b);
+    gc_take_body(s, &q->mesh_a, GC_F(-1.0), q->view.thetan, &q->a);
+    gc_take_body(s, &q->mesh_b, GC_F(1.0), q->view.thetan, &q->b);
     gc_take_list(s, q->mesh_a.nv, &q->all_va);
     gc_take_list(s, q->mesh_a.ne, &q->all_ea);
     gc_take_list(s, q->mesh_a.nf, &q->all_fa);
@@ -114,6 +114,7 @@ GC_INLINE void gc_search_bodies(
         gc_search_body(q, step, 0, vertices_in, normals_in);
         gc_search_body(q, step, 1, vertices_in, normals_in);
     } else {
+        GC_ROLLED
         for (side = GC_SIDE_LO; side < 2; side += GC_SIDE_STEP) gc_search_body(q, step, side, vertices_in, normals_in);
     }
 }
@@ -284,7 +285,7 @@ GC_LARGE void gc_near_frame(gc_screw *k, gc_screw *n, gc_real min_properness, in
     *k = *n;
 }
 
-GC_KERNEL void screen(
+GC_CROWDED_KERNEL void screen(
     int n_todo,
     GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers, below 0: none */
     GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */

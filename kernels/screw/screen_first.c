@@ -60,7 +60,7 @@ GC_LARGE void gc_solve_faces(
     GC_GLOBAL int *state_out)
 {
     const gc_pair *p = &f->pair;
-    const gc_mesh *a = &p->mesh_a, *b = &p->mesh_b;
+    const gc_mesh *a = gc_mesh_a(p), *b = gc_mesh_b(p);
     int a0 = t->topology[a->face_start + fa], a1 = t->topology[a->face_start + fa + 1];
     int b0 = t->topology[b->face_start + fb], b1 = t->topology[b->face_start + fb + 1], i, j, good = 1;
     for (i = a0; i < a1; ++i) {
@@ -237,11 +237,11 @@ GC_KERNEL void screen_first(
                         f.b.height = tree_b[GC_TREE_height];
                         gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &f.pair);
                         gc_nearest_make(screw_in + GC_SCREW_STRIDE * pair, min_properness, &f.near);
-                        f.a.least = (gc_raster)(f.pair.screw.radius_a * f.pair.screw.radius_a
+                        f.a.least = (gc_raster)(gc_screw_of(&f.pair)->radius_a * gc_screw_of(&f.pair)->radius_a
                                                 / (gc_real)tree_a[GC_TREE_faces]);
-                        f.b.least = (gc_raster)(f.pair.screw.radius_b * f.pair.screw.radius_b
+                        f.b.least = (gc_raster)(gc_screw_of(&f.pair)->radius_b * gc_screw_of(&f.pair)->radius_b
                                                 / (gc_real)tree_b[GC_TREE_faces]);
-                        f.margin = GC_F(2e-6) + GC_FIRST_CHAIN * (gc_raster)f.pair.screw.tau;
+                        f.margin = GC_F(2e-6) + GC_FIRST_CHAIN * (gc_raster)gc_screw_of(&f.pair)->tau;
                     }
                     for (i = GC_LOCAL_ID; i < 4 * kept; i += GC_GROUP_SIZE) f.a.tags[i] = 0;
                     if (GC_LOCAL_ID == 0) *ints = 0;

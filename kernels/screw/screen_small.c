@@ -66,6 +66,8 @@ GC_KERNEL void screen_small(
                 gc_body_fill(k.rb, k.tb, k.shrink, &q.b);
                 if (GC_FILLS) {
                     q.view = gc_view_make(&k, min_properness);
+                    q.a.turn = -q.view.thetan;
+                    q.b.turn = q.view.thetan;
                     q.inverse_length_a = inverse_length_in + edge0_in[ma];
                     q.inverse_length_b = inverse_length_in + edge0_in[mb];
                     q.scale = (gc_raster)k.scale;

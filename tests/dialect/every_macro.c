@@ -12,6 +12,17 @@ GC_FN gc_real gc_test_product(gc_real a, gc_real b) { return a * b; }
 
 GC_INLINE gc_real gc_test_scale(gc_real a, gc_real b) { return gc_test_product(a, b); }
 
+/* a record that is read where it lies, or copied */
+typedef struct {
+    gc_real value;
+} gc_test_one;
+
+typedef struct {
+    GC_SEEN(gc_test_one, one);
+} gc_test_seen;
+
+GC_FN void gc_test_load(GC_GLOBAL const gc_real *from, gc_test_one *to) { to->value = *from; }
+
 /* One work-item per i: reals_out[i], rasters_out[i], bytes_out[i], longs_out[i]. */
 GC_KERNEL void t01_items(
     int n,
@@ -27,8 +38,11 @@ GC_KERNEL void t01_items(
     GC_GLOBAL gc_uint *uints_out)
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
-        gc_real x = x_in[i];
+        gc_test_seen seen;
+        gc_real x;
         GC_FETCH(x_in + i);
+        GC_SEEN_LOAD(gc_test_one, gc_test_load, x_in + i, seen.one);
+        x = GC_SEEN_AT(seen.one)->value;
         gc_raster y = (gc_raster)x + shift;
         gc_int whole = (gc_int)GC_FLOOR(x);
         reals_out[i] = gc_test_scale(gc_test_blend(x, factor), gc_test_table[i & 3]) + GC_RINT(x) + GC_MIN(x, factor);
@@ -92,7 +106,7 @@ GC_KERNEL void t02_rows(
 }
 
 /* Slots by atomics: old values of an atomic add are all different. */
-GC_KERNEL void t03_slots(int n, GC_GLOBAL int *next, GC_GLOBAL int *slots_out)
+GC_CROWDED_KERNEL void t03_slots(int n, GC_GLOBAL int *next, GC_GLOBAL int *slots_out)
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         slots_out[GC_ATOMIC_ADD(next, 1)] = i;
