@@ -52,11 +52,12 @@ GC_FN void gc_hulls_load(
     GC_GLOBAL const gc_raster *columns,
     gc_hulls *h)
 {
-    const gc_screw *k = &h->pair.screw;
+    const gc_screw *k;
     gc_real far;
     gc_pair_load(pairs, shape, screw, t, pair, &h->pair);
-    h->va = columns + 3 * h->pair.mesh_a.vertex0;
-    h->vb = columns + 3 * h->pair.mesh_b.vertex0;
+    k = gc_screw_of(&h->pair);
+    h->va = columns + 3 * gc_mesh_a(&h->pair)->vertex0;
+    h->vb = columns + 3 * gc_mesh_b(&h->pair)->vertex0;
     h->pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed)) * GC_F(4.0) + GC_FILTER_FLAT
              + (gc_raster)(GC_R(4.0) * GC_PLACE_DOUBT * (k->size + k->speed));
     /* w is the speed where the frame begins, tb.z how much farther from the axis B's middle is */
@@ -348,8 +349,8 @@ gc_corner(const gc_screw *k, const gc_real *rot, const gc_real *shift, GC_GLOBAL
  * All work-items of the group take part. */
 GC_LARGE int gc_hulls_apart(const gc_hulls *h, gc_divide *d)
 {
-    const gc_screw *k = &h->pair.screw;
-    int nva = h->pair.mesh_a.nv, nvb = h->pair.mesh_b.nv, planes = 0, i;
+    const gc_screw *k = gc_screw_of(&h->pair);
+    int nva = gc_mesh_a(&h->pair)->nv, nvb = gc_mesh_b(&h->pair)->nv, planes = 0, i;
     gc_real s = GC_R(-0.5) - k->tau, until = GC_R(0.5) + k->tau, close = GC_CLOSE + (gc_real)(GC_F(4.0) * h->pad);
     gc_turn t = gc_turn_at(k->theta, s);
     gc_vec way = gc_sub(gc_flow(k, t, gc_make(k->tb[0], k->tb[1], k->tb[2])), gc_make(k->ta[0], k->ta[1], k->ta[2]));

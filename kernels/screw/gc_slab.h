@@ -240,14 +240,14 @@ GC_FN void gc_slab_place(const gc_screw *k, int moves, gc_real s, gc_slab_side *
 /* All that can meet from w->s0 to w->s1; 0 if it is too much. All work-items of the group take part. */
 GC_LARGE int gc_slab_fill(const gc_hulls *h, const gc_divide *d, GC_GLOBAL const int *topology, gc_slab *w)
 {
-    const gc_screw *k = &h->pair.screw;
+    const gc_screw *k = gc_screw_of(&h->pair);
     gc_turn t0 = gc_turn_at(k->theta, w->s0), t1 = gc_turn_at(k->theta, w->s1);
     gc_raster wide = (gc_raster)(w->s1 - w->s0), low;
     int i, some, side;
     w->a.v = h->va;
     w->b.v = h->vb;
-    w->a.mesh = &h->pair.mesh_a;
-    w->b.mesh = &h->pair.mesh_b;
+    w->a.mesh = gc_mesh_a(&h->pair);
+    w->b.mesh = gc_mesh_b(&h->pair);
     w->a.first = gc_level_a(k, d->n);
     w->a.last = w->a.first;
     w->a.sag = GC_F(0.0);
@@ -258,9 +258,9 @@ GC_LARGE int gc_slab_fill(const gc_hulls *h, const gc_divide *d, GC_GLOBAL const
     gc_slab_place(k, 1, GC_R(0.5) * (w->s0 + w->s1), &w->b);
     w->a.reach = GC_F(0.0);
     w->b.reach = GC_F(0.5) * wide * h->fast + h->pad;
-    w->b.limit = h->pad - gc_look_low(h, h->va, h->pair.mesh_a.nv, w->a.first).low;
-    low = gc_look_low(h, h->vb, h->pair.mesh_b.nv, w->b.first).low;
-    low = GC_MIN(gc_look_low(h, h->vb, h->pair.mesh_b.nv, w->b.last).low, low);
+    w->b.limit = h->pad - gc_look_low(h, h->va, gc_mesh_a(&h->pair)->nv, w->a.first).low;
+    low = gc_look_low(h, h->vb, gc_mesh_b(&h->pair)->nv, w->b.first).low;
+    low = GC_MIN(gc_look_low(h, h->vb, gc_mesh_b(&h->pair)->nv, w->b.last).low, low);
     w->a.limit = h->pad + w->b.sag - low;
     GC_BARRIER();
     for (i = GC_LOCAL_ID; i < GC_SLAB_COUNTS; i += GC_GROUP_SIZE) w->counts[i] = 0;
@@ -313,7 +313,7 @@ GC_LARGE int gc_slab_search(
     gc_real min_properness,
     gc_slab *w)
 {
-    gc_real until = GC_R(0.5) + h->pair.screw.tau, wide, deep = GC_SLAB_DEEP;
+    gc_real until = GC_R(0.5) + gc_screw_of(&h->pair)->tau, wide, deep = GC_SLAB_DEEP;
     int tries = 0;
     /* so long that B comes so deep through the plane; not so long that it goes far along it */
     wide = GC_MIN(deep / GC_MAX((gc_real)d->closing, GC_R(1e-9)), GC_R(16.0) * deep / GC_MAX((gc_real)h->fast, GC_R(1e-9)));

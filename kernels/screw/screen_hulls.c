@@ -81,7 +81,7 @@ GC_KERNEL void screen_hulls(
                     settled = gc_hulls_apart(&h, &d);
                     if (!settled && d.known) {
                         gc_slab w;
-                        gc_real margin = GC_R(2e-6) + (gc_real)GC_FIRST_CHAIN * h.pair.screw.tau;
+                        gc_real margin = GC_R(2e-6) + (gc_real)GC_FIRST_CHAIN * gc_screw_of(&h.pair)->tau;
                         w.counts = ints;
                         w.ids = ints + GC_SLAB_COUNTS;
                         w.met = w.ids + 6 * GC_SLAB_ROOM;
