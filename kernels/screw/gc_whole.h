@@ -38,11 +38,12 @@ gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     gc_raster sag = gc_side_sag(kappa, x1.a - x0.a, x1.c - x0.c, gc_square_rho(kappa, rho1) - gc_square_rho(kappa, rho0))
                     + w->pad * (GC_F(1.0) + kappa * GC_MAX(most, GC_F(0.0)));
     gc_raster least = gc_sagged(w, GC_MIN(rho0, rho1), sag);
-    gc_raster k0 = GC_F(1.0) + kappa * least, k1 = GC_F(1.0) + kappa * most, pa = x0.d, pb = x0.d + turn;
+    /* on the axis the ends are 0 but for rounding, of either sign */
+    gc_raster k0 = GC_F(1.0) + kappa * least, kk = GC_MAX(k0, GC_F(1e-6)), k1 = GC_MAX(GC_F(1.0) + kappa * most, kk);
+    gc_raster pa = x0.d, pb = x0.d + turn;
     gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));
     /* 1/kk^2 - 1/k1^2 by one division */
-    gc_raster kk = GC_MAX(k0, GC_F(1e-6)), inv = GC_F(1.0) / (kk * k1);
-    gc_raster stray = GC_F(0.25) * area * ((k1 - kk) * inv) * ((k1 + kk) * inv);
+    gc_raster inv = GC_F(1.0) / (kk * k1), stray = GC_F(0.25) * area * ((k1 - kk) * inv) * ((k1 + kk) * inv);
     gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1, c;
     gc_raster gp0, gp1, gy0, gy1, ha = wn * x0.b - gn * pa, hb = wn * x1.b - gn * pb;
     gc_raster la = wn * pa + gn * x0.b, lb = wn * pb + gn * x1.b;
