@@ -81,6 +81,11 @@ class Prepared:
         return np.array([len(m.edges) for m in self.meshes], dtype=np.int64)
 
     @cached_property
+    def radii(self):
+        """Radius of each mesh, (meshes,) float64."""
+        return np.array([m.radius for m in self.meshes])
+
+    @cached_property
     def _short(self):
         """Short edge of each two meshes, NaN where nobody has asked."""
         return np.full(len(self.meshes) ** 2, np.nan)
@@ -306,12 +311,18 @@ def takes_rows(options, prepared, shapes):
 
 
 def row_heights(options, prepared, shapes, rows):
-    """Row height of each pair in user units, or None if nothing asks for it."""
+    """Row height of each pair in user units, or None if nothing asks for it.
+
+    No row is higher than the longest motion that is looked at: all that a pair reaches lies in one row or two
+    then, and what is computed with the height stays within the numbers there are.
+    """
     if options.refine == "exact" and not rows:
         return None
+    most = sources.constants(options.precision)["GC_MAX_MOTION"] * prepared.radii[shapes].max(axis=1)
     if options.pixel_size is not None:
-        return np.full(len(shapes), options.pixel_size)
-    return prepared.short_edges(shapes) / options.resolution
+        return np.minimum(options.pixel_size, most)
+    with np.errstate(over="ignore"):
+        return np.minimum(prepared.short_edges(shapes) / options.resolution, most)
 
 
 def _remedy(options, near):

@@ -80,3 +80,23 @@ def test_the_bits_of_cpu(refine, shape, backend):
         rough = {"refine": refine, "resolution": rows, "min_properness": -1.0}
         one, two = (gc.collide(*impacts(shape, 300), backend=b, **rough) for b in ("cpu", backend.kind))
         assert len(one) and not matrix.same_bits(one, two)
+
+
+@pytest.mark.parametrize("rows", [{"pixel_size": 1e40}, {"pixel_size": 1e300}, {"resolution": 1e-305}])
+@pytest.mark.parametrize("refine", ["segments", "pixels"])
+def test_pixels_of_any_size_lose_nothing(refine, rows, backend):
+    """Squares of heights above 1e154 are infinite: pixels of 1e100 made each pair a MISS."""
+    rng = np.random.default_rng(0)
+    start = rng.integers(-3, 4, (20, 3))
+    poses = [
+        gc.Poses.from_quat_wxyz(p, [[1, 0, 0, 0]] * 20) for p in (start, start + rng.integers(-4, 5, (20, 3)))
+    ]
+    bodies = gc.Bodies(gc.shapes.car(), None, *poses)
+    pairs = [(i, j) for i in range(20) for j in range(i)]
+    wide, endless = (
+        gc.collide(bodies, pairs, refine=refine, backend=backend.kind, **size).to_numpy()
+        for size in ({"pixel_size": 1e4}, rows)
+    )
+    assert len(wide) > 10
+    for name in ("pair", "kind", "feature_a", "feature_b", "status"):
+        assert np.array_equal(getattr(wide, name), getattr(endless, name)), name

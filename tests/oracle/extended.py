@@ -223,7 +223,13 @@ def logarithm(motion, flip=False):
     rotation, shift = motion[:3, :3], motion[:3, 3]
     # 4 w^2 = 1 + trace
     if 1 + rotation[0, 0] + rotation[1, 1] + rotation[2, 2] > 4 * mp.mpf(HALF_TURN) ** 2:
-        return mp.logm(motion).apply(mp.re) if max(abs(x) for x in motion - mp.eye(4)) > 0 else mp.zeros(4)
+        if max(abs(x) for x in motion - mp.eye(4)) == 0:
+            return mp.zeros(4)
+        out = mp.logm(motion).apply(mp.re)
+        # near a half turn mpmath's logarithm may lose pi (found at pi - 1e-6): it has to lead there
+        if mp.mnorm(mp.expm(out) - motion) < mp.mpf(10) ** (10 - DIGITS) * (1 + mp.mnorm(shift)):
+            return out
+        return steep_logarithm(motion)
     symmetric = (rotation + mp.eye(3)) / 2  # v v^T
     k = max(range(3), key=lambda i: symmetric[i, i])
     v = unit(symmetric[:, k])
@@ -233,4 +239,21 @@ def logarithm(motion, flip=False):
     rho = shift - mp.pi / 2 * cross(v, shift) + cross(v, cross(v, shift))
     out = mp.zeros(4)
     out[:3, :3], out[:3, 3] = mp.pi * hat(v), rho
+    return out
+
+
+def steep_logarithm(motion):
+    """Of a motion that turns by nearly pi, by its axis and angle."""
+    rotation, shift = motion[:3, :3], motion[:3, 3]
+    skew = mp.matrix(
+        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
+    )
+    theta = mp.atan2(mp.sqrt(dot(skew, skew)), rotation[0, 0] + rotation[1, 1] + rotation[2, 2] - 1)
+    turn = theta * hat(unit(skew))
+    share = (1 - mp.cos(theta)) / theta**2, (theta - mp.sin(theta)) / theta**3
+    carried = (
+        mp.eye(3) + share[0] * turn + share[1] * turn * turn
+    )  # the integral of exp(t turn) over the step
+    out = mp.zeros(4)
+    out[:3, :3], out[:3, 3] = turn, mp.lu_solve(carried, shift)
     return out

@@ -25,6 +25,8 @@ ORIGIN = 0.37
 ON_AXIS = 1e-9
 # A pair's rows; more are refused, as by the kernels (GC_MAX_ROWS).
 MOST_ROWS = 4_000_000
+# Rows are no higher than so many longest edges: with much more, squares of heights are no numbers.
+HIGHEST = 1e12
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,17 @@ def pixel(rows, h):
 
 
 def pixel_of(tables_a, tables_b, resolution, pixel_size, refine):
-    """Row height: ``pixel_size``, or the 10th percentile of all edge lengths over ``resolution``."""
+    """Row height: ``pixel_size``, or the 10th percentile of all edge lengths over ``resolution``; at most
+    ``HIGHEST`` longest edges, which is more than anything that is looked at."""
+    lengths = np.concatenate([tables_a.length, tables_b.length])
+    most = HIGHEST * float(lengths.max())
     if pixel_size is not None:
-        return float(pixel_size)
-    short = float(np.percentile(np.concatenate([tables_a.length, tables_b.length]), 10))
-    return short / float((2.0 if refine == "exact" else 12.0) if resolution is None else resolution)
+        return min(float(pixel_size), most)
+    with np.errstate(over="ignore"):
+        short = np.percentile(lengths, 10)
+        return float(
+            min(short / ((2.0 if refine == "exact" else 12.0) if resolution is None else resolution), most)
+        )
 
 
 def rows_of(screw, delta, boxes_a, boxes_b, pad):
