@@ -25,7 +25,9 @@ start here:
   gpu-collide demo                                      100,000 pairs of cars, a table and two pictures
   gpu-collide doctor                                    what this machine has, and what to install
   gpu-collide verify                                    whether all it computes on computes rightly
+  gpu-collide demo a.obj b.obj                          your own shapes, on motions that are made up
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz your own shapes and motions
+  gpu-collide view contacts.npz -o page.html            what was found, in a browser
   gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
   gpu-collide race --demo --picture track.png           a recorded race on its track
   gpu-collide race --demo --page page.html              the same in a browser, with a time bar

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.cli.main import build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "```python\n" in p.read_text(encoding="utf-8"))
@@ -28,6 +30,38 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
         exec(compile(code, page.name, "exec"), {})
         assert capsys.readouterr().out.strip(), "a block shows something"
+
+
+def test_commands_that_pages_and_helps_say_are_commands(capsys):
+    """Each line that begins with the command is understood by it, as it stands there."""
+    texts = {
+        p.name: p.read_text(encoding="utf-8") for p in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    }
+    parser = build_parser()
+    (commands,) = (a for a in parser._actions if hasattr(a, "choices") and isinstance(a.choices, dict))
+    texts |= {f"{name} --help": each.epilog or "" for name, each in commands.choices.items()}
+    texts["--help"] = parser.epilog
+    seen = 0
+    for where, text in texts.items():
+        for line in re.findall(r"^ {2,4}gpu-collide (.*)", text, re.M):
+            words = re.split(
+                r" {2,}| and | & | \.\.\.| so | Each ", line.replace("npz your own", "npz  your own")
+            )[0]
+            try:
+                parser.parse_args(shlex.split(words))
+            except SystemExit as left:
+                assert left.code == 0, f"{where}: gpu-collide {line}: {capsys.readouterr().err}"
+            seen += 1
+    assert seen > 40
+
+
+def test_names_that_pages_say_are_there():
+    """``gc.`` and what follows it, in lines that are shown and not run."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        for name in set(re.findall(r"\bgc((?:\.[A-Za-z_]\w*)+)", page.read_text(encoding="utf-8"))):
+            value = gc
+            for part in name[1:].split("."):
+                value = getattr(value, part)
 
 
 def test_numbers_that_pages_say():
