@@ -179,11 +179,13 @@ class Poses(PoseMotions):
         try:
             matrix = as_float_array(matrix, "matrix", shape=(..., 4, 4))
         except ValueError as error:
-            if np.shape(matrix)[-2:] not in ((3, 3), (3, 4)):
+            given: Any = matrix
+            shape = given.shape if hasattr(given, "shape") else np.shape(given)
+            if tuple(shape[-2:]) not in ((3, 3), (3, 4)):
                 raise
             raise ValueError(
                 f"{error}; of smaller ones: whole = numpy.tile(numpy.eye(4), (n, 1, 1)), then "
-                f"whole[:, :3, :{np.shape(matrix)[-1]}] = matrix"
+                f"whole[:, :3, :{shape[-1]}] = matrix"
             ) from None
         rotation, position = matrix[..., :3, :3], np.ascontiguousarray(matrix[..., :3, 3])
         finite = np.asarray(np.isfinite(matrix).all(axis=(-1, -2)))

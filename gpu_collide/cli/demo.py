@@ -136,13 +136,14 @@ def demo(options: argparse.Namespace, terminal: Terminal) -> None:
         terminal.say(f"pairs that move, to be opened by a browser: {path}")
 
 
-def shapes_of(options: argparse.Namespace, terminal: Terminal) -> list[Mesh]:
+def shapes_of(options: argparse.Namespace, terminal: Terminal) -> tuple[Mesh, Mesh]:
     """The meshes of A and of B."""
     import gpu_collide as gc
 
     if not options.files:
         made = {"car": gc.shapes.car, "cube": gc.shapes.box, "torus": gc.shapes.torus}
-        return [made[options.shape or "car"]()] * 2
+        mesh = made[options.shape or "car"]()
+        return mesh, mesh
     meshes = [read_mesh(path, two_sided=options.two_sided) for path in options.files]
     for path, mesh in zip(options.files, meshes, strict=True):
         if not (mesh.closed or options.two_sided):
@@ -150,7 +151,7 @@ def shapes_of(options: argparse.Namespace, terminal: Terminal) -> list[Mesh]:
                 f"{path} is open: a face is hit on the side from which its corners run counter-clockwise; "
                 "--two-sided takes both sides"
             )
-    return meshes * (2 // len(meshes))
+    return meshes[0], meshes[-1]
 
 
 def counts(mesh: Mesh) -> str:
@@ -206,7 +207,7 @@ def telling_pair(contacts: Contacts, among: int = 5000) -> int | None:
 
 
 def save_input(
-    files: list[str], meshes: list[Mesh], bodies: Bodies, pairs: Array, folder: str, terminal: Terminal
+    files: list[str], meshes: tuple[Mesh, Mesh], bodies: Bodies, pairs: Array, folder: str, terminal: Terminal
 ) -> None:
     """Write poses, and the shape unless it is from a file, in the form that ``gpu-collide run`` reads."""
     poses_path = os.path.join(folder, "poses.npz")
