@@ -31,6 +31,9 @@ SHARE = float(_C["GC_OVERLAP_SHARE"])
 #: An outward direction whose least cosine with a normal is below this is replaced by the best one: exactly at
 #: vertices of few faces, by some rounds of search at others.
 BLUNT, FEW_FACES, ROUNDS = 0.1, 8, 64
+#: Where the best direction has a least cosine below this, as at an edge of four faces, a vertex of a closed
+#: component is not moved: there is no way inwards for all of them.
+STUCK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,9 @@ class Solids:
 
     Attributes
     ----------
-    witness : (components,) int32
-        A vertex of each: the one whose outward direction leads best through all of its faces.
+    witness : (components and pieces,) int32
+        A vertex of each: the one whose outward direction leads best through all of its faces. Behind them one
+        of each further piece, where a component hangs together by vertices that cannot be moved only.
     codes : (nf,) int32
         ``2 * (vertex + 1)`` at the face that tells a component, else 0; plus 1 if its component is closed.
     insets : (nv, 4) float64
@@ -69,6 +73,8 @@ def make_solids(mesh: Surface) -> Solids:
     rim[mesh.edges[border].reshape(-1)] = True
     outward, least = _outward(mesh, rim, (~closed)[label] & mesh.two_sided)
     # the best vertex of each component, the first of equals
+    stuck = used & (least < STUCK) & closed[label]
+    outward[stuck] = 0.0
     top, merit = np.full(count, -np.inf), np.where(used, least, -np.inf)
     np.maximum.at(top, label, merit)
     best, witness = np.flatnonzero(merit == top[label]), np.full(count, len(label))
@@ -77,6 +83,8 @@ def make_solids(mesh: Surface) -> Solids:
         outward[_inside_out(mesh, face_label, closed, volume, box, witness)[label]] *= -1.0
     codes = closed[face_label].astype(np.int64)
     codes[mesh.vertex_faces[mesh.vertex_face_start[witness]]] += 2 * (witness + 1)
+    if stuck.any():
+        witness = np.append(witness, _of_pieces(mesh, label, stuck, merit, witness, codes))
     most = SHARE * thickness * np.where(closed, 1.0, -1.0)
     insets = np.column_stack([outward, np.where(used, most[label], 0.0)])
     return Solids(witness.astype(np.int32), codes.astype(np.int32), insets, bool(closed.any()))
@@ -85,8 +93,16 @@ def make_solids(mesh: Surface) -> Solids:
 def _components(mesh: Surface) -> Any:
     """Component of each vertex, numbered in the order of their first vertices, and which vertices have faces.
     Those without any count to component 0."""
-    label = np.arange(len(mesh.vertices))
-    low, high = columns(mesh.edges, 2)
+    label = _joined(len(mesh.vertices), mesh.edges)
+    used = np.diff(mesh.vertex_face_start) > 0
+    number = np.cumsum(used & (label == np.arange(len(label)))) - 1
+    return np.where(used, number[label], 0), used
+
+
+def _joined(count: int, edges: Array) -> Array:
+    """The lowest vertex that each of `count` is joined to by edges."""
+    label = np.arange(count)
+    low, high = columns(edges, 2)
     while True:  # each component so far is joined to the lowest that it touches
         ends = label[low], label[high]
         apart = np.flatnonzero(ends[0] != ends[1])
@@ -97,9 +113,25 @@ def _components(mesh: Surface) -> Any:
         np.minimum.at(label, np.maximum(a, b), np.minimum(a, b))
         while not np.array_equal(root := label[label], label):
             label = root
-    used = np.diff(mesh.vertex_face_start) > 0
-    number = np.cumsum(used & (label == np.arange(len(label)))) - 1
-    return np.where(used, number[label], 0), used
+    return label
+
+
+def _of_pieces(
+    mesh: Surface, label: Array, stuck: Array, merit: Array, witness: Array, codes: Array
+) -> list[int]:
+    """The best vertex of each further piece of a component that only vertices that are not moved hold
+    together: one may be inside where the others are not. Adds them to `codes`, at faces that tell none."""
+    piece = _joined(len(label), mesh.edges[~stuck[mesh.edges].any(axis=1)])
+    told, more = set(piece[witness].tolist()), []
+    some = np.flatnonzero(~stuck & (merit > -np.inf) & np.isin(label, label[stuck]))
+    for v in some[np.argsort(-merit[some], kind="stable")].tolist():
+        faces = mesh.vertex_faces[mesh.vertex_face_start[v] : mesh.vertex_face_start[v + 1]]
+        free = faces[codes[faces] < 2]
+        if piece[v] not in told and len(free):
+            told.add(int(piece[v]))
+            codes[free[0]] += 2 * (v + 1)
+            more.append(v)
+    return more
 
 
 def _boxes(mesh: Surface, label: Array, used: Array, count: int) -> tuple[Array, Array]:

@@ -53,12 +53,16 @@ GC_FN gc_vec gc_shrunk_over(const gc_overlap *o, const gc_solid *s, int v)
     return gc_solid_over(s, gc_sub(gc_solid_vertex(o, s, v), gc_scale(gc_load_vec(p + GC_INSET_outward, 0), depth)));
 }
 
-/* How far an edge at vertex v must go through a face. Rounding, if it was shrunk by more. What was not, a speck or a two-sided
- * sheet, which has no side to be shrunk to, must go through the middle of the face, by as much as would have been shrunk. */
+/* How far an edge at vertex v must go through a face. Rounding, if it was shrunk by more. What was not, a speck, a two-sided
+ * sheet, which has no side to be shrunk to, or a vertex that no way leads inwards from, where solids meet in an edge or a
+ * corner, must go through the middle of the face, by as much as would have been shrunk. */
 GC_FN gc_real gc_through(const gc_overlap *o, const gc_solid *s, int v)
 {
-    gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + GC_INSET_depth] * o->shrink;
-    if (!(s->mesh->two_sided && most < GC_R(0.0)) && GC_ABS(most) > GC_OVERLAP_SPECK * o->rough) return o->rough;
+    GC_GLOBAL const gc_real *p = o->insets + GC_INSET_STRIDE * (s->mesh->vertex0 + v);
+    gc_real most = p[GC_INSET_depth] * o->shrink;
+    gc_vec out = gc_load_vec(p + GC_INSET_outward, 0);
+    int moved = out.x != GC_R(0.0) || out.y != GC_R(0.0) || out.z != GC_R(0.0);
+    if (moved && !(s->mesh->two_sided && most < GC_R(0.0)) && GC_ABS(most) > GC_OVERLAP_SPECK * o->rough) return o->rough;
     return GC_MAX(GC_MIN(o->depth, GC_ABS(most)), GC_R(2.0) * o->rough);
 }
 
@@ -286,7 +290,8 @@ GC_LARGE int gc_component_inside(const gc_overlap *o, const gc_solid *s, const g
     gc_real most = o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + GC_INSET_depth] * o->shrink, none = GC_R(0.0);
     gc_vec x;
     int j;
-    if (most > GC_OVERLAP_SPECK * o->rough) return gc_inside_solid(o, other, gc_shrunk_over(o, s, v));
+    if (most > GC_OVERLAP_SPECK * o->rough && gc_through(o, s, v) <= o->rough)
+        return gc_inside_solid(o, other, gc_shrunk_over(o, s, v));
     x = gc_solid_over(s, gc_solid_vertex(o, s, v));
     for (j = 0; j < 6; ++j) {
         gc_real step = j & 1 ? o->depth : -o->depth;

@@ -154,10 +154,11 @@ GC_FN int gc_first_face(const gc_overlap *o, const gc_solid *s, int e, int f)
 /* edge e of s, shrunk, as the other body sees it; returns how far its ends must lie from a face that it goes through */
 GC_FN gc_real gc_shrunk_edge(const gc_overlap *o, const gc_solid *s, int e, gc_vec *p, gc_vec *q)
 {
-    int v = o->t.topology[s->mesh->edges + 2 * e];
+    int v = o->t.topology[s->mesh->edges + 2 * e], w = o->t.topology[s->mesh->edges + 2 * e + 1];
+    gc_real one = gc_through(o, s, v), two = gc_through(o, s, w);
     *p = gc_shrunk_over(o, s, v);
-    *q = gc_shrunk_over(o, s, o->t.topology[s->mesh->edges + 2 * e + 1]);
-    return gc_through(o, s, v);
+    *q = gc_shrunk_over(o, s, w);
+    return GC_MAX(one, two);
 }
 
 /* do the edges that face g of `other` looks at, shrunk, pass through face f of s? */

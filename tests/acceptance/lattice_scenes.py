@@ -119,6 +119,28 @@ def lattice_screws(seed, n):
     return SceneData("lattice_screws", meshes, shape, start, end, np.arange(2 * n).reshape(n, 2))
 
 
+def cells_at_rest(seed, n, kinds=40):
+    """Pairs of bodies at rest, unions of cells two wide on the grid; and whether they share a part of one."""
+    rng = np.random.default_rng([seed, 77])
+    cells, meshes = [], []
+    for _ in range(kinds):
+        wide, share = int(rng.integers(1, 4)), rng.uniform(0.2, 0.9)
+        some = [c for c in np.ndindex(wide, wide, wide) if rng.uniform() < share] or [(0, 0, 0)]
+        s = shapes.quads("cells", shapes.cell_squares(some))
+        meshes.append((shapes.cut(s, rng) if rng.uniform() < 0.3 else s).mesh())
+        cells.append(2 * np.array(some))
+    shape, turn = rng.integers(0, kinds, (n, 2)), rng.integers(0, 24, n)
+    place = rng.integers(-5, 6, (n, 3))
+    deep = np.zeros(n, bool)
+    for k, ((i, j), m) in enumerate(zip(shape, TURNS[turn], strict=True)):
+        corners = np.stack((cells[j] @ m.T, (cells[j] + 2) @ m.T)) + place[k]
+        apart = np.abs(corners.min(0)[:, None] - cells[i][None])
+        deep[k] = (apart < 2).all(-1).any()
+    rest, still = np.zeros((n, 3)), np.tile(IDENTITY, (n, 1))
+    pose = gc.Poses.from_quat_wxyz(of_two(rest, place).astype(float), of_two(still, QUATS[turn]))
+    return gc.Bodies(meshes, shape.reshape(-1), pose, pose), np.arange(2 * n).reshape(n, 2), deep
+
+
 def dense_shape(rng, m):
     """Blocks, slabs, towns and combs of many squares, m cells wide; some cut, inside out or two-sided."""
     kind = rng.integers(0, 6)

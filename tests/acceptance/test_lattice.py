@@ -10,6 +10,7 @@ import gpu_collide as gc
 from tests.acceptance import lattice
 from tests.acceptance import lattice_scenes as scenes
 from tests.oracle import lattice_compare, lattice_shifts
+from tests.oracle import lattice_shapes as shapes
 from tests.oracle.extended import DIGITS, logarithm, pose
 
 
@@ -48,9 +49,40 @@ def test_crowds_have_the_same_contacts_in_every_way(seed, backend):
     assert contacts > 20
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cells_that_touch_do_not_overlap(seed, backend):
+    """Where cells meet in an edge or a corner no vertex can be moved inwards: one in a hundred pairs that
+    only touched there was told to overlap."""
+    deep, bad = lattice.judged_overlaps(seed, 150 if backend.kind == "reference" else 600, backend.kind)
+    assert not bad, bad
+    assert deep > 20
+
+
+@pytest.mark.parametrize("a, b, place, deep", [
+    ([(0, 1, 1)], [(0, 1, 0), (1, 0, 0)], (-2, 0, 1), False),  # an edge of four faces lies along an edge
+    ([(0, 0, 1), (1, 0, 0)], [(1, 0, 1), (1, 1, 0)], (-2, 1, -2), False),
+    ([(1, 0, 0), (1, 1, 1)], [(0, 1, 0), (1, 0, 0)], (1, -2, 2), False),
+    # one of two cells that hang together by a corner is one of the other's
+    ([(0, 0, 0), (1, 1, 1)], [(0, 1, 1), (1, 0, 0), (1, 1, 1)], (0, 2, 2), True),
+    ([(0, 0, 0), (0, 1, 1), (1, 1, 0)], [(1, 0, 0), (1, 1, 0)], (-2, 0, 2), True),
+    ([(0, 0, 0), (1, 1, 0)], [(0, 0, 0)], (2, 2, 0), True),
+    ([(0, 0, 0), (1, 1, 0)], [(0, 0, 0)], (2, 0, 0), False),
+])  # fmt: skip
+def test_solids_that_meet_in_an_edge_or_a_corner(a, b, place, deep, backend):
+    """Parts of one component that only such an edge or corner holds together are asked one by one."""
+    meshes = [shapes.quads("cells", shapes.cell_squares(cells)).mesh() for cells in (a, b)]
+    for scale in (1.0, 2.0**-30, 0.1):
+        rest = gc.Poses.from_quat_wxyz(np.array([[0, 0, 0], place]) * scale, [[1, 0, 0, 0]] * 2)
+        bodies = gc.Bodies([m.scaled(scale) for m in meshes], [0, 1], rest, rest)
+        for pair in ([0, 1], [1, 0]):
+            status = gc.collide(bodies, [pair], backend=backend.kind).to_numpy().status[0]
+            assert (status == gc.Status.INITIAL_OVERLAP) == deep, (scale, pair)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "family, pairs", [("shifts", 20_000), ("screws", 1000), ("dense", 500), ("crowds", 500)]
+    "family, pairs",
+    [("shifts", 20_000), ("screws", 1000), ("dense", 500), ("crowds", 500), ("overlaps", 20_000)],
 )
 @pytest.mark.backends("cpu")
 def test_many(family, pairs, backend):

@@ -7,6 +7,8 @@ import numpy as np
 
 # A direction counts as leading out through a face if its cosine with the normal is at least this.
 BLUNT = 0.1
+# ... and if the best one has less than this, there is none that leads inwards for all faces.
+STUCK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -14,8 +16,8 @@ class Components:
     """Components of a mesh, and its features relative to its centre in its own frame.
 
     of_vertex (nv,), -1 without faces; of_face (nf,); closed (c,); thickness (c,); outward (nv, 3) unit
-    vectors against which vertices move inwards, or 0; faces_out (nf,) 1, or -1 where a face's normal
-    leads into the solid.
+    vectors against which vertices move inwards, or 0, where there is no such way; faces_out (nf,) 1, or -1
+    where a face's normal leads into the solid.
     """
 
     of_vertex: np.ndarray
@@ -126,6 +128,8 @@ def _outward(tables, points, loops, closed, of_vertex, balanced):
         if sided and (around @ total[v]).min() < BLUNT:
             ways = [total[v], *_corners(around)]
             total[v] = ways[np.argmax([(around @ way).min() for way in ways])]
+        if closed[of_vertex[v]] and (around @ total[v]).min() < STUCK:
+            total[v] = 0.0
     return total
 
 

@@ -4,9 +4,10 @@ Each solid in turn is shrunk: its vertices move inwards along their normals, its
 normals. The solids overlap if a shrunk edge goes through a face of the other, or if a shrunk vertex or face
 centre is inside the other. Inside is asked of closed components only, by their winding number.
 
-A component too thin for the depth is shrunk by a share of its thickness. What cannot be shrunk, because it is
-too small or because a two-sided sheet has no side to be shrunk to, has to go through a face by the depth on
-both sides and within it; an open component is inside if one of its vertices is so by the depth.
+A component too thin for the depth is shrunk by a share of its thickness. What cannot be shrunk has to go
+through a face by the depth on both sides and within it: what is too small, a two-sided sheet, which has no
+side to be shrunk to, and edges at vertices without a way inwards, where solids meet in an edge or a corner. An
+open component is inside if one of its vertices is so by the depth.
 """
 
 import numpy as np
@@ -47,7 +48,9 @@ class Solid:
         self.used = parts.of_vertex >= 0
         self.shrunk = self.points - np.where(self.used, by[parts.of_vertex], 0.0)[:, None] * outward
         sideless = ~parts.closed & t.two_sided
-        self.through = np.where(self.shrinks & ~sideless, rough, np.maximum(by, 2 * rough))
+        moved = (self.shrinks & ~sideless)[parts.of_vertex] & outward.any(axis=1)
+        self.moved = moved & self.used
+        self.through = np.where(moved, rough, np.maximum(by, 2 * rough)[parts.of_vertex])
         corners = t.loops >= 0
         sums = np.where(corners[:, :, None], self.points[t.loops], 0.0).sum(axis=1)
         out = parts.faces_out[:, None] * self.normals
@@ -88,15 +91,15 @@ def _is_inside(shrunk, whole, depth, rough):
     if not whole.parts.closed.any() or whole.radius <= SPECK * rough:
         return False
     solid = shrunk.shrinks & parts.closed
-    of = parts.of_vertex[shrunk.used]
+    firm = shrunk.moved & solid[parts.of_vertex]
     points = [
-        shrunk.shrunk[shrunk.used][solid[of]],
+        shrunk.shrunk[firm],
         shrunk.shrunk_centres[(solid & shrunk.thick)[parts.of_face]],
     ]
     if _all_inside(whole, np.concatenate(points)[:, None]).any():
         return True
     around = depth * np.concatenate([np.eye(3), -np.eye(3)])
-    return _all_inside(whole, shrunk.points[shrunk.used][~solid[of]][:, None] + around).any()
+    return _all_inside(whole, shrunk.points[shrunk.used & ~firm][:, None] + around).any()
 
 
 def _all_inside(whole, points):
@@ -113,7 +116,7 @@ def _pierces(shrunk, whole, rough):
     """Whether a shrunk edge of one solid goes through a face of the other."""
     t = whole.tables
     p, q = (shrunk.shrunk[shrunk.tables.edges[:, j]] for j in (0, 1))
-    through = shrunk.through[shrunk.parts.of_vertex[shrunk.tables.edges[:, 0]]]
+    through = shrunk.through[shrunk.tables.edges].max(axis=1)
     corners = t.loops >= 0
     at = whole.points[t.loops]
     low = np.where(corners[:, :, None], at, np.inf).min(axis=1) - rough
