@@ -6,8 +6,8 @@ centre is inside the other. Inside is asked of closed components only, by their 
 
 A component too thin for the depth is shrunk by a share of its thickness. What cannot be shrunk has to go
 through a face by the depth on both sides and within it: what is too small, a two-sided sheet, which has no
-side to be shrunk to, and edges at vertices without a way inwards, where solids meet in an edge or a corner. An
-open component is inside if one of its vertices is so by the depth.
+side to be shrunk to, and edges at vertices without a way inwards, where solids meet in an edge or a corner.
+An open component is inside if one of its vertices is so by the depth.
 """
 
 import numpy as np
