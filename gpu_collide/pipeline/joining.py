@@ -16,13 +16,14 @@ __all__ = ["JOINED", "Joining", "node_bytes"]
 #: What joined meshes have of which there has to be room, with the numbers of type gc_raster that one takes;
 #: of ``topology`` it is an int.
 JOINED = {"vertices": 3, "edges": 1, "faces": 3, "topology": 0}
-NEAR_STRIDE = sources.record("near").stride
+SEEN_STRIDE = sources.record("seen").stride
+NEAR_INTS = int(sources.constants()["GC_NEAR_INTS"])
 MESH_STRIDE, GATHER_STRIDE = (sources.record(name).stride for name in ("mesh", "gather"))
 
 
 def node_bytes(run, nodes):
     """Bytes of the scratch in which a group of b05 has so many nodes a set."""
-    return 4 * nodes * (NEAR_STRIDE * run.raster.itemsize + 4) + 16
+    return nodes * (2 * SEEN_STRIDE * run.raster.itemsize + 4 * NEAR_INTS) + 32
 
 
 class Joining(Stages):
@@ -93,8 +94,8 @@ class Joining(Stages):
         self._launch(
             "b05_features", self.n_near, n, groups, todo_in=todo, room=nodes, capacity=most,
             min_properness=self.options.min_properness,
-            scratch_reals=self._empty(groups * 4 * nodes * NEAR_STRIDE, run.raster),
-            scratch_ints=self._empty(groups * (4 * nodes + 4), np.int32), need_out=self.need_nodes,
+            scratch_reals=self._empty(groups * 2 * nodes * SEEN_STRIDE, run.raster),
+            scratch_ints=self._empty(groups * (NEAR_INTS * nodes + 8), np.int32), need_out=self.need_nodes,
             no_room_out=no_room, n_out=self.n_listed, list_out=listed,
         )  # fmt: skip
         start, order = self._empty(2 * n + 1, np.int64), self._empty(most, np.int32)

@@ -16,14 +16,17 @@ __all__ = ["Items", "find_items", "near_pairs", "takes_near"]
 
 #: Records as kernels read them (gc_types.h, gc_near.h).
 MESH, GATHER = sources.record("mesh"), sources.record("gather")
-NEAR_STRIDE = sources.record("near").stride
+SEEN_STRIDE = sources.record("seen").stride
+#: Ints of scratch for each node of a set.
+NEAR_INTS = int(sources.constants()["GC_NEAR_INTS"])
 #: Columns of `MeshTables.part_sizes`.
 _VERTICES, _EDGES, _FACES, _CORNERS, _EDGE_FACES, _VERTEX_EDGES, _VERTEX_FACES = range(len(SIZES))
 _C = sources.constants()
 #: Halvings of width that there are bits for.
 _MOST_WIDTH = 63
-#: Nodes that a set of them may hold at first; pairs that need more walk again.
-NODES = 256
+#: Nodes that a set of them may hold at first, and more where groups are few and meshes have many faces; pairs
+#: that need more walk again, with four times as many.
+NODES, MORE_NODES, ALL_NODES, GROWS = 256, 32768, 1 << 19, 4.0
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def _near_patches(work, piece, todo):
     """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host."""
     run, be = work.run, work.run.backend
     tables = work.prepared.tables.buffers
-    per_node = 4 * (NEAR_STRIDE * run.raster.itemsize + 4)
+    per_node = 2 * SEEN_STRIDE * run.raster.itemsize + 4 * NEAR_INTS
 
     def fill(capacity):
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
@@ -144,19 +147,21 @@ def _near_patches(work, piece, todo):
             run.launch_groups(
                 "b05_features", groups, piece.buffers, tables, n_todo=len(left), todo_in=be.to_device(left),
                 min_properness=work.options.min_properness,
-                scratch_reals=be.empty(groups * 4 * room * NEAR_STRIDE, run.raster),
-                scratch_ints=be.empty(groups * (4 * room + 4), np.int32), room=room, capacity=capacity,
-                need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
+                scratch_reals=be.empty(groups * 2 * room * SEEN_STRIDE, run.raster),
+                scratch_ints=be.empty(groups * (NEAR_INTS * room + 8), np.int32), room=room,
+                capacity=capacity, need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
             )  # fmt: skip
             return be.to_host(need).tolist(), lambda: np.flatnonzero(be.to_host(no_room)).astype(np.int32)
 
         held = 12 * capacity
-        first = max(1, min(NODES, run.room.fits(per_node, held)))
-        nodes = Scratch("nodes", first, per_node, width=4 * NEAR_STRIDE)
+        faces = int(work.prepared.tables.largest[2])
+        most = max(NODES, min(MORE_NODES, ALL_NODES // be.max_groups, faces // 4))
+        first = max(1, min(most, run.room.fits(per_node, held)))
+        nodes = Scratch("nodes", first, per_node, width=2 * SEEN_STRIDE, grows=GROWS)
         run.room.worked_off(todo, [nodes], launch, held=held, groups=be.max_groups)
         return int(be.item(n_found, 0)), found
 
-    n, found = run.room.filled("patches", len(todo), fill, each=12, first=16.0, least=1024, width=3)
+    n, found = run.room.filled("patches", len(todo), fill, each=12, first=16.0, least=16384, width=3)
     rows = be.to_host(found)[: 3 * n].reshape(n, 3).astype(np.int64)
     key = rows[:, 0] << 32 | rows[:, 1]
     order = np.argsort(key, kind="stable")

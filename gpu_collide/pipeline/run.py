@@ -44,12 +44,16 @@ class Scratch(NamedTuple):
         Bytes that one more costs.
     width : int
         By how many numbers one more moves an index.
+    grows : float
+        What runs again has so many times as much, if there is room: of work that does not know what it will
+        need, and is done anew from its beginning.
     """
 
     name: str
     first: int
     each: int
     width: int = 1
+    grows: float = 0.0
 
 
 def _bytes(scratch, sizes):
@@ -175,7 +179,10 @@ class Room:
             if not any(needed):
                 return
             # the need is known stage by stage; a second stage may find that it needs more again
-            larger = [max(size, int(more * SPARE) + 64) for size, more in zip(sizes, needed, strict=True)]
+            larger = [
+                max(size, int(more * SPARE) + 64, int(size * s.grows) if more > size else 0)
+                for s, size, more in zip(scratch, sizes, needed, strict=True)
+            ]
             if not self._holds(scratch, larger):
                 larger = [max(size, more) for size, more in zip(sizes, needed, strict=True)]
             sizes = larger

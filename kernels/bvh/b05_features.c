@@ -1,29 +1,52 @@
 /* b05_features: which faces of two large meshes can meet during the step.
- * needs: bvh/gc_near.h
+ * needs: screw/gc_nearest.h
  *
  * in:  screw records (s01), the meshes' trees of faces
  * out: a list of (2 pair + side, patch, mask): faces of A (side 0) and of B (side 1) that come near the other body, as bits
  *      of the patch that they belong to
- * One group per pair. Both trees are walked down together, level by level: from the set of nodes on each side that still
- * meet one on the other, the side with the larger nodes goes down, and each set keeps what meets the other. A group's
- * work-items share the nodes. Below the level of patches a side goes down only while it has few nodes, and far larger ones
- * than the other. Conservative for the whole arc (gc_near.h, docs/decisions/0011). A pair whose sets do not fit the scratch
- * is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again. The order of the list
- * means nothing.
+ * One group per pair. Both trees are walked down together by pairs of nodes that meet, from the roots to single faces, all pairs at
+ * once: of each the larger node goes down three levels, and its children, a page of them, are held against the other. A group's
+ * work-items share the pages and the pairs. Conservative for the whole arc (gc_nearest.h, docs/decisions/0011, 0062). Where
+ * pairs get many, a good part of both is near, and what is there is listed as it is. A pair whose pages or
+ * pairs do not fit the scratch is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again.
+ * The order of the list means nothing.
  */
 
-/* one side: the nodes of one level that are still in question */
+/* a place's flags: its node is near; there is a page of its children */
+#define GC_FRONT_NEAR 1
+#define GC_FRONT_OPEN 2
+
+/* one side: the nodes that were looked at, GC_PAGE to a page; a node's place is GC_PAGE page + lane */
 typedef struct {
-    GC_GLOBAL const int *tree;          /* (GC_TREE_STRIDE,) */
-    GC_GLOBAL gc_raster *field, *spare; /* (room, GC_NEAR_STRIDE) now, and for the next set */
-    GC_GLOBAL int *node, *spare_node;   /* (room,) numbers within the level */
-    GC_GLOBAL int *count, *spare_count;
-    GC_GLOBAL const gc_raster *nodes; /* of the level */
-    int level, side;
+    GC_GLOBAL const int *tree;        /* (GC_TREE_STRIDE,) */
+    GC_GLOBAL const gc_raster *nodes; /* of the tree */
+    GC_GLOBAL gc_raster *pages;       /* (room / GC_PAGE, GC_PAGE_STRIDE) */
+    GC_GLOBAL int *node;              /* (room,) number within its level, -1: none there */
+    GC_GLOBAL int *level;             /* (room,) */
+    GC_GLOBAL int *flags;             /* (room,) */
+    GC_GLOBAL int *page;              /* (room,) of the children, where open */
+    GC_GLOBAL int *parent;            /* (room / GC_PAGE,) place of the node whose children a page has */
+    GC_GLOBAL int *count;             /* pages */
+    int n, side;                      /* pages that are filled */
 } gc_front;
+
+/* pairs of nodes that meet: places on A's side and on B's, that which goes down as -1 - place */
+typedef struct {
+    GC_GLOBAL int *now, *next; /* (capacity, 2) */
+    GC_GLOBAL int *count;      /* of next */
+    int n, room, capacity;
+} gc_couples;
 
 /* nodes of a level of a tree with n faces */
 GC_FN int gc_level_size(int n, int level) { return (n + (1 << level) - 1) >> level; }
+
+/* the nodes of a level */
+GC_FN GC_GLOBAL const gc_raster *gc_level_nodes(const gc_front *f, int level)
+{
+    int at = 0, l;
+    for (l = 0; l < level; ++l) at += gc_level_size(f->tree[GC_TREE_faces], l);
+    return f->nodes + GC_NODE_STRIDE * at;
+}
 
 GC_FN gc_front gc_front_make(
     GC_GLOBAL const int *tree,
@@ -34,184 +57,216 @@ GC_FN gc_front gc_front_make(
     int side)
 {
     gc_front f;
-    int at = tree[GC_TREE_node], l;
-    for (l = 0; l < tree[GC_TREE_height]; ++l) at += gc_level_size(tree[GC_TREE_faces], l);
-    f.nodes = nodes + GC_NODE_STRIDE * at;
     f.tree = tree;
-    f.field = reals;
-    f.spare = reals + GC_NEAR_STRIDE * room;
-    f.node = ints;
-    f.spare_node = ints + room;
-    f.count = ints + 2 * room;
-    f.spare_count = f.count + 1;
-    f.level = tree[GC_TREE_height];
+    f.nodes = nodes + (gc_long)GC_NODE_STRIDE * tree[GC_TREE_node];
+    f.pages = reals + side * room * GC_SEEN_STRIDE;
+    f.count = ints + side;
+    f.node = ints + 8 + 5 * side * room;
+    f.level = f.node + room;
+    f.flags = f.level + room;
+    f.page = f.flags + room;
+    f.parent = f.page + room;
+    f.n = 1;
     f.side = side;
     return f;
 }
 
-GC_FN void gc_front_swap(gc_front *f)
+GC_FN gc_couples gc_couples_make(GC_GLOBAL int *ints, int room)
 {
-    GC_GLOBAL gc_raster *field = f->field;
-    GC_GLOBAL int *node = f->node, *count = f->count;
-    f->field = f->spare;
-    f->spare = field;
-    f->node = f->spare_node;
-    f->spare_node = node;
-    f->count = f->spare_count;
-    f->spare_count = count;
+    gc_couples l;
+    l.room = room;
+    l.capacity = GC_NEAR_PAIRS * room;
+    l.count = ints + 2;
+    l.now = ints + 8 + 10 * room;
+    l.next = l.now + 2 * l.capacity;
+    l.n = 1;
+    return l;
 }
 
-/* down to the next level; the sets are those of the caller */
-GC_FN void gc_front_lower(gc_front *f)
+GC_FN GC_GLOBAL gc_raster *gc_front_page(const gc_front *f, int place)
 {
-    f->level -= 1;
-    f->nodes -= GC_NODE_STRIDE * gc_level_size(f->tree[GC_TREE_faces], f->level);
+    return f->pages + GC_PAGE_STRIDE * (place / GC_PAGE);
 }
 
-/* node as the other body sees it; whether it faces the right way somewhere */
-GC_FN int gc_front_near(const gc_near_pair *p, const gc_front *f, GC_GLOBAL const gc_raster *node, gc_near *a)
+GC_FN void gc_front_node(const gc_front *f, int place, gc_seen *a)
 {
-    return gc_near_make(
-        p, f->side ? p->screw.rb : p->screw.ra, f->side ? p->screw.tb : p->screw.ta, f->side ? p->screw.ra : p->screw.rb,
-        f->side ? GC_F(1.0) : GC_F(-1.0), node, a);
+    gc_lane_load(gc_front_page(f, place), place & (GC_PAGE - 1), a);
 }
 
-/* does node a of f's side meet any node of the other side's set? */
-GC_LARGE int gc_front_meets(const gc_near_pair *p, const gc_front *f, const gc_near *a, const gc_front *other)
+/* how large a node is: the square of half its diagonal */
+GC_FN gc_raster gc_front_size(const gc_front *f, int place)
 {
-    int n = *other->count, i;
-    gc_near b;
-    for (i = 0; i < n; ++i) {
-        gc_near_load(other->field + GC_NEAR_STRIDE * i, &b);
-        if (f->side ? gc_near_meet(p, &b, a) : gc_near_meet(p, a, &b)) return 1;
-    }
-    return 0;
+    GC_GLOBAL const gc_raster *at = gc_front_page(f, place) + (place & (GC_PAGE - 1));
+    gc_raster x = at[GC_PAGE * GC_SEEN_hx], y = at[GC_PAGE * GC_SEEN_hy], z = at[GC_PAGE * GC_SEEN_hz];
+    return x * x + y * y + z * z;
 }
 
-GC_FN void gc_front_put(const gc_front *f, const gc_near *a, int j, int room)
+/* Two nodes meet: leaves are near, of others the larger goes down. Where the list is full they are near as they are; either there are
+ * too many pairs, or the walk begins anew with more room. */
+GC_FN void gc_couples_add(const gc_front *f, const gc_front *o, const gc_couples *l, int at, int other)
 {
-    int i = GC_GROUP_ADD(f->spare_count, 1);
-    if (i >= room) return;
-    gc_near_store(a, f->spare + GC_NEAR_STRIDE * i);
-    f->spare_node[i] = j;
-}
-
-/* the children of f's nodes that meet the other set, into the spare set */
-GC_LARGE void gc_front_descend(const gc_near_pair *p, const gc_front *f, const gc_front *other, int room)
-{
-    int n = *f->count, last = gc_level_size(f->tree[GC_TREE_faces], f->level - 1), i;
-    GC_GLOBAL const gc_raster *below = f->nodes - GC_NODE_STRIDE * last;
-    for (i = GC_LOCAL_ID; i < 2 * n; i += GC_GROUP_SIZE) {
-        int j = 2 * f->node[i >> 1] + (i & 1);
-        gc_near a;
-        if (j >= last) continue;
-        if (gc_front_near(p, f, below + GC_NODE_STRIDE * j, &a) && gc_front_meets(p, f, &a, other))
-            gc_front_put(f, &a, j, room);
-    }
-}
-
-/* f's nodes that still meet the other set, into the spare set */
-GC_LARGE void gc_front_thin(const gc_near_pair *p, const gc_front *f, const gc_front *other, int room)
-{
-    int n = *f->count, i;
-    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
-        gc_near a;
-        gc_near_load(f->field + GC_NEAR_STRIDE * i, &a);
-        if (gc_front_meets(p, f, &a, other)) gc_front_put(f, &a, f->node[i], room);
-    }
-}
-
-/* mean squared diagonal of a set's nodes */
-GC_FN gc_raster gc_front_size(const gc_front *f)
-{
-    int n = *f->count, i;
-    gc_raster sum = GC_F(0.0);
-    for (i = 0; i < n; ++i) {
-        GC_GLOBAL const gc_raster *node = f->nodes + GC_NODE_STRIDE * f->node[i];
-        GC_GLOBAL const gc_raster *low = node + GC_NODE_low, *high = node + GC_NODE_high;
-        gc_raster x = high[0] - low[0], y = high[1] - low[1], z = high[2] - low[2];
-        sum += x * x + y * y + z * z;
-    }
-    return sum / (gc_raster)n;
-}
-
-GC_FN void gc_front_root(const gc_near_pair *p, const gc_front *f)
-{
-    gc_near a;
-    if (GC_LOCAL_ID != 0) return;
-    gc_front_near(p, f, f->nodes, &a);
-    gc_near_store(&a, f->field);
-    f->node[0] = 0;
-    *f->count = 1;
-    *f->spare_count = 0;
-}
-
-/* May f go down a level? Below the patches only while it has few nodes, and far larger ones than the other side: large faces
- * beside small patches are worth being separated from their neighbours, but looking at many small faces one by one costs more
- * than the screen takes for them. */
-GC_FN int gc_front_may_descend(const gc_front *f, int n, gc_raster size, gc_raster other)
-{
-    return f->level > GC_PATCH_LEVEL || (f->level > 0 && n <= GC_NEAR_NODES && size > GC_F(8.0) * other);
-}
-
-/* Walk down; returns how many nodes a set had at most, above `room` if it gave up for want of room. At the end the sets
- * hold the leaves that are near, or nothing. */
-GC_LARGE int gc_fronts_descend(const gc_near_pair *p, gc_front *a, gc_front *b, int room)
-{
-    int most = 1, going, lower_a, na, nb;
-    gc_front_root(p, a);
-    gc_front_root(p, b);
-    GC_BARRIER();
-    gc_front_thin(p, a, b, room);
-    GC_BARRIER();
-    if (*a->spare_count == 0) return 0;
-    do {
-        int may_a, may_b;
-        gc_raster size_a, size_b;
-        na = *a->count;
-        nb = *b->count;
-        size_a = gc_front_size(a);
-        size_b = gc_front_size(b);
-        may_a = gc_front_may_descend(a, na, size_a, size_b);
-        may_b = gc_front_may_descend(b, nb, size_b, size_a);
-        going = may_a || may_b;
-        lower_a = may_a && (!may_b || size_a >= size_b);
-        GC_BARRIER(); /* all have read the sets */
-        if (going) {
-            gc_front *f = lower_a ? a : b, *o = lower_a ? b : a;
-            if (GC_LOCAL_ID == 0) *f->spare_count = 0;
-            GC_BARRIER();
-            gc_front_descend(p, f, o, room);
-            GC_BARRIER();
-            most = GC_MAX(*f->spare_count, most);
-            gc_front_swap(f);
-            gc_front_lower(f);
-            /* a single node is met by whatever is left */
-            if (most <= room && *o->count > 1) {
-                if (GC_LOCAL_ID == 0) *o->spare_count = 0;
-                GC_BARRIER();
-                gc_front_thin(p, o, f, room);
-                GC_BARRIER();
-                gc_front_swap(o);
+    int leaf = f->level[at] == 0, to = l->capacity, go, page;
+    if (!leaf || o->level[other] > 0) {
+        const gc_front *down = leaf || (o->level[other] > 0 && gc_front_size(o, other) > gc_front_size(f, at)) ? o : f;
+        go = down == o ? other : at;
+        to = GC_GROUP_ADD(l->count, 1);
+        if (to < l->capacity) {
+            l->next[2 * to + f->side] = at;
+            l->next[2 * to + o->side] = other;
+            l->next[2 * to + down->side] = -1 - go;
+        }
+        if (!(GC_GROUP_OR(down->flags + go, GC_FRONT_OPEN) & GC_FRONT_OPEN)) {
+            page = GC_GROUP_ADD(down->count, 1);
+            if (GC_PAGE * (page + 1) <= l->room) {
+                down->page[go] = page;
+                down->parent[page] = go;
             }
         }
-        na = *a->count;
-        nb = *b->count;
-    } while (going && most <= room && na > 0 && nb > 0);
-    return most > room ? most : (na > 0 && nb > 0 ? most : 0);
+    }
+    if (to >= l->capacity) {
+        GC_GROUP_OR(f->flags + at, GC_FRONT_NEAR);
+        GC_GROUP_OR(o->flags + other, GC_FRONT_NEAR);
+    }
 }
 
-/* append the set's faces to the list */
+/* The roots, and the pair of them if they meet; by one work-item. */
+GC_LARGE void gc_roots_begin(const gc_nearest *p, const gc_front *a, const gc_front *b, const gc_couples *l)
+{
+    int side;
+    gc_seen seen[2];
+    gc_raster first, last;
+    *l->count = 0;
+    for (side = 0; side < 2; ++side) {
+        const gc_front *f = side ? b : a;
+        int height = f->tree[GC_TREE_height];
+        *f->count = 1;
+        f->node[0] = 0;
+        f->level[0] = height;
+        f->flags[0] = 0;
+        for (int i = 1; i < GC_PAGE; ++i) f->node[i] = -1;
+        if (!gc_seen_make(p, side, gc_level_nodes(f, height), &seen[side])) return;
+        gc_lane_store(&seen[side], f->pages, 0);
+    }
+    if (gc_seen_when(p, &seen[0], &seen[1], GC_F(0.5), &first, &last)) gc_couples_add(a, b, l, 0, 0);
+}
+
+/* the children on pages that were opened */
+GC_LARGE void gc_front_bear(const gc_nearest *p, const gc_front *f)
+{
+    int i, end = GC_PAGE * *f->count;
+    for (i = GC_PAGE * f->n + GC_LOCAL_ID; i < end; i += GC_GROUP_SIZE) {
+        int lane = i & (GC_PAGE - 1), over = f->parent[i / GC_PAGE], level = gc_level_below(f->level[over]);
+        int up = f->level[over] - level, child = (f->node[over] << up) + lane;
+        GC_GLOBAL gc_raster *page = gc_front_page(f, i);
+        gc_seen a;
+        f->node[i] = -1;
+        f->level[i] = level;
+        f->flags[i] = 0;
+        if (GC_SERIAL && lane == 0) gc_page_clear(page);
+        if (lane >= 1 << up || child >= gc_level_size(f->tree[GC_TREE_faces], level)) continue;
+        if (!gc_seen_make(p, f->side, gc_level_nodes(f, level) + GC_NODE_STRIDE * child, &a)) continue;
+        if (GC_SERIAL) gc_page_put(&a, page, lane);
+        else gc_lane_store(&a, page, lane);
+        f->node[i] = child;
+    }
+}
+
+/* Is a leaf on place `at` of f, and the leaf on place `other` of o, known to be near? Alone: others might be writing. */
+GC_FN int gc_leaves_near(const gc_front *f, const gc_front *o, int at, int other)
+{
+    return f->level[at] == 0 && o->level[other] == 0 && (f->flags[at] & o->flags[other] & GC_FRONT_NEAR);
+}
+
+/* of all pairs the children of the one against the other */
+GC_LARGE void gc_couples_descend(const gc_nearest *p, const gc_front *a, const gc_front *b, const gc_couples *l)
+{
+    int i, j;
+    gc_raster first[GC_PAGE], last[GC_PAGE];
+    gc_seen one, child;
+    /* alone a page at once, among many work-items one child each */
+    for (i = GC_LOCAL_ID; i < (GC_SERIAL ? l->n : GC_PAGE * l->n); i += GC_GROUP_SIZE) {
+        GC_GLOBAL const int *both = l->now + 2 * (GC_SERIAL ? i : i / GC_PAGE);
+        const gc_front *f = both[0] < 0 ? a : b, *o = both[0] < 0 ? b : a;
+        int other = both[o->side], at = GC_PAGE * f->page[-1 - both[f->side]];
+        if (GC_SERIAL) {
+            for (j = 0; j < GC_PAGE; ++j)
+                if (f->node[at + j] >= 0 && !gc_leaves_near(f, o, at + j, other)) break;
+            if (j == GC_PAGE) continue;
+            gc_front_node(o, other, &one);
+            gc_page_when(p, &one, gc_front_page(f, at), f->side, GC_F(0.5), first, last);
+            for (j = 0; j < GC_PAGE; ++j)
+                if (f->node[at + j] >= 0 && first[j] <= last[j]) gc_couples_add(f, o, l, at + j, other);
+        } else {
+            at += i & (GC_PAGE - 1);
+            if (f->node[at] < 0) continue;
+            gc_front_node(o, other, &one);
+            gc_front_node(f, at, &child);
+            if (gc_seen_when(p, f->side ? &one : &child, f->side ? &child : &one, GC_F(0.5), first, last))
+                gc_couples_add(f, o, l, at, other);
+        }
+    }
+}
+
+/* the nodes of all pairs that are left are near as they are */
+GC_FN void gc_couples_stop(const gc_front *a, const gc_front *b, const gc_couples *l)
+{
+    for (int i = GC_LOCAL_ID; i < GC_MIN(l->n, l->capacity); i += GC_GROUP_SIZE) {
+        int pa = l->now[2 * i], pb = l->now[2 * i + 1];
+        GC_GROUP_OR(a->flags + (pa < 0 ? -1 - pa : pa), GC_FRONT_NEAR);
+        GC_GROUP_OR(b->flags + (pb < 0 ? -1 - pb : pb), GC_FRONT_NEAR);
+    }
+}
+
+/* Walk down to the leaves, or until nearly everything meets everything. Returns how much room it takes; above l->room it gave up. */
+GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_couples *l)
+{
+    int most = GC_PAGE, going = 1;
+    if (most > l->room) return most;
+    if (GC_LOCAL_ID == 0) gc_roots_begin(p, a, b, l);
+    GC_BARRIER();
+    do {
+        GC_GLOBAL int *other = l->now;
+        int n = GC_MAX(*a->count, *b->count), more;
+        l->n = *l->count;
+        l->now = l->next;
+        l->next = other;
+        GC_BARRIER(); /* all have read it */
+        more = l->n > GC_MAX(GC_NEAR_MEETS, a->tree[GC_TREE_faces] / 2 + b->tree[GC_TREE_faces] / 2);
+        if (more) gc_couples_stop(a, b, l);
+        else most = GC_MAX(GC_MAX(GC_PAGE * n, (l->n + GC_NEAR_PAIRS - 1) / GC_NEAR_PAIRS), most);
+        going = !more && l->n > 0 && most <= l->room;
+        if (going) {
+            if (GC_LOCAL_ID == 0) *l->count = 0;
+            gc_front_bear(p, a);
+            gc_front_bear(p, b);
+            a->n = *a->count;
+            b->n = *b->count;
+            GC_BARRIER();
+            gc_couples_descend(p, a, b, l);
+        }
+        GC_BARRIER();
+    } while (going);
+    return most;
+}
+
+/* append the faces of what is near to the list */
 GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL int *n_out, GC_GLOBAL int *list_out)
 {
-    int n = *f->count, up = GC_PATCH_LEVEL - f->level, i;
-    gc_uint ones = f->level == GC_PATCH_LEVEL ? 0xffffffffu : (1u << (1 << f->level)) - 1u;
-    for (i = GC_LOCAL_ID; i < n; i += GC_GROUP_SIZE) {
-        int at = GC_ATOMIC_ADD(n_out, 1), j = f->node[i];
-        if (at < 0 || at >= capacity) continue;
-        list_out[GC_LISTED_STRIDE * at + GC_LISTED_side] = 2 * pair + f->side;
-        list_out[GC_LISTED_STRIDE * at + GC_LISTED_patch] = f->tree[GC_TREE_patch] + (j >> up);
-        list_out[GC_LISTED_STRIDE * at + GC_LISTED_faces] = (int)(ones << ((j & ((1 << up) - 1)) << f->level));
+    int i, k, last = gc_level_size(f->tree[GC_TREE_faces], GC_PATCH_LEVEL);
+    for (i = GC_LOCAL_ID; i < GC_PAGE * f->n; i += GC_GROUP_SIZE) {
+        int j = f->node[i], up, from, to, faces = -1;
+        if (j < 0 || !(f->flags[i] & GC_FRONT_NEAR)) continue;
+        up = GC_PATCH_LEVEL - f->level[i];
+        from = up >= 0 ? j >> up : j << -up;
+        to = up >= 0 ? from + 1 : GC_MIN((j + 1) << -up, last);
+        if (up > 0) faces = (int)(((1u << (1 << f->level[i])) - 1u) << ((j & ((1 << up) - 1)) << f->level[i]));
+        for (k = from; k < to; ++k) {
+            int at = GC_ATOMIC_ADD(n_out, 1);
+            if (at < 0 || at >= capacity) continue;
+            list_out[GC_LISTED_STRIDE * at + GC_LISTED_side] = 2 * pair + f->side;
+            list_out[GC_LISTED_STRIDE * at + GC_LISTED_patch] = f->tree[GC_TREE_patch] + k;
+            list_out[GC_LISTED_STRIDE * at + GC_LISTED_faces] = faces;
+        }
     }
 }
 
@@ -225,9 +280,9 @@ GC_KERNEL void b05_features(
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     gc_real min_properness,
-    GC_GLOBAL gc_raster *scratch_reals, /* (groups, 4 room GC_NEAR_STRIDE) */
-    GC_GLOBAL int *scratch_ints,        /* (groups, 4 room + 4) */
-    int room,                           /* nodes that a set holds */
+    GC_GLOBAL gc_raster *scratch_reals, /* (groups, 2 room GC_SEEN_STRIDE) */
+    GC_GLOBAL int *scratch_ints,        /* (groups, GC_NEAR_INTS room + 8) */
+    int room,                           /* nodes that a side holds */
     int capacity,
     GC_GLOBAL int *need_out,    /* (1,) room that would have been needed */
     GC_GLOBAL int *no_room_out, /* (n_pairs,) set to 1 where a set did not fit */
@@ -237,18 +292,19 @@ GC_KERNEL void b05_features(
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int pair = todo_in[g], most;
-            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 4 * room * GC_NEAR_STRIDE;
-            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (4 * room + 4);
-            GC_SHARED gc_near_pair p;
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 2 * room * GC_SEEN_STRIDE;
+            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (GC_NEAR_INTS * room + 8);
+            GC_SHARED gc_nearest p;
             if (pair >= 0 && !state_in[pair]) {
+                GC_GLOBAL const gc_real *screw = screw_in + GC_SCREW_STRIDE * pair;
                 gc_front a = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair]], nodes_in, reals, ints, room, 0);
                 gc_front b = gc_front_make(
-                    trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in,
-                    reals + 2 * room * GC_NEAR_STRIDE, ints + 2 * room + 2, room, 1);
-                if (GC_FILLS) gc_near_pair_make(screw_in + GC_SCREW_STRIDE * pair, min_properness, &p);
+                    trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in, reals, ints, room, 1);
+                gc_couples l = gc_couples_make(ints, room);
+                if (GC_FILLS) gc_nearest_make(screw, min_properness, &p);
                 GC_BARRIER();
-                most = gc_fronts_descend(&p, &a, &b, room);
+                most = gc_couples_walk(&p, &a, &b, &l);
                 if (most > room) {
                     if (GC_LOCAL_ID == 0) {
                         GC_ATOMIC_MAX(need_out, most);

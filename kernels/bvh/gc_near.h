@@ -1,11 +1,8 @@
-/* gc_near.h: a node of a mesh's tree as the other body sees it during the step.
+/* gc_near.h: the frame in which near faces are looked for, and what of a node can be told without the other body's.
  * needs: common/gc_motion.h screw/gc_emit.h
  *
- * Three bounds, each of the whole arc: the box's ranges on the screen; a slab that holds the node (a patch of a road is
- * flat) against the other node, which goes from one place to another; and the same the other way round. A node's middle
- * leaves the chord between its places by at most an eighth of its greatest acceleration, and reaches from there as far as
- * its ball, or as its box does along the slab's normal half way, and a little farther for the half turn to either side
- * (docs/decisions/0011).
+ * The frame is that of the smaller body (docs/decisions/0011). In it: when the boxes of two nodes meet on the screen, and whether
+ * a node's faces come against the motion anywhere (docs/decisions/0049). gc_nearest.h has the rest.
  */
 #ifndef GC_NEAR_H
 #define GC_NEAR_H
@@ -98,43 +95,11 @@ GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_pro
     return w;
 }
 
-/* what is known of a node beside its extent: raster numbers */
-#define GC_NEAR_OWN_COLUMNS(ONE, MANY, X) \
-    ONE(X, x0) /* middle of the ball seen from the other body, at the start and end (either order) */ \
-    ONE(X, y0) \
-    ONE(X, z0) \
-    ONE(X, x1) \
-    ONE(X, y1) \
-    ONE(X, z1) \
-    ONE(X, reach) /* the ball's radius and how far the middle strays from the chord */ \
-    ONE(X, nx)    /* slab: d0 <= n.x <= d1 in the screen frame */ \
-    ONE(X, ny) \
-    ONE(X, nz) \
-    ONE(X, d0) \
-    ONE(X, d1) \
-    ONE(X, mx) /* its normal's sizes in the frame of the other body's mesh, half way */ \
-    ONE(X, my) \
-    ONE(X, mz) \
-    ONE(X, hx) /* half the sides of the box in the frame of the body's own mesh */ \
-    ONE(X, hy) \
-    ONE(X, hz) \
-    ONE(X, slack) /* beside the box's reach half way: half the turn, and the stray */ \
-    ONE(X, cone)  /* cosine and sine of the half angle of the double cone about n of its contact normals; 0: all */ \
-    ONE(X, sine)
-#define GC_NEAR_STRIDE 30
-#define GC_NEAR_COLUMNS(ONE, MANY, X) GC_EXTENT_COLUMNS(ONE, MANY, X) GC_NEAR_OWN_COLUMNS(ONE, MANY, X)
-GC_RECORD(GC_NEAR)
-typedef struct {
-    gc_extent box;
-    GC_FIELDS(GC_NEAR_OWN, gc_raster)
-} gc_near;
-
 /* what all nodes of a pair share */
 typedef struct {
     gc_screw screw; /* in the near frame */
     gc_view view;
-    gc_turn before, behind; /* half a step back and on */
-    int cones;              /* are only contacts asked for whose normals lie in the nodes' double cones? */
+    int cones; /* are only contacts asked for whose normals lie in the nodes' double cones? */
 } gc_near_pair;
 
 GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_real min_properness, gc_near_pair *p)
@@ -148,29 +113,7 @@ GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_real min_prop
         p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
         p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));
     p->view = gc_near_view(&k, &p->screw, GC_R(-1.0), reach);
-    p->before = gc_turn_at(k.theta, GC_R(-0.5));
-    p->behind = gc_turn_at(k.theta, GC_R(0.5));
     p->cones = min_properness >= GC_CONE_PROPERNESS;
-}
-
-GC_FN void gc_near_load(GC_GLOBAL const gc_raster *from, gc_near *a)
-{
-    gc_extent *to = &a->box;
-    GC_LOAD(GC_EXTENT, GC_NEAR);
-    {
-        gc_near *to = a;
-        GC_LOAD(GC_NEAR_OWN, GC_NEAR);
-    }
-}
-
-GC_FN void gc_near_store(const gc_near *a, GC_GLOBAL gc_raster *to)
-{
-    const gc_extent *from = &a->box;
-    GC_STORE(GC_EXTENT, GC_NEAR);
-    {
-        const gc_near *from = a;
-        GC_STORE(GC_NEAR_OWN, GC_NEAR);
-    }
 }
 
 /* Can a feature of the node make a contact, as far as facing goes? A contact needs a face around the feature that the motion
@@ -187,82 +130,6 @@ GC_FN int gc_near_faces(const gc_near_pair *p, gc_vec n, gc_vec c, gc_raster rad
     /* along a normal at the ring's rim */
     most = along * ring + across * GC_SQRT_R(GC_F(1.0) - ring * ring);
     return most >= -(p->view.theta * radius + GC_F(2.0) * p->view.facing * p->view.speed + GC_CONE_SLACK * speed);
-}
-
-/* rot, shift: the body's place in the screen frame (B half way); other: the other one's rotation; way: +1 for B, -1 for A. Returns
- * whether the node may make a contact at all. */
-GC_LARGE int gc_near_make(
-    const gc_near_pair *p,
-    const gc_real *rot,
-    const gc_real *shift,
-    const gc_real *other,
-    gc_raster way,
-    GC_GLOBAL const gc_raster *node,
-    gc_near *a)
-{
-    const gc_screw *k = &p->screw;
-    GC_GLOBAL const gc_raster *low = node + GC_NODE_low, *high = node + GC_NODE_high, *normal = node + GC_NODE_normal;
-    gc_real unit = GC_R(0.5) * k->shrink, offset;
-    int faces;
-    gc_vec c = gc_make(
-               unit * (gc_real)(low[0] + high[0]), unit * (gc_real)(low[1] + high[1]), unit * (gc_real)(low[2] + high[2])),
-           n, at;
-    gc_raster pad = GC_F(4.0) * p->view.pad, f = GC_F(0.5) * (gc_raster)k->shrink, radius, stray;
-    gc_box_extent(&p->view, rot, shift, k->shrink, low, high, &a->box);
-    c = gc_add(gc_rotate(rot, c), gc_make(shift[0], shift[1], shift[2]));
-    at = gc_flow(k, p->before, c);
-    a->x0 = (gc_raster)at.x;
-    a->y0 = (gc_raster)at.y;
-    a->z0 = (gc_raster)at.z;
-    at = gc_flow(k, p->behind, c);
-    a->x1 = (gc_raster)at.x;
-    a->y1 = (gc_raster)at.y;
-    a->z1 = (gc_raster)at.z;
-    radius = (gc_raster)(node[GC_NODE_reach] * k->shrink);
-    stray = GC_F(0.125) * (gc_raster)(k->theta * k->w) * gc_kappa_r(p->view.kappa, (gc_raster)c.x, (gc_raster)c.z) + pad;
-    a->reach = radius + stray;
-    a->slack = GC_F(0.5) * p->view.theta * radius + stray;
-    a->hx = f * (high[0] - low[0]);
-    a->hy = f * (high[1] - low[1]);
-    a->hz = f * (high[2] - low[2]);
-    n = gc_rotate(rot, gc_make((gc_real)normal[0], (gc_real)normal[1], (gc_real)normal[2]));
-    faces = gc_near_faces(p, n, c, radius, node[GC_NODE_ring], way);
-    offset = n.x * shift[0] + n.y * shift[1] + n.z * shift[2];
-    a->nx = (gc_raster)n.x;
-    a->ny = (gc_raster)n.y;
-    a->nz = (gc_raster)n.z;
-    a->d0 = (gc_raster)((gc_real)node[GC_NODE_least] * k->shrink + offset) - pad;
-    a->d1 = (gc_raster)((gc_real)node[GC_NODE_most] * k->shrink + offset) + pad;
-    n = gc_rotate_back(other, n);
-    a->mx = GC_ABS_R((gc_raster)n.x);
-    a->my = GC_ABS_R((gc_raster)n.y);
-    a->mz = GC_ABS_R((gc_raster)n.z);
-    a->cone = node[GC_NODE_cone];
-    a->sine = GC_SQRT_R(GC_F(1.0) - a->cone * a->cone);
-    return faces;
-}
-
-/* does b pass through the slab of a? */
-GC_FN int gc_slab_meets(const gc_near *a, const gc_near *b)
-{
-    gc_raster across = a->mx * b->hx + a->my * b->hy + a->mz * b->hz + b->slack, reach = GC_MIN(across, b->reach);
-    gc_raster s = a->nx * b->x0 + a->ny * b->y0 + a->nz * b->z0, e = a->nx * b->x1 + a->ny * b->y1 + a->nz * b->z1;
-    return GC_MIN(s, e) - reach <= a->d1 && GC_MAX(s, e) + reach >= a->d0;
-}
-
-/* Can a contact's normal lie in the double cones of both, a of A and b of B half way, while theta s is within angle +- spread? Their
- * axes are then at most the two half angles apart, and the spread (docs/decisions/0049). */
-GC_FN int gc_cones_meet(const gc_near *a, const gc_near *b, gc_raster angle, gc_raster spread)
-{
-    gc_raster cosine = a->cone * b->cone - a->sine * b->sine, sine = a->sine * b->cone + a->cone * b->sine, limit;
-    gc_dir n = gc_dir_make(b->nx, b->ny, b->nz);
-    if (a->cone <= GC_F(0.0) || b->cone <= GC_F(0.0) || cosine <= GC_F(0.0)) return 1;
-    spread += GC_CONE_SLACK;
-    /* not above the cosine of both half angles and the spread */
-    limit = cosine * (GC_F(1.0) - GC_F(0.5) * spread * spread) - sine * spread - GC_CONE_SLACK;
-    if (limit <= GC_F(0.0)) return 1;
-    if (angle != GC_F(0.0)) gc_turn_dir(angle, &n);
-    return GC_ABS_R(a->nx * n.x + a->ny * n.y + a->nz * n.z) >= limit;
 }
 
 /* Can what lies in the extents a (at rest) and b (moving) meet during the step, on any copy of A round the axis, and when, s from
@@ -296,18 +163,6 @@ GC_FN int gc_extents_when(const gc_view *w, const gc_extent *a, const gc_extent 
         *last = GC_MIN(s1, GC_F(0.5));
     }
     return some;
-}
-
-/* a of A, b of B */
-GC_FN int gc_near_meet(const gc_near_pair *p, const gc_near *a, const gc_near *b)
-{
-    const gc_view *w = &p->view;
-    gc_raster first, last;
-    if (p->cones && !gc_cones_meet(a, b, GC_F(0.0), GC_F(0.5) * w->theta)) return 0;
-    if (!gc_slab_meets(a, b) || !gc_slab_meets(b, a) || !gc_extents_when(w, &a->box, &b->box, &first, &last)) return 0;
-    return !p->cones
-           || gc_cones_meet(
-               a, b, GC_F(0.5) * (first + last) * w->theta, GC_F(0.5) * GC_MAX(last - first, GC_F(0.0)) * w->theta);
 }
 
 #endif

@@ -237,8 +237,6 @@
 #else
 #define GC_CONE_SLACK GC_F(1e-5)
 #endif
-/* near faces: below patches a body's tree is walked down while it has at most so many nodes that are near */
-#define GC_NEAR_NODES 128
 /* contacts="first": pairs of meshes with a larger product of face counts than this have their trees walked down, the earliest pair of
  * nodes first (docs/decisions/0061) */
 #define GC_FIRST_FACE_PRODUCT 4000000
@@ -264,6 +262,12 @@
 #define GC_SLAB_ROOM 128
 #define GC_SLAB_MET 256
 #define GC_SLAB_COUNTS 16
+/* near faces: ints of scratch for each node that a side has room for, and how many pairs of nodes there is room for, a node */
+#define GC_NEAR_INTS 42
+#define GC_NEAR_PAIRS 8
+/* near faces: with more pairs of nodes that meet than so many, and than half the faces of both meshes, they are listed as they
+ * are: much is near then, and the screen takes less for it than the rest of the walk (docs/decisions/0062) */
+#define GC_NEAR_MEETS 1024
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 #define GC_MAX_LEVEL 44

@@ -36,25 +36,32 @@ GC_FN void gc_limits_point(gc_limits *s, GC_GLOBAL const gc_real *p, const gc_re
     s->reach = GC_MAX(s->reach, square);
 }
 
-/* The double cone about a unit normal, or about none, that holds those of the leaves first..last: cosine of its half angle, or
- * 0 if it is everything. The angle between the axes and a face's own half angle are added as cosines. */
-GC_FN gc_real gc_cone_of(
+/* The double cones about a unit normal, or about none, that hold those of the leaves first..last, of both kinds: cosines of their half
+ * angles, or 0 where they are everything. The angle between the axes and a face's own half angle are added as cosines. */
+GC_FN void gc_cones_of(
     const gc_real *normal,
     int first,
     int last,
+    int n_faces,
     GC_GLOBAL const int *order,
     GC_GLOBAL const gc_real *planes,
-    GC_GLOBAL const gc_real *cones)
+    GC_GLOBAL const gc_real *cones,
+    GC_GLOBAL gc_raster *to)
 {
-    gc_real least = GC_R(1.0);
-    for (; first < last; ++first) {
+    gc_real least[2] = {GC_R(1.0), GC_R(1.0)};
+    int k;
+    /* what is everything stays that */
+    for (; first < last && (least[0] > GC_R(0.0) || least[1] > GC_R(0.0)); ++first) {
         GC_GLOBAL const gc_real *n = planes + 4 * order[first];
-        gc_real own = cones[order[first]], off = (n[0] * normal[0] + n[2] * normal[2]) + n[1] * normal[1], both;
+        gc_real off = (n[0] * normal[0] + n[2] * normal[2]) + n[1] * normal[1], root;
         off = GC_MIN(GC_MAX(off, GC_R(0.0)), GC_R(1.0));
-        both = off * own - GC_SQRT(GC_R(1.0) - off * off) * GC_SQRT(GC_R(1.0) - own * own);
-        least = GC_MIN(least, both);
+        root = GC_SQRT(GC_R(1.0) - off * off);
+        for (k = 0; k < 2; ++k) {
+            gc_real own = cones[n_faces * k + order[first]], both = off * own - root * GC_SQRT(GC_R(1.0) - own * own);
+            least[k] = GC_MIN(least[k], both);
+        }
     }
-    return GC_MAX(least * GC_CONE_ROUNDED, GC_R(0.0));
+    for (k = 0; k < 2; ++k) to[k] = (gc_raster)GC_MAX(least[k] * GC_CONE_ROUNDED, GC_R(0.0));
 }
 
 /* box and normal of a face */
@@ -145,8 +152,8 @@ GC_KERNEL void m02_level(
         node[GC_NODE_least] = (gc_raster)span.low;
         node[GC_NODE_most] = (gc_raster)span.high;
         node[GC_NODE_reach] = (gc_raster)GC_SQRT(span.reach);
-        for (int k = 0; k < 2; ++k)
-            node[GC_NODE_cone + k] = (gc_raster)gc_cone_of(
-                normal, j << level, GC_MIN((j + 1) << level, n_faces), order_in, face_planes_in, cones_in + n_faces * k);
+        gc_cones_of(
+            normal, j << level, GC_MIN((j + 1) << level, n_faces), n_faces, order_in, face_planes_in, cones_in,
+            node + GC_NODE_cone);
     }
 }

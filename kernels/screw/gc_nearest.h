@@ -189,7 +189,7 @@ GC_INLINE void gc_seen_meet(const gc_nearest *p, const gc_seen *a, const gc_seen
     *last = lines >= GC_F(0.0) ? *last : -GC_CULL_FAR;
 }
 
-/* Can what is in node a of A meet what is in b of B, as gc_near_meet; and when: s from first to last? Not behind `until`. */
+/* Can what is in node a of A meet what is in b of B; and when: s from first to last? Not behind `until`. */
 GC_LARGE int gc_seen_when(
     const gc_nearest *p,
     const gc_seen *a,
@@ -238,6 +238,23 @@ GC_FN void gc_lane_store(const gc_seen *a, GC_GLOBAL gc_raster *page, int j)
         const gc_seen *from = a;
         GC_SEEN_OWN_COLUMNS(GC_TO_LANE, GC_TO_LANE, GC_SEEN)
     }
+}
+
+/* A page without children: what is not there is a number all the same. */
+GC_FN void gc_page_clear(GC_GLOBAL gc_raster *page)
+{
+    for (int k = 0; k < GC_PAGE_HULL; ++k) page[k] = GC_F(0.0);
+    for (int k = 0; k < 4; ++k) page[GC_PAGE_HULL + k] = k & 1 ? -GC_CULL_FAR : GC_CULL_FAR;
+}
+
+GC_FN void gc_page_put(const gc_seen *a, GC_GLOBAL gc_raster *page, int j)
+{
+    GC_GLOBAL gc_raster *hull = page + GC_PAGE_HULL;
+    gc_lane_store(a, page, j);
+    hull[0] = GC_MIN(a->box.h0, hull[0]);
+    hull[1] = GC_MAX(a->box.h1, hull[1]);
+    hull[2] = GC_MIN(a->box.l0, hull[2]);
+    hull[3] = GC_MAX(a->box.l1, hull[3]);
 }
 
 /* A node against all of a page, of B's nodes if side is 1; as gc_seen_when. Copies of A round the axis that are out of reach widen a
@@ -365,23 +382,13 @@ GC_LARGE int gc_side_page(const gc_nearest *p, const gc_tree_side *t, int node)
         int from = gc_node_place(node) << up, n = GC_MIN(gc_side_size(t, level) - from, 1 << up);
         int at = gc_side_number(t, gc_node_of(level, from));
         GC_GLOBAL gc_raster *page = t->pages + GC_PAGE_STRIDE * slot;
-        gc_raster h0 = GC_CULL_FAR, h1 = -GC_CULL_FAR, l0 = GC_CULL_FAR, l1 = -GC_CULL_FAR;
         gc_seen child;
-        /* what is no child, or makes no contact, is a number all the same */
-        for (j = 0; j < GC_PAGE_HULL; ++j) page[j] = GC_F(0.0);
+        gc_page_clear(page);
         for (j = 0; j < n; ++j) {
             if (!gc_side_make(p, t, at + j, &child)) continue;
-            gc_lane_store(&child, page, j);
-            h0 = GC_MIN(child.box.h0, h0);
-            h1 = GC_MAX(child.box.h1, h1);
-            l0 = GC_MIN(child.box.l0, l0);
-            l1 = GC_MAX(child.box.l1, l1);
+            gc_page_put(&child, page, j);
             mask |= 1 << j;
         }
-        page[GC_PAGE_HULL] = h0;
-        page[GC_PAGE_HULL + 1] = h1;
-        page[GC_PAGE_HULL + 2] = l0;
-        page[GC_PAGE_HULL + 3] = l1;
         t->tags[2 * slot] = number + 1;
         t->tags[2 * slot + 1] = mask;
     }

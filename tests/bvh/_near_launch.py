@@ -23,7 +23,8 @@ TABLES = {
     "source_faces": "nf", "near_faces": "nf",
 }  # fmt: skip
 MESH, TREE = sources.record("mesh"), sources.record("tree")
-NEAR_STRIDE = sources.record("near").stride
+SEEN_STRIDE = sources.record("seen").stride
+NEAR_INTS = sources.constants()["GC_NEAR_INTS"]
 
 
 @dataclass
@@ -105,7 +106,7 @@ class Near:
         be, s = self.backend, self.stages
         groups = min(be.max_groups, self.n) if groups is None else groups
         todo = np.arange(self.n) if todo is None else np.asarray(todo)
-        reals, ints = groups * 4 * room * NEAR_STRIDE, groups * (4 * room + 4)
+        reals, ints = groups * 2 * room * SEEN_STRIDE, groups * (NEAR_INTS * room + 8)
         scratch = [be.zeros(reals + GUARD, s.raster), be.fill(be.empty(ints + GUARD, "i4"), -7)]
         rows = be.fill(be.empty(3 * capacity + GUARD, "i4"), -7)
         need, count, no_room = be.zeros(1, "i4"), be.zeros(1, "i4"), be.zeros(self.n, "i4")

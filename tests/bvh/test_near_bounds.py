@@ -1,4 +1,4 @@
-"""gc_near.h: the bounds of a node hold every point of its faces, during the whole step."""
+"""gc_nearest.h: the bounds of a node hold every point of its faces, during the whole step."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -10,11 +10,11 @@ from gpu_collide.backends import sources
 from gpu_collide.geometry.patches import entries
 from gpu_collide.reference.screw.s01_screw import Screw
 from tests.bvh import _near
-from tests.bvh._near_launch import NEAR_STRIDE, Near
+from tests.bvh._near_launch import SEEN_STRIDE, Near
 from tests.screw._launch import STRIDE
 from tests.support.probes import with_probes
 
-SCREW, NEAR = sources.record("screw"), sources.record("near")
+SCREW, SEEN = sources.record("screw"), sources.record("seen")
 TIMES = np.linspace(-0.5, 0.5, 9)
 KINDS = (*_near.MOTIONS, "wheels", "slides")
 
@@ -59,16 +59,25 @@ def points_of(mesh, faces, rng, n=24):
     return np.concatenate([corners, inner]) - mesh.center
 
 
-def probe(backend, near, items):
-    s = near.stages
-    out = [near.new(len(items) * k, d) for k, d in ((STRIDE, s.real), (NEAR_STRIDE, s.raster), (4, s.raster))]
+def probe(backend, near, items, times=None, other=None):
+    """Screw records in the near frame, nodes, views, and the times left of `times` in which the nodes `other`
+    of the other side are in the nodes' slabs."""
+    s, n = near.stages, len(items)
+    times = np.tile([-0.5, 0.5], (n, 1)) if times is None else times
+    other = items[:, 2] if other is None else other
+    out = [
+        near.new(n * k, d)
+        for k, d in ((STRIDE, s.real), (SEEN_STRIDE, s.raster), (4, s.raster), (2, s.raster))
+    ]
+    asked = np.column_stack([items, other]).astype(np.int32)
     kernel = backend.compile(text(), s.precision).kernel("probe_near")
     backend.launch_items(
-        kernel, len(items), n=len(items), item_in=backend.to_device(items.reshape(-1)),
-        screw_in=s.screw_buffer, nodes_in=near.tables.buffers["nodes_in"], screw_out=out[0], near_out=out[1],
-        view_out=out[2],
+        kernel, n, n=n, item_in=backend.to_device(asked.reshape(-1)),
+        times_in=backend.to_device(times.astype(s.raster).reshape(-1)), screw_in=s.screw_buffer,
+        nodes_in=near.tables.buffers["nodes_in"], screw_out=out[0], near_out=out[1], view_out=out[2],
+        times_out=out[3],
     )  # fmt: skip
-    return [backend.to_host(x).reshape(len(items), -1).astype(float) for x in out]
+    return [backend.to_host(x).reshape(n, -1).astype(float) for x in out]
 
 
 def motion_of(record):
@@ -93,18 +102,18 @@ def test_bounds_hold_every_point(backend, kind, scale):
     rng = np.random.default_rng(1)
     near = Near(backend, scene(kind, 6, scale))
     items, faces = nodes_of(near, rng)
-    records, nodes, views = probe(backend, near, items)
+    records, nodes, views, _ = probe(backend, near, items)
     for (pair, side, _), part, record, node, view in zip(items, faces, records, nodes, views, strict=True):
         mesh = near.bodies.meshes[near.shapes[pair, side]]
         x = points_of(mesh, part, rng)
         there = placed(record, side, x)
         on_screen(there, node, view)
-        on_the_way(record, side, there, node, rng)
+        in_space(record, side, there, node)
 
 
 def fields(node, names):
     """Columns of a node's record, such as "x0 y0 z0"."""
-    return node[[NEAR[name] for name in names.split()]]
+    return node[[SEEN[name] for name in names.split()]]
 
 
 def on_screen(x, node, view):
@@ -131,22 +140,46 @@ def on_screen(x, node, view):
     assert inside.any(axis=1).all()
 
 
-def on_the_way(record, side, x, node, rng):
-    """Slab, ball and the box's reach along any direction, at all times, from the chord of the middle."""
-    flow = motion_of(record)
-    start, end, n, half = (fields(node, k) for k in ("x0 y0 z0", "x1 y1 z1", "nx ny nz", "hx hy hz"))
-    reach, d0, d1, slack = fields(node, "reach d0 d1 slack")
-    along = x @ n
+def in_space(record, side, x, node):
+    """Ball, box and slab half way, and how much the motion bends."""
+    middle, n, half = (fields(node, k) for k in ("x y z", "nx ny nz", "hx hy hz"))
+    radius, bend, d0, d1, e0, e1 = fields(node, "radius bend d0 d1 e0 e1")
+    slack = 1e-6 * (1 + np.abs(x).max())  # of the middle, in float32; the walk's pads are wider
+    along, off = x @ n, x - middle
     assert (along >= d0).all() and (along <= d1).all()
-    rot = record[SCREW["rb" if side else "ra"]]
-    direction = rng.normal(size=3)
-    direction /= np.linalg.norm(direction)
-    across = np.abs(rot.reshape(3, 3).T @ direction) @ half + slack
-    for s in TIMES:
-        middle = start + (s + 0.5) * (end - start)
-        off = flow.flow(x, np.full(len(x), s)) - middle
-        assert np.linalg.norm(off, axis=1).max() <= reach
-        assert (off @ direction).max() <= across
+    assert (off @ n >= e0 - slack).all() and (off @ n <= e1 + slack).all()
+    assert np.linalg.norm(off, axis=1).max() <= radius + slack
+    rot = record[SCREW["rb" if side else "ra"]].reshape(3, 3)
+    assert (np.abs(off @ rot) <= half + slack).all()
+    theta, w = record[0], record[1]
+    assert theta * np.hypot(w + theta * middle[2], theta * middle[0]) <= bend * 1.001 + 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_times_in_slabs_hold_every_point(backend, kind):
+    """Whenever a point of the other node is between the least and the greatest of a node's points along its
+    normal, the time is one of those left; at whatever part of the step one begins."""
+    rng = np.random.default_rng(3)
+    near = Near(backend, scene(kind, 6))
+    items, faces = nodes_of(near, rng, 16)
+    number = {side: np.flatnonzero(items[:, 1] == side) for side in (0, 1)}
+    partner = [rng.choice(np.flatnonzero((items[:, 0] == i[0]) & (items[:, 1] != i[1]))) for i in items]
+    times = np.sort(rng.choice(np.linspace(-0.5, 0.5, 17), (len(items), 2)), axis=1)
+    records, nodes, _, left = probe(backend, near, items, times, items[partner, 2])
+    inside = out = 0
+    assert all(len(k) for k in number.values())
+    for i, (pair, side, _) in enumerate(items):
+        meshes = [near.bodies.meshes[k] for k in near.shapes[pair]]
+        x = placed(records[i], side, points_of(meshes[side], faces[i], rng))
+        y = placed(records[i], 1 - side, points_of(meshes[1 - side], faces[partner[i]], rng))
+        along, flow = x @ fields(nodes[i], "nx ny nz"), motion_of(records[i])
+        for s in np.linspace(*times[i], 9):
+            there = flow.flow(y, np.full(len(y), s if side == 0 else -s)) @ fields(nodes[i], "nx ny nz")
+            meets = ((there >= along.min()) & (there <= along.max())).any()
+            assert not meets or left[i, 0] <= s <= left[i, 1]
+            inside += meets
+            out += not left[i, 0] <= s <= left[i, 1]
+    assert inside and (out or kind in ("still", "tiny", "slides"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +188,7 @@ def test_the_near_frame_moves_as_the_reference_does(backend, kind):
     rng = np.random.default_rng(2)
     near = Near(backend, scene(kind, 12, 0.01) if kind not in ("wheels", "slides") else scene(kind, 12))
     items = np.array([(p, 0, 0) for p in range(near.n)], np.int32)
-    records, _, _ = probe(backend, near, items)
+    records, *_ = probe(backend, near, items)
     for pair, record in enumerate(records):
         screw, flow = near.screw(pair), motion_of(record)
         meshes = [near.bodies.meshes[k] for k in near.shapes[pair]]
