@@ -256,6 +256,12 @@ GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL in
     for (i = GC_LOCAL_ID; i < GC_PAGE * f->n; i += GC_GROUP_SIZE) {
         int j = f->node[i], up, from, to, faces = -1;
         if (j < 0 || !(f->flags[i] & GC_FRONT_NEAR)) continue;
+        /* a node over it may be listed whole */
+        for (k = i; k >= GC_PAGE;) {
+            k = f->parent[k / GC_PAGE];
+            if (f->flags[k] & GC_FRONT_NEAR) break;
+        }
+        if (k != i && (f->flags[k] & GC_FRONT_NEAR)) continue;
         up = GC_PATCH_LEVEL - f->level[i];
         from = up >= 0 ? j >> up : j << -up;
         to = up >= 0 ? from + 1 : GC_MIN((j + 1) << -up, last);
