@@ -55,7 +55,7 @@ SHAPES = {
 def test_first_of_all_of_shapes(shapes, backend):
     a, b = SHAPES[shapes]()
     for k, make in enumerate((random_impacts, translations, fast_pass, spins)):
-        bodies, pairs = make(a, b, n=10, seed=k)
+        bodies, pairs = make(a, b, n=6, seed=k)
         assert_first(bodies, pairs, backend, min_properness=THRESHOLDS[k])
         assert_first(bodies, pairs, backend, min_properness=THRESHOLDS[1])
 
@@ -69,7 +69,7 @@ def test_first_of_all_in_any_motion(kind, backend):
 
 @pytest.mark.parametrize("make", [_near.slides, _near.wheels])
 def test_first_of_all_that_slides_or_goes_round(make, backend):
-    scene = make(8)
+    scene = make(5)
     for threshold in THRESHOLDS:
         assert_first(scene.bodies(), scene.pairs, backend, min_properness=threshold)
 
