@@ -100,11 +100,16 @@ GC_FN gc_plane gc_plane_of(const gc_rules *r, const gc_nearby *from, gc_real sha
     gc_real high = gc_dot(from->normal, r->up);
     gc_plane p;
     p.normal = from->normal;
+    p.push = GC_R(0.0);
     if (walks && r->falls && high > GC_R(0.0) && high < r->ground) {
+        gc_real rise = gc_dot(from->motion, r->up), level;
         p.normal = gc_sub(p.normal, gc_scale(r->up, high));
+        level = gc_norm(p.normal);
         p.normal = gc_unit(p.normal, from->normal);
+        /* what rises comes from the side: as fast as the plane would have to go level to be as far ahead */
+        if (rise > GC_R(0.0) && level > GC_R(0.0)) p.push = rise * high / level * share;
     }
-    p.push = gc_dot(p.normal, from->motion) * share;
+    p.push += gc_dot(p.normal, from->motion) * share;
     p.push += gc_obstacle_swing(r->world, from->body, from->point, p.normal) * share * share;
     return p;
 }

@@ -126,6 +126,33 @@ def test_who_climbs_a_step_stands_on_its_edge(backend):
     assert (np.diff(high[5:100]) > -1e-9).all()
 
 
+@pytest.mark.parametrize("lean", [50, 60, 75])
+def test_what_is_steep_and_rises_pushes_aside(backend, lean):
+    """A slope that is no ground comes up under who hangs on it: its plane was taken level and its way was
+    not, so that it came into the character, which stayed where it was."""
+    slope = gc.shapes.box((20, 20, 1))
+    half = np.radians(lean) / 2
+    quat = [[np.cos(half), 0, np.sin(half), 0]]
+    out = np.array([np.sin(2 * half), 0, np.cos(2 * half)])
+    place, rise, fall = np.array([(0.5 + 0.31) * out]), 0.0, np.zeros(3)
+    for _ in range(12):
+        start, end = (gc.Poses.from_quat_wxyz([[0, 0, z]], quat) for z in (rise, rise + 0.1))
+        fall = fall + [0, 0, -0.02]
+        found = gc.sweep.slide(
+            gc.Bodies(slope, None, start, end), place, [0.3] * 3, [0, 0.01, 0], gravity=fall,
+            backend=backend.kind,
+        )  # fmt: skip
+        place, fall, rise = found.position, found.fall[0], rise + 0.1
+        assert found.status[0] != gc.Status.UNRESOLVED and not found.grounded[0]
+        assert (place[0] - [0, 0, rise]) @ out - 0.5 >= 0.3 - 1e-9  # a radius from the slope
+    assert place[0, 0] > 0.7 and place[0, 1] == pytest.approx(0.12)
+    one = gc.sweep.slide(gc.Bodies(slope, None, start, end), place - [0, 0, 0.1], [0.3] * 3, [0, 0.01, 0],
+                         gravity=[0, 0, -0.1], backend=backend.kind)  # fmt: skip
+    two = gc.sweep.slide(gc.Bodies(slope, None, start, end), place - [0, 0, 0.1], [0.3] * 3, [0, 0.01, 0],
+                         gravity=[0, 0, -0.1], backend="reference")  # fmt: skip
+    assert np.abs(one.position - two.position).max() < 1e-9
+
+
 def inside_out_room():
     from tests.oracle.sweep_casts import cube
 

@@ -147,11 +147,14 @@ class Step:
         """Normals and pushes."""
         up, out = self.rules.up, []
         for normal, body, motion, point in found:
-            high = normal @ up
+            high, push = normal @ up, 0.0
             if walks and self.rules.falls and 0 < high < self.rules.ground:
                 level = normal - high * up
-                normal = level / np.linalg.norm(level)
-            out.append((*normal, share * (normal @ motion) + share * share * self.swing(body, point, normal)))
+                size = np.linalg.norm(level)
+                normal = level / size
+                push = share * max(motion @ up, 0.0) * high / size  # what rises comes from the side
+            push += share * (normal @ motion) + share * share * self.swing(body, point, normal)
+            out.append((*normal, push))
         rows = np.array(out).reshape(-1, 4)
         return rows[:, :3], rows[:, 3]
 
