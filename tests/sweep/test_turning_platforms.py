@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.bodies.quaternion import conjugate, rotate
 from tests.oracle.sweep_casts import cube, inside_out
 from tests.sweep.test_w03_planes import world
 
@@ -132,6 +133,41 @@ def test_chords_are_off_by_no_more_than_is_told(backend):
             away = _away(start[i] + t * path[i], about((0.3, 1, 0), t * turn))
             assert abs(away - 0.3) <= found.info["turning"] < 2 * turn
         assert len(on) > 8
+
+
+@pytest.mark.slow
+@pytest.mark.backends("cpu")
+def test_a_crowd_about_a_lift_that_turns_and_a_door(backend):
+    """None is sunk into, none is stuck: the lift's rim comes up under some who hang on it."""
+    rng, n, sizes = np.random.default_rng(0), 60, [(30, 30, 1), (6, 6, 1), (4, 0.3, 4)]
+
+    def pose(t):
+        place = [[0, 0, -0.5], [0, 0, 0.1 - 0.5 * np.cos(t)], [8, 0, 2]]
+        quat = [[1.0, 0, 0, 0], about([0, 0, 1], t), about([0, 0, 1], 2 * t)]
+        return gc.Poses.from_quat_wxyz(place, quat)
+
+    place = np.column_stack((rng.uniform(-10, 10, (n, 2)), rng.uniform(1.5, 3, n)))
+    radii, fall, riding, angle = np.array([0.3, 0.3, 0.5]), np.zeros((n, 3)), None, rng.uniform(0, 6.28, n)
+    rode = 0
+    with gc.Scene([gc.shapes.box(size) for size in sizes], [0, 1, 2], pose(0), backend="cpu") as scene:
+        for k in range(300):
+            scene.update(pose(0.05 * k), pose(0.05 * (k + 1)))
+            angle += rng.normal(size=n) * 0.3
+            way = np.column_stack((np.cos(angle), np.sin(angle), 0 * angle)) * rng.uniform(0, 0.12, (n, 1))
+            fall = fall + [0, 0, -0.02]
+            found = gc.sweep.slide(scene, place, radii, way, gravity=fall, riding=riding, turning="chord",
+                                   step_height=0.3, skin=0.01)  # fmt: skip
+            place, fall, riding = found.position, found.fall, found.ground_body
+            on = np.abs(place[:, :2]).max(axis=1) < 14.5  # who walked off the floor falls
+            rode += (riding == 1).sum()
+            assert (found.status[on] != gc.Status.UNRESOLVED).all() and (place[on, 2] > 0.45).all(), k
+            for body, size in enumerate(sizes):
+                end = pose(0.05 * (k + 1))
+                back = np.broadcast_to(conjugate(end.unit_wxyz[body]), (n, 4))
+                local, half = rotate(back, place - end.position[body]), np.array(size) / 2
+                apart = local - np.clip(local, -half, half)
+                assert (np.linalg.norm(apart / radii, axis=1)[on] > 1).all(), (k, body)
+    assert rode > 300
 
 
 def _away(centre, quat):
