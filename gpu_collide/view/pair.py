@@ -123,7 +123,7 @@ def plot_screen(
     rows, columns = screen.taken.shape[1:]
     turn = np.degrees(screen.screw.theta)
     title = f"{columns} x {rows} pixels, relative turn {turn:.1f} degrees; {_title(contacts)}\n"
-    title += "points of A and B that can meet share a place here; a contact is where both are at one time"
+    title += "points of A and B that can meet share a place here;\na contact is where both are at one time"
     figure.suptitle(title, fontsize=11, color=COLOR_INK)
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
