@@ -120,7 +120,7 @@ GC_FN void gc_turn_dir(gc_raster angle, gc_dir *d)
 
 GC_FN gc_dir gc_body_normal(const gc_body *b, int f)
 {
-    gc_four n = gc_normal_of(b, f);
+    gc_four n = gc_turned_normal(b, f);
     return gc_dir_make(n.a, n.b, n.c);
 }
 

@@ -73,7 +73,7 @@ GC_INLINE gc_four gc_facing_of(const gc_body *b, int f)
     return r;
 }
 
-GC_INLINE gc_four gc_normal_of(const gc_body *b, int f)
+GC_INLINE gc_four gc_turned_normal(const gc_body *b, int f)
 {
     gc_four n, r;
     if (GC_SERIAL) return gc_four_at(&GC_OF_FACE(b, nx, f), b->turned_room);
