@@ -41,7 +41,7 @@ typedef struct {
 GC_FN int gc_level_size(int n, int level) { return (n + (1 << level) - 1) >> level; }
 
 /* the nodes of a level */
-GC_FN GC_GLOBAL const gc_raster *gc_level_nodes(const gc_front *f, int level)
+GC_FN GC_GLOBAL const gc_raster *gc_front_nodes(const gc_front *f, int level)
 {
     int at = 0, l;
     for (l = 0; l < level; ++l) at += gc_level_size(f->tree[GC_TREE_faces], l);
@@ -144,7 +144,7 @@ GC_LARGE void gc_roots_begin(const gc_nearest *p, const gc_front *a, const gc_fr
         f->level[0] = height;
         f->flags[0] = 0;
         for (int i = 1; i < GC_PAGE; ++i) f->node[i] = -1;
-        if (!gc_seen_make(p, side, gc_level_nodes(f, height), &seen[side])) return;
+        if (!gc_seen_make(p, side, gc_front_nodes(f, height), &seen[side])) return;
         gc_lane_store(&seen[side], f->pages, 0);
     }
     if (gc_seen_when(p, &seen[0], &seen[1], GC_F(0.5), &first, &last)) gc_couples_add(a, b, l, 0, 0);
@@ -164,7 +164,7 @@ GC_LARGE void gc_front_bear(const gc_nearest *p, const gc_front *f)
         f->flags[i] = 0;
         if (GC_SERIAL && lane == 0) gc_page_clear(page);
         if (lane >= 1 << up || child >= gc_level_size(f->tree[GC_TREE_faces], level)) continue;
-        if (!gc_seen_make(p, f->side, gc_level_nodes(f, level) + GC_NODE_STRIDE * child, &a)) continue;
+        if (!gc_seen_make(p, f->side, gc_front_nodes(f, level) + GC_NODE_STRIDE * child, &a)) continue;
         if (GC_SERIAL) gc_page_put(&a, page, lane);
         else gc_lane_store(&a, page, lane);
         f->node[i] = child;

@@ -1,5 +1,5 @@
 /* gc_near.h: the frame in which near faces are looked for, and what of a node can be told without the other body's.
- * needs: common/gc_motion.h screw/gc_emit.h
+ * needs: common/gc_motion.h screw/gc_screen.h
  *
  * The frame is that of the smaller body (docs/decisions/0011). In it: when the boxes of two nodes meet on the screen, and whether
  * a node's faces come against the motion anywhere (docs/decisions/0049). gc_nearest.h has the rest.

@@ -1,5 +1,5 @@
 /* gc_nearest.h: two nodes of meshes' trees, and when they can meet.
- * needs: bvh/gc_near.h
+ * needs: bvh/gc_near.h screw/gc_emit.h
  *
  * The search for a pair's first contact (screen_first) goes down both trees at once, by pairs of nodes. A pair has a window in time that
  * holds all meetings of what is in one with what is in the other; children are in their parents, and pairs whose window
