@@ -35,6 +35,7 @@ typedef struct {
     GC_GLOBAL int *now, *next; /* (capacity, 2) */
     GC_GLOBAL int *count;      /* of next */
     int n, room, capacity;
+    int fine; /* are there so many that single faces are worth being looked at? */
 } gc_couples;
 
 /* nodes of a level of a tree with n faces */
@@ -80,6 +81,7 @@ GC_FN gc_couples gc_couples_make(GC_GLOBAL int *ints, int room)
     l.now = ints + 8 + 10 * room;
     l.next = l.now + 2 * l.capacity;
     l.n = 1;
+    l.fine = 0;
     return l;
 }
 
@@ -101,13 +103,24 @@ GC_FN gc_raster gc_front_size(const gc_front *f, int place)
     return x * x + y * y + z * z;
 }
 
-/* Two nodes meet: leaves are near, of others the larger goes down. Where the list is full they are near as they are; either there are
+/* May a node go down, of so large a size, where it meets one of another? To single faces where pairs are many; otherwise only large nodes
+ * beside small ones, which are worth being separated from their neighbours: the screen takes less for a few faces than looking at them
+ * one by one. */
+GC_FN int gc_front_may_open(const gc_front *f, const gc_couples *l, int at, gc_raster size, gc_raster other)
+{
+    int level = f->level[at];
+    return level > 0 && (l->fine || level > GC_PATCH_LEVEL || size > GC_F(8.0) * other);
+}
+
+/* Two nodes meet: those that may not go down are near, of others the larger goes down. Where the list is full they are near as they are; either there are
  * too many pairs, or the walk begins anew with more room. */
 GC_FN void gc_couples_add(const gc_front *f, const gc_front *o, const gc_couples *l, int at, int other)
 {
-    int leaf = f->level[at] == 0, to = l->capacity, go, page;
-    if (!leaf || o->level[other] > 0) {
-        const gc_front *down = leaf || (o->level[other] > 0 && gc_front_size(o, other) > gc_front_size(f, at)) ? o : f;
+    gc_raster one = gc_front_size(f, at), two = gc_front_size(o, other);
+    int mine = gc_front_may_open(f, l, at, one, two), its = gc_front_may_open(o, l, other, two, one);
+    int to = l->capacity, go, page;
+    if (mine || its) {
+        const gc_front *down = mine && (!its || one >= two) ? f : o;
         go = down == o ? other : at;
         to = GC_GROUP_ADD(l->count, 1);
         if (to < l->capacity) {
@@ -150,21 +163,70 @@ GC_LARGE void gc_roots_begin(const gc_nearest *p, const gc_front *a, const gc_fr
     if (gc_seen_when(p, &seen[0], &seen[1], GC_F(0.5), &first, &last)) gc_couples_add(a, b, l, 0, 0);
 }
 
+/* Where a body can come in the other's whole box, from half way: the box in the axes of its own mesh, widened by the way that the
+ * motion goes at the places of either body, whichever is less. A place keeps its speed along the flow, and what meets at s is as far apart half
+ * way as either goes until then. */
+typedef struct {
+    gc_vec middle;
+    gc_raster x, y, z;
+} gc_realm;
+
+/* no place of the box of a root is faster */
+GC_FN gc_raster gc_front_fast(const gc_nearest *p, const gc_seen *root)
+{
+    return GC_ABS_R(p->g) + GC_ABS_R(p->w + p->theta * root->z) + p->theta * (GC_ABS_R(root->x) + root->radius);
+}
+
+GC_FN gc_realm gc_realm_of(const gc_nearest *p, const gc_seen *root, const gc_seen *other)
+{
+    gc_realm m;
+    gc_raster far = GC_F(0.5001) * GC_MIN(gc_front_fast(p, root), gc_front_fast(p, other)) + GC_F(8.0) * p->near.view.pad;
+    m.middle = gc_make((gc_real)root->x, (gc_real)root->y, (gc_real)root->z);
+    m.x = root->hx + far;
+    m.y = root->hy + far;
+    m.z = root->hz + far;
+    return m;
+}
+
+/* Does the ball about a node of the other body come there? */
+GC_FN int gc_realm_holds(const gc_nearest *p, int side, const gc_realm *m, GC_GLOBAL const gc_raster *node)
+{
+    const gc_screw *k = &p->near.screw;
+    const gc_real *rot = side ? k->rb : k->ra, *shift = side ? k->tb : k->ta, *axes = side ? k->ra : k->rb;
+    GC_GLOBAL const gc_raster *low = node + GC_NODE_low, *high = node + GC_NODE_high;
+    gc_real unit = GC_R(0.5) * k->shrink;
+    gc_raster radius = node[GC_NODE_reach] * (gc_raster)k->shrink;
+    gc_vec c = gc_make(
+        unit * (gc_real)(low[0] + high[0]), unit * (gc_real)(low[1] + high[1]), unit * (gc_real)(low[2] + high[2]));
+    c = gc_add(gc_rotate(rot, c), gc_make(shift[0], shift[1], shift[2]));
+    c = gc_rotate_back(axes, gc_sub(c, m->middle));
+    return GC_ABS_R((gc_raster)c.x) <= m->x + radius && GC_ABS_R((gc_raster)c.y) <= m->y + radius
+           && GC_ABS_R((gc_raster)c.z) <= m->z + radius;
+}
+
 /* the children on pages that were opened */
-GC_LARGE void gc_front_bear(const gc_nearest *p, const gc_front *f)
+GC_LARGE void gc_front_bear(const gc_nearest *p, const gc_front *f, const gc_front *o)
 {
     int i, end = GC_PAGE * *f->count;
+    gc_seen root, other;
+    gc_realm realm;
+    if (GC_PAGE * f->n + GC_LOCAL_ID >= end) return;
+    gc_front_node(f, 0, &root);
+    gc_front_node(o, 0, &other);
+    realm = gc_realm_of(p, &other, &root);
     for (i = GC_PAGE * f->n + GC_LOCAL_ID; i < end; i += GC_GROUP_SIZE) {
         int lane = i & (GC_PAGE - 1), over = f->parent[i / GC_PAGE], level = gc_level_below(f->level[over]);
         int up = f->level[over] - level, child = (f->node[over] << up) + lane;
         GC_GLOBAL gc_raster *page = gc_front_page(f, i);
+        GC_GLOBAL const gc_raster *node;
         gc_seen a;
         f->node[i] = -1;
         f->level[i] = level;
         f->flags[i] = 0;
         if (GC_SERIAL && lane == 0) gc_page_clear(page);
         if (lane >= 1 << up || child >= gc_level_size(f->tree[GC_TREE_faces], level)) continue;
-        if (!gc_seen_make(p, f->side, gc_front_nodes(f, level) + GC_NODE_STRIDE * child, &a)) continue;
+        node = gc_front_nodes(f, level) + GC_NODE_STRIDE * child;
+        if (!gc_realm_holds(p, f->side, &realm, node) || !gc_seen_make(p, f->side, node, &a)) continue;
         if (GC_SERIAL) gc_page_put(&a, page, lane);
         else gc_lane_store(&a, page, lane);
         f->node[i] = child;
@@ -231,14 +293,15 @@ GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_c
         l->now = l->next;
         l->next = other;
         GC_BARRIER(); /* all have read it */
+        l->fine = l->n > GC_NEAR_FINE;
         more = l->n > GC_MAX(GC_NEAR_MEETS, a->tree[GC_TREE_faces] / 2 + b->tree[GC_TREE_faces] / 2);
         if (more) gc_couples_stop(a, b, l);
         else most = GC_MAX(GC_MAX(GC_PAGE * n, (l->n + GC_NEAR_PAIRS - 1) / GC_NEAR_PAIRS), most);
         going = !more && l->n > 0 && most <= l->room;
         if (going) {
             if (GC_LOCAL_ID == 0) *l->count = 0;
-            gc_front_bear(p, a);
-            gc_front_bear(p, b);
+            gc_front_bear(p, a, b);
+            gc_front_bear(p, b, a);
             a->n = *a->count;
             b->n = *b->count;
             GC_BARRIER();

@@ -268,6 +268,8 @@
 /* near faces: with more pairs of nodes that meet than so many, and than half the faces of both meshes, they are listed as they
  * are: much is near then, and the screen takes less for it than the rest of the walk (docs/decisions/0062) */
 #define GC_NEAR_MEETS 1024
+/* near faces: with more pairs than so many nodes of a few faces go down to single ones */
+#define GC_NEAR_FINE 256
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
 #define GC_MAX_LEVEL 44

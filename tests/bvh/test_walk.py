@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.backends import sources
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near, test_cones
 from tests.bvh._near_launch import NEAR_INTS, SEEN_STRIDE, TREE, Near
@@ -66,8 +67,17 @@ SCENES = {
 
 
 @lru_cache(maxsize=16)
-def near_of(backend, name, precision="mixed"):
-    return Near(backend, SCENES[name](), precision)
+def near_of(backend, name, precision="mixed", fine=False):
+    """`fine`: the walk goes to single faces however few pairs of nodes there are."""
+    return Near(backend, SCENES[name](), precision, fine_text() if fine else None)
+
+
+@lru_cache(maxsize=1)
+def fine_text():
+    usual, always = f"#define GC_NEAR_FINE {C['GC_NEAR_FINE']}\n", "#define GC_NEAR_FINE 0\n"
+    text = sources.joined("bvh/b05_features.c")
+    assert text.count(usual) == 1
+    return text.replace(usual, always)
 
 
 @lru_cache(maxsize=64)
@@ -110,12 +120,13 @@ def missed(near, listed, found):
     return out
 
 
+@pytest.mark.parametrize("fine", [False, True], ids=["as usual", "single faces"])
 @pytest.mark.parametrize("name", SCENES)
-def test_all_faces_of_all_contacts_are_listed(backend, name):
+def test_all_faces_of_all_contacts_are_listed(backend, name, fine):
     for threshold in THRESHOLDS:
         found = contacts(name, threshold)
         for precision in ("mixed", "double"):
-            near = near_of(backend, name, precision)
+            near = near_of(backend, name, precision, fine)
             listed = near.features(room=1 << 14, min_properness=threshold)
             assert not listed.need and not listed.spilled
             assert not missed(near, listed, found), (threshold, precision)
@@ -132,8 +143,11 @@ def test_faces_are_missed_where_they_are_missing():
 
 
 def test_single_faces_are_listed(backend):
-    """Of smooth bodies that run into each other few faces are near, and patches are not listed whole."""
-    near = near_of(backend, "balls")
+    """Of smooth bodies that run into each other few faces are near, and patches are not listed whole; where
+    pairs are few, groups of up to eight faces."""
+    usual = near_of(backend, "balls").features(min_properness=-0.1)
+    assert all((int(row[2]) & 0xFFFFFFFF).bit_count() in (1, 2, 4, 8) for row in usual.rows)
+    near = near_of(backend, "balls", fine=True)
     listed = near.features(min_properness=-0.1)
     bits = [int(row[2]) & 0xFFFFFFFF for row in listed.rows]
     assert all(b.bit_count() == 1 for b in bits)
