@@ -94,7 +94,9 @@ class Kernels:
             "corner0_in": be.to_device((np.cumsum(corners) - corners).astype(np.int32), copy=False),
         }
         around = self._of(mesh, _AROUND) | {"place_in": be.to_device(place, copy=False)}
+        homes = {}
         for what, shift, count in (("edge", 1, len(mesh.edges)), ("vertex", 0, len(mesh.vertices))):
+            homes[what] = be.empty(count, np.int32)
             owner = given[f"{what}_owner_in"] = be.empty(count, np.int32)
             self._launch(
                 "m01_owners", count, n=count, size=size, shift=shift, owner_out=owner,
@@ -104,8 +106,9 @@ class Kernels:
         vertices, edges = (be.empty(len(mesh.face_vertices), np.int32) for _ in range(2))
         counted = be.empty(n * _PART.stride, np.int32)
         self._launch(
-            "m01_count", n, vertices_out=vertices, edges_out=edges, parts_out=counted, **sizes, **given
-        )
+            "m01_count", n, vertices_out=vertices, edges_out=edges, parts_out=counted,
+            vertex_home_out=homes["vertex"], edge_home_out=homes["edge"], **sizes, **given,
+        )  # fmt: skip
         parts = be.to_host(counted).reshape(n, _PART.stride)
         counts = np.empty((n, 3), np.int64)
         counts[:, :2] = parts[:, [_PART["vertices"], _PART["edges"]]]
@@ -118,6 +121,7 @@ class Kernels:
         tables = be.empty(total, np.int32)
         self._launch(
             "m01_fill", n, part_vertices_in=vertices, part_edges_in=edges, parts_in=counted,
+            vertex_home_in=homes["vertex"], edge_home_in=homes["edge"],
             cuts_in=be.to_device((begins + table0).astype(np.int32).reshape(-1), copy=False),
             tables_out=tables, **sizes, **given, **around,
         )  # fmt: skip

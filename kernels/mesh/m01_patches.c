@@ -7,9 +7,12 @@
  * m01_owners, one work-item per edge or vertex: the first patch that has a face there. m01_count, one work-item per patch: its
  * vertices and edges, each once in rising order, and how many entries its tables have. The host sums these up; m01_fill, one
  * work-item per patch, writes the tables. Integers alone: the same as those of gpu_collide/geometry/patches.py.
- * Degenerate: a vertex of no face has no owner and is in no patch. Numbers are sorted in place without a worst case that
- * matters: a face may have any number of corners.
+ * Degenerate: a vertex of no face has no owner and is in no patch. Numbers are sorted without a worst case that matters: a
+ * face may have any number of corners.
  */
+
+/* so many numbers are sorted by counting what is less than each: n^2 comparisons, but without a branch and in vectors */
+#define GC_FEW_NUMBERS 128
 
 /* 5/11 of a gap, and 1 at the end, then 0; without a product that an int might not hold */
 GC_FN int gc_next_gap(int gap) { return gap < 3 ? gap - 1 : gap / 11 * 5 + gap % 11 * 5 / 11; }
@@ -26,10 +29,32 @@ GC_FN void gc_sort_ints(GC_GLOBAL int *x, int n)
     }
 }
 
+/* Rising order, each number once, of at most GC_FEW_NUMBERS numbers from 0 up; how many are left. */
+GC_FN int gc_few_unique(GC_GLOBAL int *x, int n)
+{
+    int given[GC_FEW_NUMBERS], less[GC_FEW_NUMBERS], placed[GC_FEW_NUMBERS], left = 0;
+    for (int i = 0; i < n; ++i) {
+        given[i] = x[i];
+        less[i] = 0;
+        placed[i] = -1;
+    }
+    for (int j = 0; j < n; ++j) {
+        int value = given[j];
+        for (int i = 0; i < n; ++i) less[i] += value < given[i];
+    }
+    for (int i = 0; i < n; ++i) placed[less[i]] = given[i]; /* equal ones in one place */
+    for (int i = 0; i < n; ++i) {
+        x[left] = placed[i];
+        left += placed[i] >= 0;
+    }
+    return left;
+}
+
 /* Rising order, each number once; how many are left. */
 GC_FN int gc_sort_unique(GC_GLOBAL int *x, int n)
 {
     int left = 0;
+    if (n <= GC_FEW_NUMBERS) return gc_few_unique(x, n);
     gc_sort_ints(x, n);
     for (int i = 0; i < n; ++i)
         if (i == 0 || x[i] != x[i - 1]) x[left++] = x[i];
@@ -46,6 +71,14 @@ GC_FN int gc_place_of(GC_GLOBAL const int *x, int n, int value)
         n -= middle;
     }
     return n > 0 && x[low] == value ? low : -1;
+}
+
+/* Place of an item among the n of a patch, which begin at `first` in the list of all patches; -1 where it is not. `home` is the
+ * item's place in that list where its owner has it: most are asked for by their owner, and need not be searched for. */
+GC_FN int gc_place_in(GC_GLOBAL const int *list, int first, int n, GC_GLOBAL const int *home, int item)
+{
+    int place = home[item] - first;
+    return place >= 0 && place < n ? place : gc_place_of(list + first, n, item);
 }
 
 GC_KERNEL void m01_owners(
@@ -83,6 +116,8 @@ GC_KERNEL void m01_count(
     GC_GLOBAL const int *corner0_in, /* (n_patches,) corners of the faces before each patch, in the order */
     GC_GLOBAL int *vertices_out,     /* (corners,) from corner0 on those of each patch */
     GC_GLOBAL int *edges_out,        /* (corners,) */
+    GC_GLOBAL int *vertex_home_out,  /* (vertices,) place of each in vertices_out, where its owner has it */
+    GC_GLOBAL int *edge_home_out,    /* (edges,) */
     GC_GLOBAL int *parts_out)        /* (n_patches, GC_PART_STRIDE) */
 {
     for (int p = GC_ITEM_LO(n_patches); p < GC_ITEM_HI(n_patches); p += GC_ITEM_STEP(n_patches)) {
@@ -101,11 +136,14 @@ GC_KERNEL void m01_count(
         part[GC_PART_edges] = gc_sort_unique(edges, n);
         for (int k = 0; k < part[GC_PART_edges]; ++k) {
             int e = edges[k];
-            if (edge_owner_in[e] == p) part[GC_PART_edge_faces] += edge_face_start_in[e + 1] - edge_face_start_in[e];
+            if (edge_owner_in[e] != p) continue;
+            edge_home_out[e] = corner0_in[p] + k;
+            part[GC_PART_edge_faces] += edge_face_start_in[e + 1] - edge_face_start_in[e];
         }
         for (int k = 0; k < part[GC_PART_vertices]; ++k) {
             int v = vertices[k];
             if (vertex_owner_in[v] != p) continue;
+            vertex_home_out[v] = corner0_in[p] + k;
             part[GC_PART_vertex_edges] += vertex_edge_start_in[v + 1] - vertex_edge_start_in[v];
             part[GC_PART_vertex_faces] += vertex_face_start_in[v + 1] - vertex_face_start_in[v];
         }
@@ -135,13 +173,16 @@ GC_KERNEL void m01_fill(
     GC_GLOBAL const int *corner0_in,
     GC_GLOBAL const int *part_vertices_in, /* as m01_count wrote them */
     GC_GLOBAL const int *part_edges_in,
+    GC_GLOBAL const int *vertex_home_in,
+    GC_GLOBAL const int *edge_home_in,
     GC_GLOBAL const int *parts_in,
     GC_GLOBAL const int *cuts_in, /* (n_patches, GC_CUT_STRIDE) */
     GC_GLOBAL int *tables_out)
 {
     for (int p = GC_ITEM_LO(n_patches); p < GC_ITEM_HI(n_patches); p += GC_ITEM_STEP(n_patches)) {
         int first = p * size, nf = n_faces - first < size ? n_faces - first : size, n = 0, m = 0;
-        GC_GLOBAL const int *vertices = part_vertices_in + corner0_in[p], *edges = part_edges_in + corner0_in[p];
+        int base = corner0_in[p];
+        GC_GLOBAL const int *vertices = part_vertices_in + base, *edges = part_edges_in + base;
         GC_GLOBAL const int *part = parts_in + GC_PART_STRIDE * p, *cut = cuts_in + GC_CUT_STRIDE * p;
         int nv = part[GC_PART_vertices], ne = part[GC_PART_edges];
         for (int k = 0; k < nf; ++k) {
@@ -149,8 +190,10 @@ GC_KERNEL void m01_fill(
             tables_out[cut[GC_CUT_source_faces] + k] = face;
             tables_out[cut[GC_CUT_face_start] + k] = n;
             for (int c = face_start_in[face]; c < face_start_in[face + 1]; ++c, ++n) {
-                tables_out[cut[GC_CUT_face_vertices] + n] = gc_place_of(vertices, nv, face_vertices_in[c]);
-                tables_out[cut[GC_CUT_face_edges] + n] = gc_place_of(edges, ne, face_edges_in[c]);
+                tables_out[cut[GC_CUT_face_vertices] + n] = 
+                    gc_place_in(part_vertices_in, base, nv, vertex_home_in, face_vertices_in[c]);
+                tables_out[cut[GC_CUT_face_edges] + n] =
+                    gc_place_in(part_edges_in, base, ne, edge_home_in, face_edges_in[c]);
             }
         }
         tables_out[cut[GC_CUT_face_start] + nf] = n;
@@ -159,8 +202,9 @@ GC_KERNEL void m01_fill(
             int e = edges[k];
             tables_out[cut[GC_CUT_source_edges] + k] = e;
             tables_out[cut[GC_CUT_edge_flags] + k] = edge_flags_in[e];
-            tables_out[cut[GC_CUT_edges] + 2 * k] = gc_place_of(vertices, nv, edges_in[2 * e]);
-            tables_out[cut[GC_CUT_edges] + 2 * k + 1] = gc_place_of(vertices, nv, edges_in[2 * e + 1]);
+            for (int j = 0; j < 2; ++j)
+                tables_out[cut[GC_CUT_edges] + 2 * k + j] =
+                    gc_place_in(part_vertices_in, base, nv, vertex_home_in, edges_in[2 * e + j]);
             tables_out[cut[GC_CUT_edge_face_start] + k] = n;
             if (edge_owner_in[e] != p) continue;
             for (int j = edge_face_start_in[e]; j < edge_face_start_in[e + 1]; ++j, ++n) {
@@ -179,11 +223,10 @@ GC_KERNEL void m01_fill(
             tables_out[cut[GC_CUT_vertex_face_start] + k] = m;
             if (vertex_owner_in[v] != p) continue;
             for (int j = vertex_edge_start_in[v]; j < vertex_edge_start_in[v + 1]; ++j, ++n) {
-                int e = vertex_edges_in[j] >> 1, there = p, place = gc_place_of(edges, ne, e);
+                int e = vertex_edges_in[j] >> 1, there = p, place = gc_place_in(part_edges_in, base, ne, edge_home_in, e);
                 if (place < 0) { /* an edge of other faces around the vertex: as its owner has it */
                     there = edge_owner_in[e];
-                    place = gc_place_of(
-                        part_edges_in + corner0_in[there], parts_in[GC_PART_STRIDE * there + GC_PART_edges], e);
+                    place = edge_home_in[e] - corner0_in[there];
                 }
                 tables_out[cut[GC_CUT_vertex_edges] + n] = 2 * place + (vertex_edges_in[j] & 1);
                 tables_out[cut[GC_CUT_vertex_edges_away] + n] = there - p;
