@@ -36,6 +36,7 @@ FEW_FACES = 1 << 13
 MOST_FACES = 1 << 26
 _NODE, _RISE = sources.record("node").stride, sources.record("rise").stride
 _PART = sources.record("part")
+_LEAF = sources.record("leaf").stride
 _LEAN, _SPIKE = sources.record("lean").stride, sources.record("spike").stride
 #: What m01_count reads of a mesh, and what m01_fill reads besides.
 _LOOPS = (
@@ -165,23 +166,27 @@ class Kernels:
     ) -> Array:
         """What `nodes.node_table` returns."""
         be = self.backend
-        starts = np.append(begins, len(points)).astype(np.int32)
-        given = self._of(mesh, ("face_start", "face_vertices", "face_planes")) | {
-            "order_in": be.to_device(tree.order, copy=False),
+        starts, nf, counts = np.append(begins, len(points)).astype(np.int32), len(tree.order), tree.counts
+        given = {
             "vertices_in": be.to_device((mesh.vertices - mesh.center).reshape(-1), copy=False),
             "point0_in": be.to_device(starts, copy=False),
             "points_in": be.to_device(points, copy=False),
-            "cones_in": self._cones(mesh),
-            "nodes_out": be.empty(sum(tree.counts) * _NODE, self.dtype),
+            "nodes_out": be.empty(sum(counts) * _NODE, self.dtype),
+            "rises_out": be.empty(len(begins) * _RISE, np.float64),
         }
-        n_below, below, first = 0, be.empty(1, np.float64), 0
-        for level, n in enumerate(tree.counts):
-            rises = be.empty(n * _RISE, np.float64)
-            self._launch(
-                "m02_level", n, n_nodes=n, n_children=n_below, level=level, first=first,
-                n_faces=len(tree.order), children_in=below, rises_out=rises, **given,
-            )  # fmt: skip
-            n_below, below, first = n, rises, first + n
+        leaves = be.empty(nf * _LEAF, np.float64)
+        sizes = {"n_patches": len(begins), "n_faces": nf}
+        self._launch(
+            "m02_patches", len(begins), order_in=be.to_device(tree.order, copy=False), leaves_out=leaves,
+            cones_in=self._cones(mesh), **sizes, **given,
+            **self._of(mesh, ("face_start", "face_vertices", "face_planes")),
+        )  # fmt: skip
+        for level, n in enumerate(counts):
+            if level > PATCH_LEVEL:
+                first = sum(counts[:level])
+                self._launch(
+                    "m02_level", n, n_nodes=n, level=level, first=first, leaves_in=leaves, **sizes, **given
+                )
             if stepped is not None:
                 stepped()
         return be.to_host(given["nodes_out"]).reshape(-1, _NODE)

@@ -44,6 +44,14 @@ GC_RECORD(GC_PART)
     MANY(X, normal, 3) /* sum over the faces */
 GC_RECORD(GC_RISE)
 
+/* a face in the order of the leaves, as its nodes' cones read it: reals */
+#define GC_LEAF_STRIDE 7
+#define GC_LEAF_COLUMNS(ONE, MANY, X) \
+    MANY(X, normal, 3) \
+    MANY(X, cosine, 2) /* of its double cone and its ring; 0: everything */ \
+    MANY(X, sine, 2)
+GC_RECORD(GC_LEAF)
+
 /* an edge and the contact normals it allows: reals */
 #define GC_LEAN_STRIDE 5
 #define GC_LEAN_COLUMNS(ONE, MANY, X) \

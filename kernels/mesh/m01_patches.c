@@ -190,10 +190,10 @@ GC_KERNEL void m01_fill(
             tables_out[cut[GC_CUT_source_faces] + k] = face;
             tables_out[cut[GC_CUT_face_start] + k] = n;
             for (int c = face_start_in[face]; c < face_start_in[face + 1]; ++c, ++n) {
-                tables_out[cut[GC_CUT_face_vertices] + n] = 
-                    gc_place_in(part_vertices_in, base, nv, vertex_home_in, face_vertices_in[c]);
-                tables_out[cut[GC_CUT_face_edges] + n] =
-                    gc_place_in(part_edges_in, base, ne, edge_home_in, face_edges_in[c]);
+                tables_out[cut[GC_CUT_face_vertices] + n] = gc_place_in(
+                    part_vertices_in, base, nv, vertex_home_in, face_vertices_in[c]);
+                tables_out[cut[GC_CUT_face_edges] + n] = gc_place_in(
+                    part_edges_in, base, ne, edge_home_in, face_edges_in[c]);
             }
         }
         tables_out[cut[GC_CUT_face_start] + nf] = n;
@@ -203,8 +203,8 @@ GC_KERNEL void m01_fill(
             tables_out[cut[GC_CUT_source_edges] + k] = e;
             tables_out[cut[GC_CUT_edge_flags] + k] = edge_flags_in[e];
             for (int j = 0; j < 2; ++j)
-                tables_out[cut[GC_CUT_edges] + 2 * k + j] =
-                    gc_place_in(part_vertices_in, base, nv, vertex_home_in, edges_in[2 * e + j]);
+                tables_out[cut[GC_CUT_edges] + 2 * k + j] = gc_place_in(
+                    part_vertices_in, base, nv, vertex_home_in, edges_in[2 * e + j]);
             tables_out[cut[GC_CUT_edge_face_start] + k] = n;
             if (edge_owner_in[e] != p) continue;
             for (int j = edge_face_start_in[e]; j < edge_face_start_in[e + 1]; ++j, ++n) {
