@@ -11,14 +11,16 @@ import argparse
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from gpu_collide.backends import declarations, sources
 from gpu_collide.backends.cache import cache_dir
 from tests.ptx.device import ALLOWED, KINDS
-from tests.ptx.parts import BITS, Part, files_of_tests, kept, play
+from tests.ptx.parts import BITS, PROBE, Part, files_of_tests, kept, play
 
 SIZES = (64, 32, 256)
+MOST_LONG = 15  # tests that the page names as the longest
 SAMPLE = {  # by group size: tests that run with it; each stage is in one of them or in the stored bits
     32: [
         f"{BITS} 0/4",
@@ -100,6 +102,11 @@ def page(outcomes, missing):
     lines = tables(outcomes, missing)
     reasons = Counter(reason for o in outcomes for _, reason in o.skipped)
     lines += ["", *(f"skipped: {n} because {reason}" for reason, n in sorted(reasons.items()))]
+    slowest = sorted((-seconds, o.size, test) for o in outcomes for test, seconds in o.long)[:MOST_LONG]
+    lines += [f"took {-seconds:,.0f} s at {size}: {test}" for seconds, size, test in slowest]
+    idle = [o for o in outcomes if not o.what.startswith(BITS) and not o.launched - {PROBE}]
+    if idle:
+        lines += [f"launched nothing: {', '.join(sorted({o.what for o in idle}))}"]
     for outcome in outcomes:
         for test, text in outcome.failures:
             first = text.strip().splitlines()[0][:200] if text.strip() else ""
@@ -127,6 +134,7 @@ def arguments(argv):
     add("--keep", type=Path, help="folder for what was done; default: 'ptx' in the folder of built kernels")
     add("--anew", action="store_true", help="run again what is kept")
     add("--report", action="store_true", help="run nothing, print the page of what is kept")
+    add("--jobs", type=int, default=1, help="parts that run side by side; default 1")
     add("--limit", type=float, default=3600.0, help="seconds that a part may take; default an hour")
     return parser.parse_args(argv)
 
@@ -137,12 +145,24 @@ def gathered(options, folder):
     found = {part: kept(folder, part) if folder and not options.anew else None for part in listed}
     # what never ran comes first, then what failed, then what ran on older sources
     again = [part for part in listed if _rank(found[part]) < 3]
-    for part in [] if options.report else sorted(again, key=lambda part: _rank(found[part])):
-        found[part] = play(part, options.limit, folder)
-        print(line(found[part]), flush=True)
-        for _, text in found[part].failures:
+    waiting = [] if options.report else sorted(again, key=lambda part: _rank(found[part]))
+    for part, outcome in played(waiting, options, folder):
+        found[part] = outcome
+        print(line(outcome), flush=True)
+        for _, text in outcome.failures:
             print(text, flush=True)
     return [o for o in found.values() if o], [part for part, o in found.items() if o is None]
+
+
+def played(waiting, options, folder):
+    """Yield parts with what they did, as they end."""
+    if options.jobs == 1:
+        yield from ((part, play(part, options.limit, folder)) for part in waiting)
+        return
+    with ProcessPoolExecutor(options.jobs) as pool:  # processes, each of which can tell its children's time
+        running = {pool.submit(play, part, options.limit, folder): part for part in waiting}
+        for done in as_completed(running):
+            yield running[done], done.result()
 
 
 def _rank(outcome):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import threading
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from gpu_collide.backends.cache import cached, digest, private_file
@@ -16,7 +17,7 @@ from gpu_collide.backends.compiler import compile_shared, find_compiler
 from tests.ptx.parse import Instruction, parse
 from tests.ptx.translate import needed, translate
 
-__all__ = ["library", "module", "opcodes", "texts"]
+__all__ = ["Library", "library", "module", "opcodes"]
 
 # Not fused, not reordered, not assumed: what the opcode says is what is computed.
 FLAGS = (
@@ -35,24 +36,33 @@ opcodes: set[str] = set()
 """Of all kernels that this process has launched."""
 
 
+@dataclass(frozen=True, eq=False)
+class Library:
+    """A kernel of one PTX text: what it was built as, which others of the same C text share, and the source
+    lines that its sites stand for."""
+
+    built: ctypes.CDLL
+    sites: tuple[str, ...]
+
+
 @lru_cache(maxsize=32)
 def module(ptx: bytes):
     """The parsed `Module` of a PTX text."""
     return parse(ptx.decode())
 
 
-def library(ptx: bytes, kernel: str, *, fused: bool = False, count: bool = False) -> ctypes.CDLL:
+def library(ptx: bytes, kernel: str, *, fused: bool = False, count: bool = False) -> Library:
     """A kernel of a PTX module as a library of this machine; see `translate`."""
     with _lock:
         return _library(ptx, kernel, fused, count)
 
 
 @cache
-def _library(ptx: bytes, kernel: str, fused: bool, count: bool) -> ctypes.CDLL:
-    text = translate(module(ptx), kernel, fused=fused, count=count)
+def _library(ptx: bytes, kernel: str, fused: bool, count: bool) -> Library:
+    made = translate(module(ptx), kernel, fused=fused, count=count)
     parts = needed(module(ptx), kernel).functions
     opcodes.update(s.op for f in parts for s in f.body if isinstance(s, Instruction))
-    return _built(text)
+    return Library(_built(made.text), made.sites)
 
 
 @cache
@@ -62,12 +72,3 @@ def _built(text: str) -> ctypes.CDLL:
     name = f"{digest(text, *flags, version)}.ptx.so"
     make = lambda: compile_shared(command, flags, text, "ptx.c")  # noqa: E731
     return cached(name, make, lambda data: ctypes.CDLL(str(private_file(name, data))))
-
-
-def texts(built: ctypes.CDLL, name: str) -> list[str]:
-    """Strings of a library: source lines (``ptx_sites``) or basic blocks (``ptx_blocks``)."""
-    first = ctypes.pointer(ctypes.c_char_p.in_dll(built, name))
-    found = []
-    while first[len(found)]:
-        found.append(first[len(found)].decode())
-    return found

@@ -42,11 +42,11 @@ class Counted:
     group_sizes: dict[str, int] = field(default_factory=dict)
     blocks: dict[str, tuple[list[Block], np.ndarray]] = field(default_factory=dict)
 
-    def add(self, ptx: bytes, kernel: str, library: ctypes.CDLL, group: int, barriers: int) -> None:
+    def add(self, ptx: bytes, kernel: str, library: build.Library, group: int, barriers: int) -> None:
         """Take what a launch counted, and set its counters back."""
         blocks = _blocks(ptx, kernel)
         counts = np.ctypeslib.as_array(
-            (ctypes.c_double * (len(blocks) * len(COLUMNS))).in_dll(library, "ptx_counts")
+            (ctypes.c_double * (len(blocks) * len(COLUMNS))).in_dll(library.built, "ptx_counts")
         ).reshape(len(blocks), len(COLUMNS))
         self.group_sizes[kernel] = group
         self.launches[kernel] = self.launches.get(kernel, 0) + 1

@@ -49,7 +49,7 @@ class OutOfMemory(MemoryError):
 
 
 _POINTERS = ("base", "size", "state", "words", "bytes", "shared", "shared_size", "seed")
-CELL = 20  # bytes of a record
+CELL = 16  # bytes of a record
 
 
 class _Struct(ctypes.Structure):  # struct device of shadow.h
@@ -159,7 +159,7 @@ class Device:
 
     # -- launches --------------------------------------------------------------------------------------------
     def launch(
-        self, library: ctypes.CDLL, name: str, grid: int, block: int, arguments: list[np.ndarray]
+        self, library: build.Library, name: str, grid: int, block: int, arguments: list[np.ndarray]
     ) -> int:
         """Run a kernel of a translated module; `arguments` are arrays of one element with the bytes to pass.
         Returns at how many barriers groups met.
@@ -169,7 +169,7 @@ class Device:
         Failure
             It did what no kernel may.
         """
-        run = getattr(library, f"ptx_run_{name}")
+        run = getattr(library.built, f"ptx_run_{name}")
         slots = (ctypes.c_void_p * max(len(arguments), 1))(
             *(a.__array_interface__["data"][0] for a in arguments)
         )
@@ -187,7 +187,7 @@ class Device:
 
     def _tell(self, library, name, block, arguments, report) -> None:
         kind = KINDS[report.kind]
-        sites = build.texts(library, "ptx_sites")
+        sites = library.sites
         text = f"kernel {name}, {sites[report.site]}: {kind}"
         text += f"; work-item {report.item} of group {report.group}, {block} work-items a group"
         if report.other_item >= 0:
@@ -211,14 +211,13 @@ class Device:
 
 
 @cache
-def _allowed(library: ctypes.CDLL) -> np.ndarray:
+def _allowed(library: build.Library) -> np.ndarray:
     """For each source line of a library the bits of what is `ALLOWED` there."""
-    places = build.texts(library, "ptx_sites")
-    found = np.zeros(len(places), np.uint8)
+    found = np.zeros(len(library.sites), np.uint8)
     for kind, file, pattern, _ in ALLOWED:
         lines = (sources.kernels_dir() / file).read_text(encoding="utf-8").splitlines()
         listed = {f"{file}:{n}" for n, line in enumerate(lines, 1) if re.search(pattern, line)}
-        found[[place.split(" ")[0] in listed for place in places]] |= {"race": 1, "read": 2}[kind]
+        found[[place.split(" ")[0] in listed for place in library.sites]] |= {"race": 1, "read": 2}[kind]
     return found
 
 

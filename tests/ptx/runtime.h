@@ -127,10 +127,10 @@ static void begin_group(uint32_t g, int waits)
     next_epoch();
     run.group_epoch = run.epoch;
     if (N_SHARED) { /* another group's memory: nothing is written in it, nobody has used it */
-        uint64_t at = run.shared - run.device->base;
-        memset(run.device->state + at, UNWRITTEN, N_SHARED);
-        memset(run.device->words + at / 4, 0, N_SHARED / 4 * sizeof(struct cell));
-        memset(run.device->bytes + at, 0, N_SHARED * sizeof(struct cell));
+        uint64_t at = run.shared - run.base;
+        memset(run.state + at, UNWRITTEN, N_SHARED);
+        memset(run.words + at / 4, 0, N_SHARED / 4 * sizeof(struct cell));
+        memset(run.bytes + at, 0, N_SHARED * sizeof(struct cell));
     }
     for (i = 0; i < run.block; ++i) {
         struct item *w = items + i;
@@ -170,6 +170,11 @@ static int ptx_run(
     run.grid = (uint32_t)grid;
     run.block = (uint32_t)block;
     run.shared = device->shared;
+    run.base = device->base;
+    run.size = device->size;
+    run.state = device->state;
+    run.words = device->words;
+    run.bytes = device->bytes;
     if (block < 1 || block > MOST || grid < 1 || N_SHARED > device->shared_size) {
         report->kind = BAD_LAUNCH;
         return 1;

@@ -32,13 +32,13 @@ enum {
 };
 
 /* Who used a word, or a byte that is used alone, last. Epochs number the stretches between barriers, of all launches.
- * Bit 31 of the site says that it was by an atomic. */
+ * The highest bit of the site says that it was by an atomic. */
 struct use {
-    uint32_t epoch, site;
+    uint32_t epoch;
+    uint16_t who, site;
 };
 struct cell {
     struct use write, read;
-    uint16_t writer, reader;
 };
 struct device { /* as in device.py */
     uint64_t base, size;
@@ -73,6 +73,9 @@ static struct {
     const char **args;
     uint32_t block, grid, group;
     uint64_t shared;
+    uint64_t base, size; /* of the device, where each access looks them up, with the shadow */
+    uint8_t *state;
+    struct cell *words, *bytes;
     uint32_t launch_epoch, group_epoch, epoch;
     struct item *now;
     jmp_buf host, failed;
@@ -118,131 +121,156 @@ static __attribute__((cold, noinline)) void doubt(
 }
 
 /* ---- shadow memory ---------------------------------------------------------------------------------------- */
-#define SITE 0x7FFFFFFFu
-#define BY_ATOMIC 0x80000000u
+#define SITE 0x7FFFu
+#define BY_ATOMIC 0x8000u
+#define INLINE static inline __attribute__((always_inline))
+#define RARE(x) __builtin_expect(!!(x), 0)
 
-/* Whether the work-item runs after a use by `who` at `epoch` that is recorded: it was before this launch, or in this
- * group before its last barrier, or its own. */
-static int after(const struct item *w, uint32_t epoch, int who)
+/* Whether the work-item runs after a use that is recorded: it was before this launch, or in this group before its last
+ * barrier, or its own. */
+INLINE int after(const struct item *w, struct use u)
 {
-    if (epoch < run.launch_epoch) return 1;
-    if (who == FOREIGN || epoch < run.group_epoch) return 0;
-    return epoch < run.epoch || who == (int)w->tid;
+    if (u.epoch < run.launch_epoch) return 1;
+    if (u.who == FOREIGN || u.epoch < run.group_epoch) return 0;
+    return u.epoch < run.epoch || u.who == w->tid;
 }
 
 /* A use added to what is recorded. Uses by other groups of this launch stay known. */
-static void record(struct use *u, uint16_t *who, const struct item *w, uint32_t atomic_, int site)
+INLINE void record(struct use *u, const struct item *w, uint32_t atomic_, int site)
 {
-    if (u->epoch >= run.launch_epoch && (*who == FOREIGN || u->epoch < run.group_epoch)) {
-        *who = FOREIGN;
-        atomic_ &= u->site;
-    } else if (u->epoch == run.epoch) {
-        if (*who != w->tid) *who = MANY;
-        atomic_ &= u->site;
-    } else *who = (uint16_t)w->tid;
-    u->epoch = run.epoch;
-    u->site = (uint32_t)site | atomic_;
+    struct use now = {run.epoch, (uint16_t)w->tid, 0};
+    if (u->epoch >= run.launch_epoch) {
+        if (u->who == FOREIGN || u->epoch < run.group_epoch) {
+            now.who = FOREIGN;
+            atomic_ &= u->site;
+        } else if (u->epoch == run.epoch) {
+            if (u->who != w->tid) now.who = MANY;
+            atomic_ &= u->site;
+        }
+    }
+    now.site = (uint16_t)((uint32_t)site | atomic_);
+    *u = now;
 }
 
-static void check_cell(struct item *w, struct cell *c, uint64_t at, int site, int writes, uint32_t atomic_)
+/* What a work-item has done itself since the last barrier need not be looked at again: whoever had come between would
+ * have been found then. */
+INLINE int again(const struct item *w, struct use u) { return u.epoch == run.epoch && u.who == w->tid; }
+
+INLINE void check_read(struct item *w, struct cell *c, uint64_t at, int site)
 {
-    if (!(atomic_ & c->write.site) && !after(w, c->write.epoch, c->writer))
-        doubt(RACE, w, site, at, c->writer, (int)(c->write.site & SITE));
-    if (writes) {
-        if (!after(w, c->read.epoch, c->reader)) doubt(RACE, w, site, at, c->reader, (int)(c->read.site & SITE));
-        record(&c->write, &c->writer, w, atomic_, site);
-    } else record(&c->read, &c->reader, w, 0, site);
+    if (again(w, c->read)) return;
+    if (RARE(!after(w, c->write))) doubt(RACE, w, site, at, c->write.who, (int)(c->write.site & SITE));
+    record(&c->read, w, 0, site);
 }
 
-static void check_cells(struct item *w, uint64_t at, int n, int site, int writes, uint32_t atomic_)
+INLINE void check_write(struct item *w, struct cell *c, uint64_t at, int site, uint32_t atomic_)
 {
-    uint64_t i = at - run.device->base;
-    if (n < 4)
-        for (; n > 0; --n) check_cell(w, run.device->bytes + i++, at, site, writes, atomic_);
-    else
-        for (i >>= 2; n > 0; n -= 4) check_cell(w, run.device->words + i++, at, site, writes, atomic_);
-}
-
-static int in_device(uint64_t at, int n)
-{
-    return at - run.device->base < run.device->size && at - run.device->base + n <= run.device->size;
+    if (again(w, c->write) && (c->write.site & BY_ATOMIC) == atomic_) return;
+    if (RARE(!(atomic_ & c->write.site) && !after(w, c->write)))
+        doubt(RACE, w, site, at, c->write.who, (int)(c->write.site & SITE));
+    if (RARE(!after(w, c->read))) doubt(RACE, w, site, at, c->read.who, (int)(c->read.site & SITE));
+    record(&c->write, w, atomic_, site);
 }
 
 /* A work-item's own stack. A generic address may lie there; another's is not seen from here. */
-static int in_local(const struct item *w, uint64_t at, int n) { return at >= w->local_low && at + n <= w->local_high; }
+INLINE int in_local(const struct item *w, uint64_t at, int n) { return at >= w->local_low && at + n <= w->local_high; }
 
-static int all_are(const uint8_t *s, int n, uint8_t state)
+/* Whether n bytes of state are all WRITTEN; n is 1, 2, 4, 8 or 16. */
+INLINE int all_written(const uint8_t *s, int n)
 {
-    uint64_t all = state * 0x0101010101010101ull, have = all;
-    if (n > 8) {
-        memcpy(&have, s + 8, 8);
-        if (have != all) return 0;
-        n = 8;
-    }
-    memcpy(&have, s, n);
-    return have == all;
+    uint64_t all = WRITTEN * 0x0101010101010101ull, low = all, high = all;
+    memcpy(&low, s, n < 8 ? n : 8);
+    if (n > 8) memcpy(&high, s + 8, 8);
+    return low == all && high == all;
 }
 
-static __attribute__((noinline)) void read_seen(struct item *w, uint64_t at, int n, uint32_t used, int site)
+/* Bytes that are not all written: `used` has a bit for each that the kernel goes on to use. */
+static __attribute__((cold, noinline)) void look_at_bytes(
+    const struct item *w,
+    const uint8_t *s,
+    uint64_t at,
+    int n,
+    uint32_t used,
+    int site)
 {
-    const uint8_t *s;
     int i;
-    if (at & (n - 1)) fail(MISALIGNED, w, site, at, -1, 0);
-    if (in_local(w, at, n)) return;
-    if (!in_device(at, n)) {
-        if (in_fixed(at, n)) return;
+    for (i = 0; i < n; ++i) {
+        if (s[i] == NO_BUFFER) fail(OUTSIDE, w, site, at, -1, 0);
+        if (s[i] != WRITTEN && used >> i & 1) doubt(UNSET, w, site, at, -1, 0);
+    }
+}
+
+/* Reads and writes by their sizes, so that each is a function without loops. */
+INLINE int seen_reading(struct item *w, uint64_t at, int n, uint32_t used, int site)
+{
+    uint64_t i = at - run.base;
+    int k;
+    if (RARE(at & (n - 1))) fail(MISALIGNED, w, site, at, -1, 0);
+    if (i >= run.size || i + n > run.size) {
+        if (in_local(w, at, n) || in_fixed(at, n)) return 0;
         fail(OUTSIDE, w, site, at, -1, 0);
     }
     run.report->reads += 1;
-    s = run.device->state + (at - run.device->base);
-    if (!all_are(s, n, WRITTEN))
-        for (i = 0; i < n; ++i) {
-            if (s[i] == NO_BUFFER) fail(OUTSIDE, w, site, at, -1, 0);
-            if (s[i] != WRITTEN && used >> i & 1) doubt(UNSET, w, site, at, -1, 0);
-        }
-    check_cells(w, at, n, site, 0, 0);
+    if (RARE(!all_written(run.state + i, n))) look_at_bytes(w, run.state + i, at, n, used, site);
+    if (n < 4)
+        for (k = 0; k < n; ++k) check_read(w, run.bytes + i + k, at, site);
+    else
+        for (k = 0; k < n / 4; ++k) check_read(w, run.words + i / 4 + k, at, site);
+    return 1;
 }
 
-/* A read by way of the cache for what no launch writes while it runs: stale if it does, whatever orders the two. */
-static __attribute__((noinline)) void unchanged_seen(struct item *w, uint64_t at, int n, uint32_t used, int site)
+INLINE void seen_writing(struct item *w, uint64_t at, int n, int site, uint32_t atomic_)
 {
-    uint64_t i = at - run.device->base;
-    const struct cell *c = n < 4 ? run.device->bytes + i : run.device->words + (i >> 2);
-    read_seen(w, at, n, used, site);
-    if (in_device(at, n) && c->write.epoch >= run.launch_epoch)
-        doubt(RACE, w, site, at, c->writer, (int)(c->write.site & SITE));
-}
-
-static void written(struct item *w, uint64_t at, int n, int site, uint32_t atomic_)
-{
-    uint8_t *s;
-    int i;
-    if (at & (n - 1)) fail(MISALIGNED, w, site, at, -1, 0);
-    if (!in_device(at, n)) fail(OUTSIDE, w, site, at, -1, 0);
-    run.report->writes += 1;
-    s = run.device->state + (at - run.device->base);
-    if (!all_are(s, n, WRITTEN)) {
-        for (i = 0; i < n; ++i) {
-            if (s[i] == NO_BUFFER) fail(OUTSIDE, w, site, at, -1, 0);
-            if (atomic_ && s[i] != WRITTEN) doubt(UNSET, w, site, at, -1, 0);
-        }
-        memset(s, WRITTEN, n);
+    uint64_t i = at - run.base;
+    int k;
+    if (RARE(at & (n - 1))) fail(MISALIGNED, w, site, at, -1, 0);
+    if (i >= run.size || i + n > run.size) {
+        if (!atomic_ && in_local(w, at, n)) return;
+        fail(OUTSIDE, w, site, at, -1, 0);
     }
-    check_cells(w, at, n, site, 1, atomic_);
-}
-
-static __attribute__((noinline)) void write_seen(struct item *w, uint64_t at, int n, int site)
-{
-    if (!in_local(w, at, n)) written(w, at, n, site, 0);
-    else if (at & (n - 1)) fail(MISALIGNED, w, site, at, -1, 0);
+    run.report->writes += 1;
+    if (!all_written(run.state + i, n)) {
+        look_at_bytes(w, run.state + i, at, n, atomic_ ? ~0u : 0, site);
+        memset(run.state + i, WRITTEN, n);
+    }
+    if (n < 4)
+        for (k = 0; k < n; ++k) check_write(w, run.bytes + i + k, at, site, atomic_);
+    else
+        for (k = 0; k < n / 4; ++k) check_write(w, run.words + i / 4 + k, at, site, atomic_);
 }
 
 static void yield(struct item *w);
 
-static __attribute__((noinline)) void atomic_seen(struct item *w, uint64_t at, int n, int site)
+/* unchanged_: a read by way of the cache for what no launch writes while it runs: stale if it does, whatever orders the
+ * two. atomic_: those of a warp take turns where they are counted. */
+#define SEEN(n) \
+    static __attribute__((noinline)) void read_##n(struct item *w, uint64_t at, uint32_t used, int site) \
+    { \
+        seen_reading(w, at, n, used, site); \
+    } \
+    static __attribute__((noinline)) void unchanged_##n(struct item *w, uint64_t at, uint32_t used, int site) \
+    { \
+        const struct cell *c = n < 4 ? run.bytes + (at - run.base) : run.words + (at - run.base) / 4; \
+        int k; \
+        if (!seen_reading(w, at, n, used, site)) return; \
+        for (k = 0; k < (n < 4 ? n : n / 4); ++k) \
+            if (RARE(c[k].write.epoch >= run.launch_epoch)) \
+                doubt(RACE, w, site, at, c[k].write.who, (int)(c[k].write.site & SITE)); \
+    } \
+    static __attribute__((noinline)) void write_##n(struct item *w, uint64_t at, int site) \
+    { \
+        seen_writing(w, at, n, site, 0); \
+    }
+SEEN(1)
+SEEN(2)
+SEEN(4)
+SEEN(8)
+SEEN(16)
+
+static __attribute__((noinline)) void atomic_4(struct item *w, uint64_t at, int site)
 {
     if (N_BLOCKS) yield(w);
-    written(w, at, n, site, BY_ATOMIC);
+    seen_writing(w, at, 4, site, BY_ATOMIC);
 }
 
 static inline void local_seen(struct item *w, uint64_t at, int n, int site)

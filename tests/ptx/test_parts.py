@@ -1,6 +1,8 @@
 """The long run in parts: what one did is kept, and is taken for what it is when the sources have changed."""
 
+import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,3 +83,42 @@ def test_the_sample_keeps_nothing(monkeypatch, capsys):
     assert parts.BITS in {what for _, what, _ in played}, "all of them with one of the sizes"
     assert {folder for *_, folder in played} == {None} and {size for size, *_ in played} == {32, 64, 256}
     assert all((parts.ROOT / what).is_file() for _, what, _ in played if not what.startswith(parts.BITS))
+
+
+def test_a_part_depends_on_the_programs_that_it_launched(part, tmp_path, monkeypatch):
+    made = parts.play(part, 100, tmp_path)
+    assert made.launched == set() and made.long == []
+    path = next(tmp_path.glob("*.json"))
+    kept = json.loads(path.read_text())
+    kept["totals"] = [["w01_first", "launches", 1], ["gc_probe", "launches", 1], ["", "add.f64", 1]]
+    kept["kernels"] = parts.kernel_texts({"w01_first", "gc_probe"})
+    path.write_text(json.dumps(kept))
+    assert parts.kept(tmp_path, part).fresh and "launched nothing" in long_run.page([made], [])
+    text = parts.sources.program
+
+    def after(change, of=None):
+        changed = lambda name: text(name) + change * (of in (None, name))  # noqa: E731
+        monkeypatch.setattr(parts.sources, "program", changed)
+        return parts.kept(tmp_path, part).fresh
+
+    assert after("int more;", of="screen"), "it has launched no kernel of this program"
+    assert not after("int more;", of="sweep")
+    assert after("/* a remark */ // and one more\n"), "comments compute nothing"
+
+
+def test_parts_run_side_by_side(part, tmp_path, monkeypatch, capsys):
+    other = tmp_path / "test_other.py"
+    other.write_text("def test_well_cuda(): pass\n")
+    monkeypatch.setattr(long_run, "parts", lambda options: [part, parts.Part(64, str(other))])
+    folder = tmp_path / "kept"
+    assert long_run.main(["--jobs", "2", "--keep", str(folder)]) == 1
+    assert len(list(folder.glob("*.json"))) == 2 and "two is not one" in capsys.readouterr().out
+
+
+def test_what_is_a_part_of_its_own_is_not_run_twice(monkeypatch):
+    listed = (
+        "tests/acceptance/test_stored_bits.py::test_a[cuda]\ntests/x.py::test_b[cuda-1]\ntests/y.py::test_c"
+    )
+    done = SimpleNamespace(stdout=listed, stderr="")
+    monkeypatch.setattr(parts.subprocess, "run", lambda *a, **k: done)
+    assert parts.files_of_tests() == ["tests/x.py"]

@@ -8,6 +8,7 @@ from tests.ptx import build
 from tests.ptx.device import Failure
 from tests.ptx.opcodes import RULES
 from tests.ptx.parse import PtxError, parse
+from tests.ptx.translate import translate
 
 PTX = """.version 8.8
 .target sm_90
@@ -173,3 +174,15 @@ def test_only_the_used_bytes_of_a_load_must_have_been_written(cupy):
     assert out.get()[0] == 7
     with pytest.raises(Failure, match="never written"):
         launch(cupy, PTX.replace("BODY", body.replace("mask 3", "mask 255")), half, out)
+
+
+def test_lines_and_numbers_of_a_module_are_not_in_the_text():
+    """What is built is kept by its text: a change elsewhere in the module, or of lines, leaves it."""
+    body = """@%p1 bra $L__BB7_1;
+    st.global.u32 [%rd2], %r3;
+$L__BB7_1:"""
+    module = parse(PTX.replace("BODY", body))
+    moved = parse(PTX.replace("BODY", body).replace("BB7", "BB9").replace(".loc 1 12", ".loc 1 40"))
+    one, other = translate(module, "k"), translate(moved, "k")
+    assert one.text == other.text and "at_1" in one.text
+    assert one.sites == ("?", "screw/t.c:12") and other.sites == ("?", "screw/t.c:40")

@@ -2,12 +2,15 @@
 
 A PTX function becomes a C function, a register a variable, an opcode the expression that `opcodes` has for
 it. Each access to memory and each barrier carries the number of its source line, its site; site 0 is unknown.
+Lines themselves, and numbers that NVRTC counts through a whole module, are not in the text: a kernel whose
+own code has not changed has the text it had, and need not be built again.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.ptx.blocks import Block, ends, numbered
 from tests.ptx.opcodes import C_TYPES, FUSED, RULES, SPECIAL, bits_of
@@ -16,6 +19,7 @@ from tests.ptx.parse import Array, Brace, Function, Instruction, Label, Module, 
 __all__ = ["argument_sizes", "needed", "stack_bytes", "translate"]
 
 RUNTIME = ("shadow.h", "runtime.h", "arithmetic.h")  # before the functions of a module, in this order
+MOST_SITES = 1 << 15  # SITE in shadow.h
 _REGISTER_TYPES = {"pred": "int", "b16": "uint16_t", "b32": "uint32_t", "b64": "uint64_t"}
 _REGISTER_TYPES |= {"f32": "float", "f64": "double"}
 _ATOMICS = {
@@ -42,8 +46,15 @@ for _op in ("ld", "st"):
                 _MEMORY[".".join(p for p in _parts if p)] = (_op, _space, _n, _t)
 
 
-def translate(module: Module, kernel: str, *, fused: bool = False, count: bool = False) -> str:
-    """C text of a kernel and of all that it calls.
+class Translated(NamedTuple):
+    """A C text, and the source lines that its sites stand for."""
+
+    text: str
+    sites: tuple[str, ...]
+
+
+def translate(module: Module, kernel: str, *, fused: bool = False, count: bool = False) -> Translated:
+    """A kernel and all that it calls as C.
 
     Parameters
     ----------
@@ -60,7 +71,7 @@ def translate(module: Module, kernel: str, *, fused: bool = False, count: bool =
         An opcode or a form that is not known; the message names kernel, function and source line.
     """
     try:
-        return _Translator(needed(module, kernel), RULES | FUSED if fused else RULES, count).text()
+        return _Translator(needed(module, kernel), RULES | FUSED if fused else RULES, count).whole()
     except PtxError as error:
         raise PtxError(f"kernel {kernel}: {error}") from None
 
@@ -109,8 +120,10 @@ def argument_sizes(module: Module, kernel: str) -> list[int]:
 
 
 def c_name(name: str) -> str:
-    """A PTX name as C takes it, without the number of the compilation."""
-    return re.sub(r"\W", "_", re.sub(r"_ZN\d+_INTERNAL_[0-9a-f]+_\d+_\w+?_cu_[0-9a-f]{8}\d+", "f_", name))
+    """A PTX name as C takes it, without the number of the compilation; that of a label without the number of
+    its function, in which alone it is known."""
+    name = re.sub(r"_ZN\d+_INTERNAL_[0-9a-f]+_\d+_\w+?_cu_[0-9a-f]{8}\d+", "f_", name)
+    return re.sub(r"\W", "_", re.sub(r"^\$L__BB\d+_", "at_", name))
 
 
 class _Translator:
@@ -122,7 +135,7 @@ class _Translator:
         self.calls: dict[str, set[str]] = {}
         self.barriers: set[str] = set()
 
-    def text(self) -> str:
+    def whole(self) -> Translated:
         functions = self.module.functions
         arrays = [*self.module.arrays, *(a for f in functions for a in f.arrays if a.space == "shared")]
         bodies = [_Body(self, f).text() for f in functions]
@@ -137,9 +150,10 @@ class _Translator:
                 (Path(__file__).parent / "lockstep.h").read_text(encoding="utf-8"),
             ]
         head += [_signature(f) + ";" for f in functions]
+        if len(self.sites) > MOST_SITES:
+            raise PtxError(f"{len(self.sites)} source lines; shadow.h has room for {MOST_SITES}")
         tail = [_entry(f, f.name in waits) for f in functions if f.entry]
-        tail.append("const char *const ptx_sites[] = {" + ",".join(f'"{s}"' for s in self.sites) + ",0};")
-        return "\n".join([*head, *bodies, *tail, ""])
+        return Translated("\n".join([*head, *bodies, *tail, ""]), tuple(self.sites))
 
     def _waiting(self) -> set[str]:
         """Functions that come to a barrier, themselves or in what they call."""
@@ -183,10 +197,12 @@ def _declared(arrays: list[Array]) -> list[str]:
     at their places in the group's own memory."""
     fixed = [a for a in arrays if a.space != "shared"]
     lines, at = [], 0
-    members = "".join(f"unsigned char {a.name}[{a.size}] __attribute__((aligned(16)));" for a in fixed)
+    members = "".join(
+        f"unsigned char {c_name(a.name)}[{a.size}] __attribute__((aligned(16)));" for a in fixed
+    )
     values = "".join(f"{{{a.data or 0}}}," for a in fixed)
     lines.append(f"static struct {{ char first_[16]; {members} }} fixed = {{ {{0}}, {values} }};")
-    lines += [f"#define {c_name(a.name)}_AT ((uint64_t)(uintptr_t)fixed.{a.name})" for a in fixed]
+    lines += [f"#define {c_name(a.name)}_AT ((uint64_t)(uintptr_t)fixed.{c_name(a.name)})" for a in fixed]
     for a in arrays:
         if a.space == "shared":
             lines.append(f"#define {c_name(a.name)}_AT (run.shared + {at})")
@@ -221,9 +237,10 @@ class _Body:
         }
         if function.result:
             self.names[function.result] = "(uint64_t)(uintptr_t)ret"
-        self.names |= {
-            a.name: f"(uint64_t)(uintptr_t){a.name}" for a in function.arrays if a.space == "local"
-        }
+        self.local = [
+            (f"local{i}", a) for i, a in enumerate(a for a in function.arrays if a.space == "local")
+        ]
+        self.names |= {a.name: f"(uint64_t)(uintptr_t){name}" for name, a in self.local}
         shared = [a for f in of.module.functions for a in f.arrays if a.space == "shared"]
         self.names |= {a.name: f"{c_name(a.name)}_AT" for a in [*of.module.arrays, *shared]}
         of.calls[function.name] = set()
@@ -234,10 +251,9 @@ class _Body:
             names = [prefix.lstrip("%")] if n is None else [f"{prefix.lstrip('%')}{i}" for i in range(1, n)]
             if names:
                 lines.append(f"{_REGISTER_TYPES[kind]} " + ", ".join(f"{name} = 0" for name in names) + ";")
-        for a in self.f.arrays:
-            if a.space == "local":
-                lines.append(f"char {a.name}[{a.size}] __attribute__((aligned(16)));")
-                lines.append(f"memset({a.name}, 0xE5, {a.size});")  # what was never written is no zero
+        for name, a in self.local:
+            lines.append(f"char {name}[{a.size}] __attribute__((aligned(16)));")
+            lines.append(f"memset({name}, 0xE5, {a.size});")  # what was never written is no zero
         self._block(lines)
         for s in self.f.body:
             lines.append(self._statement(s))
@@ -359,7 +375,7 @@ class _Body:
             what, t = _ATOMICS[op]
             value, n = self._value(s.operands[2], t), bits_of(t) // 8
             return (
-                f"uint64_t at_ = {self._address(s.operands[1])}; USED(w, at_); atomic_seen(w, at_, {n}, "
+                f"uint64_t at_ = {self._address(s.operands[1])}; USED(w, at_); atomic_{n}(w, at_, "
                 f"{self._site()}); {self._store(s.operands[0], f'atomic_{what}_{t}(at_, {value})', t)}"
             )
         raise self._unknown("an opcode that is not known")
@@ -372,11 +388,11 @@ class _Body:
         if space != "param":
             used = "~0u" if self.at.mask is None else f"{self.at.mask}u"
             access = {
-                "ld": f"read_seen(w, at_, {size * n}, {used}, ",
-                "st": f"write_seen(w, at_, {size * n}, ",
+                "ld": f"read_{size * n}(w, at_, {used}, ",
+                "st": f"write_{size * n}(w, at_, ",
             }[op]
             if space == "global.nc":
-                access = f"unchanged_seen(w, at_, {size * n}, {used}, "
+                access = f"unchanged_{size * n}(w, at_, {used}, "
             elif space == "local":
                 access = f"local_seen(w, at_, {size * n}, "
             text += f"USED(w, at_); {access}{self._site()}); "
