@@ -16,8 +16,9 @@ __all__ = ["Characters"]
 NEARBY, NEARBY_REAL, WALKED, WALKED_REAL = (
     sources.record(name) for name in ("nearby", "nearby_real", "walked", "walked_real")
 )
-#: Planes that a character has room for (``GC_BESIDE_MOST`` and what it met), times what is kept of each.
-PLANES = (16 + 1) * 4
+#: Planes that a character has room for (``GC_WALKER_PLANES``: those near it and what it met, each twice),
+#: times what is kept of each.
+PLANES = 2 * (16 + 1) * 4
 NAMES = {"query": "query", "feature": "kind", "body": "body", "face": "face", "number": "number"}
 
 

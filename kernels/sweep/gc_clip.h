@@ -94,15 +94,21 @@ GC_FN int gc_clip_within(gc_vec v, GC_GLOBAL const gc_real *planes, int i, gc_re
     return good;
 }
 
+/* what is no length beside a velocity and its planes */
+GC_FN gc_real gc_clip_nothing(gc_vec v, GC_GLOBAL const gc_real *planes, int count)
+{
+    gc_real most = gc_norm(v);
+    for (int i = 0; i < count; ++i) most = GC_MAX(most, GC_ABS(gc_plane_at(planes, i).push));
+    return most * (GC_CLIP_ROUNDING * GC_ROUNDING);
+}
+
 /* The answer in *out; in how many planes it lies: 0 none, 1 to 3, or -1 if there is none (planes that come together), *out
  * is what is left then. */
 GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *out)
 {
-    gc_real nothing = gc_norm(v);
+    gc_real nothing = gc_clip_nothing(v, planes, count);
     gc_vec x = v;
     int bent = 0, good = 1;
-    for (int i = 0; i < count; ++i) nothing = GC_MAX(nothing, GC_ABS(gc_plane_at(planes, i).push));
-    nothing *= GC_CLIP_ROUNDING * GC_ROUNDING;
     for (int i = 0; i < count; ++i) {
         gc_plane a = gc_plane_at(planes, i);
         if (gc_dot(a.normal, x) >= a.push - nothing) continue;

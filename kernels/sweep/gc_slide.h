@@ -9,6 +9,9 @@
 #ifndef GC_SLIDE_H
 #define GC_SLIDE_H
 
+/* planes that a character is clipped by at most: what it met and what it is near, those that lean twice */
+#define GC_WALKER_PLANES (2 * (GC_BESIDE_MOST + 1))
+
 /* what all characters of a launch have in common */
 typedef struct {
     const gc_course *world;
@@ -24,7 +27,7 @@ typedef struct {
 /* one character */
 typedef struct {
     int query;
-    GC_GLOBAL gc_real *planes; /* room for GC_BESIDE_MOST + 1 */
+    GC_GLOBAL gc_real *planes; /* room for GC_WALKER_PLANES */
     GC_GLOBAL int *ints;       /* its row of results; nothing else is written there meanwhile */
     gc_vec place;
     gc_vec velocity;      /* what is left of it */
@@ -94,6 +97,13 @@ GC_LARGE int gc_walker_go(const gc_rules *r, gc_walker *s, gc_vec *way, gc_nearb
     return net.best.kind != GC_FEATURE_NONE;
 }
 
+/* Is it too steep to walk on, and has it an upper side: is it upright for who walks? */
+GC_FN int gc_plane_leans(const gc_rules *r, const gc_nearby *from)
+{
+    gc_real high = gc_dot(from->normal, r->up);
+    return r->falls && high > GC_R(0.0) && high < r->ground;
+}
+
 /* a plane as one who walks has it: what is too steep is upright, so that nobody climbs it */
 GC_FN gc_plane gc_plane_of(const gc_rules *r, const gc_nearby *from, gc_real share, int walks)
 {
@@ -101,7 +111,7 @@ GC_FN gc_plane gc_plane_of(const gc_rules *r, const gc_nearby *from, gc_real sha
     gc_plane p;
     p.normal = from->normal;
     p.push = GC_R(0.0);
-    if (walks && r->falls && high > GC_R(0.0) && high < r->ground) {
+    if (walks && gc_plane_leans(r, from)) {
         gc_real rise = gc_dot(from->motion, r->up), level;
         p.normal = gc_sub(p.normal, gc_scale(r->up, high));
         level = gc_norm(p.normal);
@@ -132,6 +142,41 @@ GC_LARGE int gc_walker_planes(const gc_rules *r, gc_walker *s, const gc_nearby *
     return near.count + 1;
 }
 
+/* Clip: `v` by planes, as one who walks has them. That may lead down, along an overhang or ground, into what leans, which no cast
+ * lets it: then what leans is a wall twice, upright and as it is, and nobody climbs it either. As `gc_clip`. */
+GC_FN int gc_walker_clip(
+    const gc_rules *r,
+    const gc_walker *s,
+    const gc_nearby *list,
+    int count,
+    gc_real share,
+    int walks,
+    gc_vec v,
+    gc_vec *out)
+{
+    int all = count, bent, into = 0;
+    gc_real nothing;
+    for (int j = 0; j < count; ++j) gc_plane_put(s->planes, j, gc_plane_of(r, &list[j], share, walks));
+    bent = gc_clip(v, s->planes, count, out);
+    if (!walks) return bent;
+    nothing = gc_clip_nothing(v, s->planes, count);
+    for (int j = 0; j < count; ++j) {
+        if (gc_plane_leans(r, &list[j])) {
+            gc_plane p = gc_plane_of(r, &list[j], share, 0);
+            into = into || gc_dot(p.normal, *out) < p.push - nothing;
+        }
+    }
+    if (!into) return bent;
+    for (int j = 0; j < count; ++j) {
+        if (gc_plane_leans(r, &list[j])) { /* where both are one plane as far as can be told, it is as it is */
+            int one = gc_dot(list[j].normal, r->up) <= GC_CLIP_PARALLEL;
+            gc_plane_put(s->planes, one ? j : all, gc_plane_of(r, &list[j], share, 0));
+            all += !one;
+        }
+    }
+    return gc_clip(v, s->planes, all, out);
+}
+
 /* One pass: along `way` and what it becomes. `walks`: by its own will; else it falls, and ground holds it. */
 GC_LARGE void gc_walker_pass(const gc_rules *r, gc_walker *s, gc_vec way, int walks)
 {
@@ -157,14 +202,12 @@ GC_LARGE void gc_walker_pass(const gc_rules *r, gc_walker *s, gc_vec way, int wa
             s->velocity = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
             return;
         }
-        for (int j = 0; j < count; ++j) gc_plane_put(s->planes, j, gc_plane_of(r, &list[j], s->share, walks));
-        bent = gc_clip(way, s->planes, count, &left);
+        bent = gc_walker_clip(r, s, list, count, s->share, walks, way, &left);
         if (bent < 0) {
             s->status = GC_STATUS_UNRESOLVED;
             return;
         }
-        for (int j = 0; j < count; ++j) gc_plane_put(s->planes, j, gc_plane_of(r, &list[j], GC_R(1.0), walks));
-        (void)gc_clip(s->velocity, s->planes, count, &s->velocity);
+        (void)gc_walker_clip(r, s, list, count, GC_R(1.0), walks, s->velocity, &s->velocity);
         way = left;
         if (!walks && gc_dot(way, way) <= GC_R(1e-18) * gc_dot(first, first)) {
             s->ground = hit.body; /* held by several that are each too steep */

@@ -23,7 +23,7 @@ GC_KERNEL void w05_slide(
     GC_GLOBAL const gc_real *fall_in,     /* (n, 3) */
     GC_GLOBAL const gc_real *radius_in,   /* (n, 3) */
     GC_GLOBAL const gc_real *turned_in,   /* (n, 4) */
-    GC_GLOBAL gc_real *planes_scratch,    /* (n, GC_BESIDE_MOST + 1, 4) */
+    GC_GLOBAL gc_real *planes_scratch,    /* (n, GC_WALKER_PLANES, 4) */
     GC_GLOBAL gc_real *told_out,          /* (n, GC_WALKED_REAL_STRIDE) */
     GC_GLOBAL int *walked_out)            /* (n, GC_WALKED_STRIDE) */
 {
@@ -45,7 +45,7 @@ GC_KERNEL void w05_slide(
         r.skin = skin < GC_R(0.0) ? -skin * GC_MIN(GC_MIN(radii.x, radii.y), radii.z) : skin;
         s.query = i;
         s.ints = to;
-        s.planes = planes_scratch + 4 * (GC_BESIDE_MOST + 1) * (gc_long)i;
+        s.planes = planes_scratch + 4 * GC_WALKER_PLANES * (gc_long)i;
         s.place = gc_load_vec(start_in, i);
         s.velocity = gc_load_vec(velocity_in, i);
         s.since = GC_R(0.0);

@@ -38,14 +38,15 @@ class Tally:
     faster: int = 0
     around: int = 0  # lines through a triangle beside a border
     off: int = 0  # walked off the track, and put back
-    unresolved: int = 0
+    unresolved: int = 0  # all slides used up
+    caught: int = 0  # of these, and even if there were 64 of them
     grounded: int = 0
     walked: float = 0.0  # metres, of all
     deepest: float = -np.inf  # in radii; below 0: none ever touched
 
     @property
     def wrong(self):
-        return self.through + self.lost + self.deep + self.bad + self.faster
+        return self.through + self.lost + self.deep + self.bad + self.faster + self.caught
 
 
 class Ground:
@@ -218,7 +219,14 @@ class Race:
         after = np.array(found.position)
         tally.steps += len(after)
         tally.bad += int((~np.isfinite(after)).any(1).sum())
-        tally.unresolved += int((found.status == gc.Status.UNRESOLVED).sum())
+        short = np.flatnonzero(found.status == gc.Status.UNRESOLVED)
+        tally.unresolved += len(short)
+        if len(short):
+            longer = gc.sweep.slide(
+                self.world, before[short], self.radii[short], way[short], gravity=self.fall[short],
+                up=self.up, max_slides=64, **self.options,
+            )  # fmt: skip
+            tally.caught += int((longer.status == gc.Status.UNRESOLVED).sum())
         tally.grounded += int(found.grounded.sum())
         tally.walked += float(np.linalg.norm(after - before, axis=1).sum())
         speed = [np.linalg.norm(x, axis=1) for x in (found.velocity, way)]

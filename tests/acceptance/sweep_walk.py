@@ -87,7 +87,8 @@ class Tally:
     deep: int = 0  # surfaces that went into a wall
     deepest: float = -np.inf  # in radii; below 0: none ever touched
     faster: int = 0
-    unresolved: int = 0
+    unresolved: int = 0  # all slides used up
+    caught: int = 0  # of these, and even if there were 64 of them
     grounded: int = 0
     moved: float = 0.0  # of those at rest, in the last steps
     bad: int = 0  # numbers that are not finite
@@ -95,7 +96,7 @@ class Tally:
 
     @property
     def wrong(self):
-        return self.out + self.deep + self.faster + self.bad + (self.moved > 0)
+        return self.out + self.deep + self.faster + self.bad + self.caught + (self.moved > 0)
 
 
 def outside(position):
@@ -129,13 +130,20 @@ def walk(characters, count, seed=SEED, looks=10, rest=60, **options):
         found = gc.sweep.slide(
             world, position, radii, velocity, gravity=fall, up=[0, 0, 1], step_height=step_height, **options
         )
-        before, position, fall = position, found.position, found.fall
+        before, fall_given, position, fall = position, fall, found.position, found.fall
         tally.steps += n
         tally.bad += int((~np.isfinite(position)).any(1).sum())
         tally.out += int(outside(position).sum())
         new, old = np.linalg.norm(found.velocity, axis=1), np.linalg.norm(velocity, axis=1)
         tally.faster += int((new > old * (1 + (1e-12 if deep < 1e-6 else 1e-5))).sum())
-        tally.unresolved += int((found.status == gc.Status.UNRESOLVED).sum())
+        short = np.flatnonzero(found.status == gc.Status.UNRESOLVED)
+        tally.unresolved += len(short)
+        if len(short):
+            longer = gc.sweep.slide(
+                world, before[short], radii[short], velocity[short], gravity=fall_given[short], up=[0, 0, 1],
+                step_height=step_height, max_slides=64, **options,
+            )  # fmt: skip
+            tally.caught += int((longer.status == gc.Status.UNRESOLVED).sum())
         tally.grounded += int(found.grounded.sum())
         if k >= count + rest - 10:
             tally.moved = max(tally.moved, float(np.abs(position - before).max()))

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-__all__ = ["nearest_allowed"]
+__all__ = ["NOTHING", "nearest_allowed"]
 
 #: A velocity leads into a plane by more than this share of its length, or not at all.
 NOTHING = 1e-12

@@ -12,7 +12,7 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import between, conjugate, rotate, turn_vector
 from gpu_collide.reference.sweep.w01_first import first_touches
 from gpu_collide.reference.sweep.w03_planes import planes_near
-from gpu_collide.reference.sweep.w04_clip import nearest_allowed
+from gpu_collide.reference.sweep.w04_clip import NOTHING, nearest_allowed
 
 __all__ = ["Rules", "step"]
 
@@ -158,6 +158,18 @@ class Step:
         rows = np.array(out).reshape(-1, 4)
         return rows[:, :3], rows[:, 3]
 
+    def clipped(self, v, found, share, walks):
+        """The nearest velocity that leads into no plane as one who walks has them, nor as they are; or None."""
+        planes = self.tables(found, share, walks)
+        x, _ = nearest_allowed(v, *planes)
+        if not walks or not self.rules.falls or x is None:
+            return x
+        leaning = [p for p in found if 0 < p[0] @ self.rules.up < self.rules.ground]
+        normals, pushes = self.tables(leaning, share, False)
+        if (normals @ x >= pushes - NOTHING * max(np.linalg.norm(v), np.abs(planes[1]).max())).all():
+            return x
+        return nearest_allowed(v, np.vstack((planes[0], normals)), np.append(planes[1], pushes))[0]
+
     def run(self, walker, way, walks):
         """One pass."""
         first = way
@@ -176,11 +188,11 @@ class Step:
                     if self.is_ground(normal) or (k == 0 and walker.climbs and hit[2]):
                         walker.ground, walker.normal, walker.velocity = body, normal, np.zeros(3)
                         return
-            way, _ = nearest_allowed(way, *self.tables(found, walker.share, walks))
+            way = self.clipped(way, found, walker.share, walks)
             if way is None:
                 walker.status = UNRESOLVED
                 return
-            left, _ = nearest_allowed(walker.velocity, *self.tables(found, 1.0, walks))
+            left = self.clipped(walker.velocity, found, 1.0, walks)
             walker.velocity = walker.velocity if left is None else left
             if not walks and way @ way <= 1e-18 * (first @ first):
                 walker.ground, walker.normal = hit[1], hit[0]
