@@ -25,7 +25,7 @@ from tests.acceptance.sweep_walk import to_triangle
 
 SEED = 20261122
 PAD = 1e-9
-GRID = 128  # cells each way
+GRID = 512  # cells each way
 
 
 @dataclass
@@ -101,10 +101,10 @@ class Ground:
             rows, faces = rows[meet], faces[meet]
         return rows, faces
 
-    def nearest(self, place, radii):
-        """How near each ellipsoid is to a triangle, in its radii; (n,), no more than 2."""
-        rows, faces = self._pairs(place - 2 * radii, place + 2 * radii)
-        best = np.full(len(place), 2.0)
+    def nearest(self, place, radii, most=2.0):
+        """How near each ellipsoid is to a triangle, in its radii; (n,), no more than `most`."""
+        rows, faces = self._pairs(place - most * radii, place + most * radii)
+        best = np.full(len(place), most)
         t = (self.corners[faces] - place[rows, None]) / radii[rows, None]
         np.minimum.at(best, rows, to_triangle(t))
         return best
@@ -238,7 +238,7 @@ class Race:
 
     def _judge(self, before, after, reach):
         tally, ground = self.tally, self.ground
-        near = ground.nearest(after, self.radii)
+        near = ground.nearest(after, self.radii, 1.05)
         tally.deepest = max(tally.deepest, float(1 - near.min()))
         tally.deep += int((near < 1 - self.exact).sum())
         through = np.zeros(len(after), bool)

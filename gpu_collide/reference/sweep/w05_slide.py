@@ -159,7 +159,7 @@ class Step:
         return rows[:, :3], rows[:, 3]
 
     def clipped(self, v, found, share, walks):
-        """The nearest velocity that leads into no plane as one who walks has them, nor as they are; or None."""
+        """The nearest velocity that leads into no plane as who walks has them, nor as they are; or None."""
         planes = self.tables(found, share, walks)
         x, _ = nearest_allowed(v, *planes)
         if not walks or not self.rules.falls or x is None:
