@@ -51,6 +51,15 @@ def _names(variable):
     return names
 
 
+def pytest_runtest_setup(item):
+    """Where a work-item takes a thousand times as long, a clock and sheer size tell nothing."""
+    mark = item.get_closest_marker("scale")
+    if mark and install.wanted():
+        if len(mark.args) != 1:
+            raise pytest.UsageError(f"{item.nodeid}: scale{mark.args} must say why")
+        pytest.skip(f"not on PTX on the processor: {mark.args[0]}")
+
+
 def pytest_generate_tests(metafunc):
     """A test that takes `backend` is one for each that is chosen; marked with ``backends``, of those."""
     if "backend" in metafunc.fixturenames:

@@ -39,6 +39,7 @@ def seconds_of_solving(bodies, backend, pairs=20):
     )
 
 
+@pytest.mark.scale("times of the solver")
 @pytest.mark.parametrize("turn", [1e-8, 1e-7, 1e-5])
 @pytest.mark.parametrize("way, times", [(100.0, 50), (1e4, 50), (1e6, 200)])
 def test_tiny_turns_on_long_ways_are_solved_in_bounded_time(turn, way, times, backend):
@@ -110,6 +111,7 @@ def test_a_graze_that_stays_within_the_touch_is_not_told_in_a_train(backend):
     assert counts.max() <= 4
 
 
+@pytest.mark.scale("times of the solver")
 def test_pixels_of_a_row_that_holds_the_axis_are_answered_at_once(backend):
     """A turn takes next to no time in such a row, and a million copies round the axis were tried: 4 s a
     pair of drills at a row for each short edge, 2,000 times as long as at two."""

@@ -33,6 +33,7 @@ def some_of(found, n, k):
     )
 
 
+@pytest.mark.scale("how long 20,000 bodies take")
 def test_twenty_thousand_bodies(backend):
     n = 20000
     bodies = w.drift(3, n, side=2.4 * n ** (1 / 3))
@@ -85,6 +86,7 @@ def test_a_crowd_in_one_spot_is_everybody_with_everybody(backend):
     assert np.array_equal(pairs, np.stack(np.triu_indices(120, 1), axis=1))
 
 
+@pytest.mark.scale("how long 65,536 bodies take")
 def test_too_large_a_crowd_is_refused_in_seconds(backend):
     """Two billion pairs in one spot; they are not even counted."""
     n, begun = 65536, time.perf_counter()
@@ -99,6 +101,7 @@ def test_too_large_a_crowd_is_refused_in_seconds(backend):
     assert time.perf_counter() - begun < 60  # measured: 3 s on two busy cores
 
 
+@pytest.mark.scale("how soon 30,000 bodies that may all meet are refused")
 def test_bodies_that_all_turn_half_round_are_refused(backend):
     """Seen from one that turns half round, another may be anywhere, so nothing parts the two: the worst that
     a scene can do, however far apart its bodies are."""
