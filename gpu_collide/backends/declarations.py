@@ -161,13 +161,18 @@ def records(text: str) -> dict[str, Record]:
     Raises
     ------
     ValueError
-        A list holds something else than columns, names one twice, or has more than the stride.
+        A list holds something else than columns, names one twice, or has more than the stride; two records
+        of one name.
     """
     text = strip_comments(text.replace("\\\n", " "))
     lists = dict(_LIST.findall(text))
     strides = dict(re.findall(r"#define GC_(\w+)_STRIDE (\d+)", text))
     found = {}
     for name in re.findall(r"^GC_RECORD\(GC_(\w+)\)", text, re.M):
+        if name.lower() in found:
+            raise ValueError(
+                f"record GC_{name} is declared twice: programs that hold one of them would mix both up"
+            )
         columns = _columns(name, lists)
         widths = dict(columns)
         total = sum(widths.values())

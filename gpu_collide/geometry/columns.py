@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
 
-__all__ = ["blocks", "columns", "cross", "dot", "length"]
+__all__ = ["blocks", "columns", "cross", "dot", "length", "over_faces"]
 
 _BLOCK = 1 << 13
 
@@ -38,6 +38,14 @@ def cross(a: Any, b: Any) -> list[Array]:
 def length(a: Any) -> Array:
     """Lengths."""
     return np.sqrt((a[0] * a[0] + a[1] * a[1]) + a[2] * a[2])
+
+
+def over_faces(best: np.ufunc, x: Array, begins: Array) -> Array:
+    """``best.reduceat(x, begins)``, of the corners of faces that begin there, three or more each; where all
+    are triangles without its loop, in its order."""
+    if len(x) != 3 * len(begins):
+        return best.reduceat(x, begins)
+    return best(x[0::3], best(x[1::3], x[2::3]))
 
 
 def blocks(n: int) -> Iterator[slice]:

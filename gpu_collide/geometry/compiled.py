@@ -36,7 +36,7 @@ FEW_FACES = 1 << 13
 MOST_FACES = 1 << 26
 _NODE, _RISE = sources.record("node").stride, sources.record("rise").stride
 _PART = sources.record("part")
-_LEAF = sources.record("leaf").stride
+_TILT = sources.record("tilt").stride
 _LEAN, _SPIKE = sources.record("lean").stride, sources.record("spike").stride
 #: What m01_count reads of a mesh, and what m01_fill reads besides.
 _LOOPS = (
@@ -174,7 +174,7 @@ class Kernels:
             "nodes_out": be.empty(sum(counts) * _NODE, self.dtype),
             "rises_out": be.empty(len(begins) * _RISE, np.float64),
         }
-        leaves = be.empty(nf * _LEAF, np.float64)
+        leaves = be.empty(nf * _TILT, np.float64)
         sizes = {"n_patches": len(begins), "n_faces": nf}
         self._launch(
             "m02_patches", len(begins), order_in=be.to_device(tree.order, copy=False), leaves_out=leaves,

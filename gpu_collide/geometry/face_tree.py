@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry import morton
-from gpu_collide.geometry.columns import columns
+from gpu_collide.geometry.columns import blocks, columns, over_faces
 
 if TYPE_CHECKING:
     from gpu_collide.geometry.surface import Surface
@@ -55,12 +55,17 @@ def level_counts(n: int) -> list[int]:
 
 def face_tree(mesh: Surface) -> FaceTree:
     """`FaceTree` of a mesh."""
-    corners = [x[mesh.face_vertices] for x in columns(mesh.vertices - mesh.center)]
-    begins = mesh.face_start[:-1]
-    low = [np.minimum.reduceat(x, begins) for x in corners]
-    high = [np.maximum.reduceat(x, begins) for x in corners]
-    centres = [0.5 * a + 0.5 * b for a, b in zip(low, high, strict=True)]
-    chosen = morton.sample(len(begins))
+    points, start = columns(mesh.vertices - mesh.center), mesh.face_start
+    sides = [np.empty(len(start) - 1) for _ in range(6)]
+    for some in blocks(len(start) - 1):
+        first, end = start[some.start], start[some.stop]
+        at, begins = mesh.face_vertices[first:end], start[some] - first
+        for k, x in enumerate(points):
+            corners = x[at]
+            sides[k][some] = over_faces(np.minimum, corners, begins)
+            sides[k + 3][some] = over_faces(np.maximum, corners, begins)
+    centres = [0.5 * a + 0.5 * b for a, b in zip(sides[:3], sides[3:], strict=True)]
+    chosen = morton.sample(len(start) - 1)
     origin, side = morton.cube(np.stack([x[chosen] for x in centres], axis=1), _BITS)
     order = np.argsort(morton.codes(centres, _BITS, origin, side), kind="stable").astype(np.int32)
-    return FaceTree(order, np.stack([x[order] for x in (*low, *high)], axis=1))
+    return FaceTree(order, np.stack([x[order] for x in sides], axis=1))

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.backends.fork import renew_after_fork
-from gpu_collide.geometry.columns import blocks, columns, length
+from gpu_collide.geometry.columns import blocks, columns, length, over_faces
 from gpu_collide.geometry.compiled import kernels_for
 from gpu_collide.geometry.face_tree import FaceTree, face_tree
 from gpu_collide.geometry.ground import Ground, make_ground
@@ -106,7 +106,7 @@ def _measures(mesh: Surface) -> NDArray[np.float64]:
         first, end = start[some.start], start[some.stop]
         begins, sizes = start[some] - first, np.diff(start[some.start : some.stop + 1])
         corners = [x[mesh.face_vertices[first:end]] for x in points]
-        off = [x - np.repeat(np.add.reduceat(x, begins) / sizes, sizes) for x in corners]
+        off = [x - np.repeat(over_faces(np.add, x, begins) / sizes, sizes) for x in corners]
         reach = max(reach, length(off).max())
     return np.array([*mesh.center, mesh.radius, power, *half, reach])
 
@@ -170,16 +170,17 @@ def screen_of(mesh: Surface, dtype: DTypeLike, patches: bool = False) -> Any:
 
 
 def _screen(mesh: Surface, dtype: DTypeLike, patches: bool) -> Any:
-    vertices, normals = columns(mesh.vertices - mesh.center), columns(mesh.face_planes[:, :3])
-    per_length = 1.0 / mesh.edge_lengths
     if not patches:
+        vertices, normals = columns(mesh.vertices - mesh.center), columns(mesh.face_planes[:, :3])
+        per_length = 1.0 / mesh.edge_lengths
         return tuple(x.astype(dtype) for x in (np.concatenate(vertices), np.concatenate(normals), per_length))
+    points, normals, per_length = screen_of(mesh, dtype)
     parts = patches_of(mesh)
     v, e, f = (parts.tables[f"source_{what}"] for what in ("vertices", "edges", "faces"))
     return (
-        _blocks([x[v] for x in vertices], parts.counts[:, 0], dtype),
-        _blocks([x[f] for x in normals], parts.counts[:, 2], dtype),
-        per_length[e].astype(dtype),
+        _blocks([x[v] for x in np.split(points, 3)], parts.counts[:, 0], dtype),
+        _blocks([x[f] for x in np.split(normals, 3)], parts.counts[:, 2], dtype),
+        per_length[e],
     )
 
 

@@ -182,20 +182,23 @@ def _outward(mesh: Surface, rim: Array, sideless: Array) -> Any:
     sizes, normals = np.diff(start), columns(mesh.face_planes[:, :3])
     total, least = np.zeros((len(sizes), 3)), np.full(len(sizes), -1.0)
     used = np.flatnonzero(sizes)
+    again = rim | sideless  # where the sum of the normals is not all
     for some in blocks(len(used)):
         v = used[some]
         around, begins = _around(mesh, start, v, normals)
         total[v] = _unit(np.stack([np.add.reduceat(x, begins) for x in around], axis=1))
+        least[v] = _least(around, begins, sizes[v], total[v])
     total[sideless] = 0.0
+    least[again] = -1.0
     on = np.flatnonzero(rim)
     if len(on):
         total[on] = _unit(total[on] - _into_surface(mesh, on))
     sided = used[~sideless[used]]
-    for some in blocks(len(sided)):
-        v = sided[some]
+    on = sided[again[sided]]
+    for some in blocks(len(on)):
+        v = on[some]
         around, begins = _around(mesh, start, v, normals)
-        cosine = dot(around, [np.repeat(x, sizes[v]) for x in columns(total[v])])
-        least[v] = np.minimum.reduceat(cosine, begins)
+        least[v] = _least(around, begins, sizes[v], total[v])
     sharp = sided[least[sided] < BLUNT]
     for size in np.unique(sizes[sharp]):
         v = sharp[sizes[sharp] == size]
@@ -213,6 +216,11 @@ def _around(mesh: Surface, start: Array, vertices: Array, normals: Any) -> Any:
     begins = np.cumsum(sizes) - sizes
     faces = mesh.vertex_faces[np.repeat(start[vertices] - begins, sizes) + np.arange(int(sizes.sum()))]
     return [x[faces] for x in normals], begins
+
+
+def _least(around: Any, begins: Array, sizes: Array, way: Array) -> Array:
+    """The least cosine between each of some vectors and those around it."""
+    return np.minimum.reduceat(dot(around, [np.repeat(x, sizes) for x in columns(way)]), begins)
 
 
 def _sharpest(normals: Array, _: Any) -> Any:
@@ -246,13 +254,13 @@ def _perceptron(normals: Array, way: Array) -> tuple[Array, Array]:
 
 def _into_surface(mesh: Surface, vertices: Array) -> Array:
     """Unit vectors from some vertices towards the middles of the faces around them."""
-    start = mesh.face_start.astype(np.int64)
-    points = (mesh.vertices - mesh.center) / mesh.radius
-    middle = np.add.reduceat(points[mesh.face_vertices], start[:-1], axis=0) / np.diff(start)[:, None]
-    first, sizes = mesh.vertex_face_start[vertices], np.diff(mesh.vertex_face_start)[vertices]
-    of = np.repeat(np.arange(len(vertices)), sizes)
-    rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(len(of))
-    way = _unit(middle[mesh.vertex_faces[rows]] - points[vertices[of]])
+    points, start = (mesh.vertices - mesh.center) / mesh.radius, mesh.vertex_face_start
+    of, around = adj.gathered(start, mesh.vertex_faces, vertices)
+    faces, which = np.unique(around, return_inverse=True)
+    owner, corner = adj.gathered(mesh.face_start, mesh.face_vertices, faces)
+    sides = np.bincount(owner)
+    middle = np.add.reduceat(points[corner], np.cumsum(sides) - sides, axis=0) / sides[:, None]
+    way, sizes = _unit(middle[which] - points[vertices[of]]), np.bincount(of)
     return _unit(np.add.reduceat(way, np.cumsum(sizes) - sizes, axis=0))
 
 

@@ -45,12 +45,12 @@ GC_RECORD(GC_PART)
 GC_RECORD(GC_RISE)
 
 /* a face in the order of the leaves, as its nodes' cones read it: reals */
-#define GC_LEAF_STRIDE 7
-#define GC_LEAF_COLUMNS(ONE, MANY, X) \
+#define GC_TILT_STRIDE 7
+#define GC_TILT_COLUMNS(ONE, MANY, X) \
     MANY(X, normal, 3) \
     MANY(X, cosine, 2) /* of its double cone and its ring; 0: everything */ \
     MANY(X, sine, 2)
-GC_RECORD(GC_LEAF)
+GC_RECORD(GC_TILT)
 
 /* an edge and the contact normals it allows: reals */
 #define GC_LEAN_STRIDE 5

@@ -40,10 +40,10 @@ GC_FN void gc_limits_point(gc_limits *s, GC_GLOBAL const gc_real *p, const gc_re
 /* A leaf's normal and the cones of its face. */
 GC_FN void gc_leaf_of(GC_GLOBAL gc_real *to, GC_GLOBAL const gc_real *plane, gc_real cone, gc_real ring)
 {
-    for (int k = 0; k < 3; ++k) to[GC_LEAF_normal + k] = plane[k];
-    to[GC_LEAF_cosine] = cone;
-    to[GC_LEAF_cosine + 1] = ring;
-    for (int k = 0; k < 2; ++k) to[GC_LEAF_sine + k] = GC_SQRT(GC_R(1.0) - to[GC_LEAF_cosine + k] * to[GC_LEAF_cosine + k]);
+    for (int k = 0; k < 3; ++k) to[GC_TILT_normal + k] = plane[k];
+    to[GC_TILT_cosine] = cone;
+    to[GC_TILT_cosine + 1] = ring;
+    for (int k = 0; k < 2; ++k) to[GC_TILT_sine + k] = GC_SQRT(GC_R(1.0) - to[GC_TILT_cosine + k] * to[GC_TILT_cosine + k]);
 }
 
 /* The double cones about a unit normal, or about none, that hold those of n leaves, of both kinds: cosines of their half angles, or
@@ -52,12 +52,12 @@ GC_FN void gc_cones_of(const gc_real *normal, GC_GLOBAL const gc_real *leaf, int
 {
     gc_real least[2] = {GC_R(1.0), GC_R(1.0)};
     /* what is everything stays that */
-    for (; n > 0 && (least[0] > GC_R(0.0) || least[1] > GC_R(0.0)); --n, leaf += GC_LEAF_STRIDE) {
-        gc_real off = gc_height_on(leaf + GC_LEAF_normal, normal), root;
+    for (; n > 0 && (least[0] > GC_R(0.0) || least[1] > GC_R(0.0)); --n, leaf += GC_TILT_STRIDE) {
+        gc_real off = gc_height_on(leaf + GC_TILT_normal, normal), root;
         off = GC_MIN(GC_MAX(off, GC_R(0.0)), GC_R(1.0));
         root = GC_SQRT(GC_R(1.0) - off * off);
         for (int k = 0; k < 2; ++k) {
-            gc_real both = off * leaf[GC_LEAF_cosine + k] - root * leaf[GC_LEAF_sine + k];
+            gc_real both = off * leaf[GC_TILT_cosine + k] - root * leaf[GC_TILT_sine + k];
             least[k] = GC_MIN(least[k], both);
         }
     }
@@ -140,7 +140,7 @@ GC_KERNEL void m02_patches(
     GC_GLOBAL const gc_real *cones_in,       /* (2, n_faces) of the faces' double cones and rings, as cosines */
     GC_GLOBAL const int *point0_in,          /* (n_patches + 1,) where each patch begins in points_in */
     GC_GLOBAL const int *points_in,          /* vertices of all patches */
-    GC_GLOBAL gc_real *leaves_out,           /* (n_faces, GC_LEAF_STRIDE) */
+    GC_GLOBAL gc_real *leaves_out,           /* (n_faces, GC_TILT_STRIDE) */
     GC_GLOBAL gc_real *rises_out,            /* (n_patches, GC_RISE_STRIDE) */
     GC_GLOBAL gc_raster *nodes_out)          /* (nodes, GC_NODE_STRIDE) of all levels, of which it writes the first */
 {
@@ -149,12 +149,12 @@ GC_KERNEL void m02_patches(
         int leaf0 = p << GC_PATCH_LEVEL, n = GC_MIN(n_faces - leaf0, 1 << GC_PATCH_LEVEL);
         int whole = n_faces, first = 0; /* nodes of the level in all the mesh, and before them */
         GC_GLOBAL const int *order = order_in + leaf0;
-        GC_GLOBAL gc_real *leaves = leaves_out + GC_LEAF_STRIDE * leaf0;
+        GC_GLOBAL gc_real *leaves = leaves_out + GC_TILT_STRIDE * leaf0;
         for (int j = 0; j < n; ++j) {
             int face = order[j], corner = face_start_in[face], sides = face_start_in[face + 1] - corner;
             gc_rise_face(
                 rises + GC_RISE_STRIDE * j, vertices_in, face_vertices_in + corner, sides, face_planes_in + 4 * face);
-            gc_leaf_of(leaves + GC_LEAF_STRIDE * j, face_planes_in + 4 * face, cones_in[face], cones_in[n_faces + face]);
+            gc_leaf_of(leaves + GC_TILT_STRIDE * j, face_planes_in + 4 * face, cones_in[face], cones_in[n_faces + face]);
         }
         for (int level = 0; level <= GC_PATCH_LEVEL; ++level) {
             int count = (n + (1 << level) - 1) >> level;
@@ -181,7 +181,7 @@ GC_KERNEL void m02_patches(
                     }
                 }
                 gc_node_put(node, rise, normal, &span);
-                gc_cones_of(normal, leaves + GC_LEAF_STRIDE * leaf, last - leaf, node + GC_NODE_cone);
+                gc_cones_of(normal, leaves + GC_TILT_STRIDE * leaf, last - leaf, node + GC_NODE_cone);
             }
             if (whole == 1) break; /* the root of a tree of few leaves */
             first += whole;
@@ -220,7 +220,7 @@ GC_KERNEL void m02_level(
         span = gc_limits_of(vertices_in, points_in + begin, end - begin, middle, normal);
         gc_node_put(node, rise, normal, &span);
         gc_cones_of(
-            normal, leaves_in + GC_LEAF_STRIDE * (j << level), GC_MIN((j + 1) << level, n_faces) - (j << level),
+            normal, leaves_in + GC_TILT_STRIDE * (j << level), GC_MIN((j + 1) << level, n_faces) - (j << level),
             node + GC_NODE_cone);
     }
 }

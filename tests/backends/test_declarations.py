@@ -87,6 +87,7 @@ def test_records():
         ("ONE(X, radius)", "ONE(X)", "GC_LEAF_COLUMNS.* must list"),
         ("    GC_BOX_COLUMNS", "    GC_BALL_COLUMNS", "GC_BALL_COLUMNS.* got 'no such list'"),
         ("#define GC_LEAF_STRIDE 8", "", "GC_LEAF_STRIDE of at least 7, got none"),
+        ("GC_RECORD(GC_LEAF)", "GC_RECORD(GC_BOX)", "GC_BOX is declared twice"),
     ],
 )
 def test_records_that_cannot_be_read_are_refused(old, new, message):
