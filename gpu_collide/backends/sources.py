@@ -50,7 +50,7 @@ PROGRAMS = {
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c"),
     "given": ("given/g01_poses.c", "given/g02_pairs.c", "given/g03_select.c", "given/g04_apart.c"),
     "joining": ("given/g05_join.c",),
-    "landing": ("given/g06_casts.c", "given/g07_landed.c"),
+    "landing": ("given/g06_casts.c", "given/g07_landed.c", "given/g08_turning.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 

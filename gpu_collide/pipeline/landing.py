@@ -26,6 +26,8 @@ __all__ = ["Landing"]
 MOST_KEPT, MOST_BYTES = 64, 1 << 20
 #: What `g06_casts` and `g07_landed` take of a query beside what the stages do.
 TAKEN = (6 + 3 + 4 + 7) * 8 + 16
+#: Numbers that `g08_extent` tells of a part of the queries (``G08_EXTENT_STRIDE``), and parts at most.
+EXTENT, PARTS = 10, 4096
 INVALID = sources.constants()["GC_STATUS_INVALID_INPUT"]
 
 
@@ -79,6 +81,9 @@ class Landing:
                               two_sided=int(two_sided), buffer=buffer, feature_out=feature, caught_out=caught,
                               told_out=told)  # fmt: skip
             told = told.astype(np.float64, copy=False)
+            self._double.launch_ahead(
+                "g07_unsaid", k, n=k, state_in=state, feature=feature, caught=caught, told=told
+            )
             row = dict(zip(CAUGHT, (caught[j * k : (j + 1) * k] for j in range(len(CAUGHT))), strict=True))
             row |= {"feature": feature, "time": told[:k], "point": told[k : 4 * k].reshape(k, 3)}
             row |= {"normal": told[4 * k :].reshape(k, 3)}
@@ -139,7 +144,62 @@ class Landing:
         what = "all that ellipsoid {at} is near"
         return self._lists(each, row, (NEARBY.stride, NEARBY_REAL.stride), queries, launch, told, what)
 
-    def slide(self, fall, riding, motion, rules):
+    def extent(self, spins, fall=None, riding=None, n_bodies=0):
+        """What chords depend on of all queries in a world in which bodies turn by `spins` (turning, 3).
+
+        On the host: the most of each number of `EXTENT`, and of each turn the square of how far ellipsoids
+        are off it. Of characters, who fall and ride, it keeps which are swept: `swept`.
+        """
+        run, form, walks = self._double, self.given.form, fall is not None
+        width = {SPHERES: 1, ELLIPSOIDS: 3, CLUSTERS: 0}[form]
+        turns = len(spins) if form == ELLIPSOIDS else 0
+        falls = self._placed(fall, np.float64) if walks else None
+        rides = None if riding is None else self._placed(riding, np.int64)
+        found: list = []
+
+        def some(at, stop):
+            k = stop - at
+            parts = min(-(-k // 64), PARTS)
+            each = min(-(-k // 64), max(1, PARTS // max(turns, 1)))
+            taken = self._take(at, stop, apart=True)
+            most = self.be.empty(parts * EXTENT, np.float64)
+            leaning = self.be.empty(each * turns, np.float64)
+            run.launch_ahead(
+                "g08_extent", parts, n=parts, total=k, width=width, walks=int(walks), n_bodies=n_bodies,
+                rides=int(rides is not None), radius_in=taken["radius"], state=taken["state"],
+                **self._part("start", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
+                **self._part("path", self._arrays["path"], self.given.path.ndim == 2, 3, at, stop),
+                **self._part("fall", falls, walks and fall.ndim == 2, 3, at, stop),
+                riding_given=self._none[np.int64] if rides is None else rides[at:stop], extent_out=most,
+                wrong_out=self._wrong,
+            )  # fmt: skip
+            if turns:
+                run.launch_ahead(
+                    "g08_leaning", each * turns, n=each * turns, total=k, n_turning=turns,
+                    radius_in=taken["radius"], quat_in=taken["quat"],
+                    spin_in=self._kept(np.ascontiguousarray(spins, np.float64)), leaning_out=leaning,
+                )  # fmt: skip
+            found.append((most.reshape(-1, EXTENT), leaning.reshape(each, turns), taken["state"]))
+
+        each = TAKEN + 8 * (EXTENT + turns) // 64
+        run.room.pieces(len(self.given), min(max(1, self.run.room.fits(each)), PIECE), some)
+        cp = self.be.arrays
+        most = cp.concatenate([row[0] for row in found]).max(axis=0)
+        leaning = [cp.concatenate([row[1] for row in found]).max(axis=0)] if turns else []
+        self.swept = cp.concatenate([row[2] for row in found]) == 0
+        wrong, most, *leaning = self.be.to_hosts([self._wrong, most, *leaning])
+        if wrong[0]:
+            self.refuse()
+            raise AssertionError("arguments are wrong for the kernel and right for the host")
+        return most, leaning[0] if turns else np.zeros(len(spins))
+
+    def paths(self, pieces):
+        """Their ways in each of some equal pieces of a step, (n, 3); of what `extent` found not to be swept
+        no numbers."""
+        way = self._arrays["path"].reshape(-1, 3) / np.float64(pieces)
+        return self.be.arrays.where(self.swept[:, None], way, np.nan)
+
+    def slide(self, fall, riding, motion, rules, turns=None):
         """`Characters.slide` in one piece of the step, with what is in `Slides` beside it.
 
         Parameters
@@ -149,6 +209,8 @@ class Landing:
         motion : (bodies, 3) float64 buffer
             Of the bodies that may be ridden, over their step.
         rules : dict
+        turns : (which, quaternions, origins), optional
+            Arrays (bodies, ...) of those that carry along an arc.
         """
         n, run, be = len(self.given), self.run, self.be
         each = (3 * 4 + 3 + 4 + PLANES + WALKED_REAL.stride) * run.real.itemsize + 4 * WALKED.stride + TAKEN
@@ -169,6 +231,14 @@ class Landing:
                 start=taken["start"], velocity=taken["path"], state=taken["state"], path_out=path,
                 fall_out=fell, wrong_out=self._wrong,
             )  # fmt: skip
+            if rides is not None and turns is not None:
+                which, quat, origin = (self._kept(np.ascontiguousarray(x)).reshape(-1) for x in turns)
+                self._double.launch_ahead(
+                    "g08_carried", k, n=k, n_bodies=motion.shape[0] // 3, riding_given=rides[at:stop],
+                    **self._part("start", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
+                    state_in=taken["state"], velocity_in=taken["path"], turns_in=which, turn_in=quat,
+                    origin_in=origin, motion_in=motion, path_out=path,
+                )  # fmt: skip
             ways = {"path_in": path, "velocity_in": taken["path"], "fall_in": fell}
             told, walked = be.empty(k * WALKED_REAL.stride, run.real), be.empty(k * WALKED.stride, np.int32)
             run.launch_noted(

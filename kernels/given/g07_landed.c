@@ -30,6 +30,24 @@ GC_KERNEL void g07_hits(
     }
 }
 
+/* Of queries that are not swept nothing is told, as w01_first tells of what touches nothing: they stood at 0, where a body may
+ * have come by. */
+GC_KERNEL void g07_unsaid(
+    int n,
+    GC_GLOBAL const gc_uchar *state_in, /* (n,) */
+    GC_GLOBAL gc_uchar *feature,        /* (n,) these three as w01_first writes them */
+    GC_GLOBAL int *caught,              /* (4, n) */
+    GC_GLOBAL gc_real *told)            /* (7, n) */
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        if (state_in[i] == GC_STATUS_MISS) continue;
+        feature[i] = 0;
+        for (int k = 0; k < 4; ++k) caught[k * (gc_long)n + i] = -1;
+        told[i] = GC_R(1.0);
+        for (int k = 0; k < 3; ++k) told[n + 3 * (gc_long)i + k] = told[4 * (gc_long)n + 3 * (gc_long)i + k] = GC_R(0.0);
+    }
+}
+
 GC_KERNEL void g07_slides(
     int n,
     int position_step, /* 3 or 0 */

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.bodies.quaternion import multiply
 from gpu_collide.errors import MemoryLimitError
 from tests.ptx._staying import Moved
 
@@ -329,26 +330,76 @@ def test_shapes_and_dtypes_raise_before_any_launch(cuda):
         slid(steps() | {"riding": np.zeros(40)}, world, cuda.asarray, backend="cuda")
 
 
-def test_bodies_that_turn_are_met_by_way_of_the_host(cuda):
-    world = world_of()
+def turning_world(moving=True):
+    """`world_of`, in which three bodies turn, one of them about its place."""
+    world = world_of(moving=moving)
     turned = world.end.quat_wxyz.copy()
-    turned[0] = turned[1]
-    world = gc.Bodies(
-        world.meshes, world.shape, world.start, gc.Poses.from_quat_wxyz(world.end.position, turned)
+    for body, angle in ((0, 0.3), (4, 0.1), (10, 0.05)):
+        q, turn = turned[body], np.array([np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2)])
+        turned[body] = multiply(turn, q)
+    ends = gc.Poses.from_quat_wxyz(world.end.position, turned)
+    return gc.Bodies(world.meshes, world.shape, world.start, ends)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_bodies_that_turn_are_met_there(cuda, form):
+    """Nothing goes up, and no query comes down, but how far all of them reach."""
+    world, given = turning_world(), asked(form)
+    with pytest.raises(ValueError, match="without turning, got 3 that turn"):
+        cast(form, given, world, cuda.asarray, backend="cuda")
+    there = {name: cuda.asarray(array) for name, array in given.items()}
+    for hits in ("first", "all"):
+        options = {"turning": "chord", "hits": hits}
+        cast(form, there, world, lambda x: x, backend="cuda", **options)
+        with Moved(cuda) as moved:
+            found = cast(form, there, world, lambda x: x, backend="cuda", **options)
+        assert lies(found, cuda.ndarray) and (moved.up, moved.waits) == (0, 2)
+        assert moved.bytes_down < 300
+        wanted = cast(form, given, world, backend="cpu", **options)
+        assert found.info["turning"] == wanted.info["turning"] > 0
+        same(found, wanted)
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single"])
+@pytest.mark.parametrize("skin, pieces", [(0.2, 2), (0.05, 4), (5.0, 1)])
+def test_characters_among_bodies_that_turn_stay_there(cuda, precision, skin, pieces):
+    world, given = turning_world(), steps()
+    given["riding"][12:30] = np.tile([0, 4, 10], 6)
+    options = {"turning": "chord", "skin": skin, "up": [0, 0, 1], "step_height": 0.2, "precision": precision}
+    wanted = slid(given, world, backend="cpu", **options)
+    assert wanted.info["pieces"] >= pieces and (wanted.info["pieces"] == 1) == (pieces == 1)
+    there = {name: cuda.asarray(array) for name, array in given.items()}
+    slid(there, world, lambda x: x, backend="cuda", **options)
+    with Moved(cuda) as moved:
+        found = slid(there, world, lambda x: x, backend="cuda", **options)
+    assert lies(found, cuda.ndarray) and moved.waits <= 1 + wanted.info["pieces"]
+    assert moved.bytes_down < 300 + 8 * wanted.info["pieces"]  # no character comes down
+    for name in ("turning", "pieces"):
+        assert found.info[name] == wanted.info[name] > 0
+    same(found, wanted)
+    assert len(set(wanted.status.tolist())) >= 3
+    one = {name: array[0] if name in ("velocity", "gravity") else array for name, array in given.items()}
+    same(
+        slid(one, world, cuda.asarray, backend="cuda", **options), slid(one, world, backend="cpu", **options)
     )
-    given = asked("rays", hostile=False)
-    with pytest.raises(ValueError, match="without turning, got 1 that turn"):
-        cast("rays", given, world, cuda.asarray, backend="cuda")
-    found = cast("rays", given, world, cuda.asarray, backend="cuda", turning="chord")
-    wanted = cast("rays", given, world, backend="cpu", turning="chord")
-    assert lies(found, cuda.ndarray) and found.info["turning"] == wanted.info["turning"] > 0
-    same(found, wanted)
-    options = {"turning": "chord", "skin": 0.02}
-    slow = steps(6, hostile=False) | {"riding": np.full(6, 0)}
-    found = slid(slow, world, cuda.asarray, backend="cuda", **options)
-    wanted = slid(slow, world, backend="cpu", **options)
-    assert lies(found, cuda.ndarray) and found.info["pieces"] == wanted.info["pieces"] > 1
-    same(found, wanted)
+    host = slid(there, world, lambda x: x, backend="cuda", results="host", **options)
+    assert lies(host, np.ndarray)
+    same(host, wanted)
+
+
+def test_what_is_wrong_among_bodies_that_turn_is_told_as_on_the_host(cuda):
+    world = turning_world()
+    for name, row, value in (("radii", 4, -1.0), ("riding", 5, 11), ("riding", 6, -2)):
+        given = steps()
+        given[name][row] = value
+        words = []
+        for put, backend in ((np.asarray, "cpu"), (cuda.asarray, "cuda")):
+            with pytest.raises(ValueError) as told:
+                slid(given, world, put, backend=backend, turning="chord", skin=0.05)
+            words.append(str(told.value))
+        assert words[0] == words[1] and name in words[0]
+    with pytest.raises(ValueError, match="skin: expected more than .* 64 pieces"):
+        slid(steps(), world, cuda.asarray, backend="cuda", turning="chord", skin=1e-9)
 
 
 def test_many_queries_are_put_in_order_there(cuda, monkeypatch):

@@ -195,3 +195,27 @@ def test_what_is_smaller_than_rounding_leaves_through_an_edge_untouched(backend)
             precision=precision, backend=backend.kind,
         )  # fmt: skip
         assert np.abs(found.time - 0.25).max() < 1e-6
+
+
+@pytest.mark.parametrize("hits", ["first", "any", "all"])
+def test_nothing_is_told_of_what_is_no_query_where_a_body_comes_by(backend, hits):
+    """What is not swept stood at 0 without a way, and a body that moved through 0 was told of."""
+    scene = moving(BOX, [0, 0, 3.0], [0, 0, -3.0])
+    start = [[np.nan, 0, 0], [0, 0, 0], [1e300, 0, 0]]
+    found = gc.sweep.spheres(start, [0, 0, 1.0], 0.1, scene, hits=hits, backend=backend.kind)
+    assert found.status.tolist() == [gc.Status.INVALID_INPUT, gc.Status.HIT, gc.Status.UNRESOLVED]
+    if hits == "all":
+        assert np.diff(found.offsets)[[0, 2]].tolist() == [0, 0] and (found.query == 1).all()
+        return
+    for name, nothing in (("feature", 0), ("body", -1), ("face", -1), ("number", -1), ("time", 1)):
+        assert getattr(found, name)[[0, 2]].tolist() == [nothing, nothing]
+    assert not found.normal[[0, 2]].any() and not found.point[[0, 2]].any() and found.feature[1] > 0
+
+
+def test_lengths_without_digits_do_not_count_for_how_far_chords_are_off(backend):
+    quat = np.array([[np.cos(0.1), 0, 0, np.sin(0.1)]])
+    scene = moving(BOX, [0, 0, 0.0], [0, 0, 0.1], turned=quat)
+    args = {"turning": "chord", "backend": backend.kind}
+    one = gc.sweep.rays([[3, 0, 0.0], [0, 0, 0]], [-5, 0, 0.0], scene, **args)
+    two = gc.sweep.rays([[3, 0, 0.0], [1e300, 0, 0]], [-5, 0, 0.0], scene, **args)
+    assert 0 < two.info["turning"] <= one.info["turning"] < 5

@@ -17,7 +17,7 @@ from gpu_collide.geometry import prepared
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.sweep import given
-from gpu_collide.queries.sweep.turning import chord_error, turning_bodies
+from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
 from gpu_collide.queries.worlds import no_world, where_of
 from gpu_collide.results.hits import Feature, Hits
 from gpu_collide.results.result import Status
@@ -36,6 +36,9 @@ __all__ = [
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
 TURNING = ("refuse", "chord")
+#: What is told of a query that touches nothing.
+NOTHING = dict.fromkeys(("body", "face", "number", "sphere"), -1) | {"feature": 0, "time": 1, "point": 0}
+NOTHING["normal"] = 0
 
 
 def sphere_casts(start: Any, path: Any, radius: Any, results: Any = "auto") -> Casts | GivenCasts:
@@ -233,38 +236,44 @@ def answer(
     stays = given.stays(casts, where, results)
     with where.current(), open_world(world) as (bodies, resident):
         turn = _refused_turning(bodies, turns)
-        landing = given.landing(
-            casts, where, stays, turn, engine, bodies, resident, limit_of(bodies, engine.precision)
-        )
+        limit = limit_of(bodies, engine.precision)
+        landing = given.landing(casts, where, stays, engine, bodies, resident, limit)
         if landing is not None:
             every = hits == "all"
+            told = {"turning": chord_error(extent_there(landing, bodies), bodies)} if turn else {}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
-            return Hits(**(rows if stays else given.fetched(rows, where)), info=engine.about())
+            return Hits(**(rows if stays else given.fetched(rows, where)), info=engine.about() | told)
         casts = given.fetched_casts(casts)
-        error = chord_error(casts, bodies) if turn else None
-        found = _answered(engine, engine.world(bodies, resident), casts, bodies, hits, two_sided, zone)
-    found.info.update(engine.about() | ({} if error is None else {"turning": error}))
+        within = within_digits(casts, bodies, engine.precision)
+        rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
+        told = {"turning": chord_error(extent_of(rows, bodies), bodies)} if turn else {}
+        lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
+        found = _answered(engine, engine.world(bodies, resident), rows, lost, hits, two_sided, zone)
+    found.info.update(engine.about() | told)
     return given.placed(found, where) if stays else found
 
 
 def _answered(
-    engine: Any, made: Any, casts: Casts, bodies: Bodies, hits: Any, two_sided: bool, zone: float
+    engine: Any, made: Any, casts: Casts, lost: Array, hits: Any, two_sided: bool, zone: float
 ) -> Hits:
-    """`Hits` of casts on the host."""
-    within = within_digits(casts, bodies, engine.precision)
-    rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
+    """`Hits` of casts on the host; `lost` is said of those that do not move."""
     n = len(casts)
     if hits == "all":
-        found = engine.all(made, rows, two_sided, zone)
+        found = engine.all(made, casts, two_sided, zone)
+        if not casts.moves.all():  # they stood at 0, where a body may have come by
+            told = casts.moves[found["query"]]
+            found = {name: array[told] for name, array in found.items()}
         count = np.bincount(found["query"], minlength=n)
         offsets, hit = np.concatenate([[0], np.cumsum(count)]), count > 0
     else:
-        found = engine.first(made, rows, two_sided, zone, hits == "any")
+        found = engine.first(made, casts, two_sided, zone, hits == "any")
+        if not casts.moves.all():
+            for name, array in found.items():
+                array[~casts.moves] = NOTHING[name]
         found["query"] = np.arange(n, dtype=np.int32)
         offsets, hit = np.arange(n + 1), found["feature"] != Feature.NONE
     status = np.where(hit, np.uint8(Status.HIT), np.uint8(Status.MISS))
-    status[~within] = Status.UNRESOLVED
-    status[~casts.moves] = Status.INVALID_INPUT
+    status = np.where(casts.moves, status, lost)
     return Hits(status=status, offsets=offsets, **found)
 
 

@@ -27,7 +27,8 @@ from gpu_collide.queries.sweep.arguments import (
     open_world,
     within_digits,
 )
-from gpu_collide.queries.sweep.turning import carried_along, part_of, pieces_for, turning_bodies
+from gpu_collide.queries.sweep.stepping import stepped, stepped_there
+from gpu_collide.queries.sweep.turning import turning_bodies
 from gpu_collide.queries.sweep.walking import falls, length, ridden, slides, slope, upwards
 from gpu_collide.results.result import Status
 from gpu_collide.results.slides import Clipped, Planes, Slides
@@ -117,7 +118,7 @@ def planes(
     stays = given.stays(casts, where, results)
     with where.current(), open_world(world) as (bodies, resident):
         limit = limit_of(bodies, engine.precision)
-        landing = given.landing(casts, where, stays, False, engine, bodies, resident, limit)
+        landing = given.landing(casts, where, stays, engine, bodies, resident, limit)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
             return Planes(**(rows if stays else given.fetched(rows, where)), info=engine.about())
@@ -342,20 +343,22 @@ def slide(
             ridden(riding, len(bodies), n)
 
         limit = limit_of(bodies, engine.precision)
-        landing = given.landing(casts, where, stays, turn, engine, bodies, resident, limit, refuse)
+        landing = given.landing(casts, where, stays, engine, bodies, resident, limit, refuse)
         if landing is not None:
             on = None if riding is None else given.integers(riding, "riding", n)
-            rows = landing.slide(fall, on, engine.motions(bodies), rules)
+            if turn:
+                rows, more = stepped_there(engine, bodies, resident, landing, on, fall, rules)
+                told |= more
+            else:
+                rows = landing.slide(fall, on, engine.motions(bodies), rules)
             return Slides(**(rows if stays else given.fetched(rows, where)), info=engine.about() | told)
         casts = given.fetched_casts(casts)
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
         casts, good = _kept(casts, bodies, engine.precision)
         on = np.where(good, ridden(riding, len(bodies), n), -1)
-        least = _least_skin(rules["skin"], casts, good)
-        pieces, error = pieces_for(casts, bodies, least, bool((on >= 0).any()))
         fall = np.where(good[:, None], fall, 0.0)
-        rows = _in_pieces(engine, bodies, resident, casts, on, fall, rules, pieces)
+        rows, more = stepped(engine, bodies, resident, casts, on, fall, rules)
     status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
     ground = rows.pop("ground").astype(np.int32)
@@ -364,7 +367,7 @@ def slide(
     rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
     ground[lost] = -1
     rows["ground_normal"][ground < 0] = 0.0
-    info = engine.about() | told | ({"turning": error, "pieces": pieces} if error > 0 else {})
+    info = engine.about() | told | more
     found = Slides(status=status, ground_body=ground, info=info, **rows)
     return given.placed(found, where) if stays else found
 
@@ -390,35 +393,3 @@ def _turns(bodies: Bodies, turns: str) -> bool:
             f"{first_few(which)}; pass turning='chord' to have the step cut into pieces"
         )
     return bool(which.size)
-
-
-def _least_skin(skin: float, casts: Casts, good: Array) -> float:
-    """The least skin of all characters, of which a negative number is a share of each one's least radius."""
-    if skin > 0:
-        return skin
-    return float(-skin * casts.radius[good].min(initial=np.inf))
-
-
-def _in_pieces(
-    engine: Any,
-    bodies: Bodies,
-    resident: Any,
-    casts: Casts,
-    on: Array,
-    fall: Array,
-    rules: dict[str, Any],
-    pieces: int,
-) -> dict[str, Any]:
-    """The step in some equal pieces, of which the last has the fall."""
-    none, status, count, found = np.zeros_like(fall), 0, 0, {}
-    left, place = casts.path / pieces, casts.start
-    for k in range(pieces):
-        part = part_of(bodies, k, pieces)
-        way = left + carried_along(part, on, place)
-        found = engine.slide(
-            engine.world(part, resident), replace(casts, start=place, path=way), left,
-            fall if k == pieces - 1 else none, rules,
-        )  # fmt: skip
-        left, place = found["velocity"], found["position"]
-        status, count = np.maximum(found["status"], status), found["casts"] + count
-    return found | {"velocity": left * pieces if pieces > 1 else left, "status": status, "casts": count}

@@ -168,7 +168,6 @@ def landing(
     swept: Casts | GivenCasts,
     where: Any,
     stay: bool,
-    turn: bool,
     engine: Any,
     bodies: Bodies,
     resident: Any,
@@ -177,10 +176,9 @@ def landing(
 ) -> Any:
     """The `Landing` of casts that are taken from where they lie, or whose results stay there; None of others.
 
-    What bodies that turn are met by (`turn`) goes by way of the host, which needs its extent. `refuse` raises
-    what is wrong with arguments; default: what is with the casts.
+    `refuse` raises what is wrong with arguments; default: what is with the casts.
     """
-    if where.kind != "cuda" or turn or not isinstance(swept, GivenCasts) or not len(swept):
+    if where.kind != "cuda" or not isinstance(swept, GivenCasts) or not len(swept):
         return None
     if not _is_there(swept, where) and not (stay and swept.device is None):
         return None

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gpu_collide._validate import first_few
 from gpu_collide.bodies.bodies import Bodies
-from gpu_collide.bodies.casts import ELLIPSOIDS, turning
+from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import between, rotate, turn_vector
 from gpu_collide.geometry import prepared
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from gpu_collide._types import Array
     from gpu_collide.bodies.casts import Casts
 
-__all__ = ["MOST_PIECES", "carried_along", "chord_error", "part_of", "pieces_for", "turning_bodies"]
+__all__ = [
+    "MOST_PIECES", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "part_of",
+    "pieces_for", "turning_bodies", "turns_of",
+]  # fmt: skip
 
 #: A step is cut into so many pieces at most.
 MOST_PIECES = 64
@@ -28,58 +33,143 @@ def turning_bodies(bodies: Bodies) -> Array:
     return np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
 
 
-def chord_error(casts: Casts, bodies: Bodies, pieces: int = 1, ridden: bool = False) -> float:
+class Extent(NamedTuple):
+    """What chords depend on of all that is swept; what is not swept is at 0, and has no way.
+
+    Attributes
+    ----------
+    low, high : (3,) float64
+        Box of all paths.
+    speed, fat : float
+        The longest path, the largest radius.
+    own : float
+        How far the centre of a cluster's ball is from its origin.
+    leaning : (turning bodies,) float64
+        By how much the surface of an ellipsoid that does not turn is off one that turns with each of them.
+    least : float
+        The least radius of what is swept.
+    rides : bool
+        Is one carried by a body?
+    """
+
+    low: Array
+    high: Array
+    speed: float
+    fat: float
+    own: float
+    leaning: Array
+    least: float = np.inf
+    rides: bool = False
+
+
+def _spins(bodies: Bodies) -> Array:
+    """The turns of the bodies that turn, (turning bodies, 3)."""
+    which = turning_bodies(bodies)
+    return turn_vector(bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which])
+
+
+def _farthest(balls: Array) -> float:
+    """`Extent.own` of the balls of all clusters."""
+    return float(np.linalg.norm(balls, axis=1).max(initial=0.0))
+
+
+def extent_of(casts: Casts, bodies: Bodies, rides: bool = False) -> Extent | None:
+    """`Extent` of casts on the host, None of none; with the operations of ``kernels/given/g08_turning.c``."""
+    if not len(casts):
+        return None
+    ends = casts.start, casts.start + casts.path
+    radius, quat = casts.radius, casts.quat
+    turns, leaning = _spins(bodies), np.zeros(0)
+    if casts.form == ELLIPSOIDS:
+        leaning = np.array([np.sqrt(_leaning_square(radius, quat, spin).max()) for spin in turns])
+    return Extent(
+        low=np.minimum(*(e.min(axis=0) for e in ends)),
+        high=np.maximum(*(e.max(axis=0) for e in ends)),
+        speed=float(np.linalg.norm(casts.path, axis=1).max()),
+        fat=float(radius.max(initial=0.0)),
+        own=_farthest(casts.balls),
+        leaning=leaning if leaning.size else np.zeros(len(turns)),
+        least=float(radius[casts.moves].min(initial=np.inf)) if casts.form != CLUSTERS else np.inf,
+        rides=rides,
+    )
+
+
+def extent_there(landing: Any, bodies: Bodies, fall: Any = None, riding: Any = None) -> Extent:
+    """The same of what a `Landing` has on a device; of characters with their falls and what they ride on."""
+    most, leaning = landing.extent(_spins(bodies), fall, riding, len(bodies))
+    given = landing.given
+    return Extent(
+        low=-most[:3],
+        high=most[3:6],
+        speed=float(most[6]),
+        fat=float(given.radius.max(initial=0.0) if given.form == CLUSTERS else most[7]),
+        own=_farthest(given.balls),
+        leaning=np.sqrt(leaning),
+        least=float(-most[8]),
+        rides=bool(most[9]),
+    )
+
+
+def _leaning_square(radii: Array, quat: Array, spin: Array) -> Array:
+    """The square of how far the surface of each ellipsoid is from one that turns by so much.
+
+    ``|D R n| - |D n|`` for all n is no more than the norm of ``D R - R D``, that of ``D S - S D`` with
+    ``S x = x cross spin``.
+    """
+    x, y, z = (rotate(quat, np.broadcast_to(e, (len(quat), 3))) for e in np.eye(3))
+
+    def of(i: int, j: int) -> Array:
+        a, b, c = (e[:, i] * e[:, j] * radii[:, k] for k, e in enumerate((x, y, z)))
+        return a + b + c
+
+    xx, yy, zz, xy, xz, yz = of(0, 0), of(1, 1), of(2, 2), of(0, 1), of(0, 2), of(1, 2)
+    p = 2.0 * (spin[1] * xz - spin[2] * xy)
+    q = 2.0 * (spin[2] * xy - spin[0] * yz)
+    r = 2.0 * (spin[0] * yz - spin[1] * xz)
+    s = spin[2] * (xx - yy) + (spin[1] * yz - spin[0] * xz)
+    t = spin[1] * (zz - xx) + (spin[0] * xy - spin[2] * yz)
+    u = spin[0] * (yy - zz) + (spin[2] * xz - spin[1] * xy)
+    square = p * p + q * q + r * r + 2.0 * (s * s + t * t + u * u)
+    return np.where((radii[:, 0] == radii[:, 1]) & (radii[:, 1] == radii[:, 2]), 0.0, square)
+
+
+def chord_error(extent: Extent | None, bodies: Bodies, pieces: int = 1) -> float:
     """How far from its path a centre, and for ellipsoids a surface, may be taken to be in any of some equal
-    pieces of a step; `ridden`: bodies carry some along.
+    pieces of a step.
 
     The chord of a curve is off it by an eighth of its second derivative at most: for a place at `far` from
     the body's origin that goes by `speed` while the body turns by `angle`,
     ``(angle^2 far + 2 angle speed) / 8``. Who is farther off than the body reaches touches it neither way.
     """
     which = turning_bodies(bodies)
-    if not which.size or not len(casts):
+    if not which.size or extent is None:
         return 0.0
-    spin = turn_vector(bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which]) / pieces
+    spin = _spins(bodies) / pieces
     angle = np.linalg.norm(spin, axis=1)
     origin, way = bodies.start.position[which], (bodies.end.position - bodies.start.position)[which]
-    ends = casts.start, casts.start + casts.path
-    low = np.minimum(*(e.min(axis=0) for e in ends))
-    high = np.maximum(*(e.max(axis=0) for e in ends))
-    own = float(np.linalg.norm(casts.balls, axis=1).max(initial=0.0))
+    low, high, own = extent.low, extent.high, extent.own
     apart = [np.linalg.norm(np.maximum(high - o, o - low), axis=1) for o in (origin, origin + way)]
-    speed = np.linalg.norm(casts.path, axis=1).max() + np.linalg.norm(way, axis=1)
+    speed = extent.speed + np.linalg.norm(way, axis=1)
     measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape[which]]
     reach = np.linalg.norm(measures[:, :3], axis=1) + np.linalg.norm(measures[:, 5:8], axis=1)
-    near = 2.0 * (reach + own + float(casts.radius.max(initial=0.0)) + speed)
+    near = 2.0 * (reach + own + extent.fat + speed)
     far = np.minimum(own + np.maximum(*apart), np.where(angle < 1.5, near, np.inf))
-    speed = speed + ridden * (np.linalg.norm(way, axis=1) + pieces * angle * far)
+    speed = speed + extent.rides * (np.linalg.norm(way, axis=1) + pieces * angle * far)
     bound = (angle * angle * far + 2.0 * angle * speed / pieces) / 8.0
-    if casts.form == ELLIPSOIDS:
-        bound = bound + np.array([_leaning(casts, s) for s in spin])
-    return float(bound.max())
+    return float((bound + extent.leaning / pieces * (1.0 + angle)).max())
 
 
-def _leaning(casts: Casts, spin: Array) -> float:
-    """How far the surface of an ellipsoid that does not turn is from one that turns by so much."""
-    if np.ptp(casts.radius, axis=1).max() == 0:
-        return 0.0
-    # |D R n| - |D n| for all n is no more than the norm of D R - R D, that of D S - S D with S = spin x
-    axes = np.stack([rotate(casts.quat, np.broadcast_to(e, (len(casts), 3))) for e in np.eye(3)], axis=2)
-    d = np.einsum("nik,nk,njk->nij", axes, casts.radius, axes)
-    s = np.cross(np.eye(3), spin).T
-    apart = np.einsum("nij,jk->nik", d, s) - np.einsum("ij,njk->nik", s, d)
-    return float(np.sqrt((apart * apart).sum(axis=(1, 2))).max()) * (1.0 + np.linalg.norm(spin))
-
-
-def pieces_for(casts: Casts, bodies: Bodies, skin: float, ridden: bool) -> tuple[int, float]:
+def pieces_for(extent: Extent | None, bodies: Bodies, skin: float) -> tuple[int, float]:
     """Into how many pieces a step is to be cut so that no chord in it is off by more than half the skin; and
-    by how much it is."""
+    by how much it is. A skin below 0 is a share of the least radius."""
+    if skin < 0:
+        skin = -skin * (np.inf if extent is None else extent.least)
     pieces = 1
-    while (error := chord_error(casts, bodies, pieces, ridden)) > 0.5 * skin:
+    while (error := chord_error(extent, bodies, pieces)) > 0.5 * skin:
         # between a quarter (of curves) and a half (of ellipsoids that lean) is left of twice as many
         pieces = max(pieces + 1, int(pieces * np.sqrt(2.0 * error / skin)))
         if pieces > MOST_PIECES:
-            error = chord_error(casts, bodies, MOST_PIECES, ridden)
+            error = chord_error(extent, bodies, MOST_PIECES)
             raise ValueError(
                 f"skin: expected more than {2 * error:.3g}, twice what paths are off by as bodies that "
                 f"turn see them (first: {first_few(turning_bodies(bodies))}) if the step is cut into "
@@ -101,6 +191,15 @@ def part_of(bodies: Bodies, first: int, pieces: int) -> Bodies:
     return Bodies(bodies.meshes, bodies.shape, *poses)
 
 
+def turns_of(bodies: Bodies) -> tuple[Array, Array]:
+    """Which bodies turn, (bodies,) bool, and the quaternions from their start to their end, (bodies, 4)."""
+    turns = turning(bodies) & bodies.start.valid & bodies.end.valid
+    turn = turn_vector(bodies.start.unit_wxyz, bodies.end.unit_wxyz)
+    angle = np.linalg.norm(turn, axis=1, keepdims=True)
+    quat = np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * turn], axis=1)
+    return turns, np.where(angle > 0, quat, [1.0, 0, 0, 0])
+
+
 def carried_along(bodies: Bodies, which: Array, place: Array) -> Array:
     """How far bodies carry places that stand on them; -1: nothing does."""
     if (which < 0).all():  # of none there may be none
@@ -108,13 +207,9 @@ def carried_along(bodies: Bodies, which: Array, place: Array) -> Array:
     there = bodies.start.valid & bodies.end.valid
     motion = np.where(there[:, None], bodies.end.position - bodies.start.position, 0.0)
     carried = motion[which]
-    turns = turning(bodies)[which] & there[which]
-    if turns.any():
-        on = which[turns]
-        arm = place[turns] - bodies.start.position[on]
-        turn = turn_vector(bodies.start.unit_wxyz[on], bodies.end.unit_wxyz[on])
-        still = np.broadcast_to([1.0, 0, 0, 0], (len(on), 4))
-        angle = np.linalg.norm(turn, axis=1, keepdims=True)
-        quat = np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * turn], axis=1)
-        carried[turns] += rotate(np.where(angle > 0, quat, still), arm) - arm
+    turns, quat = turns_of(bodies)
+    ride = turns[which]
+    if ride.any():
+        arm = place[ride] - bodies.start.position[which[ride]]
+        carried[ride] += rotate(quat[which[ride]], arm) - arm
     return np.where((which >= 0)[:, None], carried, 0.0)
