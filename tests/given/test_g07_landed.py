@@ -31,6 +31,22 @@ def test_hits(backend, shifted):
     assert len(set(status)) == 4
 
 
+def test_nothing_is_told_of_what_is_not_swept(backend):
+    rng, n = np.random.default_rng(3), 100
+    state = rng.choice(STATES, n)
+    feature, caught = rng.integers(0, 4, n, np.uint8), rng.integers(-1, 9, (4, n), np.int32)
+    time, place = rng.random(n), rng.normal(size=(2, n, 3))
+    told = np.concatenate([time, place.reshape(-1)])
+    there = [backend.to_device(x) for x in (feature, caught.reshape(-1), told)]
+    backend.launch_items(
+        backend.module("landing", "mixed")["g07_unsaid"], n, n=n, state_in=backend.to_device(state),
+        feature=there[0], caught=there[1], told=there[2],
+    )  # fmt: skip
+    wanted = g07_landed.unsaid(state, feature, caught, time, place)
+    for buffer, right in zip(there, wanted, strict=True):
+        assert backend.to_host(buffer).tolist() == right.reshape(-1).tolist()
+
+
 @pytest.mark.parametrize("step", [3, 0])
 def test_slides(backend, step):
     rng, n = np.random.default_rng(2), 100

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpu_collide.results.words import Status
 
-__all__ = ["hits", "slides"]
+__all__ = ["hits", "slides", "unsaid"]
 
 
 def hits(state, touched, point, shift):
@@ -16,6 +16,15 @@ def hits(state, touched, point, shift):
         for said, there in zip(state, touched, strict=True)
     ]
     return status, [p + shift if there else p for p, there in zip(point, touched, strict=True)]
+
+
+def unsaid(state, feature, caught, time, place):
+    """Features (n,), numbers (4, n), and times with points and normals (2, n, 3) in a row, of which those of
+    queries that are not swept say that nothing is touched."""
+    lost = np.asarray(state) != Status.MISS
+    place = np.where(lost[:, None], 0.0, place)
+    told = np.concatenate([np.where(lost, 1.0, time), place.reshape(-1)])
+    return np.where(lost, 0, feature), np.where(lost, -1, caught), told
 
 
 def slides(given, state, rows, shift):
