@@ -196,7 +196,8 @@ class Landing:
     def paths(self, pieces):
         """Their ways in each of some equal pieces of a step, (n, 3); of what `extent` found not to be swept
         no numbers."""
-        way = self._arrays["path"].reshape(-1, 3) / np.float64(pieces)
+        path: Any = self._arrays["path"]
+        way = path.reshape(-1, 3) / np.float64(pieces)
         return self.be.arrays.where(self.swept[:, None], way, np.nan)
 
     def slide(self, fall, riding, motion, rules, turns=None):

@@ -26,7 +26,7 @@ def leaning(radii, quat, spins):
         for r, q in zip(radii, quat, strict=True):
             axes = np.array([rotate(q, e) for e in np.eye(3)]).T
             own = axes @ np.diag(r) @ axes.T
-            most = max(most, np.linalg.norm(own @ across - across @ own))
+            most = max(most, float(np.linalg.norm(own @ across - across @ own)))
         found.append(most)
     return np.array(found)
 
