@@ -166,7 +166,7 @@ class Landing:
             leaning = self.be.empty(each * turns, np.float64)
             run.launch_ahead(
                 "g08_extent", parts, n=parts, total=k, width=width, walks=int(walks), n_bodies=n_bodies,
-                rides=int(rides is not None), radius_in=taken["radius"], state=taken["state"],
+                rides=int(rides is not None), lowest=-np.inf, radius_in=taken["radius"], state=taken["state"],
                 **self._part("start", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
                 **self._part("path", self._arrays["path"], self.given.path.ndim == 2, 3, at, stop),
                 **self._part("fall", falls, walks and fall.ndim == 2, 3, at, stop),

@@ -21,6 +21,7 @@ GC_KERNEL void g08_extent(
     int path_step,
     int fall_step,
     int rides,
+    gc_real lowest,                        /* what none of them is below: minus infinity */
     GC_GLOBAL const gc_real *start_given,  /* (total, 3) or (3,) world */
     GC_GLOBAL const gc_real *path_given,   /* (total, 3) or (3,) */
     GC_GLOBAL const gc_real *radius_in,    /* (total, width) those of g06_casts, or none */
@@ -32,7 +33,7 @@ GC_KERNEL void g08_extent(
 {
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         GC_GLOBAL gc_real *out = extent_out + G08_EXTENT_STRIDE * (gc_long)i;
-        for (int c = 0; c < G08_EXTENT_STRIDE - 1; ++c) out[c] = -GC_R(1e300);
+        for (int c = 0; c < G08_EXTENT_STRIDE - 1; ++c) out[c] = lowest;
         out[6] = out[7] = out[9] = GC_R(0.0);
         for (int k = i; k < total; k += n) {
             GC_GLOBAL const gc_real *start = start_given + start_step * (gc_long)k,
