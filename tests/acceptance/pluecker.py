@@ -23,6 +23,10 @@ from tests.oracle.exact_pose import (
 
 # Distance of a stopped mover from what it touches, in zones: what is farther is invented.
 FARTHEST = 3.0
+# What passes a feature within so many zones is stopped (docs/pluecker.md: what is not stays as far away).
+BORDER = 0.25
+SLACK = 4.0  # that are looked at as they pass: what is farther comes down to it only from further off
+CLOSER = 12  # times at which the way on is cut in two
 REFUSED = (3, 4)  # gpu_collide.Status.INVALID_INPUT, UNRESOLVED
 
 
@@ -155,8 +159,10 @@ def judge(passages, i, answer, farthest=FARTHEST):
         _early(out, answer, i, best, couples, farthest * expel)
         # what begins in touch and goes in right where it is held is held rightly, by however little it sinks
         sinks = began and best is not None and best[0] == best[1].time(share)
+        reach = max(farthest * expel, 1.01 * out.gap)
         out.stuck = not (out.invented or sinks) and not any(
-            approaches(motion, share, max(farthest * expel, 1.01 * out.gap)) for _, motion in couples
+            approaches(motion, share, reach) or passes(motion, share, BORDER * expel)
+            for _, motion in couples
         )
     _pose(out, passages, i, answer, couples, began, doubt)
     if not sure:  # nobody says what an open one-sided mesh stops
@@ -236,6 +242,25 @@ def approaches(motion, share, reach):
         if (change < 0) if on else (change > 0):
             return True
     return on and penetrating(there, None)
+
+
+def passes(motion, share, near):
+    """Whether something comes nearer than it is at the stop, and within `near` of it, before it leaves again.
+
+    By exact distances at ever shorter ways: that to a feature falls at first, and rises from where it is least.
+    """
+    here = Couple(*motion.at(motion.time(share)))
+    features = features_within(here, near * SLACK)
+    at = [feature_distance2(here, x) for x in features]
+    most, step = Fraction(near) ** 2, Fraction(near / max(motion.length, 1e-300))
+    for _ in range(CLOSER if features else 0):
+        if share + step <= 1:
+            there = Couple(*motion.at(motion.time(share + step)))
+            now = [feature_distance2(there, x) for x in features]
+            if any(b < a and b <= most for a, b in zip(at, now, strict=True)):
+                return True
+        step /= 2
+    return False
 
 
 def _pose(out, passages, i, answer, couples, began, doubt):

@@ -5,8 +5,9 @@ The cave is an L-shaped hall seen from inside; a wall of pillars side by side (s
 a star and loose boxes stand in it. A mover keeps its way for some moves, so that it is pressed into walls,
 edges and corners, slides and turns in contact. Every path is looked at, from where the mover stood to where
 it is stopped: for nearly all there is an axis that parts it from each convex piece of the cave on all of the
-way (`tests/oracle/parting.py`, float64 with a bound on its error); what is left goes to the exact judge. Each
-look is at a mover where it stands: its float64 pose, exactly.
+way (`tests/oracle/parting.py`, float64 with a bound on its error); what is left goes to the exact judge. Since a
+path begins where the one before it put the mover, this looks at all poses too. Each further look is at a
+mover where it stands: its float64 pose, and its distance, exactly.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from tests.oracle import passages as p
 from tests.oracle.exact import Placed, Topology
 from tests.oracle.exact_motion import Rotation, Translation, first
 from tests.oracle.exact_pose import Couple, distance2, penetrating, touching
-from tests.oracle.parting import Paths, Pieces, box_piece, convex_pieces, unsure
+from tests.oracle.parting import Paths, Pieces, box_piece, convex_pieces, joined, unsure
 from tests.oracle.scenes_base import random_axis, random_quat
 from tests.oracle.shapes import prism
 from tests.oracle.solid import apply, rotation_matrix
@@ -31,6 +32,7 @@ from tests.oracle.solid import apply, rotation_matrix
 HALL = np.array([[0, 0], [8, 0], [8, 4], [4, 4], [4, 8], [0, 8.0]])
 HEIGHT = 3.0
 WIDEST = 32.0  # no coordinate of a path is larger
+TOGETHER = 20  # steps whose paths are judged at once
 
 
 def cave():
@@ -124,7 +126,7 @@ class Walk:
             self.position[i] = self._free(i)
         self.way = random_axis(self.rng, movers)
         self._pieces()
-        self.tally = Tally()
+        self.tally, self.waiting = Tally(), ([], [])  # ways, turns
         self.then = self.position.copy()
 
     def _free(self, i):
@@ -156,6 +158,17 @@ class Walk:
         owner, parts = zip(*own, strict=True)
         self.own = Pieces(parts, owner)
 
+    def _stand(self):
+        """Whether the movers are clear where they stand at last, as ways of no length; all poses before this
+        were the beginnings of ways."""
+        none = np.zeros((len(self.shape), 3))
+        own = self.own.placed(self.position, self.quat)
+        for i, k in unsure(own, self.around, Paths(none), WIDEST):
+            mover = Placed.at(self.topology[self.shape[i]], self.position[i], self.quat[i])
+            if touching(mover, self.placed[k]) or penetrating(mover, self.placed[k]):
+                self.tally.touching += 1
+                self._note("stands in", i, k)
+
     def _near(self, x, reach):
         """Bodies that a mover at x may touch; the hall is always one."""
         shape, position, _ = self.still
@@ -175,7 +188,12 @@ class Walk:
         trace = gc.pluecker.translate(movers, self.world, vector, **self.options)
         self._take(trace)
         done = trace.fraction[:, None] * vector
-        self._paths(begin, Paths(done), lambda i, a, b: (Translation(a, b, vector[i]), trace.fraction[i]))
+        share = trace.fraction
+
+        def straight(i, a, b):
+            return Translation(a, b, vector[i]), share[i]
+
+        self._paths(begin, Paths(done), straight)
         begin = self.position, self.quat
         angle = np.clip(rng.normal(size=n) * rng.choice([1e-9, 1e-3, 0.1, 1.5], n), -3, 3)
         movers = library_bodies(self.library, (self.shape, *begin))
@@ -184,9 +202,12 @@ class Walk:
         trace = gc.pluecker.rotate(movers, self.world, angle, axis, about, **self.options)
         self._take(trace)
         done = Paths(axis=axis, origin=about, angle=trace.fraction * angle)
-        self._paths(
-            begin, done, lambda i, a, b: (Rotation(a, b, angle[i], axis[i], about[i]), trace.fraction[i])
-        )
+        part = trace.fraction
+
+        def turned(i, a, b):
+            return Rotation(a, b, angle[i], axis[i], about[i]), part[i]
+
+        self._paths(begin, done, turned)
         self._look(rng.integers(0, n, looks))
 
     def _take(self, trace):
@@ -212,21 +233,38 @@ class Walk:
             self.tally.looks += 1
 
     def _paths(self, begin, paths, exactly):
-        """All movers on their ways from `begin`; exactly(i, mover, still): the way of one, and its share."""
-        left = unsure(self.own.placed(*begin), self.around, paths, WIDEST)
-        self.tally.paths += len(self.shape)
+        """All movers on their ways from `begin`; exactly(i, mover, still): the way of one, and its share. They
+        are judged with those of the steps after it, since arrays of few cost as much."""
+        waiting = self.waiting[paths.vector is None]
+        waiting.append((self.tally.moves, begin, paths, exactly))
+        if len(waiting) >= TOGETHER:
+            self._judge(waiting)
+
+    def _judge(self, waiting):
+        """Judge the paths that wait, of one kind."""
+        if not waiting:
+            return
+        n, steps = len(self.shape), len(waiting)
+        moves, begin, paths, exactly = zip(*waiting, strict=True)
+        position, quat = (np.concatenate(x) for x in zip(*begin, strict=True))
+        own = self.own.repeated(steps, n).placed(position, quat)
+        self.tally.paths += n * steps
+        left = unsure(own, self.around, joined(paths), WIDEST)
         self.tally.unsure += len(left)
-        for i, k in left:
-            mover = Placed.at(self.topology[self.shape[i]], begin[0][i], begin[1][i])
-            motion, share = exactly(i, mover, self.placed[k])
+        for row, k in left:
+            step, i = divmod(int(row), n)
+            mover = Placed.at(self.topology[self.shape[i]], position[row], quat[row])
+            motion, share = exactly[step](i, mover, self.placed[k])
             event = first(motion)
             if event is not None and event.time <= motion.time(Fraction(float(share))):
                 self.tally.crossed += 1
-                self._note("crosses", i, k)
+                self._note("crosses", i, k, moves[step], (position[row], quat[row]))
+        waiting.clear()
 
-    def _note(self, what, i, k):
-        at = self.position[i].tolist(), self.quat[i].tolist()
-        self.tally.notes.append(f"{what}: move {self.tally.moves}, mover {i}, body {k}, pose {at}")
+    def _note(self, what, i, k, moves=None, pose=None):
+        at = [x.tolist() for x in pose or (self.position[i], self.quat[i])]
+        moves = self.tally.moves if moves is None else moves
+        self.tally.notes.append(f"{what}: move {moves}, mover {i}, body {k}, pose {at}")
 
     def go(self, moves, looks, progress=None):
         for k in range(moves):
@@ -236,6 +274,9 @@ class Walk:
                 self.then = self.position.copy()
                 if progress is not None:
                     progress(f"{k + 1}: {self.tally}")
+        for waiting in self.waiting:
+            self._judge(waiting)
+        self._stand()
         return self.tally
 
 
@@ -243,8 +284,8 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tests.acceptance.pluecker_walk", description=__doc__)
     add = parser.add_argument
     add("--movers", type=int, default=1000)
-    add("--moves", type=int, default=10_000, help="translations, each with a turn after it")
-    add("--looks", type=int, default=20, help="movers that are looked at after each move")
+    add("--moves", type=int, default=10_000, help="of each mover: half of them ways, each with a turn after it")
+    add("--looks", type=int, default=2, help="movers that are looked at after each move")
     add("--backend", default="cpu")
     add("--precision", choices=("mixed", "single", "double"), default="mixed")
     add("--expel", type=float, default=None)
@@ -259,7 +300,7 @@ def main(argv=None):
         precision=options.precision,
         expel=options.expel,
     )
-    tally = walk.go(options.moves, options.looks, lambda text: print(text, flush=True))
+    tally = walk.go(options.moves // 2, options.looks, lambda text: print(text, flush=True))
     print(f"{tally} ({time.perf_counter() - begin:.0f} s)", *tally.notes[:20], sep="\n")
     return 1 if tally.bad else 0
 

@@ -15,8 +15,11 @@ import numpy as np
 from tests.oracle.solid import apply
 
 ROUNDING = 100 * 2.0**-52  # of the largest coordinate: a bound on the error of what is compared
-CUTS = 9  # a turn is cut in two at most so often
+CUTS = 28  # a turn is cut in two at most so often
+PARTS = 6  # of a pair, which may be left after FEW cuts: near a place of touch, not along all of the way
+FEW = 5
 SAME = 1e-9
+BEST = 3  # axes of each kind that are looked at on all of a path: those along which both ends are furthest apart
 
 
 def different(vectors):
@@ -69,15 +72,55 @@ class Pieces:
         out = object.__new__(Pieces)
         m = _matrices(quat)[self.owner]
         out.owner = self.owner
+        out.turn = m
         out.corners = apply(m[:, None], self.corners) + position[self.owner][:, None]
-        out.normals, out.edges = apply(m[:, None], self.normals), apply(m[:, None], self.edges)
+        out.normals, out.edges = self.normals, self.edges
         return out
 
-    def taken(self, rows):
+    def normals_of(self, rows):
+        """Of pieces that were placed, which most look at never."""
+        return apply(self.turn[rows][:, None], self.normals[rows])
+
+    def edges_of(self, rows):
+        return apply(self.turn[rows][:, None], self.edges[rows])
+
+    def repeated(self, times, owners):
+        """The same `times` times, each with `owners` owners of its own."""
         out = object.__new__(Pieces)
-        out.owner, out.corners = self.owner[rows], self.corners[rows]
-        out.normals, out.edges = self.normals[rows], self.edges[rows]
+        out.owner = (self.owner + owners * np.arange(times)[:, None]).reshape(-1)
+        out.corners, out.normals, out.edges = (
+            np.tile(x, (times, 1, 1)) for x in (self.corners, self.normals, self.edges)
+        )
         return out
+
+
+def crossed(u, v):
+    """As `numpy.cross`, which is slow for few."""
+    a, b, c = u[..., 0], u[..., 1], u[..., 2]
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], -1)
+
+
+def heights(n, x):
+    """Heights of places (k, m, 3) along axes (k, a, 3): (m, k, a), so that the least of m is found side by side."""
+    x = np.moveaxis(x, 1, 0)[:, :, None]
+    return x[..., 0] * n[..., 0] + x[..., 1] * n[..., 1] + x[..., 2] * n[..., 2]
+
+
+def furthest(n, first, last, other):
+    """Those of axes (k, a, 3) along which corners are furthest apart from others at two times: which are looked
+    at decides nothing but how soon an axis is found."""
+    if n.shape[1] <= BEST:
+        return n
+    at = heights(n, other)
+    low, high = at.min(0), at.max(0)
+    above, below = np.inf, np.inf
+    for x in (first, last):
+        at = heights(n, x)
+        above, below = np.minimum(above, at.min(0) - high), np.minimum(below, low - at.max(0))
+    apart = np.maximum(above, below)
+    best = np.argpartition(-apart, BEST, axis=1)[:, :BEST]
+    return np.take_along_axis(n, best[:, :, None], 1)
 
 
 def _matrices(quat):
@@ -104,20 +147,21 @@ class Paths:
         """Least and greatest along axes n (k, a, 3) of places x (k, m, 3) on a part of the paths; `back`: of
         what stands still, as seen from the mover at its start."""
         if self.vector is not None:
-            at = np.einsum("kai,kmi->kam", n, x)
-            way = np.einsum("kai,ki->ka", n, self.vector[rows])[:, :, None] * (-1 if back else 1)
-            a, b = at + begin[:, None, None] * way, at + end[:, None, None] * way
-            return np.minimum(a, b).min(2), np.maximum(a, b).max(2)
+            at = heights(n, x)
+            way = heights(n, self.vector[rows][:, None])[0] * (-1 if back else 1)
+            one, two = begin[:, None] * way, end[:, None] * way
+            return at.min(0) + np.minimum(one, two), at.max(0) + np.maximum(one, two)
         axis, origin = self.axis[rows][:, None], self.origin[rows][:, None]
         turn = -self.angle[rows] if back else self.angle[rows]
         along = axis * ((x - origin) * axis).sum(2)[:, :, None]
         off = x - origin - along
-        middle = np.einsum("kai,kmi->kam", n, origin + along)
-        b, c = np.einsum("kai,kmi->kam", n, off), np.einsum("kai,kmi->kam", n, np.cross(axis, off))
-        one, two = (begin * turn)[:, None, None], (end * turn)[:, None, None]
-        half, mid = np.abs(two - one) / 2, (one + two) / 2
+        middle = heights(n, origin + along)
+        b, c = heights(n, off), heights(n, crossed(axis, off))
+        one, two = begin * turn, end * turn
+        half, mid = (np.abs(two - one) / 2)[:, None], ((one + two) / 2)[:, None]
         top, reach = np.arctan2(c, b), np.hypot(b, c)
-        p, q = middle + b * np.cos(one) + c * np.sin(one), middle + b * np.cos(two) + c * np.sin(two)
+        cos, sin = ([f(angle)[:, None] for angle in (one, two)] for f in (np.cos, np.sin))
+        p, q = (middle + b * cos[k] + c * sin[k] for k in range(2))
 
         def within(at):  # is this angle on the part? a little more than it is
             away = np.abs(np.mod(at - mid + np.pi, 2 * np.pi) - np.pi)
@@ -125,7 +169,14 @@ class Paths:
 
         low = np.where(within(top + np.pi), middle - reach, np.minimum(p, q))
         high = np.where(within(top), middle + reach, np.maximum(p, q))
-        return low.min(2), high.max(2)
+        return low.min(0), high.max(0)
+
+    def carried(self, x, rows, share, back=False):
+        """Places (k, m, 3) after a share of the paths; `back` as in `ranges`."""
+        if self.vector is not None:
+            return x + (self.vector[rows] * share[:, None])[:, None] * (-1 if back else 1)
+        origin = self.origin[rows][:, None]
+        return origin + self.turned(x - origin, rows, -share if back else share)
 
     def turned(self, v, rows, share):
         """Vectors (k, a, 3) of the mover after a share of the paths."""
@@ -133,7 +184,13 @@ class Paths:
             return v
         axis, angle = self.axis[rows][:, None], (share * self.angle[rows])[:, None, None]
         along = axis * (v * axis).sum(2)[:, :, None]
-        return along + (v - along) * np.cos(angle) + np.cross(axis, v) * np.sin(angle)
+        return along + (v - along) * np.cos(angle) + crossed(axis, v) * np.sin(angle)
+
+
+def joined(paths):
+    """Those of several `Paths` of one kind, row after row."""
+    columns = zip(*((x.vector, x.axis, x.origin, x.angle) for x in paths), strict=True)
+    return Paths(*(None if some[0] is None else np.concatenate(some) for some in columns))
 
 
 def unsure(movers, still, paths, size):
@@ -154,22 +211,28 @@ def unsure(movers, still, paths, size):
     grid = np.broadcast_to(np.eye(3), (len(rows), 3, 3))
     low, high = paths.ranges(grid, movers.corners, rows, zero, one)
     there = still.corners.min(1), still.corners.max(1)
-    near = (low[:, None] <= there[1][None] + pad).all(2) & (high[:, None] >= there[0][None] - pad).all(2)
+    near = True
+    for axis in range(3):
+        near &= low[:, axis, None] <= there[1][:, axis] + pad
+        near &= high[:, axis, None] >= there[0][:, axis] - pad
     i, j = np.nonzero(near)
     begin, end = np.zeros(len(i)), np.ones(len(i))
-    for _ in range(CUTS if paths.vector is None else 1):
+    pair, given_up = np.arange(len(i)), np.zeros(len(i), bool)
+    owners = np.column_stack((movers.owner[i], still.owner[j]))
+    for cut in range(CUTS if paths.vector is None else 1):
         left = ~_parted(movers, still, paths, i, j, begin, end, pad)
-        i, j, begin, end = i[left], j[left], begin[left], end[left]
+        if cut >= FEW:
+            given_up |= np.bincount(pair[left], minlength=len(given_up)) > PARTS
+            left &= ~given_up[pair]
+        i, j, begin, end, pair = (x[left] for x in (i, j, begin, end, pair))
         if not len(i):
             break
-        middle = 0.5 * (begin + end)
-        last = i, j
-        i, j = np.tile(i, 2), np.tile(j, 2)
+        last, middle = pair, 0.5 * (begin + end)
+        i, j, pair = (np.tile(x, 2) for x in (i, j, pair))
         begin, end = np.concatenate((begin, middle)), np.concatenate((middle, end))
     else:
-        i, j = last
-    pairs = np.column_stack((movers.owner[i], still.owner[j]))
-    return np.unique(pairs, axis=0)
+        given_up[last] = True
+    return np.unique(owners[given_up], axis=0)
 
 
 def _parted(movers, still, paths, i, j, begin, end, pad):
@@ -185,22 +248,24 @@ def _parted(movers, still, paths, i, j, begin, end, pad):
         moving, other = (
             (still.corners[b], movers.corners[a]) if back else (movers.corners[a], still.corners[b])
         )
+        ends = (paths.carried(moving, r, share[left], back) for share in (begin, end))
+        n = furthest(n, *ends, other)
         low, high = paths.ranges(n, moving, r, begin[left], end[left], back)
-        at = np.einsum("kai,kmi->kam", n, other)
-        parted[left] = ((low > at.max(2) + pad) | (high < at.min(2) - pad)).any(1)
+        at = heights(n, other)
+        parted[left] = ((low > at.max(0) + pad) | (high < at.min(0) - pad)).any(1)
 
-    def crossed(share):
+    def across(share):
         def axes(a, b, r, left):
-            mine = paths.turned(movers.edges[a], r, share[left])
-            n = np.cross(mine[:, :, None], still.edges[b][:, None]).reshape(len(a), -1, 3)
+            mine = paths.turned(movers.edges_of(a), r, share[left])
+            n = crossed(mine[:, :, None], still.edges_of(b)[:, None]).reshape(len(a), -1, 3)
             length = np.linalg.norm(n, axis=2)[:, :, None]
             return np.where(length > 1e-6, n / np.maximum(length, 1e-6), [1.0, 0, 0])
 
         return axes
 
-    look(lambda a, b, r, left: still.normals[b], False)
-    look(lambda a, b, r, left: movers.normals[a], True)
-    look(crossed(end), False)
+    look(lambda a, b, r, left: still.normals_of(b), False)
+    look(lambda a, b, r, left: movers.normals_of(a), True)
+    look(across(end), False)
     if paths.vector is None:
-        look(crossed(begin), False)
+        look(across(begin), False)
     return parted
