@@ -17,6 +17,7 @@ import numpy as np
 import gpu_collide as gc
 from bench import lines
 from bench.cases.moves import track, ways
+from bench.cases.primitives import Scene as Features
 from bench.report import ROOT, commit
 from bench.settings import BenchError, Settings
 from gpu_collide.backends import cuda, get_backend, nvrtc, sources
@@ -120,6 +121,33 @@ def _cases(settings):
         gc.pluecker.move(_steady(gc.Bodies(mesh, None, begin, end)), ground, **options)
         return n
 
+    def points(n):
+        """Rays over the square of `movers`, and turns of the same points through 20 degrees."""
+        rng = np.random.default_rng(SEED)
+        vertices, faces, half = track(2_000, rng)
+        start, way, _ = map(_rounded, ways(rng, n, half))
+        ground = _standing(gc.Mesh(_rounded(vertices), faces))
+        gc.pluecker.translate(start, ground, way, **options)
+        gc.pluecker.rotate(start, ground, 0.349066, _rounded(rng.normal(size=(n, 3))), start + way, **options)
+        return n
+
+    def resting(n):
+        """Contacts of boxes that stand in the vertices of the square of `movers`, or nearly."""
+        rng = np.random.default_rng(SEED)
+        vertices, faces, half = track(2_000, rng)
+        quat = ways(rng, n, half)[2]
+        at = vertices[rng.integers(0, len(vertices), n)] + [0, 0, 0.5]
+        here = gc.Poses.from_quat_wxyz(at, quat)
+        boxes = _steady(gc.Bodies(gc.shapes.box(), None, here, here))
+        gc.pluecker.contacts(boxes, _standing(gc.Mesh(_rounded(vertices), faces)), 0.25, **options)
+        return n
+
+    def primitives(rows, columns):
+        """Each of the four tests of features, of `rows` against `columns`; a pair is one of each."""
+        for name in ("vertex, way", "vertex, turn", "edges, way", "edges, turn"):
+            Features(name, rows, columns, SEED).rounded(_rounded).ask(**options)
+        return rows * columns
+
     def sweeps(n):
         """Rays and all touches of spheres over the square of `movers`."""
         rng = np.random.default_rng(SEED)
@@ -154,7 +182,15 @@ def _cases(settings):
         "worlds": lambda: traffic(4),
         "moving_boxes": lambda: movers(gc.shapes.box((1.0, 1.6, 0.6)), 64),
         "moving_cars": lambda: movers(gc.shapes.car(), 64),
+        "moving_points": lambda: points(256),
+        "resting_boxes": lambda: resting(64),
+        "primitives": lambda: primitives(64, 64),
     }
+
+
+def _standing(mesh):
+    here = gc.Poses.identity(1)
+    return gc.Bodies(mesh, None, here, here)
 
 
 def _steady(bodies):

@@ -46,6 +46,15 @@ class Scene:
             "edge_normals": self._faces(rng, self.edge), "still_normals": self._faces(rng, self.still),
         }  # fmt: skip
 
+    def rounded(self, to):
+        """The same with all numbers rounded by a function, so that they are the same on every machine."""
+        self.vertex, self.vector, self.polygon, self.edge, self.still = map(
+            to, (self.vertex, self.vector, self.polygon, self.edge, self.still)
+        )
+        self.turn = tuple(map(to, self.turn))
+        self.faces = {name: to(normals) for name, normals in self.faces.items()}
+        return self
+
     @staticmethod
     def _faces(rng, ends):
         """Normals of the two faces of convex edges."""

@@ -57,6 +57,7 @@ class Verdict:
     early: float | None = None  # what was still free along the normal of contact
     ahead: float | None = None  # distance of the nearest place ahead, where nothing is ever touched
     stuck: bool = False  # stopped, although nothing near comes nearer
+    began: bool = False  # it began in touch, but for rounding
     grazed: bool = False  # began in touch, and went in by no more than the rounding of where it stood
     overlap: bool = False  # the returned pose touches, or goes into, a body
     gap: float | None = None
@@ -134,6 +135,7 @@ def judge(passages, i, answer, farthest=FARTHEST):
         return out
     # nearer than a thousandth of the zone is touching, but for the rounding of the scene
     began = any(touching(a, b) for a, b in starts) or min(_gap(a, b) for a, b in starts) < 1e-3 * expel
+    out.began = began
     best, sure = true_touch(passages, i, through=began)
     open_mover = passages.topology(passages.mover[0][i])
     open_mover = len(open_mover.triangles) > 0 and not open_mover.solid
@@ -161,8 +163,7 @@ def judge(passages, i, answer, farthest=FARTHEST):
         sinks = began and best is not None and best[0] == best[1].time(share)
         reach = max(farthest * expel, 1.01 * out.gap)
         out.stuck = not (out.invented or sinks) and not any(
-            approaches(motion, share, reach) or passes(motion, share, BORDER * expel)
-            for _, motion in couples
+            approaches(motion, share, reach) or passes(motion, share, BORDER * expel) for _, motion in couples
         )
     _pose(out, passages, i, answer, couples, began, doubt)
     if not sure:  # nobody says what an open one-sided mesh stops
@@ -247,7 +248,7 @@ def approaches(motion, share, reach):
 def passes(motion, share, near):
     """Whether something comes nearer than it is at the stop, and within `near` of it, before it leaves again.
 
-    By exact distances at ever shorter ways: that to a feature falls at first, and rises from where it is least.
+    By exact distances at ever shorter ways: that to a feature falls at first, and rises from its least on.
     """
     here = Couple(*motion.at(motion.time(share)))
     features = features_within(here, near * SLACK)

@@ -2,7 +2,7 @@
 
 Each family is asked on each backend, and every answer is judged by whole numbers (tests/oracle/exact*.py).
 Same bits on every backend are judged once. Of moves that begin in touch some are held that need not be: these
-are told, but not counted as wrong.
+are told (`held`), but not counted as wrong.
 """
 
 import argparse
@@ -42,6 +42,9 @@ class Tally:
     early: float = 0.0  # along the normal of contact, in zones, of faces
     early_edges: float = 0.0  # the same, of two edges
     stuck: int = 0
+    held: int = (
+        0  # of these: began in touch, where corners may be held (docs/pluecker.md, What it does not do)
+    )
     bad: int = 0
     grazed: int = 0  # began in touch, and went in by no more than the rounding of where they stood
     rows: list = field(default_factory=list)  # what was wrong: (move, what, verdict)
@@ -58,6 +61,7 @@ class Tally:
         self.hits += bool(answer.hit[i])
         self.inside += verdict.inside
         self.grazed += verdict.grazed
+        self.held += verdict.stuck and verdict.began
         what = [name for name in self.WRONG if getattr(verdict, name)]
         for name in what:
             setattr(self, name, getattr(self, name) + 1)
@@ -74,7 +78,7 @@ class Tally:
             self.rows.append((i, what, verdict))
 
     def merge(self, other, shift=0):
-        for name in ("moves", "touch", "hits", "inside", "grazed", *self.WRONG):
+        for name in ("moves", "touch", "hits", "inside", "grazed", "held", *self.WRONG):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in ("deepest", "widest", "early", "early_edges"):
             setattr(self, name, max(getattr(self, name), getattr(other, name)))
@@ -87,7 +91,7 @@ class Tally:
         return (
             self.moves, self.inside, self.touch, self.hits, self.missed, self.late, deep, self.overlap,
             self.invented, f"{self.early:.3g}", f"{self.early_edges:.3g}", f"{self.widest:.3g}", near,
-            self.stuck, self.bad, self.grazed,
+            self.stuck, self.held, self.bad, self.grazed,
         )  # fmt: skip
 
 
@@ -162,7 +166,7 @@ def main(argv=None):
         tallies = run_family(family, options.moves, backends, options.seed, pool=pool, **how)
         for name, tally in tallies.items():
             print("| " + " | ".join(map(str, (family, name, *tally.cells()))) + " |", flush=True)
-            wrong += tally.wrong - (tally.stuck if family in TOUCHING else 0)
+            wrong += tally.wrong - (tally.stuck if family in TOUCHING else tally.held)
             notes += [f"{family} {name} {row}" for row in tally.rows[: options.show]]
     print(f"\n{wrong} wrong; {time.perf_counter() - begin:.0f} s", *notes, sep="\n")
     if pool:

@@ -5,9 +5,9 @@ The cave is an L-shaped hall seen from inside; a wall of pillars side by side (s
 a star and loose boxes stand in it. A mover keeps its way for some moves, so that it is pressed into walls,
 edges and corners, slides and turns in contact. Every path is looked at, from where the mover stood to where
 it is stopped: for nearly all there is an axis that parts it from each convex piece of the cave on all of the
-way (`tests/oracle/parting.py`, float64 with a bound on its error); what is left goes to the exact judge. Since a
-path begins where the one before it put the mover, this looks at all poses too. Each further look is at a
-mover where it stands: its float64 pose, and its distance, exactly.
+way (`tests/oracle/parting.py`, float64 with a bound on its error); what is left goes to the exact judge.
+Since a path begins where the one before it put the mover, this looks at all poses too. Each further look is
+at a mover where it stands: its float64 pose, and its distance, exactly.
 """
 
 import argparse
@@ -233,8 +233,8 @@ class Walk:
             self.tally.looks += 1
 
     def _paths(self, begin, paths, exactly):
-        """All movers on their ways from `begin`; exactly(i, mover, still): the way of one, and its share. They
-        are judged with those of the steps after it, since arrays of few cost as much."""
+        """All movers on their ways from `begin`; exactly(i, mover, still): the way of one, and its share.
+        They are judged with those of the steps after it, since arrays of few cost as much."""
         waiting = self.waiting[paths.vector is None]
         waiting.append((self.tally.moves, begin, paths, exactly))
         if len(waiting) >= TOGETHER:
@@ -284,7 +284,12 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m tests.acceptance.pluecker_walk", description=__doc__)
     add = parser.add_argument
     add("--movers", type=int, default=1000)
-    add("--moves", type=int, default=10_000, help="of each mover: half of them ways, each with a turn after it")
+    add(
+        "--moves",
+        type=int,
+        default=10_000,
+        help="of each mover: half of them ways, each with a turn after it",
+    )
     add("--looks", type=int, default=2, help="movers that are looked at after each move")
     add("--backend", default="cpu")
     add("--precision", choices=("mixed", "single", "double"), default="mixed")

@@ -114,3 +114,19 @@ def test_what_sinks_into_what_it_touches_is_held_rightly():
     held.fraction[:], held.hit[:] = 0.0, True
     held.pose = reached(passages, held.fraction)
     assert [v.stuck for v in judged(passages, held)] == [False, True]
+
+
+def test_what_would_pass_within_a_quarter_of_the_zone_is_stopped_rightly():
+    """Pillars beside a pillar, edge over edge, all of them stopped at once: the first would go by the other
+    edge at less than a quarter of the zone; the second further off; the third stays as near as it is, the
+    last leaves."""
+    way = np.array([[0.34, 0, -0.28], [0.9, 0, -0.2], [0.3, 0, 0], [0.3, 0, 0.1]])
+    start = np.tile([0.5, 0, 1 + E / 8], (4, 1))
+    start[1, 2] = 1 + E / 2
+    bodies = (np.zeros(4, int), start, np.tile(IDENTITY, (4, 1)))
+    still = (np.zeros(4, int), np.zeros((4, 3)), bodies[2])
+    passages = Passages("pillars", [box((0.5, 1, 1))], bodies, still, vector=way, expel=E, start="zone")
+    held = stand_in(passages, E)
+    held.fraction[:], held.hit[:] = 0.0, True
+    held.pose = reached(passages, held.fraction)
+    assert [v.stuck for v in judged(passages, held)] == [False, True, True, True]

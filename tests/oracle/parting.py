@@ -19,7 +19,9 @@ CUTS = 28  # a turn is cut in two at most so often
 PARTS = 6  # of a pair, which may be left after FEW cuts: near a place of touch, not along all of the way
 FEW = 5
 SAME = 1e-9
-BEST = 3  # axes of each kind that are looked at on all of a path: those along which both ends are furthest apart
+BEST = (
+    3  # axes of each kind that are looked at on all of a path: those along which both ends are furthest apart
+)
 
 
 def different(vectors):
@@ -102,14 +104,14 @@ def crossed(u, v):
 
 
 def heights(n, x):
-    """Heights of places (k, m, 3) along axes (k, a, 3): (m, k, a), so that the least of m is found side by side."""
+    """Heights of places (k, m, 3) along axes (k, a, 3): (m, k, a), of which the least of m is found fast."""
     x = np.moveaxis(x, 1, 0)[:, :, None]
     return x[..., 0] * n[..., 0] + x[..., 1] * n[..., 1] + x[..., 2] * n[..., 2]
 
 
 def furthest(n, first, last, other):
-    """Those of axes (k, a, 3) along which corners are furthest apart from others at two times: which are looked
-    at decides nothing but how soon an axis is found."""
+    """Those of axes (k, a, 3) along which corners are furthest apart from others at two times: which are
+    looked at decides nothing but how soon an axis is found."""
     if n.shape[1] <= BEST:
         return n
     at = heights(n, other)
