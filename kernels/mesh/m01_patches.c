@@ -124,6 +124,11 @@ GC_KERNEL void m01_count(
         int first = p * size, last = n_faces - first < size ? n_faces : first + size, n = 0;
         GC_GLOBAL int *vertices = vertices_out + corner0_in[p], *edges = edges_out + corner0_in[p];
         GC_GLOBAL int *part = parts_out + GC_PART_STRIDE * p;
+        for (int k = first; k < last; ++k) GC_FETCH(face_start_in + order_in[k]);
+        for (int k = first; k < last; ++k) { /* what lies anywhere in memory is asked for ahead, all at once */
+            GC_FETCH(face_vertices_in + face_start_in[order_in[k]]);
+            GC_FETCH(face_edges_in + face_start_in[order_in[k]]);
+        }
         for (int k = first; k < last; ++k) {
             int face = order_in[k];
             for (int c = face_start_in[face]; c < face_start_in[face + 1]; ++c, ++n) {
@@ -134,6 +139,11 @@ GC_KERNEL void m01_count(
         for (int k = 0; k < GC_PART_STRIDE; ++k) part[k] = 0;
         part[GC_PART_vertices] = gc_sort_unique(vertices, n);
         part[GC_PART_edges] = gc_sort_unique(edges, n);
+        for (int k = 0; k < part[GC_PART_edges]; ++k) {
+            GC_FETCH(edge_owner_in + edges[k]);
+            GC_FETCH(edge_face_start_in + edges[k]);
+            GC_FETCH(edge_home_out + edges[k]);
+        }
         for (int k = 0; k < part[GC_PART_edges]; ++k) {
             int e = edges[k];
             if (edge_owner_in[e] != p) continue;
@@ -185,6 +195,20 @@ GC_KERNEL void m01_fill(
         GC_GLOBAL const int *vertices = part_vertices_in + base, *edges = part_edges_in + base;
         GC_GLOBAL const int *part = parts_in + GC_PART_STRIDE * p, *cut = cuts_in + GC_CUT_STRIDE * p;
         int nv = part[GC_PART_vertices], ne = part[GC_PART_edges];
+        for (int k = 0; k < ne; ++k) {
+            GC_FETCH(edge_home_in + edges[k]);
+            GC_FETCH(edge_flags_in + edges[k]);
+            GC_FETCH(edges_in + 2 * edges[k]);
+            GC_FETCH(edge_owner_in + edges[k]);
+            GC_FETCH(edge_face_start_in + edges[k]);
+        }
+        for (int k = 0; k < nv; ++k) {
+            GC_FETCH(vertex_home_in + vertices[k]);
+            GC_FETCH(vertex_flags_in + vertices[k]);
+            GC_FETCH(vertex_owner_in + vertices[k]);
+            GC_FETCH(vertex_edge_start_in + vertices[k]);
+            GC_FETCH(vertex_face_start_in + vertices[k]);
+        }
         for (int k = 0; k < nf; ++k) {
             int face = order_in[first + k];
             tables_out[cut[GC_CUT_source_faces] + k] = face;
@@ -198,6 +222,11 @@ GC_KERNEL void m01_fill(
         }
         tables_out[cut[GC_CUT_face_start] + nf] = n;
         n = 0;
+        for (int k = 0; k < ne; ++k) GC_FETCH(edge_faces_in + edge_face_start_in[edges[k]]);
+        for (int k = 0; k < nv; ++k) {
+            GC_FETCH(vertex_edges_in + vertex_edge_start_in[vertices[k]]);
+            GC_FETCH(vertex_faces_in + vertex_face_start_in[vertices[k]]);
+        }
         for (int k = 0; k < ne; ++k) {
             int e = edges[k];
             tables_out[cut[GC_CUT_source_edges] + k] = e;

@@ -150,6 +150,14 @@ GC_KERNEL void m02_patches(
         int whole = n_faces, first = 0; /* nodes of the level in all the mesh, and before them */
         GC_GLOBAL const int *order = order_in + leaf0;
         GC_GLOBAL gc_real *leaves = leaves_out + GC_TILT_STRIDE * leaf0;
+        for (int j = 0; j < n; ++j) { /* what lies anywhere in memory is asked for ahead, all at once */
+            int face = order[j];
+            GC_FETCH(face_planes_in + 4 * face);
+            GC_FETCH(cones_in + face);
+            GC_FETCH(cones_in + n_faces + face);
+            for (int c = face_start_in[face]; c < face_start_in[face + 1]; ++c)
+                GC_FETCH(vertices_in + 3 * face_vertices_in[c]);
+        }
         for (int j = 0; j < n; ++j) {
             int face = order[j], corner = face_start_in[face], sides = face_start_in[face + 1] - corner;
             gc_rise_face(

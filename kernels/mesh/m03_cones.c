@@ -11,6 +11,8 @@
 
 /* An edge that leaves its face's plane by more leaves the normal free: faces are planar within a share of the size only. */
 #define GC_CONE_FLAT GC_R(1e-3)
+/* What lies anywhere in memory is asked for so many items ahead; where the way there is asked for, half as many. */
+#define GC_CONES_AHEAD 16
 
 GC_FN gc_real gc_cone_dot(const gc_real *a, const gc_real *b) { return (a[0] * b[0] + a[2] * b[2]) + a[1] * b[1]; }
 
@@ -67,7 +69,11 @@ GC_KERNEL void m03_edges(
     for (int e = GC_ITEM_LO(n_edges); e < GC_ITEM_HI(n_edges); e += GC_ITEM_STEP(n_edges)) {
         GC_GLOBAL gc_real *lean = lean_out + GC_LEAN_STRIDE * e;
         int entry = edge_face_start_in[e], two = edge_face_start_in[e + 1] - entry == 2;
+        int soon = GC_MIN(e + GC_CONES_AHEAD, n_edges - 1);
         gc_real unit[3], m[3], n[3], across[3], other[3], slope, cosine = GC_R(0.0), length;
+        GC_FETCH(vertices_in + 3 * edges_in[2 * soon + 1]);
+        for (int k = edge_face_start_in[soon]; k < edge_face_start_in[soon + 1]; ++k)
+            GC_FETCH(face_planes_in + 4 * (edge_faces_in[k] >> 1));
         for (int k = 0; k < 3; ++k)
             unit[k] = vertices_in[3 * edges_in[2 * e + 1] + k] - vertices_in[3 * edges_in[2 * e] + k];
         length = gc_cone_length(unit);
@@ -125,7 +131,17 @@ GC_KERNEL void m03_vertices(
         GC_GLOBAL gc_real *spike = spike_out + GC_SPIKE_STRIDE * v;
         gc_real up[3] = {GC_R(0.0), GC_R(0.0), GC_R(0.0)}, length, near, reach, sine, cosine;
         gc_real rise = GC_R(0.0), wedge = GC_R(1.0), slope = GC_R(0.0), about = GC_R(1.0);
-        int free;
+        int free, soon = GC_MIN(v + GC_CONES_AHEAD, n_vertices - 1), next = GC_MIN(v + GC_CONES_AHEAD / 2, n_vertices - 1);
+        for (int i = start_in[soon]; i < start_in[soon + 1]; ++i) {
+            GC_FETCH(face_of_in + corners_in[i]);
+            GC_FETCH(face_edges_in + corners_in[i]);
+        }
+        for (int i = start_in[next]; i < start_in[next + 1]; ++i) {
+            GC_FETCH(face_planes_in + 4 * face_of_in[corners_in[i]]);
+            GC_FETCH(face_start_in + face_of_in[corners_in[i]]);
+            GC_FETCH(lean_in + GC_LEAN_STRIDE * face_edges_in[corners_in[i]]);
+            GC_FETCH(edges_in + 2 * face_edges_in[corners_in[i]]);
+        }
         for (int i = start_in[v]; i < start_in[v + 1]; ++i)
             for (int k = 0; k < 3; ++k) up[k] += face_planes_in[4 * face_of_in[corners_in[i]] + k];
         length = gc_cone_length(up);
@@ -174,6 +190,11 @@ GC_KERNEL void m03_faces(
 {
     for (int f = GC_ITEM_LO(n_faces); f < GC_ITEM_HI(n_faces); f += GC_ITEM_STEP(n_faces)) {
         gc_real own[3], least = GC_R(1.0), ring = GC_R(1.0);
+        int soon = GC_MIN(f + GC_CONES_AHEAD, n_faces - 1);
+        for (int c = face_start_in[soon]; c < face_start_in[soon + 1]; ++c) {
+            GC_FETCH(spike_in + GC_SPIKE_STRIDE * face_vertices_in[c]);
+            GC_FETCH(lean_in + GC_LEAN_STRIDE * face_edges_in[c]);
+        }
         for (int k = 0; k < 3; ++k) own[k] = face_planes_in[4 * f + k];
         for (int c = face_start_in[f]; c < face_start_in[f + 1]; ++c) {
             GC_GLOBAL const gc_real *spike = spike_in + GC_SPIKE_STRIDE * face_vertices_in[c];
