@@ -137,8 +137,10 @@ def join(files: list[Path], base: Path | None = None) -> str:
     return "".join(parts)
 
 
+@lru_cache(maxsize=2 * len(PROGRAMS))
 def joined(*names: str) -> str:
-    """The text of some kernel files, such as ``"screw/gc_roots.h"``, and of all that these need."""
+    """The text of some kernel files, such as ``"screw/gc_roots.h"``, and of all that these need; read once
+    per process."""
     folder = kernels_dir()
     return join([folder / name for name in resolve(names, known())], folder)
 
@@ -149,7 +151,6 @@ def source() -> str:
     return join(kernel_files(), kernels_dir())
 
 
-@lru_cache(maxsize=len(PROGRAMS))
 def program(name: str) -> str:
     """The text of one of `PROGRAMS`, read once per process.
 
