@@ -1,5 +1,5 @@
 """What the kernels cost on a GPU, counted without one: NVRTC's PTX run on the processor, warp by warp.
-In the cases about movers a pair is one of them.
+In the cases about movers a pair is one of them, in `primitives` one of each of four tests.
 
 Not a time: the numbers are the same on every machine with the same NVRTC, so that two versions of a kernel
 can be compared without a GPU and without noise. The table is kept in bench/results/counted.csv.
