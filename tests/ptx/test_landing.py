@@ -385,6 +385,26 @@ def test_characters_among_bodies_that_turn_stay_there(cuda, precision, skin, pie
     host = slid(there, world, lambda x: x, backend="cuda", results="host", **options)
     assert lies(host, np.ndarray)
     same(host, wanted)
+    found = slid(given, world, backend="cuda", results="device", **options)  # given on the host
+    assert lies(found, cuda.ndarray)
+    same(found, wanted)
+    alone = {"position": [0.0, 0, 2], "velocity": [0.1, 0, 0], "radii": [0.3] * 3, "gravity": [0, 0, -0.1]}
+    found = slid(alone, world, cuda.asarray, backend="cuda", results="device", **options)
+    same(found, slid(alone, world, backend="cpu", **options))
+
+
+def test_pieces_of_the_queries_and_of_the_step(cuda, monkeypatch):
+    """What all queries reach is the most of several launches, each of them in several parts."""
+    monkeypatch.setattr("gpu_collide.pipeline.landing.PIECE", 150)
+    world, given = turning_world(), steps(400)
+    given["position"][399] = 12.0, 9.0, 3.0  # it is the last that reaches farthest
+    options = {"turning": "chord", "skin": 0.2, "up": [0, 0, 1]}
+    there = {name: cuda.asarray(array) for name, array in given.items()}
+    found, wanted = (
+        slid(x, world, lambda x: x, backend=b, **options) for x, b in ((there, "cuda"), (given, "cpu"))
+    )
+    assert found.info["turning"] == wanted.info["turning"]
+    same(found, wanted)
 
 
 def test_what_is_wrong_among_bodies_that_turn_is_told_as_on_the_host(cuda):
