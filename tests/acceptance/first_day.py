@@ -3,12 +3,14 @@
 Needs an NVIDIA GPU with its driver, CuPy and NVRTC; no network, no OpenCL. Each part is a process of its
 own with a share of the time: one that fails, hangs or runs out of its time leaves the others theirs. In the
 folder of results: ``report.txt``, a page that is written anew after each part, what each part said
-(``bits.txt``), and the rates (``bench/``). Ends with 1 if anything failed.
+(``bits.txt``), and the rates (``bench/``). Without --out all this is kept in ``bench/results``, beside the
+rates of other devices; what --out named is taken there by ``--keep FOLDER``. Ends with 1 if anything failed.
 
     device     what is there, and all kernels built
     bits       stored results, and random pairs of every family, bit by bit against `cpu`
     opencl     stored results on NVIDIA's OpenCL, if the machine has it
     memcheck, racecheck, initcheck, synccheck     compute-sanitizer on a few pairs of each kind, if there
+    profile    the hot kernels in ncu, if there and allowed
     bench      rates: batches on the host and on the device, then cubes, cars, tori, worlds
     suite      every everyday test that takes a backend, on `cuda`
 """
@@ -29,6 +31,7 @@ from tests.ptx import install
 from tests.support import processes
 
 ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results"
 NEEDED = "device"  # without it the others have nothing to run on
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 RATES = ("batches", "cars", "cubes", "tori", "worlds")
@@ -66,13 +69,14 @@ def parts(folder: Path, small: bool) -> list[Part]:
     """What is run, in its order: what takes all the time it is given comes last."""
     inside = (sys.executable, "-m", "tests.acceptance.first_day_parts")
     size = ("--small",) if small else ()
-    found = [Part("device", 90, (*inside, "device")), Part("bits", 110, (*inside, "bits", *size))]
+    found = [Part("device", 80, (*inside, "device", *size)), Part("bits", 110, (*inside, "bits", *size))]
     found.append(Part("opencl", 20, (*inside, "opencl"), (("GPU_COLLIDE_OPENCL_DEVICE", "nvidia"),)))
     sanitizer = sanitizer_command()
     lacks = "" if sanitizer else "there is no compute-sanitizer on PATH or in CUDA_PATH"
     for tool in SANITIZERS:
         watched = (sanitizer or "", "--tool", tool, "--error-exitcode", "9", *inside, "few")
-        found.append(Part(tool, 30, watched, lacks=lacks))
+        found.append(Part(tool, 25, watched, lacks=lacks))
+    found.append(Part("profile", 40, (*inside, "profile")))
     for case in RATES:
         command = (sys.executable, "-m", "bench", case, "--backend", "cuda", "--repeat", "3",
                    "--results", str(folder / "bench"), *(SMALL if small else ()))  # fmt: skip
@@ -82,7 +86,7 @@ def parts(folder: Path, small: bool) -> list[Part]:
     chosen = (("GPU_COLLIDE_TEST_BACKENDS", "cuda"), ("GPU_COLLIDE_REQUIRE_BACKENDS", "cuda"))
     # what is only compiled, for several devices, needs no GPU and takes its time
     suite += ("-k", "cuda", "--ignore", "tests/dialect/test_cuda_build.py", *side_by_side(small))
-    return [*found, Part("suite", 150, (*suite, *what), chosen)]
+    return [*found, Part("suite", 140, (*suite, *what), chosen)]
 
 
 def side_by_side(small: bool) -> tuple[str, ...]:
@@ -159,6 +163,22 @@ def run(listed: list[Part], folder: Path, seconds: float) -> list[Ended]:
     return ended
 
 
+def keep(folder: Path, results: Path) -> bool:
+    """Take what a run left to the results of its device: rates by their cases, the rest to ``first_day``."""
+    devices = sorted(path for path in folder.glob("bench/*") if path.is_dir())
+    if not devices:
+        print(f"{folder} has no rates: bench/DEVICE/*.csv; nothing is kept of it")
+        return False
+    for device in devices:
+        to = results / device.name
+        shutil.copytree(device, to, dirs_exist_ok=True)
+        (to / "first_day").mkdir(exist_ok=True)
+        for page in folder.glob("*.txt"):
+            shutil.copy(page, to / "first_day" / page.name)
+        print(f"kept: {to}")
+    return True
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(
         prog="python -m tests.acceptance.first_day",
@@ -166,11 +186,14 @@ def main(argv=None):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--out", type=Path, help="folder of results; default first-day-DATE-TIME here")
+    add("--out", type=Path, help="folder of results; default first-day-DATE-TIME here, and bench/results")
+    add("--keep", type=Path, metavar="FOLDER", help="run nothing: take what a run left to bench/results")
     add("--minutes", type=float, default=9.5, help="of all parts together; default 9.5")
     add("--only", action="append", metavar="PART", help="parts to run, such as bits or bench; default all")
     add("--small", action="store_true", help="few pairs and tests: does the command itself work?")
     options = parser.parse_args(argv)
+    if options.keep:
+        return 0 if keep(options.keep, RESULTS) else 1
     folder = (options.out or Path(time.strftime("first-day-%Y%m%d-%H%M"))).absolute()
     if install.wanted():  # no GPU here: the stand-in of tests/ptx, for the processes too
         install.install()
@@ -181,6 +204,8 @@ def main(argv=None):
             parser.error(f"--only: there are {', '.join(sorted(known))}, got {', '.join(sorted(unknown))}")
         listed = [p for p in listed if p.name in options.only or p.name.split(" ")[0] in options.only]
     ended = run(listed, folder, 60 * options.minutes)
+    if not (options.out or options.small or install.wanted()):
+        keep(folder, RESULTS)
     bad = [one.name for one in ended if one.bad]
     print(f"{'FAILED: ' + ', '.join(bad) if bad else 'all well'}; {folder / 'report.txt'}")
     return 1 if bad else 0

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.backends import get_backend, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError
+from gpu_collide.scenes import random_impacts
 from tests.acceptance import stored_bits
 from tests.acceptance.first_day import NOTHING, SECONDS
 from tests.oracle.scenes import FAMILIES
@@ -25,6 +29,7 @@ from tests.ptx import install
 from tests.support.worlds import drift, with_terrain
 
 FAMILIES_SHARE = 0.6  # of the time there is for bits; what comes before it takes the rest
+MOST_BUILDERS = 16  # processes, each of which has some hundred MB of the GPU
 CHUNK = 2000  # pairs that are made and compared at a time
 OPTIONS = (
     {}, {"precision": "double", "candidates": "raster", "resolution": 6.0}, {"precision": "single"},
@@ -48,14 +53,45 @@ def device(options):
         print(f"nvidia-smi: {error}")
     for found in gc.devices():
         print(f"  {found}")
-    for precision in ("mixed",) if options.small else ("mixed", "double", "single"):
+    sys.stdout.flush()
+    precisions = ("mixed",) if options.small else ("mixed", "double", "single")
+    _build_all(precisions)
+    for precision in precisions:
         begun = time.perf_counter()
         for program in sources.PROGRAMS:
             backend.module(program, precision)
-        print(f"all {len(sources.PROGRAMS)} programs in {precision}: {time.perf_counter() - begun:.1f} s")
+        print(
+            f"all {len(sources.PROGRAMS)} programs in {precision} loaded: {time.perf_counter() - begun:.1f} s"
+        )
     print(f"groups of {backend.group_size} and {backend.item_group_size}, "
           f"{backend.reserved_bytes >> 20} MB of stack reserved")  # fmt: skip
     return 0
+
+
+def _build_all(precisions):
+    """Build what is not kept yet, in a process for each processor: one after the other they take minutes."""
+    begun = time.perf_counter()
+    wanted = [(name, precision) for precision in precisions for name in sources.PROGRAMS]
+    wanted.sort(key=lambda what: -len(sources.program(what[0])))  # the longest first
+    processors = min(os.cpu_count() or 1, MOST_BUILDERS, len(wanted))
+    with ProcessPoolExecutor(processors, multiprocessing.get_context("spawn"), _begin) as pool:
+        seconds = list(pool.map(_build, wanted))
+    longest = max(zip(seconds, wanted, strict=True))
+    print(f"{len(wanted)} programs built in {time.perf_counter() - begun:.1f} s by {processors} processes, "
+          f"{sum(seconds):.1f} s in all; the longest: {' in '.join(longest[1])}, {longest[0]:.1f} s",
+          flush=True)  # fmt: skip
+
+
+def _begin():
+    if install.wanted():
+        install.install()
+
+
+def _build(what):
+    """Seconds that a program takes to be built and kept."""
+    begun = time.perf_counter()
+    get_backend("cuda").module(*what)
+    return time.perf_counter() - begun
 
 
 def bits(options):
@@ -201,7 +237,46 @@ def few(options):
     return 0
 
 
-PARTS = {"device": device, "bits": bits, "opencl": opencl, "few": few}
+NCU = (
+    "--csv", "--section", "SpeedOfLight", "--section", "Occupancy", "--section", "LaunchStats",
+    "--section", "MemoryWorkloadAnalysis", "--section", "WarpStateStats",
+)  # fmt: skip
+HOT = "screen|screen_small|s01_screw|s07_solve|s08_contacts|b04_fill|b05_features|p02_translate|p03_rotate"
+NOT_ALLOWED = "ERR_NVGPUCTRPERM"  # what ncu says where the driver keeps its counters for administrators
+
+
+def profile(options):
+    """The hot kernels in ncu, if it is there and may read the counters: a few launches of each."""
+    command = shutil.which("ncu")
+    if command is None:
+        print("there is no ncu on PATH")
+        return NOTHING
+    launches = ("--kernel-name", f"regex:^({HOT})$", "--launch-count", "40")
+    done = subprocess.run(
+        [command, *NCU, *launches, sys.executable, "-m", "tests.acceptance.first_day_parts", "hot"],
+        capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
+    print(done.stdout + done.stderr, flush=True)
+    if NOT_ALLOWED in done.stdout + done.stderr:
+        print(f"ncu may not read the GPU's counters ({NOT_ALLOWED}): an administrator can let it")
+        return NOTHING
+    rows = sum(line.startswith('"') for line in done.stdout.splitlines())
+    print(f"{max(rows - 1, 0)} figures of ncu")
+    return 1 if done.returncode or rows < 2 else 0
+
+
+def hot(options):
+    """Batches that fill a GPU, once each, for ncu."""
+    mesh = {name: getattr(gc.shapes, name)() for name in ("box", "car", "torus")}
+    for name, pairs in (("box", 200_000), ("car", 100_000), ("torus", 10_000)):
+        found = gc.collide(*random_impacts(mesh[name], mesh[name], pairs, seed=1), backend="cuda")
+        print(f"{pairs:,} pairs of {name}: {len(found):,} contacts", flush=True)
+    for what, _, n in _moves(2000):
+        print(f"{what}: {n:,}", flush=True)
+    return 0
+
+
+PARTS = {"device": device, "bits": bits, "opencl": opencl, "few": few, "profile": profile, "hot": hot}
 
 
 def main(argv=None):

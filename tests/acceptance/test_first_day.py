@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.backends import nvrtc
+from gpu_collide.backends import declarations, nvrtc, sources
 from gpu_collide.errors import BackendUnavailableError
 from gpu_collide.scenes import random_impacts
 from tests.acceptance import first_day, first_day_parts
@@ -89,6 +89,51 @@ def test_one_bit_is_found(capsys):
     assert rows.bad == ["movers turn: fraction"] and rows.contacts == 5
     rows.compare("worlds", iter([]))
     assert rows.bad[1:] == ["worlds: nothing was found"]
+
+
+def test_what_a_run_left_is_kept_beside_other_devices(tmp_path, capsys):
+    left, results = tmp_path / "left", tmp_path / "results"
+    (left / "bench" / "cuda-h100").mkdir(parents=True)
+    (left / "bench" / "cuda-h100" / "cars.csv").write_text("pairs,rate")
+    (left / "report.txt").write_text("all well")
+    (results / "cuda-h100").mkdir(parents=True)
+    (results / "cuda-h100" / "tori.csv").write_text("of before")
+    assert first_day.keep(left, results)
+    kept = sorted(p.relative_to(results / "cuda-h100").as_posix() for p in results.rglob("*.*"))
+    assert kept == ["cars.csv", "first_day/report.txt", "tori.csv"]
+    assert not first_day.keep(tmp_path / "none", results) and "has no rates" in capsys.readouterr().out
+
+
+NCU = """#!{python}
+import sys
+assert "--csv" in sys.argv and sys.argv[-1] == "hot", sys.argv
+print({says!r})
+raise SystemExit({code})
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script as a command")
+@pytest.mark.parametrize(
+    "says, code, how",
+    [
+        ('"ID","Kernel Name"\n"0","screen_small"', 0, 0),
+        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", 1, NOTHING),
+        ("==ERROR== no such section", 1, 1),
+        ("==WARNING== No kernels were profiled.", 0, 1),
+        (None, 0, NOTHING),
+    ],
+)
+def test_ncu_is_used_if_it_is_there_and_allowed(tmp_path, monkeypatch, capfd, says, code, how):
+    if says is not None:
+        (tmp_path / "ncu").write_text(NCU.format(python=sys.executable, says=says, code=code))
+        (tmp_path / "ncu").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert first_day_parts.main(["profile"]) == how
+    assert ("no ncu on PATH" if says is None else says.splitlines()[0]) in capfd.readouterr().out
+
+
+def test_the_hot_kernels_are_ours():
+    assert set(first_day_parts.HOT.split("|")) <= set(declarations.parse(sources.source()))
 
 
 @pytest.mark.slow
