@@ -104,6 +104,8 @@ class Search:
         self.likely = None if self.complete else max(self._sample(), self.total)
         self.report.tests = int(tested.sum(dtype=np.int64))
         self.report.pairs = self.total
+        if not t.n:
+            be.synchronize()  # for the tree: nothing was asked, so nobody has waited
         self.report.seconds_search += time.perf_counter() - begun
         self._part(run.settle())
         return self

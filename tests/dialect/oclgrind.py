@@ -9,6 +9,7 @@ oclgrind) and PyOpenCL. Why it is asked as it is: docs/decisions/0044-oclgrind.m
 import argparse
 import functools
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -111,6 +112,62 @@ def queries(pairs):
         "bisection",
         lambda backend: gc.baselines.bisection(bodies, [[0, 1], [2, 3]], backend=backend).time.tobytes(),
     )
+    yield from _of_hulls(pairs)
+    yield from _of_movers(pairs)
+    yield from _of_sweeps(pairs)
+
+
+def _arrays(result):
+    """The bytes of all arrays of a result."""
+    return [(name, value.tobytes()) for name, value in vars(result).items() if hasattr(value, "tobytes")]
+
+
+def _of_hulls(pairs):
+    """First contacts between hulls, also of boxes, and of trees of vertices."""
+    import gpu_collide as gc
+    from gpu_collide.pipeline import hulls
+    from gpu_collide.scenes import random_impacts
+    from tests.acceptance.stored_bits import of_contacts
+
+    ball, round_, box = gc.shapes.icosphere(1), gc.shapes.icosphere(2), gc.shapes.box()
+    for name, a, b in (("balls", ball, ball), ("ball and box", ball, box), ("large", round_, ball)):
+        bodies, asked = random_impacts(a, b, pairs, seed=5)
+
+        def collide(backend, bodies=bodies, asked=asked):
+            products = hulls.ALONE_PRODUCT, hulls.FACE_PRODUCT
+            hulls.ALONE_PRODUCT = hulls.FACE_PRODUCT = 0  # small ones, too
+            try:
+                return of_contacts(gc.collide(bodies, asked, contacts="first", backend=backend))
+            finally:
+                hulls.ALONE_PRODUCT, hulls.FACE_PRODUCT = products
+
+        yield f"hulls of {name}", collide
+
+
+def _of_sweeps(pairs):
+    """Casts, the planes around characters, their ways clipped, and their steps."""
+    import numpy as np
+
+    import gpu_collide as gc
+    from tests.sweep import _scenes
+    from tests.sweep.test_w03_planes import world
+
+    for function, (*given, scene), more in _scenes.sweeps(5, 2 * pairs, bodies=3):
+        for hits in ("first", "all") if function.__name__ == "spheres" else ("first",):
+
+            def cast(backend, function=function, given=given, scene=scene, more=more, hits=hits):
+                return _arrays(function(*given, scene, hits=hits, backend=backend, **more))
+
+            yield f"{function.__name__} {hits}", cast
+    rng = np.random.default_rng(7)
+    room = world(gc.shapes.box((8, 8, 8)).flip(), gc.shapes.box((1, 1, 0.5)), to=[[0, 0, 0], [0.2, 0, 0]])
+    place, radii = rng.uniform(-2, 2, (2 * pairs, 3)), rng.uniform(0.2, 0.5, (2 * pairs, 3))
+    way, gravity = rng.normal(size=(2 * pairs, 3)), {"gravity": [0, 0, -2.5], "step_height": 0.25}
+    yield "planes", lambda backend: _arrays(gc.sweep.planes(room, place, radii, 1.5, backend=backend))
+    yield (
+        "slide",
+        lambda backend: _arrays(gc.sweep.slide(room, place, radii, way, backend=backend, **gravity)),
+    )
 
 
 def _of_movers(pairs):
@@ -129,11 +186,13 @@ def _of_movers(pairs):
     yield "contacts", lambda backend: bits(pluecker.contacts(near, world, 0.5, backend=backend), points)
 
 
-def inside(size, pairs):
+def inside(size, pairs, only=""):
     """In the simulator: the queries, whose bits must be those of `cpu`."""
     prepare(size)
     bad = []
     for name, query in queries(pairs):
+        if not re.search(only, name):
+            continue
         begun = time.perf_counter()
         if query("opencl") != query("cpu"):
             bad.append(name)
@@ -149,19 +208,29 @@ def main(argv=None):
     add = parser.add_argument
     add("--size", type=int, action="append", help="work-items a group; default 8 and 64")
     add("--pairs", type=int, default=2, help="pairs of each family; default 2")
+    add("--only", default="", help="a pattern: queries whose names have it, and no tests")
     add("--inside", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.inside:
-        return inside(options.inside, options.pairs)
+        return inside(options.inside, options.pairs, options.only)
     if found() is None:
         print("needs oclgrind (Debian/Ubuntu: apt install oclgrind)", file=sys.stderr)
         return 2
     bad = False
     for size in options.size or SIZES:
-        own = ["-m", "tests.dialect.oclgrind", "--inside", str(size), "--pairs", str(options.pairs)]
+        own = [
+            "-m",
+            "tests.dialect.oclgrind",
+            "--inside",
+            str(size),
+            "--pairs",
+            str(options.pairs),
+            "--only",
+            options.only,
+        ]
         tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.dialect.oclgrind",
                  "-k", "opencl", *TESTS]  # fmt: skip
-        for what, command in (("queries", own), ("tests", tests)):
+        for what, command in (("queries", own), ("tests", tests))[: 1 if options.only else 2]:
             begun = time.perf_counter()
             code, text, report = simulated(command, size)
             wrong = code != 0 or report

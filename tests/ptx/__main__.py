@@ -20,6 +20,10 @@ from tests.ptx.device import ALLOWED, KINDS
 from tests.ptx.parts import BITS, PROBE, Part, files_of_tests, kept, play
 
 SIZES = (64, 32, 256)
+HEAD = """\
+The backend `cuda` without a GPU: NVRTC's PTX translated to C and run on a processor, every access looked up.
+Written by `python -m tests.ptx --page FILE`. Parts that never ran are missing; parts that ran before the
+last change of what they depend on are of older sources."""
 MOST_LONG = 15  # tests that the page names as the longest
 SAMPLE = {  # by group size: tests that run with it; each stage is in one of them or in the stored bits
     32: [
@@ -134,6 +138,7 @@ def arguments(argv):
     add("--keep", type=Path, help="folder for what was done; default: 'ptx' in the folder of built kernels")
     add("--anew", action="store_true", help="run again what is kept")
     add("--report", action="store_true", help="run nothing, print the page of what is kept")
+    add("--page", type=Path, help="a file that the page is written to, too, such as bench/results/ptx.txt")
     add("--jobs", type=int, default=1, help="parts that run side by side; default 1")
     add("--limit", type=float, default=3600.0, help="seconds that a part may take; default an hour")
     return parser.parse_args(argv)
@@ -174,12 +179,18 @@ def main(argv=None):
     begun = time.perf_counter()
     folder = None if options.sample else options.keep or cache_dir() / "ptx"
     outcomes, missing = gathered(options, folder)
-    print(page(outcomes, missing))
     bad = missing or not outcomes or not all(o.good and o.fresh for o in outcomes)
     silent = not any(o.totals for o in outcomes)  # then the backend was not the stand-in
-    end = "FAILED" if bad or silent else "clean"
+    wrong = silent or not all(o.good for o in outcomes)
+    end = (
+        "FAILED" if wrong else "clean so far: not all of it has been run on these sources" if bad else "clean"
+    )
     seconds = sum(o.seconds for o in outcomes)
-    print(f"\n{end}, {seconds:,.0f} s of processor time, {time.perf_counter() - begun:,.0f} s now")
+    text = page(outcomes, missing)
+    print(f"{text}\n\n{end}, {seconds:,.0f} s of processor time, {time.perf_counter() - begun:,.0f} s now")
+    if options.page:
+        state = f"{time.strftime('%Y-%m-%d %H:%M')}: {end}, {seconds:,.0f} s of processor time."
+        options.page.write_text(f"{HEAD}\n\n{state}\n{text}\n", encoding="utf-8")
     return 1 if bad or silent else 0
 
 

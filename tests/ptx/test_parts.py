@@ -67,7 +67,8 @@ def test_a_run_goes_on_where_it_was(part, tmp_path, monkeypatch, capsys):
     asked = ["--size", "64", "--keep", str(tmp_path), "--tests", "a", "b"]
     assert long_run.main(asked) == 0 and played == [parts.BITS, "b"]
     assert long_run.main([*asked, "--report"]) == 1 and len(played) == 2, "nothing of the stored bits is kept"
-    assert "FAILED at 64: b: wrong" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "FAILED at 64: b: wrong" in said
     monkeypatch.setattr(long_run, "play", lambda p, limit, folder: bad)
     assert long_run.main([*asked, "--anew"]) == 1
 
@@ -111,7 +112,9 @@ def test_parts_run_side_by_side(part, tmp_path, monkeypatch, capsys):
     other.write_text("def test_well_cuda(): pass\n")
     monkeypatch.setattr(long_run, "parts", lambda options: [part, parts.Part(64, str(other))])
     folder = tmp_path / "kept"
-    assert long_run.main(["--jobs", "2", "--keep", str(folder)]) == 1
+    page = tmp_path / "page.txt"
+    assert long_run.main(["--jobs", "2", "--keep", str(folder), "--page", str(page)]) == 1
+    assert "FAILED, " in page.read_text() and "two is not one" in page.read_text()
     assert len(list(folder.glob("*.json"))) == 2 and "two is not one" in capsys.readouterr().out
 
 

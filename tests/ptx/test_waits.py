@@ -97,3 +97,15 @@ def test_scenery_in_coordinates_of_the_world(cuda):
         tests.append(phase.report.tests)
     assert tests[0] < 1.1 * tests[1]
     assert len(found[1]) > 2 and np.array_equal(*found)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_nobody_to_ask(cuda, n):
+    """A tree was made and nothing was waited for: what its launches took was asked before they had ended,
+    which is an error on a GPU."""
+    none = np.zeros((n, 3))
+    bodies = made(np.stack([none, none]), np.tile([1.0, 0, 0, 0], (2, n, 1)), np.zeros(n, int))
+    assert len(gc.find_pairs(bodies, backend="cuda")) == 0 == len(gc.collide(bodies, backend="cuda"))
+    with gc.Scene(bodies.meshes, bodies.shape, backend="cuda") as scene:
+        scene.update(bodies.start, bodies.end)
+        assert scene.find_pairs().shape == (0, 2) and len(scene.collide()) == 0
