@@ -17,7 +17,7 @@ SHEET = gc.Mesh(
 
 def cases():
     """As `stored_bits.cases`."""
-    yield from _primitives()
+    yield from primitives()
     yield from _movers()
     yield from _sweeps()
     yield from _characters()
@@ -33,9 +33,9 @@ def _case(name, inputs, function, *args, **keywords):
     return name, inputs, lambda backend: _result(function(*args, backend=backend, **keywords))
 
 
-def _primitives():
+def primitives(n=300):
     """Single features, of random and of small whole numbers."""
-    rng, p, n = np.random.default_rng(1), gc.pluecker, 300
+    rng, p = np.random.default_rng(1), gc.pluecker
     x, way, edge, still = (rounded(rng.uniform(-1, 1, (n, *shape))) for shape in ((3,), (3,), (2, 3), (2, 3)))
     x[::3], way[::3], edge[::3] = (rng.integers(-3, 4, a[::3].shape) for a in (x, way, edge))
     way[(way == 0).all(axis=1)] = 1.0

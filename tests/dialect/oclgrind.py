@@ -28,8 +28,11 @@ OPTIONS = (
     "--num-threads", "1",
 )  # fmt: skip
 # Tests of kernels that no query on OpenCL launches, or not alone.
-TESTS = ("tests/given", "tests/dialect/test_every_macro.py", "tests/mesh/test_m02_nodes.py",
+TESTS = ("tests/given", "tests/dialect/test_every_macro.py", "tests/mesh/test_m01_patches.py",
+         "tests/mesh/test_m02_nodes.py", "tests/mesh/test_m03_cones.py",
          "tests/pluecker/test_twofold.py")  # fmt: skip
+# What neither launches: for many bodies at one place, many rays, and screens that OpenCL does not take.
+NOT_LOOKED_AT = ("b04_row", "w01_keys", "screen_first", "screen_small")
 
 
 def found():
@@ -115,6 +118,22 @@ def queries(pairs):
     yield from _of_hulls(pairs)
     yield from _of_movers(pairs)
     yield from _of_sweeps(pairs)
+    yield from _of_primitives(pairs)
+
+
+def _of_primitives(pairs):
+    """Lines, and single features that meet."""
+    import numpy as np
+
+    from gpu_collide import pluecker
+    from tests.acceptance.stored_worlds import primitives
+
+    a, b = np.random.default_rng(3).normal(size=(2, 4 * pairs, 3))
+    yield "line", lambda backend: pluecker.line(a, b, backend=backend).tobytes()
+    lines = pluecker.line(a, b, backend="cpu")
+    yield "side", lambda backend: pluecker.side(lines, lines[::-1], backend=backend).tobytes()
+    for name, _, query in primitives(4 * pairs):
+        yield name, query
 
 
 def _arrays(result):
@@ -168,6 +187,9 @@ def _of_sweeps(pairs):
         "slide",
         lambda backend: _arrays(gc.sweep.slide(room, place, radii, way, backend=backend, **gravity)),
     )
+    normal, offsets = rng.normal(size=(4 * pairs, 3)), np.arange(2 * pairs + 1) * 2
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    yield "clip", lambda backend: _arrays(gc.sweep.clip(way, normal, offsets, backend=backend))
 
 
 def _of_movers(pairs):
