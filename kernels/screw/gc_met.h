@@ -36,7 +36,7 @@ GC_FN void gc_take_met(gc_scratch *s, gc_search *q)
     int longest;
     if (GC_SERIAL) return;
     longest = GC_MAX(GC_MAX(q->fa.room, q->fb.room), q->eb.room);
-    q->met = gc_take_ints(s, 4 * GC_MET_ROOM + 2 * GC_WORD_ROOM);
+    q->met = gc_take_ints(s, 3 * GC_MET_ROOM + 2 * GC_WORD_ROOM);
     q->n_met = gc_take_ints(s, 3);
     q->masks = (GC_GLOBAL gc_uint *)gc_take_ints(s, 6 * GC_BINS * gc_mask_words(GC_MIN(longest, GC_MASK_ROOM)));
 }
@@ -160,14 +160,14 @@ GC_FN gc_uint gc_note_met(const gc_search *q, int i, int at, gc_uint bits)
 /* The same with both in one number, where j is the lowest and of words. */
 GC_FN gc_uint gc_note_bits(const gc_search *q, int entry, gc_uint bits)
 {
-    int n = GC_BIT_COUNT(bits), k = GC_GROUP_ADD(q->n_met, n);
+    int n = GC_BIT_COUNT(bits), k = GC_GROUP_ADD(q->n_met, n), highest = entry + 31;
     GC_GLOBAL int *to;
     n = GC_MIN(n, GC_MET_ROOM - k);
     GC_ROLLED
     for (to = q->met + k; n > 0; --n) {
-        int j = 31 - GC_LEADING_ZEROS(bits);
-        bits ^= (gc_uint)1 << j;
-        *to++ = entry + j;
+        int above = GC_LEADING_ZEROS(bits);
+        bits ^= (gc_uint)0x80000000 >> above;
+        *to++ = highest - above;
     }
     return bits;
 }
@@ -187,16 +187,15 @@ GC_FN void gc_sift_met(const gc_search *q, const gc_list *of, const gc_list *wit
     int k;
     GC_ROLLED
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = q->met[k] / GC_MASK_ROOM, j = q->met[k] % GC_MASK_ROOM, to;
+        gc_uint both = (gc_uint)q->met[k];
+        int i = (int)(both / GC_MASK_ROOM), j = (int)(both % GC_MASK_ROOM);
         if (!gc_range_meets(gc_range_of(&q->view, of, i), gc_entry_place(with, j), gc_entry_time(with, j))) continue;
-        to = 2 * GC_MET_ROOM + GC_GROUP_ADD(q->n_met + 1, 1);
-        q->met[to] = i;
-        q->met[GC_MET_ROOM + to] = j;
+        q->met[2 * GC_MET_ROOM + GC_GROUP_ADD(q->n_met + 1, 1)] = (int)both;
     }
     GC_BARRIER();
 }
 
-/* what was noted, a work-item for each */
+/* what was noted, a work-item for each; what was sifted has both in one number */
 GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc_list *with, int n, int sifted)
 {
     GC_GLOBAL const int *met = q->met + (sifted ? 2 * GC_MET_ROOM : 0);
@@ -205,7 +204,9 @@ GC_FN void gc_emit_met(const gc_search *q, int kind, const gc_list *of, const gc
     int k;
     GC_ROLLED
     for (k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) {
-        int i = met[k], j = met[GC_MET_ROOM + k], a = kind == GC_FV ? j : i, b = kind == GC_FV ? i : j;
+        gc_uint both = (gc_uint)met[k];
+        int i = sifted ? (int)(both / GC_MASK_ROOM) : met[k], j = sifted ? (int)(both % GC_MASK_ROOM) : met[GC_MET_ROOM + k];
+        int a = kind == GC_FV ? j : i, b = kind == GC_FV ? i : j;
         if (q->view.pixel > GC_F(0.0)) {
             gc_emit(q, kind, la, a, lb, b);
         } else {
@@ -236,7 +237,7 @@ GC_FN int gc_settle_met(const gc_search *q, int kind, const gc_list *of, const g
  * take part. */
 GC_FN void gc_settle_words(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
 {
-    GC_GLOBAL int *kept = q->met + 4 * GC_MET_ROOM;
+    GC_GLOBAL int *kept = q->met + 3 * GC_MET_ROOM;
     int words, n, k;
     GC_BARRIER();
     words = q->n_met[2];
@@ -317,7 +318,7 @@ GC_LARGE void gc_search_masked(
                     gc_words_common(gc_words_of(m + l0), gc_words_of(m + l1)));
                 int n = (bits.a != 0) + (bits.b != 0) + (bits.c != 0) + (bits.d != 0), entry = GC_MASK_ROOM * i + 32 * at;
                 if (n) {
-                    GC_GLOBAL int *to = q->met + 4 * GC_MET_ROOM + 2 * GC_GROUP_ADD(q->n_met + 2, n);
+                    GC_GLOBAL int *to = q->met + 3 * GC_MET_ROOM + 2 * GC_GROUP_ADD(q->n_met + 2, n);
                     to += gc_keep_word(to, entry, bits.a);
                     to += gc_keep_word(to, entry + 32, bits.b);
                     to += gc_keep_word(to, entry + 64, bits.c);

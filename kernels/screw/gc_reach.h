@@ -47,6 +47,13 @@ GC_FN void gc_reach_clear(const gc_search *q)
 /* a list of numbers without boxes gets another */
 GC_FN void gc_reach_note(const gc_list *l, int feature) { l->id[GC_GROUP_ADD(l->count, 1)] = feature; }
 
+/* does a face face the right way at the corner that the topology has at `at`? */
+GC_FN int gc_reach_corner(const gc_body *b, GC_GLOBAL const int *topology, int at, gc_four facing)
+{
+    gc_four x = gc_vertex_of(b, topology[at]);
+    return facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
+}
+
 /* faces that face the right way at a corner: see s02_faces */
 GC_LARGE void gc_reach_facing(const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, const gc_list *l)
 {
@@ -55,12 +62,37 @@ GC_LARGE void gc_reach_facing(const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     for (f = GC_SIDE_ID; f < m->nf; f += GC_SIDE_SIZE) {
         int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], some = m->two_sided;
         gc_four facing = gc_facing_of(b, f);
-        for (; j < end; ++j) {
-            gc_four x = gc_vertex_of(b, topology[m->face_vertices + j]);
-            some |= facing.a + facing.b * x.a + facing.c * x.c >= GC_F(0.0);
-        }
+        /* three corners each face has */
+        some |= gc_reach_corner(b, topology, m->face_vertices + j, facing);
+        some |= gc_reach_corner(b, topology, m->face_vertices + j + 1, facing);
+        some |= gc_reach_corner(b, topology, m->face_vertices + j + 2, facing);
+        GC_ROLLED
+        for (j += 3; j < end; ++j) some |= gc_reach_corner(b, topology, m->face_vertices + j, facing);
         if (some) gc_reach_note(l, f);
     }
+}
+
+/* what a way along a face's sides has come by: its last corner, q and psi there, the ranges of rho, psi and y, four times the most that a
+ * side's q may fall below its lower end */
+typedef struct {
+    gc_four x;
+    gc_raster q, p, r0, r1, p0, p1, y0, y1, sag;
+} gc_outline;
+
+GC_FN void gc_outline_on(const gc_view *w, const gc_body *b, int v, gc_outline *o)
+{
+    gc_four to = gc_vertex_of(b, v);
+    gc_raster rho = b->rho[v], dx = to.a - o->x.a, dz = to.c - o->x.c, before = o->q;
+    o->q = gc_square_rho(w->kappa, rho);
+    o->sag = GC_MAX(w->kappa * (dx * dx + dz * dz) - GC_ABS_R(o->q - before), o->sag);
+    o->p += gc_short_way(to.d - o->x.d, w->period);
+    o->p0 = GC_MIN(o->p, o->p0);
+    o->p1 = GC_MAX(o->p, o->p1);
+    o->r0 = GC_MIN(rho, o->r0);
+    o->r1 = GC_MAX(rho, o->r1);
+    o->y0 = GC_MIN(to.b, o->y0);
+    o->y1 = GC_MAX(to.b, o->y1);
+    o->x = to;
 }
 
 /* Box of a face. How far a side comes nearer to the axis than its ends is bounded without a root: with q = kappa (x^2 + z^2) + 2 z,
@@ -69,33 +101,24 @@ GC_LARGE void gc_reach_facing(const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
 GC_FN gc_box gc_reach_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f)
 {
     int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], v = topology[m->face_vertices + end - 1];
-    gc_four x = gc_vertex_of(b, v);
-    gc_raster r0 = b->rho[v], r1 = r0, y0 = x.b, y1 = x.b, p = x.d, p0 = p, p1 = p, first = p, sag = GC_F(0.0);
-    gc_raster q = r0 * (GC_F(2.0) + w->kappa * r0);
+    gc_outline o;
+    gc_raster first;
+    o.x = gc_vertex_of(b, v);
+    o.r0 = o.r1 = b->rho[v];
+    o.y0 = o.y1 = o.x.b;
+    o.p = o.p0 = o.p1 = first = o.x.d;
+    o.sag = GC_F(0.0);
+    o.q = gc_square_rho(w->kappa, o.r0);
+    /* three corners each face has */
+    gc_outline_on(w, b, topology[m->face_vertices + j], &o);
+    gc_outline_on(w, b, topology[m->face_vertices + j + 1], &o);
+    gc_outline_on(w, b, topology[m->face_vertices + j + 2], &o);
     GC_ROLLED
-    for (; j < end; ++j) {
-        gc_four to;
-        gc_raster rho, dx, dz, before = q;
-        v = topology[m->face_vertices + j];
-        to = gc_vertex_of(b, v);
-        rho = b->rho[v];
-        dx = to.a - x.a;
-        dz = to.c - x.c;
-        q = rho * (GC_F(2.0) + w->kappa * rho);
-        sag = GC_MAX(w->kappa * (dx * dx + dz * dz) - GC_ABS_R(q - before), sag);
-        p += gc_short_way(to.d - x.d, w->period);
-        p0 = GC_MIN(p, p0);
-        p1 = GC_MAX(p, p1);
-        r0 = GC_MIN(rho, r0);
-        r1 = GC_MAX(rho, r1);
-        y0 = GC_MIN(to.b, y0);
-        y1 = GC_MAX(to.b, y1);
-        x = to;
-    }
+    for (j += 3; j < end; ++j) gc_outline_on(w, b, topology[m->face_vertices + j], &o);
     /* the pad is more than what q is rounded by, some float roundings of rho (1 + kr) */
-    sag = GC_F(0.25) * sag + w->pad * (GC_F(1.0) + w->kappa * GC_MAX(r1, GC_F(0.0)));
-    r0 = gc_sagged(w, r0, sag);
-    return gc_box_face(w, GC_ABS_R(p - first) > GC_F(0.5) * w->period, r0, r1, p0, p1, y0, y1);
+    o.sag = GC_F(0.25) * o.sag + w->pad * (GC_F(1.0) + w->kappa * GC_MAX(o.r1, GC_F(0.0)));
+    o.r0 = gc_sagged(w, o.r0, o.sag);
+    return gc_box_face(w, GC_ABS_R(o.p - first) > GC_F(0.5) * w->period, o.r0, o.r1, o.p0, o.p1, o.y0, o.y1);
 }
 
 /* boxes of the faces of a list, and the hull of those that a work-item made */

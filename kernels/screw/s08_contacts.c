@@ -19,7 +19,8 @@ GC_KERNEL void s08_place(
     GC_ROLLED
     for (int i = GC_ITEM_LO(n_hits); i < GC_ITEM_HI(n_hits); i += GC_ITEM_STEP(n_hits)) {
         int pair = gc_hit_load(hit_in, i).pair;
-        if (pair >= 0) order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
+        if (pair < 0) break; /* what is none stands behind all that are some */
+        order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
     }
 }
 
