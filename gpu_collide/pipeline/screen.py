@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide import _options
+from gpu_collide.backends import sources
 from gpu_collide.pipeline import first
 from gpu_collide.pipeline.run import Scratch
 
@@ -13,6 +14,10 @@ __all__ = ["CANDIDATES", "REFINE", "scratch_guess", "search"]
 #: What the kernels call the options (GC_REFINE_*, GC_CANDIDATES_* in gc_constants.h).
 REFINE = {name: k for k, name in enumerate(_options.REFINE)}
 CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
+#: Candidates that there is room for at first where few pairs have large parts.
+MANY = 1 << 18
+#: Lists longer than this have chords of edges (gc_chords.h), of so many numbers.
+TILED, CHORD = int(sources.constants()["GC_TILED"]), sources.record("chord").stride
 
 
 def scratch_guess(largest, rows):
@@ -24,6 +29,8 @@ def scratch_guess(largest, rows):
     reals = 2 * (5 * nv + 8 * nf + ne) + 12 * lists * (3 + copies) + 640
     ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256 + 4112
     ints += 6 * 32 * min(-(-max(ne, nf * copies) // 128) * 4, 32)
+    if ne > TILED:
+        reals += CHORD * ne * (1 + copies)
     if rows:
         reals, ints = reals + 8 * 12 * (ne + nf), ints + 8 * 6 * (ne + nf) + 4096
     return -(-reals // 16) * 16, -(-ints // 16) * 16
@@ -62,7 +69,10 @@ def search(work, piece, lots, held):
         return int(be.item(count, 0)), made
 
     n = sum(items.n for items in lots)
-    found, made = run.room.filled("candidates", n, fill, each=each, first=12.0, least=4096, width=4)
+    # large parts may have as many as they have faces: asking once more is as dear as the search itself
+    many = min(sum(items.n * int(items.largest[2]) for items in lots), MANY)
+    least = max(4096, many if run.room.fits(4 * each, held) >= many else 0)
+    found, made = run.room.filled("candidates", n, fill, each=each, first=12.0, least=least, width=4)
     return found, *made
 
 

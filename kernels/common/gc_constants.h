@@ -216,6 +216,9 @@
 /* larger than any screen coordinate that can matter, smaller than what overflows float32 when squared */
 #define GC_CULL_FAR GC_F(1e15)
 
+/* Lists of boxes longer than this are looked at through hulls of blocks where a group is one work-item, and their edges have chords: shorter ones are
+ * sooner tested (docs/decisions/0050, 0069). */
+#define GC_TILED 768
 /* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
 #define GC_AUTO_EDGE_PRODUCT 2500000000
 /* features="auto": a pair looks at near faces only if a mesh of it has more faces than this and is far wider than the other, by so

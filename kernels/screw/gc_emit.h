@@ -63,12 +63,13 @@ typedef struct {
     gc_list all_va, all_ea, all_fa, all_vb, all_eb, all_fb; /* what faces the right way */
     GC_GLOBAL gc_raster *hulls, *hull_parts;                /* of the six lists in this order; see s02_hulls */
     gc_rows rows;
-    gc_records ra, rb, sa, sb, da, db; /* in rows: A's and B's edges, spans of their faces, dots of their vertices */
-    GC_GLOBAL int *row_counts;         /* (4,) records of the edges, spans of the faces */
-    GC_GLOBAL int *met, *n_met;        /* entries whose boxes meet, of a group of many; (3,): gc_met.h */
-    GC_GLOBAL gc_uint *masks;          /* of a list's boxes, see gc_met.h */
-    GC_GLOBAL gc_raster *bounds;       /* hulls of what many work-items look at: gc_reach.h */
-    int has_hulls;                     /* the lists have been selected by hulls */
+    gc_records ra, rb, sa, sb, da, db;        /* in rows: A's and B's edges, spans of their faces, dots of their vertices */
+    GC_GLOBAL int *row_counts;                /* (4,) records of the edges, spans of the faces */
+    GC_GLOBAL int *met, *n_met;               /* entries whose boxes meet, of a group of many; (3,): gc_met.h */
+    GC_GLOBAL gc_uint *masks;                 /* of a list's boxes, see gc_met.h */
+    GC_GLOBAL gc_raster *bounds;              /* hulls of what many work-items look at: gc_reach.h */
+    GC_GLOBAL gc_raster *chords_a, *chords_b; /* of long lists of edges, or none: gc_chords.h */
+    int has_hulls;                            /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
     gc_raster scale; /* of the pair: times inverse_length gives 1 / scaled length */

@@ -1,5 +1,5 @@
 /* gc_tiles.h: boxes of one list against those of another, by a work-item alone (s05 and s06 without rows).
- * needs: screw/gc_emit.h
+ * needs: screw/gc_chords.h
  *
  * A block of one list is tested as a whole first, its hull against the boxes of the other: what neighbours in a list are
  * neighbours in space where patches are joined, and most boxes miss most hulls. Both tests are vector loops. Which pairs are
@@ -7,9 +7,6 @@
  */
 #ifndef GC_TILES_H
 #define GC_TILES_H
-
-/* lists longer than this are looked at through hulls of blocks: shorter ones are sooner tested (docs/decisions/0050) */
-#define GC_TILED 768
 
 /* hull of the n entries of l from `at` on, in ranges that hold the window in time and its rounding */
 GC_FN gc_range gc_tile_range(const gc_view *w, const gc_list *l, int at, int n)
@@ -38,6 +35,9 @@ GC_FN gc_range gc_tile_range(const gc_view *w, const gc_list *l, int at, int n)
     return r;
 }
 
+/* in the place of a kind: edges that have chords */
+#define GC_CHORDS (-1)
+
 /* one box against the n <= GC_BLOCK boxes of `with` from `at` on; kind is GC_FV if it is B's */
 GC_FN void gc_block_emit(
     const gc_search *q,
@@ -53,7 +53,8 @@ GC_FN void gc_block_emit(
     if (!gc_block_meets(with, at, n, range, meets)) return;
     for (j = 0; j < n; ++j) {
         if (!meets[j]) continue;
-        if (kind == GC_FV) gc_emit(q, kind, with, at + j, of, i);
+        if (kind == GC_CHORDS) gc_emit_chords(q, of, i, with, at + j);
+        else if (kind == GC_FV) gc_emit(q, kind, with, at + j, of, i);
         else gc_emit(q, kind, of, i, with, at + j);
     }
 }
@@ -79,6 +80,11 @@ GC_LARGE void gc_search_alone(const gc_search *q, int kind, const gc_list *of, c
     int n_of = *of->count, n_with = *with->count, at, i;
     /* pixels are wider than boxes by what depends on the box */
     if (n_with > GC_TILED && n_of > GC_TILED && !(q->view.pixel > GC_F(0.0))) {
+        if (kind == GC_EE && q->chords_a) {
+            gc_chords_make(q, &q->a, &q->mesh_a, of, q->chords_a);
+            gc_chords_make(q, &q->b, &q->mesh_b, with, q->chords_b);
+            kind = GC_CHORDS;
+        }
         gc_search_tiled(q, kind, of, with);
         return;
     }

@@ -130,7 +130,7 @@ GC_LARGE void gc_search_features(
     const gc_view *w = &q->view;
     /* fields that the next step reads: psi only for rows (of B's hulls, and only where A has copies), what part of an edge is
      * left only of edges */
-    int fields = rows ? GC_LIST_u0 : GC_LIST_p0, of_edges = rows ? GC_LIST_STRIDE : GC_LIST_p0;
+    int fields = rows ? GC_LIST_u0 : GC_LIST_p0, of_edges = rows || (GC_SERIAL && q->chords_a) ? GC_LIST_STRIDE : GC_LIST_p0;
     gc_zero_counts(q);
     gc_search_bodies(q, GC_S02_PLACE, vertices_in, normals_in);
     if (!rows && gc_reach_suits(q)) {
@@ -147,6 +147,7 @@ GC_LARGE void gc_search_features(
     gc_search_bodies(q, GC_S02_FACES, vertices_in, normals_in);
     GC_BARRIER();
     gc_search_bodies(q, GC_S02_KEEP, vertices_in, normals_in);
+    if (GC_SERIAL && !rows && q->chords_a) gc_chords_clip_both(q);
     GC_BARRIER();
     gc_search_bodies(q, GC_S02_BOX, vertices_in, normals_in);
     GC_BARRIER();
@@ -346,6 +347,7 @@ GC_CROWDED_KERNEL void screen(
                     s = gc_scratch_of(
                         scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
                     gc_search_take(&q, &s);
+                    gc_take_chords(&s, &q, refine);
                 }
                 GC_BARRIER();
                 if (gc_fits(&s)) {
