@@ -209,11 +209,20 @@ def _sphere_cells(r):
     )  # fmt: skip
 
 
+def _dense_cells(*columns):
+    def cells(r):
+        taken = (_count(r[c]) if r[c] not in ("", "nan") else "" for c in columns)
+        return r["shape"], r["step"], _count(r["faces"]), f"{float(r['contacts']):.1f}", *taken
+
+    return cells
+
+
 def _growth_cells(*columns):
     return lambda r: (_count(r["triangles"]), *(f"{float(r[column]):.2f}" for column in columns))
 
 
 _RAYS = ("triangles", "precision", "rays", "stopped", "gpu_collide", "Embree", "ratio")
+_DENSE = ("auto", "near", "whole", "rows", "first", "fcl")
 _RADII = ("0.01", "0.1", "0.5")
 
 # File, what is said above the table, its columns, what makes a row of one of the file, and the column that
@@ -279,6 +288,25 @@ _MORE = (
         ("triangles", "a ray", *(f"radius {radius}" for radius in _RADII)),
         _growth_cells("us_per_ray", *(f"us_radius_{radius}" for radius in _RADII)),
         "growth",
+    ),
+    (
+        "dense",
+        "Cost against faces: two bodies of so many each that run deep into each other (`impact`), end "
+        "just behind their first contact (`touch`) or just before it (`near miss`); microseconds of "
+        "processor time a pair, on one core. All contacts as the library chooses, by near faces, "
+        "whole meshes or rows; the first contact; and python-fcl's first contact (`fcl`), of as many "
+        "pairs as it answers in half a second. A way that takes more than a quarter of a second a "
+        "pair is left out of larger sizes:",
+        ("shape", "step", "faces", "contacts", "all", "near", "whole", "rows", "first", "fcl"),
+        _dense_cells(*_DENSE),
+        None,
+    ),
+    (
+        "dense_before",
+        "The same before near faces were culled by pairs of nodes, and first contacts by themselves:",
+        ("shape", "step", "faces", "contacts", "all", "near", "whole", "rows", "first"),
+        _dense_cells(*_DENSE[:-1]),
+        None,
     ),
 )  # fmt: skip
 

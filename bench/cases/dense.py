@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,17 @@ def run(settings: Settings) -> None:
         _shape(report, settings, name, [n for n in sizes if n >= LEAST.get(name, 0)] or [LEAST[name]])
         written = report.write()  # shape by shape: it takes long
     if settings.figure is not None or written:
-        figures.cost_over_faces(
-            report.rows,
-            LABELS,
-            f"gc.collide, {report.device}",
-            settings.figure or written[0].with_suffix(".png"),
-        )
+        path = settings.figure or written[0].with_suffix(".png")
+        draw(report.rows, path, f"gc.collide, {report.device}")
+
+
+def draw(rows: list[dict], path: Path, title: str, before: list[dict] | None = None) -> None:
+    """The figure of the rows, with `auto` of other rows, of an earlier state of the code, beside them."""
+    place = ("shape", "step", "faces")
+    costs = {tuple(str(row[k]) for k in place): row["auto"] for row in before or ()}
+    labels = LABELS | ({"before": "auto, before"} if before else {})
+    rows = [row | {"before": costs.get(tuple(str(row[k]) for k in place), float("nan"))} for row in rows]
+    figures.cost_over_faces(rows, labels, title, path)
 
 
 def _shape(report, settings, name, sizes):

@@ -84,7 +84,24 @@ def test_dense_tells_exponents_and_draws(tmp_path, capsys, monkeypatch, without)
     said = capsys.readouterr().out
     assert "exponent" in said and ("bolt in nut  near miss" in said) != bool(without) and "scans" in said
     text = next(tmp_path.glob("*/dense.csv")).read_text()
-    assert "prepare_ms" in text and "fcl_found" in text
+    assert "prepare_ms" in text and "fcl_found" in text and "fcl_pairs" in text
+
+
+def test_dense_is_not_measured_longer_than_enough(monkeypatch):
+    from bench.cases import dense
+
+    clock, called, took = [0.0], [], [0.0]
+    monkeypatch.setattr(dense.time, "process_time", lambda: clock[0])
+
+    def call():
+        called.append(1)
+        clock[0] += took[0]
+        return "found"
+
+    for seconds, calls in ((0.01, 4), (0.2, 3), (9.0, 1)):
+        called.clear()
+        took[0] = seconds
+        assert dense._timed(call, 3, 2) == ("found", pytest.approx(seconds / 2)) and len(called) == calls
 
 
 def test_primitives_tell_a_rate(capsys):

@@ -139,14 +139,19 @@ def test_numbers_come_from_files(tmp_path):
         "1000,968,single,0.14,5982390,8858040,0.675,,,,,,,,,\n"
         ",20000,,0.16,3558940,,5.892,2000,0.1,603996,270146,,,,,\n,968,,,,,,,,,,all,0.15,0.17,0.19,0.31\n"
     )
+    (folder / "dense.csv").write_text(
+        about + "shape,step,faces,exponent,pairs,contacts,auto,near,whole,rows,first,fcl,fcl_pairs\n"
+        "scans,near miss,81920,0.5,2,0,1234.5,900,nan,,40.2,1e6,1\n"
+    )
     text = numbers.section(tmp_path)
+    assert "| scans | near miss | 81,920 | 0.0 | 1,234 | 900 |  |  | 40 | 1,000,000 |" in text
     assert "| cars | 20,000 | 500 | 31 % | 264,783 | 1,084 | 244 | 271 | 977 |" in text
     assert "| 20,000 | mixed | 1,000 | 15 % | 984,578 | 5,528,140 | 0.18 |" in text
     assert "| 968 | 1.84 | 0.73 |" in text
     assert "| 968 | single | 1,000 | 14 % | 5,982,390 | 8,858,040 | 0.68 |" in text
     assert "| 20,000 | 0.1 | 2,000 | 16 % | 3,558,940 | 603,996 | 270,146 | 5.9 |" in text
     assert "| 968 | 0.15 | 0.17 | 0.19 | 0.31 |" in text
-    assert "moves, sweeps: commit abc" in text and "worlds" not in text
+    assert "moves, sweeps, dense: commit abc" in text and "worlds" not in text
     (tmp_path / "counted.csv").write_text(
         "# nvrtc: 12.9\n# architecture: sm_90\n# precision: mixed\n# commit: abd\n# date: 2026-01-03\n"
         "case,group,kernel,instructions,local_bytes,global_bytes,sectors,use,registers,stack,occupancy\n"
