@@ -258,13 +258,24 @@ GC_FN int gc_chords_meet(
     return *a0 - window <= *b1 && *a1 + window >= *b0;
 }
 
-/* entries i of A's edges and j of B's, whose boxes meet */
+/* Entries i of A's edges and j of B's, whose boxes meet. First whether they can be proper at all while their boxes meet: of bodies that pass through
+ * each other most cannot, which is sooner told. */
 GC_LARGE void gc_emit_chords(const gc_search *q, const gc_list *la, int i, const gc_list *lb, int j)
 {
-    gc_chord a = gc_chord_load(q->chords_a + GC_CHORD_STRIDE * i), b = gc_chord_load(q->chords_b + GC_CHORD_STRIDE * j);
+    const gc_view *w = &q->view;
     gc_four ta = gc_entry_time(la, i), tb = gc_entry_time(lb, j);
     gc_raster a0 = ta.a, a1 = ta.b, b0 = tb.a, b1 = tb.b;
-    if (a.er < GC_F(0.0) || b.er < GC_F(0.0) || gc_chords_meet(&a, &b, q->view.window, &a0, &a1, &b0, &b1))
+    gc_chord a, b;
+    if (w->cull_properness && w->speed > GC_F(0.0)) {
+        gc_raster s0 = GC_MAX((a0 - b1) * w->inv_speed, GC_F(-0.5)), s1 = GC_MIN((a1 - b0) * w->inv_speed, GC_F(0.5));
+        gc_raster spread = GC_F(0.5) * GC_MAX(s1 - s0, GC_F(0.0)) * w->theta + GC_CULL_PROPERNESS;
+        s0 = GC_MIN(s0, GC_F(0.5));
+        s1 = GC_MAX(s1, GC_F(-0.5));
+        if (!gc_edges_may_be_proper(q, la->id[i], lb->id[j], GC_F(0.5) * (s0 + s1) * w->theta, spread)) return;
+    }
+    a = gc_chord_load(q->chords_a + GC_CHORD_STRIDE * i);
+    b = gc_chord_load(q->chords_b + GC_CHORD_STRIDE * j);
+    if (a.er < GC_F(0.0) || b.er < GC_F(0.0) || gc_chords_meet(&a, &b, w->window, &a0, &a1, &b0, &b1))
         gc_emit_meeting(q, GC_EE, la->id[i], lb->id[j], a0, a1, b0, b1);
 }
 

@@ -80,7 +80,7 @@ GC_LARGE void gc_search_alone(const gc_search *q, int kind, const gc_list *of, c
     int n_of = *of->count, n_with = *with->count, at, i;
     /* pixels are wider than boxes by what depends on the box */
     if (n_with > GC_TILED && n_of > GC_TILED && !(q->view.pixel > GC_F(0.0))) {
-        if (kind == GC_EE && q->chords_a) {
+        if (kind == GC_EE && q->chords_a && (gc_long)n_of * n_with > GC_CHORDED) {
             gc_chords_make(q, &q->a, &q->mesh_a, of, q->chords_a);
             gc_chords_make(q, &q->b, &q->mesh_b, with, q->chords_b);
             kind = GC_CHORDS;

@@ -29,19 +29,19 @@ def moved(a, b, start, last, turn, swap=False):
 
 
 def bolt(swap, forth, turn):
-    a, b = bolt_and_nut(2600)
+    a, b = bolt_and_nut(5200)
     return moved(b, a, (0, 0, 0), (0, 0, forth), turn, swap)
 
 
 def ring(turn, last=(0.0, 0.0, -0.1)):
     """A bar whose ends are spokes turns about its own line and runs into a ring of bumps."""
-    bar = bolt_and_nut(2600)[0]
+    bar = bolt_and_nut(5200)[0]
     wide = gc.Mesh(bar.vertices * [0.8, 0.8, 1.0], bar.faces)
-    return moved(bumpy(2600), wide, (0, 0, -1.0), last, turn)
+    return moved(bumpy(5200), wide, (0, 0, -1.0), last, turn)
 
 
 def passing(turn, seed):
-    return random_impacts(gc.shapes.icosphere(4), bumpy(2600), n=3, seed=seed, max_turn=turn)
+    return random_impacts(gc.shapes.icosphere(5), bumpy(5200), n=3, seed=seed, max_turn=turn)
 
 
 SCENES = {
@@ -67,6 +67,7 @@ def test_contacts_are_those_of_rows(name, threshold):
     assert not same_bits(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("name", ["half a turn", "ring aside", "passing"])
 def test_in_other_precisions(name, precision):
@@ -86,7 +87,7 @@ def test_few_candidates_are_no_contacts(monkeypatch):
         return found
 
     monkeypatch.setattr(screw, "search", counted)
-    meshes = bolt_and_nut(2600)
+    meshes = bolt_and_nut(5200)
     bodies = steps_of("bolt in nut", meshes, "impact", 2)
     found = gc.collide(bodies, np.array([[0, 1], [0, 2]]), backend="cpu", check_start=False)
     # 30 before edges were looked at as they lie on the screen
