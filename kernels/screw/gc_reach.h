@@ -79,13 +79,20 @@ typedef struct {
     gc_raster q, p, r0, r1, p0, p1, y0, y1, sag;
 } gc_outline;
 
+/* the side from the last corner to one with this q */
+GC_FN void gc_outline_side(const gc_view *w, gc_four to, gc_raster q, gc_outline *o)
+{
+    gc_raster dx = to.a - o->x.a, dz = to.c - o->x.c;
+    o->sag = GC_MAX(w->kappa * (dx * dx + dz * dz) - GC_ABS_R(q - o->q), o->sag);
+    o->p += gc_short_way(to.d - o->x.d, w->period);
+}
+
 GC_FN void gc_outline_on(const gc_view *w, const gc_body *b, int v, gc_outline *o)
 {
     gc_four to = gc_vertex_of(b, v);
-    gc_raster rho = b->rho[v], dx = to.a - o->x.a, dz = to.c - o->x.c, before = o->q;
-    o->q = gc_square_rho(w->kappa, rho);
-    o->sag = GC_MAX(w->kappa * (dx * dx + dz * dz) - GC_ABS_R(o->q - before), o->sag);
-    o->p += gc_short_way(to.d - o->x.d, w->period);
+    gc_raster rho = b->rho[v], q = gc_square_rho(w->kappa, rho);
+    gc_outline_side(w, to, q, o);
+    o->q = q;
     o->p0 = GC_MIN(o->p, o->p0);
     o->p1 = GC_MAX(o->p, o->p1);
     o->r0 = GC_MIN(rho, o->r0);
@@ -100,25 +107,26 @@ GC_FN void gc_outline_on(const gc_view *w, const gc_body *b, int v, gc_outline *
  * least is (c - |D|)^2 / 4c below its lower end if |D| < c, and that end otherwise; at most (c - |D|)/4. */
 GC_FN gc_box gc_reach_box(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL const int *topology, int f)
 {
-    int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], v = topology[m->face_vertices + end - 1];
+    int j = topology[m->face_start + f], end = topology[m->face_start + f + 1], v = topology[m->face_vertices + j];
+    gc_four first = gc_vertex_of(b, v);
+    gc_raster q;
     gc_outline o;
-    gc_raster first;
-    o.x = gc_vertex_of(b, v);
+    o.x = first;
     o.r0 = o.r1 = b->rho[v];
-    o.y0 = o.y1 = o.x.b;
-    o.p = o.p0 = o.p1 = first = o.x.d;
+    o.y0 = o.y1 = first.b;
+    o.p = o.p0 = o.p1 = first.d;
     o.sag = GC_F(0.0);
-    o.q = gc_square_rho(w->kappa, o.r0);
-    /* three corners each face has */
-    gc_outline_on(w, b, topology[m->face_vertices + j], &o);
+    o.q = q = gc_square_rho(w->kappa, o.r0);
+    /* two more corners each face has */
     gc_outline_on(w, b, topology[m->face_vertices + j + 1], &o);
     gc_outline_on(w, b, topology[m->face_vertices + j + 2], &o);
     GC_ROLLED
     for (j += 3; j < end; ++j) gc_outline_on(w, b, topology[m->face_vertices + j], &o);
+    gc_outline_side(w, first, q, &o);
     /* the pad is more than what q is rounded by, some float roundings of rho (1 + kr) */
     o.sag = GC_F(0.25) * o.sag + w->pad * (GC_F(1.0) + w->kappa * GC_MAX(o.r1, GC_F(0.0)));
     o.r0 = gc_sagged(w, o.r0, o.sag);
-    return gc_box_face(w, GC_ABS_R(o.p - first) > GC_F(0.5) * w->period, o.r0, o.r1, o.p0, o.p1, o.y0, o.y1);
+    return gc_box_face(w, GC_ABS_R(o.p - first.d) > GC_F(0.5) * w->period, o.r0, o.r1, o.p0, o.p1, o.y0, o.y1);
 }
 
 /* boxes of the faces of a list, and the hull of those that a work-item made */
