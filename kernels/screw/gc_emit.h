@@ -133,6 +133,14 @@ GC_FN gc_dir gc_body_edge(const gc_search *q, const gc_body *b, const gc_mesh *m
     return gc_dir_make((x1.a - x0.a) * f, (x1.b - x0.b) * f, (x1.c - x0.c) * f);
 }
 
+GC_FN void gc_proper_term(const gc_body *b, int entry, gc_dir other, gc_raster *plus, gc_raster *minus)
+{
+    gc_raster value = gc_dir_dot(other, gc_body_normal(b, entry >> 1));
+    if (entry & 1) value = -value;
+    *plus = GC_MIN(value, *plus);
+    *minus = GC_MIN(-value, *minus);
+}
+
 /* Terms of formula (7) times the sine, for n = +eA x eB: a left face of A's edge gives eB . nF, a right one its
  * negative; B's edge gives +eA . nF for a left face, negative for a right one. Least of them and of their negatives. */
 GC_FN void gc_proper_terms(
@@ -144,14 +152,16 @@ GC_FN void gc_proper_terms(
     gc_raster *plus,
     gc_raster *minus)
 {
-    int i = q->topology[m->edge_face_start + e], end = q->topology[m->edge_face_start + e + 1];
-    for (; i < end; ++i) {
-        int entry = q->topology[m->edge_faces + i];
-        gc_raster value = gc_dir_dot(other, gc_body_normal(b, entry >> 1));
-        if (entry & 1) value = -value;
-        *plus = GC_MIN(value, *plus);
-        *minus = GC_MIN(-value, *minus);
+    int i = q->topology[m->edge_face_start + e], end = q->topology[m->edge_face_start + e + 1], last = end - 1;
+    if (!GC_SERIAL && i < end) {
+        /* nearly every edge has two faces; of one it is looked at twice */
+        gc_proper_term(b, q->topology[m->edge_faces + i], other, plus, minus);
+        gc_proper_term(b, q->topology[m->edge_faces + last], other, plus, minus);
+        i += 1;
+        end = last;
     }
+    GC_ROLLED
+    for (; i < end; ++i) gc_proper_term(b, q->topology[m->edge_faces + i], other, plus, minus);
 }
 
 /* can the edge pair reach the properness threshold while theta s is within angle +- spread? */

@@ -47,37 +47,38 @@ gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     gc_raster least = gc_sagged(w, GC_MIN(rho0, rho1), sag);
     /* on the axis the ends are 0 but for rounding, of either sign */
     gc_raster k0 = GC_F(1.0) + kappa * least, kk = GC_MAX(k0, GC_F(1e-6)), k1 = GC_MAX(GC_F(1.0) + kappa * most, kk);
-    gc_raster pa = x0.d, pb = x0.d + turn;
     gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));
-    /* 1/kk^2 - 1/k1^2 by one division */
-    gc_raster inv = GC_F(1.0) / (kk * k1), stray = GC_F(0.25) * area * ((k1 - kk) * inv) * ((k1 + kk) * inv);
-    gc_raster p0 = GC_MIN(pa, pb), p1 = GC_MAX(pa, pb), y0 = GC_MIN(x0.b, x1.b), y1 = GC_MAX(x0.b, x1.b), h0, h1, l0, l1, c;
-    gc_raster gp0, gp1, gy0, gy1, ha = wn * x0.b - gn * pa, hb = wn * x1.b - gn * pb;
-    gc_raster la = wn * pa + gn * x0.b, lb = wn * pb + gn * x1.b;
+    /* 1/kk^2 - 1/k1^2 by one division; twice as far as psi strays from the chord between its ends */
+    gc_raster inv = GC_F(1.0) / (kk * k1), stray = GC_F(0.5) * area * ((k1 - kk) * inv) * ((k1 + kk) * inv);
+    gc_raster y = GC_F(0.5) * (x0.b + x1.b), p = x0.d + GC_F(0.5) * turn, wide = GC_ABS_R(turn);
+    gc_raster wy, gp, gy, wp, h, l, c;
     gc_box box;
-    stray = GC_MIN(stray, GC_ABS_R(turn));
     if (k0 < w->axis) {
-        p0 = GC_F(-2.0) * period;
-        p1 = GC_F(2.0) * period;
-        stray = GC_F(4.0) * period;
+        p = GC_F(0.0);
+        turn = wide = stray = GC_F(4.0) * period;
     }
-    gp0 = gn * p0;
-    gp1 = gn * p1;
-    gy0 = gn * y0;
-    gy1 = gn * y1;
-    h0 = GC_MAX(wn * y0 - GC_MAX(gp0, gp1), GC_MIN(ha, hb) - GC_ABS_R(gn) * stray);
-    h1 = GC_MIN(wn * y1 - GC_MIN(gp0, gp1), GC_MAX(ha, hb) + GC_ABS_R(gn) * stray);
-    l0 = GC_MAX(wn * p0 + GC_MIN(gy0, gy1), GC_MIN(la, lb) - wn * stray);
-    l1 = GC_MIN(wn * p1 + GC_MAX(gy0, gy1), GC_MAX(la, lb) + wn * stray);
+    /* Half of what eta and lambda span about their middles, by two bounds: the corners of the (psi, y) box, and the chord widened by the
+     * stray. */
+    wy = wn * (x1.b - x0.b);
+    gp = gn * turn;
+    gy = gn * (x1.b - x0.b);
+    wp = wn * turn;
+    h = GC_F(0.5) * GC_MIN(GC_ABS_R(wy - gp) + GC_ABS_R(gn) * stray, GC_ABS_R(wy) + GC_ABS_R(gp));
+    l = GC_F(0.5) * GC_MIN(GC_ABS_R(wp + gy) + wn * stray, GC_ABS_R(wp) + GC_ABS_R(gy));
     c = k0 < GC_F(1.0) ? w->pad * (k1 * inv) : w->pad; /* gc_pad_near */
+    h += c;
+    l += c;
+    wide *= GC_F(0.5);
     box.place.a = least - w->pad;
     box.place.b = most + w->pad;
-    box.place.c = h0 - c;
-    box.place.d = h1 + c;
-    box.time.a = l0 - c;
-    box.time.b = l1 + c;
-    box.time.c = p0;
-    box.time.d = p1;
+    c = wn * y - gn * p;
+    box.place.c = c - h;
+    box.place.d = c + h;
+    c = wn * p + gn * y;
+    box.time.a = c - l;
+    box.time.b = c + l;
+    box.time.c = p - wide;
+    box.time.d = p + wide;
     *least_out = least;
     return box;
 }
