@@ -161,10 +161,9 @@ GC_FN gc_uint gc_note_met(const gc_search *q, int i, int at, gc_uint bits)
 GC_FN gc_uint gc_note_bits(const gc_search *q, int entry, gc_uint bits)
 {
     int n = GC_BIT_COUNT(bits), k = GC_GROUP_ADD(q->n_met, n), highest = entry + 31;
-    GC_GLOBAL int *to;
-    n = GC_MIN(n, GC_MET_ROOM - k);
+    GC_GLOBAL int *to = q->met + k, *end = q->met + GC_MIN(k + n, GC_MET_ROOM);
     GC_ROLLED
-    for (to = q->met + k; n > 0; --n) {
+    while (to < end) {
         int above = GC_LEADING_ZEROS(bits);
         bits ^= (gc_uint)0x80000000 >> above;
         *to++ = highest - above;
