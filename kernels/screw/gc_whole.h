@@ -20,17 +20,14 @@ GC_FN gc_raster gc_sagged(const gc_view *w, gc_raster r0, gc_raster sag)
 /* q of a point of which rho is known */
 GC_FN gc_raster gc_square_rho(gc_raster kappa, gc_raster rho) { return rho * (GC_F(2.0) + kappa * rho); }
 
-/* how much q falls below its lower end along a side across (dx, dz): gc_reach_box */
-GC_FN gc_raster gc_side_sag(gc_raster kappa, gc_raster dx, gc_raster dz, gc_raster rise)
+/* How small rho gets along an edge, exactly but for rounding and what is added to how q falls: between its ends q falls by c - |rise|
+ * at first, and comes to that squared over 4 c, with c = kappa (dx^2 + dz^2). As gc_sagged, multiplied by 4 c, so by one division. */
+GC_FN gc_raster gc_sagged_edge(const gc_view *w, gc_raster r0, gc_raster dx, gc_raster dz, gc_raster rise, gc_raster more)
 {
-    return GC_F(0.25) * GC_MAX(kappa * (dx * dx + dz * dz) - GC_ABS_R(rise), GC_F(0.0));
-}
-
-/* The same exactly, for a division more: between its ends q falls by c - |rise| at first, and comes to that squared over 4 c. */
-GC_FN gc_raster gc_edge_sag(gc_raster kappa, gc_raster dx, gc_raster dz, gc_raster rise)
-{
-    gc_raster c = kappa * (dx * dx + dz * dz), over = GC_MAX(c - GC_ABS_R(rise), GC_F(0.0));
-    return GC_F(0.25) * over * (over / GC_MAX(c, GC_F(1e-30)));
+    gc_raster c = w->kappa * (dx * dx + dz * dz), over = GC_MAX(c - GC_ABS_R(rise), GC_F(0.0));
+    gc_raster kr = GC_MAX(GC_F(1.0) + w->kappa * r0, GC_F(1e-6)), four = GC_F(4.0) * GC_MAX(c, GC_F(1e-20));
+    gc_raster sag = over * over + four * more, square = four * kr * kr;
+    return r0 - sag * kr / (square + GC_MAX(square - w->kappa * sag, GC_F(0.0)));
 }
 
 /* Box of an edge and a bound of the least rho on it: see s02_edges_box. */
@@ -42,9 +39,9 @@ gc_box_edge(const gc_view *w, const gc_body *b, const gc_mesh *m, GC_GLOBAL cons
     gc_raster kappa = w->kappa, period = w->period, wn = w->wn, gn = w->gn;
     gc_raster rho0 = b->rho[v0], rho1 = b->rho[v1], most = GC_MAX(rho0, rho1), turn = gc_short_way(x1.d - x0.d, period);
     /* the pad is more than what q is rounded by: gc_reach_box */
-    gc_raster sag = gc_edge_sag(kappa, x1.a - x0.a, x1.c - x0.c, gc_square_rho(kappa, rho1) - gc_square_rho(kappa, rho0))
-                    + w->pad * (GC_F(1.0) + kappa * GC_MAX(most, GC_F(0.0)));
-    gc_raster least = gc_sagged(w, GC_MIN(rho0, rho1), sag);
+    gc_raster least = gc_sagged_edge(
+        w, GC_MIN(rho0, rho1), x1.a - x0.a, x1.c - x0.c, gc_square_rho(kappa, rho1) - gc_square_rho(kappa, rho0),
+        w->pad * (GC_F(1.0) + kappa * GC_MAX(most, GC_F(0.0))));
     /* on the axis the ends are 0 but for rounding, of either sign */
     gc_raster k0 = GC_F(1.0) + kappa * least, kk = GC_MAX(k0, GC_F(1e-6)), k1 = GC_MAX(GC_F(1.0) + kappa * most, kk);
     gc_raster area = GC_ABS_R(x0.a * (GC_F(1.0) + kappa * x1.c) - x1.a * (GC_F(1.0) + kappa * x0.c));

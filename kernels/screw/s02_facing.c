@@ -38,10 +38,9 @@ GC_LARGE void s02_place(const gc_view *w, const gc_body *b, const gc_mesh *mesh,
         gc_raster px = vx[i], py = vx[nv + i], pz = vx[2 * nv + i];
         gc_raster ax = m0 * px + m1 * py + m2 * pz + t0;
         gc_raster ay = m3 * px + m4 * py + m5 * pz + t1;
-        gc_raster az = m6 * px + m7 * py + m8 * pz + t2;
-        gc_four_put(
-            placed + GC_CELL(GC_PLACED_STRIDE, room, GC_PLACED_x, i), room, ax, ay, az, gc_arc(ax, az, kappa, inv_kappa));
-        rho[i] = gc_rho(kappa, ax, az);
+        gc_raster az = m6 * px + m7 * py + m8 * pz + t2, r, arc = gc_arc_rho(ax, az, kappa, inv_kappa, &r);
+        gc_four_put(placed + GC_CELL(GC_PLACED_STRIDE, room, GC_PLACED_x, i), room, ax, ay, az, arc);
+        rho[i] = r;
     }
 }
 
