@@ -133,41 +133,42 @@ GC_FN gc_dir gc_body_edge(const gc_search *q, const gc_body *b, const gc_mesh *m
     return gc_dir_make((x1.a - x0.a) * f, (x1.b - x0.b) * f, (x1.c - x0.c) * f);
 }
 
-GC_FN void gc_proper_term(const gc_body *b, int entry, gc_dir other, gc_raster *plus, gc_raster *minus)
+/* the term of one face, of a left one where entry is even */
+GC_FN void gc_proper_term(const gc_body *b, int entry, gc_dir other, gc_raster *least, gc_raster *most)
 {
     gc_raster value = gc_dir_dot(other, gc_body_normal(b, entry >> 1));
     if (entry & 1) value = -value;
-    *plus = GC_MIN(value, *plus);
-    *minus = GC_MIN(-value, *minus);
+    *least = GC_MIN(value, *least);
+    *most = GC_MAX(value, *most);
 }
 
 /* Terms of formula (7) times the sine, for n = +eA x eB: a left face of A's edge gives eB . nF, a right one its
- * negative; B's edge gives +eA . nF for a left face, negative for a right one. Least of them and of their negatives. */
+ * negative; B's edge gives +eA . nF for a left face, negative for a right one. Least and most of them. */
 GC_FN void gc_proper_terms(
     const gc_search *q,
     const gc_body *b,
     const gc_mesh *m,
     int e,
     gc_dir other,
-    gc_raster *plus,
-    gc_raster *minus)
+    gc_raster *least,
+    gc_raster *most)
 {
     int i = q->topology[m->edge_face_start + e], end = q->topology[m->edge_face_start + e + 1], last = end - 1;
     if (!GC_SERIAL && i < end) {
         /* nearly every edge has two faces; of one it is looked at twice */
-        gc_proper_term(b, q->topology[m->edge_faces + i], other, plus, minus);
-        gc_proper_term(b, q->topology[m->edge_faces + last], other, plus, minus);
+        gc_proper_term(b, q->topology[m->edge_faces + i], other, least, most);
+        gc_proper_term(b, q->topology[m->edge_faces + last], other, least, most);
         i += 1;
         end = last;
     }
     GC_ROLLED
-    for (; i < end; ++i) gc_proper_term(b, q->topology[m->edge_faces + i], other, plus, minus);
+    for (; i < end; ++i) gc_proper_term(b, q->topology[m->edge_faces + i], other, least, most);
 }
 
 /* can the edge pair reach the properness threshold while theta s is within angle +- spread? */
 GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raster angle, gc_raster spread)
 {
-    gc_raster plus = GC_F(2.0), minus = GC_F(2.0), best, sine, limit, threshold = q->view.min_properness;
+    gc_raster least = GC_F(2.0), most = GC_F(-2.0), best, sine, limit, threshold = q->view.min_properness;
     gc_dir da = gc_body_edge(q, &q->a, &q->mesh_a, q->inverse_length_a, ea);
     gc_dir db = gc_body_edge(q, &q->b, &q->mesh_b, q->inverse_length_b, eb), da_back = da, db_turned = db;
     gc_raster cx, cy, cz;
@@ -176,9 +177,9 @@ GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raste
     spread += q->view.pad * q->scale * (q->inverse_length_a[ea] + q->inverse_length_b[eb]);
     gc_turn_dir(angle, &db_turned);
     gc_turn_dir(-angle, &da_back);
-    gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &plus, &minus);
-    gc_proper_terms(q, &q->b, &q->mesh_b, eb, da_back, &plus, &minus);
-    best = GC_MAX(plus, minus) + spread + GC_CULL_PROPERNESS;
+    gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &least, &most);
+    gc_proper_terms(q, &q->b, &q->mesh_b, eb, da_back, &least, &most);
+    best = GC_MAX(least, -most) + spread + GC_F(2.0) * GC_CULL_PROPERNESS;
     cx = da.y * db_turned.z - da.z * db_turned.y;
     cy = da.z * db_turned.x - da.x * db_turned.z;
     cz = da.x * db_turned.y - da.y * db_turned.x;
@@ -186,7 +187,7 @@ GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raste
     if (reflex && threshold > GC_F(0.0)) return 0;
     /* the threshold times the sine, at its least demanding within the bracket */
     limit = threshold < GC_F(0.0) ? GC_MIN(sine + spread, GC_F(1.0)) : GC_MAX(sine - spread, GC_F(0.0));
-    return best >= threshold * limit - GC_CULL_PROPERNESS;
+    return best >= threshold * limit;
 }
 
 /* the same for a vertex of body v against face f of body o; way: +1 the vertex is B's */
@@ -204,14 +205,14 @@ GC_LARGE int gc_vertex_may_be_proper(
     int i = q->topology[m->vertex_edge_start + v], end = q->topology[m->vertex_edge_start + v + 1];
     gc_dir n = gc_body_normal(o, f);
     gc_four x = gc_vertex_of(b, v);
-    gc_raster limit = q->view.min_properness - spread - GC_CULL_PROPERNESS;
+    gc_raster limit = q->view.min_properness - spread - GC_CULL_PROPERNESS, height;
     gc_turn_dir(angle, &n);
+    height = gc_dir_dot(gc_dir_make(x.a, x.b, x.c), n) - q->view.pad;
     for (; i < end; ++i) {
         int entry = q->topology[m->vertex_edges + i], e = entry >> 1;
         int other = q->topology[m->edges + 2 * e + 1 - (entry & 1)];
         gc_four to = gc_vertex_of(b, other);
-        gc_dir d = gc_dir_make(to.a - x.a, to.b - x.b, to.c - x.c);
-        if ((gc_dir_dot(d, n) + q->view.pad) * inverse[e] * q->scale < limit) return 0;
+        if ((gc_dir_dot(gc_dir_make(to.a, to.b, to.c), n) - height) * inverse[e] * q->scale < limit) return 0;
     }
     return 1;
 }
@@ -257,8 +258,9 @@ GC_FN void gc_emit_meeting(
     }
     if (w->cull_properness) {
         int may = 1;
-        angle = GC_F(0.5) * (s0 + s1) * w->theta;
-        spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
+        gc_raster half = GC_F(0.5) * w->theta;
+        angle = (s0 + s1) * half;
+        spread = (s1 - s0) * half + GC_CULL_PROPERNESS;
         if (kind == GC_EE) may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
         else if (kind == GC_FV && !q->mesh_a.two_sided)
             may = gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);
