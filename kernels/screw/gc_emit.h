@@ -258,9 +258,9 @@ GC_FN void gc_emit_meeting(
     }
     if (w->cull_properness) {
         int may = 1;
-        gc_raster half = GC_F(0.5) * w->theta;
-        angle = (s0 + s1) * half;
-        spread = (s1 - s0) * half + GC_CULL_PROPERNESS;
+        gc_raster turn = GC_F(0.5) * w->theta;
+        angle = (s0 + s1) * turn;
+        spread = (s1 - s0) * turn + GC_CULL_PROPERNESS;
         if (kind == GC_EE) may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
         else if (kind == GC_FV && !q->mesh_a.two_sided)
             may = gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);
