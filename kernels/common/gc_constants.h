@@ -195,7 +195,7 @@
 /* facing tolerance while culling, in shares of the speed */
 #define GC_CULL_FACING GC_F(1e-7)
 #else
-/* culling pad: this times (1 + speed/size); rounding of rho and psi seen: 2.8e-7 of it; wider costs candidates */
+/* culling pad: this times (1 + speed/size); rounding of rho and psi seen: 7.5e-7; wider costs candidates */
 #define GC_CULL_PAD GC_F(6e-6)
 #define GC_NEAR_PAD GC_F(3e-6)
 #define GC_CULL_FACING GC_F(1e-5)

@@ -198,8 +198,7 @@ GC_FN gc_real gc_angle(gc_real s, gc_real c)
     return GC_R(4.0) * r * p;
 }
 
-/* arctan(r)/r on 0 <= r <= 1 for culling, u = r^2; error of the arctangent 4e-8 (float32; with its rounding 1.4e-7) or 2e-12, inside the
- * culling pad */
+/* arctan(r)/r on 0 <= r <= 1 for culling, u = r^2; error 9e-8 (float32, about a rounding) or 2e-12, inside the culling pad */
 GC_INLINE gc_raster gc_atan_ratio(gc_raster u)
 {
 #if GC_PRECISION == 1
@@ -218,14 +217,14 @@ GC_INLINE gc_raster gc_atan_ratio(gc_raster u)
     p = p * u - GC_F(0.333333332624796955);
     return p * u + GC_F(0.99999999999819672);
 #else
-    gc_raster p = GC_F(-0.00405456205195);
-    p = p * u + GC_F(0.0218629397094);
-    p = p * u - GC_F(0.0559123013173);
-    p = p * u + GC_F(0.0964219552212);
-    p = p * u - GC_F(0.139086288684);
-    p = p * u + GC_F(0.199465655203);
-    p = p * u - GC_F(0.333298607734);
-    return p * u + GC_F(0.999999335576);
+    gc_raster p = GC_F(-0.00478045690236);
+    p = p * u + GC_F(0.0245571317242);
+    p = p * u - GC_F(0.0599047284957);
+    p = p * u + GC_F(0.0994276022776);
+    p = p * u - GC_F(0.140294202645);
+    p = p * u + GC_F(0.199713752693);
+    p = p * u - GC_F(0.333320935254);
+    return p * u + GC_F(0.999999911417);
 #endif
 }
 

@@ -77,10 +77,13 @@ def test_angle(precision, backend):
     assert ulps(angle, exact) < 5
 
 
+SIZES = {"arc_out": 1, "rho_out": 1, "both_out": 2, "turn_out": 2}
+
+
 def raster_functions(backend, precision, x, z, kappa):
     _, raster = types(precision)
     n = len(x)
-    out = {k: new(backend, n * w, raster) for k, w in (("arc_out", 1), ("rho_out", 1), ("turn_out", 2))}
+    out = {k: new(backend, n * w, raster) for k, w in SIZES.items()}
     args = {
         k: backend.to_device(v.astype(raster)) for k, v in (("x_in", x), ("z_in", z), ("kappa_in", kappa))
     }
@@ -108,20 +111,36 @@ def exact_rho(x, z, kappa):
 
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 def test_arc_and_rho_stay_inside_their_pad(precision, backend):
-    """Screen coordinates against long double, times the radius (the pad grows as 1/r). Worst
-    seen: arc 5.1e-7 and rho 4.9e-7 in float32, 5.4e-12 and 9e-16 in float64; the pads are 6e-6 and 1e-9."""
+    """Screen coordinates, each by itself and both by one division, against long double, times the radius (the
+    pad grows as 1/r). Worst seen: arc 7.5e-7 and rho 6.6e-7 in float32, 5.4e-12 and 9e-16 in float64;
+    the pads are 6e-6 and 1e-9."""
     _, raster = types(precision)
     x, z, kappa = points(np.random.default_rng(1), 20000, raster)
     kr = np.hypot(1 + kappa.astype(float) * z, kappa.astype(float) * x)
-    arc, rho, _ = raster_functions(backend, precision, x, z, kappa)
-    arc_error = np.abs(arc - exact_arc(x, z, kappa))
+    arc, rho, both, _ = raster_functions(backend, precision, x, z, kappa)
+    arcs, rhos = np.column_stack((arc, both[0::2])).T, np.column_stack((rho, both[1::2])).T
+    arc_error = np.abs(arcs - exact_arc(x, z, kappa))
     # opposite the frame's origin the arc jumps by a turn
     turn = np.where(kappa > 0, 2 * np.pi / np.maximum(kappa.astype(float), 1e-300), np.inf)
     arc_error = np.minimum(arc_error, np.abs(arc_error - turn))
     far = kr > C["GC_CULL_AXIS"]
     pad = C["GC_CULL_PAD"] if precision == "double" else 6e-6
-    assert (arc_error * np.minimum(kr, 1))[far].max() < (pad / 4 if precision == "mixed" else pad / 40)
-    assert np.abs(rho - exact_rho(x, z, kappa)).max() < pad / 4
+    assert (arc_error * np.minimum(kr, 1))[:, far].max() < (pad / 4 if precision == "mixed" else pad / 40)
+    assert np.abs(rhos - exact_rho(x, z, kappa)).max() < pad / 4
+
+
+@pytest.mark.parametrize("precision", ["mixed", "double"])
+def test_places_on_the_axis_are_numbers(precision, backend):
+    """Where there is no azimuth, and beside it: an arc within a turn, and the rho of the axis."""
+    _, raster = types(precision)
+    steps = np.array([0, 1e-45, -1e-45, 1e-38, 1e-30, -1e-20, 1e-10, 1e-7, -1e-7])
+    x, dz = (v.reshape(-1).astype(raster) for v in np.meshgrid(steps, steps))
+    for kappa in (1.0, 0.5, 0.25):
+        z = dz - np.array(1 / kappa, raster)
+        arc, rho, both, _ = raster_functions(backend, precision, x, z, np.full(len(x), kappa))
+        for arcs, rhos in ((arc, rho), (both[0::2], both[1::2])):
+            assert (np.abs(arcs) <= 1.000001 * np.pi / kappa).all()
+            assert np.abs(rhos + 1 / kappa - np.hypot(x, z + 1 / kappa)).max() < 1e-6
 
 
 @pytest.mark.parametrize("precision", ["mixed", "double"])
@@ -129,7 +148,7 @@ def test_turned_directions(precision, backend):
     """Worst error of sine and cosine over half a turn: 1.5e-7 in float32, 7e-8 in float64 (the series
     ends)."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, 1001)
-    _, _, turned = raster_functions(backend, precision, angle, 0 * angle, 0 * angle)
+    _, _, _, turned = raster_functions(backend, precision, angle, 0 * angle, 0 * angle)
     x, z = turned.reshape(-1, 2).T
     assert np.abs(x - np.cos(angle)).max() < 4e-7 and np.abs(z + np.sin(angle)).max() < 4e-7
 
