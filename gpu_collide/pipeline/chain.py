@@ -67,7 +67,7 @@ class Chain(Joining):
         self._screen(room["groups"], *self._lots(left, n_left, items))
         if options.check_start:
             self._overlap(todo, n_todo)
-        self._solve(left, n_left)
+        self._solve()
         self._write()
         self._zero(self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor)
         if walked:

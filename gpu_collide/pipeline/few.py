@@ -225,7 +225,7 @@ class _Kept(Stages):
         self._screen(groups, (left, n_left, self.items, self.tables.screen, size))
         if self.options.check_start:
             self._overlap(todo, n_todo)
-        self._solve(left, n_left)
+        self._solve()
         self._write()
         zeros = (
             self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor, self.counts,

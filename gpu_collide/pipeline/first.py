@@ -74,19 +74,23 @@ def group_bytes(run):
 
 
 def launch(work, piece, todo, held, **args):
-    """Hits of first contacts, of those pairs `todo` that are walked down; `held`: bytes taken besides."""
+    """Hits of first contacts, of those pairs `todo` that are walked down; `held`: bytes taken besides.
+    Those of them that are left to the screen, (k,) int32."""
     run, be = work.run, work.run.backend
     todo = todo[walked_pairs(work.prepared.tables.counts, piece.shapes[todo])]
     if not len(todo):
-        return
+        return todo
     reals, ints, nodes = sizes(be)
     group = group_bytes(run)
     groups = min(be.max_groups, len(todo), run.room.fits(group, held))
     if not groups:
         raise TooLarge(group + held)
+    keep = be.empty(len(todo), np.uint8)
     run.launch_groups(
         "screen_first", groups, piece.buffers, work.prepared.tables.buffers, n_todo=len(todo),
         todo_in=be.to_device(todo), min_properness=work.options.min_properness,
         scratch_reals=be.empty(groups * reals, run.raster), scratch_ints=be.empty(groups * ints, np.int32),
-        room=nodes, walked=limit(True), shut_out=be.zeros(piece.n, np.int32), **args,
+        room=nodes, walked=limit(True), shut_out=be.zeros(piece.n, np.int32),
+        keep_out=keep, **args,
     )  # fmt: skip
+    return todo[be.to_host(keep).view(bool)]

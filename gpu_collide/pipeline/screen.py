@@ -36,7 +36,7 @@ def scratch_guess(largest, rows):
     return -(-reals // 16) * 16, -(-ints // 16) * 16
 
 
-def search(work, piece, lots, held):
+def search(work, piece, lots, held, walked=None):
     """Candidates of all items.
 
     Parameters
@@ -46,6 +46,8 @@ def search(work, piece, lots, held):
     lots : sequence of gpu_collide.pipeline.near.Items
     held : int
         Bytes that the piece holds already.
+    walked : int, optional
+        Which pairs are left to ``screen_first`` (`first.limit`). Default: those of the query.
 
     Returns
     -------
@@ -54,9 +56,10 @@ def search(work, piece, lots, held):
     """
     run, options, be = work.run, work.options, work.run.backend
     each = 16 + 2 * run.raster.itemsize
+    walked = first.limit(work.prepared.walked) if walked is None else walked
     asked = {
         "min_properness": options.min_properness, "refine": REFINE[options.refine],
-        "candidates": CANDIDATES[options.candidates], "walked": first.limit(work.prepared.walked),
+        "candidates": CANDIDATES[options.candidates], "walked": walked,
     }  # fmt: skip
 
     def fill(capacity):

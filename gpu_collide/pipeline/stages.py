@@ -122,9 +122,13 @@ class Stages:
         self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
         reals = self._empty(groups * room["reals"], run.raster)
         ints = self._empty(groups * room["ints"], np.int32)
-        for todo, n_todo, items, tables, size in lots:
+        self._hits()
+        every = [(*lot, first.limit(self.walked)) for lot in lots]
+        if self.walked:  # pairs that are walked down in vain are for the screen, whole
+            every.append((*self._first(*lots[0][:2], room["hits"]), *lots[0][2:], 0))
+        for todo, n_todo, items, tables, size, walked in every:
             own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
-            own["walked"] = first.limit(self.walked)
+            own["walked"] = walked
             small = size is not None and takes_small(options)
             self._launch(
                 "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,
@@ -143,30 +147,34 @@ class Stages:
         groups, size = min(self.run.backend.max_groups, self.most), self._group_size(self.tables.counts)
         self._launch("s09_overlap", n_left, self.most, groups, None, size, todo_in=left, when_in=when)
 
-    def _solve(self, todo, n_todo):
-        """Stage s07; and ``screen_first`` for those of the pairs `todo` that it is for."""
+    def _solve(self):
+        """Stage s07."""
         most, exact = self.room["hits"], self.options.refine == "exact"
         more = {} if exact else {"refine": REFINE[self.options.refine]}
-        self.hit, self.value = self._empty(4 * most, np.int32), self._empty(3 * most, self.run.real)
-        self.pair_hits, self.n_hits = self._empty(self.most, np.int32), self._empty(1, np.int32)
         self._launch(
             "s07_solve" if exact else "s07_answer", self.n_candidates, self.room["candidates"], None, more,
             candidates_in=self.candidates, brackets_in=self.brackets,
             min_properness=self.options.min_properness, capacity=most, pair_hits_out=self.pair_hits,
             n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
         )  # fmt: skip
-        if self.walked:
-            self._first(todo, n_todo, most)
+
+    def _hits(self):
+        """Room for what ``screen_first`` and s07 find."""
+        most = self.room["hits"]
+        self.hit, self.value = self._empty(4 * most, np.int32), self._empty(3 * most, self.run.real)
+        self.pair_hits, self.n_hits = self._empty(self.most, np.int32), self._empty(1, np.int32)
 
     def _first(self, todo, n_todo, most):
-        """Hits of the pairs of which the first contact alone is looked for."""
+        """Hits of those of the pairs `todo` of which the first contact alone is looked for; which of them are
+        left to the screen, and how many."""
         run, groups = self.run, self.room["first_groups"]
         reals, ints, nodes = first.sizes(run.backend)
-        self.shut = self._empty(self.most, np.int32)
+        self.shut, keep = self._empty(self.most, np.int32), self._empty(self.most, np.uint8)
         self._launch(
             "screen_first", n_todo, self.most, groups, todo_in=todo, room=nodes, walked=first.limit(True),
-            min_properness=self.options.min_properness, capacity=most, shut_out=self.shut,
+            min_properness=self.options.min_properness, capacity=most, shut_out=self.shut, keep_out=keep,
             scratch_reals=self._empty(groups * reals, run.raster),
             scratch_ints=self._empty(groups * ints, np.int32), pair_hits_out=self.pair_hits,
             n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
         )  # fmt: skip
+        return self._select(todo, keep, n_todo)

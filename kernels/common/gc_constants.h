@@ -245,6 +245,8 @@
 /* contacts="first": pairs of meshes with a larger product of face counts than this have their trees walked down, the earliest pair of
  * nodes first (docs/decisions/0061) */
 #define GC_FIRST_FACE_PRODUCT 4000000
+/* ... and left to the screen after so many pairs of nodes, a face of both meshes (docs/decisions/0075) */
+#define GC_FIRST_LOOKS GC_F(0.75)
 /* ... nodes of each side whose children a work-item alone remembers; a power of two */
 #define GC_KEPT_PAGES 256
 /* ... added to either end of the time that a node takes through the slab of another, in steps (rounding seen: 2e-7) */

@@ -8,7 +8,8 @@
  * of the first face in its list. A hit shuts the window of its pair: what begins later is dropped. Which hits are found behind
  * the first contact depends on the order; which are found up to it does not, nor does what s08 makes of them
  * (docs/decisions/0061).
- * Degenerate: no contact at all -> the walk goes on as long as nodes come near, as b05.
+ * Degenerate: no contact at all -> the walk goes on as long as nodes come near, as b05; where it has cost more than the screen would,
+ * as of a bolt in its nut, the pair is left to the screen, which finds again what was found (docs/decisions/0075).
  */
 
 /* pairs of nodes beside those of the heap, for what is below one of them: seven for every third level of two trees */
@@ -22,7 +23,16 @@ typedef struct {
     gc_node_pairs todo;
     gc_raster margin; /* how much longer than to a hit the window is open */
     int number;
+    int most; /* pairs of nodes that it looks at before it is left to the screen; 0: as many as there are */
 } gc_first;
+
+/* How many pairs of nodes are looked at of two meshes before they are left to the screen. Larger meshes, whose pairs would look at
+ * near faces, are walked down to the end. */
+GC_FN int gc_first_most(int faces_a, int faces_b)
+{
+    if (GC_MAX(faces_a, faces_b) > GC_AUTO_NEAR_ALWAYS) return 0;
+    return (int)(GC_FIRST_LOOKS * (gc_raster)(faces_a + faces_b));
+}
 
 /* until when the window of the pair is open */
 GC_FN gc_raster gc_first_until(const gc_first *f, GC_GLOBAL const int *shut)
@@ -145,15 +155,16 @@ GC_LARGE void gc_first_look(
             (gc_real)p->first, (gc_real)p->last, state_out);
 }
 
-/* The walk. All work-items of the group take part. */
-GC_FN void gc_first_walk(
+/* The walk; 1 where it was given up. What has a state (a cap of the solver) the screen would not look at, so it goes on.
+ * All work-items of the group take part. */
+GC_FN int gc_first_walk(
     const gc_first *f,
     const gc_tables *t,
     const gc_tables *parts,
     const gc_hits *o,
     GC_GLOBAL int *state_out)
 {
-    int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE;
+    int n = *f->todo.count, most = f->todo.room - GC_FIRST_RESERVE, looked = 0, settled;
     if (n > 0) do {
             gc_node_pair p;
             /* read here, where nobody writes it */
@@ -163,7 +174,7 @@ GC_FN void gc_first_walk(
                 mine = GC_LOCAL_ID < take;
             if (mine) {
                 if (GC_SERIAL && n <= most) {
-                    if (f->todo.when[0] > until) return; /* what is left is too late */
+                    if (f->todo.when[0] > until) return 0; /* what is left is too late */
                     p = gc_heap_pop(&f->todo, n);
                 } else p = gc_node_pair_at(&f->todo, n - 1 - GC_LOCAL_ID);
             }
@@ -173,8 +184,12 @@ GC_FN void gc_first_walk(
             if (mine) gc_first_look(f, t, parts, o, &p, until, state_out);
             GC_BARRIER();
             n = *f->todo.count;
+            settled = state_out[f->number];
+            looked += take;
             GC_BARRIER(); /* all have read it */
+            if (f->most > 0 && looked >= f->most && n > 0 && !settled) return 1;
         } while (n > 0);
+    return 0;
 }
 
 GC_KERNEL void screen_first(
@@ -197,6 +212,7 @@ GC_KERNEL void screen_first(
     int room,                           /* pairs of nodes that a group holds; more than GC_FIRST_RESERVE */
     int capacity,
     GC_GLOBAL int *shut_out,      /* (n_pairs,) 0 before; how early a hit of the pair is */
+    GC_GLOBAL gc_uchar *keep_out, /* (n_todo,) 1: the pair is left to the screen */
     GC_GLOBAL int *state_out,     /* (n_pairs,) */
     GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
     GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
@@ -205,7 +221,7 @@ GC_KERNEL void screen_first(
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-            int pair = todo_in[g], kept = GC_SERIAL ? GC_KEPT_PAGES : 0, i;
+            int pair = todo_in[g], kept = GC_SERIAL ? GC_KEPT_PAGES : 0, left = 0, i;
             GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * (2 * room + 2 * kept * GC_PAGE_STRIDE);
             GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (2 * room + 4 * kept + 16);
             GC_GLOBAL const int *tree_a, *tree_b;
@@ -219,6 +235,7 @@ GC_KERNEL void screen_first(
                     o.shut = shut_out;
                     if (GC_FILLS) {
                         f.number = pair;
+                        f.most = gc_first_most(tree_a[GC_TREE_faces], tree_b[GC_TREE_faces]);
                         f.todo.when = reals;
                         f.todo.nodes = ints + 16;
                         f.todo.count = ints;
@@ -255,9 +272,10 @@ GC_KERNEL void screen_first(
                         gc_first_add(&f, all);
                     }
                     GC_BARRIER();
-                    gc_first_walk(&f, &t, &t, &o, state_out);
+                    left = gc_first_walk(&f, &t, &t, &o, state_out);
                 }
             }
+            if (GC_LOCAL_ID == 0) keep_out[g] = (gc_uchar)left;
             GC_BARRIER();
             g += GC_GROUP_STEP(n_todo);
         } while (g < GC_GROUP_HI(n_todo));

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from bench import dense_shapes
 from gpu_collide.pipeline import first, hulls
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
@@ -88,6 +89,25 @@ def test_a_scene_asked_again_and_again(backend):
     kept.update(bodies.start, bodies.end)
     one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()
     for _ in range(3):
+        same_bits(one, kept.collide(pairs, contacts="first").to_numpy())
+
+
+def test_walks_that_are_given_up(monkeypatch, backend):
+    """A bolt in its nut goes to the screen, in one call and in launches that are kept: the first of all."""
+    meshes, pairs = dense_shapes.bolt_and_nut(1400), dense_shapes.pairs_of(2)
+    bodies = dense_shapes.steps_of("bolt in nut", meshes, "impact", 2)
+    looked, gone = first.launch, []
+    monkeypatch.setattr(first, "launch", lambda *a, **k: gone.append(looked(*a, **k)) or gone[-1])
+    for threshold in (-1.0, 0.0):
+        gone.clear()
+        assert_first(bodies, pairs, backend, min_properness=threshold)
+        if backend.kind != "cuda":  # there launches follow each other without a look
+            assert len(gone[0]) == len(pairs)
+            assert all(len(x) == 0 for x in gone[1:])  # where room for hits grew, nobody walks in vain again
+    kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
+    kept.update(bodies.start, bodies.end)
+    one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()
+    for _ in range(2):
         same_bits(one, kept.collide(pairs, contacts="first").to_numpy())
 
 
