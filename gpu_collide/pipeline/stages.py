@@ -125,7 +125,8 @@ class Stages:
         self._hits()
         every = [(*lot, first.limit(self.walked)) for lot in lots]
         if self.walked:  # pairs that are walked down in vain are for the screen, whole
-            every.append((*self._first(*lots[0][:2], room["hits"]), *lots[0][2:], 0))
+            todo, n_todo, *rest = lots[0]
+            every.append((*self._first(todo, n_todo, room["hits"]), *rest, 0))
         for todo, n_todo, items, tables, size, walked in every:
             own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
             own["walked"] = walked
