@@ -142,7 +142,8 @@ GC_FN void gc_couples_add(const gc_front *f, const gc_front *o, const gc_couples
     }
 }
 
-/* The roots, and the pair of them if they meet; by one work-item. */
+/* The roots, and the pair of them if they meet; by one work-item. Both sides begin anew whatever becomes of either: what an earlier
+ * pair left in the scratch is not near. */
 GC_LARGE void gc_roots_begin(const gc_nearest *p, const gc_front *a, const gc_front *b, const gc_couples *l)
 {
     int side;
@@ -151,13 +152,15 @@ GC_LARGE void gc_roots_begin(const gc_nearest *p, const gc_front *a, const gc_fr
     *l->count = 0;
     for (side = 0; side < 2; ++side) {
         const gc_front *f = side ? b : a;
-        int height = f->tree[GC_TREE_height];
         *f->count = 1;
         f->node[0] = 0;
-        f->level[0] = height;
+        f->level[0] = f->tree[GC_TREE_height];
         f->flags[0] = 0;
         for (int i = 1; i < GC_PAGE; ++i) f->node[i] = -1;
-        if (!gc_seen_make(p, side, gc_front_nodes(f, height), &seen[side])) return;
+    }
+    for (side = 0; side < 2; ++side) {
+        const gc_front *f = side ? b : a;
+        if (!gc_seen_make(p, side, gc_front_nodes(f, f->level[0]), &seen[side])) return;
         gc_lane_store(&seen[side], f->pages, 0);
     }
     if (gc_seen_when(p, &seen[0], &seen[1], GC_F(0.5), &first, &last)) gc_couples_add(a, b, l, 0, 0);

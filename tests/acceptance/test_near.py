@@ -1,5 +1,6 @@
 """features="near" gives the bits of features="all", whatever the meshes, the motion and the options."""
 
+import itertools
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +12,7 @@ import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.engine import Pipeline
-from tests.acceptance import matrix
+from tests.acceptance import lattice_scenes, matrix
 from tests.bvh import _near
 from tests.filters import _cases
 from tests.oracle import scenes
@@ -333,3 +334,20 @@ def test_faces_far_larger_than_the_other_body(backend, ratio):
         fields, answer = differing(backend, _near.slope, (ratio, seed))
         assert not fields
         assert len(answer)
+
+
+def test_what_an_earlier_pair_left_is_not_near(backend):
+    """Of these plates most pairs have no face that could be proper: their walk ends before it begins, and
+    nothing of the pair before it in the same scratch may be listed. Calls leave their marks for the next."""
+    a, b, start, end = lattice_scenes.dense(796, 20, int(np.random.default_rng([796, 75]).integers(3, 10)))
+    bodies, pairs = lattice_scenes.beside(a.mesh(), b.mesh(), start, end)
+    common = {"backend": backend.name, "min_properness": 0.0, "check_start": False}
+    whole = gc.collide(bodies, pairs, features="all", filters="none", **common)
+    first = gc.collide(bodies, pairs, features="all", contacts="first", **common)
+    for precision, order in itertools.product(("mixed", "double"), (slice(None), slice(None, None, -1))):
+        near = gc.collide(bodies, pairs[order], features="near", precision=precision, **common)
+        assert np.array_equal(near.toi[order], whole.toi)
+        assert len(near) == len(whole)
+        early = gc.collide(bodies, pairs, features="near", contacts="first", precision=precision, **common)
+        assert not matrix.same_bits(first, early)
+    assert not matrix.same_bits(whole, gc.collide(bodies, pairs, features="near", **common))
