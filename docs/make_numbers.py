@@ -217,6 +217,13 @@ def _dense_cells(*columns):
     return cells
 
 
+def _primitive_cells(r):
+    return (
+        r["test"], _count(r["tests"]), f"{float(r['million_per_s']):.0f}",
+        f"{float(r['million_per_core']):.0f}", f"{float(r['ns_cpu']):.0f}",
+    )  # fmt: skip
+
+
 def _growth_cells(*columns):
     return lambda r: (_count(r["triangles"]), *(f"{float(r[column]):.2f}" for column in columns))
 
@@ -266,6 +273,14 @@ _MORE = (
         ("triangles", "a box's move", "a ray"),
         _growth_cells("us_per_move", "us_per_ray"),
         "growth",
+    ),
+    (
+        "primitives",
+        "Single tests of the Pluecker method, each feature against each, in millions a second: by the clock, "
+        "and of one core's own time, in which a test takes so many nanoseconds:",
+        ("test", "tests", "a second", "a second of a core", "ns"),
+        _primitive_cells,
+        None,
     ),
     (
         "sweeps",

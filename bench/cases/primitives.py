@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import gpu_collide as gc
-from bench.report import Report
+from bench.report import Report, describe_device
 from bench.settings import BenchError, Settings
 from bench.timing import measure
 from gpu_collide.backends import get_backend
@@ -90,7 +90,7 @@ class Scene:
 def run(settings: Settings) -> None:
     report = Report(NAME, settings)
     backend = get_backend(settings.backend, settings.precision, (NAME,))
-    report.device = f"{backend.name}: {backend.device}"
+    report.device = describe_device({"backend": backend.name, "device": backend.device})
     for name, rows, columns in CASES:
         rows = max(rows // 20, 8) if settings.quick else rows
         scene = Scene(name, rows, columns, settings.seed)
