@@ -280,12 +280,14 @@ def as_parts(parts: Iterable[Any], kind: type, name: str) -> list[Any]:
 
 
 def check_finite(array: Array, name: str) -> Array:
-    """Raise ``ValueError`` naming the first rows of `array` that hold NaN or infinity."""
+    """Raise ``ValueError`` naming the first rows of `array` that hold NaN or infinity; of one dimension, the
+    first numbers."""
     bad = ~np.isfinite(array)
     if bad.any():
         rows = np.unique(np.argwhere(bad)[:, 0]) if array.ndim else np.zeros(1, int)
+        what = how_many(len(rows), "row" if array.ndim > 1 else "number")
         raise ValueError(
-            f"{name}: expected finite numbers, got NaN or infinity in {how_many(len(rows), 'row')}, "
+            f"{name}: expected finite numbers, got NaN or infinity in {what}, "
             f"first: {first_few(rows)}; mend them or leave them out"
         )
     return array

@@ -114,6 +114,13 @@ GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *
         if (gc_dot(a.normal, x) >= a.push - nothing) continue;
         if (!gc_clip_within(v, planes, i, nothing, &x, &bent)) good = 0;
     }
+    /* What is nothing here may be more than a cast takes for going along (GC_SWEEP_ALONG), which then stops again at what
+     * this lets be, for ever. Against the normal x becomes shorter only. */
+    for (int i = 0; i < count; ++i) {
+        gc_plane a = gc_plane_at(planes, i);
+        gc_real over = a.push - gc_dot(a.normal, x);
+        if (over > GC_R(0.0) && over <= nothing) x = gc_add(x, gc_scale(a.normal, over));
+    }
     *out = x;
     return good ? bent : -1;
 }

@@ -322,3 +322,19 @@ def test_no_character_shows_in_another(backend):
     one = gc.sweep.slide(scene, place[:1], radii[:1], way[:1], backend=backend.kind)
     assert both.position[0].tobytes() == one.position[0].tobytes()
     assert abs(both.position[0, 2] - (1.0 + 5e-4)) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "velocity", [(0.283494412, -0.068620249), (0.255611222, -0.061871081), (0.038486699, -0.009315763)]
+)
+def test_what_clipping_leaves_towards_a_wall_is_not_met_again(backend, velocity):
+    """In single precision a wall's normal is not quite of length 1: what it left of the way led into the wall
+    by seven roundings, nothing for the next clip and a touch for the next cast, until all slides were used
+    up."""
+    wall = mesh_of([[6, -2, -2], [6, -2, 2], [6, 2, 2], [6, 2, -2]], [(0, 1, 2, 3)])
+    found = gc.sweep.slide(
+        world(wall), [5.817240715, 0.606491327, -1.704513311], [0.182759314, 0.11748343, 0.295369211],
+        [*velocity, 0.0], up=[0, 0, 1], precision="single", backend=backend.kind,
+    )  # fmt: skip
+    assert found.status[0] == gc.Status.HIT
+    assert found.position[0, 1] == pytest.approx(0.606491327 + velocity[1], abs=1e-6)
