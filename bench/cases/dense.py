@@ -64,7 +64,7 @@ def draw(rows: list[dict], path: Path, title: str, before: list[dict] | None = N
 
 
 def _shape(report, settings, name, sizes):
-    """Rows of one shape: all sizes of a step after each other."""
+    """Rows of one shape: all sizes of a step after each other, until `auto` takes longer than `LIMIT`."""
     made, prepared, out = {}, {}, {step: set() for step in STEPS}
     for size in sizes:
         begun = time.process_time()
@@ -75,6 +75,8 @@ def _shape(report, settings, name, sizes):
     for step in STEPS:
         before = None
         for size in sizes:
+            if "auto" in out[step]:  # all others are compared with it
+                break
             row = _row(settings, name, made[size], step, out[step], report)
             faces = max(len(mesh.face_planes) for mesh in made[size])
             exponent = float("nan")
