@@ -103,7 +103,7 @@ def _slabs(points: Any, first: Any, normal: Any, boxes: Any) -> Array:
     radius = np.maximum.reduceat((off[0] * off[0] + off[1] * off[1]) + off[2] * off[2], first)
     along = dot(points, [x[node] for x in normal])
     low, high = np.minimum.reduceat(along, first), np.maximum.reduceat(along, first)
-    return np.stack([*normal, low, high, np.sqrt(radius)], axis=1)
+    return np.stack([*normal, low + 0.0, high + 0.0, np.sqrt(radius)], axis=1)  # no zero has a sign
 
 
 def _unit(normal: Any) -> Any:

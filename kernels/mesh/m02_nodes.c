@@ -124,8 +124,8 @@ GC_FN void gc_node_put(GC_GLOBAL gc_raster *node, const gc_real *rise, const gc_
         node[GC_NODE_high + k] = (gc_raster)rise[GC_RISE_high + k];
         node[GC_NODE_normal + k] = (gc_raster)normal[k];
     }
-    node[GC_NODE_least] = (gc_raster)span->low;
-    node[GC_NODE_most] = (gc_raster)span->high;
+    node[GC_NODE_least] = (gc_raster)(span->low + GC_R(0.0)); /* which zero was found first shows in no bit */
+    node[GC_NODE_most] = (gc_raster)(span->high + GC_R(0.0));
     node[GC_NODE_reach] = (gc_raster)GC_SQRT(span->reach);
 }
 
