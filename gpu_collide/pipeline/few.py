@@ -87,7 +87,7 @@ class FewPairs:
             options.refine == "exact"
             and options.precision != "single"
             and not options.report
-            and not prepared.any_near
+            and not prepared.late.any()
         )
 
     @property

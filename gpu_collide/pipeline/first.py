@@ -41,6 +41,12 @@ def limit(walked):
     return FACE_PRODUCT if walked else 0
 
 
+def given_up(looks):
+    """The most faces of a mesh whose walks are given up where they cost more than the screen: any number
+    where somebody `looks` which pairs these are, and has near faces of the large ones joined (b05, b06)."""
+    return np.iinfo(np.int32).max if looks else int(_C["GC_AUTO_NEAR_ALWAYS"])
+
+
 def walked_pairs(counts, shapes):
     """Which pairs of meshes `shapes` (n, 2) are large enough for that, (n,) bool; `counts` (meshes, 3) as in
     `MeshTables`. As ``gc_goes_down``."""
@@ -90,7 +96,8 @@ def launch(work, piece, todo, held, **args):
         "screen_first", groups, piece.buffers, work.prepared.tables.buffers, n_todo=len(todo),
         todo_in=be.to_device(todo), min_properness=work.options.min_properness,
         scratch_reals=be.empty(groups * reals, run.raster), scratch_ints=be.empty(groups * ints, np.int32),
-        room=nodes, walked=limit(True), shut_out=be.zeros(piece.n, np.int32),
+        room=nodes, walked=limit(True), given_up=given_up(True),
+        shut_out=be.zeros(piece.n, np.int32),
         keep_out=keep, **args,
     )  # fmt: skip
     return todo[be.to_host(keep).view(bool)]

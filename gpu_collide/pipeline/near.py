@@ -95,7 +95,7 @@ def near_pairs(near, shapes):
     return ((bits & _C["GC_LOOK_NEAR"] > 0) | wide).any(axis=1)
 
 
-def find_items(work, piece, todo):
+def find_items(work, piece, todo, near=None):
     """Items of the pairs `todo` of a piece, in at most two lots.
 
     Whole meshes are one part each. For pairs that look at near faces only, the trees of both meshes are
@@ -108,27 +108,30 @@ def find_items(work, piece, todo):
     piece : Piece
     todo : (n,) int32
         Pairs to look at.
+    near : (meshes,) uint8, optional
+        From `takes_near`. Default: that of the query.
 
     Returns
     -------
     list of Items
     """
     run, t, shapes = work.run, work.prepared.tables, piece.shapes
-    lots, whole, near = [], todo, None
-    if work.prepared.any_near:
-        near = near_pairs(work.prepared.near, shapes[todo])
-        whole = todo[~near]
+    lots, whole, close = [], todo, np.zeros(0, bool)
+    near = work.prepared.near if near is None else near
+    if near.any():
+        close = near_pairs(near, shapes[todo])
+        whole = todo[~close]
     if len(whole):
         items = np.empty((len(whole), 3), np.int32)
         items[:, 0], items[:, 1:] = whole, shapes[whole]
         lots.append(Items(run.to_device(items), len(items), t.screen, work.prepared.largest))
-    if near is not None and near.any():
+    if close.any():
         begun = time.perf_counter()
-        found = _gather(work, piece, *_near_patches(work, piece, todo[near]))
+        found = _gather(work, piece, *_near_patches(work, piece, todo[close]))
         lots.append(found)
         if work.report is not None:
             seconds = time.perf_counter() - begun
-            work.report.add("near features", int(near.sum()), int(near.sum()) - found.n, seconds)
+            work.report.add("near features", int(close.sum()), int(close.sum()) - found.n, seconds)
     return lots
 
 

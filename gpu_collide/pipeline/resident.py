@@ -200,12 +200,13 @@ class Resident:
 
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
-        near, walked, hulls, trees = screw.looks(self.meshes, options, run.backend)
-        run.build(*screw.programs(options, near.any(), walked, hulls))
+        near, late, walked, hulls, trees = screw.looks(self.meshes, options, run.backend)
+        run.build(*screw.programs(options, late.any(), walked, hulls))
         begun = time.perf_counter()
-        placed, key = self.place(bodies), (trees, near.tobytes(), walked, hulls)
+        placed, key = self.place(bodies), (trees, near.tobytes(), late.tobytes(), walked, hulls)
         if key not in self._prepared:
-            self._prepared[key] = screw.Prepared(self.meshes, self.tables(trees), near, placed, walked, hulls)
+            tables = self.tables(trees)
+            self._prepared[key] = screw.Prepared(self.meshes, tables, near, late, placed, walked, hulls)
         run.spent("prepare", begun)
         return self._prepared[key]
 

@@ -44,8 +44,8 @@ class Prepared:
     ----------
     meshes : sequence of Mesh
     tables : MeshTables
-    near : (meshes,) uint8
-        From `takes_near`.
+    near, late : (meshes,) uint8
+        From `takes_near`: of all pairs, and of those whose walks are given up.
     placed : dict or None
         Buffers that hold the poses of all bodies, where somebody keeps them.
     walked : bool
@@ -57,6 +57,7 @@ class Prepared:
     meshes: tuple
     tables: MeshTables
     near: np.ndarray
+    late: np.ndarray
     placed: dict | None = None
     walked: bool = False
     hulls: bool = False
@@ -146,24 +147,24 @@ class Piece:
 
 
 def looks(meshes, options, backend):
-    """What `takes_near` says of the meshes, whether `first.walks`, whether `hulls.looks`, and whether trees
-    of faces are wanted."""
-    near = takes_near(meshes, options)
+    """What `takes_near` says of the meshes for pairs that are not walked down and for those whose walks are
+    given up, whether `first.walks`, whether `hulls.looks`, and whether trees of faces are wanted."""
+    near = late = takes_near(meshes, options)
     walked = first.walks(meshes, options, near)
     if walked:
         near = np.zeros(len(meshes), np.uint8)
     trees = walked or near.any() or (options.check_start and overlap.takes_trees(meshes))
-    return near, walked, hulls.looks(meshes, options, backend), bool(trees)
+    return near, late, walked, hulls.looks(meshes, options, backend), bool(trees)
 
 
 def prepare(run, meshes, options):
     """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
     options ask for them."""
-    near, walked, planes, trees = looks(meshes, options, run.backend)
-    run.build(*programs(options, near.any(), walked, planes))
+    near, late, walked, planes, trees = looks(meshes, options, run.backend)
+    run.build(*programs(options, late.any(), walked, planes))
     begun = time.perf_counter()
     tables = tables_for(meshes, run.backend, run.precision, trees)
-    prepared = Prepared(meshes, tables, near, walked=walked, hulls=planes)
+    prepared = Prepared(meshes, tables, near, late, walked=walked, hulls=planes)
     run.spent("prepare", begun)
     return prepared
 
@@ -380,7 +381,8 @@ def _solve(work, piece, todo, held, found):
     """Stage s07: hits of all candidates, of which `found` is a list or more, each as `search` returns it; and
     those of the pairs `todo` that have none because only their first contacts are looked for.
 
-    Pairs whose walk is given up come to the screen after it; what both find is one hit (s08).
+    Pairs whose walk is given up come to the screen after it, large ones with their near faces; what both find
+    is one hit (s08).
     """
     run, options, be = work.run, work.options, work.run.backend
     rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
@@ -396,7 +398,8 @@ def _solve(work, piece, todo, held, found):
                                 value_out=value)  # fmt: skip
             if len(gone):
                 left.append(gone)
-                lots = [replace(x, largest=largest) for x in find_items(work, piece, gone)]
+                lots = find_items(work, piece, gone, work.prepared.late)
+                lots = [x if x.patches else replace(x, largest=largest) for x in lots]
                 late.append(search(work, piece, lots, held + each * capacity, walked=0))
         for n, candidates, brackets in [*found, *late]:
             if n:

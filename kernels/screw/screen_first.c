@@ -26,11 +26,10 @@ typedef struct {
     int most; /* pairs of nodes that it looks at before it is left to the screen; 0: as many as there are */
 } gc_first;
 
-/* How many pairs of nodes are looked at of two meshes before they are left to the screen. Larger meshes, whose pairs would look at
- * near faces, are walked down to the end. */
-GC_FN int gc_first_most(int faces_a, int faces_b)
+/* How many pairs of nodes are looked at of two meshes before they are left to the screen; 0: as many as there are. */
+GC_FN int gc_first_most(int faces_a, int faces_b, int given_up)
 {
-    if (GC_MAX(faces_a, faces_b) > GC_AUTO_NEAR_ALWAYS) return 0;
+    if (GC_MAX(faces_a, faces_b) > given_up) return 0;
     return (int)(GC_FIRST_LOOKS * (gc_raster)(faces_a + faces_b));
 }
 
@@ -207,6 +206,7 @@ GC_KERNEL void screen_first(
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     gc_real min_properness,
     int walked,                         /* > 0, see gc_goes_down */
+    int given_up,                       /* pairs with a mesh of more faces are walked down to the end, whatever that takes */
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
     GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int room,                           /* pairs of nodes that a group holds; more than GC_FIRST_RESERVE */
@@ -235,7 +235,7 @@ GC_KERNEL void screen_first(
                     o.shut = shut_out;
                     if (GC_FILLS) {
                         f.number = pair;
-                        f.most = gc_first_most(tree_a[GC_TREE_faces], tree_b[GC_TREE_faces]);
+                        f.most = gc_first_most(tree_a[GC_TREE_faces], tree_b[GC_TREE_faces], given_up);
                         f.todo.when = reals;
                         f.todo.nodes = ints + 16;
                         f.todo.count = ints;

@@ -102,6 +102,14 @@ GC_FN gc_real gc_clip_nothing(gc_vec v, GC_GLOBAL const gc_real *planes, int cou
     return most * (GC_CLIP_ROUNDING * GC_ROUNDING);
 }
 
+/* Does none of the planes come? */
+GC_FN int gc_clip_still(GC_GLOBAL const gc_real *planes, int count)
+{
+    for (int i = 0; i < count; ++i)
+        if (gc_plane_at(planes, i).push > GC_R(0.0)) return 0;
+    return 1;
+}
+
 /* The answer in *out; in how many planes it lies: 0 none, 1 to 3, or -1 if there is none (planes that come together), *out
  * is what is left then. */
 GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *out)
@@ -113,6 +121,13 @@ GC_FN int gc_clip(gc_vec v, GC_GLOBAL const gc_real *planes, int count, gc_vec *
         gc_plane a = gc_plane_at(planes, i);
         if (gc_dot(a.normal, x) >= a.push - nothing) continue;
         if (!gc_clip_within(v, planes, i, nothing, &x, &bent)) good = 0;
+    }
+    /* Planes that hardly differ from facing each other may leave nothing as far as can be told; standing still is never into
+     * planes that do not come. */
+    if (!good && gc_clip_still(planes, count)) {
+        x = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
+        bent = 3;
+        good = 1;
     }
     /* What is nothing here may be more than a cast takes for going along (GC_SWEEP_ALONG), which then stops again at what
      * this lets be, for ever. Against the normal x becomes shorter only. */

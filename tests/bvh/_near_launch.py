@@ -159,7 +159,7 @@ class Near:
         run.kernel = self.stages.module.kernel  # the tests' own kernels, where they are asked for
         run.room.guesses |= guesses or {}
         meshes = self.bodies.meshes
-        return Work(run, options, Prepared(meshes, self.tables, np.ones(len(meshes), bool)))
+        return Work(run, options, Prepared(meshes, self.tables, *[np.ones(len(meshes), np.uint8)] * 2))
 
     def items(self, todo=None, **more):
         """Items of the pairs, as the pipeline makes them."""

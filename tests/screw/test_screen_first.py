@@ -92,9 +92,11 @@ def test_a_scene_asked_again_and_again(backend):
         same_bits(one, kept.collide(pairs, contacts="first").to_numpy())
 
 
-def test_walks_that_are_given_up(monkeypatch, backend):
-    """A bolt in its nut goes to the screen, in one call and in launches that are kept: the first of all."""
-    meshes, pairs = dense_shapes.bolt_and_nut(1400), dense_shapes.pairs_of(2)
+@pytest.mark.parametrize("faces", [1400, 9000])
+def test_walks_that_are_given_up(monkeypatch, backend, faces):
+    """A bolt in its nut goes to the screen, in one call and in launches that are kept: the first of all. So
+    does a large one, with the faces that come near."""
+    meshes, pairs = dense_shapes.bolt_and_nut(faces), dense_shapes.pairs_of(2)
     bodies = dense_shapes.steps_of("bolt in nut", meshes, "impact", 2)
     looked, gone = first.launch, []
     monkeypatch.setattr(first, "launch", lambda *a, **k: gone.append(looked(*a, **k)) or gone[-1])
@@ -104,6 +106,8 @@ def test_walks_that_are_given_up(monkeypatch, backend):
         if backend.kind != "cuda":  # there launches follow each other without a look
             assert len(gone[0]) == len(pairs)
             assert all(len(x) == 0 for x in gone[1:])  # where room for hits grew, nobody walks in vain again
+            timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+            assert ("b05_features" in timings) == (faces > 8192)
     kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
     kept.update(bodies.start, bodies.end)
     one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()

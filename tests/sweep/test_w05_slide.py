@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from tests.acceptance.sweep_walk import library_world, room
 from tests.oracle.scenes_base import random_quat
 from tests.oracle.sweep_casts import cube, floor, inside_out, mesh_of, steps
 from tests.sweep._scenes import BOX, still
@@ -338,3 +339,18 @@ def test_what_clipping_leaves_towards_a_wall_is_not_met_again(backend, velocity)
     )  # fmt: skip
     assert found.status[0] == gc.Status.HIT
     assert found.position[0, 1] == pytest.approx(0.606491327 + velocity[1], abs=1e-6)
+
+
+def test_wedged_between_two_that_stand_still(backend):
+    """A block and the edge of a ramp, as far apart as the character is wide with its skin: the planes are a
+    thirtieth of a degree from facing each other, which single precision cannot tell. It stays."""
+    scene = library_world(*room())
+    place = [0.962933064, 3.349945247, -1.653673053]
+    for velocity in ([0.089844283, -0.175770949, 0], [0.740895459, -2.808167868, 0]):
+        found = gc.sweep.slide(
+            scene, place, [0.153038532, 0.149904835, 0.346177016], velocity, gravity=[0, 0, -0.08],
+            up=[0, 0, 1], precision="single", backend=backend.kind,
+        )  # fmt: skip
+        assert found.status[0] == gc.Status.HIT and found.grounded[0]
+        assert np.abs(found.position[0] - place).max() < 1e-6
+        assert np.abs(found.velocity).max() < 1e-6
