@@ -15,6 +15,9 @@ _PAGE = 8 * sources.record("seen").stride
 FACE_PRODUCT = int(_C["GC_FIRST_FACE_PRODUCT"])
 #: Of `takes_near`: this mesh makes a pair look at near faces, with any mesh or with a smaller one.
 LOOKS = int(_C["GC_LOOK_NEAR"]) | int(_C["GC_LOOK_WIDE"])
+#: A large pair without a hit after so many pairs of nodes is given up, if so few faces are near and b05 finds
+#: them in so many nodes.
+BARREN, FACES, NODES = (int(_C[f"GC_FIRST_{name}"]) for name in ("BARREN", "FACES", "NODES"))
 #: Pairs of nodes for which a group has room: one work-item alone has them in order, of many each its own.
 FEW_NODES, NODES_EACH, SPARE_NODES = 4096, 64, 256
 
@@ -79,13 +82,16 @@ def group_bytes(run):
     return reals * run.raster.itemsize + 4 * ints
 
 
-def launch(work, piece, todo, held, **args):
+def launch(work, piece, todo, held, barren, **args):
     """Hits of first contacts, of those pairs `todo` that are walked down; `held`: bytes taken besides.
-    Those of them that are left to the screen, (k,) int32."""
+
+    Two arrays (k,) int32 of pairs whose walks were given up: those that cost more than the screen, and large
+    ones that had no hit after `barren` pairs of nodes, if that is not 0.
+    """
     run, be = work.run, work.run.backend
     todo = todo[walked_pairs(work.prepared.tables.counts, piece.shapes[todo])]
     if not len(todo):
-        return todo
+        return todo, todo
     reals, ints, nodes = sizes(be)
     group = group_bytes(run)
     groups = min(be.max_groups, len(todo), run.room.fits(group, held))
@@ -96,8 +102,9 @@ def launch(work, piece, todo, held, **args):
         "screen_first", groups, piece.buffers, work.prepared.tables.buffers, n_todo=len(todo),
         todo_in=be.to_device(todo), min_properness=work.options.min_properness,
         scratch_reals=be.empty(groups * reals, run.raster), scratch_ints=be.empty(groups * ints, np.int32),
-        room=nodes, walked=limit(True), given_up=given_up(True),
+        room=nodes, walked=limit(True), given_up=given_up(True), barren=barren,
         shut_out=be.zeros(piece.n, np.int32),
         keep_out=keep, **args,
     )  # fmt: skip
-    return todo[be.to_host(keep).view(bool)]
+    keep = be.to_host(keep)
+    return todo[keep == 1], todo[keep == 2]

@@ -12,7 +12,7 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline.parts import FLAGS, SIZES
 from gpu_collide.pipeline.run import MOST_INDEX, Scratch, TooLarge
 
-__all__ = ["Items", "find_items", "near_pairs", "takes_near"]
+__all__ = ["Items", "find_few", "find_items", "near_pairs", "takes_near"]
 
 #: Records as kernels read them (gc_types.h, gc_near.h).
 MESH, GATHER = sources.record("mesh"), sources.record("gather")
@@ -127,7 +127,7 @@ def find_items(work, piece, todo, near=None):
         lots.append(Items(run.to_device(items), len(items), t.screen, work.prepared.largest))
     if close.any():
         begun = time.perf_counter()
-        found = _gather(work, piece, *_near_patches(work, piece, todo[close]))
+        found = _gather(work, piece, *_near_patches(work, piece, todo[close])[0])
         lots.append(found)
         if work.report is not None:
             seconds = time.perf_counter() - begun
@@ -135,13 +135,29 @@ def find_items(work, piece, todo, near=None):
     return lots
 
 
-def _near_patches(work, piece, todo):
-    """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host."""
+def find_few(work, piece, todo, most, nodes):
+    """Items, as `find_items` has them, of those of the pairs `todo` with no more than `most` near faces that
+    b05 finds in so many nodes a side; and the other pairs."""
+    (side, part, mask), many = _near_patches(work, piece, todo, nodes)
+    faces = np.zeros(piece.n, np.int64)
+    each = np.unpackbits(mask.astype(np.uint32).view(np.uint8)).reshape(-1, 32).sum(axis=1)
+    np.add.at(faces, side >> 1, each)
+    few = faces[side >> 1] <= most
+    many = np.append(many, todo[faces[todo] > most])
+    return _gather(work, piece, side[few], part[few], mask[few]), many
+
+
+def _near_patches(work, piece, todo, nodes=None):
+    """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host; and the pairs
+    that need room for more than `nodes`, of which nothing is listed. Default: as many as they need."""
     run, be = work.run, work.run.backend
     tables = work.prepared.tables.buffers
     per_node = 2 * SEEN_STRIDE * run.raster.itemsize + 4 * NEAR_INTS
 
+    many = todo[:0]
+
     def fill(capacity):
+        nonlocal many
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
 
         def launch(left, groups, sizes):
@@ -160,8 +176,12 @@ def _near_patches(work, piece, todo):
         faces = int(work.prepared.tables.largest[2])
         most = max(NODES, min(MORE_NODES, ALL_NODES // be.max_groups, faces // 4))
         first = max(1, min(most, run.room.fits(per_node, held)))
-        nodes = Scratch("nodes", first, per_node, width=2 * SEEN_STRIDE, grows=GROWS)
-        run.room.worked_off(todo, [nodes], launch, held=held, groups=be.max_groups)
+        if nodes is None:
+            scratch = Scratch("nodes", first, per_node, width=2 * SEEN_STRIDE, grows=GROWS)
+            run.room.worked_off(todo, [scratch], launch, held=held, groups=be.max_groups)
+        elif len(todo):
+            groups = max(1, min(be.max_groups, len(todo), run.room.fits(per_node * nodes, held)))
+            many = todo[np.isin(todo, launch(todo, groups, [nodes])[1]())]
         return int(be.item(n_found, 0)), found
 
     n, found = run.room.filled("patches", len(todo), fill, each=12, first=16.0, least=16384, width=3)
@@ -171,7 +191,7 @@ def _near_patches(work, piece, todo):
     key = key[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
     mask = np.bitwise_or.reduceat(rows[order, 2], first) if n else rows[:, 2]
-    return key[first] >> 32, key[first] & 0xFFFFFFFF, mask
+    return (key[first] >> 32, key[first] & 0xFFFFFFFF, mask), many
 
 
 def _before(values, first):

@@ -7,7 +7,7 @@ each is done as often as it changes.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from gpu_collide.pipeline.parts import MeshTables
 from gpu_collide.pipeline.poses import bind_poses
 from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
+from gpu_collide.pipeline.walks import Walk
 from gpu_collide.results.report import FilterReport
 
 __all__ = [
@@ -379,11 +380,7 @@ def _screws(work, piece):
 
 def _solve(work, piece, todo, held, found):
     """Stage s07: hits of all candidates, of which `found` is a list or more, each as `search` returns it; and
-    those of the pairs `todo` that have none because only their first contacts are looked for.
-
-    Pairs whose walk is given up come to the screen after it, large ones with their near faces; what both find
-    is one hit (s08).
-    """
+    those of the pairs `todo` that have none because only their first contacts are looked for (`Walk`)."""
     run, options, be = work.run, work.options, work.run.backend
     rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
     name = "s07_answer" if rough else "s07_solve"
@@ -391,30 +388,21 @@ def _solve(work, piece, todo, held, found):
     def fill(capacity):
         hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, run.real)
         count, pair_hits = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
+        out = {"capacity": capacity, "n_hits_out": count, "pair_hits_out": pair_hits, "hit_out": hit,
+               "value_out": value}  # fmt: skip
         if work.prepared.walked:
-            going = np.setdiff1d(todo, left[0]) if left else todo  # nobody walks in vain twice
-            gone = first.launch(work, piece, going, held + each * capacity, capacity=capacity,
-                                n_hits_out=count, pair_hits_out=pair_hits, hit_out=hit,
-                                value_out=value)  # fmt: skip
-            if len(gone):
-                left.append(gone)
-                lots = find_items(work, piece, gone, work.prepared.late)
-                lots = [x if x.patches else replace(x, largest=largest) for x in lots]
-                late.append(search(work, piece, lots, held + each * capacity, walked=0))
-        for n, candidates, brackets in [*found, *late]:
+            walk.down(work, piece, held + each * capacity, out)
+        for n, candidates, brackets in [*found, *walk.found]:
             if n:
                 run.launch(
                     name, n, piece.buffers, work.prepared.tables.buffers, n_candidates=n,
                     candidates_in=candidates, brackets_in=brackets, min_properness=options.min_properness,
-                    capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit,
-                    value_out=value, **rough,
+                    **out, **rough,
                 )  # fmt: skip
         return int(be.item(count, 0)), (hit, value, pair_hits)
 
     each = 16 + 3 * run.real.itemsize
-    left: list[Any] = []
-    late: list[Any] = []
-    largest = work.prepared.tables.largest
+    walk = Walk(todo)
     n_hits, made = run.room.filled(
         "hits", sum(n for n, *_ in found) + 8 * len(todo) * work.prepared.walked, fill, each=each, first=1.0,
         least=1024, width=4,

@@ -173,8 +173,8 @@ class Stages:
         self.shut, keep = self._empty(self.most, np.int32), self._empty(self.most, np.uint8)
         self._launch(
             "screen_first", n_todo, self.most, groups, todo_in=todo, room=nodes, walked=first.limit(True),
-            given_up=first.given_up(False), min_properness=self.options.min_properness, capacity=most,
-            shut_out=self.shut, keep_out=keep,
+            given_up=first.given_up(False), barren=0,
+            min_properness=self.options.min_properness, capacity=most, shut_out=self.shut, keep_out=keep,
             scratch_reals=self._empty(groups * reals, run.raster),
             scratch_ints=self._empty(groups * ints, np.int32), pair_hits_out=self.pair_hits,
             n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,

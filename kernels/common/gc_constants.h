@@ -247,6 +247,11 @@
 #define GC_FIRST_FACE_PRODUCT 4000000
 /* ... and left to the screen after so many pairs of nodes, a face of both meshes (docs/decisions/0075) */
 #define GC_FIRST_LOOKS GC_F(0.75)
+/* ... or, of meshes that may look at near faces, after so many without a hit, if no more faces than this are near, and b05 says so with
+ * so many nodes a side */
+#define GC_FIRST_BARREN 2048
+#define GC_FIRST_FACES 1536
+#define GC_FIRST_NODES 2048
 /* ... nodes of each side whose children a work-item alone remembers; a power of two */
 #define GC_KEPT_PAGES 256
 /* ... added to either end of the time that a node takes through the slab of another, in steps (rounding seen: 2e-7) */

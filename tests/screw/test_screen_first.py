@@ -99,13 +99,20 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
     meshes, pairs = dense_shapes.bolt_and_nut(faces), dense_shapes.pairs_of(2)
     bodies = dense_shapes.steps_of("bolt in nut", meshes, "impact", 2)
     looked, gone = first.launch, []
-    monkeypatch.setattr(first, "launch", lambda *a, **k: gone.append(looked(*a, **k)) or gone[-1])
+
+    def launch(*args, **more):
+        found = looked(*args, **more)
+        gone.append(np.concatenate(found))
+        return found
+
+    monkeypatch.setattr(first, "launch", launch)
     for threshold in (-1.0, 0.0):
         gone.clear()
         assert_first(bodies, pairs, backend, min_properness=threshold)
         if backend.kind != "cuda":  # there launches follow each other without a look
             assert len(gone[0]) == len(pairs)
-            assert all(len(x) == 0 for x in gone[1:])  # where room for hits grew, nobody walks in vain again
+            walks = 1 + (faces > 8192)  # large ones without a hit, and again
+            assert all(len(x) == 0 for x in gone[walks:])  # where room for hits grew, nobody walks in vain
             timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
             assert ("b05_features" in timings) == (faces > 8192)
     kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
@@ -113,6 +120,28 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
     one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()
     for _ in range(2):
         same_bits(one, kept.collide(pairs, contacts="first").to_numpy())
+
+
+@pytest.mark.parametrize("faces, nodes", [(0, 2048), (1 << 30, 1 << 15), (1536, 8)])
+def test_large_ones_without_a_hit(monkeypatch, backend, faces, nodes):
+    """After a few pairs of nodes they are given up: none of them, all, or those few of whose faces are near
+    come to the screen, the others walk again."""
+    looked, few = first.launch, []
+    monkeypatch.setattr(first, "BARREN", 24)
+    monkeypatch.setattr(first, "FACES", faces)
+    monkeypatch.setattr(first, "NODES", nodes)
+
+    def launch(*args, **more):
+        found = looked(*args, **more)
+        few.append(len(found[1]))
+        return found
+
+    monkeypatch.setattr(first, "launch", launch)
+    for name in ("scans", "bumpy tori"):
+        meshes, pairs = dense_shapes.PAIRS[name](9000), dense_shapes.pairs_of(3)
+        for step in ("impact", "touch", "near miss"):
+            assert_first(dense_shapes.steps_of(name, meshes, step, 3), pairs, backend, min_properness=-0.1)
+    assert max(few) > 0 or backend.kind == "cuda"
 
 
 def test_little_room(backend):
