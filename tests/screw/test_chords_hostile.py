@@ -1,5 +1,5 @@
-"""Chords of edges (gc_chords.h) where they are worth least: a build that has them for the shortest lists gives the bits of rows,
-which know nothing of them."""
+"""Chords of edges (gc_chords.h) where they are worth least: a build that has them for the shortest lists gives the
+bits of rows, which know nothing of them."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import gpu_collide as gc
 from gpu_collide import backends
 from gpu_collide.backends import sources
 from gpu_collide.checks.bits import same_bits
-from gpu_collide.pipeline import screen, screw
+from gpu_collide.pipeline import screen
 from tests.oracle import scenes
 from tests.support.axis_scenes import aimed
 
@@ -16,14 +16,18 @@ EDITS = (
     ("#define GC_TILED 768\n", "#define GC_TILED 0\n"),
     ("#define GC_CHORDED 1500000\n", "#define GC_CHORDED 0\n"),
     # lists that are taken as they are do not know their copies
-    ("if (!rows && !w->wraps && q->mesh_a.ne <= GC_BLOCK", "if (!rows && !q->chords_a && !w->wraps && q->mesh_a.ne <= GC_BLOCK"),
+    ("!rows && !w->wraps && q->mesh_a.ne <=", "!rows && !q->chords_a && !w->wraps && q->mesh_a.ne <="),
 )  # fmt: skip
 FAMILIES = (
-    "random_nonconvex", "random_small_tori", "to_180", "far_away", "two_sided", "axis_through_both", "exact_axis",
-    "half_turn", "passing", "tiny_angles", "grazing", "resting", "scales", "tangent", "drill", "hinge",
+    "random_nonconvex", "random_small_tori", "to_180", "far_away", "two_sided", "axis_through_both",
+    "exact_axis", "half_turn", "passing", "tiny_angles", "grazing", "resting", "scales", "tangent", "drill", "hinge",
     "exact_half_turn", "whole_sheets", "thin_and_tiny",
 )  # fmt: skip
-PRECISIONS = ["mixed", pytest.param("double", marks=pytest.mark.slow), pytest.param("single", marks=pytest.mark.slow)]
+PRECISIONS = [
+    "mixed",
+    pytest.param("double", marks=pytest.mark.slow),
+    pytest.param("single", marks=pytest.mark.slow),
+]
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +76,8 @@ def sheets(points):
 
 
 def tip_and_edge(rng, theta, r=3.01e-3, length=1.5e-3):
-    """B has a tip at the distance `r` of the axis, y, and A an edge that comes nearer to it by what pads are worth: they meet
-    where the edge comes out again, by a tip's breadth."""
+    """B has a tip at the distance `r` of the axis, y, and A an edge that comes nearer to it by what
+    pads are worth: they meet where the edge comes out again, by a tip's breadth."""
     depth, phi = 10 ** rng.uniform(-7.5, -5.5), rng.uniform(0, 2 * np.pi)
     nearest = r - 24e-6 * (1 + theta) * (1 + 10 ** rng.uniform(-3, 0))
     out, along = np.array([np.sin(phi), 0, np.cos(phi)]), np.array([np.cos(phi), 0, -np.sin(phi)])
@@ -130,7 +134,7 @@ def soup(rng, wide, n=10):
 
 
 def soups(seed, n, far=0.0, wide=(1.0, 1.0)):
-    """Triangles about an axis, y: of all turns from none to half a one, of all pitches, and far from an axis far away."""
+    """Triangles about an axis, y: all turns from none to half a one, all pitches, axes far away, or all of it."""
     rng = np.random.default_rng(seed)
     meshes, start, last = [], [], []
     for _ in range(n):
@@ -174,3 +178,30 @@ def test_nothing_is_lost(name, precision, backend, chorded):
     rows = gc.collide(bodies, pairs, features="all", candidates="raster", **asked)
     assert rows.time.size > 5
     assert not same_bits(chorded(bodies, pairs, features="all", candidates="pairs", **asked), rows)
+
+
+def test_a_tip_beside_the_axis_of_a_dense_shape(backend):
+    """The only contact of the step was lost: the edge was cut where it leaves the circle of B's tip, by rounding a
+    little too far out, and there the tip meets it."""
+    a = np.array([
+        [-0.001441131971, 0.0, 0.002629571529],
+        [-5.9181669e-05, 0.0, 0.003212849646],
+        [-0.001333434937, -0.000528080441, 0.00430316089],
+    ])  # fmt: skip
+    b = np.array([
+        [-0.000778516352, 7.61e-09, 0.002908745095],
+        [-0.516469417208, -0.032913240341, 1.929667732262],
+        [-0.49929483622, 0.025844530095, 1.935268165051],
+    ])  # fmt: skip
+    theta, n = 0.003, 270
+    specks = (
+        np.linspace(0, 1, n)[:, None, None] * np.ones(3),
+        1e-5 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.5]]),
+    )
+    meshes = []
+    for points, middle, wide in ((a, a[2] + [0, 3e-3, 0], 5e-4), (b, 0.5 * b[0] + 0.5 * b[1], 1e-4)):
+        meshes.append(sheets(np.vstack([points, (middle + wide * specks[0] + specks[1]).reshape(-1, 3)])))
+    bodies, pairs = of_bodies(meshes, [(np.zeros(3), turned(-theta / 2))], [(np.zeros(3), turned(theta / 2))])
+    asked = {"features": "all", "min_properness": -1.0, "check_start": False, "backend": backend.kind}
+    found = [gc.collide(bodies, pairs, candidates=way, **asked) for way in ("pairs", "raster")]
+    assert found[0].time.size == 1 and not same_bits(*found)
