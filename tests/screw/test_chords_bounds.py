@@ -103,7 +103,7 @@ def edges_about(rng, kappa, n):
 @pytest.mark.parametrize("motion", MOTIONS, ids=lambda m: "turn {:g} kappa {:g} pitch {:g}".format(*m))
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 def test_an_edge_is_where_its_chord_says(precision, motion, backend):
-    """Least seen, of 20,000 edges: 0.65 of a pad, with ends that were off by their rounding."""
+    """Least that a climb towards it found: 0.65 of a pad, with ends that were off by their rounding."""
     rng = np.random.default_rng(5)
     n = 24
     ends = edges_about(rng, motion[1], n).astype(types(precision)[1])
