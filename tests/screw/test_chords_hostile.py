@@ -1,5 +1,5 @@
-"""Chords of edges (gc_chords.h) where they are worth least: a build that has them for the shortest lists gives the
-bits of rows, which know nothing of them."""
+"""Chords of edges (gc_chords.h) where they are worth least: a build that has them for the shortest lists
+gives the bits of rows, which know nothing of them."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ EDITS = (
 )  # fmt: skip
 FAMILIES = (
     "random_nonconvex", "random_small_tori", "to_180", "far_away", "two_sided", "axis_through_both",
-    "exact_axis", "half_turn", "passing", "tiny_angles", "grazing", "resting", "scales", "tangent", "drill", "hinge",
-    "exact_half_turn", "whole_sheets", "thin_and_tiny",
+    "exact_axis", "half_turn", "passing", "tiny_angles", "grazing", "resting", "scales", "tangent", "drill",
+    "hinge", "exact_half_turn", "whole_sheets", "thin_and_tiny",
 )  # fmt: skip
 PRECISIONS = [
     "mixed",
@@ -134,7 +134,7 @@ def soup(rng, wide, n=10):
 
 
 def soups(seed, n, far=0.0, wide=(1.0, 1.0)):
-    """Triangles about an axis, y: all turns from none to half a one, all pitches, axes far away, or all of it."""
+    """Triangles about an axis, y: all turns from none to half a one, all pitches, near and far."""
     rng = np.random.default_rng(seed)
     meshes, start, last = [], [], []
     for _ in range(n):
@@ -181,8 +181,8 @@ def test_nothing_is_lost(name, precision, backend, chorded):
 
 
 def test_a_tip_beside_the_axis_of_a_dense_shape(backend):
-    """The only contact of the step was lost: the edge was cut where it leaves the circle of B's tip, by rounding a
-    little too far out, and there the tip meets it."""
+    """The only contact of the step was lost: the edge was cut where it leaves the circle of B's tip, by
+    rounding a little too far out, and there the tip meets it."""
     a = np.array([
         [-0.001441131971, 0.0, 0.002629571529],
         [-5.9181669e-05, 0.0, 0.003212849646],
