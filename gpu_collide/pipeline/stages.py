@@ -116,7 +116,8 @@ class Stages:
 
     def _screen(self, groups, *lots):
         """Stages s02 to s06 of one or two lots: items to do, their number, items, tables of their parts, and
-        work-items of a group, if not the usual number. All share scratch and the list of candidates."""
+        work-items of a group, if not the usual number. All share scratch and the list of candidates. Pairs
+        that are walked down are in the last one; those of small meshes, if they are apart, come before."""
         run, room, options = self.run, self.room, self.options
         most = room["candidates"]
         self.need, self.no_room = self._empty(2, np.int32), self._empty(self.most, np.int32)
@@ -125,7 +126,7 @@ class Stages:
         self._hits()
         every = [(*lot, first.limit(self.walked)) for lot in lots]
         if self.walked:  # pairs that are walked down in vain are for the screen, whole
-            todo, n_todo, *rest = lots[0]
+            todo, n_todo, *rest = lots[-1]
             every.append((*self._first(todo, n_todo, room["hits"]), *rest, 0))
         for todo, n_todo, items, tables, size, walked in every:
             own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
