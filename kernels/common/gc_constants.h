@@ -176,6 +176,11 @@
 #define GC_OVERLAP_SHARE GC_R(0.01)
 /* solids: a part that may be shrunk by less than so many roundings overlaps only if it lies inside by the depth */
 #define GC_OVERLAP_SPECK GC_R(16.0)
+/* solids: planes at one place whose normals have less than this for a sine count as one, and a line in a plane if its sine
+ * with it is less */
+#define GC_CORNER_PARALLEL GC_R(1e-4)
+/* solids: cells between such planes in which no direction is steeper to all of them than this sine are left out: slivers */
+#define GC_CORNER_ROOM GC_R(0.02)
 
 #if GC_PRECISION == 2
 /* near faces: share of a vertex's own coordinates that counts as far from the near frame's origin: all, if they are float32 */

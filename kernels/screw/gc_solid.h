@@ -1,6 +1,5 @@
-/* gc_solid.h: bodies at one time as solids: where one's features lie for the other, which of them go through a face, and
+/* gc_solid.h: bodies at one time as solids: where one's features lie for the other, and what is inside.
  * needs: common/gc_constants.h common/gc_motion.h bvh/gc_bvh.h
- * what is inside.
  *
  * Each body stays in the frame of its own mesh, in scaled lengths, and has one map into the frame of the other. A mesh falls
  * into components, joined by edges; the closed ones have an inside, by their winding number. A shrunk vertex is moved
@@ -45,12 +44,18 @@ GC_FN gc_vec gc_solid_corner(const gc_overlap *o, const gc_solid *s, int corner)
 /* a point of s as the other body sees it */
 GC_FN gc_vec gc_solid_over(const gc_solid *s, gc_vec x) { return gc_add(gc_rotate(s->rot, x), s->shift); }
 
+/* what vertex v is moved inwards by, where a way leads there */
+GC_FN gc_real gc_solid_depth(const gc_overlap *o, const gc_solid *s, int v)
+{
+    return GC_MIN(o->depth, GC_ABS(o->insets[GC_INSET_STRIDE * (s->mesh->vertex0 + v) + GC_INSET_depth]) * o->shrink);
+}
+
 /* vertex v moved inwards, as the other body sees it */
 GC_FN gc_vec gc_shrunk_over(const gc_overlap *o, const gc_solid *s, int v)
 {
     GC_GLOBAL const gc_real *p = o->insets + GC_INSET_STRIDE * (s->mesh->vertex0 + v);
-    gc_real depth = GC_MIN(o->depth, GC_ABS(p[GC_INSET_depth]) * o->shrink);
-    return gc_solid_over(s, gc_sub(gc_solid_vertex(o, s, v), gc_scale(gc_load_vec(p + GC_INSET_outward, 0), depth)));
+    gc_vec by = gc_scale(gc_load_vec(p + GC_INSET_outward, 0), gc_solid_depth(o, s, v));
+    return gc_solid_over(s, gc_sub(gc_solid_vertex(o, s, v), by));
 }
 
 /* How far an edge at vertex v must go through a face. Rounding, if it was shrunk by more. What was not, a speck, a two-sided
@@ -92,55 +97,7 @@ GC_FN int gc_solid_leaf(const gc_overlap *o, const gc_solid *s, int leaf)
     return o->t.topology[patch[GC_MESH_source_faces] + (leaf & ((1 << GC_PATCH_LEVEL) - 1))];
 }
 
-/* ---- through a face ---- */
-
 GC_FN gc_real gc_taxi(gc_vec a) { return GC_ABS(a.x) + GC_ABS(a.y) + GC_ABS(a.z); }
-
-/* Does the segment p q pass through face f, all in the frame of s? Its ends lie on both sides by more than `through`
- * (gc_through). For what was shrunk, faces are wider by rounding, so that nothing slips through between two of them; for
- * what was not, they are narrower, so that passing along a border is touch. */
-GC_LARGE int gc_pierces(const gc_overlap *o, const gc_solid *s, int f, gc_vec p, gc_vec q, gc_real through)
-{
-    int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
-    gc_vec n = gc_normal(&o->t, s->mesh, f), u = gc_solid_corner(o, s, end - 1), x;
-    gc_real dp = gc_dot(n, gc_sub(p, u)), dq = gc_dot(n, gc_sub(q, u)), wider = through > o->rough ? -through : through;
-    if (!((dp < -through && dq > through) || (dp > through && dq < -through))) return 0;
-    x = gc_add(p, gc_scale(gc_sub(q, p), dp / (dp - dq)));
-    for (; j < end; ++j) {
-        gc_vec v = gc_solid_corner(o, s, j), along = gc_sub(v, u);
-        if (gc_dot(gc_cross(along, gc_sub(x, u)), n) < -wider * gc_taxi(along)) return 0;
-        u = v;
-    }
-    return 1;
-}
-
-/* does the segment p q pass through any face of s? With a tree only the faces whose boxes it meets are looked at. */
-GC_LARGE int gc_pierces_any(const gc_overlap *o, const gc_solid *s, gc_vec p, gc_vec q, gc_real through)
-{
-    int f, n = s->tree[GC_TREE_faces];
-    gc_real pad = gc_node_pad(o, s);
-    gc_vec low = gc_make(GC_MIN(p.x, q.x), GC_MIN(p.y, q.y), GC_MIN(p.z, q.z));
-    gc_vec high = gc_make(GC_MAX(p.x, q.x), GC_MAX(p.y, q.y), GC_MAX(p.z, q.z));
-    gc_visit w;
-    if (n == 0) {
-        for (f = 0; f < s->mesh->nf; ++f)
-            if (gc_pierces(o, s, f, p, q, through)) return 1;
-        return 0;
-    }
-    w = gc_visit_begin(n, 0, 0, n);
-    while (!gc_visit_done(&w)) {
-        if (gc_meets_node(
-                s->nodes + GC_NODE_STRIDE * (s->tree[GC_TREE_node] + gc_visit_node(&w)), low, high, o->shrink, pad)) {
-            if (w.level > 0) {
-                gc_visit_down(&w);
-                continue;
-            }
-            if (gc_pierces(o, s, gc_solid_leaf(o, s, w.node), p, q, through)) return 1;
-        }
-        gc_visit_next(&w);
-    }
-    return 0;
-}
 
 /* ---- inside ---- */
 

@@ -1,5 +1,5 @@
 /* s09_overlap: do the solids of a pair overlap at one time of the step? check_start asks about the start,
- * needs: screw/gc_solid.h
+ * needs: screw/gc_solid.h screw/gc_pierce.h
  * baselines.bisection about one time after the other.
  *
  * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair
@@ -151,27 +151,16 @@ GC_FN int gc_first_face(const gc_overlap *o, const gc_solid *s, int e, int f)
     return o->t.topology[s->mesh->edge_faces + o->t.topology[s->mesh->edge_face_start + e]] >> 1 == f;
 }
 
-/* edge e of s, shrunk, as the other body sees it; returns how far its ends must lie from a face that it goes through */
-GC_FN gc_real gc_shrunk_edge(const gc_overlap *o, const gc_solid *s, int e, gc_vec *p, gc_vec *q)
-{
-    int v = o->t.topology[s->mesh->edges + 2 * e], w = o->t.topology[s->mesh->edges + 2 * e + 1];
-    gc_real one = gc_through(o, s, v), two = gc_through(o, s, w);
-    *p = gc_shrunk_over(o, s, v);
-    *q = gc_shrunk_over(o, s, w);
-    return GC_MAX(one, two);
-}
-
 /* do the edges that face g of `other` looks at, shrunk, pass through face f of s? */
 GC_FN int gc_edges_pierce(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, int g)
 {
     int j = o->t.topology[other->mesh->face_start + g], end = o->t.topology[other->mesh->face_start + g + 1];
     for (; j < end; ++j) {
         int e = o->t.topology[other->mesh->face_edges + j];
-        gc_vec p, q;
-        gc_real through;
+        gc_shrunk edge;
         if (!gc_first_face(o, other, e, g)) continue;
-        through = gc_shrunk_edge(o, other, e, &p, &q);
-        if (gc_pierces(o, s, f, p, q, through)) return 1;
+        edge = gc_shrunk_edge(o, other, e);
+        if (gc_pierces(o, s, other, f, &edge)) return 1;
     }
     return 0;
 }
@@ -196,9 +185,8 @@ GC_LARGE int gc_face_pierced(const gc_overlap *o, const gc_solid *s, const gc_so
     gc_visit w;
     if (n == 0) {
         for (e = 0; e < other->mesh->ne; ++e) {
-            gc_vec p, q;
-            gc_real through = gc_shrunk_edge(o, other, e, &p, &q);
-            if (gc_pierces(o, s, f, p, q, through)) return 1;
+            gc_shrunk edge = gc_shrunk_edge(o, other, e);
+            if (gc_pierces(o, s, other, f, &edge)) return 1;
         }
         return 0;
     }
@@ -227,11 +215,10 @@ GC_LARGE int gc_face_overlaps(const gc_overlap *o, const gc_solid *s, const gc_s
     if (other->closed && s->codes[f] > 1 && gc_component_inside(o, s, other, s->codes[f] / 2 - 1)) return 1;
     for (; j < end; ++j) {
         int e = o->t.topology[s->mesh->face_edges + j];
-        gc_vec p, q;
-        gc_real through;
+        gc_shrunk edge;
         if (!gc_first_face(o, s, e, f)) continue;
-        through = gc_shrunk_edge(o, s, e, &p, &q);
-        if (gc_meets_box(other, p, q, o->slack) && gc_pierces_any(o, other, p, q, through)) return 1;
+        edge = gc_shrunk_edge(o, s, e);
+        if (gc_meets_box(other, edge.p, edge.q, o->slack) && gc_pierces_any(o, other, s, &edge)) return 1;
     }
     return gc_face_pierced(o, s, other, f, low, high);
 }
