@@ -42,6 +42,8 @@ REFERENCE = {
     "GC_OVERLAP_ROUNDING": "reference/screw/s09_overlap.py ROUNDING",
     "GC_OVERLAP_SHARE": "reference/screw/s09_overlap.py SHARE",
     "GC_OVERLAP_SPECK": "reference/screw/s09_overlap.py SPECK",
+    "GC_CORNER_PARALLEL": "reference/screw/_corners.py PARALLEL",
+    "GC_CORNER_ROOM": "reference/screw/_corners.py ROOM",
     "GC_TOL_QUATERNION": "bodies/units.py UNIT_TOLERANCE",
     "GC_ANSWER_AXIS": "reference/screw/s03_project.py ON_AXIS",
     "GC_CULL_PAD": "reference/screw/s02_facing.py POSITION_PAD",

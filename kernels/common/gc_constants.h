@@ -181,6 +181,8 @@
 #define GC_CORNER_PARALLEL GC_R(1e-4)
 /* solids: cells between such planes in which no direction is steeper to all of them than this sine are left out: slivers */
 #define GC_CORNER_ROOM GC_R(0.02)
+/* solids: so many planes of different directions that meet at a place are looked at, further ones are not */
+#define GC_CORNER_PLANES 16
 
 #if GC_PRECISION == 2
 /* near faces: share of a vertex's own coordinates that counts as far from the near frame's origin: all, if they are float32 */

@@ -1,8 +1,9 @@
 """Solids at rest for the overlap test: unions of cells and of parts of cells, and an exact judge of pairs.
 
-A cell, four wide, falls into 48 tetrahedra by its planes of symmetry. A solid is a union of such: whole cells,
-halves cut along a diagonal, pyramids, slabs, single tetrahedra. Two solids share volume if two of their convex
-parts do, that is, if no plane divides these: normals of faces and products of edges, all in whole numbers.
+A cell, four wide, falls into 48 tetrahedra by its planes of symmetry. A solid is a union of such: whole
+cells, halves cut along a diagonal, pyramids, slabs, single tetrahedra. Two solids share volume if two of
+their convex parts do, that is, if no plane divides these: normals of faces and products of edges, all in
+whole numbers.
 """
 
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def finished(rng, s, parts, merged=0.7):
 
 
 def touches_itself(mesh):
-    """Does a vertex lie in a face without being a corner of it? Merging takes corners away that others need."""
+    """Does a vertex lie in a face that it is no corner of? Merging takes corners away that others need."""
     for f in range(mesh.n_faces):
         loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
         corners, normal = mesh.vertices[loop], mesh.face_planes[f, :3]

@@ -8,11 +8,15 @@ A component too thin for the depth is shrunk by a share of its thickness. What c
 through a face by the depth on both sides and within it: what is too small, a two-sided sheet, which has no
 side to be shrunk to, and edges at vertices without a way inwards, where solids meet in an edge or a corner.
 An open component is inside if one of its vertices is so by the depth.
+
+Where a shrunk edge ends in a face, or one that cannot be shrunk passes along a border, what the solids share
+there is looked at by itself (`_corners.py`).
 """
 
 import numpy as np
 
 from gpu_collide.reference.screw._components import windings
+from gpu_collide.reference.screw._corners import shared_at
 
 # In units of the size: solids overlap if they go deeper than this.
 DEPTH = 1e-7
@@ -46,6 +50,7 @@ class Solid:
         self.thick = most > depth  # solid angles lose their digits beside what is thinner
         by = np.minimum(depth, most)
         self.used = parts.of_vertex >= 0
+        self.by = by[parts.of_vertex]  # what a vertex is moved by, if a way leads inwards
         self.shrunk = self.points - np.where(self.used, by[parts.of_vertex], 0.0)[:, None] * outward
         sideless = ~parts.closed & t.two_sided
         moved = (self.shrinks & ~sideless)[parts.of_vertex] & outward.any(axis=1)
@@ -113,16 +118,20 @@ def _all_inside(whole, points):
 
 
 def _pierces(shrunk, whole, rough):
-    """Whether a shrunk edge of one solid goes through a face of the other."""
+    """Whether a shrunk edge of one solid goes through a face of the other, or shows that they share volume
+    where it ends in one."""
     t = whole.tables
     p, q = (shrunk.shrunk[shrunk.tables.edges[:, j]] for j in (0, 1))
     through = shrunk.through[shrunk.tables.edges].max(axis=1)
+    by = shrunk.by[shrunk.tables.edges[:, 0]]
     corners = t.loops >= 0
     at = whole.points[t.loops]
-    low = np.where(corners[:, :, None], at, np.inf).min(axis=1) - rough
-    high = np.where(corners[:, :, None], at, -np.inf).max(axis=1) + rough
+    most = through.max(initial=rough)
+    low = np.where(corners[:, :, None], at, np.inf).min(axis=1) - most
+    high = np.where(corners[:, :, None], at, -np.inf).max(axis=1) + most
     near = ((np.maximum(p, q) >= low.min(axis=0)) & (np.minimum(p, q) <= high.max(axis=0))).all(axis=1)
-    p, q, through = p[near], q[near], through[near]
+    p, q, through, by = p[near], q[near], through[near], by[near]
+    solid = shrunk.parts.closed.any() and whole.parts.closed.any()
     for start in range(0, len(p), step := max(1, CHUNK // len(low))):
         e, f, far = (x[start : start + step] for x in (p, q, through))
         meet = np.all((np.minimum(e, f)[:, None] <= high) & (np.maximum(e, f)[:, None] >= low), axis=-1)
@@ -130,10 +139,26 @@ def _pierces(shrunk, whole, rough):
         n, origin = whole.normals[face], at[face, 0]
         d0, d1 = np.sum(n * (e[i] - origin), axis=1), np.sum(n * (f[i] - origin), axis=1)
         across = (np.minimum(d0, d1) < -far[i]) & (np.maximum(d0, d1) > far[i])
-        i, face, d0, d1 = i[across], face[across], d0[across], d1[across]
-        x = e[i] + (d0 / (d0 - d1))[:, None] * (f[i] - e[i])
-        margin = np.sum(whole.inward[face] * (x[:, None] - at[face]), axis=-1)
-        least = np.where(far[i] > rough, far[i], -rough)
-        if (np.where(corners[face], margin, np.inf).min(axis=1) > least).any():
+        ends = [(x[i], np.abs(d) <= far[i], -far[i], np.inf) for x, d in ((e, d0), (f, d1))]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = e[i] + (d0 / (d0 - d1))[:, None] * (f[i] - e[i])
+        firm = np.where(far[i] > rough, far[i], -rough)
+        for place, ask, least, enough in ((x, across, -far[i], firm), *ends):
+            some = np.flatnonzero(ask)
+            margin = np.sum(whole.inward[face[some]] * (place[some][:, None] - at[face[some]]), axis=-1)
+            margin = np.where(corners[face[some]], margin, np.inf).min(axis=1)
+            if (margin > np.broadcast_to(enough, far[i].shape)[some]).any():
+                return True
+            some = some[margin >= least[some]]
+            if solid and _share(shrunk, whole, place[some], by[start + i[some]], face[some], rough):
+                return True
+    return False
+
+
+def _share(shrunk, whole, places, by, faces, rough):
+    """Whether the solids share volume at one of the places, each in a face of the other."""
+    for x, mine, face in zip(places, by, faces, strict=True):
+        depth = min(mine, whole.by[whole.tables.loops[face, 0]])
+        if depth > SPECK * rough and shared_at(shrunk, whole, x, 2 * mine, depth):
             return True
     return False
