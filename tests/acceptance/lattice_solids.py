@@ -104,7 +104,7 @@ def solid(rng):
 
 
 def cells(rng):
-    """The same of whole cells, of squares: vertices in the middle of edges stay where they are."""
+    """A union of whole cells, of squares: corners in the middle of edges move in planes of the grid."""
     wide, share = int(rng.integers(1, 4)), rng.uniform(0.2, 0.9)
     some = [c for c in np.ndindex(wide, wide, wide) if rng.uniform() < share] or [(0, 0, 0)]
     s = shapes.quads("cells", shapes.cell_squares(some))

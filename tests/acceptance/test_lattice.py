@@ -49,13 +49,14 @@ def test_crowds_have_the_same_contacts_in_every_way(seed, backend):
     assert contacts > 20
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 4, 1, 3, 7, 15])
 def test_cells_that_touch_do_not_overlap(seed, backend):
     """Where cells meet in an edge or a corner no vertex can be moved inwards: one in a hundred pairs that
-    only touched there was told to overlap."""
-    deep, bad = lattice.judged_overlaps(seed, 150 if backend.kind == "reference" else 600, backend.kind)
+    only touched there was told to overlap. Where all edges of one ended in planes of the other, one in 300
+    that overlapped was not: in the blocks 3 and 15."""
+    deep, bad = lattice.judged_overlaps(seed, 40 if backend.kind == "reference" else 300, backend.kind)
     assert not bad, bad
-    assert deep > 20
+    assert deep > (3 if backend.kind == "reference" else 20)
 
 
 @pytest.mark.parametrize("a, b, place, deep", [
@@ -67,6 +68,11 @@ def test_cells_that_touch_do_not_overlap(seed, backend):
     ([(0, 0, 0), (0, 1, 1), (1, 1, 0)], [(1, 0, 0), (1, 1, 0)], (-2, 0, 2), True),
     ([(0, 0, 0), (1, 1, 0)], [(0, 0, 0)], (2, 2, 0), True),
     ([(0, 0, 0), (1, 1, 0)], [(0, 0, 0)], (2, 0, 0), False),
+    # all edges of each end in planes of the other, and the corners that speak are outside
+    ([(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)], [(0, 0, 0), (0, 0, 1), (1, 1, 0)], (2, 2, 2), True),
+    ([(0, 1, 0), (0, 1, 1), (1, 1, 0), (1, 1, 1)], [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)],
+     (2, 0, -2), True),
+    ([(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)], [(0, 0, 0), (0, 0, 1), (1, 1, 0)], (2, 2, 4), False),
 ])  # fmt: skip
 def test_solids_that_meet_in_an_edge_or_a_corner(a, b, place, deep, backend):
     """Parts of one component that only such an edge or corner holds together are asked one by one."""
