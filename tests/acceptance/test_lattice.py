@@ -49,11 +49,11 @@ def test_crowds_have_the_same_contacts_in_every_way(seed, backend):
     assert contacts > 20
 
 
-@pytest.mark.parametrize("seed", [0, 4, 1, 3, 7, 15])
+@pytest.mark.parametrize("seed", [0, 4, 3, 7, 19, 23])
 def test_cells_that_touch_do_not_overlap(seed, backend):
     """Where cells meet in an edge or a corner no vertex can be moved inwards: one in a hundred pairs that
     only touched there was told to overlap. Where all edges of one ended in planes of the other, one in 300
-    that overlapped was not: in the blocks 3 and 15."""
+    that overlapped was not: in the blocks 3, 19 and 23."""
     deep, bad = lattice.judged_overlaps(seed, 40 if backend.kind == "reference" else 300, backend.kind)
     assert not bad, bad
     assert deep > (3 if backend.kind == "reference" else 20)
