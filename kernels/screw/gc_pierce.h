@@ -9,24 +9,14 @@
 #ifndef GC_PIERCE_H
 #define GC_PIERCE_H
 
-/* an edge, shrunk, as the other body sees it */
-typedef struct {
-    gc_vec p, q;
-    gc_real through; /* how far its ends must lie from a face that it goes through */
-    gc_real depth;   /* what it could be shrunk by */
-} gc_shrunk;
-
-/* edge e of s, shrunk, as the other body sees it */
-GC_FN gc_shrunk gc_shrunk_edge(const gc_overlap *o, const gc_solid *s, int e)
+/* edge e of s, shrunk, as the other body sees it; returns how far its ends must lie from a face that it goes through */
+GC_FN gc_real gc_shrunk_edge(const gc_overlap *o, const gc_solid *s, int e, gc_vec *p, gc_vec *q)
 {
-    gc_shrunk edge;
     int v = o->t.topology[s->mesh->edges + 2 * e], w = o->t.topology[s->mesh->edges + 2 * e + 1];
     gc_real one = gc_through(o, s, v), two = gc_through(o, s, w);
-    edge.p = gc_shrunk_over(o, s, v);
-    edge.q = gc_shrunk_over(o, s, w);
-    edge.through = GC_MAX(one, two);
-    edge.depth = gc_solid_depth(o, s, v);
-    return edge;
+    *p = gc_shrunk_over(o, s, v);
+    *q = gc_shrunk_over(o, s, w);
+    return GC_MAX(one, two);
 }
 
 /* is x within `far` of face f, both in the frame of s? */
@@ -146,55 +136,83 @@ GC_LARGE int gc_corner_shared(
     return 0;
 }
 
-/* ... where an edge of the other ends in face f of s or passes its border. Only closed bodies have an inside, and what is too
- * thin is left out. */
-GC_LARGE int gc_shared_at(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, const gc_shrunk *e, gc_vec x)
-{
-    int v = o->t.topology[s->mesh->face_vertices + o->t.topology[s->mesh->face_start + f]];
-    gc_real depth = GC_MIN(e->depth, gc_solid_depth(o, s, v));
-    if (!s->closed || !other->closed || depth <= GC_OVERLAP_SPECK * o->rough) return 0;
-    return gc_corner_shared(o, s, other, x, GC_R(2.0) * e->depth, depth);
-}
-
 /* ---- through a face ---- */
 
-/* Does an edge of the other body pass through face f of s? Its ends lie on both sides by more than `through` (gc_through). For
- * what was shrunk, faces are wider by rounding, so that nothing slips through between two of them; for what was not, they
- * are narrower, so that passing along a border is touch. Where it ends in the face, or passes along its border, what is
- * there decides. */
-GC_LARGE int gc_pierces(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, const gc_shrunk *e)
+/* Does an edge of the other body pass through face f of s, both in the frame of s? Its ends lie on both sides by more than
+ * `through` (gc_through). For what was shrunk, faces are wider by rounding, so that nothing slips through between two of them;
+ * for what was not, they are narrower, so that passing along a border is touch. 2: it may end in the face, or pass along its
+ * border. */
+GC_LARGE int gc_pierces(const gc_overlap *o, const gc_solid *s, int f, gc_vec p, gc_vec q, gc_real through)
 {
-    int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1], within = 1;
+    int j = o->t.topology[s->mesh->face_start + f], end = o->t.topology[s->mesh->face_start + f + 1];
     gc_vec n = gc_normal(&o->t, s->mesh, f), u = gc_solid_corner(o, s, end - 1), x;
-    gc_real through = e->through, wider = through > o->rough ? -through : through;
-    gc_real dp = gc_dot(n, gc_sub(e->p, u)), dq = gc_dot(n, gc_sub(e->q, u));
-    if ((dp < -through && dq < -through) || (dp > through && dq > through)) return 0;
-    if (GC_MIN(GC_ABS(dp), GC_ABS(dq)) <= through)
-        return (GC_ABS(dp) <= through && gc_at_face(o, s, f, e->p, through) && gc_shared_at(o, s, other, f, e, e->p))
-               || (GC_ABS(dq) <= through && gc_at_face(o, s, f, e->q, through) && gc_shared_at(o, s, other, f, e, e->q));
-    x = gc_add(e->p, gc_scale(gc_sub(e->q, e->p), dp / (dp - dq)));
+    gc_real dp = gc_dot(n, gc_sub(p, u)), dq = gc_dot(n, gc_sub(q, u)), wider = through > o->rough ? -through : through;
+    if ((dp > through && dq > through) || (dp < -through && dq < -through)) return 0;
+    if (GC_MIN(GC_ABS(dp), GC_ABS(dq)) <= through) return 2;
+    x = gc_add(p, gc_scale(gc_sub(q, p), dp / (dp - dq)));
     for (; j < end; ++j) {
         gc_vec v = gc_solid_corner(o, s, j), along = gc_sub(v, u);
-        gc_real margin = gc_dot(gc_cross(along, gc_sub(x, u)), n);
-        if (margin < -through * gc_taxi(along)) return 0;
-        if (margin < -wider * gc_taxi(along)) within = 0;
+        if (gc_dot(gc_cross(along, gc_sub(x, u)), n) < -wider * gc_taxi(along)) return wider < through ? 2 : 0;
         u = v;
     }
-    return within || gc_shared_at(o, s, other, f, e, x);
+    return 1;
 }
 
-/* does an edge of the other body pass through any face of s? With a tree only the faces whose boxes it meets are looked at. */
-GC_LARGE int gc_pierces_any(const gc_overlap *o, const gc_solid *s, const gc_solid *other, const gc_shrunk *e)
+/* ... if edge e of the other may: do the solids share volume where it does? Only closed bodies have an inside, and what is too
+ * thin is left out. */
+GC_RARE int gc_shared_at(const gc_overlap *o, const gc_solid *s, const gc_solid *other, int f, int e)
+{
+    int corner = o->t.topology[s->mesh->face_start + f], j;
+    gc_vec n = gc_normal(&o->t, s->mesh, f), u = gc_solid_corner(o, s, corner), p, q, at[3];
+    gc_real through = gc_shrunk_edge(o, other, e, &p, &q), dp = gc_dot(n, gc_sub(p, u)), dq = gc_dot(n, gc_sub(q, u));
+    gc_real mine = gc_solid_depth(o, other, o->t.topology[other->mesh->edges + 2 * e]);
+    gc_real depth = GC_MIN(mine, gc_solid_depth(o, s, o->t.topology[s->mesh->face_vertices + corner]));
+    int in_p = GC_ABS(dp) <= through, in_q = GC_ABS(dq) <= through;
+    if (!s->closed || !other->closed || depth <= GC_OVERLAP_SPECK * o->rough) return 0;
+    at[0] = p;
+    at[1] = q;
+    at[2] = in_p || in_q ? p : gc_add(p, gc_scale(gc_sub(q, p), dp / (dp - dq)));
+    for (j = 0; j < 3; ++j)
+        if ((j == 0 ? in_p : (j == 1 ? in_q : !in_p && !in_q)) && gc_at_face(o, s, f, at[j], through)
+            && gc_corner_shared(o, s, other, at[j], GC_R(2.0) * mine, depth))
+            return 1;
+    return 0;
+}
+
+/* Does edge e of the other, shrunk, pass through face f? If it ends in the face, or passes along its border, what is there
+ * decides. */
+GC_FN int gc_passes(
+    const gc_overlap *o,
+    const gc_solid *s,
+    const gc_solid *other,
+    int f,
+    int e,
+    gc_vec p,
+    gc_vec q,
+    gc_real through)
+{
+    int answer = gc_pierces(o, s, f, p, q, through);
+    return answer < 2 ? answer : gc_shared_at(o, s, other, f, e);
+}
+
+/* does edge e of the other, shrunk, pass through any face of s? With a tree only the faces whose boxes it meets are looked at. */
+GC_LARGE int gc_pierces_any(
+    const gc_overlap *o,
+    const gc_solid *s,
+    const gc_solid *other,
+    int e,
+    gc_vec p,
+    gc_vec q,
+    gc_real through)
 {
     int f, n = s->tree[GC_TREE_faces];
     gc_real pad = gc_node_pad(o, s);
-    gc_vec p = e->p, q = e->q;
     gc_vec low = gc_make(GC_MIN(p.x, q.x), GC_MIN(p.y, q.y), GC_MIN(p.z, q.z));
     gc_vec high = gc_make(GC_MAX(p.x, q.x), GC_MAX(p.y, q.y), GC_MAX(p.z, q.z));
     gc_visit w;
     if (n == 0) {
         for (f = 0; f < s->mesh->nf; ++f)
-            if (gc_pierces(o, s, other, f, e)) return 1;
+            if (gc_passes(o, s, other, f, e, p, q, through)) return 1;
         return 0;
     }
     w = gc_visit_begin(n, 0, 0, n);
@@ -205,7 +223,7 @@ GC_LARGE int gc_pierces_any(const gc_overlap *o, const gc_solid *s, const gc_sol
                 gc_visit_down(&w);
                 continue;
             }
-            if (gc_pierces(o, s, other, gc_solid_leaf(o, s, w.node), e)) return 1;
+            if (gc_passes(o, s, other, gc_solid_leaf(o, s, w.node), e, p, q, through)) return 1;
         }
         gc_visit_next(&w);
     }

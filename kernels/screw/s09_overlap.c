@@ -157,10 +157,11 @@ GC_FN int gc_edges_pierce(const gc_overlap *o, const gc_solid *s, const gc_solid
     int j = o->t.topology[other->mesh->face_start + g], end = o->t.topology[other->mesh->face_start + g + 1];
     for (; j < end; ++j) {
         int e = o->t.topology[other->mesh->face_edges + j];
-        gc_shrunk edge;
+        gc_vec p, q;
+        gc_real through;
         if (!gc_first_face(o, other, e, g)) continue;
-        edge = gc_shrunk_edge(o, other, e);
-        if (gc_pierces(o, s, other, f, &edge)) return 1;
+        through = gc_shrunk_edge(o, other, e, &p, &q);
+        if (gc_passes(o, s, other, f, e, p, q, through)) return 1;
     }
     return 0;
 }
@@ -185,8 +186,9 @@ GC_LARGE int gc_face_pierced(const gc_overlap *o, const gc_solid *s, const gc_so
     gc_visit w;
     if (n == 0) {
         for (e = 0; e < other->mesh->ne; ++e) {
-            gc_shrunk edge = gc_shrunk_edge(o, other, e);
-            if (gc_pierces(o, s, other, f, &edge)) return 1;
+            gc_vec p, q;
+            gc_real through = gc_shrunk_edge(o, other, e, &p, &q);
+            if (gc_passes(o, s, other, f, e, p, q, through)) return 1;
         }
         return 0;
     }
@@ -215,10 +217,11 @@ GC_LARGE int gc_face_overlaps(const gc_overlap *o, const gc_solid *s, const gc_s
     if (other->closed && s->codes[f] > 1 && gc_component_inside(o, s, other, s->codes[f] / 2 - 1)) return 1;
     for (; j < end; ++j) {
         int e = o->t.topology[s->mesh->face_edges + j];
-        gc_shrunk edge;
+        gc_vec p, q;
+        gc_real through;
         if (!gc_first_face(o, s, e, f)) continue;
-        edge = gc_shrunk_edge(o, s, e);
-        if (gc_meets_box(other, edge.p, edge.q, o->slack) && gc_pierces_any(o, other, s, &edge)) return 1;
+        through = gc_shrunk_edge(o, s, e, &p, &q);
+        if (gc_meets_box(other, p, q, o->slack) && gc_pierces_any(o, other, s, e, p, q, through)) return 1;
     }
     return gc_face_pierced(o, s, other, f, low, high);
 }
