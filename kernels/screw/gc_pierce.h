@@ -39,9 +39,9 @@ GC_LARGE int gc_at_face(const gc_overlap *o, const gc_solid *s, int f, gc_vec x,
 typedef struct {
     int n;
     gc_vec normals[GC_CORNER_PLANES];
-} gc_corner;
+} gc_cone;
 
-GC_FN void gc_corner_add(gc_corner *c, gc_vec normal)
+GC_FN void gc_cone_add(gc_cone *c, gc_vec normal)
 {
     int k;
     for (k = 0; k < c->n; ++k)
@@ -50,7 +50,7 @@ GC_FN void gc_corner_add(gc_corner *c, gc_vec normal)
 }
 
 /* adds the planes of the faces of s within `far` of x; `turned`: in the other body's frame */
-GC_LARGE void gc_corner_faces(const gc_overlap *o, const gc_solid *s, gc_vec x, gc_real far, int turned, gc_corner *c)
+GC_LARGE void gc_cone_faces(const gc_overlap *o, const gc_solid *s, gc_vec x, gc_real far, int turned, gc_cone *c)
 {
     int f, n = s->tree[GC_TREE_faces];
     gc_real pad = gc_node_pad(o, s) + far;
@@ -59,7 +59,7 @@ GC_LARGE void gc_corner_faces(const gc_overlap *o, const gc_solid *s, gc_vec x, 
         for (f = 0; f < s->mesh->nf; ++f)
             if (gc_at_face(o, s, f, x, far)) {
                 gc_vec normal = gc_normal(&o->t, s->mesh, f);
-                gc_corner_add(c, turned ? gc_rotate(s->rot, normal) : normal);
+                gc_cone_add(c, turned ? gc_rotate(s->rot, normal) : normal);
             }
         return;
     }
@@ -73,7 +73,7 @@ GC_LARGE void gc_corner_faces(const gc_overlap *o, const gc_solid *s, gc_vec x, 
             f = gc_solid_leaf(o, s, w.node);
             if (gc_at_face(o, s, f, x, far)) {
                 gc_vec normal = gc_normal(&o->t, s->mesh, f);
-                gc_corner_add(c, turned ? gc_rotate(s->rot, normal) : normal);
+                gc_cone_add(c, turned ? gc_rotate(s->rot, normal) : normal);
             }
         }
         gc_visit_next(&w);
@@ -97,7 +97,7 @@ GC_LARGE int gc_inside_both(const gc_overlap *o, const gc_solid *s, const gc_sol
  *
  * Each cell has an edge, in which two planes meet. Beside it, towards the middle of its angle there, is a point that no
  * plane divides from the cell, as long as it stays nearer to the edge than the others are. */
-GC_LARGE int gc_corner_shared(
+GC_LARGE int gc_cone_shared(
     const gc_overlap *o,
     const gc_solid *s,
     const gc_solid *other,
@@ -105,11 +105,11 @@ GC_LARGE int gc_corner_shared(
     gc_real far,
     gc_real depth)
 {
-    gc_corner c;
+    gc_cone c;
     int i, j, k, way;
     c.n = 0;
-    gc_corner_faces(o, s, x, far, 0, &c);
-    gc_corner_faces(o, other, gc_solid_over(s, x), far, 1, &c);
+    gc_cone_faces(o, s, x, far, 0, &c);
+    gc_cone_faces(o, other, gc_solid_over(s, x), far, 1, &c);
     for (i = 1; i < c.n; ++i)
         for (j = 0; j < i; ++j) {
             gc_vec line = gc_cross(c.normals[i], c.normals[j]), a, b;
@@ -174,7 +174,7 @@ GC_RARE int gc_shared_at(const gc_overlap *o, const gc_solid *s, const gc_solid 
     at[2] = in_p || in_q ? p : gc_add(p, gc_scale(gc_sub(q, p), dp / (dp - dq)));
     for (j = 0; j < 3; ++j)
         if ((j == 0 ? in_p : (j == 1 ? in_q : !in_p && !in_q)) && gc_at_face(o, s, f, at[j], through)
-            && gc_corner_shared(o, s, other, at[j], GC_R(2.0) * mine, depth))
+            && gc_cone_shared(o, s, other, at[j], GC_R(2.0) * mine, depth))
             return 1;
     return 0;
 }
