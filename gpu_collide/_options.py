@@ -185,10 +185,10 @@ def _check_rows(refine: str, candidates: str, features: str) -> None:
             f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
             "screen, got 'pairs'"
         )
-    if features == "near" and (refine != "exact" or candidates == "raster"):
-        asked = f"refine={refine!r}" if refine != "exact" else "candidates='raster'"
+    if features == "near" and candidates == "raster":
         raise ValueError(
-            f"features: expected 'auto' or 'all' with {asked}, whose rows need whole meshes, got 'near'"
+            "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got "
+            "'near'"
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.backends.sequence import Scan
 from gpu_collide.pipeline.lots import KINDS
+from gpu_collide.pipeline.screen import REFINE
 from gpu_collide.pipeline.stages import Stages
 
 __all__ = ["JOINED", "Joining", "node_bytes"]
@@ -93,7 +94,7 @@ class Joining(Stages):
         )
         self._launch(
             "b05_features", self.n_near, n, groups, todo_in=todo, room=nodes, capacity=most,
-            min_properness=self.options.min_properness,
+            min_properness=self.options.min_properness, refine=REFINE[self.options.refine],
             scratch_reals=self._empty(groups * 2 * nodes * SEEN_STRIDE, run.raster),
             scratch_ints=self._empty(groups * (NEAR_INTS * nodes + 8), np.int32), need_out=self.need_nodes,
             no_room_out=no_room, n_out=self.n_listed, list_out=listed,

@@ -11,6 +11,7 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.parts import FLAGS, SIZES
 from gpu_collide.pipeline.run import MOST_INDEX, Scratch, TooLarge
+from gpu_collide.pipeline.screen import REFINE
 
 __all__ = ["Items", "find_few", "find_items", "near_pairs", "takes_near"]
 
@@ -63,10 +64,10 @@ def takes_near(meshes, options):
     """What says of each mesh whether a pair with it looks at near faces only, (meshes,) uint8 of GC_LOOK_*
     bits, to be asked by `near_pairs`; 0 if no pair does.
 
-    None for rows, which are those of whole meshes; by themselves pairs of meshes for which it pays: where one
+    None for rows, which whole meshes have; by themselves pairs of meshes for which it pays: where one
     has very many faces, or many and is far wider than the other, which comes near few of them.
     """
-    if options.refine != "exact" or options.candidates == "raster" or options.features == "all":
+    if options.candidates == "raster" or options.features == "all":
         return np.zeros(len(meshes), np.uint8)
     if options.features == "near":
         return np.full(len(meshes), _C["GC_LOOK_NEAR"], np.uint8)
@@ -165,7 +166,7 @@ def _near_patches(work, piece, todo, nodes=None):
             need, no_room = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
             run.launch_groups(
                 "b05_features", groups, piece.buffers, tables, n_todo=len(left), todo_in=be.to_device(left),
-                min_properness=work.options.min_properness,
+                min_properness=work.options.min_properness, refine=REFINE[work.options.refine],
                 scratch_reals=be.empty(groups * 2 * room * SEEN_STRIDE, run.raster),
                 scratch_ints=be.empty(groups * (NEAR_INTS * room + 8), np.int32), room=room,
                 capacity=capacity, need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,

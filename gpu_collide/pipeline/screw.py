@@ -329,7 +329,7 @@ def row_heights(options, prepared, shapes, rows):
 
 def _remedy(options, near):
     """What helps a pair that is too large; `near` if it looks at near faces already."""
-    if near or options.refine != "exact" or options.candidates == "raster":
+    if near or options.candidates == "raster":
         return "pass a larger max_bytes"
     return "pass a larger max_bytes, or features='near'"
 

@@ -183,7 +183,7 @@ GC_FN gc_raster gc_front_fast(const gc_nearest *p, const gc_seen *root)
 GC_FN gc_realm gc_realm_of(const gc_nearest *p, const gc_seen *root, const gc_seen *other)
 {
     gc_realm m;
-    gc_raster far = GC_F(0.5001) * GC_MIN(gc_front_fast(p, root), gc_front_fast(p, other)) + GC_F(8.0) * p->near.view.pad;
+    gc_raster far = GC_F(0.5001) * GC_MIN(gc_front_fast(p, root), gc_front_fast(p, other)) + GC_F(2.0) * p->slack;
     m.middle = gc_make((gc_real)root->x, (gc_real)root->y, (gc_real)root->z);
     m.x = root->hx + far;
     m.y = root->hy + far;
@@ -344,14 +344,16 @@ GC_FN void gc_front_list(const gc_front *f, int pair, int capacity, GC_GLOBAL in
 
 GC_KERNEL void b05_features(
     int n_todo,
-    GC_GLOBAL const int *todo_in,        /* (n_todo,) pair numbers, below 0: none */
-    GC_GLOBAL const int *pairs_in,       /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,       /* (bodies,) */
-    GC_GLOBAL const gc_real *screw_in,   /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *state_in,       /* (n_pairs,) GC_PAIR_* bits */
-    GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
-    GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
+    GC_GLOBAL const int *todo_in,           /* (n_todo,) pair numbers, below 0: none */
+    GC_GLOBAL const int *pairs_in,          /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,          /* (bodies,) */
+    GC_GLOBAL const gc_real *screw_in,      /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL const int *state_in,          /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL const int *trees_in,          /* (meshes, GC_TREE_STRIDE) */
+    GC_GLOBAL const gc_raster *nodes_in,    /* (nodes, GC_NODE_STRIDE) */
+    GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units; read where refine is not exact */
     gc_real min_properness,
+    int refine,
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, 2 room GC_SEEN_STRIDE) */
     GC_GLOBAL int *scratch_ints,        /* (groups, GC_NEAR_INTS room + 8) */
     int room,                           /* nodes that a side holds */
@@ -374,7 +376,7 @@ GC_KERNEL void b05_features(
                 gc_front b = gc_front_make(
                     trees_in + GC_TREE_STRIDE * shape_in[pairs_in[2 * pair + 1]], nodes_in, reals, ints, room, 1);
                 gc_couples l = gc_couples_make(ints, room);
-                if (GC_FILLS) gc_nearest_make(screw, min_properness, &p);
+                if (GC_FILLS) gc_nearest_make(screw, min_properness, refine, row_height_in[pair], &p);
                 GC_BARRIER();
                 most = gc_couples_walk(&p, &a, &b, &l);
                 if (most > room) {

@@ -95,14 +95,46 @@ GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_pro
     return w;
 }
 
+/* The view n of refine = segments or pixels, of the pair's motion k: parts of features are drawn that face away a little
+ * (gc_limbs.h, gc_cover.h), and pixels are those of the pair's own grid (gc_grid_make). height: user units. In the pair's own
+ * frame n is k. */
+GC_FN void gc_view_draws(const gc_screw *k, const gc_screw *n, int refine, gc_real height, gc_view *w)
+{
+    gc_real unit = k->scale / n->scale, least = GC_R(8.0) * (gc_real)GC_CULL_PAD * (GC_R(1.0) + k->speed) * unit;
+    gc_real facing = n->speed > GC_R(0.0) ? GC_DRAWN_FACING * k->speed * unit / n->speed : GC_R(0.0);
+    if (refine == GC_REFINE_EXACT) return;
+    w->facing = GC_MAX((gc_raster)facing, w->facing);
+    if (refine != GC_REFINE_PIXELS) return;
+    w->pixel = GC_MAX((gc_raster)GC_MAX(height * n->shrink, least), GC_F(8.0) * w->pad);
+}
+
+/* How far apart, in units of the near frame n, two edges may be at the time at which their chords cross (refine = segments):
+ * each chord strays by at most `bend` in rho and in psi (docs/decisions/0079). */
+GC_FN gc_raster gc_chords_apart(const gc_screw *k, const gc_screw *n, gc_real height)
+{
+    gc_real row = GC_MAX(height * k->shrink, GC_R(8.0) * (gc_real)GC_CULL_PAD * (GC_R(1.0) + k->speed));
+    gc_real bend = GC_MAX(row * row / k->size, GC_TOL_INSIDE * k->size), apart;
+    gc_real far = GC_MAX(
+        k->radius_a + GC_ABS(k->ta[0]) + GC_ABS(k->ta[1]) + GC_ABS(k->ta[2]),
+        k->radius_b + GC_ABS(k->tb[0]) + GC_ABS(k->tb[1]) + GC_ABS(k->tb[2]));
+    apart = GC_R(4.0) * bend * (GC_R(2.0) + k->kappa * far) * k->scale / n->scale;
+    return (gc_raster)GC_MIN(apart, (gc_real)GC_CULL_FAR);
+}
+
 /* what all nodes of a pair share */
 typedef struct {
     gc_screw screw; /* in the near frame */
     gc_view view;
-    int cones; /* are only contacts asked for whose normals lie in the nodes' double cones? */
+    int cones;       /* are only contacts asked for whose normals lie in the nodes' double cones? */
+    gc_raster apart; /* what meets is not farther apart in space, beyond rounding */
 } gc_near_pair;
 
-GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_real min_properness, gc_near_pair *p)
+GC_LARGE void gc_near_pair_make(
+    GC_GLOBAL const gc_real *screw,
+    gc_real min_properness,
+    int refine,
+    gc_real height,
+    gc_near_pair *p)
 {
     gc_screw k;
     gc_raster reach;
@@ -113,6 +145,11 @@ GC_LARGE void gc_near_pair_make(GC_GLOBAL const gc_real *screw, gc_real min_prop
         p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
         p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));
     p->view = gc_near_view(&k, &p->screw, GC_R(-1.0), reach);
+    gc_view_draws(&k, &p->screw, refine, height, &p->view);
+    p->apart = GC_F(0.0);
+    if (refine == GC_REFINE_SEGMENTS) p->apart = gc_chords_apart(&k, &p->screw, height);
+    /* the time of a shared pixel is no time at which the features need be near each other */
+    if (refine == GC_REFINE_PIXELS) p->apart = GC_CULL_FAR;
     p->cones = min_properness >= GC_CONE_PROPERNESS;
 }
 

@@ -48,13 +48,20 @@ typedef struct {
     gc_near_pair near;
     gc_raster ra[9], rb[9]; /* mesh -> screen frame */
     gc_raster w, g, theta;
+    gc_raster slack; /* what meets is this far apart at most, in space */
     gc_raster every; /* 1: contacts are asked for whose normals may be anything; 0: those in double cones */
 } gc_nearest;
 
-GC_LARGE void gc_nearest_make(GC_GLOBAL const gc_real *screw, gc_real min_properness, gc_nearest *p)
+GC_LARGE void gc_nearest_make(
+    GC_GLOBAL const gc_real *screw,
+    gc_real min_properness,
+    int refine,
+    gc_real height,
+    gc_nearest *p)
 {
     int i;
-    gc_near_pair_make(screw, min_properness, &p->near);
+    gc_near_pair_make(screw, min_properness, refine, height, &p->near);
+    p->slack = GC_F(4.0) * p->near.view.pad + p->near.apart;
     for (i = 0; i < 9; ++i) {
         p->ra[i] = (gc_raster)p->near.screw.ra[i];
         p->rb[i] = (gc_raster)p->near.screw.rb[i];
@@ -82,6 +89,7 @@ GC_LARGE int gc_seen_make(const gc_nearest *p, int side, GC_GLOBAL const gc_rast
     a->radius = node[GC_NODE_reach] * (gc_raster)k->shrink;
     if (!gc_near_faces(q, n, c, a->radius, node[GC_NODE_ring], side ? GC_F(1.0) : GC_F(-1.0))) return 0;
     gc_box_extent(&q->view, rot, shift, k->shrink, low, high, &a->box);
+    if (side == 0 && q->view.pixel > GC_F(0.0)) gc_extent_widen(&q->view, &a->box);
     a->x = (gc_raster)c.x;
     a->y = (gc_raster)c.y;
     a->z = (gc_raster)c.z;
@@ -141,7 +149,7 @@ GC_INLINE void gc_slab_when(
     gc_raster reach = GC_ABS_R(rot[0] * nx + rot[3] * ny + rot[6] * nz) * b->hx
                       + GC_ABS_R(rot[1] * nx + rot[4] * ny + rot[7] * nz) * b->hy
                       + GC_ABS_R(rot[2] * nx + rot[5] * ny + rot[8] * nz) * b->hz;
-    gc_raster slack = p->theta * arm * b->radius + GC_F(0.5) * b->bend * arm * arm + GC_F(4.0) * p->near.view.pad;
+    gc_raster slack = p->theta * arm * b->radius + GC_F(0.5) * b->bend * arm * arm + p->slack;
     gc_raster at = a->nx * x + a->ny * y + a->nz * z;
     gc_raster rate = way * (a->nx * (p->w + p->theta * z) + a->ny * p->g - a->nz * p->theta * x), inv, lo, hi, t0, t1,
               out_of;

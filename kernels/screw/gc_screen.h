@@ -203,6 +203,18 @@ GC_LARGE void gc_box_extent(
     e->l1 = GC_MAX(gy0, gy1) + w->wn * e->p1 + pad;
 }
 
+/* refine = pixels: an extent with all that may share a pixel with what is in it */
+GC_FN void gc_extent_widen(const gc_view *w, gc_extent *e)
+{
+    gc_raster rim = gc_pixel_rim(w, e->r0), way = gc_pixel_way(w, e->r0, e->r1);
+    e->r0 -= w->pixel;
+    e->r1 += w->pixel;
+    e->h0 -= rim;
+    e->h1 += rim;
+    e->l0 -= way;
+    e->l1 += way;
+}
+
 /* Can what lies in the extents a (at rest) and b (moving) meet during the step, on any copy of A round the axis? */
 GC_LARGE int gc_extents_meet(const gc_view *w, const gc_extent *a, const gc_extent *b)
 {

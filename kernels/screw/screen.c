@@ -277,10 +277,18 @@ GC_LARGE void gc_search_rows(gc_search *q, gc_scratch *s, gc_raster height)
 }
 
 /* k becomes the near frame of joined patches, whose vertices are relative to its origin; n: room for it */
-GC_LARGE void gc_near_frame(gc_screw *k, gc_screw *n, gc_real min_properness, int reach, gc_view *w)
+GC_LARGE void gc_near_frame(
+    gc_screw *k,
+    gc_screw *n,
+    gc_real min_properness,
+    int reach,
+    int refine,
+    gc_real height,
+    gc_view *w)
 {
     gc_screw_near(k, n);
     *w = gc_near_view(k, n, min_properness, (gc_raster)reach);
+    gc_view_draws(k, n, refine, height, w);
     gc_near_shift(n, n->ra, n->ta);
     gc_near_shift(n, n->rb, n->tb);
     *k = *n;
@@ -331,8 +339,13 @@ GC_CROWDED_KERNEL void screen(
                 gc_screw_fill(screw_in + GC_SCREW_STRIDE * pair, &k);
                 GC_BARRIER();
                 if (GC_FILLS) {
-                    if (q.mesh_a.near_faces < 0) q.view = gc_view_make(&k, min_properness);
-                    else gc_near_frame(&k, &near, min_properness, GC_MAX(reach_in[ma], reach_in[mb]), &q.view);
+                    if (q.mesh_a.near_faces < 0) {
+                        q.view = gc_view_make(&k, min_properness);
+                        gc_view_draws(&k, &k, refine, row_height_in[pair], &q.view);
+                    } else
+                        gc_near_frame(
+                            &k, &near, min_properness, GC_MAX(reach_in[ma], reach_in[mb]), refine, row_height_in[pair],
+                            &q.view);
                     q.topology = topology_in;
                     q.inverse_length_a = inverse_length_in + edge0_in[ma];
                     q.inverse_length_b = inverse_length_in + edge0_in[mb];
@@ -342,8 +355,6 @@ GC_CROWDED_KERNEL void screen(
                     q.n_candidates = n_candidates_out;
                     q.capacity = capacity;
                     q.pair = pair;
-                    if (refine == GC_REFINE_PIXELS)
-                        q.view.pixel = GC_MAX((gc_raster)(row_height_in[pair] * k.shrink), GC_F(8.0) * q.view.pad);
                     s = gc_scratch_of(
                         scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
                     gc_search_take(&q, &s);

@@ -263,7 +263,8 @@ GC_KERNEL void screen_first(
                         f.a.height = tree_a[GC_TREE_height];
                         f.b.height = tree_b[GC_TREE_height];
                         gc_pair_load(pairs_in, shape_in, screw_in, &t, pair, &f.pair);
-                        gc_nearest_make(screw_in + GC_SCREW_STRIDE * pair, min_properness, &f.near);
+                        gc_nearest_make(
+                            screw_in + GC_SCREW_STRIDE * pair, min_properness, GC_REFINE_EXACT, GC_R(0.0), &f.near);
                         f.a.least = (gc_raster)(gc_screw_of(&f.pair)->radius_a * gc_screw_of(&f.pair)->radius_a
                                                 / (gc_real)tree_a[GC_TREE_faces]);
                         f.b.least = (gc_raster)(gc_screw_of(&f.pair)->radius_b * gc_screw_of(&f.pair)->radius_b
