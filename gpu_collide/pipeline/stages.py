@@ -129,15 +129,15 @@ class Stages:
             todo, n_todo, *rest = lots[-1]
             every.append((*self._first(todo, n_todo, room["hits"]), *rest, 0))
         for todo, n_todo, items, tables, size, walked in every:
-            own = {"refine": REFINE[options.refine], "candidates": CANDIDATES[options.candidates]}
-            own["walked"] = walked
+            own = {"candidates": CANDIDATES[options.candidates], "walked": walked}
             small = size is not None and takes_small(options)
             self._launch(
                 "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,
                 items_in=items, scratch_reals=reals, scratch_ints=ints, reals_per_group=room["reals"],
                 ints_per_group=room["ints"], no_room_out=self.no_room, need_out=self.need,
-                min_properness=options.min_properness, capacity=most, n_candidates_out=self.n_candidates,
-                candidates_out=self.candidates, brackets_out=self.brackets, **({} if small else own),
+                min_properness=options.min_properness, refine=REFINE[options.refine], capacity=most,
+                n_candidates_out=self.n_candidates, candidates_out=self.candidates,
+                brackets_out=self.brackets, **({} if small else own),
             )  # fmt: skip
 
     def _overlap(self, todo, n_todo):

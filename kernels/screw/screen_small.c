@@ -20,6 +20,7 @@ GC_KERNEL void screen_small(
     GC_GLOBAL const gc_raster *inverse_length_in, /* (edges,) 1 / length */
     GC_GLOBAL const int *edge0_in,                /* (meshes,) where a mesh's edges begin there */
     gc_real min_properness,
+    int refine,                         /* exact or segments */
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
     GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int reals_per_group,
@@ -66,6 +67,7 @@ GC_KERNEL void screen_small(
                 gc_body_fill(k.rb, k.tb, k.shrink, &q.b);
                 if (GC_FILLS) {
                     q.view = gc_view_make(&k, min_properness);
+                    if (refine == GC_REFINE_SEGMENTS) q.view.facing = GC_MAX((gc_raster)GC_DRAWN_FACING, q.view.facing);
                     q.a.turn = -q.view.thetan;
                     q.b.turn = q.view.thetan;
                     q.inverse_length_a = inverse_length_in + edge0_in[ma];

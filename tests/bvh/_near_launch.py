@@ -101,8 +101,8 @@ class Near:
         return np.concatenate([self.parts.table(p, "source_faces") for p in range(first, first + n)])
 
     def features(self, room=4096, capacity=1 << 16, groups=None, todo=None, state=None,
-                 min_properness=-1.0):  # fmt: skip
-        """One launch of b05, without the second try of the pipeline."""
+                 min_properness=-1.0, refine=0, heights=None):  # fmt: skip
+        """One launch of b05, without the second try of the pipeline; `heights` of rows, in user units."""
         be, s = self.backend, self.stages
         groups = min(be.max_groups, self.n) if groups is None else groups
         todo = np.arange(self.n) if todo is None else np.asarray(todo)
@@ -116,7 +116,8 @@ class Near:
             state_in=be.to_device(s.state if state is None else np.asarray(state, np.int32)),
             **{k: self.tables.buffers[k] for k in ("trees_in", "nodes_in")}, scratch_reals=scratch[0],
             scratch_ints=scratch[1], room=room, capacity=capacity, need_out=need, no_room_out=no_room,
-            n_out=count, list_out=rows, min_properness=min_properness,
+            n_out=count, list_out=rows, min_properness=min_properness, refine=refine,
+            row_height_in=be.to_device(np.zeros(self.n, s.real) if heights is None else heights),
         )  # fmt: skip
         found = int(be.item(count, 0))
         out = be.to_host(rows)
@@ -166,6 +167,7 @@ class Near:
         todo = np.arange(self.n, dtype=np.int32) if todo is None else todo
         state = self.backend.to_device(self.stages.state)
         buffers = {"screw_in": self.stages.screw_buffer, "state_in": state, **self.stages.index}
+        buffers["row_height_in"] = self.backend.zeros(self.n, self.stages.real)
         piece = Piece(self.n, 0, self.shapes, False, buffers)
         (items,) = near.find_items(self.work(**more), piece, todo)
         return items
