@@ -95,6 +95,13 @@ GC_FN gc_view gc_near_view(const gc_screw *k, const gc_screw *n, gc_real min_pro
     return w;
 }
 
+/* How far an edge strays from its chords in rho and in psi (gc_grid_make), in units of the pair's frame. */
+GC_FN gc_real gc_chords_bend(const gc_screw *k, gc_real height)
+{
+    gc_real row = GC_MAX(height * k->shrink, GC_R(8.0) * (gc_real)GC_CULL_PAD * (GC_R(1.0) + k->speed));
+    return GC_MAX(row * row / k->size, GC_TOL_INSIDE * k->size);
+}
+
 /* The view n of refine = segments or pixels, of the pair's motion k: parts of features are drawn that face away a little
  * (gc_limbs.h, gc_cover.h), and pixels are those of the pair's own grid (gc_grid_make). height: user units. In the pair's own
  * frame n is k. */
@@ -104,16 +111,15 @@ GC_FN void gc_view_draws(const gc_screw *k, const gc_screw *n, int refine, gc_re
     gc_real facing = n->speed > GC_R(0.0) ? GC_DRAWN_FACING * k->speed * unit / n->speed : GC_R(0.0);
     if (refine == GC_REFINE_EXACT) return;
     w->facing = GC_MAX((gc_raster)facing, w->facing);
-    if (refine != GC_REFINE_PIXELS) return;
-    w->pixel = GC_MAX((gc_raster)GC_MAX(height * n->shrink, least), GC_F(8.0) * w->pad);
+    if (refine == GC_REFINE_SEGMENTS) w->bend = (gc_raster)GC_MIN(gc_chords_bend(k, height) * unit, (gc_real)GC_CULL_FAR);
+    else w->pixel = GC_MAX((gc_raster)GC_MAX(height * n->shrink, least), GC_F(8.0) * w->pad);
 }
 
 /* How far apart, in units of the near frame n, two edges may be at the time at which their chords cross (refine = segments):
  * each chord strays by at most `bend` in rho and in psi (docs/decisions/0079). */
 GC_FN gc_raster gc_chords_apart(const gc_screw *k, const gc_screw *n, gc_real height)
 {
-    gc_real row = GC_MAX(height * k->shrink, GC_R(8.0) * (gc_real)GC_CULL_PAD * (GC_R(1.0) + k->speed));
-    gc_real bend = GC_MAX(row * row / k->size, GC_TOL_INSIDE * k->size), apart;
+    gc_real bend = gc_chords_bend(k, height), apart;
     gc_real far = GC_MAX(
         k->radius_a + GC_ABS(k->ta[0]) + GC_ABS(k->ta[1]) + GC_ABS(k->ta[2]),
         k->radius_b + GC_ABS(k->tb[0]) + GC_ABS(k->tb[1]) + GC_ABS(k->tb[2]));

@@ -37,6 +37,7 @@ typedef struct {
     int cull_properness;
     int wraps;       /* can a copy of A shifted by a whole turn come into B's window? */
     gc_raster pixel; /* refine = pixels: features this far apart may share a pixel; else 0 */
+    gc_raster bend;  /* refine = segments: edges stray this far from the chords that stand for them; else 0 */
 } gc_view;
 
 GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
@@ -65,6 +66,7 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
      * 14.1 and the period 20.4; nearer, a body can reach round the axis. So 20.5 would do, 12 did not. */
     v.wraps = v.period < v.speed + GC_F(24.0);
     v.pixel = GC_F(0.0);
+    v.bend = GC_F(0.0);
     return v;
 }
 

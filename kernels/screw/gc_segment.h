@@ -133,7 +133,7 @@ GC_LARGE gc_span gc_branch_span(const gc_view *w, const gc_rows *rows, const gc_
     gc_span o;
     gc_raster lo = rows->base + (gc_raster)row * rows->height, hi = lo + rows->height;
     /* the parameter of a radius comes through its square: near the axis its rounding grows as 1/r */
-    gc_raster pad = gc_pad_near(w, GC_F(1.0) + w->kappa * GC_MAX(lo, r->rho_lo));
+    gc_raster pad = gc_pad_near(w, GC_F(1.0) + w->kappa * GC_MAX(lo, r->rho_lo)) + w->bend;
     gc_raster ua, ub, k0, k1, stray, turn, h0, h1, l0, l1, agn = GC_ABS_R(w->gn);
     gc_spot a, b;
     gc_branch_part(w, s, r, lo - pad - w->pixel, hi + pad + w->pixel, &ua, &ub);

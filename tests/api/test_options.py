@@ -38,9 +38,9 @@ BAD = [
     (ValueError, {"candidates": "pairs", "refine": "pixels"},
      "candidates: expected 'auto' or 'raster' with refine='pixels', which needs the rows of the screen, got "
      "'pairs'"),
-    (ValueError, {"features": "near", "refine": "segments"},
-     "features: expected 'auto' or 'all' with refine='segments', whose rows need whole meshes, got 'near'"),
     (ValueError, {"features": "near", "candidates": "raster"},
+     "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
+    (ValueError, {"features": "near", "candidates": "raster", "refine": "pixels"},
      "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
     (ValueError, {"resolution": 2, "pixel_size": 1},
      "pixel_size: expected None when resolution is given (they are two units of one thing)"),

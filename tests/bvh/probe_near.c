@@ -18,7 +18,7 @@ GC_KERNEL void probe_near(
         gc_nearest p;
         gc_seen a, b;
         gc_raster first = times_in[2 * i], last = times_in[2 * i + 1];
-        gc_nearest_make(screw_in + GC_SCREW_STRIDE * item_in[4 * i], GC_R(-1.0), &p);
+        gc_nearest_make(screw_in + GC_SCREW_STRIDE * item_in[4 * i], GC_R(-1.0), GC_REFINE_EXACT, GC_R(0.0), &p);
         gc_seen_make(&p, side, nodes_in + GC_NODE_STRIDE * item_in[4 * i + 2], &a);
         gc_seen_make(&p, !side, nodes_in + GC_NODE_STRIDE * item_in[4 * i + 3], &b);
         gc_screw_store(&p.near.screw, screw_out + GC_SCREW_STRIDE * i);
