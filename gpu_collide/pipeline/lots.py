@@ -43,8 +43,8 @@ def small_meshes(run, counts):
 def lots_for(run, prepared, options):
     """`Lots` of prepared meshes, kept with their tables.
 
-    By pixels and by rows there is but one screen for whole meshes, and by rows nobody looks at near faces; nor
-    is there a screen for small meshes where all groups have the same size.
+    By pixels and by rows there is but one screen for whole meshes, and by rows nobody looks at near faces.
+    Nor is there a screen for small meshes where all groups have the same size.
     """
     made, near = prepared.tables.made, prepared.near
     apart = run.backend.small_group_size is not None and takes_small(options)

@@ -2,6 +2,7 @@
 
 import itertools
 from functools import lru_cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
+from bench import dense_shapes
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.engine import Pipeline
+from gpu_collide.pipeline.near import takes_near
 from tests.acceptance import lattice_scenes, matrix
 from tests.bvh import _near
 from tests.filters import _cases
@@ -351,3 +354,77 @@ def test_what_an_earlier_pair_left_is_not_near(backend):
         early = gc.collide(bodies, pairs, features="near", contacts="first", precision=precision, **common)
         assert not matrix.same_bits(first, early)
     assert not matrix.same_bits(whole, gc.collide(bodies, pairs, features="near", **common))
+
+
+# By segments and pixels (docs/decisions/0079): what is reported need not be near to less than a row's height.
+ROUGH = [(refine, rows) for refine in ("segments", "pixels") for rows in (1, 3, 24)]
+
+
+@pytest.mark.parametrize("number, name", enumerate([*scenes.FAMILIES, *_cases.OWN]))
+def test_rough_answers_of_scene_families(backend, name, number):
+    thresholds = itertools.cycle((-1.0, -0.1, 0.0, 0.5))
+    for k, ((refine, rows), threshold) in enumerate(zip(ROUGH, thresholds, strict=False)):
+        args = family, (name, 4 if "tori" in name else 12), PRECISIONS[(number + k) % 3]
+        assert not differing_rough(backend, *args, refine, rows, threshold), (refine, rows, threshold)
+
+
+@pytest.mark.parametrize("number, kind", enumerate([*_near.MOTIONS, "slides", "wheels"]))
+def test_rough_answers_of_many_faces(backend, kind, number):
+    for k, (refine, rows) in enumerate(ROUGH):
+        args = many_faces, (kind, 8), PRECISIONS[(number + k) % 3]
+        assert not differing_rough(backend, *args, refine, rows, (-1.0, -0.1)[k % 2]), (refine, rows)
+
+
+@pytest.mark.parametrize("name", dense_shapes.PAIRS)
+def test_rough_answers_of_dense_shapes(backend, name):
+    """Here trees of faces are deep, and most of both is far from what meets."""
+    meshes = dense_shapes.PAIRS[name](1280)
+    bodies = dense_shapes.steps_of(name, meshes, "touch", 2, 3)
+    for k, (refine, rows) in enumerate(ROUGH):
+        asked = {"refine": refine, "resolution": rows, "contacts": ("all", "first")[k % 2], "filters": "none"}
+        near, all_ = (
+            gc.collide(bodies, dense_shapes.pairs_of(2), features=how, backend=backend.kind, **asked)
+            for how in ("near", "all")
+        )
+        assert not matrix.same_bits(all_.to_numpy(), near.to_numpy()), (refine, rows)
+        assert len(near)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rough_answers_of_whole_numbers(backend, seed):
+    """Rows and pixels on whose borders everything could lie."""
+    a, b, start, end = lattice_scenes.dense(seed, 4, 4)
+    bodies, pairs = lattice_scenes.beside(a.mesh(), b.mesh(), start, end)
+    for refine, rows in ROUGH:
+        asked = {"refine": refine, "resolution": rows, "min_properness": -1.0, "filters": "none"}
+        near, all_ = (
+            gc.collide(bodies, pairs, features=how, backend=backend.kind, **asked) for how in ("near", "all")
+        )
+        assert not matrix.same_bits(all_.to_numpy(), near.to_numpy()), (refine, rows)
+
+
+def differing_rough(backend, make, args, precision, refine, rows, threshold):
+    """Fields in which near faces give other bits than whole meshes."""
+    scene = make(*args)
+    asked = {
+        "refine": refine, "resolution": rows, "min_properness": threshold, "precision": precision,
+        "filters": "none", "backend": backend.kind,
+    }  # fmt: skip
+    near, all_ = (gc.collide(scene.bodies(), scene.pairs, features=how, **asked) for how in ("near", "all"))
+    return matrix.same_bits(all_.to_numpy(), near.to_numpy())
+
+
+@pytest.mark.parametrize("refine, faces", [("exact", 8192), ("segments", 8192), ("pixels", 16384)])
+def test_who_looks_at_near_faces(refine, faces):
+    """Above so many faces all, above 1,024 those far wider than the other; rows of whole meshes never."""
+    looks = {
+        n: takes_near([SimpleNamespace(face_planes=range(n), radius=1.0)], Options(refine=refine)).any()
+        for n in (1024, faces, faces + 1)
+    }
+    assert looks == {1024: False, faces: True, faces + 1: True}
+    wide, always = (sources.constants()[f"GC_LOOK_{name}"] for name in ("WIDE", "NEAR"))
+    bits = [takes_near([SimpleNamespace(face_planes=range(n), radius=1.0)], Options(refine=refine))[0]
+            for n in (faces, faces + 1)]  # fmt: skip
+    assert [x & wide > 0 for x in bits] == [True, True] and [x & always > 0 for x in bits] == [False, True]
+    whole = Options(refine=refine, candidates="raster")
+    assert not takes_near([SimpleNamespace(face_planes=range(99999), radius=1.0)], whole).any()

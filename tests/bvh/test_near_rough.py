@@ -1,5 +1,5 @@
-"""Stage b05 with refine = segments and pixels: what is reported lies on listed faces, though by a row's height it need
-not be near them; and how far off it may be (docs/decisions/0079)."""
+"""Stage b05 with refine = segments and pixels: what is reported lies on listed faces, though features may be
+apart by what a row is worth; and how far apart they may be (docs/decisions/0079)."""
 
 from functools import lru_cache
 
@@ -71,15 +71,32 @@ def test_what_is_reported_lies_on_listed_faces(backend, refine, kind):
 
 
 @pytest.mark.backends("cpu")
-@pytest.mark.parametrize("refine", ["segments", "pixels"])
-def test_faces_that_meet_are_not_enough(backend, refine):
-    """Without the height of the rows some of what is reported is lost."""
+def test_faces_that_meet_are_not_enough(backend):
+    """Without the height of the rows some of what pixels report is lost."""
     lost = 0
     for kind in KINDS:
         near = Near(backend, scene(kind))
         listed = near.features()
-        lost += sum(missing(near, listed, reported(kind, refine, share)) for share in HEIGHTS)
+        lost += sum(missing(near, listed, reported(kind, "pixels", share)) for share in HEIGHTS)
     assert lost
+
+
+@pytest.mark.parametrize("refine", ["segments", "pixels"])
+def test_higher_rows_list_more(backend, refine):
+    """What is listed grows with the height of the rows, and at next to none it is that of exact answers."""
+    counts = []
+    for share in (None, 1e-4, 0.5):
+        bits = 0
+        for kind in ("impact", "passing"):
+            near = Near(backend, _near.scene(kind, 12, 5))
+            height = np.full(near.n, 0.0 if share is None else height_of(kind, share), near.stages.real)
+            listed = near.features(refine=0 if share is None else REFINE[refine], heights=height)
+            masks = (near.masks(listed, pair, side) for pair in range(near.n) for side in range(2))
+            bits += sum(mask.bit_count() for there in masks for mask in there.values())
+        counts.append(bits)
+    exact, fine, coarse = counts
+    assert exact <= fine < coarse
+    assert refine == "pixels" or fine == exact
 
 
 @pytest.mark.backends("cpu")
