@@ -189,7 +189,7 @@
 #define GC_NEAR_ROUNDED GC_R(1.0)
 /* near faces: facing tolerance while culling, in shares of the solver's speed (GC_TOL_FACING with room to spare) */
 #define GC_NEAR_FACING GC_R(4e-5)
-/* segments and pixels: the same; what is drawn may face away by 100 GC_TOL_FACING */
+/* segments and pixels: facing tolerance while culling; what is drawn may face away by 100 GC_TOL_FACING */
 #define GC_DRAWN_FACING GC_R(2e-3)
 #else
 #define GC_NEAR_ROUNDED GC_R(1e-8)
