@@ -40,6 +40,7 @@ SAMPLE = {  # by group size: tests that run with it; each stage is in one of the
         "tests/filters/test_f01_spheres.py",
         "tests/given/test_g02_pairs.py",
         "tests/given/test_g04_apart.py",
+        "tests/screw/test_screen_first.py::test_first_of_all_in_whole_numbers",
     ],
     256: [
         f"{BITS} 2/4",
