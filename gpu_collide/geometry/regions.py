@@ -94,6 +94,7 @@ class Regions:
                 e,
             )
         )
+        twins = {*inner, *((b, a) for a, b in inner)}
         parent = {face: face for face in faces}
         members = {face: [face] for face in faces}
 
@@ -110,7 +111,7 @@ class Regions:
                 left, right = root(side_of[a, b]), root(side_of[b, a])
                 if left == right:
                     continue  # left out already together with another edge of the same chain
-                loop = self._join(loops[left], loops[right], a, b, plane)
+                loop = self._join(loops[left], loops[right], a, b, plane, twins)
                 if loop is None:
                     left_over.append((a, b))
                     continue
@@ -123,17 +124,27 @@ class Regions:
         return [(loops[face], members[face]) for face in loops]
 
     @staticmethod
-    def _join(left: Any, right: Any, a: int, b: int, plane: Any) -> list[int] | None:
-        """Loop around two convex polygons that share side a-b (left walks a to b), or None if not convex."""
+    def _join(left: Any, right: Any, a: int, b: int, plane: Any, twins: Any) -> list[int] | None:
+        """Loop around two convex polygons that share side a-b (left walks a to b), or None if not convex.
+        Sides out of `twins` are between two faces of the region; others that both have, of edges at which
+        more faces meet, stay."""
         n, m = len(left), len(right)
         left_end = left.index(b)
         right_begin = right.index(a)
         right_end, left_begin = right_begin - 1, left_end - 1  # of b in right, of a in left
         shared = 1
         # They may share a whole chain of sides.
-        while shared < min(n, m) and left[(left_end + 1) % n] == right[right_end - 1]:
+        while (
+            shared < min(n, m)
+            and left[(left_end + 1) % n] == right[right_end - 1]
+            and (left[left_end], right[right_end - 1]) in twins
+        ):
             left_end, right_end, shared = (left_end + 1) % n, (right_end - 1) % m, shared + 1
-        while shared < min(n, m) and left[left_begin - 1] == right[(right_begin + 1) % m]:
+        while (
+            shared < min(n, m)
+            and left[left_begin - 1] == right[(right_begin + 1) % m]
+            and (left[left_begin - 1], left[left_begin]) in twins
+        ):
             left_begin, right_begin, shared = (left_begin - 1) % n, (right_begin + 1) % m, shared + 1
         # Both are convex, so only the two ends of the chain can turn the wrong way.
         for before, corner, after in (

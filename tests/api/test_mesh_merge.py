@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import shapes
 from gpu_collide.geometry.mesh import Mesh
+from tests.acceptance import lattice_solids
 from tests.api._meshes import SQUARE, check_invariants, grid
 
 
@@ -112,3 +113,16 @@ def _halve(points, faces):
     ab, bc, ca = (which.reshape(-1, 3) + len(points)).T
     cut = np.stack([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca], axis=1).reshape(-1, 3)
     return np.concatenate([points, points[keys].mean(axis=1)]), cut
+
+
+@pytest.mark.parametrize("seed, number", [(4, 4), (43, 13), (28, 12), (26, 6)])
+def test_edges_of_four_faces_stay(seed, number):
+    """A chain of sides that two faces share went whole, with an edge at which two faces more meet: these had
+    corners in the middle of a face then, and what only touched such a solid was told to overlap it."""
+    rng = np.random.default_rng([seed, 79])
+    for _ in range(number + 1):
+        made = (lattice_solids.cells if rng.uniform() < 0.35 else lattice_solids.solid)(rng)
+    shape = made.shape
+    merged = Mesh(shape.vertices, [list(loop) for loop in shape.loops], merge_coplanar=True)
+    assert not lattice_solids.touches_itself(shape.mesh()) and merged.n_faces < len(shape.loops)
+    assert not lattice_solids.touches_itself(merged)
