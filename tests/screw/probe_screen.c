@@ -161,7 +161,10 @@ GC_KERNEL void probe_boundary(
             gc_raster psi = gc_arc(x[0], x[2 * corners], w.kappa, w.inv_kappa);
             gc_four_put(&GC_OF_VERTEX(&b, x, v), corners, x[0], x[corners], x[2 * corners], psi);
         }
-        gc_four_put(&GC_OF_FACE(&b, f0, 0), 1, facing[3 * i], facing[3 * i + 1], facing[3 * i + 2], GC_F(0.0));
+        if (GC_SERIAL)
+            gc_four_put(&GC_OF_FACE(&b, f0, 0), 1, facing[3 * i], facing[3 * i + 1], facing[3 * i + 2], GC_F(0.0));
+        else gc_four_put(b.turned, 1, facing[3 * i], facing[3 * i + 2], GC_F(0.0), -facing[3 * i + 1]); /* f0 and a normal */
+        b.turn = GC_F(1.0);
         m.face_start = 0;
         m.face_vertices = 2;
         m.two_sided = two_sided;
