@@ -1,5 +1,5 @@
 /* gc_pierce.h: which shrunk edges of a solid go through faces of another; where one ends in a face, what they share there.
- * needs: common/gc_constants.h common/gc_motion.h bvh/gc_bvh.h screw/gc_solid.h
+ * needs: screw/gc_solid.h
  *
  * An edge that is shrunk ends exactly in a plane of the other body where shapes lie on one grid, or it is not shrunk, as none
  * leads inwards from there, and passes along a border. Then it says nothing, and no other edge need do so. Such a place is

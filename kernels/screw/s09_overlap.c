@@ -1,5 +1,5 @@
 /* s09_overlap: do the solids of a pair overlap at one time of the step? check_start asks about the start,
- * needs: screw/gc_solid.h screw/gc_pierce.h
+ * needs: screw/gc_pierce.h
  * baselines.bisection about one time after the other.
  *
  * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair

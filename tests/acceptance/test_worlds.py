@@ -311,7 +311,11 @@ def test_steps_through_one_tree_are_as_fresh_searches(backend):
     ({"filters": ("boxes", "boxes")}, ValueError, "filters: expected each once, got 'boxes' twice"),
     ({"filters": 3}, TypeError, "filters"),
     ({"features": "far"}, ValueError, "features"),
-    ({"features": "near", "refine": "pixels"}, ValueError, "features: expected 'auto' or 'all' with refine"),
+    (
+        {"features": "near", "candidates": "raster"},
+        ValueError,
+        "features: expected 'auto' or 'all' with candidates",
+    ),
     ({"report": 1}, TypeError, "report: expected a bool, got int"),
 ])  # fmt: skip
 def test_bad_arguments(arguments, error, words):

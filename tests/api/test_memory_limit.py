@@ -16,8 +16,9 @@ ONE = [1.0, 0, 0, 0]
         (dict(candidates="pairs"), "pass a larger max_bytes, or features='near'"),
         (dict(features="near"), "pass a larger max_bytes"),
         (dict(candidates="raster"), "pass a larger max_bytes"),
-        (dict(refine="segments"), "pass a larger max_bytes"),
-        (dict(refine="pixels"), "pass a larger max_bytes"),
+        (dict(refine="segments"), "pass a larger max_bytes, or features='near'"),
+        (dict(refine="pixels"), "pass a larger max_bytes, or features='near'"),
+        (dict(refine="pixels", features="near"), "pass a larger max_bytes"),
     ],
 )
 def test_remedy_for_a_pair_that_is_too_large(options, remedy, backend):
