@@ -181,9 +181,10 @@ def _near_patches(work, piece, todo, nodes=None):
         if nodes is None:
             scratch = Scratch("nodes", first, per_node, width=2 * SEEN_STRIDE, grows=GROWS)
             run.room.worked_off(todo, [scratch], launch, held=held, groups=be.max_groups)
-        elif len(todo):
-            groups = max(1, min(be.max_groups, len(todo), run.room.fits(per_node * nodes, held)))
+        elif groups := min(be.max_groups, len(todo), run.room.fits(per_node * nodes, held)):
             many = todo[np.isin(todo, launch(todo, groups, [nodes])[1]())]
+        else:
+            many = todo
         return int(be.item(n_found, 0)), found
 
     n, found = run.room.filled("patches", len(todo), fill, each=12, first=16.0, least=16384, width=3)
