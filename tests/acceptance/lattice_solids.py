@@ -120,11 +120,11 @@ def finished(rng, s, parts, merged=0.7):
     s = shapes.doubled(s) if rng.uniform() < 0.05 else s
     s = shapes.sided(s) if rng.uniform() < 0.05 else s
     mesh = gc.Mesh(s.vertices, [list(x) for x in s.loops], two_sided=s.two_sided, merge_coplanar=merged)
-    return Whole(parts, s, s.mesh() if merged and touches_itself(mesh) else mesh)
+    return Whole(parts, s, mesh)
 
 
 def touches_itself(mesh):
-    """Does a vertex lie in a face that it is no corner of? Merging takes corners away that others need."""
+    """Does a vertex lie in a face that it is no corner of? Merging could take away what others need."""
     for f in range(mesh.n_faces):
         loop = mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]
         corners, normal = mesh.vertices[loop], mesh.face_planes[f, :3]
