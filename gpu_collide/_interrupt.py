@@ -5,8 +5,10 @@ only what Python has loaded already: the module ``signal`` takes its time.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # has no stub
+import _thread
 import os
 import sys
+import time
 
 __all__ = ["obey_later", "obey_now"]
 
@@ -23,23 +25,40 @@ def _end(*_):
     os._exit(130)
 
 
-def obey_now():
-    """From here on Ctrl-C ends the process, which has nothing to tidy up."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+def _raise(*_):
+    # What is interrupted half made may fail in its destructor (pytools 2025: a lock that is not there
+    # yet), and Python would show each such failure with a traceback.
+    sys.unraisablehook = _unheard
+    raise KeyboardInterrupt
+
+
+def _unheard(failure):
+    if failure.exc_type is KeyboardInterrupt:  # in a destructor, where nobody hears of it: say it again
+        _thread.start_new_thread(_again, ())
+
+
+def _again():
+    time.sleep(0.01)  # the hook has returned: an exception inside it would be shown, too
+    _thread.interrupt_main()
+
+
+def _change(before, after):
+    if signal.getsignal(signal.SIGINT) is before:
         try:
-            signal.signal(signal.SIGINT, _end)
+            signal.signal(signal.SIGINT, after)
         except ValueError:
             pass  # not the main thread, which alone gets signals
 
 
+def obey_now():
+    """From here on Ctrl-C ends the command, which has nothing to tidy up."""
+    _change(_raise, _end)
+
+
 def obey_later():
     """From here on Ctrl-C is a KeyboardInterrupt again."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        except ValueError:
-            pass
+    _change(_end, _raise)
 
 
 if _is_command():
-    obey_now()
+    _change(signal.default_int_handler, _end)

@@ -107,6 +107,54 @@ def test_command_interrupted_at_any_moment(tries):
         assert code == 0 or err.splitlines()[-1] == "gpu-collide: error: interrupted", err
 
 
+HALF_MADE = """
+import _thread, sys
+sys.argv = ["gpu-collide"]
+from gpu_collide.cli import devices, main
+class Half:
+    def __init__(self):
+        IN
+        self.lock = _thread.allocate_lock()
+    def __del__(self):
+        DEL
+        with self.lock:
+            pass
+def act(*_):
+    one = Half()
+    del one
+    for k in range(10**9):
+        pass
+real = devices.add_parser
+def add(commands):
+    real(commands)
+    commands.choices["devices"].set_defaults(action=act)
+devices.add_parser = add
+sys.exit(main(["devices"]))
+"""
+
+
+@pytest.mark.parametrize("where", ["IN", "DEL"])
+def test_what_is_half_made_is_not_told_of(where):
+    """A driver's object was interrupted in its constructor, and its destructor showed a traceback; what is
+    interrupted in a destructor is swallowed by Python, and said again."""
+    code = HALF_MADE.replace(where, "_thread.interrupt_main()").replace("DEL", "pass").replace("IN", "pass")
+    child = python(code)
+    try:
+        out, err = child.communicate(timeout=30)
+    finally:
+        child.kill()
+    assert (child.returncode, out, err) == (130, "", "gpu-collide: error: interrupted\n")
+
+
+def test_a_caller_of_main_keeps_its_own_handler():
+    handler = signal.getsignal(signal.SIGINT)
+    from gpu_collide import _interrupt
+
+    _interrupt.obey_later()
+    _interrupt.obey_now()
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
 def test_command_interrupted_while_it_computes(tmp_path):
     arguments = ("demo", "--pairs", "100000", "--backend", "reference", "--output", str(tmp_path))
     code, out, err = interrupted(3.0, *arguments)
