@@ -39,6 +39,7 @@ PROGRAMS = {
     "first": ("screw/screen_first.c",),
     "hulls": ("screw/screen_hulls.c",),
     "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
+    "find": ("screw/s07_find.c",),
     "answer": ("screw/s07_answer.c",),
     "overlap": ("screw/s09_overlap.c",),
     "primitives": ("pluecker/p01_primitives.c",),

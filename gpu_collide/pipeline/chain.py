@@ -73,6 +73,9 @@ class Chain(Joining):
         if walked:
             self._zero(self.shut)
         self._blank(self.candidates, self.hit)
+        if self.lasting is not None:
+            self._zero(self.n_lasting)
+            self._blank(self.lasting)
         steps = [*map(Zero, self.zeros), *map(Blank, self.blanks), *self.steps]
         self.sequence = run.backend.sequence(steps, looking=False)
 
@@ -100,8 +103,8 @@ class Chain(Joining):
             for name, (dtype, width) in FIELDS.items()
         }
         self.steps.append(Scan(self.pair_hits, hit_start))
-        self._launch("s08_place", self.n_hits, most, hit_in=self.hit, hit_start_in=hit_start,
-                     cursor=self.cursor, order_out=order)  # fmt: skip
+        self._launch_listed("s08_place", self.n_hits, most, hit_in=self.hit, hit_start_in=hit_start,
+                            cursor=self.cursor, order_out=order)  # fmt: skip
         self._launch("s08_resolve", n, n, hit_start_in=hit_start, value_in=self.value,
                      refine=REFINE[self.options.refine], first_only=int(self.options.first_only),
                      hit_out=self.hit, order_out=order, kept_out=kept, status_out=self.status,

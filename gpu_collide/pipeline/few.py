@@ -175,7 +175,7 @@ class FewPairs:
             most -= room["hull_groups"] * hulls.group_bytes(run)
         each = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + 120
         bodies = 0 if self.pairs is None else 120 * min(2 * n, len(self.shape))
-        need = groups * group + 24 * room["candidates"] + 180 * room["hits"] + each * n + bodies
+        need = groups * group + 28 * room["candidates"] + 180 * room["hits"] + each * n + bodies
         if need > most or 4 * max(room.values()) > MOST_INDEX:
             return None
         try:
@@ -231,6 +231,7 @@ class _Kept(Stages):
             self.need, self.no_room, self.n_candidates, self.n_hits, self.pair_hits, self.cursor, self.counts,
         )  # fmt: skip
         zeros += (self.shut,) if self.walked else ()
+        zeros += () if self.lasting is None else (self.n_lasting,)
         self.sequence = be.sequence([*map(Zero, zeros), *self.steps])
 
     def _own_poses(self, used):

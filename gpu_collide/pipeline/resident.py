@@ -201,7 +201,7 @@ class Resident:
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
         near, late, walked, hulls, trees = screw.looks(self.meshes, options, run.backend)
-        run.build(*screw.programs(options, late.any(), walked, hulls))
+        run.build(*screw.programs(options, run.backend.serial_groups, late.any(), walked, hulls))
         begun = time.perf_counter()
         placed, key = self.place(bodies), (trees, near.tobytes(), late.tobytes(), walked, hulls)
         if key not in self._prepared:

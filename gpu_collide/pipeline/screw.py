@@ -162,7 +162,7 @@ def prepare(run, meshes, options):
     """The kernels that the options ask for, and tables of the meshes on the run's backend, with trees if the
     options ask for them."""
     near, late, walked, planes, trees = looks(meshes, options, run.backend)
-    run.build(*programs(options, late.any(), walked, planes))
+    run.build(*programs(options, run.backend.serial_groups, late.any(), walked, planes))
     begun = time.perf_counter()
     tables = tables_for(meshes, run.backend, run.precision, trees)
     prepared = Prepared(meshes, tables, near, late, walked=walked, hulls=planes)
@@ -170,12 +170,15 @@ def prepare(run, meshes, options):
     return prepared
 
 
-def programs(options, near, walked=False, hulls=False):
-    """What a query with these options launches; `near` if pairs look at near faces, `walked` if first
-    contacts of some are looked for down their trees, `hulls` if between their hulls."""
+def programs(options, serial, near, walked=False, hulls=False):
+    """What a query with these options launches; `serial` where a group is one work-item, `near` if pairs look
+    at near faces, `walked` if first contacts of some are looked for down their trees, `hulls` if between
+    their hulls."""
     names = ["screw", "screen", "solve"]
     if options.refine != "exact":
         names.append("answer")
+    elif not serial:
+        names.append("find")
     if options.check_start:
         names.append("overlap")
     if near:
@@ -382,8 +385,9 @@ def _solve(work, piece, todo, held, found):
     """Stage s07: hits of all candidates, of which `found` is a list or more, each as `search` returns it; and
     those of the pairs `todo` that have none because only their first contacts are looked for (`Walk`)."""
     run, options, be = work.run, work.options, work.run.backend
+    bound = piece.buffers, work.prepared.tables.buffers
     rough = {} if options.refine == "exact" else {"refine": REFINE[options.refine]}
-    name = "s07_answer" if rough else "s07_solve"
+    name = "s07_answer" if rough else "s07_solve" if be.serial_groups else "s07_find"
 
     def fill(capacity):
         hit, value = be.empty(capacity * 4, np.int32), be.empty(capacity * 3, run.real)
@@ -394,11 +398,12 @@ def _solve(work, piece, todo, held, found):
             walk.down(work, piece, held + each * capacity, out)
         for n, candidates, brackets in [*found, *walk.found]:
             if n:
-                run.launch(
-                    name, n, piece.buffers, work.prepared.tables.buffers, n_candidates=n,
-                    candidates_in=candidates, brackets_in=brackets, min_properness=options.min_properness,
-                    **out, **rough,
-                )  # fmt: skip
+                given = out | {"candidates_in": candidates, "brackets_in": brackets} | rough
+                given["min_properness"] = options.min_properness
+                if name == "s07_find":
+                    _find(run, n, *bound, given)
+                else:
+                    run.launch(name, n, *bound, given, n_candidates=n)
         return int(be.item(count, 0)), (hit, value, pair_hits)
 
     each = 16 + 3 * run.real.itemsize
@@ -408,6 +413,21 @@ def _solve(work, piece, todo, held, found):
         least=1024, width=4,
     )  # fmt: skip
     return n_hits, *made
+
+
+def _find(run, n, *bound):
+    """Stage s07 among many work-items, of `n` candidates."""
+    be, given = run.backend, bound[-1]
+    lasting, n_lasting = be.empty(n, np.int32), be.zeros(1, np.int32)
+    more = {"lasting_in": lasting, "lasting_out": lasting, "n_lasting_out": n_lasting}
+    run.launch("s07_find", n, *bound, more, n_candidates=n)
+    n_hits, last = int(be.item(given["n_hits_out"], 0)), int(be.item(n_lasting, 0))
+    if not 0 <= n_hits <= given["capacity"]:
+        return  # all comes again, with more room
+    if n_hits:
+        run.launch("s07_test", n_hits, *bound, more, n_hits=n_hits)
+    if last:
+        run.launch("s07_last", last, *bound, more, n_lasting=last)
 
 
 def _write(work, piece, n_hits, hit, value, pair_hits):

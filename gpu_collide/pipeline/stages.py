@@ -30,6 +30,8 @@ class Stages:
         Of these pairs, if there are any; 0 before a run.
     hulls : bool
         Are the first contacts of some pairs looked for between their hulls?
+    lasting : buffer or None
+        Candidates that last, if s07 is done in three launches.
     """
 
     run: Any
@@ -45,6 +47,7 @@ class Stages:
     walked: bool
     shut: Any
     hulls: bool
+    lasting: Any
 
     def _empty(self, shape, dtype):
         buffer = self.run.backend.empty(shape, dtype)
@@ -68,6 +71,12 @@ class Stages:
                 some = (more or {}, self.buffers, self.tables.buffers)
                 args[key] = next(found[key] for found in some if key in found)
         self.steps.append(Launch(self.run.backend.bind(kernel, **args), n, most, groups, size))
+
+    def _launch_listed(self, name, n, most, more=None, **args):
+        """Add a launch for a list of which the most part may be empty: of more than a quarter of its entries
+        a work-item does several, until it comes to one that is none."""
+        size = self.run.backend.item_group_size
+        self._launch(name, n, most, -(-most // (4 * size)), more, size, **args)
 
     def _select(self, numbers, flags, n):
         """Add the choice of those numbers that have a flag; they, and how many they are."""
@@ -151,14 +160,23 @@ class Stages:
 
     def _solve(self):
         """Stage s07."""
-        most, exact = self.room["hits"], self.options.refine == "exact"
+        most, room = self.room["hits"], self.room["candidates"]
+        exact, plain = self.options.refine == "exact", self.run.backend.serial_groups
         more = {} if exact else {"refine": REFINE[self.options.refine]}
-        self._launch(
-            "s07_solve" if exact else "s07_answer", self.n_candidates, self.room["candidates"], None, more,
+        more |= dict(
             candidates_in=self.candidates, brackets_in=self.brackets,
             min_properness=self.options.min_properness, capacity=most, pair_hits_out=self.pair_hits,
             n_hits_out=self.n_hits, hit_out=self.hit, value_out=self.value,
         )  # fmt: skip
+        self.lasting = None
+        if plain or not exact:
+            self._launch("s07_solve" if exact else "s07_answer", self.n_candidates, room, None, more)
+            return
+        self.lasting, self.n_lasting = self._empty(room, np.int32), self._empty(1, np.int32)
+        more |= {"lasting_out": self.lasting, "n_lasting_out": self.n_lasting, "lasting_in": self.lasting}
+        self._launch("s07_find", self.n_candidates, room, None, more)
+        self._launch_listed("s07_test", self.n_hits, most, more)
+        self._launch_listed("s07_last", self.n_lasting, room, more)
 
     def _hits(self):
         """Room for what ``screen_first`` and s07 find."""

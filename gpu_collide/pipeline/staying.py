@@ -40,7 +40,7 @@ LEAST, LITTLE = 4096, 64
 SCRATCH_SHARE, OTHER_SHARE = 4, 8
 #: Bytes of all buffers for each pair (beside its screw), candidate, hit, and row of the list of patches; how
 #: many more for a pair in single precision, and one that may look at near faces.
-PAIR_BYTES, CANDIDATE_BYTES, HIT_BYTES, PATCH_BYTES = 200, 32, 220, 80
+PAIR_BYTES, CANDIDATE_BYTES, HIT_BYTES, PATCH_BYTES = 200, 36, 220, 80
 SINGLE_BYTES, NEAR_BYTES = 140, 440
 #: Kinds of queries for which the guesses are kept on a backend.
 MOST_KINDS = 64

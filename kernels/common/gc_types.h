@@ -51,6 +51,11 @@
 #define GC_HIT_A_HIGH 64
 #define GC_HIT_B_HIGH 128
 #define GC_HIT_KEPT 256
+#define GC_HIT_UNTESTED 512 /* a time at which the features may meet: s07_find */
+
+/* in place of the pair of a hit: no entry, nor any behind it; one that is no hit */
+#define GC_HIT_NONE (-1)
+#define GC_HIT_NO_HIT (-2)
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 

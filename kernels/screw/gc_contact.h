@@ -63,7 +63,7 @@ GC_FN gc_sides gc_sides_of(const gc_pair *p, int kind, int fa, int fb)
  * matter: the normal is the one against the approach. Where there is none (sliding, rest, a graze) it is the one
  * that makes the vertex more proper, and where that is tied the one towards the vertex's body. All in the frame of the
  * face at s; n_vertex is n in the vertex's mesh axes, `to` carries the vertex's body there, x is the vertex. */
-GC_LARGE int gc_sheet_turns(
+GC_FN int gc_sheet_turns(
     const gc_tables *t,
     const gc_screw *k,
     const gc_sides *q,
@@ -81,7 +81,7 @@ GC_LARGE int gc_sheet_turns(
 }
 
 /* FV: vertex of B at s against A's face. VF: A's vertex carried back by s against B's face at half-way. */
-GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+GC_FN gc_contact gc_vertex_contact(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
     gc_contact c;
     const gc_screw *k = gc_screw_of(p);
@@ -120,7 +120,7 @@ GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int 
     return c;
 }
 
-GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
+GC_FN gc_contact gc_edges_contact(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
 {
     gc_contact c;
     const gc_screw *k = gc_screw_of(p);
@@ -167,6 +167,22 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
     c.normal = use_plus ? n : gc_scale(n, GC_R(-1.0));
     c.speed = gc_facing(k, c.normal, c.point);
     return c;
+}
+
+/* The contact at s where a kernel asks for it in one place only: what it does not use is not computed then. */
+GC_FN gc_contact gc_contact_alone(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    return kind == GC_EE ? gc_edges_contact(t, p, fa, fb, s) : gc_vertex_contact(t, p, kind, fa, fb, s);
+}
+
+GC_LARGE gc_contact gc_contact_vertex(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    return gc_vertex_contact(t, p, kind, fa, fb, s);
+}
+
+GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int ea, int eb, gc_real s)
+{
+    return gc_edges_contact(t, p, ea, eb, s);
 }
 
 GC_FN gc_contact gc_contact_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)

@@ -108,6 +108,14 @@ GC_FN void gc_hit_append(const gc_hits *o, int pair, int kind, int fa, int fb, g
 
 GC_FN gc_real gc_clamp_time(gc_real s) { return GC_MIN(GC_MAX(s, GC_R(-0.5)), GC_R(0.5)); }
 
+/* Does a meeting lie inside the borders of both features? */
+GC_FN int gc_hit_inside(const gc_contact *c, const gc_pair *p)
+{
+    return c->inside >= -(GC_TOL_INSIDE * gc_screw_of(p)->size + c->doubt);
+}
+
+GC_FN int gc_hit_proper(const gc_contact *c, gc_real min_properness) { return c->facing && c->properness >= min_properness; }
+
 /* Test the pair at s and append it if it is a contact. What lasts no longer than times can be resolved does not last, but half
  * the step always does, so that a body at rest stays at rest however little it turns. */
 GC_LARGE void gc_hit_test(
@@ -124,8 +132,8 @@ GC_LARGE void gc_hit_test(
 {
     gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
     /* what lasts is inside by the construction of its interval */
-    if (!sustained && !(c.inside >= -(GC_TOL_INSIDE * gc_screw_of(p)->size + c.doubt))) return;
-    if (!c.facing || !(c.properness >= o->min_properness)) return;
+    if (!sustained && !gc_hit_inside(&c, p)) return;
+    if (!gc_hit_proper(&c, o->min_properness)) return;
     if (gc_screw_of(p)->speed > GC_R(0.0) && !(end - s > GC_MIN(GC_R(2.0) * gc_screw_of(p)->tau, GC_R(0.5)))) sustained = 0;
     if (!sustained) end = s;
     gc_hit_append(o, pair, kind | c.flags | (sustained ? GC_HIT_SUSTAINED : 0), fa, fb, s, end, c.properness);

@@ -45,6 +45,32 @@ GC_FN int gc_solve_begin(
     return !(GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + touch);
 }
 
+/* what is to be done with a candidate */
+#define GC_SOLVE_NOTHING 0
+#define GC_SOLVE_ROOTS 1   /* its features meet at the roots that the walk finds */
+#define GC_SOLVE_LASTING 2 /* they stay on each other */
+
+/* `scale` is that of gc_solve_begin; edges begin their walk anew, as what is a touch hangs on their angle. */
+GC_FN int gc_solve_todo(
+    const gc_tables *t,
+    const gc_pair *p,
+    int kind,
+    int fa,
+    int fb,
+    const gc_curve *c,
+    gc_real scale,
+    gc_walk *w)
+{
+    const gc_screw *k = gc_screw_of(p);
+    gc_real touch, edge = GC_R(0.5) + k->tau;
+    if (kind == GC_EE) scale = scale * gc_most_sine(t, p, fa, fb);
+    if (!(scale > GC_R(0.0))) return GC_SOLVE_NOTHING;
+    touch = GC_TOL_TOUCH * k->size * scale;
+    if (kind == GC_EE) gc_walk_start(w, c, -edge, edge, touch);
+    if (gc_curve_bound_near(c, GC_R(0.5)) <= touch) return GC_SOLVE_LASTING;
+    return k->speed > GC_R(0.0) ? GC_SOLVE_ROOTS : GC_SOLVE_NOTHING;
+}
+
 /* returns 0 if a cap was hit */
 GC_LARGE int gc_solve_exact(
     const gc_tables *t,
@@ -57,20 +83,14 @@ GC_LARGE int gc_solve_exact(
     gc_real s0,
     gc_real s1)
 {
-    const gc_screw *k = gc_screw_of(p);
-    gc_real scale, touch, root, edge = GC_R(0.5) + k->tau;
+    gc_real scale, root;
     gc_curve c;
     gc_walk w;
+    int todo;
     if (!gc_solve_begin(t, p, kind, fa, fb, s0, s1, &c, &w, &scale)) return 1;
-    touch = GC_TOL_TOUCH * k->size * scale;
-    if (kind == GC_EE) {
-        scale = scale * gc_most_sine(t, p, fa, fb);
-        if (!(scale > GC_R(0.0))) return 1;
-        touch = GC_TOL_TOUCH * k->size * scale;
-        gc_walk_start(&w, &c, -edge, edge, touch);
-    }
-    if (gc_curve_bound_near(&c, GC_R(0.5)) <= touch) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
-    if (!(k->speed > GC_R(0.0))) return 1;
+    todo = gc_solve_todo(t, p, kind, fa, fb, &c, scale, &w);
+    if (todo == GC_SOLVE_LASTING) return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
+    if (todo == GC_SOLVE_NOTHING) return 1;
     while (gc_walk_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);

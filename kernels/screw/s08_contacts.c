@@ -11,7 +11,7 @@
 
 GC_KERNEL void s08_place(
     int n_hits,
-    GC_GLOBAL const int *hit_in,           /* (n_hits, GC_HIT_STRIDE), a pair below 0: none */
+    GC_GLOBAL const int *hit_in,           /* (n_hits, GC_HIT_STRIDE), a pair below 0: no hit */
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL int *cursor,                 /* (n_pairs,) zero before */
     GC_GLOBAL int *order_out)              /* (n_hits,) hit numbers by pair */
@@ -19,7 +19,8 @@ GC_KERNEL void s08_place(
     GC_ROLLED
     for (int i = GC_ITEM_LO(n_hits); i < GC_ITEM_HI(n_hits); i += GC_ITEM_STEP(n_hits)) {
         int pair = gc_hit_load(hit_in, i).pair;
-        if (pair < 0) break; /* what is none stands behind all that are some */
+        if (pair == GC_HIT_NONE) break; /* what is none stands behind all that are some */
+        if (pair < 0) continue;
         order_out[hit_start_in[pair] + GC_ATOMIC_ADD(cursor + pair, 1)] = i;
     }
 }
@@ -129,7 +130,7 @@ GC_FN gc_vec gc_world_direction(const gc_world *w, gc_turn r, gc_vec d)
     return gc_quat_rotate(w->q0, gc_rotate_back(k->ra, gc_turn_vec(k, r, gc_rotate(k->rb, d))));
 }
 
-GC_KERNEL void s08_contacts(
+GC_CROWDED_KERNEL void s08_contacts(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,
     GC_GLOBAL const int *shape_in,
@@ -165,43 +166,38 @@ GC_KERNEL void s08_contacts(
     GC_GLOBAL gc_real *time_end_out)
 {
     /* Alone a work-item takes all contacts of a pair, whose motion is then made once. Of many each takes one: pairs have few,
-     * and some of them many, for which all would wait. */
+     * and some of them many, for which all would wait.
+     * What A's own motion makes of a contact comes behind the contact, by way of what is written: each by itself has room in a third of
+     * the registers that both would take (docs/decisions/0076). */
     int n = GC_SERIAL ? n_pairs : (int)(hit_start_in[n_pairs] - hit_start_in[0]);
     for (int item = GC_ITEM_LO(n); item < GC_ITEM_HI(n); item += GC_ITEM_STEP(n)) {
         GC_GLOBAL const int *order = order_in + hit_start_in[GC_SERIAL ? item : 0] + (GC_SERIAL ? 0 : item);
         int i = GC_SERIAL ? item : hit_in[GC_HIT_STRIDE * *order + GC_HIT_pair], a, b;
-        GC_GLOBAL const gc_real *ma, *mb;
-        gc_long o, end;
-        gc_vec ca, cb;
+        gc_long begin, end, o;
         gc_tables t;
         gc_pair p;
         gc_world w;
         if (i < 0) continue; /* a hit that went */
-        o = contact_start_in[i];
+        begin = contact_start_in[i];
         end = contact_start_in[i + 1];
         if (!GC_SERIAL) {
-            o += order - (order_in + hit_start_in[i]);
-            end = GC_MIN(o + 1, end);
+            begin += order - (order_in + hit_start_in[i]);
+            end = GC_MIN(begin + 1, end);
         }
-        if (o >= end) continue;
+        if (begin >= end) continue;
         t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
         a = pairs_in[2 * i];
         b = pairs_in[2 * i + 1];
-        ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
-        mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
-        ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0);
-        cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0);
         gc_pair_load(pairs_in, shape_in, screw_in, &t, i, &p);
-        gc_world_make(
-            gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),
-            gc_load_quat(end_quat_in, a), ma[GC_MESH_REAL_radius], ma[GC_MESH_REAL_scale], &w);
-        for (; o < end; ++o, ++order) {
+        for (o = begin; o < end; ++o, ++order) {
             gc_hit h = gc_hit_load(hit_in, *order);
             gc_hit_reals v = gc_reals_load(value_in, *order);
             int kind = h.kind & GC_HIT_KIND_MASK;
-            gc_contact c = gc_contact_at(&t, &p, kind, h.a, h.b, v.s);
-            gc_turn r = gc_turn_at(w.screw.theta, v.s);
-            gc_vec la = gc_add(c.local_a, ca), lb = gc_add(c.local_b, cb);
+            gc_contact c = gc_contact_alone(&t, &p, kind, h.a, h.b, v.s);
+            gc_vec la = gc_add(
+                c.local_a, gc_load_vec(mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a] + GC_MESH_REAL_centre, 0));
+            gc_vec lb = gc_add(
+                c.local_b, gc_load_vec(mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b] + GC_MESH_REAL_centre, 0));
             if (kind == GC_VF) la = gc_load_vec(corners_in, gc_mesh_a(&p)->vertex0 + h.a);
             if (kind == GC_FV) lb = gc_load_vec(corners_in, gc_mesh_b(&p)->vertex0 + h.b);
             pair_out[o] = i + first_pair;
@@ -215,8 +211,19 @@ GC_KERNEL void s08_contacts(
             normal_speed_out[o] = c.speed * gc_screw_of(&p)->scale;
             gc_store_vec(local_a_out, o, la);
             gc_store_vec(local_b_out, o, lb);
-            gc_store_vec(position_out, o, gc_world_point(&w, r, la));
-            gc_store_vec(normal_out, o, gc_world_direction(&w, r, gc_rotate_back(gc_screw_of(&p)->ra, c.normal)));
+            gc_store_vec(normal_out, o, gc_rotate_back(gc_screw_of(&p)->ra, c.normal));
+        }
+        order -= end - begin;
+        {
+            GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
+            gc_world_make(
+                gc_load_vec(start_position_in, a), gc_load_quat(start_quat_in, a), gc_load_vec(end_position_in, a),
+                gc_load_quat(end_quat_in, a), ma[GC_MESH_REAL_radius], ma[GC_MESH_REAL_scale], &w);
+        }
+        for (o = begin; o < end; ++o, ++order) {
+            gc_turn r = gc_turn_at(w.screw.theta, value_in[GC_HIT_REAL_STRIDE * *order + GC_HIT_REAL_s]);
+            gc_store_vec(position_out, o, gc_world_point(&w, r, gc_load_vec(local_a_out, o)));
+            gc_store_vec(normal_out, o, gc_world_direction(&w, r, gc_load_vec(normal_out, o)));
         }
     }
 }

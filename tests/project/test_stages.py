@@ -34,7 +34,7 @@ SHARED_LAUNCHES = {
 """Entry points that run several stages, and those stages, which have no entry point of their own. The screen
 of small meshes has s05 and s06 in a form of its own (``gc_small.h``)."""
 
-OTHER_LAUNCHES = {"s07_answer": "s07_solve"}
+OTHER_LAUNCHES = {"s07_answer": "s07_solve", "s07_find": "s07_solve"}
 """Launches in place of a stage's own, in files of their own: a query without them does not build them."""
 
 each_family = pytest.mark.parametrize("family", FAMILIES)

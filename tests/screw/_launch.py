@@ -21,6 +21,7 @@ from tests.support.probes import Kernels, with_probes
 
 C = sources.constants("double")
 STRIDE = sources.record("screw").stride
+NO_HIT = int(C["GC_HIT_NO_HIT"])
 RASTER, PAIRS = int(C["GC_CANDIDATES_RASTER"]), int(C["GC_CANDIDATES_PAIRS"])
 FV, VF, EE = (int(C[k]) for k in ("GC_FV", "GC_VF", "GC_EE"))
 GUARD = 4096  # elements behind the scratch that nobody may touch
@@ -138,6 +139,11 @@ class Stages:
         else:
             self.backend.launch(kernel, groups, self.backend.item_group_size, **args)
 
+    def some(self, name, n, groups, given):
+        """`items` with those of the arguments `given` that the kernel takes; the first is their number."""
+        first, *others = (arg.name for arg in self.module.kernel(name).args)
+        self.items(name, n, groups, **{first: n}, **{other: given[other] for other in others})
+
     def s01(self, groups=None):
         """Screw records (n, STRIDE) and states (n,)."""
         be, t = self.backend, self.tables
@@ -230,9 +236,11 @@ class Stages:
         spilled = be.to_host(scratch[0])[-GUARD:].any() or (be.to_host(scratch[1])[-GUARD:] != -7).any()
         return Found(*out, np.flatnonzero(be.to_host(no_room)), be.to_host(need).copy(), found, bool(spilled))
 
-    def s07(self, found, refine=0, min_properness=-0.1, groups=None, capacity=None, resolution=12.0):
+    def s07(
+        self, found, refine=0, min_properness=-0.1, groups=None, capacity=None, resolution=12.0, apart=None
+    ):
         """Hits of candidates: a `Found`, or (rows, brackets). With another refine than 0 by the screen, with
-        so many rows a short edge."""
+        so many rows a short edge. `apart`: in three launches, as queries do among many work-items."""
         be, common = self.backend, self.common()
         rows, brackets = (found.rows, found.brackets) if isinstance(found, Found) else found
         capacity = max(256, 8 * len(rows)) if capacity is None else capacity
@@ -242,30 +250,33 @@ class Stages:
         if refine:
             height = be.to_device(self.heights(resolution).astype(self.real))
             rough = {"refine": refine, "row_height_in": height}
-        if len(rows):
-            self.items(
-                "s07_answer" if refine else "s07_solve",
-                len(rows),
-                groups,
-                n_candidates=len(rows),
-                candidates_in=be.to_device(np.ascontiguousarray(rows, np.int32).reshape(-1)),
-                brackets_in=be.to_device(np.ascontiguousarray(brackets, self.raster).reshape(-1)),
-                min_properness=min_properness,
-                capacity=capacity,
-                state_out=state,
-                pair_hits_out=pair_hits,
-                n_hits_out=count,
-                hit_out=hit,
-                value_out=value,
-                **common,
-                **self.solver(),
-                **rough,
-            )
+        out = dict(
+            capacity=capacity, pair_hits_out=pair_hits, n_hits_out=count, hit_out=hit, value_out=value,
+            min_properness=min_properness, state_out=state,
+            candidates_in=be.to_device(np.ascontiguousarray(rows, np.int32).reshape(-1)),
+            brackets_in=be.to_device(np.ascontiguousarray(brackets, self.raster).reshape(-1)),
+            **common, **self.solver(), **rough,
+        )  # fmt: skip
+        apart = not refine and not be.serial_groups if apart is None else apart
+        if len(rows) and apart:
+            out |= {"lasting_out": new(be, len(rows), "i4"), "n_lasting_out": be.zeros(1, "i4")}
+            out["lasting_in"] = out["lasting_out"]
+            self.some("s07_find", len(rows), groups, out)
+            k = int(be.item(count, 0))
+            assert capacity >= k
+            if k:
+                self.some("s07_test", k, groups, out)
+            last = int(be.item(out["n_lasting_out"], 0))
+            if last:
+                self.some("s07_last", last, groups, out)
+        elif len(rows):
+            self.some("s07_answer" if refine else "s07_solve", len(rows), groups, out)
         k = int(be.item(count, 0))
         assert capacity >= k
         hit, value = be.to_host(hit).reshape(-1, 4), be.to_host(value).reshape(-1, 3)
         assert (hit[k:] == -1).all() and np.isnan(value[k:]).all()
-        return Hits(hit[:k].copy(), value[:k].copy(), be.to_host(pair_hits).copy(), be.to_host(state).copy())
+        live = np.flatnonzero(hit[:k, 0] != NO_HIT)
+        return Hits(hit[live], value[live], be.to_host(pair_hits).copy(), be.to_host(state).copy())
 
     def everything(self):
         """All feature pairs of all pairs as candidates over the whole step: what no screen can add to."""

@@ -7,10 +7,24 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+import gpu_collide.backends as backends
 from gpu_collide.backends import sources
-from tests.acceptance import matrix
+from tests.acceptance import matrix, stored_bits
 from tests.oracle.judge import REQUIRED
-from tests.screw._launch import EE, FV, RASTER, C, Stages, cpu, new, probe, screened, stages_of
+from tests.screw._launch import (
+    EE,
+    FV,
+    RASTER,
+    C,
+    Stages,
+    cpu,
+    new,
+    probe,
+    scene_of,
+    screened,
+    sharing,
+    stages_of,
+)
 from tests.screw.test_s01_screw import ONE, about
 from tests.screw.test_s05_vertex_face import corner_on_a_face
 from tests.screw.test_s06_edge_edge import ridge_on_ridge
@@ -281,7 +295,7 @@ def test_resting_lasts_the_whole_step(backend):
 
 
 def with_cap(name, most):
-    kernels = sources.joined("screw/s07_solve.c")
+    kernels = sources.joined("screw/s07_solve.c", "screw/s07_find.c")
     text, count = re.subn(rf"#define {name} \d+", f"#define {name} {most}", kernels)
     assert count == 1
     return text
@@ -334,6 +348,65 @@ def test_groups_change_no_hit(groups, backend):
     stages = stages_of(backend, "random_cars", 50)
     found = screened(backend, "random_cars", 50)
     assert stages.s07(found, groups=groups).table().tobytes() == stages.s07(found).table().tobytes()
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single", "double"])
+@pytest.mark.parametrize("family", ["random_boxes", "lattice", "resting", "exact_axis", "two_sided"])
+def test_three_launches_are_one(family, precision, backend):
+    """The hits, their number, and what could not be resolved, bit for bit; with all feature pairs most times
+    are no hits, and some families are at rest."""
+    stages = stages_of(sharing(backend), family, 20, precision)
+    for found in (stages.everything(), screened(backend, family, 20, precision)):
+        one, three = (stages.s07(found, min_properness=-1.0, apart=apart) for apart in (False, True))
+        assert one.table().tobytes() == three.table().tobytes() and len(one.hit) == len(three.hit) > 5
+        assert np.array_equal(one.pair_hits, three.pair_hits) and np.array_equal(one.state, three.state)
+        if family == "resting":
+            assert (three.hit[:, 1] & int(C["GC_HIT_SUSTAINED"])).any()
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 5])
+def test_times_without_room_are_counted_and_written_nowhere(capacity, backend):
+    be = sharing(backend)
+    stages = stages_of(be, "random_boxes", 20)
+    stages.common()  # the screws
+    rows, brackets = stages.everything()
+    hit, value = new(be, 4 * 64, "i4"), new(be, 3 * 64, stages.real)
+    count, lasting, n_lasting = be.zeros(1, "i4"), new(be, len(rows), "i4"), be.zeros(1, "i4")
+    given = {
+        "candidates_in": be.to_device(rows.reshape(-1)), "state_out": be.to_device(stages.state),
+        "brackets_in": be.to_device(brackets.astype(stages.raster).reshape(-1)),
+        "capacity": capacity, "hit_out": hit, "value_out": value, "n_hits_out": count,
+        "lasting_out": lasting, "n_lasting_out": n_lasting, **stages.common(), **stages.solver(),
+    }  # fmt: skip
+    stages.some("s07_find", len(rows), None, given)
+    hit, value = be.to_host(hit).reshape(-1, 4), be.to_host(value).reshape(-1, 3)
+    assert be.item(count, 0) > 64
+    assert (hit[:capacity, 1] & int(C["GC_HIT_UNTESTED"]) != 0).all() and (hit[:capacity, 0] >= 0).all()
+    assert (hit[capacity:] == -1).all() and np.isnan(value[capacity:]).all()
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("family", ["random_boxes", "lattice", "resting", "two_sided"])
+@pytest.mark.backends("cpu")
+def test_queries_among_many_work_items_have_the_same_bits(family, few, backend, monkeypatch):
+    """Of all pairs, in the general way; of a few, in launches that are kept, called twice; both with too
+    little room at first."""
+    scene = scene_of(family, 20)
+    pairs = scene.pairs[:4] if few else np.tile(scene.pairs, (20, 1))
+    expected = stored_bits.of_contacts(gc.collide(scene.bodies(), pairs, backend="cpu"))
+    lanes = sharing(backend)
+    monkeypatch.setitem(backends._open, "cpu", lanes)
+    launched, launch = set(), type(lanes)._launch
+
+    def noted(self, kernel, *rest):
+        launched.add(kernel.name)
+        return launch(self, kernel, *rest)
+
+    monkeypatch.setattr(type(lanes), "_launch", noted)
+    for _ in range(2):
+        assert stored_bits.of_contacts(gc.collide(scene.bodies(), pairs, backend="cpu")) == expected
+    then = "s07_last" if family == "resting" else "s07_test"
+    assert few or launched >= {"s07_find", then} and "s07_solve" not in launched
 
 
 # ---- parity
