@@ -78,8 +78,8 @@ def plane_groups(run, tables, n, share=4):
 
 
 _NARROW = (
-    "screen_hulls", "screen", "screen_small", "s07_solve", "s08_place", "s08_contacts", "s09_near",
-    "s09_overlap",
+    "screen_hulls", "screen", "screen_small", "s07_solve", "s07_find", "s07_test", "s07_last", "s08_place",
+    "s08_contacts", "s09_near", "s09_overlap",
 )  # fmt: skip
 
 

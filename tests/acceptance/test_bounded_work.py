@@ -33,10 +33,8 @@ def slide(way, turn, offset=(0.0, 0.0, 0.0)):
 def seconds_of_solving(bodies, backend, pairs=20):
     found = gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind).to_numpy()
     assert (found.status == gc.Status.HIT).all()
-    return min(
-        gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind).info["timings"]["s07_solve"]
-        for _ in range(6)
-    )
+    every = [gc.collide(bodies, [[0, 1]] * pairs, backend=backend.kind).info["timings"] for _ in range(6)]
+    return min(sum(v for k, v in each.items() if k.startswith("s07_")) for each in every)
 
 
 @pytest.mark.scale("times of the solver")
