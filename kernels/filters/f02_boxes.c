@@ -150,7 +150,8 @@ GC_KERNEL void f02_boxes(
 {
     for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
         int pair = todo_in[i], ma, mb;
-        gc_screw k;
+        GC_SEEN(gc_screw, seen);
+        const gc_screw *k;
         gc_view w;
         gc_bent_box a, b;
         gc_real until;
@@ -158,12 +159,13 @@ GC_KERNEL void f02_boxes(
         if (pair < 0 || state_in[pair]) continue;
         ma = shape_in[pairs_in[2 * pair]];
         mb = shape_in[pairs_in[2 * pair + 1]];
-        gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-        w = gc_view_make(&k, GC_R(-1.0));
+        GC_SEEN_LOAD(gc_screw, gc_screw_load, screw_in + GC_SCREW_STRIDE * pair, seen);
+        k = GC_SEEN_AT(seen);
+        w = gc_view_make(k, GC_R(-1.0));
         w.pad += GC_FILTER_FLAT;
-        f02_place(&w, mesh_reals_in + GC_MESH_REAL_STRIDE * ma + GC_MESH_REAL_sides, k.shrink, k.ra, k.ta, &a);
-        f02_place(&w, mesh_reals_in + GC_MESH_REAL_STRIDE * mb + GC_MESH_REAL_sides, k.shrink, k.rb, k.tb, &b);
-        until = GC_R(0.5) + k.tau;
-        keep_out[i] = (gc_uchar)f02_boxes_meet(&w, &a, &b, (gc_raster)(until * k.w), (gc_raster)(until * k.g));
+        f02_place(&w, mesh_reals_in + GC_MESH_REAL_STRIDE * ma + GC_MESH_REAL_sides, k->shrink, k->ra, k->ta, &a);
+        f02_place(&w, mesh_reals_in + GC_MESH_REAL_STRIDE * mb + GC_MESH_REAL_sides, k->shrink, k->rb, k->tb, &b);
+        until = GC_R(0.5) + k->tau;
+        keep_out[i] = (gc_uchar)f02_boxes_meet(&w, &a, &b, (gc_raster)(until * k->w), (gc_raster)(until * k->g));
     }
 }
