@@ -239,7 +239,7 @@ GC_FN void gc_sort_partners(GC_GLOBAL int *row, int n, int stride)
     }
 }
 
-GC_KERNEL void b04_count(
+GC_CROWDED_KERNEL void b04_count(
     int n_askers, /* leaves that ask now: */
     int first,    /* ... from this one */
     int n,        /* leaves */

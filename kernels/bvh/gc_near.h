@@ -142,18 +142,20 @@ GC_LARGE void gc_near_pair_make(
     gc_real height,
     gc_near_pair *p)
 {
-    gc_screw k;
+    GC_SEEN(gc_screw, seen);
+    const gc_screw *k;
     gc_raster reach;
-    gc_screw_load(screw, &k);
-    gc_screw_near(&k, &p->screw);
+    GC_SEEN_LOAD(gc_screw, gc_screw_load, screw, seen);
+    k = GC_SEEN_AT(seen);
+    gc_screw_near(k, &p->screw);
     /* nodes are measured from the meshes' centres */
     reach = (gc_raster)(GC_MAX(
         p->screw.radius_a + GC_ABS(p->screw.ta[0]) + GC_ABS(p->screw.ta[1]) + GC_ABS(p->screw.ta[2]),
         p->screw.radius_b + GC_ABS(p->screw.tb[0]) + GC_ABS(p->screw.tb[1]) + GC_ABS(p->screw.tb[2])));
-    p->view = gc_near_view(&k, &p->screw, GC_R(-1.0), reach);
-    gc_view_draws(&k, &p->screw, refine, height, &p->view);
+    p->view = gc_near_view(k, &p->screw, GC_R(-1.0), reach);
+    gc_view_draws(k, &p->screw, refine, height, &p->view);
     p->apart = GC_F(0.0);
-    if (refine == GC_REFINE_SEGMENTS) p->apart = gc_chords_apart(&k, &p->screw, height);
+    if (refine == GC_REFINE_SEGMENTS) p->apart = gc_chords_apart(k, &p->screw, height);
     /* the time of a shared pixel is no time at which the features need be near each other */
     if (refine == GC_REFINE_PIXELS) p->apart = GC_CULL_FAR;
     p->cones = min_properness >= GC_CONE_PROPERNESS;

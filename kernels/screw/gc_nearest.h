@@ -198,7 +198,7 @@ GC_INLINE void gc_seen_meet(const gc_nearest *p, const gc_seen *a, const gc_seen
 }
 
 /* Can what is in node a of A meet what is in b of B; and when: s from first to last? Not behind `until`. */
-GC_LARGE int gc_seen_when(
+GC_FN int gc_seen_when(
     const gc_nearest *p,
     const gc_seen *a,
     const gc_seen *b,
