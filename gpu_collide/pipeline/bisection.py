@@ -14,6 +14,7 @@ import numpy as np
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline import overlap
 from gpu_collide.pipeline.poses import bind_poses
+from gpu_collide.pipeline.screw import launch_screws
 from gpu_collide.pipeline.tables import tables_for
 from gpu_collide.results.contacts import Status
 
@@ -87,7 +88,7 @@ def _piece(run, tables, poses, pairs, samples, iterations):
     screw, state = be.empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real), be.empty(n, np.int32)
     buffers = poses | {"pairs_in": run.to_device(pairs, np.int32), "screw_in": screw, "state_in": state,
                        "state_out": state}  # fmt: skip
-    run.launch("s01_screw", n, buffers, tables, n_pairs=n, screw_out=screw)
+    launch_screws(run, n, buffers, tables, n_pairs=n, screw_out=screw)
     everyone = np.arange(n, dtype=np.int32)
     known = be.to_host(state).copy()
     times = sample_times(samples)

@@ -61,7 +61,7 @@ class Chain(Joining):
         buffers["screw_in"] = buffers["screw_out"] = self._empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real)
         buffers["state_in"] = buffers["state_out"] = self._empty(n, np.int32)
         self.steps, self.left = [], {}
-        self._launch("s01_screw", n, n)
+        self._screws(n, n)
         todo, n_todo = self._filter(todo, room["planes"])
         left, n_left = self._hulls(todo, n_todo)
         self._screen(room["groups"], *self._lots(left, n_left, items))

@@ -218,7 +218,7 @@ class _Kept(Stages):
         self.nbytes += self._items.nbytes + self._numbers.nbytes
         self._pairs, self._heights = None, False
         self.steps, self.left = [], {}
-        self._launch("s01_screw", self.n, most)
+        self._screws(self.n, most)
         todo, n_todo = self._filter(self._given(np.arange(self.most), np.int32))
         size = self._group_size(self.tables.counts)
         left, n_left = self._hulls(todo, n_todo)

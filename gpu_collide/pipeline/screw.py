@@ -370,6 +370,13 @@ def _stages(work, piece):
     return written
 
 
+def launch_screws(run, n, *bound, **args):
+    """Stage s01 of `n` pairs; among many work-items two launches."""
+    run.launch("s01_screw", n, *bound, **args)
+    if not run.backend.serial_groups:
+        run.launch("s01_long", n, *bound, n_pairs=n)
+
+
 def _screws(work, piece):
     """Stage s01: the relative motion of every pair, and its state."""
     run, be, n = work.run, work.run.backend, piece.n
@@ -378,7 +385,7 @@ def _screws(work, piece):
     screw, state = be.empty(n * stride, run.real), be.empty(n, np.int32)
     piece.buffers |= {"screw_in": screw, "state_in": state, "state_out": state}
     tables = work.prepared.tables.buffers
-    run.launch("s01_screw", n, piece.buffers, tables, n_pairs=n, screw_out=screw)
+    launch_screws(run, n, piece.buffers, tables, n_pairs=n, screw_out=screw)
 
 
 def _solve(work, piece, todo, held, found):

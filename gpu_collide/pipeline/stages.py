@@ -84,6 +84,12 @@ class Stages:
         self.steps.append(Select(numbers, flags, n, out, n_out))
         return out, n_out
 
+    def _screws(self, n, most):
+        """Stage s01."""
+        self._launch("s01_screw", n, most)
+        if not self.run.backend.serial_groups:
+            self._launch("s01_long", n, most)
+
     def _filter(self, todo, planes=0):
         """Those filters that are asked for; the plane with so many groups, 0: it is left out, as each may
         be."""

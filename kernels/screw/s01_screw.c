@@ -8,7 +8,8 @@
  * Degenerate: no rotation -> kappa = 0, x along the translation; a chord along the axis -> any direction across it; no
  * motion at all -> speed = 0; a body whose pose is not valid -> GC_PAIR_INVALID and no numbers; a motion too long for the
  * digits -> GC_PAIR_UNRESOLVED if the bodies' sweeps may meet, else a MISS, as in the broad phase, and in either case a
- * record of bodies at rest and apart. A state other than 0 settles the pair: later stages leave it alone.
+ * record of bodies at rest and apart (among many work-items s01_long says which). A state other than 0 settles the pair: later
+ * stages leave it alone.
  */
 typedef struct {
     gc_quat q0, q1;
@@ -65,7 +66,7 @@ GC_FN gc_relative s01_settled(gc_real size)
     return r;
 }
 
-GC_KERNEL void s01_screw(
+GC_CROWDED_KERNEL void s01_screw(
     int n_pairs,
     GC_GLOBAL const int *pairs_in,              /* (n_pairs, 2) */
     GC_GLOBAL const int *shape_in,              /* (bodies,) mesh of each body */
@@ -109,11 +110,38 @@ GC_KERNEL void s01_screw(
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         own = gc_most(gc_sub(gc_load_vec(end_position_in, a), gc_load_vec(start_position_in, a)));
         if (!(way <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (size * k.scale)) {
-            if (s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
+            /* among many work-items s01_long asks, as it takes more registers than all else here */
+            if (!GC_SERIAL) state_out[i] = GC_PAIR_LONG;
+            else if (s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
                 state_out[i] = GC_PAIR_UNRESOLVED;
             r = s01_settled(size);
         }
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
         gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * i);
+    }
+}
+
+/* Among many work-items: of pairs that s01_screw found to move too far for the digits, which may meet. One work-item per pair. */
+GC_KERNEL void s01_long(
+    int n_pairs,
+    GC_GLOBAL const int *pairs_in,
+    GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_real *start_position_in,
+    GC_GLOBAL const gc_real *start_quat_in,
+    GC_GLOBAL const gc_real *end_position_in,
+    GC_GLOBAL const gc_real *end_quat_in,
+    GC_GLOBAL const gc_real *mesh_reals_in,
+    GC_GLOBAL int *state_out) /* (n_pairs,) GC_PAIR_LONG becomes 0 or GC_PAIR_UNRESOLVED */
+{
+    GC_ROLLED
+    for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
+        int a, b, meet;
+        if (state_out[i] != GC_PAIR_LONG) continue;
+        a = pairs_in[2 * i];
+        b = pairs_in[2 * i + 1];
+        meet = s01_sweeps_meet(
+            mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a], mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b],
+            start_position_in, start_quat_in, end_position_in, end_quat_in, a, b);
+        state_out[i] = meet ? GC_PAIR_UNRESOLVED : 0;
     }
 }

@@ -241,7 +241,10 @@ NCU = (
     "--csv", "--section", "SpeedOfLight", "--section", "Occupancy", "--section", "LaunchStats",
     "--section", "MemoryWorkloadAnalysis", "--section", "WarpStateStats",
 )  # fmt: skip
-HOT = "screen|screen_small|s01_screw|s07_find|s07_test|s08_contacts|b04_fill|b05_features|p02_translate|p03_rotate"
+HOT = (
+    "screen|screen_small|s01_screw|s07_find|s07_test|s08_contacts|b04_fill|b05_features|p02_translate|"
+    "p03_rotate"
+)
 NOT_ALLOWED = "ERR_NVGPUCTRPERM"  # what ncu says where the driver keeps its counters for administrators
 
 

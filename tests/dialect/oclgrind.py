@@ -32,7 +32,7 @@ TESTS = ("tests/given", "tests/dialect/test_every_macro.py", "tests/mesh/test_m0
          "tests/mesh/test_m02_nodes.py", "tests/mesh/test_m03_cones.py",
          "tests/pluecker/test_twofold.py")  # fmt: skip
 # Those of many work-items, as groups have in the simulator; on `cpu` one launch takes their place.
-OF_MANY = ("s07_find", "s07_test", "s07_last")
+OF_MANY = ("s01_long", "s07_find", "s07_test", "s07_last")
 # What neither launches: for many bodies at one place, many rays, and screens that OpenCL does not take.
 NOT_LOOKED_AT = ("b04_row", "w01_keys", "screen_first", "screen_small")
 

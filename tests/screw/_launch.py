@@ -160,6 +160,9 @@ class Stages:
             **self.index,
             **self.poses,
         )
+        if not be.serial_groups:
+            given = {"state_out": state, **self.index, **self.poses, **t}
+            self.some("s01_long", self.n, groups, given)
         self.state = be.to_host(state).copy()
         return be.to_host(self.screw_buffer).reshape(self.n, STRIDE).copy(), self.state
 

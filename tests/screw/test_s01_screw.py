@@ -7,7 +7,7 @@ import gpu_collide as gc
 from gpu_collide.backends import sources
 from gpu_collide.reference.screw import s01_screw as reference
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
-from tests.screw._launch import STRIDE, C, Stages, cpu, scene_of, stages_of
+from tests.screw._launch import STRIDE, C, Stages, cpu, scene_of, sharing, stages_of
 
 ONE = np.array([1.0, 0, 0, 0])
 SCREW = sources.record("screw")
@@ -251,6 +251,28 @@ def test_parity_with_the_reference(family, precision, backend):
 def test_groups_change_no_bits(groups, backend):
     stages = stages_of(backend, "random_cars", 120)
     assert stages.s01(groups)[0].tobytes() == stages.s01()[0].tobytes()
+
+
+def far_goers():
+    """B passes A at the start, half way, at the end, or not at all, on ways of 1 to 1e14 sizes."""
+    ways = 10.0 ** np.arange(15)
+    start = np.concatenate(
+        [[[-k * w, beside, 0.0] for w in ways] for k in (0.0, 0.5, 1.0) for beside in (0.5, 20.0)]
+    )
+    end = start + np.tile(ways, 6)[:, None] * [1.0, 0, 0]
+    zero, q = np.zeros_like(start), np.tile(ONE, (2 * len(start), 1))
+    poses = [gc.Poses.from_quat_wxyz(np.concatenate([zero, x]), q) for x in (start, end)]
+    pairs = np.stack([np.arange(len(start)), np.arange(len(start)) + len(start)], axis=1)
+    return gc.Bodies(gc.shapes.box(), None, *poses), pairs
+
+
+@pytest.mark.parametrize("precision", ["mixed", "single", "double"])
+def test_ways_too_long_for_the_digits_are_asked_about_by_one_or_by_many(precision, backend):
+    """Among many work-items by a launch of its own."""
+    alone, many = (Stages(be, *far_goers(), precision).s01() for be in (cpu(), sharing(backend)))
+    assert alone[0].tobytes() == many[0].tobytes() and alone[1].tobytes() == many[1].tobytes()
+    assert set(many[1].tolist()) == {0, C["GC_PAIR_UNRESOLVED"]}
+    assert not many[1].reshape(3, 2, -1)[:, :, :3].any() and many[1].reshape(3, 2, -1)[:, 0, -1].all()
 
 
 @pytest.mark.parametrize("family", ["random_cars", "half_turn", "tiny_angles"])
