@@ -39,6 +39,7 @@ def known_architectures():
 
 
 EVERYDAY = {("single", 70), ("double", 80), ("mixed", 90)}  # each precision; all macros on each architecture
+LINES = "--generate-line-info"  # no other code: with it tests/ptx has the same builds
 HASTY = "--Ofast-compile=max"  # hardly optimised, in a tenth of the time: what the text asks for is all there
 
 
@@ -48,10 +49,11 @@ def matrix():
     for arch in ARCHITECTURES:
         for precision in declarations.PRECISIONS:
             yield pytest.param(MACROS, precision, arch, (), id=f"every_macro-{precision}-{arch}")
-            marks = () if (precision, arch) == ("mixed", 90) else pytest.mark.slow
+            shared = (precision, arch) == ("mixed", 90)
+            marks, more = ((), (LINES,)) if shared else (pytest.mark.slow, ())
             for name in sources.PROGRAMS:
                 text, label = sources.program(name), f"{name}-{precision}-{arch}"
-                yield pytest.param(text, precision, arch, (), id=label, marks=marks)
+                yield pytest.param(text, precision, arch, more, id=label, marks=marks)
                 if (precision, arch) in EVERYDAY and marks:
                     yield pytest.param(text, precision, arch, (HASTY,), id=f"{label}-hasty")
 
