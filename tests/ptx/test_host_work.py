@@ -1,6 +1,7 @@
 """What is given on the device costs the host the same for few pairs and for many: no array of its own is as
 long as the pairs."""
 
+import functools
 import sys
 import tracemalloc
 from collections import Counter
@@ -29,6 +30,12 @@ def asked(cuda, n):
     return gc.Bodies(drawn.meshes, drawn.shape, *poses), cuda.asarray(pairs)
 
 
+@functools.cache
+def whose(filename):
+    """The folder, ours or the stand-in's, that a file of code lies in; asked at every call and return."""
+    return next((name for name in (STAND_IN, OURS) if name in Path(filename).parts[-4:]), None)
+
+
 class Taken:
     """By line of the package, the most bytes of the host that were taken at a time between two calls or
     returns there, NumPy's among them; what the stand-in takes in the place of a device is not the host's."""
@@ -46,9 +53,9 @@ class Taken:
 
     def look(self, frame, event, what):
         now, peak = tracemalloc.get_traced_memory()
-        while frame is not None and not {OURS, STAND_IN} & set(Path(frame.f_code.co_filename).parts[-4:]):
+        while frame is not None and whose(frame.f_code.co_filename) is None:
             frame = frame.f_back
-        if frame is not None and STAND_IN not in frame.f_code.co_filename:
+        if frame is not None and whose(frame.f_code.co_filename) == OURS:
             place = Path(frame.f_code.co_filename).name, frame.f_lineno
             self.at[place] = max(self.at[place], peak - self.before)
         tracemalloc.reset_peak()
