@@ -1,7 +1,7 @@
 """Stage b05 with refine = segments and pixels: what is reported lies on listed faces, though features may be
 apart by what a row is worth; and how far apart they may be (docs/decisions/0079)."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
@@ -50,13 +50,17 @@ def missing(near, listed, found):
     there = {(pair, side): near.masks(listed, pair, side) for pair in range(near.n) for side in range(2)}
     order = {int(k): near.order(int(k)) for k in np.unique(near.shapes)}
     sides = {gc.Kind.VF: ("vertex", "face"), gc.Kind.FV: ("face", "vertex"), gc.Kind.EE: ("edge", "edge")}
+
+    @cache
+    def needed(k, what, feature):
+        return reference.patch_masks(order[k], faces_around(near.bodies.meshes[k], what, feature))
+
     lost = 0
-    for pair, kind, *features in zip(found.pair, found.kind, found.feature_a, found.feature_b, strict=True):
-        for side, what in enumerate(sides[gc.Kind(kind)]):
-            k = int(near.shapes[pair, side])
-            around = faces_around(near.bodies.meshes[k], what, features[side])
-            masks = reference.patch_masks(order[k], around)
-            lost += any(bits & ~there[int(pair), side].get(patch, 0) for patch, bits in masks.items())
+    columns = (x.tolist() for x in (found.pair, found.kind, found.feature_a, found.feature_b))
+    for pair, kind, *features in zip(*columns, strict=True):
+        for side, what in enumerate(sides[kind]):
+            masks = needed(int(near.shapes[pair, side]), what, features[side])
+            lost += any(bits & ~there[pair, side].get(patch, 0) for patch, bits in masks.items())
     return lost
 
 
