@@ -19,7 +19,7 @@ HEIGHTS = (0.01, 0.1, 0.5, 2.0)
 
 @lru_cache(maxsize=32)
 def scene(kind):
-    return _near.scene(kind, 8, 3, _near.SMALL)
+    return _near.scene(kind, 4, 3, _near.SMALL)
 
 
 @lru_cache(maxsize=32)
