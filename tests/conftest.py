@@ -60,6 +60,14 @@ def pytest_runtest_setup(item):
         pytest.skip(f"not on PTX on the processor: {mark.args[0]}")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """File by file, not backend by backend: what the tests of a file expect of every backend is in one
+    process, and still there."""
+    order = {path: k for k, path in enumerate(sorted({item.path for item in items}))}
+    items.sort(key=lambda item: order[item.path])
+
+
 def pytest_generate_tests(metafunc):
     """A test that takes `backend` is one for each that is chosen; marked with ``backends``, of those."""
     if "backend" in metafunc.fixturenames:

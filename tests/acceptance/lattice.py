@@ -17,6 +17,7 @@ import argparse
 import os
 import sys
 import time
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,10 +36,15 @@ LOCAL = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=8)  # asked of several backends, with several options
+def _shifts(seed, n):
+    s = scenes.shifts(seed, n)
+    return s, lattice_shifts.contacts(s.a, s.b, s.turn, s.p, s.d)
+
+
 def judged_shifts(seed, n, backend="cpu", **options):
     """Contacts of a block of translations, and sentences about each that is not what whole numbers say."""
-    s = scenes.shifts(seed, n)
-    atoms = lattice_shifts.contacts(s.a, s.b, s.turn, s.p, s.d)
+    s, atoms = _shifts(seed, n)
     found = gc.collide(s.bodies, s.pairs, min_properness=-1.0, backend=backend, **options).to_numpy()
     bad = lattice_compare.differences(found, atoms)
     bad += [(int(k), "unresolved") for k in np.flatnonzero(found.status == gc.Status.UNRESOLVED)]
@@ -89,10 +95,15 @@ def judged_dense(seed, n, backend="cpu", width=None):
     return len(base), [f"seed {seed}: {a.name} {len(a.loops)} and {b.name} {len(b.loops)}, {x}" for x in bad]
 
 
+@lru_cache(maxsize=8)
+def _at_rest(seed, n):
+    return (scenes.cells_at_rest if seed % 4 == 0 else solids_at_rest)(seed, n)
+
+
 def judged_overlaps(seed, n, backend="cpu", **options):
     """What is told to overlap at the start, of unions of cells, and of parts of cells, and one of these the
     other way round; the number of those that overlap, and what is wrong."""
-    bodies, pairs, deep = (scenes.cells_at_rest if seed % 4 == 0 else solids_at_rest)(seed, n)
+    bodies, pairs, deep = _at_rest(seed, n)
     pairs = pairs[:, ::-1] if seed % 8 > 5 else pairs
     found = gc.collide(bodies, pairs, backend=backend, **options).to_numpy()
     found = found.status == gc.Status.INITIAL_OVERLAP

@@ -30,18 +30,18 @@ EXAMPLES = settings(
 )
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def family(name, n):
     return _cases.OWN[name](7, n) if name in _cases.OWN else matrix.make(name, n)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def many_faces(kind, n, seed=0, scale=1.0):
     special = {"slides": _near.slides, "wheels": _near.wheels}
     return special[kind](n, seed) if kind in special else _near.scene(kind, n, seed, scale=scale)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)  # asked for again by the tests of the next backend
 def whole(make, args, precision="mixed", **options):
     """The answer of whole meshes, on the backend whose bits the others have."""
     scene = make(*args)
@@ -405,12 +405,12 @@ def test_rough_answers_of_whole_numbers(backend, seed):
 def differing_rough(backend, make, args, precision, refine, rows, threshold):
     """Fields in which near faces give other bits than whole meshes."""
     scene = make(*args)
-    asked = {
-        "refine": refine, "resolution": rows, "min_properness": threshold, "precision": precision,
-        "filters": "none", "backend": backend.kind,
-    }  # fmt: skip
-    near, all_ = (gc.collide(scene.bodies(), scene.pairs, features=how, **asked) for how in ("near", "all"))
-    return matrix.same_bits(all_.to_numpy(), near.to_numpy())
+    asked = {"refine": refine, "resolution": rows, "min_properness": threshold}
+    near = gc.collide(
+        scene.bodies(), scene.pairs, features="near", filters="none", precision=precision,
+        backend=backend.kind, **asked,
+    )  # fmt: skip
+    return matrix.same_bits(whole(make, args, precision, **asked).to_numpy(), near.to_numpy())
 
 
 @pytest.mark.parametrize("refine, faces", [("exact", 8192), ("segments", 8192), ("pixels", 16384)])

@@ -1,5 +1,6 @@
 """How the suite itself is run: on all cores, unless somebody looks at one test."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,19 @@ def test_a_worker_starts_no_workers():
     asked = config()
     asked.workerinput = {}
     assert not conftest.takes_all_cores(asked)
+
+
+def test_files_are_not_split_by_backend():
+    names = ["a[cpu]", "b[cpu]", "a[opencl]", "b[opencl]", "a"]
+    items = [SimpleNamespace(path=Path(name[0]), name=name) for name in names]
+    conftest.pytest_collection_modifyitems(items)
+    assert [item.name for item in items] == ["a[cpu]", "a[opencl]", "a", "b[cpu]", "b[opencl]"]
+
+
+def test_no_file_is_begun_twice(request):
+    """pytest sorts by backend, and ours comes behind that."""
+    paths = [item.path for item in request.session.items]
+    assert sum(a != b for a, b in itertools.pairwise(paths)) == len(set(paths)) - 1
 
 
 @pytest.mark.parametrize(

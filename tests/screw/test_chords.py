@@ -1,5 +1,7 @@
 """Edges as they lie on the screen (gc_chords.h): nothing is lost by it, and little left of what misses."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -57,10 +59,15 @@ SCENES = {
 }
 
 
+@functools.cache
+def scene(name):
+    return SCENES[name]()
+
+
 @pytest.mark.parametrize("threshold", [-1.0, -0.1])
 @pytest.mark.parametrize("name", SCENES)
 def test_contacts_are_those_of_rows(name, threshold):
-    bodies, pairs = SCENES[name]()
+    bodies, pairs = scene(name)
     asked = {"features": "all", "min_properness": threshold, "check_start": False, "backend": "cpu"}
     one, other = (gc.collide(bodies, pairs, candidates=way, **asked) for way in ("pairs", "raster"))
     assert one.time.size > 10
@@ -71,7 +78,7 @@ def test_contacts_are_those_of_rows(name, threshold):
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("name", ["half a turn", "ring aside", "passing"])
 def test_in_other_precisions(name, precision):
-    bodies, pairs = SCENES[name]()
+    bodies, pairs = scene(name)
     asked = {"features": "all", "precision": precision, "check_start": False, "backend": "cpu"}
     one, other = (gc.collide(bodies, pairs, candidates=way, **asked) for way in ("pairs", "raster"))
     assert one.time.size > 10
