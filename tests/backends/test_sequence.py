@@ -236,8 +236,8 @@ def test_it_can_be_interrupted(interrupts):
     sequence, out = long_sequence(backend, 64 * 4000, 20_000)  # half a minute
     begun = time.monotonic()
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()  # in here: who is kept waiting for long before the run may not be interrupted elsewhere
         sequence.run()
     timer.join()
     assert time.monotonic() - begun < 5
