@@ -13,8 +13,11 @@ from collections import Counter
 import numpy as np
 
 import gpu_collide as gc
+from gpu_collide import backends
+from gpu_collide.pipeline import few, first, near, run, walks
 from tests.acceptance import lattice_scenes as lattice
 from tests.acceptance.stored_digests import digest
+from tests.backends.littered import Littered
 from tests.fuzz.meshes import hostile
 from tests.oracle.scenes import FAMILIES
 
@@ -161,8 +164,6 @@ class Counted:
     """What was launched and repeated since it was entered."""
 
     def __enter__(self):
-        from gpu_collide.pipeline import few, first, near, run, walks
-
         n = self.n = Counter()
         room, of_run = run.Room, run.Run
         filled, worked_off, launched = room.filled, room.worked_off, of_run._launch
@@ -246,32 +247,28 @@ def look(seeds, backend="cpu", which=kinds, common=None):
     return {"digests": digests, "bad": bad, "counts": dict(counted.n)}
 
 
+#: What the everyday test asks for, of one seed.
+SEED = 1
+EVERYDAY = {
+    "which": lambda _: ("mixed", "dense"),
+    "common": {"precision": "mixed", "min_properness": -0.1, "check_start": True},
+}
+
+
 def main(arguments):
-    path, first, n, backend = (*arguments, "cpu")[:4]
-    if backend == "littered":
-        import gpu_collide.backends as backends
-        from tests.backends.littered import Littered
-
-        backends._open["cpu"], backend = Littered(int(first)), "cpu"
-    everyday = n == "everyday"
-    if everyday:
-        found = look([int(first)], backend, lambda _: ("mixed", "dense"), EVERYDAY)
+    if arguments[1] == "everyday":
+        seeds, backend, more = [SEED], "cpu", EVERYDAY
     else:
-        found = look(range(int(first), int(first) + int(n)), backend)
-    with open(path, "w", encoding="utf-8") as file:
+        first, n = map(int, arguments[1:3])
+        seeds, backend, more = range(first, first + n), (*arguments, "cpu")[3], {}
+    if backend == "littered":
+        backends._open["cpu"], backend = Littered(seeds[0]), "cpu"
+    found = look(seeds, backend, **more)
+    with open(arguments[0], "w", encoding="utf-8") as file:
         json.dump(found, file, indent=1)
-    print(
-        gc.__file__,
-        len(found["digests"]),
-        "digests,",
-        len(found["bad"]),
-        "differ",
-        *found["bad"][:20],
-        sep="\n",
-    )
+    print(gc.__file__, f"{len(found['digests'])} digests", f"{len(found['bad'])} differ", sep="\n")
+    print(*found["bad"][:20], sep="\n")
 
-
-EVERYDAY = {"precision": "mixed", "min_properness": -0.1, "check_start": True}
 
 if __name__ == "__main__":
     main(sys.argv[1:])
