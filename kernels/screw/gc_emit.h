@@ -261,6 +261,11 @@ GC_FN void gc_emit_meeting(
         gc_raster turn = GC_F(0.5) * w->theta;
         angle = (s0 + s1) * turn;
         spread = (s1 - s0) * turn + GC_CULL_PROPERNESS;
+        /* by pixels a vertex has the time of a face's plane, which may be any of the step where the plane leads off the face */
+        if (kind != GC_EE && w->pixel > GC_F(0.0)) {
+            angle = GC_F(0.0);
+            spread = turn + GC_CULL_PROPERNESS;
+        }
         if (kind == GC_EE) may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
         else if (kind == GC_FV && !q->mesh_a.two_sided)
             may = gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);

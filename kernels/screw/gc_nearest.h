@@ -66,7 +66,8 @@ GC_LARGE void gc_nearest_make(
         p->ra[i] = (gc_raster)p->near.screw.ra[i];
         p->rb[i] = (gc_raster)p->near.screw.rb[i];
     }
-    p->every = p->near.cones ? GC_F(0.0) : GC_F(1.0);
+    /* by pixels a vertex has the time of a face's plane, which may be any of the step where the plane leads off the face */
+    p->every = p->near.cones && refine != GC_REFINE_PIXELS ? GC_F(0.0) : GC_F(1.0);
     p->w = (gc_raster)p->near.screw.w;
     p->g = (gc_raster)p->near.screw.g;
     p->theta = (gc_raster)p->near.screw.theta;

@@ -3,6 +3,7 @@ scenes take the ways of large ones, run out of room, and have their walks given 
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.acceptance import ways
@@ -52,6 +53,19 @@ def test_low_thresholds_give_the_same_bits(tmp_path):
     assert not wanted["bad"], "\n".join(wanted["bad"])
     assert not wanted["counts"].get("walks") and not wanted["counts"].get("few near")
     check(on_copy(tmp_path, "tiny", "everyday", seconds=300), wanted, "tiny")
+
+
+def test_a_vertex_that_shares_a_pixel_where_the_plane_leads_off_the_face(backend):
+    """Its time was none of those at which the face passes: properness was judged then, and it was lost."""
+    bodies, pairs = ways.scene("mixed", 0)
+    asked = {"refine": "pixels", "resolution": 3.0, "min_properness": -0.1, "backend": backend.kind}
+    whole, near, rows = (
+        ways.ask(bodies, pairs[12:13], **asked, **more).to_numpy()
+        for more in ({"features": "all"}, {"features": "near"}, {"candidates": "raster"})
+    )
+    assert ways.by_pair(whole) == ways.by_pair(near) == ways.by_pair(rows)
+    k = np.flatnonzero((whole.feature_a == 435) & (whole.feature_b == 6))
+    assert np.allclose(whole.time[k], [0.47675452364213944], atol=1e-9)
 
 
 @pytest.mark.slow
