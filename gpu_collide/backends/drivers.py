@@ -19,6 +19,7 @@ _DRIVER = """
 GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
 {
     const int n = job[2], shares = job[3];
+    const int seat = mine || n == 1 ? 0 : 1 + __atomic_fetch_add(&job[5], 1, __ATOMIC_RELAXED);
     const gc_long turn = mine ? (gc_long)mine[2] * 1000 : 0, begun = mine ? gc_now_() : 0;
     gc_long last = begun;
     int g = mine ? mine[0] : -1, k = mine ? mine[1] : 0, ran = 0, rest = 2, stride = 1;
@@ -46,7 +47,7 @@ GC_KERNEL int gc_run_NAME(void *const *args, int *job, int *mine)
                 rest = stride;
                 last = now;
             }
-            gc_set_group(g, n, k, shares);
+            gc_set_group(g, n, k, shares, seat);
             NAME(PASSED);
         }
         g = -1;
@@ -68,13 +69,14 @@ def passed_arguments(sig: Signature) -> str:
 def c_entry_points(signatures: dict[str, Signature]) -> str:
     """C text of one driver per kernel: ``int gc_run_NAME(void *const *args, int *job, int *mine)``.
 
-    A driver takes groups off ``job = {next, done, n_groups, shares, stop}`` until none is left, so a thread
-    enters C once per launch however many groups there are. It plays a group in so many shares, and leaves
-    between two of them once ``stop`` is set. It returns 1 to the thread that finished the last group, else 0.
+    A driver takes groups off ``job = {next, done, n_groups, shares, stop, helpers}`` until none is left, so a
+    thread enters C once per launch however many groups there are. It plays a group in so many shares, and
+    leaves between two of them once ``stop`` is set. It returns 1 to the thread that finished the last group,
+    else 0.
 
     A thread that gives ``mine = {group, share, turn}``, at first ``{-1, 0, turn}``, gets 2 after ``turn``
     microseconds if there is more to do; it calls again with the same ``mine``, and goes on there. Each call
-    plays a share at least.
+    plays a share at least. Only one thread at a time gives `mine`; it has seat 0, each other one of its own.
     """
     return _DRIVER_HEAD + "".join(
         _DRIVER.replace("NAME", sig.name).replace("PASSED", passed_arguments(sig))

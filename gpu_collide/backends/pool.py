@@ -27,7 +27,7 @@ ALONE = 30  # microseconds that a launch which is likely to be short has before 
 LONG = TURN * 1e-6 + 0.2  # seconds, after which a share has taken long
 FINISHED, PAUSED = 1, 2
 
-_Counters = ctypes.c_int * 5
+_Counters = ctypes.c_int * 6
 _Mine = ctypes.c_int * 3
 
 
@@ -36,8 +36,8 @@ class Job:
 
     Attributes
     ----------
-    counters : array of five int
-        Next group, groups done, groups, shares a group, stop.
+    counters : array of six int
+        Next group, groups done, groups, shares a group, stop, helpers that came in.
     inside : list
         Grows by one while a helper is in it.
     keep : tuple or None
@@ -50,7 +50,7 @@ class Job:
     def __init__(self, function: Any, args: bytes, groups: int, shares: int, keep: tuple) -> None:
         self.function = function
         self.args = args
-        self.counters = _Counters(0, 0, groups, shares, 0)
+        self.counters = _Counters(0, 0, groups, shares, 0, 0)
         self.done = threading.Lock()
         self.inside: list = []
         self.keep: tuple | None = keep
@@ -176,7 +176,7 @@ def settle(kernel: Any, args: dict) -> None:
                 jobs.remove(job)
 
 
-_ONE = (0, 0, 1, 1, 0)
+_ONE = (0, 0, 1, 1, 0, 0)
 
 
 def run(handle: Any, packed: bytes, groups: int, parts: int, threads: int, keep: tuple) -> None:

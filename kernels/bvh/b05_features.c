@@ -366,8 +366,8 @@ GC_KERNEL void b05_features(
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int pair = todo_in[g], most;
-            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * 2 * room * GC_SEEN_STRIDE;
-            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (GC_NEAR_INTS * room + 8);
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_SCRATCH_ID * 2 * room * GC_SEEN_STRIDE;
+            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_SCRATCH_ID * (GC_NEAR_INTS * room + 8);
             GC_SHARED gc_nearest p;
             if (pair >= 0 && !state_in[pair]) {
                 GC_GLOBAL const gc_real *screw = screw_in + GC_SCREW_STRIDE * pair;

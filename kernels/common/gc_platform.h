@@ -37,6 +37,7 @@
 #define GC_FN static __device__ __forceinline__
 #define GC_RESTRICT __restrict__
 #define GC_GROUP_ID ((int)blockIdx.x)
+#define GC_SCRATCH_ID GC_GROUP_ID
 #define GC_NUM_GROUPS ((int)gridDim.x)
 #define GC_LOCAL_ID ((int)threadIdx.x)
 #define GC_GROUP_SIZE ((int)blockDim.x)
@@ -66,6 +67,7 @@ typedef long long gc_long;
 #define GC_FN static inline
 #define GC_RESTRICT restrict
 #define GC_GROUP_ID ((int)get_group_id(0))
+#define GC_SCRATCH_ID GC_GROUP_ID
 #define GC_NUM_GROUPS ((int)get_num_groups(0))
 #ifdef GC_SERIAL_GROUPS
 /* one work-item per group, promised by the host for CPU devices: loops as in plain C, no barriers to compile */
@@ -125,15 +127,20 @@ static _Thread_local int gc_num_groups_ = 1;
  * group g has the part of the group's loop that group g * shares + k of so many times more groups would have. */
 static _Thread_local int gc_share_id_ = 0;
 static _Thread_local int gc_num_shares_ = 1;
-GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares);
-GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares)
+/* Which of a launch's threads this is: they have scratch each, one group of theirs after the other. With scratch for each group, memory was fresh for nearly
+ * every pair, and to make a page of it took as long as to fill it. */
+static _Thread_local int gc_seat_id_ = 0;
+GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares, int seat);
+GC_KERNEL void gc_set_group(int group, int n_groups, int share, int n_shares, int seat)
 {
+    gc_seat_id_ = seat;
     gc_group_id_ = group;
     gc_num_groups_ = n_groups;
     gc_share_id_ = group * n_shares + share;
     gc_num_shares_ = n_groups * n_shares;
 }
 #define GC_GROUP_ID gc_group_id_
+#define GC_SCRATCH_ID gc_seat_id_
 #define GC_NUM_GROUPS gc_num_groups_
 #define GC_LOCAL_ID 0
 #define GC_GROUP_SIZE 1

@@ -235,8 +235,8 @@ GC_KERNEL void f03_plane(
                 gc_cloud ca, cb;
                 gc_shared g;
                 gc_raster least_a, least_b;
-                GC_GLOBAL gc_raster *p = scratch_reals + (gc_long)GC_GROUP_ID * reals_per_group;
-                GC_GLOBAL int *q = scratch_ints + (gc_long)GC_GROUP_ID * 2 * GC_GROUP_SIZE;
+                GC_GLOBAL gc_raster *p = scratch_reals + (gc_long)GC_SCRATCH_ID * reals_per_group;
+                GC_GLOBAL int *q = scratch_ints + (gc_long)GC_SCRATCH_ID * 2 * GC_GROUP_SIZE;
                 gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
                 w = gc_view_make(&k, GC_R(-1.0));
                 w.pad += GC_FILTER_FLAT;

@@ -270,8 +270,8 @@ GC_FN gc_scratch gc_scratch_of(
     gc_scratch s;
     reals_per_group &= ~15; /* whole cache lines, as all that is taken of it */
     ints_per_group &= ~15;
-    s.reals = reals + (gc_long)GC_GROUP_ID * reals_per_group;
-    s.ints = ints + (gc_long)GC_GROUP_ID * ints_per_group;
+    s.reals = reals + (gc_long)GC_SCRATCH_ID * reals_per_group;
+    s.ints = ints + (gc_long)GC_SCRATCH_ID * ints_per_group;
     s.reals_used = 0;
     s.ints_used = 0;
     s.reals_room = reals_per_group;

@@ -231,8 +231,8 @@ GC_KERNEL void screen_first(
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int pair = todo_in[g], kept = GC_SERIAL ? GC_KEPT_PAGES : 0, left = 0, i;
-            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * (2 * room + 2 * kept * GC_PAGE_STRIDE);
-            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (2 * room + 4 * kept + 16);
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_SCRATCH_ID * (2 * room + 2 * kept * GC_PAGE_STRIDE);
+            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_SCRATCH_ID * (2 * room + 4 * kept + 16);
             GC_GLOBAL const int *tree_a, *tree_b;
             GC_SHARED gc_first f;
             if (pair >= 0 && !(state_out[pair] & GC_PAIR_INVALID)) {

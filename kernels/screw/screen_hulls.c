@@ -63,8 +63,8 @@ GC_KERNEL void screen_hulls(
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
             int pair = todo_in[g], settled = 0;
-            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_GROUP_ID * (GC_SLAB_REALS + 2 * GC_GROUP_SIZE);
-            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_GROUP_ID * (GC_SLAB_INTS + GC_GROUP_SIZE);
+            GC_GLOBAL gc_raster *reals = scratch_reals + (gc_long)GC_SCRATCH_ID * (GC_SLAB_REALS + 2 * GC_GROUP_SIZE);
+            GC_GLOBAL int *ints = scratch_ints + (gc_long)GC_SCRATCH_ID * (GC_SLAB_INTS + GC_GROUP_SIZE);
             GC_SHARED gc_hulls h;
             if (pair >= 0 && !state_in[pair]) { /* s01 may have settled it */
                 GC_GLOBAL const int *ma = headers_in + GC_MESH_STRIDE * shape_in[pairs_in[2 * pair]];

@@ -23,6 +23,20 @@ GC_KERNEL void s00_mark(int n, GC_GLOBAL int *out)
         out[i] += GC_GROUP_ID + 1;
     }
 }
+/* counts a group in where its scratch is, and out again; in 0: groups that were not alone there */
+GC_KERNEL void s00_seat(int n, int laps, GC_GLOBAL int *inside, GC_GLOBAL int *out)
+{
+    for (int g = GC_GROUP_LO(n); g < GC_GROUP_HI(n); g += GC_GROUP_STEP(n)) {
+        GC_GLOBAL int *here = inside + GC_SCRATCH_ID;
+        int met = GC_ATOMIC_ADD(here, 1) != 0;
+        for (int k = 0; k < laps; ++k) {
+            met |= GC_ATOMIC_ADD(here, 1) != 1;
+            met |= GC_ATOMIC_ADD(here, -1) != 2;
+        }
+        GC_ATOMIC_ADD(here, -1);
+        out[g] = met ? -1 : GC_SCRATCH_ID;
+    }
+}
 """
 )
 
@@ -46,6 +60,19 @@ def test_groups_share_the_items_in_blocks(threads, n, groups):
     out = marks(open_cpu(threads), n, groups)
     borders = np.arange(groups + 1) * n // groups
     assert np.array_equal(out, np.repeat(np.arange(groups) + 1, np.diff(borders)))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+@pytest.mark.parametrize("groups", [1, 2, 3, 128])
+def test_each_thread_has_its_scratch(threads, groups):
+    backend = open_cpu(threads)
+    kernel = backend.compile(TEXT, "mixed")["s00_seat"]
+    for _ in range(20):
+        out, inside = backend.fill(backend.empty(groups, "i4"), -1), backend.zeros(threads, "i4")
+        kernel.handle.pace = 1.0  # all threads are woken
+        backend.launch(kernel, groups, None, n=groups, laps=300, inside=inside, out=out)
+        assert out.min() >= 0
+        assert out.max() < min(threads, groups)
 
 
 def start(backend, n, groups, parts, out, pace=1.0):

@@ -99,7 +99,7 @@ GC_KERNEL void t02_rows(
                 GC_ATOMIC_MAX(total_out + 1, work[0]);
             }
             /* every work-item counts, in memory that only this group touches */
-            GC_GROUP_ADD(visits_out + GC_GROUP_ID, GC_NUM_GROUPS);
+            GC_GROUP_ADD(visits_out + GC_GROUP_ID, GC_SCRATCH_ID < GC_NUM_GROUPS ? GC_NUM_GROUPS : 0);
             row += GC_GROUP_STEP(n_rows);
         } while (row < GC_GROUP_HI(n_rows));
     }

@@ -74,7 +74,7 @@ static void *gc_lane_NAME_(void *p)
     void *const *args = seat->args;
     gc_lane_ = seat->lane;
     gc_meeting_of_lane_ = seat->meeting;
-    gc_set_group(seat->group, seat->n_groups, 0, 1);
+    gc_set_group(seat->group, seat->n_groups, 0, 1, 0);
     NAME(PASSED);
     return 0;
 }
