@@ -17,6 +17,7 @@ CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
 #: Candidates that there is room for at first where few pairs have large parts.
 MANY = 1 << 18
 #: Lists longer than this have chords of edges (gc_chords.h), of so many numbers.
+CELLS = 1 << int(sources.constants()["GC_TILE_SPLITS"])
 TILED, CHORD = int(sources.constants()["GC_TILED"]), sources.record("chord").stride
 
 
@@ -28,6 +29,7 @@ def scratch_guess(largest, rows):
     copies = 5 if lists < 4000 else 1
     reals = 2 * (5 * nv + 8 * nf + ne) + 12 * lists * (3 + copies) + 640
     ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256 + 4112
+    ints += 3 * CELLS + 16 + 2 * max(ne, nf * copies)  # lists are sorted in it (gc_tiles.h)
     ints += 6 * 32 * min(-(-max(ne, nf * copies) // 128) * 4, 32)
     if ne > TILED:
         reals += CHORD * ne * (1 + copies)

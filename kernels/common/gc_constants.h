@@ -228,9 +228,11 @@
 
 /* Lists of boxes longer than this are looked at through hulls of blocks where a group is one work-item, and their edges have chords: shorter ones are
  * sooner tested (docs/decisions/0050, 0069). */
-#define GC_TILED 768
+#define GC_TILED 192
 /* the product of their lengths from which on chords pay */
-#define GC_CHORDED 1500000
+#define GC_CHORDED 300000
+/* ... and sorted into cells of the screen by so many halvings (docs/decisions/0080) */
+#define GC_TILE_SPLITS 10
 /* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
 #define GC_AUTO_EDGE_PRODUCT 2500000000
 /* features="auto": a pair looks at near faces only if a mesh of it has more faces than this and is far wider than the other, by so

@@ -69,6 +69,7 @@ typedef struct {
     GC_GLOBAL gc_uint *masks;                 /* of a list's boxes, see gc_met.h */
     GC_GLOBAL gc_raster *bounds;              /* hulls of what many work-items look at: gc_reach.h */
     GC_GLOBAL gc_raster *chords_a, *chords_b; /* of long lists of edges, or none: gc_chords.h */
+    GC_GLOBAL int *cells;                     /* where long lists are sorted: gc_tiles.h */
     int has_hulls;                            /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */

@@ -23,7 +23,7 @@ GC_FN void s05_pairs(
     const gc_list *faces,
     GC_GLOBAL const gc_raster *hull)
 {
-    if (GC_SERIAL) gc_search_alone(q, kind, vertices, faces);
+    if (GC_SERIAL) gc_search_alone(q, kind, vertices, faces, kind == GC_VF ? &q->all_fb : &q->all_fa);
     else gc_search_lists(q, kind, vertices, faces, hull);
 }
 

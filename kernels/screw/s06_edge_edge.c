@@ -10,7 +10,7 @@
 /* hull: of B's edges */
 GC_FN void s06_pairs(const gc_search *q, const gc_list *la, const gc_list *lb, GC_GLOBAL const gc_raster *hull)
 {
-    if (GC_SERIAL) gc_search_alone(q, GC_EE, la, lb);
+    if (GC_SERIAL) gc_search_alone(q, GC_EE, la, lb, &q->all_eb);
     else gc_search_lists(q, GC_EE, la, lb, hull);
 }
 

@@ -358,6 +358,7 @@ GC_CROWDED_KERNEL void screen(
                     s = gc_scratch_of(
                         scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
                     gc_search_take(&q, &s);
+                    gc_take_cells(&s, &q);
                     gc_take_chords(&s, &q, refine);
                 }
                 GC_BARRIER();

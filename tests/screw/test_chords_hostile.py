@@ -13,8 +13,8 @@ from tests.oracle import scenes
 from tests.support.axis_scenes import aimed
 
 EDITS = (
-    ("#define GC_TILED 768\n", "#define GC_TILED 0\n"),
-    ("#define GC_CHORDED 1500000\n", "#define GC_CHORDED 0\n"),
+    ("#define GC_TILED 192\n", "#define GC_TILED 0\n"),
+    ("#define GC_CHORDED 300000\n", "#define GC_CHORDED 0\n"),
     # lists that are taken as they are do not know their copies
     ("!rows && !w->wraps && q->mesh_a.ne <=", "!rows && !q->chords_a && !w->wraps && q->mesh_a.ne <="),
 )  # fmt: skip
