@@ -38,9 +38,10 @@ typedef struct {
 /* scratch for them, where lists can be so long */
 GC_FN void gc_take_chords(gc_scratch *s, gc_search *q, int refine)
 {
+    q->exact = refine == GC_REFINE_EXACT;
     q->chords_a = 0;
     q->chords_b = 0;
-    if (!GC_SERIAL || refine != GC_REFINE_EXACT || q->mesh_a.ne <= GC_TILED || q->mesh_b.ne <= GC_TILED) return;
+    if (!GC_SERIAL || !q->exact || q->mesh_a.ne <= GC_TILED || q->mesh_b.ne <= GC_TILED) return;
     q->chords_a = gc_take_reals(s, (gc_long)GC_CHORD_STRIDE * q->ea.room);
     q->chords_b = gc_take_reals(s, (gc_long)GC_CHORD_STRIDE * q->eb.room);
 }

@@ -10,7 +10,7 @@
 #ifndef GC_EMIT_H
 #define GC_EMIT_H
 
-/* boxes tested at a time before the hits among them are looked at; one vector loop */
+/* lists of no more edges are not sorted out: testing all of their boxes takes a few vector instructions */
 #define GC_BLOCK 64
 /* ranges of one box, the window in time and a pixel included */
 typedef struct {
@@ -35,25 +35,6 @@ GC_FN gc_range gc_range_of(const gc_view *w, const gc_list *l, int i)
     return r;
 }
 
-/* meets[j] for the n <= GC_BLOCK boxes of l from `at` on; returns whether any does */
-GC_FN int gc_block_meets(const gc_list *l, int at, int n, gc_range a, int *meets)
-{
-    GC_GLOBAL const gc_raster *GC_RESTRICT r0 = &GC_OF_ENTRY(l, r0, at);
-    GC_GLOBAL const gc_raster *GC_RESTRICT r1 = &GC_OF_ENTRY(l, r1, at);
-    GC_GLOBAL const gc_raster *GC_RESTRICT h0 = &GC_OF_ENTRY(l, h0, at);
-    GC_GLOBAL const gc_raster *GC_RESTRICT h1 = &GC_OF_ENTRY(l, h1, at);
-    GC_GLOBAL const gc_raster *GC_RESTRICT l0 = &GC_OF_ENTRY(l, l0, at);
-    GC_GLOBAL const gc_raster *GC_RESTRICT l1 = &GC_OF_ENTRY(l, l1, at);
-    int j, any = 0;
-    GC_INDEPENDENT
-    for (j = 0; j < n; ++j) {
-        int m = (r0[j] <= a.r1) & (r1[j] >= a.r0) & (h0[j] <= a.h1) & (h1[j] >= a.h0) & (l0[j] <= a.l1) & (l1[j] >= a.l0);
-        meets[j] = m;
-        any |= m;
-    }
-    return any;
-}
-
 /* Everything the search knows about its pair. */
 typedef struct {
     gc_view view;
@@ -70,6 +51,7 @@ typedef struct {
     GC_GLOBAL gc_raster *bounds;              /* hulls of what many work-items look at: gc_reach.h */
     GC_GLOBAL gc_raster *chords_a, *chords_b; /* of long lists of edges, or none: gc_chords.h */
     GC_GLOBAL int *cells;                     /* where long lists are sorted: gc_tiles.h */
+    int exact;                                /* answers, not those of segments or pixels */
     int has_hulls;                            /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;
     GC_GLOBAL const gc_raster *inverse_length_a, *inverse_length_b; /* (ne,) of each mesh, scaled */
@@ -238,6 +220,36 @@ GC_FN void gc_append(const gc_search *q, int kind, int fa, int fb, gc_raster s0,
     q->brackets[GC_BRACKET_STRIDE * i + GC_BRACKET_last] = s1;
 }
 
+/* features of times from a0 to a1 and from b0 to b1, whose boxes meet: the bracket in time, of steps */
+GC_FN void gc_bracket(const gc_view *w, gc_raster a0, gc_raster a1, gc_raster b0, gc_raster b1, gc_raster *s0, gc_raster *s1)
+{
+    *s0 = GC_F(-0.5);
+    *s1 = GC_F(0.5);
+    if (!(w->speed > GC_F(0.0))) return;
+    a0 = (a0 - b1) * w->inv_speed;
+    a1 = (a1 - b0) * w->inv_speed;
+    *s0 = a0 > GC_F(-0.5) ? GC_MIN(a0, GC_F(0.5)) : GC_F(-0.5);
+    *s1 = a1 < GC_F(0.5) ? GC_MAX(a1, GC_F(-0.5)) : GC_F(0.5);
+}
+
+/* can they be proper enough between s0 and s1? */
+GC_FN int gc_may_be_proper(const gc_search *q, int kind, int fa, int fb, gc_raster s0, gc_raster s1)
+{
+    gc_raster turn = GC_F(0.5) * q->view.theta, angle = (s0 + s1) * turn, spread = (s1 - s0) * turn + GC_CULL_PROPERNESS;
+    if (!q->view.cull_properness) return 1;
+    /* by pixels a vertex has the time of a face's plane, which may be any of the step where the plane leads off the face */
+    if (kind != GC_EE && q->view.pixel > GC_F(0.0)) {
+        angle = GC_F(0.0);
+        spread = turn + GC_CULL_PROPERNESS;
+    }
+    if (kind == GC_EE) return gc_edges_may_be_proper(q, fa, fb, angle, spread);
+    if (kind == GC_FV && !q->mesh_a.two_sided)
+        return gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);
+    if (kind == GC_VF && !q->mesh_b.two_sided)
+        return gc_vertex_may_be_proper(q, &q->b, fb, &q->a, &q->mesh_a, q->inverse_length_a, fa, angle, spread);
+    return 1;
+}
+
 /* entries i of A's list and j of B's, of times from a0 to a1 and from b0 to b1, whose boxes meet: bracket in time, properness */
 GC_FN void gc_emit_meeting(
     const gc_search *q,
@@ -249,32 +261,9 @@ GC_FN void gc_emit_meeting(
     gc_raster b0,
     gc_raster b1)
 {
-    const gc_view *w = &q->view;
-    gc_raster s0 = GC_F(-0.5), s1 = GC_F(0.5), angle, spread;
-    if (w->speed > GC_F(0.0)) {
-        s0 = (a0 - b1) * w->inv_speed;
-        s1 = (a1 - b0) * w->inv_speed;
-        s0 = s0 > GC_F(-0.5) ? GC_MIN(s0, GC_F(0.5)) : GC_F(-0.5);
-        s1 = s1 < GC_F(0.5) ? GC_MAX(s1, GC_F(-0.5)) : GC_F(0.5);
-    }
-    if (w->cull_properness) {
-        int may = 1;
-        gc_raster turn = GC_F(0.5) * w->theta;
-        angle = (s0 + s1) * turn;
-        spread = (s1 - s0) * turn + GC_CULL_PROPERNESS;
-        /* by pixels a vertex has the time of a face's plane, which may be any of the step where the plane leads off the face */
-        if (kind != GC_EE && w->pixel > GC_F(0.0)) {
-            angle = GC_F(0.0);
-            spread = turn + GC_CULL_PROPERNESS;
-        }
-        if (kind == GC_EE) may = gc_edges_may_be_proper(q, fa, fb, angle, spread);
-        else if (kind == GC_FV && !q->mesh_a.two_sided)
-            may = gc_vertex_may_be_proper(q, &q->a, fa, &q->b, &q->mesh_b, q->inverse_length_b, fb, -angle, spread);
-        else if (kind == GC_VF && !q->mesh_b.two_sided)
-            may = gc_vertex_may_be_proper(q, &q->b, fb, &q->a, &q->mesh_a, q->inverse_length_a, fa, angle, spread);
-        if (!may) return;
-    }
-    gc_append(q, kind, fa, fb, s0, s1);
+    gc_raster s0, s1;
+    gc_bracket(&q->view, a0, a1, b0, b1, &s0, &s1);
+    if (gc_may_be_proper(q, kind, fa, fb, s0, s1)) gc_append(q, kind, fa, fb, s0, s1);
 }
 
 /* entries i of A's list and j of B's: whole boxes, and what follows if they meet */

@@ -1,5 +1,5 @@
 /* gc_tiles.h: boxes of one list against those of another, by a work-item alone (s05 and s06 without rows).
- * needs: screw/gc_chords.h
+ * needs: screw/gc_facets.h
  *
  * One list is sorted along a curve through the screen, and a block of it is tested as a whole first, its hull against the boxes of
  * the other: most boxes miss most hulls. Both tests are vector loops. Which pairs are taken is the test of the two boxes alone, the hull's is
@@ -17,7 +17,7 @@
 GC_FN void gc_take_cells(gc_scratch *s, gc_search *q)
 {
     gc_long longest = GC_MAX(GC_MAX(q->fa.room, q->fb.room), q->eb.room);
-    if (GC_SERIAL) q->cells = gc_take_ints(s, 3 * GC_TILE_CELLS + 16 + 2 * longest);
+    if (GC_SERIAL && longest > GC_TILED) q->cells = gc_take_ints(s, 3 * GC_TILE_CELLS + 16 + 2 * longest);
 }
 
 /* hull of the n entries of l from `at` on, in ranges that hold the window in time and its rounding */
@@ -47,34 +47,28 @@ GC_FN gc_range gc_tile_range(const gc_view *w, const gc_list *l, int at, int n)
     return r;
 }
 
-/* in the place of a kind: edges that have chords */
+/* in the place of a kind: edges that have chords, faces that have facets */
 #define GC_CHORDS (-1)
+#define GC_VF_FACETS (-2)
+#define GC_FV_FACETS (-3)
 
 GC_INLINE void gc_tile_emit(const gc_search *q, int kind, const gc_list *of, int i, const gc_list *with, int j)
 {
     if (kind == GC_CHORDS) gc_emit_chords(q, of, i, with, j);
+    else if (kind == GC_VF_FACETS) gc_emit_facet(q, GC_VF, of, i, with, j);
+    else if (kind == GC_FV_FACETS) gc_emit_facet(q, GC_FV, of, i, with, j);
     else if (kind == GC_FV) gc_emit(q, kind, with, j, of, i);
     else gc_emit(q, kind, of, i, with, j);
 }
 
-/* one box against the n <= GC_BLOCK boxes of `with` from `at` on; kind is GC_FV if it is B's */
-GC_FN void gc_block_emit(
-    const gc_search *q,
-    int kind,
-    const gc_list *of,
-    int i,
-    gc_range range,
-    const gc_list *with,
-    int at,
-    int n)
+/* Behind a list, up to whole lines of memory, boxes that meet nothing: loops over boxes have no odd ends. */
+GC_FN void gc_list_fill(const gc_list *l)
 {
-    int meets[GC_BLOCK], j;
-    if (!gc_block_meets(with, at, n, range, meets)) return;
-    for (j = 0; j < n; ++j)
-        if (meets[j]) gc_tile_emit(q, kind, of, i, with, at + j);
+    int n = *l->count, end = (int)gc_in_lines(n);
+    for (; n < end; ++n) GC_OF_ENTRY(l, r0, n) = GC_F(4.0) * GC_CULL_FAR;
 }
 
-/* which of the n <= GC_TILE_BOXES boxes of l from `at` on meet a, as bits */
+/* which of the n boxes of l from `at` on meet a, as bits */
 GC_INLINE gc_uint gc_boxes_bits(const gc_list *l, int at, int n, gc_range a)
 {
     GC_GLOBAL const gc_raster *GC_RESTRICT r0 = &GC_OF_ENTRY(l, r0, at);
@@ -94,9 +88,10 @@ GC_INLINE gc_uint gc_boxes_bits(const gc_list *l, int at, int n, gc_range a)
     return bits;
 }
 
+/* ... of GC_TILE_BOXES, or of the half where no more than n are left */
 GC_FN gc_uint gc_boxes_met(const gc_list *l, int at, int n, gc_range a)
 {
-    return n == GC_TILE_BOXES ? gc_boxes_bits(l, at, GC_TILE_BOXES, a) : gc_boxes_bits(l, at, n, a);
+    return 2 * n > GC_TILE_BOXES ? gc_boxes_bits(l, at, GC_TILE_BOXES, a) : gc_boxes_bits(l, at, GC_TILE_BOXES / 2, a);
 }
 
 GC_LARGE void gc_search_tiled(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
@@ -106,10 +101,10 @@ GC_LARGE void gc_search_tiled(const gc_search *q, int kind, const gc_list *of, c
         int n = GC_MIN(n_with - at, GC_TILE_BOXES);
         gc_range hull = gc_tile_range(&q->view, with, at, n);
         for (i = GC_TILE_BOXES * GC_LOCAL_ID; i < n_of; i += GC_TILE_BOXES * GC_GROUP_SIZE) {
-            gc_uint near = gc_boxes_met(of, i, GC_MIN(n_of - i, GC_TILE_BOXES), hull);
+            gc_uint near = gc_boxes_met(of, i, n_of - i, hull);
             while (near) {
                 int j = 31 - GC_LEADING_ZEROS(near);
-                gc_uint bits = gc_boxes_met(with, at, n, gc_range_of(&q->view, of, i + j));
+                gc_uint bits = gc_boxes_met(with, at, n_with - at, gc_range_of(&q->view, of, i + j));
                 near ^= (gc_uint)1 << j;
                 while (bits) {
                     int k = 31 - GC_LEADING_ZEROS(bits);
@@ -228,23 +223,34 @@ GC_LARGE void gc_search_alone(const gc_search *q, int kind, const gc_list *of, c
     int n_of = *of->count, n_with = *with->count, at, i;
     /* pixels are wider than boxes by what depends on the box */
     if (n_with > GC_TILED && n_of > GC_TILED && !(q->view.pixel > GC_F(0.0))) {
-        int chords = kind == GC_EE && q->chords_a && (gc_long)n_of * n_with > GC_CHORDED;
         if (q->has_hulls && spare->room >= n_with) {
             gc_tile_sort(q, of, with, spare, kind == GC_EE ? GC_LIST_STRIDE : GC_LIST_p0);
             with = spare;
         }
-        if (chords) {
+        if (q->exact && kind != GC_EE) {
+            kind = kind == GC_VF ? GC_VF_FACETS : GC_FV_FACETS;
+        } else if (kind == GC_EE && q->chords_a && (gc_long)n_of * n_with > GC_CHORDED) {
             gc_chords_make(q, &q->a, &q->mesh_a, of, q->chords_a);
             gc_chords_make(q, &q->b, &q->mesh_b, with, q->chords_b);
             kind = GC_CHORDS;
         }
+        gc_list_fill(of);
+        gc_list_fill(with);
         gc_search_tiled(q, kind, of, with);
         return;
     }
+    gc_list_fill(with);
     for (i = GC_LOCAL_ID; i < n_of; i += GC_GROUP_SIZE) {
         gc_range range = gc_range_of(&q->view, of, i);
-        for (at = 0; at < n_with; at += GC_BLOCK)
-            gc_block_emit(q, kind, of, i, range, with, at, GC_MIN(n_with - at, GC_BLOCK));
+        for (at = 0; at < n_with; at += GC_TILE_BOXES) {
+            gc_uint bits = gc_boxes_met(with, at, n_with - at, range);
+            while (bits) {
+                int k = 31 - GC_LEADING_ZEROS(bits);
+                bits ^= (gc_uint)1 << k;
+                if (kind == GC_FV) gc_emit(q, kind, with, at + k, of, i);
+                else gc_emit(q, kind, of, i, with, at + k);
+            }
+        }
     }
 }
 
