@@ -227,7 +227,7 @@
 #define GC_CULL_FAR GC_F(1e15)
 
 /* Lists of boxes longer than this are looked at through hulls of blocks where a group is one work-item, and their edges have chords: shorter ones are
- * sooner tested (docs/decisions/0050, 0069). */
+ * sooner tested (docs/decisions/0050, 0069). GC_BLOCK at least: a list below that may be one with its copies, of which chords know nothing. */
 #define GC_TILED 192
 /* the product of their lengths from which on chords pay */
 #define GC_CHORDED 300000
@@ -286,7 +286,8 @@
 #define GC_SLAB_ROOM 128
 #define GC_SLAB_MET 256
 #define GC_SLAB_COUNTS 16
-/* near faces: ints of scratch for each node that a side has room for, and how many pairs of nodes there is room for, a node */
+/* near faces: ints of scratch for each node that a side has room for, and how many pairs of nodes there is room for, a node: more of
+ * these take more of those */
 #define GC_NEAR_INTS 42
 #define GC_NEAR_PAIRS 8
 /* near faces: with more pairs of nodes that meet than so many, and than half the faces of both meshes, they are listed as they
