@@ -16,8 +16,9 @@ REFINE = {name: k for k, name in enumerate(_options.REFINE)}
 CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
 #: Candidates that there is room for at first where few pairs have large parts.
 MANY = 1 << 18
-#: Lists longer than this have chords of edges (gc_chords.h), of so many numbers.
+#: Cells of the screen that long lists are sorted into.
 CELLS = 1 << int(sources.constants()["GC_TILE_SPLITS"])
+#: Lists longer than this have chords of edges (gc_chords.h), of so many numbers.
 TILED, CHORD = int(sources.constants()["GC_TILED"]), sources.record("chord").stride
 
 
@@ -29,7 +30,8 @@ def scratch_guess(largest, rows):
     copies = 5 if lists < 4000 else 1
     reals = 2 * (5 * nv + 8 * nf + ne) + 12 * lists * (3 + copies) + 640
     ints = 2 * lists * (3 + copies) + 6 * 16 * 4 + 256 + 4112
-    ints += 3 * CELLS + 16 + 2 * max(ne, nf * copies)  # lists are sorted in it (gc_tiles.h)
+    if max(ne, nf * copies) > TILED:  # long lists are sorted in it (gc_tiles.h)
+        ints += 3 * CELLS + 16 + 2 * max(ne, nf * copies)
     ints += 6 * 32 * min(-(-max(ne, nf * copies) // 128) * 4, 32)
     if ne > TILED:
         reals += CHORD * ne * (1 + copies)

@@ -13,7 +13,7 @@
 /* cells of the screen that a list is sorted into, at most */
 #define GC_TILE_CELLS (1 << GC_TILE_SPLITS)
 
-/* scratch to sort a list in: where cells begin, what a place gives to its cell's number, cells and entries in order */
+/* scratch to sort a long list in: where cells begin, what a place gives to its cell's number, cells and entries in order */
 GC_FN void gc_take_cells(gc_scratch *s, gc_search *q)
 {
     gc_long longest = GC_MAX(GC_MAX(q->fa.room, q->fb.room), q->eb.room);
