@@ -30,12 +30,15 @@ GC_KERNEL void s07_solve(
 {
     gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
     gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
+    gc_pair p;
+    int held = -1;
     for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
         gc_candidate c;
-        gc_pair p;
         if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
         c = gc_candidate_load(candidates_in, brackets_in, i);
-        gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
+        /* those of a pair stand together */
+        if (c.pair != held) gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
+        held = c.pair;
         if (!gc_solve_exact(&t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last))
             GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);
     }
