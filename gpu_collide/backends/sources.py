@@ -48,7 +48,7 @@ PROGRAMS = {
     "contacts": ("pluecker/p04_contacts.c",),
     "sweep": ("sweep/w01_first.c", "sweep/w02_all.c"),
     "characters": ("sweep/w03_planes.c", "sweep/w04_clip.c", "sweep/w05_slide.c"),
-    "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c"),
+    "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c", "mesh/m04_order.c"),
     "given": ("given/g01_poses.c", "given/g02_pairs.c", "given/g03_select.c", "given/g04_apart.c"),
     "joining": ("given/g05_join.c",),
     "landing": ("given/g06_casts.c", "given/g07_landed.c", "given/g08_turning.c"),

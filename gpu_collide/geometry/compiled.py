@@ -1,8 +1,8 @@
-"""Patches, cones and nodes of large meshes by compiled code: the kernels of ``kernels/mesh/`` on this
+"""Order, patches, cones and nodes of large meshes by compiled code: the kernels of ``kernels/mesh/`` on this
 machine's processor, whatever backend the query is for.
 
-What they make belongs to the mesh, and is what `patches.cut`, `cones.face_cones` and `nodes.node_table` make,
-bit for bit. Those serve small meshes, and machines without a C compiler.
+What they make belongs to the mesh, and is what `face_tree.leaf_order`, `patches.cut`, `cones.face_cones` and
+`nodes.node_table` make, bit for bit. Those serve small meshes, and machines without a C compiler.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ __all__ = ["FEW_FACES", "Kernels", "kernels_for"]
 FEW_FACES = 1 << 13
 #: Beyond so many the kernels' indices, ints, might overflow.
 MOST_FACES = 1 << 26
+#: Nodes of so low a level are cut down to their leaves at once: they fit a processor's nearest memory.
+_DEEP = 10
 _NODE, _RISE = sources.record("node").stride, sources.record("rise").stride
 _PART = sources.record("part")
 _TILT = sources.record("tilt").stride
@@ -81,6 +83,21 @@ class Kernels:
         """Tables of a mesh as the kernels' arguments."""
         to_device = self.backend.to_device
         return {f"{name}_in": to_device(getattr(mesh, name).reshape(-1), copy=False) for name in names}
+
+    def leaf_order(self, middles: Array) -> Array:
+        """What `face_tree.leaf_order` returns."""
+        be, n = self.backend, len(middles)
+        order = be.to_device(np.arange(n, dtype=np.int32))
+        moved = be.to_device(np.ascontiguousarray(middles, np.float64).reshape(-1))
+        for level in range((n - 1).bit_length(), 0, -1):
+            deep = level <= _DEEP
+            self._launch(
+                "m04_order", -(-n >> level), n_nodes=-(-n >> level), level=level, deep=int(deep), n_faces=n,
+                middles_out=moved, order_out=order,
+            )  # fmt: skip
+            if deep:
+                break
+        return be.to_host(order)
 
     def cut(self, mesh: Surface, order: Array, size: int = 1 << PATCH_LEVEL) -> Patches:
         """What `patches.cut` returns."""

@@ -1,8 +1,9 @@
 """The tree of a mesh's faces: the order of its leaves, and their boxes.
 
-The tree is implicit, as those of the broad phase: leaves in the order of a Morton curve, node j of level l
-over leaves ``j << l`` to ``(j + 1) << l`` (``kernels/common/gc_types.h``). It is made on the host, since it
-belongs to the mesh: whatever backend and precision ask, it is the same.
+The tree is implicit, as those of the broad phase: node j of level l over leaves ``j << l`` to
+``(j + 1) << l`` (``kernels/common/gc_types.h``). Its leaves are in the order that cuts each node where it is
+longest (docs/decisions/0082). It is made on the host, since it belongs to the mesh: whatever backend and
+precision ask, it is the same.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.geometry import morton
 from gpu_collide.geometry.columns import blocks, columns, over_faces
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from gpu_collide.geometry.surface import Surface
 
-__all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "level_counts"]
+__all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "leaf_order", "level_counts"]
 
 _C = sources.constants()
 #: A patch is one node of the tree on this level: 32 faces, so that a mask of them is an int.
 PATCH_LEVEL = int(_C["GC_PATCH_LEVEL"])
-_BITS = 21  # of a code on each axis: three fit a 64-bit number
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,10 @@ def level_counts(n: int) -> list[int]:
     return [-(-n >> level) for level in range((n - 1).bit_length() + 1)]
 
 
-def face_tree(mesh: Surface) -> FaceTree:
-    """`FaceTree` of a mesh."""
+def face_tree(
+    mesh: Surface, order: Callable[[NDArray[np.float64]], NDArray[np.int32]] | None = None
+) -> FaceTree:
+    """`FaceTree` of a mesh. `order`: what orders the middles of the faces' boxes; default `leaf_order`."""
     points, start = columns(mesh.vertices - mesh.center), mesh.face_start
     sides = [np.empty(len(start) - 1) for _ in range(6)]
     for some in blocks(len(start) - 1):
@@ -64,8 +69,39 @@ def face_tree(mesh: Surface) -> FaceTree:
             corners = x[at]
             sides[k][some] = over_faces(np.minimum, corners, begins)
             sides[k + 3][some] = over_faces(np.maximum, corners, begins)
-    centres = [0.5 * a + 0.5 * b for a, b in zip(sides[:3], sides[3:], strict=True)]
-    chosen = morton.sample(len(start) - 1)
-    origin, side = morton.cube(np.stack([x[chosen] for x in centres], axis=1), _BITS)
-    order = np.argsort(morton.codes(centres, _BITS, origin, side), kind="stable").astype(np.int32)
-    return FaceTree(order, np.stack([x[order] for x in sides], axis=1))
+    middles = np.stack([0.5 * a + 0.5 * b for a, b in zip(sides[:3], sides[3:], strict=True)], axis=1)
+    found = (order or leaf_order)(middles)
+    return FaceTree(found, np.stack([x[found] for x in sides], axis=1))
+
+
+def leaf_order(middles: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Faces in the order of the leaves (``m04_order``): of a node of level l those that are lowest along the
+    axis on which its middles spread most are its first child, ``1 << (l - 1)`` of them.
+
+    Parameters
+    ----------
+    middles : (n, 3) float64
+        Of the faces' boxes. Equal ones go by the faces' numbers, so that there is one answer.
+    """
+    n = len(middles)
+    height = (n - 1).bit_length()
+    # places on each axis, no two equal: from here on what comes before what is told by whole numbers
+    values, ranks = np.sort(middles, axis=0), np.empty((3, n + 1), np.int32)
+    for k in range(3):
+        ranks[k, np.argsort(middles[:, k], kind="stable")] = np.arange(n, dtype=np.int32)
+    ranks[:, n] = n  # of what fills the last node up
+    order = np.full(1 << height, n, np.int32)
+    order[:n] = np.arange(n)
+    for level in range(height, 0, -1):
+        faces = order[: -(-n >> level) << level].reshape(-1, 1 << level)
+        axis, widest = np.zeros(len(faces), np.intp), np.full(len(faces), -1.0)
+        for k in range(3):
+            own = ranks[k][faces]
+            least, most = own.min(axis=1), np.where(own == n, -1, own).max(axis=1)
+            spread = values[most, k] - values[least, k]
+            axis[spread > widest] = k
+            widest = np.maximum(spread, widest)
+        own = ranks[axis[:, None], faces]
+        lower = np.argpartition(own, (1 << (level - 1)) - 1, axis=1)
+        order[: faces.size] = np.take_along_axis(faces, lower, axis=1).reshape(-1)
+    return order[:n]

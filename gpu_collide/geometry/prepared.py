@@ -132,7 +132,11 @@ def patches_of(mesh: Surface) -> Patches:
 
 
 def _tree_of(mesh: Surface) -> FaceTree:
-    return _stores.get(mesh, "tree", lambda: face_tree(mesh))
+    def make() -> FaceTree:
+        kernels = kernels_for(mesh)
+        return face_tree(mesh, None if kernels is None else kernels.leaf_order)
+
+    return _stores.get(mesh, "tree", make)
 
 
 def wedges_of(mesh: Surface) -> Wedges:

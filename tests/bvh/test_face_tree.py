@@ -7,10 +7,8 @@ import gpu_collide as gc
 from gpu_collide.backends import sources
 from gpu_collide.geometry import prepared
 from gpu_collide.geometry.face_tree import face_tree
-from gpu_collide.pipeline.bvh import leaf_order
 from gpu_collide.pipeline.tables import build_tables, short_edges
-from tests.bvh._near import block
-from tests.mesh._meshes import meshes, prism, soup
+from tests.mesh._meshes import meshes
 from tests.support.slow_tables import slow_tables
 
 STRIDE = int(sources.constants()["GC_MESH_STRIDE"])
@@ -73,16 +71,6 @@ def test_nodes_hold_their_faces():
                 assert np.abs(node[9:12] - [along.min(), along.max(), reach]).max() < 1e-14 * mesh.radius * 4
                 row += 1
         assert row == len(nodes) and nodes.shape[1] == WIDTH
-
-
-@pytest.mark.parametrize("make", [soup, prism, lambda: block(7), gc.shapes.car])
-def test_the_order_is_that_of_the_kernels(backend, make):
-    """The leaves are in the order in which a backend puts the boxes of the faces."""
-    mesh = make()
-    tree, boxes = face_tree(mesh), np.empty((mesh.n_faces, 6))
-    boxes[tree.order] = tree.boxes
-    order, _ = leaf_order(backend, backend.module("bvh", "mixed"), backend.to_device(boxes), mesh.n_faces)
-    assert np.array_equal(tree.order, backend.to_host(order))
 
 
 def test_short_edges_are_the_percentile_of_both_meshes():
