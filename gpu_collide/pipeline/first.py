@@ -47,7 +47,7 @@ def limit(walked):
 def given_up(looks):
     """The most faces of a mesh whose walks are given up where they cost more than the screen: any number
     where somebody `looks` which pairs these are, and has near faces of the large ones joined (b05, b06)."""
-    return np.iinfo(np.int32).max if looks else int(_C["GC_AUTO_NEAR_ALWAYS"])
+    return np.iinfo(np.int32).max if looks else int(_C["GC_AUTO_NEAR_LARGE"])
 
 
 def walked_pairs(counts, shapes):

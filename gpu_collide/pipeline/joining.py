@@ -93,11 +93,11 @@ class Joining(Stages):
             *(self._empty(size, np.int32) for size in (1, 1, n, 2 * n, 2 * n))
         )
         self._launch(
-            "b05_features", self.n_near, n, groups, todo_in=todo, room=nodes, capacity=most,
+            "b05_features", self.n_near, n, groups, todo_in=todo, room=nodes, gives_up=0, capacity=most,
             min_properness=self.options.min_properness, refine=REFINE[self.options.refine],
             scratch_reals=self._empty(groups * 2 * nodes * SEEN_STRIDE, run.raster),
             scratch_ints=self._empty(groups * (NEAR_INTS * nodes + 8), np.int32), need_out=self.need_nodes,
-            no_room_out=no_room, n_out=self.n_listed, list_out=listed,
+            no_room_out=no_room, whole_out=no_room, n_out=self.n_listed, list_out=listed,
         )  # fmt: skip
         start, order = self._empty(2 * n + 1, np.int64), self._empty(most, np.int32)
         part, faces, first = (self._empty(most, np.int32) for _ in range(3))

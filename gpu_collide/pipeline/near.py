@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Items:
         return self.buffer.nbytes + (sum(b.nbytes for b in self.tables.values()) if self.patches else 0)
 
 
-def takes_near(meshes, options):
+def takes_near(meshes, options, gives_up=True):
     """What says of each mesh whether a pair with it looks at near faces only, (meshes,) uint8 of GC_LOOK_*
     bits, to be asked by `near_pairs`; 0 if no pair does.
 
@@ -77,7 +78,8 @@ def takes_near(meshes, options):
     bits = bits.astype(np.uint8) * _C["GC_LOOK_STEP"]
     bits[faces > _C["GC_AUTO_NEAR_FACES"]] |= _C["GC_LOOK_WIDE"]
     # by pixels less is settled on the way down (docs/decisions/0079): twice as many faces before it pays
-    bits[faces > _C["GC_AUTO_NEAR_ALWAYS"] << (options.refine == "pixels")] |= _C["GC_LOOK_NEAR"]
+    very = _C["GC_AUTO_NEAR_ALWAYS" if gives_up else "GC_AUTO_NEAR_LARGE"]
+    bits[faces > very << (options.refine == "pixels")] |= _C["GC_LOOK_NEAR"]
     return bits if (faces > _C["GC_AUTO_NEAR_FACES"]).any() else np.zeros(len(meshes), np.uint8)
 
 
@@ -102,7 +104,8 @@ def find_items(work, piece, todo, near=None):
 
     Whole meshes are one part each. For pairs that look at near faces only, the trees of both meshes are
     walked down (b05), the patches with faces that come near are put together into a mesh for each side of
-    each pair (b06), and these are the parts; a pair without any is no item.
+    each pair (b06), and these are the parts; a pair without any is no item. By itself, ``features="auto"``, a
+    walk is given up that costs more than it saves; whole meshes are looked at in its place.
 
     Parameters
     ----------
@@ -117,30 +120,36 @@ def find_items(work, piece, todo, near=None):
     -------
     list of Items
     """
-    run, t, shapes = work.run, work.prepared.tables, piece.shapes
-    lots, whole, close = [], todo, np.zeros(0, bool)
+    shapes = piece.shapes
     near = work.prepared.near if near is None else near
-    if near.any():
-        close = near_pairs(near, shapes[todo])
-        whole = todo[~close]
-    if len(whole):
-        items = np.empty((len(whole), 3), np.int32)
-        items[:, 0], items[:, 1:] = whole, shapes[whole]
-        lots.append(Items(run.to_device(items), len(items), t.screen, work.prepared.largest))
+    if not near.any():
+        return [_whole(work, piece, todo)] if len(todo) else []
+    close = near_pairs(near, shapes[todo])
+    whole, lots = todo[~close], []
     if close.any():
         begun = time.perf_counter()
-        found = _gather(work, piece, *_near_patches(work, piece, todo[close])[0])
+        patches, left = _near_patches(work, piece, todo[close], gives_up=work.options.features == "auto")
+        found = _gather(work, piece, *patches)
         lots.append(found)
+        whole = np.union1d(whole, left).astype(np.int32)
         if work.report is not None:
             seconds = time.perf_counter() - begun
-            work.report.add("near features", int(close.sum()), int(close.sum()) - found.n, seconds)
-    return lots
+            dropped = int(close.sum()) - len(left) - found.n
+            work.report.add("near features", int(close.sum()), dropped, seconds)
+    return [_whole(work, piece, whole), *lots] if len(whole) else lots
+
+
+def _whole(work, piece, todo):
+    """Items of whole meshes."""
+    items = np.empty((len(todo), 3), np.int32)
+    items[:, 0], items[:, 1:] = todo, piece.shapes[todo]
+    return Items(work.run.to_device(items), len(items), work.prepared.tables.screen, work.prepared.largest)
 
 
 def find_few(work, piece, todo, most, nodes):
     """Items, as `find_items` has them, of those of the pairs `todo` with no more than `most` near faces that
     b05 finds in so many nodes a side; and the other pairs."""
-    (side, part, mask), many = _near_patches(work, piece, todo, nodes)
+    (side, part, mask), many = _near_patches(work, piece, todo, nodes=nodes)
     faces = np.zeros(piece.n, np.int64)
     each = np.unpackbits(mask.astype(np.uint32).view(np.uint8)).reshape(-1, 32).sum(axis=1)
     np.add.at(faces, side >> 1, each)
@@ -149,20 +158,22 @@ def find_few(work, piece, todo, most, nodes):
     return _gather(work, piece, side[few], part[few], mask[few]), many
 
 
-def _near_patches(work, piece, todo, nodes=None):
+def _near_patches(work, piece, todo, *, nodes=None, gives_up=False):
     """(2 pair + side, part, mask of faces) of all patches that are near, in order, on the host; and the pairs
-    that need room for more than `nodes`, of which nothing is listed. Default: as many as they need."""
+    of which nothing is listed: those that need room for more than `nodes` (default: as many as they need),
+    and with `gives_up` those for which whole meshes are looked at sooner."""
     run, be = work.run, work.run.backend
     tables = work.prepared.tables.buffers
     per_node = 2 * SEEN_STRIDE * run.raster.itemsize + 4 * NEAR_INTS
-
+    ends = _may_give_up(work, piece.shapes[todo]) if gives_up else np.zeros(len(todo), bool)
     many = todo[:0]
 
     def fill(capacity):
         nonlocal many
         found, n_found = be.empty(3 * capacity, np.int32), be.zeros(1, np.int32)
+        whole = be.zeros(piece.n if ends.any() else 1, np.int32)
 
-        def launch(left, groups, sizes):
+        def launch(ending, left, groups, sizes):
             (room,) = sizes
             need, no_room = be.zeros(1, np.int32), be.zeros(piece.n, np.int32)
             run.launch_groups(
@@ -170,19 +181,24 @@ def _near_patches(work, piece, todo, nodes=None):
                 min_properness=work.options.min_properness, refine=REFINE[work.options.refine],
                 scratch_reals=be.empty(groups * 2 * room * SEEN_STRIDE, run.raster),
                 scratch_ints=be.empty(groups * (NEAR_INTS * room + 8), np.int32), room=room,
-                capacity=capacity, need_out=need, no_room_out=no_room, n_out=n_found, list_out=found,
+                gives_up=ending, capacity=capacity, need_out=need, no_room_out=no_room, whole_out=whole,
+                n_out=n_found, list_out=found,
             )  # fmt: skip
             return be.to_host(need).tolist(), lambda: np.flatnonzero(be.to_host(no_room)).astype(np.int32)
 
         held = 12 * capacity
         faces = int(work.prepared.tables.largest[2])
-        most = max(NODES, min(MORE_NODES, ALL_NODES // be.max_groups, faces // 4))
+        most = max(NODES, min(MORE_NODES, ALL_NODES // be.max_groups, faces // 2))
         first = max(1, min(most, run.room.fits(per_node, held)))
         if nodes is None:
-            scratch = Scratch("nodes", first, per_node, width=2 * SEEN_STRIDE, grows=GROWS)
-            run.room.worked_off(todo, [scratch], launch, held=held, groups=be.max_groups)
+            scratch = [Scratch("nodes", first, per_node, width=2 * SEEN_STRIDE, grows=GROWS)]
+            for ending in (0, 1):
+                some = todo[ends == ending]
+                run.room.worked_off(some, scratch, partial(launch, ending), held=held, groups=be.max_groups)
+            if ends.any():
+                many = np.flatnonzero(be.to_host(whole)).astype(np.int32)
         elif groups := min(be.max_groups, len(todo), run.room.fits(per_node * nodes, held)):
-            many = todo[np.isin(todo, launch(todo, groups, [nodes])[1]())]
+            many = todo[np.isin(todo, launch(0, todo, groups, [nodes])[1]())]
         else:
             many = todo
         return int(be.item(n_found, 0)), found
@@ -195,6 +211,14 @@ def _near_patches(work, piece, todo, nodes=None):
     first = np.flatnonzero(np.diff(key, prepend=-1))
     mask = np.bitwise_or.reduceat(rows[order, 2], first) if n else rows[:, 2]
     return (key[first] >> 32, key[first] & 0xFFFFFFFF, mask), many
+
+
+def _may_give_up(work, shapes):
+    """For which pairs the walk may be given up, (n,) bool: meshes of some size, whose edges need no rows."""
+    prepared = work.prepared
+    edges, faces = prepared.edges[shapes], prepared.tables.counts[shapes, 2]
+    pairs = work.options.candidates == "pairs" or edges.prod(axis=1) <= _C["GC_AUTO_EDGE_PRODUCT"]
+    return pairs & (faces.sum(axis=1) <= _C["GC_NEAR_WHOLE"])
 
 
 def _before(values, first):

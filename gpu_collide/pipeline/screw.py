@@ -150,7 +150,7 @@ class Piece:
 def looks(meshes, options, backend):
     """What `takes_near` says of the meshes for pairs that are not walked down and for those whose walks are
     given up, whether `first.walks`, whether `hulls.looks`, and whether trees of faces are wanted."""
-    near = late = takes_near(meshes, options)
+    near = late = takes_near(meshes, options, backend.kind != "cuda")
     walked = first.walks(meshes, options, near)
     if walked:
         near = np.zeros(len(meshes), np.uint8)

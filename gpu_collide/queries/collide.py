@@ -93,9 +93,11 @@ def collide(
     features : {"auto", "near", "all"}, optional
         ``near`` looks only at those faces of a mesh that come near the other body during the step, found
         through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
-        ``auto`` is ``near`` for a pair of which a mesh has more than 8,192 faces (with ``refine="pixels"``
-        16,384), or more than 1,024 and is about four times as wide as the other. ``near`` does not go with
-        ``candidates="raster"``, whose rows are made of whole meshes.
+        ``auto`` is ``near`` for a pair of which a mesh has more than 3,072 faces (with ``refine="pixels"``
+        twice as many; on ``cuda`` more than 8,192), or more than 1,024 and is about four times as wide as
+        the other; and ``all`` where the search for near faces turns out to cost more than it saves, as for
+        a bolt in its nut. ``near`` does not go with ``candidates="raster"``, whose rows are made of whole
+        meshes.
     report : bool, optional
         Also count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional

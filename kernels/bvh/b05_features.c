@@ -9,6 +9,8 @@
  * work-items share the pages and the pairs. Conservative for the whole arc (gc_nearest.h, docs/decisions/0011, 0062). Where
  * pairs get many, a good part of both is near, and what is there is listed as it is. A pair whose pages or
  * pairs do not fit the scratch is marked in no_room_out and lists nothing; the need is in need_out and the host runs it again.
+ * With gives_up a walk that would cost more than it saves ends, lists nothing and is marked in whole_out: the screen looks at whole
+ * meshes (docs/decisions/0082).
  * The order of the list means nothing.
  */
 
@@ -282,10 +284,24 @@ GC_FN void gc_couples_stop(const gc_front *a, const gc_front *b, const gc_couple
     }
 }
 
-/* Walk down to the leaves, or until nearly everything meets everything. Returns how much room it takes; above l->room it gave up. */
-GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_couples *l)
+/* pages on the way from the root of a tree to a face */
+GC_FN int gc_front_steps(const gc_front *f) { return (f->tree[GC_TREE_height] + 2) / 3; }
+
+/* Will the walk have looked at too many pairs, with these and those that come of them? `before`: those of the last step, `all`: of all
+ * steps; as they grew they will grow. */
+GC_FN int gc_couples_too_many(const gc_front *a, const gc_front *b, int n, int before, int all, int left)
 {
-    int most = GC_PAGE, going = 1;
+    gc_raster faces = (gc_raster)a->tree[GC_TREE_faces] + (gc_raster)b->tree[GC_TREE_faces],
+              sum = (gc_raster)all + (gc_raster)n;
+    if (left > 0) sum += (gc_raster)n * (gc_raster)n / (gc_raster)GC_MAX(before, 1);
+    return sum > GC_NEAR_LOOKS * faces;
+}
+
+/* Walk down to the leaves, or until nearly everything meets everything. Returns how much room it takes, above l->room it ended
+ * early; or -1 if it was given up, which it may be if gives_up. */
+GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_couples *l, int gives_up)
+{
+    int most = GC_PAGE, going = 1, before = 1, all = 0, left = gc_front_steps(a) + gc_front_steps(b);
     if (most > l->room) return most;
     if (GC_LOCAL_ID == 0) gc_roots_begin(p, a, b, l);
     GC_BARRIER();
@@ -297,6 +313,10 @@ GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_c
         l->next = other;
         GC_BARRIER(); /* all have read it */
         l->fine = l->n > GC_NEAR_FINE;
+        left -= 1;
+        if (gives_up && gc_couples_too_many(a, b, l->n, before, all, left)) return -1;
+        before = l->n;
+        all += l->n;
         more = l->n > GC_MAX(GC_NEAR_MEETS, a->tree[GC_TREE_faces] / 2 + b->tree[GC_TREE_faces] / 2);
         if (more) gc_couples_stop(a, b, l);
         else most = GC_MAX(GC_MAX(GC_PAGE * n, (l->n + GC_NEAR_PAIRS - 1) / GC_NEAR_PAIRS), most);
@@ -357,9 +377,11 @@ GC_KERNEL void b05_features(
     GC_GLOBAL gc_raster *scratch_reals, /* (groups, 2 room GC_SEEN_STRIDE) */
     GC_GLOBAL int *scratch_ints,        /* (groups, GC_NEAR_INTS room + 8) */
     int room,                           /* nodes that a side holds */
+    int gives_up,                       /* may a pair be left to whole meshes? */
     int capacity,
     GC_GLOBAL int *need_out,    /* (1,) room that would have been needed */
     GC_GLOBAL int *no_room_out, /* (n_pairs,) set to 1 where a set did not fit */
+    GC_GLOBAL int *whole_out,   /* (n_pairs,) set to 1 where the walk was given up */
     GC_GLOBAL int *n_out,       /* (1,) may pass the capacity */
     GC_GLOBAL int *list_out)    /* (capacity, GC_LISTED_STRIDE) */
 {
@@ -378,13 +400,15 @@ GC_KERNEL void b05_features(
                 gc_couples l = gc_couples_make(ints, room);
                 if (GC_FILLS) gc_nearest_make(screw, min_properness, refine, row_height_in[pair], &p);
                 GC_BARRIER();
-                most = gc_couples_walk(&p, &a, &b, &l);
-                if (most > room) {
+                most = gc_couples_walk(&p, &a, &b, &l, gives_up);
+                if (most < 0) {
+                    if (GC_LOCAL_ID == 0) whole_out[pair] = 1;
+                } else if (most > room) {
                     if (GC_LOCAL_ID == 0) {
                         GC_ATOMIC_MAX(need_out, most);
                         no_room_out[pair] = 1;
                     }
-                } else if (most > 0) {
+                } else {
                     gc_front_list(&a, pair, capacity, n_out, list_out);
                     gc_front_list(&b, pair, capacity, n_out, list_out);
                 }

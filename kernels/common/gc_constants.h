@@ -234,11 +234,13 @@
 /* ... and sorted into cells of the screen by so many halvings (docs/decisions/0080) */
 #define GC_TILE_SPLITS 10
 /* candidates="auto": a pair takes rows above this product of edge counts (measured: docs/decisions/0008) */
-#define GC_AUTO_EDGE_PRODUCT 2500000000
+#define GC_AUTO_EDGE_PRODUCT 150000000000
 /* features="auto": a pair looks at near faces only if a mesh of it has more faces than this and is far wider than the other, by so
- * many halvings; or if one has more than the second number, however wide (docs/decisions/0011, 0049) */
+ * many halvings; or if one has more than the second number, however wide; or than the third, where walks are not given up, as on
+ * a GPU (docs/decisions/0011, 0049, 0082) */
 #define GC_AUTO_NEAR_FACES 1024
-#define GC_AUTO_NEAR_ALWAYS 8192
+#define GC_AUTO_NEAR_ALWAYS 3072
+#define GC_AUTO_NEAR_LARGE 8192
 #define GC_AUTO_NEAR_WIDER 2
 /* near faces: the near frame's unit is at most so many halvings below the larger body; a body smaller than that is already
  * below the touch tolerance, and the reach of a face that can be met stays an int */
@@ -293,6 +295,11 @@
 /* near faces: with more pairs of nodes that meet than so many, and than half the faces of both meshes, they are listed as they
  * are: much is near then, and the screen takes less for it than the rest of the walk (docs/decisions/0062) */
 #define GC_NEAR_MEETS 1024
+/* near faces: a walk that may be given up is, when the pairs that it has looked at and is about to are more than so many a face of
+ * both meshes: the screen takes less for all of their faces (docs/decisions/0082) */
+#define GC_NEAR_LOOKS GC_F(0.4)
+/* ... of two meshes with no more faces than this */
+#define GC_NEAR_WHOLE 131072
 /* near faces: with more pairs than so many nodes of a few faces go down to single ones */
 #define GC_NEAR_FINE 256
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */

@@ -413,17 +413,16 @@ def differing_rough(backend, make, args, precision, refine, rows, threshold):
     return matrix.same_bits(whole(make, args, precision, **asked).to_numpy(), near.to_numpy())
 
 
-@pytest.mark.parametrize("refine, faces", [("exact", 8192), ("segments", 8192), ("pixels", 16384)])
-def test_who_looks_at_near_faces(refine, faces):
+@pytest.mark.parametrize("refine, times", [("exact", 1), ("segments", 1), ("pixels", 2)])
+@pytest.mark.parametrize("gives_up, faces", [(True, 3072), (False, 8192)])
+def test_who_looks_at_near_faces(gives_up, faces, refine, times):
     """Above so many faces all, above 1,024 those far wider than the other; rows of whole meshes never."""
-    looks = {
-        n: takes_near([SimpleNamespace(face_planes=range(n), radius=1.0)], Options(refine=refine)).any()
-        for n in (1024, faces, faces + 1)
-    }
+    faces, options = times * faces, Options(refine=refine)
+    meshes = {n: [SimpleNamespace(face_planes=range(n), radius=1.0)] for n in (1024, faces, faces + 1, 99999)}
+    looks = {n: takes_near(meshes[n], options, gives_up).any() for n in (1024, faces, faces + 1)}
     assert looks == {1024: False, faces: True, faces + 1: True}
     wide, always = (sources.constants()[f"GC_LOOK_{name}"] for name in ("WIDE", "NEAR"))
-    bits = [takes_near([SimpleNamespace(face_planes=range(n), radius=1.0)], Options(refine=refine))[0]
-            for n in (faces, faces + 1)]  # fmt: skip
+    bits = [takes_near(meshes[n], options, gives_up)[0] for n in (faces, faces + 1)]
     assert [x & wide > 0 for x in bits] == [True, True] and [x & always > 0 for x in bits] == [False, True]
     whole = Options(refine=refine, candidates="raster")
-    assert not takes_near([SimpleNamespace(face_planes=range(99999), radius=1.0)], whole).any()
+    assert not takes_near(meshes[99999], whole).any()

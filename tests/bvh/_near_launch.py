@@ -76,6 +76,7 @@ class Listed:
     need: int
     no_room: np.ndarray  # pairs
     spilled: bool
+    whole: np.ndarray  # pairs left to whole meshes
 
     def table(self):
         return sorted(map(tuple, self.rows.tolist()))
@@ -101,7 +102,7 @@ class Near:
         return np.concatenate([self.parts.table(p, "source_faces") for p in range(first, first + n)])
 
     def features(self, room=4096, capacity=1 << 16, groups=None, todo=None, state=None,
-                 min_properness=-1.0, refine=0, heights=None):  # fmt: skip
+                 min_properness=-1.0, refine=0, heights=None, gives_up=0):  # fmt: skip
         """One launch of b05, without the second try of the pipeline; `heights` of rows, in user units."""
         be, s = self.backend, self.stages
         groups = min(be.max_groups, self.n) if groups is None else groups
@@ -109,14 +110,16 @@ class Near:
         reals, ints = groups * 2 * room * SEEN_STRIDE, groups * (NEAR_INTS * room + 8)
         scratch = [be.zeros(reals + GUARD, s.raster), be.fill(be.empty(ints + GUARD, "i4"), -7)]
         rows = be.fill(be.empty(3 * capacity + GUARD, "i4"), -7)
-        need, count, no_room = be.zeros(1, "i4"), be.zeros(1, "i4"), be.zeros(self.n, "i4")
+        need, count = be.zeros(1, "i4"), be.zeros(1, "i4")
+        no_room, whole = be.zeros(self.n, "i4"), be.zeros(self.n, "i4")
         be.launch(
             s.module.kernel("b05_features"), groups, n_todo=len(todo),
             todo_in=be.to_device(todo.astype(np.int32)), screw_in=s.screw_buffer, **s.index,
             state_in=be.to_device(s.state if state is None else np.asarray(state, np.int32)),
             **{k: self.tables.buffers[k] for k in ("trees_in", "nodes_in")}, scratch_reals=scratch[0],
-            scratch_ints=scratch[1], room=room, capacity=capacity, need_out=need, no_room_out=no_room,
-            n_out=count, list_out=rows, min_properness=min_properness, refine=refine,
+            scratch_ints=scratch[1], room=room, gives_up=gives_up, capacity=capacity, need_out=need,
+            no_room_out=no_room, whole_out=whole, n_out=count, list_out=rows,
+            min_properness=min_properness, refine=refine,
             row_height_in=be.to_device(np.zeros(self.n, s.real) if heights is None else heights),
         )  # fmt: skip
         found = int(be.item(count, 0))
@@ -129,7 +132,7 @@ class Near:
         )
         return Listed(
             out[:written].reshape(-1, 3).copy(), found, int(be.item(need, 0)),
-            np.flatnonzero(be.to_host(no_room)), bool(spilled),
+            np.flatnonzero(be.to_host(no_room)), bool(spilled), np.flatnonzero(be.to_host(whole)),
         )  # fmt: skip
 
     def masks(self, listed, pair, side):

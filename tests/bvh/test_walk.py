@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from bench import dense_shapes
 from gpu_collide.backends import sources
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near, test_cones
 from tests.bvh._near_launch import NEAR_INTS, SEEN_STRIDE, TREE, Near
 from tests.bvh.test_b05_features import INVALID
 from tests.oracle.scenes_base import IDENTITY, resting_world
+from tests.screw._first import same_bits
 from tests.screw._launch import C, cpu
 
 THRESHOLDS = (-1.0, -0.1, 0.0, 0.5)
@@ -177,3 +179,43 @@ def test_everything_that_meets_everything_costs_little_room(backend, k):
 def test_what_scratch_is(backend):
     """The host gives as much as kernels read: a record of two sides, and ints for places and pairs."""
     assert NEAR_INTS >= 10 + 4 * C["GC_NEAR_PAIRS"] and SEEN_STRIDE % 4 == 0
+
+
+def given_up(backend, name, faces, step, n=3):
+    """What b05 lists of the pairs of a bench's scene, to the end and where it may give up."""
+    meshes = dense_shapes.PAIRS[name](faces)
+    bodies = dense_shapes.steps_of(name, meshes, step, n, 1)
+    near = Near(backend, Scene(bodies, dense_shapes.pairs_of(n)))
+    return [near.features(min_properness=-0.1, gives_up=k, room=1 << 15, capacity=1 << 19) for k in (0, 1)]
+
+
+def test_walks_that_do_not_pay_are_given_up(backend):
+    """A bolt in its nut lists nothing and says so; of balls that touch all that is near is listed."""
+    whole, ended = given_up(backend, "bolt in nut", 1280, "impact")
+    assert len(whole.whole) == 0 and len(np.unique(whole.rows[:, 0])) == 6
+    assert ended.whole.tolist() == [0, 1, 2] and ended.count == 0 and len(ended.no_room) == 0
+    whole, ended = given_up(backend, "icospheres", 1280, "touch")
+    assert len(ended.whole) == len(whole.whole) == 0
+    assert ended.count > 0 and ended.table() == whole.table()
+
+
+@pytest.mark.parametrize("refine", ["exact", "segments"])
+def test_given_up_or_not_the_contacts_are_the_same(backend, refine):
+    """Pairs that are given up, pairs that are not and pairs that never meet, in one call."""
+    ball, bolts = gc.shapes.icosphere(4), dense_shapes.bolt_and_nut(5000)
+    screwed = dense_shapes.steps_of("bolt in nut", bolts, "impact", 2, 3)
+    hits = dense_shapes.steps_of("icospheres", (ball, ball), "impact", 2, 3)
+    start, end = (
+        gc.Poses.concatenate([getattr(x, when) for x in (screwed, hits)]) for when in ("start", "end")
+    )
+    bodies = gc.Bodies([*bolts, ball], np.append(screwed.shape, [2, 2, 2]).astype(np.int32), start, end)
+    pairs = np.array([[0, 1], [3, 4], [0, 2], [3, 5], [4, 5]])
+    asked = dict(backend=backend.name, check_start=False, report=True, refine=refine, filters=())
+    found = {name: gc.collide(bodies, pairs, features=name, **asked) for name in ("auto", "near", "all")}
+    for name in ("near", "all"):
+        same_bits(found["auto"].to_numpy(), found[name].to_numpy())
+    assert len(found["auto"].time) > 500 and set(np.asarray(found["auto"].pair)) >= {0, 1, 2, 3}
+    if backend.kind != "cuda":  # there nobody waits for what b05 finds
+        rows = [found[name].report["near features"] for name in ("auto", "near")]
+        assert [row.got for row in rows] == [5, 5]
+        assert rows[0].settled == rows[1].settled

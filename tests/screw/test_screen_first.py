@@ -5,6 +5,7 @@ import pytest
 
 import gpu_collide as gc
 from bench import dense_shapes
+from gpu_collide.backends import sources
 from gpu_collide.pipeline import first, hulls
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
@@ -28,6 +29,8 @@ def is_walked(bodies, pairs):
     return first.walked_pairs(counts, bodies.shape[pairs])
 
 
+#: Pairs with meshes of more faces look at near faces, whatever the other is.
+ALWAYS = sources.constants()["GC_AUTO_NEAR_ALWAYS"]
 #: Meshes of more than 64 faces: any two of them are walked down, if one has more.
 LARGE = ("block", "ball", "torus", "terrain", "terrain2", "rubble", "huge", "book", "drum")
 
@@ -92,7 +95,7 @@ def test_a_scene_asked_again_and_again(backend):
         same_bits(one, kept.collide(pairs, contacts="first").to_numpy())
 
 
-@pytest.mark.parametrize("faces", [1400, 9000])
+@pytest.mark.parametrize("faces", [1400, 5000])
 def test_walks_that_are_given_up(monkeypatch, backend, faces):
     """A bolt in its nut goes to the screen, in one call and in launches that are kept: the first of all. So
     does a large one, with the faces that come near."""
@@ -111,10 +114,10 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
         assert_first(bodies, pairs, backend, min_properness=threshold)
         if backend.kind != "cuda":  # there launches follow each other without a look
             assert len(gone[0]) == len(pairs)
-            walks = 1 + (faces > 8192)  # large ones without a hit, and again
+            walks = 1 + (faces > ALWAYS)  # large ones without a hit, and again
             assert all(len(x) == 0 for x in gone[walks:])  # where room for hits grew, nobody walks in vain
             timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
-            assert ("b05_features" in timings) == (faces > 8192)
+            assert ("b05_features" in timings) == (faces > ALWAYS)
     kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
     kept.update(bodies.start, bodies.end)
     one = gc.collide(bodies, pairs, contacts="first", backend=backend.name).to_numpy()
