@@ -30,6 +30,8 @@ ENOUGH = 0.5  # seconds of a way after which it is not run a third time, nor pyt
 LONG = 5.0  # seconds of a call after which it is not run again, though it may have made what is kept
 FACES = 40_000  # of all bodies that move: so many pairs a call, but
 MOST_PAIRS = 128
+LEAST_PAIRS = 8  # a call has a millisecond of its own that is no pair's;
+HUGE = 200_000  # faces of a body from which on two do, and fit
 
 #: The ways to a result, and what they are called with.
 WAYS = {
@@ -93,7 +95,8 @@ def _shape(report, settings, name, sizes):
 def _row(settings, name, meshes, step, out, report):
     """Times of all ways that are not in `out`, to which those that are too slow by now are added."""
     most = settings.pairs or (8 if settings.quick else MOST_PAIRS)
-    n = int(np.clip(FACES // len(meshes[1].face_planes), 2, most))
+    faces = len(meshes[1].face_planes)
+    n = min(max(FACES // faces, LEAST_PAIRS if faces < HUGE else 2), most)
     bodies = steps_of(name, meshes, step, n, settings.seed)
     calls = {way: _ours(settings, bodies, how) for way, how in WAYS.items() if way not in out}
     results, times = {}, {}

@@ -1,7 +1,7 @@
 """Order, patches, cones and nodes of large meshes by compiled code: the kernels of ``kernels/mesh/`` on this
 machine's processor, whatever backend the query is for.
 
-What they make belongs to the mesh, and is what `face_tree.leaf_order`, `patches.cut`, `cones.face_cones` and
+What they make belongs to the mesh, and is what `order.leaf_order`, `patches.cut`, `cones.face_cones` and
 `nodes.node_table` make, bit for bit. Those serve small meshes, and machines without a C compiler.
 """
 
@@ -85,7 +85,7 @@ class Kernels:
         return {f"{name}_in": to_device(getattr(mesh, name).reshape(-1), copy=False) for name in names}
 
     def leaf_order(self, middles: Array) -> Array:
-        """What `face_tree.leaf_order` returns."""
+        """What `order.leaf_order` returns."""
         be, n = self.backend, len(middles)
         order = be.to_device(np.arange(n, dtype=np.int32))
         moved = be.to_device(np.ascontiguousarray(middles, np.float64).reshape(-1))

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_collide.backends import sources
 from gpu_collide.geometry.columns import blocks, columns, over_faces
+from gpu_collide.geometry.order import leaf_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from gpu_collide.geometry.surface import Surface
 
-__all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "leaf_order", "level_counts"]
+__all__ = ["PATCH_LEVEL", "FaceTree", "face_tree", "level_counts"]
 
 _C = sources.constants()
 #: A patch is one node of the tree on this level: 32 faces, so that a mask of them is an int.
@@ -72,36 +73,3 @@ def face_tree(
     middles = np.stack([0.5 * a + 0.5 * b for a, b in zip(sides[:3], sides[3:], strict=True)], axis=1)
     found = (order or leaf_order)(middles)
     return FaceTree(found, np.stack([x[found] for x in sides], axis=1))
-
-
-def leaf_order(middles: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Faces in the order of the leaves (``m04_order``): of a node of level l those that are lowest along the
-    axis on which its middles spread most are its first child, ``1 << (l - 1)`` of them.
-
-    Parameters
-    ----------
-    middles : (n, 3) float64
-        Of the faces' boxes. Equal ones go by the faces' numbers, so that there is one answer.
-    """
-    n = len(middles)
-    height = (n - 1).bit_length()
-    # places on each axis, no two equal: from here on what comes before what is told by whole numbers
-    values, ranks = np.sort(middles, axis=0), np.empty((3, n + 1), np.int32)
-    for k in range(3):
-        ranks[k, np.argsort(middles[:, k], kind="stable")] = np.arange(n, dtype=np.int32)
-    ranks[:, n] = n  # of what fills the last node up
-    order = np.full(1 << height, n, np.int32)
-    order[:n] = np.arange(n)
-    for level in range(height, 0, -1):
-        faces = order[: -(-n >> level) << level].reshape(-1, 1 << level)
-        axis, widest = np.zeros(len(faces), np.intp), np.full(len(faces), -1.0)
-        for k in range(3):
-            own = ranks[k][faces]
-            least, most = own.min(axis=1), np.where(own == n, -1, own).max(axis=1)
-            spread = values[most, k] - values[least, k]
-            axis[spread > widest] = k
-            widest = np.maximum(spread, widest)
-        own = ranks[axis[:, None], faces]
-        lower = np.argpartition(own, (1 << (level - 1)) - 1, axis=1)
-        order[: faces.size] = np.take_along_axis(faces, lower, axis=1).reshape(-1)
-    return order[:n]
