@@ -160,9 +160,6 @@ GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raste
     spread += q->view.pad * q->scale * (q->inverse_length_a[ea] + q->inverse_length_b[eb]);
     gc_turn_dir(angle, &db_turned);
     gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &least, &most);
-    /* more terms make it no better, and no sine asks for less: most pairs end here */
-    best = GC_MAX(least, -most) + spread + GC_F(2.0) * GC_CULL_PROPERNESS;
-    if (best < GC_MIN(threshold, GC_F(0.0))) return 0;
     gc_turn_dir(-angle, &da_back);
     gc_proper_terms(q, &q->b, &q->mesh_b, eb, da_back, &least, &most);
     best = GC_MAX(least, -most) + spread + GC_F(2.0) * GC_CULL_PROPERNESS;
