@@ -287,12 +287,11 @@ GC_FN void gc_couples_stop(const gc_front *a, const gc_front *b, const gc_couple
 /* pages on the way from the root of a tree to a face */
 GC_FN int gc_front_steps(const gc_front *f) { return (f->tree[GC_TREE_height] + 2) / 3; }
 
-/* Will the walk have looked at too many pairs, with these and those that come of them? `before`: those of the last step, `all`: of all
- * steps; as they grew they will grow. */
-GC_FN int gc_couples_too_many(const gc_front *a, const gc_front *b, int n, int before, int all, int left)
+/* Is what is left of the walk too much: these pairs and, if they are not the last, those that come of them? `before`: pairs of the last
+ * step; as they grew they will grow. */
+GC_FN int gc_couples_too_many(const gc_front *a, const gc_front *b, int n, int before, int left)
 {
-    gc_raster faces = (gc_raster)a->tree[GC_TREE_faces] + (gc_raster)b->tree[GC_TREE_faces],
-              sum = (gc_raster)all + (gc_raster)n;
+    gc_raster faces = (gc_raster)a->tree[GC_TREE_faces] + (gc_raster)b->tree[GC_TREE_faces], sum = (gc_raster)n;
     if (left > 0) sum += (gc_raster)n * (gc_raster)n / (gc_raster)GC_MAX(before, 1);
     return sum > GC_NEAR_LOOKS * faces;
 }
@@ -301,7 +300,7 @@ GC_FN int gc_couples_too_many(const gc_front *a, const gc_front *b, int n, int b
  * early; or -1 if it was given up, which it may be if gives_up. */
 GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_couples *l, int gives_up)
 {
-    int most = GC_PAGE, going = 1, before = 1, all = 0, left = gc_front_steps(a) + gc_front_steps(b);
+    int most = GC_PAGE, going = 1, before = 1, left = gc_front_steps(a) + gc_front_steps(b);
     if (most > l->room) return most;
     if (GC_LOCAL_ID == 0) gc_roots_begin(p, a, b, l);
     GC_BARRIER();
@@ -314,9 +313,8 @@ GC_LARGE int gc_couples_walk(const gc_nearest *p, gc_front *a, gc_front *b, gc_c
         GC_BARRIER(); /* all have read it */
         l->fine = l->n > GC_NEAR_FINE;
         left -= 1;
-        if (gives_up && gc_couples_too_many(a, b, l->n, before, all, left)) return -1;
+        if (gives_up && gc_couples_too_many(a, b, l->n, before, left)) return -1;
         before = l->n;
-        all += l->n;
         more = l->n > GC_MAX(GC_NEAR_MEETS, a->tree[GC_TREE_faces] / 2 + b->tree[GC_TREE_faces] / 2);
         if (more) gc_couples_stop(a, b, l);
         else most = GC_MAX(GC_MAX(GC_PAGE * n, (l->n + GC_NEAR_PAIRS - 1) / GC_NEAR_PAIRS), most);

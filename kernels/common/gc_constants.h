@@ -295,9 +295,9 @@
 /* near faces: with more pairs of nodes that meet than so many, and than half the faces of both meshes, they are listed as they
  * are: much is near then, and the screen takes less for it than the rest of the walk (docs/decisions/0062) */
 #define GC_NEAR_MEETS 1024
-/* near faces: a walk that may be given up is, when the pairs that it has looked at and is about to are more than so many a face of
- * both meshes: the screen takes less for all of their faces (docs/decisions/0082) */
-#define GC_NEAR_LOOKS GC_F(0.4)
+/* near faces: a walk that may be given up is, when the pairs that it is about to look at are more than so many a face of both meshes:
+ * the screen takes less for all of their faces (docs/decisions/0082) */
+#define GC_NEAR_LOOKS GC_F(0.3)
 /* ... of two meshes with no more faces than this */
 #define GC_NEAR_WHOLE 131072
 /* near faces: with more pairs than so many nodes of a few faces go down to single ones */
