@@ -47,6 +47,8 @@ class Items:
         Most vertices, edges and faces of a part.
     patches : int
         Patches listed in all, 0 where meshes are looked at whole.
+    faces, edges : (n,) int64
+        Sum of the faces of both parts, and product of their edges.
     """
 
     buffer: Any
@@ -54,6 +56,8 @@ class Items:
     tables: dict[str, Any]
     largest: np.ndarray
     patches: int = 0
+    faces: Any = ()
+    edges: Any = ()
 
     @property
     def nbytes(self):
@@ -143,7 +147,11 @@ def _whole(work, piece, todo):
     """Items of whole meshes."""
     items = np.empty((len(todo), 3), np.int32)
     items[:, 0], items[:, 1:] = todo, piece.shapes[todo]
-    return Items(work.run.to_device(items), len(items), work.prepared.tables.screen, work.prepared.largest)
+    sizes, tables = work.prepared.tables.counts[items[:, 1:]], work.prepared.tables.screen
+    return Items(
+        work.run.to_device(items), len(items), tables, work.prepared.largest,
+        faces=sizes[:, :, 2].sum(axis=1), edges=sizes[:, :, 1].prod(axis=1),
+    )  # fmt: skip
 
 
 def find_few(work, piece, todo, most, nodes):
@@ -269,7 +277,11 @@ def _gather(work, piece, side, part, mask):
     numbers = np.arange(len(first)).reshape(-1, 2)
     items = np.column_stack([side[first[::2]] >> 1, numbers]).astype(np.int32)
     largest = joined[:, [_VERTICES, _EDGES, _FACES]].max(axis=0)
-    return Items(be.to_device(items.reshape(-1)), len(items), tables, largest, len(part))
+    sizes = joined.reshape(-1, 2, joined.shape[1])
+    return Items(
+        be.to_device(items.reshape(-1)), len(items), tables, largest, len(part),
+        sizes[:, :, _FACES].sum(axis=1), sizes[:, :, _EDGES].prod(axis=1),
+    )  # fmt: skip
 
 
 def _joined_headers(work, joined, some_part):

@@ -20,6 +20,11 @@ MANY = 1 << 18
 CELLS = 1 << int(sources.constants()["GC_TILE_SPLITS"])
 #: Lists longer than this have chords of edges (gc_chords.h), of so many numbers.
 TILED, CHORD = int(sources.constants()["GC_TILED"]), sources.record("chord").stride
+#: An item of more faces than this, and than half a thread's part of all, is shared among threads: so many
+#: shares for each, but not more in all.
+HEAVY, SHARES, MOST_SHARES = 4096, 4, 256
+#: In place of a number of shares: the lists are made.
+LISTS = -1
 
 
 def scratch_guess(largest, rows):
@@ -89,15 +94,48 @@ def _launch(run, piece, items, held, args):
     reals, ints = scratch_guess(items.largest, piece.rows)
     scratch = Scratch("reals", reals, run.raster.itemsize), Scratch("ints", ints, 4)
 
-    def launch(todo, groups, sizes):
+    def once(todo, sizes, *, groups, seats, shares=0):
         need, no_room = be.zeros(2, np.int32), be.zeros(items.n, np.int32)
+        args["scratch_reals"], args["scratch_ints"] = seats
         run.launch_groups(
-            "screen", groups, items.tables, piece.buffers, n_todo=len(todo), todo_in=be.to_device(todo),
-            items_in=items.buffer, scratch_reals=be.empty(groups * sizes[0], run.raster),
-            scratch_ints=be.empty(groups * sizes[1], np.int32), reals_per_group=sizes[0],
+            "screen", groups, items.tables, piece.buffers, n_todo=len(todo) * max(shares, 1),
+            todo_in=be.to_device(todo), items_in=items.buffer, shares=shares, reals_per_group=sizes[0],
             ints_per_group=sizes[1], no_room_out=no_room, need_out=need, **args,
         )  # fmt: skip
-        return be.to_host(need).tolist(), lambda: np.flatnonzero(be.to_host(no_room)).astype(np.int32)
+        return be.to_host(need).tolist(), be.to_host(no_room) > 0
 
-    todo = np.arange(items.n, dtype=np.int32)
+    def seats_for(n, sizes):
+        return be.empty(n * sizes[0], run.raster), be.empty(n * sizes[1], np.int32)
+
+    def launch(todo, groups, sizes):
+        need, no_room = once(todo, sizes, groups=groups, seats=seats_for(groups, sizes))
+        return need, lambda: np.flatnonzero(no_room).astype(np.int32)
+
+    def launch_shared(todo, groups, sizes):
+        shares, needs, again = min(SHARES * be.threads, MOST_SHARES), [], []
+        for some in np.split(todo, range(groups, len(todo), groups)):
+            seats = seats_for(len(some), sizes)
+            need, no_room = once(some, sizes, groups=len(some), seats=seats, shares=LISTS)
+            needs.append(need)
+            again.append(some[no_room[some]])
+            some = np.where(no_room[some], -1, some).astype(np.int32)
+            once(some, sizes, groups=shares * len(some), seats=seats, shares=shares)
+        return np.max(needs, axis=0).tolist(), lambda: np.concatenate(again)
+
+    heavy = _heavy(run, items, args["candidates"])
+    if len(heavy):
+        run.room.worked_off(heavy, scratch, launch_shared, held=held, groups=len(heavy))
+    todo = np.setdiff1d(np.arange(items.n, dtype=np.int32), heavy)
     run.room.worked_off(todo, scratch, launch, held=held, groups=be.max_groups)
+
+
+def _heavy(run, items, candidates):
+    """Items that would keep one thread at work while others wait: theirs is shared (docs/decisions/0083)."""
+    threads = getattr(run.backend, "threads", 1)
+    if threads < 2 or not run.backend.serial_groups or not items.n:
+        return np.zeros(0, np.int32)
+    limit = run.c["GC_AUTO_EDGE_PRODUCT"]
+    no_rows = items.patches > 0 or candidates == CANDIDATES["pairs"] or items.edges <= limit
+    no_rows &= candidates != CANDIDATES["raster"]
+    large = items.faces > max(HEAVY, items.faces.sum() / (2 * threads))
+    return np.flatnonzero(large & no_rows).astype(np.int32)

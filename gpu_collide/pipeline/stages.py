@@ -144,7 +144,7 @@ class Stages:
             todo, n_todo, *rest = lots[-1]
             every.append((*self._first(todo, n_todo, room["hits"]), *rest, 0))
         for todo, n_todo, items, tables, size, walked in every:
-            own = {"candidates": CANDIDATES[options.candidates], "walked": walked}
+            own = {"candidates": CANDIDATES[options.candidates], "walked": walked, "shares": 0}
             small = size is not None and takes_small(options)
             self._launch(
                 "screen_small" if small else "screen", n_todo, self.most, groups, tables, size, todo_in=todo,

@@ -51,6 +51,8 @@ typedef struct {
     GC_GLOBAL gc_raster *bounds;              /* hulls of what many work-items look at: gc_reach.h */
     GC_GLOBAL gc_raster *chords_a, *chords_b; /* of long lists of edges, or none: gc_chords.h */
     GC_GLOBAL int *cells;                     /* where long lists are sorted: gc_tiles.h */
+    int lists, share, shares;                 /* alone: are lists made, and which share of so many is searched? gc_tiles.h */
+    GC_GLOBAL int *kept;                      /* has_hulls, for those who read the lists of others */
     int exact;                                /* answers, not those of segments or pixels */
     int has_hulls;                            /* the lists have been selected by hulls */
     GC_GLOBAL const int *topology;

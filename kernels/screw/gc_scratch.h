@@ -258,8 +258,9 @@ typedef struct {
     GC_GLOBAL int *no_room_out; /* set to 1 if it is not enough */
 } gc_scratch;
 
-/* a group's share of the launch's scratch */
+/* a seat's part of the launch's scratch: GC_SCRATCH_ID's, or that of what others read */
 GC_FN gc_scratch gc_scratch_of(
+    int seat,
     GC_GLOBAL gc_raster *reals,
     GC_GLOBAL int *ints,
     int reals_per_group,
@@ -270,8 +271,8 @@ GC_FN gc_scratch gc_scratch_of(
     gc_scratch s;
     reals_per_group &= ~15; /* whole cache lines, as all that is taken of it */
     ints_per_group &= ~15;
-    s.reals = reals + (gc_long)GC_SCRATCH_ID * reals_per_group;
-    s.ints = ints + (gc_long)GC_SCRATCH_ID * ints_per_group;
+    s.reals = reals + (gc_long)seat * reals_per_group;
+    s.ints = ints + (gc_long)seat * ints_per_group;
     s.reals_used = 0;
     s.ints_used = 0;
     s.reals_room = reals_per_group;

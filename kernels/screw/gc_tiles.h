@@ -97,7 +97,7 @@ GC_FN gc_uint gc_boxes_met(const gc_list *l, int at, int n, gc_range a)
 GC_LARGE void gc_search_tiled(const gc_search *q, int kind, const gc_list *of, const gc_list *with)
 {
     int n_of = *of->count, n_with = *with->count, at, i;
-    for (at = 0; at < n_with; at += GC_TILE_BOXES) {
+    for (at = GC_TILE_BOXES * q->share; at < n_with; at += GC_TILE_BOXES * q->shares) {
         int n = GC_MIN(n_with - at, GC_TILE_BOXES);
         gc_range hull = gc_tile_range(&q->view, with, at, n);
         for (i = GC_TILE_BOXES * GC_LOCAL_ID; i < n_of; i += GC_TILE_BOXES * GC_GROUP_SIZE) {
@@ -217,30 +217,31 @@ GC_LARGE void gc_tile_sort(const gc_search *q, const gc_list *of, const gc_list 
     *to->count = n;
 }
 
-/* All of `of` against all of `with`; spare: a list that nobody reads any more. */
+/* All of `of` against all of `with`, which is sorted into a list that nobody reads any more, spare, where both are long. With q->lists that is
+ * done, and what else is made of the lists; then a share of `with`, or of `of`, is looked at, if there are shares. */
 GC_LARGE void gc_search_alone(const gc_search *q, int kind, const gc_list *of, const gc_list *with, const gc_list *spare)
 {
     int n_of = *of->count, n_with = *with->count, at, i;
     /* pixels are wider than boxes by what depends on the box */
     if (n_with > GC_TILED && n_of > GC_TILED && !(q->view.pixel > GC_F(0.0))) {
         if (q->has_hulls && spare->room >= n_with) {
-            gc_tile_sort(q, of, with, spare, kind == GC_EE ? GC_LIST_STRIDE : GC_LIST_p0);
+            if (q->lists) gc_tile_sort(q, of, with, spare, kind == GC_EE ? GC_LIST_STRIDE : GC_LIST_p0);
             with = spare;
         }
         if (q->exact && kind != GC_EE) {
             kind = kind == GC_VF ? GC_VF_FACETS : GC_FV_FACETS;
         } else if (kind == GC_EE && q->chords_a && (gc_long)n_of * n_with > GC_CHORDED) {
-            gc_chords_make(q, &q->a, &q->mesh_a, of, q->chords_a);
-            gc_chords_make(q, &q->b, &q->mesh_b, with, q->chords_b);
+            if (q->lists) gc_chords_make(q, &q->a, &q->mesh_a, of, q->chords_a);
+            if (q->lists) gc_chords_make(q, &q->b, &q->mesh_b, with, q->chords_b);
             kind = GC_CHORDS;
         }
-        gc_list_fill(of);
-        gc_list_fill(with);
-        gc_search_tiled(q, kind, of, with);
+        if (q->lists) gc_list_fill(of);
+        if (q->lists) gc_list_fill(with);
+        if (q->shares > 0) gc_search_tiled(q, kind, of, with);
         return;
     }
-    gc_list_fill(with);
-    for (i = GC_LOCAL_ID; i < n_of; i += GC_GROUP_SIZE) {
+    if (q->lists) gc_list_fill(with);
+    for (i = q->share; i < n_of && q->shares > 0; i += q->shares) {
         gc_range range = gc_range_of(&q->view, of, i);
         for (at = 0; at < n_with; at += GC_TILE_BOXES) {
             gc_uint bits = gc_boxes_met(with, at, n_with - at, range);

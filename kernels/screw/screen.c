@@ -5,6 +5,8 @@
  * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
  * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in
  * no_room_out and emits nothing; the need is in need_out and the host runs it again.
+ * Alone, without rows, an item can be shared: one launch makes its lists, which stay in scratch of its own, the next searches shares of
+ * them, a group each (docs/decisions/0083).
  */
 
 /* What a search takes of the scratch before it knows how much it finds; by those who fill it. */
@@ -29,6 +31,16 @@ GC_FN void gc_search_take(gc_search *q, gc_scratch *s)
     q->hull_parts = q->hulls + 6 * GC_HULL_STRIDE;
     gc_take_met(s, q);
     gc_reach_take(s, q);
+}
+
+/* which share of an item is looked at, and room for what those who look at others' lists have to know of them */
+GC_FN void gc_take_share(gc_scratch *s, gc_search *q, int shares, int share)
+{
+    if (!GC_SERIAL) return;
+    q->lists = shares <= 0;
+    q->share = shares > 0 ? share : 0;
+    q->shares = shares > 0 ? shares : shares + 1;
+    if (shares) q->kept = gc_take_ints(s, 1);
 }
 
 GC_FN void gc_zero_counts(const gc_search *q)
@@ -119,6 +131,24 @@ GC_INLINE void gc_search_bodies(
     }
 }
 
+/* nothing is left out of the lists */
+GC_FN void gc_same_lists(gc_search *q)
+{
+    gc_same_list(&q->all_va, &q->va);
+    gc_same_list(&q->all_ea, &q->ea);
+    gc_same_list(&q->all_fa, &q->fa);
+    gc_same_list(&q->all_vb, &q->vb);
+    gc_same_list(&q->all_eb, &q->eb);
+    gc_same_list(&q->all_fb, &q->fb);
+}
+
+/* The lists that another launch has made. */
+GC_FN void gc_search_kept(gc_search *q)
+{
+    q->has_hulls = *q->kept;
+    if (!q->has_hulls) gc_same_lists(q);
+}
+
 /* s02: place, keep, box, select. */
 GC_LARGE void gc_search_features(
     gc_search *q,
@@ -154,12 +184,7 @@ GC_LARGE void gc_search_features(
     /* a few vector instructions test all of a small body's boxes: sooner done than sorted out what can be left away */
     if (!rows && !w->wraps && q->mesh_a.ne <= GC_BLOCK && q->mesh_b.ne <= GC_BLOCK) {
         if (GC_FILLS) {
-            gc_same_list(&q->all_va, &q->va);
-            gc_same_list(&q->all_ea, &q->ea);
-            gc_same_list(&q->all_fa, &q->fa);
-            gc_same_list(&q->all_vb, &q->vb);
-            gc_same_list(&q->all_eb, &q->eb);
-            gc_same_list(&q->all_fb, &q->fb);
+            gc_same_lists(q);
             q->has_hulls = 0;
         }
         GC_BARRIER();
@@ -295,7 +320,7 @@ GC_LARGE void gc_near_frame(
 }
 
 GC_CROWDED_KERNEL void screen(
-    int n_todo,
+    int n_todo,                        /* times the shares */
     GC_GLOBAL const int *todo_in,      /* (n_todo,) item numbers, below 0: none */
     GC_GLOBAL const int *items_in,     /* (n_items, GC_ITEM_STRIDE) */
     GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
@@ -310,8 +335,9 @@ GC_CROWDED_KERNEL void screen(
     gc_real min_properness,
     int refine,
     int candidates,
-    int walked,                         /* which pairs are left to screen_first, see gc_goes_down */
-    GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group) */
+    int walked, /* which pairs are left to screen_first, see gc_goes_down */
+    int shares, /* 0: items are worked off; alone -1: lists are made, more: so many shares of each item */
+    GC_GLOBAL gc_raster *scratch_reals, /* (groups, reals_per_group); where items are shared, one for each in todo */
     GC_GLOBAL int *scratch_ints,        /* (groups, ints_per_group) */
     int reals_per_group,
     int ints_per_group,
@@ -325,9 +351,9 @@ GC_CROWDED_KERNEL void screen(
 {
     int g = GC_GROUP_LO(n_todo);
     if (g < GC_GROUP_HI(n_todo)) do {
-            int item = todo_in[g];
-            GC_GLOBAL const int *parts = items_in + GC_ITEM_STRIDE * GC_MAX(item, 0);
-            int pair = parts[GC_ITEM_pair], ma = parts[GC_ITEM_part_a], mb = parts[GC_ITEM_part_b];
+            int place = GC_SERIAL && shares > 0 ? g / shares : g, item = todo_in[place];
+            GC_GLOBAL const int *with = items_in + GC_ITEM_STRIDE * GC_MAX(item, 0);
+            int pair = with[GC_ITEM_pair], ma = with[GC_ITEM_part_a], mb = with[GC_ITEM_part_b];
             GC_SHARED gc_screw k, near;
             GC_SHARED gc_search q;
             GC_SHARED gc_scratch s;
@@ -356,10 +382,12 @@ GC_CROWDED_KERNEL void screen(
                     q.capacity = capacity;
                     q.pair = pair;
                     s = gc_scratch_of(
-                        scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out + item);
+                        GC_SERIAL && shares ? place : GC_SCRATCH_ID, scratch_reals, scratch_ints, reals_per_group,
+                        ints_per_group, need_out, no_room_out + item);
                     gc_search_take(&q, &s);
                     gc_take_cells(&s, &q);
                     gc_take_chords(&s, &q, refine);
+                    gc_take_share(&s, &q, shares, g - place * shares);
                 }
                 GC_BARRIER();
                 if (gc_fits(&s)) {
@@ -371,7 +399,9 @@ GC_CROWDED_KERNEL void screen(
                     gc_body_fill(k.ra, k.ta, k.shrink, &q.a);
                     gc_body_fill(k.rb, k.tb, k.shrink, &q.b);
                     GC_BARRIER();
-                    gc_search_features(&q, vertices_in, normals_in, rows);
+                    if (!GC_SERIAL || q.lists) gc_search_features(&q, vertices_in, normals_in, rows);
+                    if (GC_SERIAL && shares < 0) *q.kept = q.has_hulls;
+                    if (GC_SERIAL && shares > 0) gc_search_kept(&q);
                     if (rows) {
                         gc_search_rows(&q, &s, (gc_raster)(row_height_in[pair] * k.shrink));
                     } else {

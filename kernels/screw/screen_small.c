@@ -37,7 +37,8 @@ GC_KERNEL void screen_small(
     GC_SHARED gc_screw k;
     GC_SHARED gc_search q;
     GC_SHARED gc_small t;
-    gc_scratch s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out);
+    gc_scratch s = gc_scratch_of(
+        GC_SCRATCH_ID, scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, no_room_out);
     s.reals_used = GC_SMALL_REALS;
     s.ints_used = GC_SMALL_INTS;
     if (g < GC_GROUP_HI(n_todo)) {

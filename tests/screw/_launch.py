@@ -207,7 +207,11 @@ class Stages:
         scratch = [be.zeros(groups * r + GUARD, d) for r, d in zip(room, (self.raster, "i4"), strict=True)]
         scratch[1] = be.fill(scratch[1], -7)
         kernel = self.module.kernel("screen_small" if small else "screen")
-        own = {"refine": refine} if small else {"refine": refine, "candidates": candidates, "walked": 0}
+        own = (
+            {"refine": refine}
+            if small
+            else {"refine": refine, "candidates": candidates, "walked": 0, "shares": 0}
+        )
         if not small:
             own["row_height_in"] = be.to_device(self.heights(resolution).astype(self.real))
         taken = {name for name, *_ in kernel.args}

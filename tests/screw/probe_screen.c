@@ -40,7 +40,8 @@ GC_KERNEL void probe_boxes(
             if (GC_FILLS) {
                 q.view = gc_view_make(&k, min_properness);
                 q.topology = topology_in;
-                s = gc_scratch_of(scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, state_out + g);
+                s = gc_scratch_of(
+                    GC_SCRATCH_ID, scratch_reals, scratch_ints, reals_per_group, ints_per_group, need_out, state_out + g);
                 gc_search_take(&q, &s);
             }
             GC_BARRIER();
