@@ -89,18 +89,19 @@ def search(work, piece, lots, held, walked=None):
 
 
 def _launch(run, piece, items, held, args):
-    """The screen of a lot of items; those whose scratch was too small are launched again."""
+    """The screen of a lot of items, of heavy ones by shares; those whose scratch was too small are launched
+    again."""
     be = run.backend
     reals, ints = scratch_guess(items.largest, piece.rows)
     scratch = Scratch("reals", reals, run.raster.itemsize), Scratch("ints", ints, 4)
 
     def once(todo, sizes, *, groups, seats, shares=0):
         need, no_room = be.zeros(2, np.int32), be.zeros(items.n, np.int32)
-        args["scratch_reals"], args["scratch_ints"] = seats
         run.launch_groups(
             "screen", groups, items.tables, piece.buffers, n_todo=len(todo) * max(shares, 1),
             todo_in=be.to_device(todo), items_in=items.buffer, shares=shares, reals_per_group=sizes[0],
-            ints_per_group=sizes[1], no_room_out=no_room, need_out=need, **args,
+            ints_per_group=sizes[1], scratch_reals=seats[0], scratch_ints=seats[1], no_room_out=no_room,
+            need_out=need, **args,
         )  # fmt: skip
         return be.to_host(need).tolist(), be.to_host(no_room) > 0
 
@@ -120,11 +121,13 @@ def _launch(run, piece, items, held, args):
             again.append(some[no_room[some]])
             some = np.where(no_room[some], -1, some).astype(np.int32)
             once(some, sizes, groups=shares * len(some), seats=seats, shares=shares)
+            del seats  # before there are others
         return np.max(needs, axis=0).tolist(), lambda: np.concatenate(again)
 
     heavy = _heavy(run, items, args["candidates"])
     if len(heavy):
-        run.room.worked_off(heavy, scratch, launch_shared, held=held, groups=len(heavy))
+        large = [s._replace(name=f"shared {s.name}") for s in scratch]
+        run.room.worked_off(heavy, large, launch_shared, held=held, groups=len(heavy))
     todo = np.setdiff1d(np.arange(items.n, dtype=np.int32), heavy)
     run.room.worked_off(todo, scratch, launch, held=held, groups=be.max_groups)
 
