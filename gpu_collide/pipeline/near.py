@@ -132,7 +132,8 @@ def find_items(work, piece, todo, near=None):
     whole, lots = todo[~close], []
     if close.any():
         begun = time.perf_counter()
-        patches, left = _near_patches(work, piece, todo[close], gives_up=work.options.features == "auto")
+        gives_up = work.gives_up and work.options.features == "auto"
+        patches, left = _near_patches(work, piece, todo[close], gives_up=gives_up)
         found = _gather(work, piece, *patches)
         lots.append(found)
         whole = np.union1d(whole, left).astype(np.int32)

@@ -7,7 +7,7 @@ each is done as often as it changes.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, near_pairs, takes_near
 from gpu_collide.pipeline.parts import MeshTables
 from gpu_collide.pipeline.poses import bind_poses
+from gpu_collide.pipeline.run import TooLarge
 from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
 from gpu_collide.pipeline.walks import Walk
@@ -116,6 +117,7 @@ class Work:
     narrow: int = 0  # pairs that came to the narrow phase
     hits: int = 0  # pairs with a contact, where they were counted for the report
     invalid: int | None = None  # pairs with a body without poses, where somebody counted them
+    gives_up: bool = True  # may a search for near faces be given up that costs more than it saves?
 
 
 @dataclass
@@ -268,10 +270,10 @@ def _block(work, bodies, pairs, found, total, progress):
     near: Any = np.cumsum(near_pairs(prepared.near, shapes)) if prepared.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))
 
-    def some(at, stop):
+    def take(at, stop, rows, heights):
         buffers = dict(bound.buffers)
         buffers["pairs_in"] = run.to_device(bound.pairs[at:stop])
-        height = np.zeros(stop - at, run.real) if heights is None else heights[at:stop]
+        height = np.zeros(stop - at, run.real) if heights is None else heights
         buffers["row_height_in"] = run.to_device(height, run.real)
         piece = Piece(stop - at, done + at, shapes[at:stop], rows, buffers)
         before = None if work.report is None else work.report + FilterReport()
@@ -280,6 +282,20 @@ def _block(work, bodies, pairs, found, total, progress):
         except BaseException:
             work.report = before  # what comes again is counted again
             raise
+
+    def some(at, stop):
+        try:
+            take(at, stop, rows, None if heights is None else heights[at:stop])
+        except TooLarge as error:
+            if stop - at > 1 or options.features != "auto" or not prepared.late.any():
+                raise
+            needs = [error.need]
+            for whole in (True, False):
+                try:
+                    return _take_otherwise(work, shapes[at:stop], partial(take, at, stop), whole)
+                except TooLarge as other:
+                    needs.append(other.need)
+            raise TooLarge(min(needs)) from None
 
     def cut(at):
         """Where so many pairs look at near faces as there is room for."""
@@ -292,6 +308,21 @@ def _block(work, bodies, pairs, found, total, progress):
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     size = _piece_size(work, len(pairs), rows)
     run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, passed_on)
+
+
+def _take_otherwise(work, shapes, take, whole):
+    """``take(rows, heights)`` of pairs of the meshes `shapes` (n, 2), looking at whole meshes, or at near faces
+    however long the search for them is. What is fastest has not fitted; each may be smaller than the other."""
+    options, prepared = work.options, work.prepared
+    try:
+        if whole:
+            none = np.zeros(len(prepared.near), np.uint8)
+            work.prepared = replace(prepared, near=none, late=none)
+        work.gives_up = False
+        rows = takes_rows(options, work.prepared, shapes)
+        take(rows, row_heights(options, work.prepared, shapes, rows))
+    finally:
+        work.prepared, work.gives_up = prepared, True
 
 
 def asks_heights(options, prepared):
