@@ -311,8 +311,8 @@ def _block(work, bodies, pairs, found, total, progress):
 
 
 def _take_otherwise(work, shapes, take, whole):
-    """``take(rows, heights)`` of pairs of the meshes `shapes` (n, 2), looking at whole meshes, or at near faces
-    however long the search for them is. What is fastest has not fitted; each may be smaller than the other."""
+    """``take(rows, heights)`` of pairs of the meshes `shapes` (n, 2), looking at whole meshes, or at near
+    faces however long the search for them is: what is fastest has not fitted, and either may be smaller."""
     options, prepared = work.options, work.prepared
     try:
         if whole:

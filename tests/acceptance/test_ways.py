@@ -11,11 +11,12 @@ from tests.support import lowered
 
 #: What has to have happened on a copy, or it has shown nothing.
 TAKEN = {
-    "tiny": ("walks", "walks worn", "walks barren", "few near", "many near", "b05_features", "b06_gather"),
-    "hulls": ("walks", "screen_hulls", "b05_features", "asked hulls"),
-    "deep": ("walks", "walks barren", "many near", "b05_features"),
+    "tiny": ("walks", "walks worn", "walks barren", "few near", "many near", "b05_features", "b06_gather",
+             "given up", "not given up"),
+    "hulls": ("walks", "screen_hulls", "b05_features", "asked hulls", "given up", "not given up"),
+    "deep": ("walks", "walks barren", "many near", "b05_features", "not given up"),
     "none": ("screen",),
-}
+}  # fmt: skip
 #: Repeated with more room: launches for, and times asked.
 ROOM = {
     "tiny": (("filled candidates", "asked candidates"), ("filled patches", "asked patches"),

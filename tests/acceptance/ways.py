@@ -168,6 +168,7 @@ class Counted:
         room, of_run = run.Room, run.Run
         filled, worked_off, launched = room.filled, room.worked_off, of_run._launch
         grown, down, found_few = few.FewPairs._grown, first.launch, near.find_few
+        near_patches = near._near_patches
 
         def count_filled(self, name, n_things, fill, **more):
             def counted(capacity):
@@ -206,11 +207,18 @@ class Counted:
             n["many near"] += len(many)
             return items, many
 
+        def count_near(work, piece, todo, *, gives_up=False, **more):
+            listed, left = near_patches(work, piece, todo, gives_up=gives_up, **more)
+            n["given up"] += gives_up * len(left)
+            n["not given up"] += gives_up * (len(todo) - len(left))
+            return listed, left
+
         self._old = [
             (room, "filled", filled), (room, "worked_off", worked_off), (of_run, "_launch", launched),
             (few.FewPairs, "_grown", grown), (first, "launch", down), (walks, "find_few", found_few),
+            (near, "_near_patches", near_patches),
         ]  # fmt: skip
-        new = count_filled, count_worked, count_launch, count_grown, count_down, count_few
+        new = count_filled, count_worked, count_launch, count_grown, count_down, count_few, count_near
         for (where, name, _), f in zip(self._old, new, strict=True):
             setattr(where, name, f)
         return self

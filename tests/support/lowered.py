@@ -33,7 +33,7 @@ KERNELS = {
     # all walks begin and are given up soon, everything is near, tiled, chorded and sorted by a heap
     "tiny": dict(
         TILED=2, CHORDED=1, AUTO_NEAR_FACES=4, AUTO_NEAR_ALWAYS=16, AUTO_NEAR_LARGE=16, AUTO_NEAR_WIDER=0,
-        FIRST_FACE_PRODUCT=16, NEAR_LOOKS="GC_F(1.0)",
+        FIRST_FACE_PRODUCT=16, NEAR_LOOKS="GC_F(0.3)",
         FIRST_LOOKS="GC_F(0.2)", FIRST_BARREN=4, FIRST_FACES=150, FIRST_NODES=512, KEPT_PAGES=2,
         HULLS_ALONE_PRODUCT=HUGE, HULLS_FACE_PRODUCT=HUGE, NEAR_PAIRS=2, NEAR_MEETS=8, NEAR_FINE=2,
         SORT_BY_HEAP=4,
