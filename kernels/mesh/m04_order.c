@@ -14,6 +14,8 @@
 #define GC_RUN_LONG 256
 #define GC_RUN_SAMPLE 31
 #define GC_RUN_BEYOND 2
+/* So many times all faces of a run are held against pivots; two to three times is usual. */
+#define GC_RUN_PASSES 8
 
 /* a run of faces: their middles and numbers, which change places together */
 typedef struct {
@@ -82,14 +84,53 @@ GC_FN int gc_run_pivot(const gc_run *r, int axis, int first, int last, int cut, 
     return at[GC_MIN(GC_MAX(rank, 0), n - 1)];
 }
 
+/* The face at place `at` of a heap of `size` faces from `first` on, the highest on top, goes down to where it belongs. */
+GC_FN void gc_run_sift(const gc_run *r, int axis, int first, int size, int at)
+{
+    GC_GLOBAL const gc_real *x = r->middles + axis;
+    int next = 2 * at + 1;
+    while (next < size) {
+        int i = first + at, j = first + next;
+        if (next + 1 < size && gc_run_before(x[3 * j], r->faces[j], x[3 * (j + 1)], r->faces[j + 1])) {
+            ++next;
+            ++j;
+        }
+        if (!gc_run_before(x[3 * i], r->faces[i], x[3 * j], r->faces[j])) return;
+        gc_run_swap(r, i, j);
+        at = next;
+        next = 2 * at + 1;
+    }
+}
+
+/* gc_run_cut, whatever the faces are: those before `cut` are a heap, whose highest change places with lower ones behind it. */
+GC_LARGE void gc_run_cut_by_heap(const gc_run *r, int axis, int first, int last, int cut)
+{
+    GC_GLOBAL const gc_real *x = r->middles + axis;
+    int size = cut - first, i;
+    if (size < 1) return;
+    for (i = size / 2; i-- > 0;) gc_run_sift(r, axis, first, size, i);
+    for (i = cut; i <= last; ++i) {
+        if (!gc_run_before(x[3 * i], r->faces[i], x[3 * first], r->faces[first])) continue;
+        gc_run_swap(r, i, first);
+        gc_run_sift(r, axis, first, size, 0);
+    }
+}
+
 /* Faces first.. last so that the lowest come before place `cut`, and the others from there on: quickselect (Hoare 1961), with pivots
- * from samples (Floyd and Rivest 1975). */
+ * from samples (Floyd and Rivest 1975). Places are drawn alike for all meshes, so that one may be made for which all pivots are bad:
+ * then by a heap. */
 GC_LARGE void gc_run_cut(const gc_run *r, int axis, int first, int last, int cut)
 {
     gc_uint draw = 1u;
+    int spare = GC_RUN_PASSES * (last - first + 1);
     while (first < last) {
         int i = first, j = last, at = gc_run_pivot(r, axis, first, last, cut, &draw), face = r->faces[at];
         gc_real x = r->middles[3 * at + axis];
+        spare -= last - first + 1;
+        if (spare < 0) {
+            gc_run_cut_by_heap(r, axis, first, last, cut);
+            return;
+        }
         while (i <= j) {
             while (gc_run_before(r->middles[3 * i + axis], r->faces[i], x, face)) ++i;
             while (gc_run_before(x, face, r->middles[3 * j + axis], r->faces[j])) --j;

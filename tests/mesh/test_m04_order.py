@@ -1,15 +1,19 @@
 """m04_order: the faces in the order of their tree's leaves, by kernels, NumPy, and plain sorting."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gpu_collide as gc
+from gpu_collide.backends import get_backend
 from gpu_collide.geometry import compiled, prepared
 from gpu_collide.geometry.face_tree import face_tree
 from gpu_collide.geometry.order import leaf_order
 from tests.mesh._meshes import meshes
+from tests.mesh._pivots import killer
 
 
 def slow(middles, faces=None):
@@ -39,6 +43,7 @@ def scenes():
         "rising": line,
         "falling": line[::-1].copy(),
         "to and fro": organ,
+        "bad pivots": np.outer(killer(3000)[0], [1.0, 0.0, 0.0]),
         "one place": np.full((n, 3), 0.25),
         "zeros of any sign": zeros,
         "tiny": rng.normal(size=(513, 3)) * 1e-310,
@@ -88,3 +93,19 @@ def test_nodes_are_compact():
         long = np.linalg.norm(nodes[row : row + n, 3:6] - nodes[row : row + n, :3], axis=1)
         assert long.max() < 3.0 * np.median(long)
         row += n
+
+
+@pytest.mark.scale("meshes are ordered by the processor")
+def test_a_mesh_made_against_the_order_takes_no_longer():
+    """Its faces were looked at thousands of times each: 47 times as long for a million of them."""
+    kernels, seconds = compiled.Kernels(get_backend("cpu")), {}
+    places, looks = killer(1 << 17)
+    assert looks > 1000
+    for name, some in (("bad", places), ("random", np.random.default_rng(1).permutation(places))):
+        middles = np.outer(some, [1.0, 0.0, 0.0])
+        seconds[name] = np.inf
+        for _ in range(4):
+            begun = time.process_time()
+            kernels.leaf_order(middles)
+            seconds[name] = min(seconds[name], time.process_time() - begun)
+    assert seconds["bad"] < 3 * seconds["random"]
