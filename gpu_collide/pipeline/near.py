@@ -148,9 +148,12 @@ def _whole(work, piece, todo):
     """Items of whole meshes."""
     items = np.empty((len(todo), 3), np.int32)
     items[:, 0], items[:, 1:] = todo, piece.shapes[todo]
-    sizes, tables = work.prepared.tables.counts[items[:, 1:]], work.prepared.tables.screen
+    prepared = work.prepared
+    sizes = prepared.tables.counts[items[:, 1:]]
+    # walked pairs are among them and are no work
+    largest = prepared.largest if prepared.walked else sizes.max(axis=(0, 1))
     return Items(
-        work.run.to_device(items), len(items), tables, work.prepared.largest,
+        work.run.to_device(items), len(items), prepared.tables.screen, largest,
         faces=sizes[:, :, 2].sum(axis=1), edges=sizes[:, :, 1].prod(axis=1),
     )  # fmt: skip
 

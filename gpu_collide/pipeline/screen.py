@@ -14,8 +14,8 @@ __all__ = ["CANDIDATES", "REFINE", "scratch_guess", "search"]
 #: What the kernels call the options (GC_REFINE_*, GC_CANDIDATES_* in gc_constants.h).
 REFINE = {name: k for k, name in enumerate(_options.REFINE)}
 CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
-#: Candidates that there is room for at first where few pairs have large parts.
-MANY = 1 << 18
+#: Candidates that there is room for at first where pairs have large parts.
+MANY = 1 << 21
 #: Cells of the screen that long lists are sorted into.
 CELLS = 1 << int(sources.constants()["GC_TILE_SPLITS"])
 #: Lists longer than this have chords of edges (gc_chords.h), of so many numbers.
@@ -83,7 +83,7 @@ def search(work, piece, lots, held, walked=None):
     n = sum(items.n for items in lots)
     # large parts may have as many as they have faces: asking once more is as dear as the search itself
     many = min(sum(items.n * int(items.largest[2]) for items in lots), MANY)
-    least = max(4096, many if run.room.fits(4 * each, held) >= many else 0)
+    least = max(4096, min(many, run.room.fits(4 * each, held)))
     found, made = run.room.filled("candidates", n, fill, each=each, first=12.0, least=least, width=4)
     return found, *made
 
