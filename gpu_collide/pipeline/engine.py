@@ -16,6 +16,7 @@ from gpu_collide.pipeline.bvh import BodyTree, mesh_bounds
 from gpu_collide.pipeline.few import KEPT_SHARE, MOST_PAIRS, FewPairs
 from gpu_collide.pipeline.poses import take_given
 from gpu_collide.pipeline.resident import Resident, scene_too_large
+from gpu_collide.pipeline.rows import asks_heights
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts, sealed
 
@@ -128,7 +129,7 @@ class Pipeline:
             prepared = self._placed(bodies)
             self._leave_room()
         if isinstance(pairs, staying.Given) and not staying.serves(
-            self.backend, bodies, screw.asks_heights(self.options, prepared)
+            self.backend, bodies, asks_heights(self.options, prepared)
         ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
         fields, work = screw.collide(run, self.options, prepared, bodies, pairs, progress, stay)

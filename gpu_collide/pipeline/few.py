@@ -14,9 +14,10 @@ import numpy as np
 
 from gpu_collide._validate import all_true, owned
 from gpu_collide.backends.sequence import Count, Scan, Zero
-from gpu_collide.pipeline import first, hulls, screw
+from gpu_collide.pipeline import first, hulls
 from gpu_collide.pipeline.gather import FIELDS
 from gpu_collide.pipeline.poses import NAMES
+from gpu_collide.pipeline.rows import row_heights, takes_rows
 from gpu_collide.pipeline.run import MOST_INDEX, SPARE
 from gpu_collide.pipeline.screen import REFINE, scratch_guess
 from gpu_collide.pipeline.stages import Stages
@@ -137,7 +138,7 @@ class FewPairs:
         room = self._room
         if room is None:
             shapes = self.shape[pairs]
-            rows = screw.takes_rows(self.options, self.prepared, shapes)
+            rows = takes_rows(self.options, self.prepared, shapes)
             reals, ints = scratch_guess(self.prepared.largest, rows)
             most = max(FIRST_LEAST, FIRST_EACH * n)
             room = {"candidates": most, "hits": most, "reals": reals, "ints": ints, "pairs": max(n, 1)}
@@ -293,8 +294,8 @@ class _Kept(Stages):
         self._numbers[:n] = pairs if self.rows is None else np.searchsorted(self.rows, pairs)
         write(self.items, self._items)
         write(self.buffers["pairs_in"], self._numbers)
-        rows = screw.takes_rows(self.options, prepared, shapes)
-        heights = screw.row_heights(self.options, prepared, shapes, rows)
+        rows = takes_rows(self.options, prepared, shapes)
+        heights = row_heights(self.options, prepared, shapes, rows)
         if heights is not None or self._heights:
             self._heights = True
             most = np.zeros(self.most, self.run.real)

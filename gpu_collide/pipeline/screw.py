@@ -13,22 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from gpu_collide.backends import sources
 from gpu_collide.pipeline import filters, first, hulls, overlap, staying
 from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, near_pairs, takes_near
 from gpu_collide.pipeline.parts import MeshTables
 from gpu_collide.pipeline.poses import bind_poses
+from gpu_collide.pipeline.rows import asks_heights, row_heights, takes_rows
 from gpu_collide.pipeline.run import TooLarge
 from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
 from gpu_collide.pipeline.walks import Walk
 from gpu_collide.results.report import FilterReport
 
-__all__ = [
-    "Piece", "Prepared", "Work", "asks_heights", "collide", "looks", "prepare", "programs", "row_heights",
-    "takes_rows",
-]  # fmt: skip
+__all__ = ["Piece", "Prepared", "Work", "collide", "looks", "prepare", "programs"]
 
 #: Pairs taken from the broad phase at a time, and the bytes that one takes there.
 BLOCK, BLOCK_BYTES = 1 << 20, 64
@@ -323,42 +320,6 @@ def _take_otherwise(work, shapes, take, whole):
         take(rows, row_heights(options, work.prepared, shapes, rows))
     finally:
         work.prepared, work.gives_up = prepared, True
-
-
-def asks_heights(options, prepared):
-    """May any pair of these meshes ask for a height of its rows?"""
-    if options.refine != "exact" or options.candidates != "auto":
-        return options.refine != "exact" or options.candidates == "raster"
-    limit = sources.constants(options.precision)["GC_AUTO_EDGE_PRODUCT"]
-    return int(prepared.edges.max(initial=0)) ** 2 > limit
-
-
-def takes_rows(options, prepared, shapes):
-    """Does any pair look for its candidates in rows? Near faces do not."""
-    if options.candidates != "auto":
-        return options.candidates == "raster"
-    limit = sources.constants(options.precision)["GC_AUTO_EDGE_PRODUCT"]
-    edges = prepared.edges
-    if int(edges.max(initial=0)) ** 2 <= limit:
-        return False
-    a, b = shapes.T
-    whole = ~near_pairs(prepared.near, shapes) & ~prepared.walked_pairs(shapes)
-    return bool((whole & (edges[a] * edges[b] > limit)).any())
-
-
-def row_heights(options, prepared, shapes, rows):
-    """Row height of each pair in user units, or None if nothing asks for it.
-
-    No row is higher than the longest motion that is looked at: all that a pair reaches lies in one row or two
-    then, and what is computed with the height stays within the numbers there are.
-    """
-    if options.refine == "exact" and not rows:
-        return None
-    most = sources.constants(options.precision)["GC_MAX_MOTION"] * prepared.radii[shapes].max(axis=1)
-    if options.pixel_size is not None:
-        return np.minimum(options.pixel_size, most)
-    with np.errstate(over="ignore"):
-        return np.minimum(prepared.short_edges(shapes) / options.resolution, most)
 
 
 def _remedy(options, near):
