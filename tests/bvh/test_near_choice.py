@@ -1,11 +1,15 @@
 """Which pairs look at near faces by themselves: with a mesh of very many faces, or of many and far wider."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 
 import gpu_collide as gc
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.lots import KINDS, kinds_of
-from gpu_collide.pipeline.near import near_pairs, takes_near
+from gpu_collide.pipeline.near import _may_give_up, near_pairs, takes_near
+from gpu_collide.pipeline.rows import takes_rows
 
 ALL = np.stack(np.meshgrid(np.arange(5), np.arange(5), indexing="ij"), axis=-1).reshape(-1, 2)
 
@@ -73,3 +77,35 @@ def test_kinds_that_there_may_be():
     }  # fmt: skip
     for kinds, meshes in wanted.items():
         assert kinds_of(takes_near(meshes, Options), np.array([len(m.faces) <= 32 for m in meshes])) == kinds
+
+
+#: Meshes by edges and faces: 1.5e11 lies between the second's edges squared and times the third's.
+SIZES = ((10, 4), (387298, 1000), (387299, 1000), (10, 131068), (10, 131069))
+LIMIT = 150_000_000_000
+
+
+def sizes():
+    edges, faces = np.array(SIZES, np.int64).T
+    tables = SimpleNamespace(counts=np.stack([edges, edges, faces], axis=1))
+    none = np.zeros(len(edges), np.uint8)
+    return SimpleNamespace(
+        edges=edges, tables=tables, near=none, walked_pairs=lambda p: np.zeros(len(p), bool)
+    )
+
+
+@pytest.mark.parametrize("pair, rows", [((1, 1), False), ((1, 2), True), ((2, 2), True), ((0, 2), False)])
+def test_rows_by_themselves_above_a_product_of_edges(pair, rows):
+    asked = np.array([pair, (0, 0)])
+    product = SIZES[pair[0]][0] * SIZES[pair[1]][0]
+    assert (product > LIMIT) == rows and sources.constants()["GC_AUTO_EDGE_PRODUCT"] == LIMIT
+    assert takes_rows(Options, sizes(), asked) == rows
+
+
+def test_whose_walks_may_be_given_up():
+    """Those whose edges ask for rows are not looked at whole without them, nor meshes of too many faces."""
+    asked = np.array([(1, 1), (1, 2), (2, 2), (0, 2), (0, 3), (3, 0), (0, 4)])
+    expected = [True, False, False, True, True, True, False]
+    for candidates, own in (("auto", expected), ("pairs", [True] * 6 + [False])):
+        options = SimpleNamespace(candidates=candidates)
+        found = _may_give_up(SimpleNamespace(prepared=sizes(), options=options), asked)
+        assert found.tolist() == own
