@@ -161,8 +161,8 @@ GC_LARGE int gc_edges_may_be_proper(const gc_search *q, int ea, int eb, gc_raste
     /* directions are differences of rounded places: the shorter the edge, the less they are worth */
     spread += q->view.pad * q->scale * (q->inverse_length_a[ea] + q->inverse_length_b[eb]);
     gc_turn_dir(angle, &db_turned);
-    gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &least, &most);
     gc_turn_dir(-angle, &da_back);
+    gc_proper_terms(q, &q->a, &q->mesh_a, ea, db_turned, &least, &most);
     gc_proper_terms(q, &q->b, &q->mesh_b, eb, da_back, &least, &most);
     best = GC_MAX(least, -most) + spread + GC_F(2.0) * GC_CULL_PROPERNESS;
     cx = da.y * db_turned.z - da.z * db_turned.y;
