@@ -209,7 +209,8 @@ def _places(found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack) -> lis
     soft = room / sine
     # a slow meeting's time is in doubt, and with it its place at a border (decision 0016)
     unit = size + motion.speed
-    late = motion.speed / np.maximum(np.abs(found.normal_speed), 1e-300)
+    with np.errstate(over="ignore"):  # next to no speed: in as much doubt as there may be
+        late = motion.speed / np.maximum(np.abs(found.normal_speed), 1e-300)
     border = soft + np.minimum(slack.grain * unit / sine * (1 + late), slack.doubt * unit)
 
     bad: list[str] = []

@@ -29,6 +29,7 @@ from tests.acceptance.whole_numbers import Tally, run_block
 from tests.oracle import lattice_compare, lattice_shifts
 from tests.oracle.matching import FIELDS
 from tests.oracle.scenes_whole import WHOLE
+from tests.support.seeds import generator
 
 LOCAL = (
     "kind", "feature_a", "feature_b", "time", "time_end", "properness", "local_a", "local_b", "normal",
@@ -61,7 +62,7 @@ def judged_screws(seed, n, backend="cpu", **options):
 
 def judged_dense(seed, n, backend="cpu", width=None):
     """Dense shapes: whatever looks for the same contacts in another way has the same bits."""
-    rng = np.random.default_rng([seed, 75])
+    rng = generator(seed, 75)
     a, b, start, end = scenes.dense(seed, n, int(rng.integers(3, 10)) if width is None else width)
     bodies, pairs = scenes.beside(a.mesh(), b.mesh(), start, end)
     common = {"min_properness": float(rng.choice([-1.0, -0.1, 0.0])), "backend": backend}
@@ -126,7 +127,7 @@ def by_pair(found):
 
 def judged_crowd(seed, n, backend="cpu"):
     """A crowd: every way to ask gives what one call without a broad phase and filters gives."""
-    rng = np.random.default_rng([seed, 76])
+    rng = generator(seed, 76)
     meshes, shape, position, quat = scenes.crowd(seed, n, 5, bool(seed % 2))
 
     def poses(k, away=0.0):

@@ -8,6 +8,7 @@ import gpu_collide as gc
 from tests.oracle import lattice_shapes as shapes
 from tests.oracle.scenes_base import IDENTITY, SceneData, turn_quat, unit4
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
+from tests.support.seeds import generator
 
 TURNS = shapes.rotations()
 QUATS = np.array([shapes.quaternion(m) for m in TURNS])
@@ -63,7 +64,7 @@ def any_shape(rng, most):
 
 def shifts(seed, n, most=90):
     """A pair of shapes on n whole-number translations, in a world in which A is turned and moves too."""
-    rng = np.random.default_rng([seed, 71])
+    rng = generator(seed, 71)
     a, b = any_shape(rng, most), any_shape(rng, most)
     turn, own = (TURNS[STAY if rng.uniform() < 0.5 else rng.integers(24)] for _ in range(2))
     low, high = reach(a, b.vertices @ turn.T)
@@ -91,7 +92,7 @@ def halved(x):
 
 def lattice_screws(seed, n):
     """Small shapes on screws about axes through points of the grid; A is turned, and may move itself."""
-    rng = np.random.default_rng([seed, 72])
+    rng = generator(seed, 72)
     few = [any_shape(rng, 26) for _ in range(8)]
     meshes = [RawMesh(s.vertices, [list(loop) for loop in s.loops], s.two_sided) for s in few]
     sa, sb = rng.integers(0, len(meshes), (2, n))
@@ -121,7 +122,7 @@ def lattice_screws(seed, n):
 
 def cells_at_rest(seed, n, kinds=40):
     """Pairs of bodies at rest, unions of cells two wide on the grid; and whether they share a part of one."""
-    rng = np.random.default_rng([seed, 77])
+    rng = generator(seed, 77)
     cells, meshes = [], []
     for _ in range(kinds):
         wide, share = int(rng.integers(1, 4)), rng.uniform(0.2, 0.9)
@@ -164,7 +165,7 @@ def dense_shape(rng, m):
 
 def dense(seed, n, m):
     """Two dense shapes, as `a`, `b`, and n motions of B: (p0, q0), (p1, q1), most of them along the grid."""
-    rng = np.random.default_rng([seed, 73])
+    rng = generator(seed, 73)
     a = dense_shape(rng, m)
     b = dense_shape(rng, m) if rng.uniform() < 0.6 else any_shape(rng, 40)
     a, b = (b, a) if rng.uniform() < 0.5 else (a, b)
@@ -193,7 +194,7 @@ def beside(a, b, start, end):
 
 def crowd(seed, n, frames, mixed):
     """Meshes, shapes and frames (t, n, 3), (t, n, 4) of bodies on the grid; `mixed`: sizes 2^-30 to 2^30."""
-    rng = np.random.default_rng([seed, 74])
+    rng = generator(seed, 74)
     few = [any_shape(rng, 60) for _ in range(7)]
     scale = 2.0 ** rng.choice([0, 0, -10, -30, 10, 30], 7) if mixed else np.ones(7)
     meshes = [s.mesh(k) for s, k in zip(few, scale, strict=True)]

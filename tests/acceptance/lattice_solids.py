@@ -15,6 +15,7 @@ import gpu_collide as gc
 from tests.acceptance.lattice_scenes import QUATS, STAY, TURNS, of_two
 from tests.oracle import lattice_shapes as shapes
 from tests.oracle.solid import quat_mul
+from tests.support.seeds import generator
 
 WIDE = 4
 
@@ -145,7 +146,7 @@ def share_volume(a, b):
 
 def solids_at_rest(seed, n, kinds=24):
     """Pairs of solids at rest, on the grid or all turned and moved off it, and which share volume."""
-    rng = np.random.default_rng([seed, 79])
+    rng = generator(seed, 79)
     made = [(cells if rng.uniform() < 0.35 else solid)(rng) for _ in range(kinds)]
     shape = rng.integers(0, kinds, (n, 2))
     same = rng.uniform(size=n) < 0.1

@@ -15,13 +15,14 @@ import numpy as np
 from tests.oracle.passages import tip
 from tests.oracle.scenes_base import turn_quat
 from tests.oracle.solid import RawMesh, apply, rotation_matrix
+from tests.support.seeds import generator
 
 SEED = 20261123
 
 
 def hill(sides=7, seed=3):
     """A hill of `sides` triangles about one corner, over a block; rounded to multiples of 2^-10."""
-    rng = np.random.default_rng([seed, sides])
+    rng = generator(seed, sides)
     angle = 2 * np.pi * (np.arange(sides) + rng.uniform(-0.2, 0.2, sides)) / sides
     rim = np.round(np.column_stack((np.cos(angle), np.sin(angle))) * 1024) / 1024
     v = [[*a, 0] for a in rim] + [[*a, -1] for a in rim] + [[0, 0, 0.25]]
@@ -70,7 +71,7 @@ def crowd(n, seed=SEED, turn=False, tips=False, sides=7, **options):
     import gpu_collide as gc
     from tests.acceptance.pluecker_runs import library_bodies, library_mesh
 
-    rng = np.random.default_rng([*np.atleast_1d(seed), turn, tips, sides])
+    rng = generator(seed, turn, tips, sides)
     mesh = hill(sides)
     aim = aims(rng, mesh, n)
     way = rng.normal(size=(n, 3)) * 0.3

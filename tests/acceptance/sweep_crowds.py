@@ -20,6 +20,7 @@ import numpy as np
 from tests.acceptance.sweep_runs import run
 from tests.oracle.sweep_casts import Casts, cube, inside_out, octahedron, placed, triangulated
 from tests.oracle.sweep_families import borders
+from tests.support.seeds import generator
 
 SEED = 20261122
 KINDS = ("seams", "grazing", "in_plane", "in_touch", "whole")
@@ -109,7 +110,7 @@ def depth(casts, normals, out, time_free, inside):
 
 def block_of(kind, k, size, seed, precision, **options):
     """`Tally` of one block of casts; the odd ones are within rooms."""
-    rng = np.random.default_rng([seed, KINDS.index(kind), k])
+    rng = generator(seed, KINDS.index(kind), k)
     inside = bool(k % 2)
     casts, normals, out = casts_of(kind, rng, size, inside)
     answer, _ = run(casts, precision=precision, **options)

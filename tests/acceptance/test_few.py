@@ -16,6 +16,7 @@ from gpu_collide.pipeline.resident import Resident
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results import invariants
 from gpu_collide.results.contacts import sealed
+from tests.support.seeds import generator
 
 MESHES = (gc.shapes.box(), gc.shapes.l_block(), gc.shapes.car(), gc.shapes.torus(1.0, 0.4, 12, 8))
 
@@ -248,7 +249,7 @@ def test_results_are_the_callers_own(backend):
 
 
 def test_a_thread_each(backend):
-    scenes = [[step(np.random.default_rng([k, i]), 4, 0.7) for i in range(15)] for k in range(4)]
+    scenes = [[step(generator(k, i), 4, 0.7) for i in range(15)] for k in range(4)]
     pairs = np.array([[0, 1], [2, 3]])
     wanted = [[gc.collide(b, pairs, backend=backend.kind).to_numpy() for b in row] for row in scenes]
     wrong, done = [], []

@@ -22,6 +22,7 @@ from tests.oracle import scenes
 from tests.oracle.scenes_base import resting_world, turn_quat, unit4
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.screw._launch import sharing
+from tests.support.seeds import generator
 from tests.support.shares import in_turn
 
 PRECISIONS = ("mixed", "double", "single")
@@ -341,7 +342,7 @@ def test_faces_far_larger_than_the_other_body(backend, ratio):
 def test_what_an_earlier_pair_left_is_not_near(backend):
     """Of these plates most pairs have no face that could be proper: their walk ends before it begins, and
     nothing of the pair before it in the same scratch may be listed. Calls leave their marks for the next."""
-    a, b, start, end = lattice_scenes.dense(796, 20, int(np.random.default_rng([796, 75]).integers(3, 10)))
+    a, b, start, end = lattice_scenes.dense(796, 20, int(generator(796, 75).integers(3, 10)))
     bodies, pairs = lattice_scenes.beside(a.mesh(), b.mesh(), start, end)
     common = {"backend": backend.name, "min_properness": 0.0, "check_start": False}
     whole = gc.collide(bodies, pairs, features="all", filters="none", **common)

@@ -20,6 +20,7 @@ from tests.acceptance.stored_digests import digest
 from tests.backends.littered import Littered
 from tests.fuzz.meshes import hostile
 from tests.oracle.scenes import FAMILIES
+from tests.support.seeds import generator
 
 ROWS = (
     "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
@@ -55,7 +56,7 @@ def mixed(rng, n=14):
 
 def scene(kind, seed):
     """Bodies and pairs."""
-    rng = np.random.default_rng([seed, 5])
+    rng = generator(seed, 5)
     if kind == "mixed":
         return mixed(rng)
     if kind == "dense":
@@ -243,7 +244,7 @@ def look(seeds, backend="cpu", which=kinds, common=None):
     with Counted() as counted:
         for seed in seeds:
             for kind in which(seed):
-                rng = np.random.default_rng([seed, 9])
+                rng = generator(seed, 9)
                 bodies, pairs = scene(kind, seed)
                 some = common or options_of(rng)
                 try:

@@ -10,6 +10,7 @@ from gpu_collide.geometry import shapes
 from gpu_collide.geometry.mesh import Mesh
 from tests.acceptance import lattice_solids
 from tests.api._meshes import SQUARE, check_invariants, grid
+from tests.support.seeds import generator
 
 
 def test_merge_coplanar_undoes_triangulate():
@@ -119,7 +120,7 @@ def _halve(points, faces):
 def test_edges_of_four_faces_stay(seed, number):
     """A chain of sides that two faces share went whole, with an edge at which two faces more meet: these had
     corners in the middle of a face then, and what only touched such a solid was told to overlap it."""
-    rng = np.random.default_rng([seed, 79])
+    rng = generator(seed, 79)
     for _ in range(number + 1):
         made = (lattice_solids.cells if rng.uniform() < 0.35 else lattice_solids.solid)(rng)
     shape = made.shape

@@ -13,6 +13,7 @@ from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend, _CpuBound
 from gpu_collide.backends.declarations import parse
 from gpu_collide.backends.sequence import Sequence
+from tests.support.seeds import generator
 
 #: what litter may be: whole numbers below, numbers with a point between
 SMALL, REALS = (-2, 3, 9, 64), (0.0, -1.0, 1.0, 1e-3, 3.0, np.inf, -np.inf, np.nan)
@@ -37,7 +38,7 @@ class Littered(CpuBackend):
     quick_sequences = False
 
     def __init__(self, seed=0, groups=4096):
-        self._rng, self.littered = np.random.default_rng([seed, 31]), set()
+        self._rng, self.littered = generator(seed, 31), set()
         super().__init__(threads=2)
         self.max_groups = groups
 

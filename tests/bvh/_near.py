@@ -18,6 +18,7 @@ from tests.oracle.scenes_base import (
     unit4,
 )
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
+from tests.support.seeds import generator
 
 UP = np.array([0.0, 0, 1])
 
@@ -46,7 +47,7 @@ def block(k, size=(1.0, 1.0, 1.0)):
 
 def terrain(n, two_sided=False, seed=0, steep=1.0):
     """An open height field of 2 n^2 triangles, 4 units wide, with steep walls."""
-    rng = np.random.default_rng([n, seed])
+    rng = generator(n, seed)
     u = np.linspace(-2, 2, n + 1)
     x, y = np.meshgrid(u, u, indexing="ij")
     z = 0.2 * np.sin(2 * x) * np.cos(1.5 * y) + steep * np.where(np.abs(x + 0.3 * y) > 1.2, 0.6, 0.0)
@@ -68,7 +69,7 @@ def ribbon(n):
 
 def rubble(n, seed=0):
     """n small boxes, apart, turned anyhow: many parts."""
-    rng = np.random.default_rng([n, seed])
+    rng = generator(n, seed)
     one = gc.shapes.box()
     points = [
         0.15 * one.vertices @ rotation_matrix(random_quat(rng, 1)[0]).T + rng.uniform(-0.6, 0.6, 3)
@@ -241,7 +242,7 @@ def scene_of(name, meshes, sa, sb, poses, world):
 
 def scene(kind, n, seed=0, names=tuple(MESHES), scale=1.0):
     """n pairs of meshes in motion; B is `scale` times as large."""
-    rng = np.random.default_rng([seed, sum(map(ord, kind))])
+    rng = generator(seed, sum(map(ord, kind)))
     meshes = [mesh(k) for k in names] + [mesh(k, scale) for k in names]
     sa = rng.integers(0, len(names), n)
     sb = rng.integers(0, len(names), n) + len(names)
@@ -252,7 +253,7 @@ def scene(kind, n, seed=0, names=tuple(MESHES), scale=1.0):
 
 def slides(n, seed=0):
     """Bodies that stand or slide on flat ground of many faces, at rest, along its grid, or turning."""
-    rng = np.random.default_rng([seed, 3])
+    rng = generator(seed, 3)
     ground = plates_floor()
     meshes = [ground, mesh("block"), mesh("box"), mesh("drum"), mesh("car")]
     sb = rng.integers(1, len(meshes), n)
@@ -270,7 +271,7 @@ def slides(n, seed=0):
 @lru_cache(maxsize=16)
 def wheel(n, seed):
     """n blocks of many faces somewhere on a circle of radius 1 about the z axis."""
-    rng = np.random.default_rng([n, seed])
+    rng = generator(n, seed)
     one, angle = block(3), rng.uniform(-np.pi, np.pi, n)
     at = np.stack([np.cos(angle), np.sin(angle), rng.uniform(-0.1, 0.1, n)], axis=1)
     at *= rng.uniform(0.9, 1.1, (n, 1))
@@ -283,7 +284,7 @@ def wheel(n, seed):
 def wheels(n, seed=0):
     """Wheels with few blocks that turn about nearly the same axis, side by side or climbing through each
     other: what meets what is often a whole turn away on the screen."""
-    rng = np.random.default_rng([seed, 4])
+    rng = generator(seed, 4)
     meshes = [wheel(k, seed + k) for k in (3, 4, 4, 5)]
     axis = UP + 0.02 * rng.normal(size=(n, 3))
     axis /= np.linalg.norm(axis, axis=1)[:, None]
@@ -300,7 +301,7 @@ def wheels(n, seed=0):
 def slope(ratio, seed):
     """A small box, a cell of its own mesh on far larger faces, turns on the spot about their normal; the
     ground is tilted in its own coordinates, so that nothing about the normal is round."""
-    rng = np.random.default_rng([seed, 19])
+    rng = generator(seed, 19)
     tilt = random_quat(rng, 1)
     turned = rotation_matrix(tilt)[0]
     k = 12

@@ -21,6 +21,7 @@ from tests.oracle.scenes_base import (
 from tests.oracle.shapes import box
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
 from tests.screw._launch import Stages
+from tests.support.seeds import generator
 
 KERNELS = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}
 #: Families of the matrix on which a filter could lose something; the others repeat these.
@@ -45,7 +46,7 @@ def ball():
 
 def misses(seed, n, turn=np.pi, travel=2.0, spread=2.0):
     """Impacts aimed so far beside that most pairs miss, by little or by much; turns up to `turn`."""
-    rng = np.random.default_rng([seed, 41])
+    rng = generator(seed, 41)
     meshes = _meshes(rng)
     sa, sb = rng.integers(0, len(meshes), (2, n))
     p0, q0, p1, q1 = impact(rng, meshes, sa, sb, turn, travel, spread=spread)
@@ -55,7 +56,7 @@ def misses(seed, n, turn=np.pi, travel=2.0, spread=2.0):
 def swings(seed, n, turn=np.pi, out=3.0):
     """B swings about an axis somewhere near both bodies, with or without a pitch: A may lie anywhere,
     also where only its copy a turn on is met."""
-    rng = np.random.default_rng([seed, 43])
+    rng = generator(seed, 43)
     meshes = _meshes(rng)
     sa, sb = rng.integers(0, len(meshes), (2, n))
     axis, angle = random_axis(rng, n), rng.uniform(0.0, turn, n)
@@ -70,7 +71,7 @@ def swings(seed, n, turn=np.pi, out=3.0):
 
 def stills(seed, n):
     """No relative motion at all, near and far."""
-    rng = np.random.default_rng([seed, 47])
+    rng = generator(seed, 47)
     meshes = _meshes(rng)
     sa, sb = rng.integers(0, len(meshes), (2, n))
     place, q = random_axis(rng, n) * rng.uniform(0.0, 4.0, (n, 1)), random_quat(rng, n)
@@ -81,7 +82,7 @@ def drills(seed, n):
     """B climbs half a turn round an axis from which A stands off on the other side, low: they can meet at the
     beginning, with A seen a whole turn on. A third are plates whose flat side faces the axis: these reach far
     round it without touching it; a third are balls of many faces close to it."""
-    rng = np.random.default_rng([seed, 53])
+    rng = generator(seed, 53)
     meshes = [box((2.0, 2.0, 0.1)), ball(), *_meshes(rng)]
     kind = rng.integers(0, 3, n)
     plates = kind == 0

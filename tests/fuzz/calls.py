@@ -12,6 +12,7 @@ from gpu_collide import backends
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.results import invariants
 from tests.oracle.matching import FIELDS
+from tests.support.seeds import generator
 
 SECONDS = 10.0  # of the processor: more for one call of some pairs is a hang
 BITS = (*FIELDS, "status", "toi", "contact_start")
@@ -171,6 +172,6 @@ def run_seed(seed, announce=lambda what: None, opencl=False):
 
     os.environ["GPU_COLLIDE_CHECK"] = "0"  # checked here, so that a broken result does not end the call
     announce("making the scene")
-    calls = Calls(scene := make(seed), np.random.default_rng([seed, 7]), announce)
+    calls = Calls(scene := make(seed), generator(seed, 7), announce)
     contacts = calls.run(opencl)
     return [f"{scene.name} {scene.options}: {line}" for line in calls.findings], contacts

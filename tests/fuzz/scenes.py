@@ -10,6 +10,7 @@ from tests.oracle.scenes import FAMILIES
 from tests.oracle.scenes_base import random_axis, random_quat, turn_quat, unit4
 from tests.oracle.scenes_whole import half_numbers, whole_turn
 from tests.oracle.solid import quat_mul
+from tests.support.seeds import generator
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 5e-324, 1e-310, 1e-200, 1e-162, 1e-18, 1e18, 1e100, 1e154, 1e300,
@@ -144,7 +145,7 @@ def options_of(rng):
 
 def make(seed):
     """The scene of a seed."""
-    rng = np.random.default_rng([seed, 20261122])
+    rng = generator(seed, 20261122)
     name, bodies, pairs = structured(rng, seed) if rng.random() < 0.4 else hard(rng)
     rules = {}
     if rng.random() < 0.2 and len(bodies) <= 32:

@@ -8,10 +8,11 @@ from tests.oracle.passages import Passages, box, hull, l_block, scaled, star, ti
 from tests.oracle.scenes_base import random_axis, random_quat, turn_quat
 from tests.oracle.shapes import half_box, pit, sheet, torus
 from tests.oracle.solid import RawMesh, apply, rotation_matrix
+from tests.support import seeds
 
 
 def generator(name, seed):
-    return np.random.default_rng([seed, *map(ord, name)])
+    return seeds.generator(seed, *map(ord, name))
 
 
 def radii(meshes, shape):

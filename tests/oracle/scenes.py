@@ -34,6 +34,7 @@ from tests.oracle.scenes_hard import (
 from tests.oracle.scenes_whole import WHOLE
 from tests.oracle.shapes import box, car, half_box, hull, l_block, sheet, star, torus
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
+from tests.support.seeds import generator
 
 __all__ = [
     "FAMILIES", "WHOLE", "SceneData",
@@ -45,7 +46,7 @@ def _random(
     name, shapes, max_turn=np.pi / 4, min_turn=0.0, travel=3.0, spread=1.0, moving=True, far=0.0, turn=True
 ):
     def make(seed, n):
-        rng = np.random.default_rng([seed, sum(map(ord, name))])
+        rng = generator(seed, sum(map(ord, name)))
         meshes = shapes(rng)
         sa, sb = rng.integers(0, len(meshes), (2, n))
         p0, q0, p1, q1 = impact(rng, meshes, sa, sb, max_turn, travel, min_turn, spread)
@@ -96,7 +97,7 @@ def axis_scene(name, which):
     """The screw axis goes through A's inside (which = "a"), B's ("b"), or both."""
 
     def make(seed, n):
-        rng = np.random.default_rng([seed, 77, len(name)])
+        rng = generator(seed, 77, len(name))
         meshes = mixed(rng)
         sa, sb = rng.integers(0, len(meshes), (2, n))
         axis, angle = random_axis(rng, n), rng.uniform(0.05, np.pi, n)

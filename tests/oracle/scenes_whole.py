@@ -9,6 +9,7 @@ import numpy as np
 from tests.oracle.scenes_base import IDENTITY, SceneData, turn_quat, unit4
 from tests.oracle.shapes import box, prism
 from tests.oracle.solid import RawMesh, apply, norm, quat_mul, rotation_matrix
+from tests.support.seeds import generator
 
 BOXES = ((1, 1, 1), (2, 1, 1), (1, 2, 3), (2, 2, 1))
 
@@ -68,7 +69,7 @@ def screwed(pose, axis, point, angle, pitch):
 
 def whole_translation(seed, n):
     """Both bodies move between points of the grid without turning; A may stand turned by quarters."""
-    rng = np.random.default_rng([seed, 101])
+    rng = generator(seed, 101)
     sa, sb = rng.integers(0, len(BOXES), (2, n))
     q = turn_quat(np.eye(3)[rng.integers(0, 3, n)], np.pi / 2 * rng.integers(0, 4, n))
     a0, b0 = half_numbers(rng, n, 2), half_numbers(rng, n, 4)
@@ -79,7 +80,7 @@ def whole_translation(seed, n):
 
 def whole_motion(seed, n):
     """Whole poses at both ends, of both bodies."""
-    rng = np.random.default_rng([seed, 102])
+    rng = generator(seed, 102)
     sa, sb = rng.integers(0, len(BOXES), (2, n))
     at_rest = rng.uniform(size=(n, 1)) < 0.5
     a0 = half_numbers(rng, n, 1), whole_turn(rng, n)
@@ -94,7 +95,7 @@ def drill(seed, n):
     Half of the pairs are unit boxes that meet head on, from -3 a to 3 a. The others start off the line,
     turned or of other sizes.
     """
-    rng = np.random.default_rng([seed, 103])
+    rng = generator(seed, 103)
     plain = rng.uniform(size=n) < 0.5
     sa, sb = np.where(plain, 0, rng.integers(0, len(BOXES), (2, n)))
     who = np.where(plain, 0, rng.integers(0, 3, n))  # 0 B drills, 1 A, 2 both
@@ -130,7 +131,7 @@ def drill(seed, n):
 
 def hinge(seed, n):
     """B turns about a line through a vertex, along an edge or along a face's normal, of A or of itself."""
-    rng = np.random.default_rng([seed, 104])
+    rng = generator(seed, 104)
     sa, sb = rng.integers(0, len(BOXES), (2, n))
     size = np.array(BOXES, float)
     start = (half_numbers(rng, n, 3), whole_turn(rng, n, still=0.7))
@@ -152,7 +153,7 @@ def hinge(seed, n):
 
 def exact_half_turn(seed, n):
     """Turns by pi, w exactly 0, about coordinate axes and whole ones; A stands, or moves without turning."""
-    rng = np.random.default_rng([seed, 105])
+    rng = generator(seed, 105)
     sa, sb = rng.integers(0, len(BOXES), (2, n))
     axis, length = whole_axis(rng, n)
     axis = np.where(rng.uniform(size=(n, 1)) < 0.5, np.eye(3)[rng.integers(0, 3, n)], axis / length[:, None])
@@ -173,7 +174,7 @@ def tent(fold, wound_down):
 
 def whole_sheets(seed, n):
     """Flat and folded two-sided sheets, in both windings, against boxes, roofs and each other."""
-    rng = np.random.default_rng([seed, 106])
+    rng = generator(seed, 106)
     roof = prism(np.array([[0.0, 0.0], [1.0, 1.0], [-1.0, 1.0]]), [(0, 1, 2)], 2)
     sheets = [tent(fold, down) for fold in (0.0, 1.0, -1.0) for down in (False, True)]
     meshes = [*sheets, box(), box((2, 1, 1)), roof]
@@ -188,7 +189,7 @@ def whole_sheets(seed, n):
 
 def thin_and_tiny(seed, n):
     """Slivers of 1e-5 and bodies of 1e-6 beside unit boxes, on whole motions."""
-    rng = np.random.default_rng([seed, 107])
+    rng = generator(seed, 107)
     sliver = RawMesh(
         [[0, 0, 0], [1, 0, 0], [0.5, 1e-5, 0], [0.5, 0, 1]], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)]
     )
@@ -208,7 +209,7 @@ def thin_and_tiny(seed, n):
 
 def same_place(seed, n):
     """Equal or touching boxes at the start or at the end, parallel; still, sliding, turning, or apart."""
-    rng = np.random.default_rng([seed, 108])
+    rng = generator(seed, 108)
     sa = rng.integers(0, len(BOXES), n)
     sb = np.where(rng.uniform(size=n) < 0.7, sa, rng.integers(0, len(BOXES), n))
     size = np.array(BOXES, float)

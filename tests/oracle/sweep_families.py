@@ -19,6 +19,7 @@ from tests.oracle.sweep_casts import (
     triangulated,
     whole_l,
 )
+from tests.support import seeds
 
 FAMILIES = {}
 
@@ -29,7 +30,7 @@ def family(make):
 
 
 def _rng(seed):
-    return np.random.default_rng(seed)
+    return seeds.generator(seed)
 
 
 def _ways(rng, n, targets, distance, beyond=1.5):

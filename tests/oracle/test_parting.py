@@ -12,6 +12,7 @@ from tests.oracle.exact_nudge import in_by_at_most, overlap_at_most, stepped
 from tests.oracle.exact_pose import penetrating, touching
 from tests.oracle.parting import Paths, Pieces, convex_pieces, unsure
 from tests.oracle.scenes_base import random_axis, random_quat
+from tests.support.seeds import generator
 
 NONE = np.array([1.0, 0, 0, 0])
 
@@ -19,7 +20,7 @@ NONE = np.array([1.0, 0, 0, 0])
 @pytest.mark.parametrize("turn", [False, True])
 @pytest.mark.parametrize("kind", ["box", "star"])
 def test_what_is_parted_is_clear(kind, turn):
-    rng, n = np.random.default_rng([3, turn]), 60
+    rng, n = generator(3, turn), 60
     mover = passages.box((0.6, 0.4, 0.3))
     still = passages.box() if kind == "box" else shapes.star(np.random.default_rng(1))
     position, quat = rng.uniform(-1.1, 1.1, (n, 3)), random_quat(rng, n)

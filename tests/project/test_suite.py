@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests import conftest
+from tests.support import seeds
 
 ROOT = Path(__file__).parents[2]
 OPTION = {"numprocesses": None, "tx": [], "dist": "no", "usepdb": False, "trace": False, "collectonly": False,
@@ -82,3 +84,14 @@ def test_the_plain_command(options, workers):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 5, done.stdout + done.stderr  # nothing selected
     assert ("created: " in done.stdout) == workers, done.stdout
+
+
+def test_several_seeds_are_joined_by_one_function():
+    """NumPy 2.5 refuses lists within lists: 112 tests failed there that passed before."""
+    assert seeds.generator([2, [3]], 5).random() == np.random.default_rng([2, 3, 5]).random()
+    assert seeds.generator(7).random() == np.random.default_rng(7).random()
+    own = [
+        path for path in (ROOT / "tests").rglob("*.py") if path.name not in ("seeds.py", Path(__file__).name)
+    ]
+    joined = [str(path) for path in own if "default_rng([" in path.read_text(encoding="utf-8")]
+    assert joined == [], "take tests.support.seeds.generator"

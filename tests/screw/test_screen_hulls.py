@@ -8,6 +8,7 @@ from gpu_collide.pipeline import first, hulls, screw
 from gpu_collide.scenes import fast_pass, random_impacts, spins, translations
 from tests.bvh import _near
 from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
+from tests.support.seeds import generator
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +33,7 @@ def settled(monkeypatch):
 
 
 def hull(n, seed, flat=1.0):
-    points = np.random.default_rng([seed, n]).normal(size=(n, 3))
+    points = generator(seed, n).normal(size=(n, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     return gc.shapes.convex_hull(points * [1.0, 1.0, flat])
 

@@ -9,6 +9,7 @@ import numpy as np
 from tests.oracle.scenes_base import IDENTITY, relative_scene, resting_world, turn_quat, unit4
 from tests.oracle.shapes import box, l_block, sheet
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
+from tests.support.seeds import generator
 
 
 def loops(mesh):
@@ -89,7 +90,7 @@ def shapes():
 def scene(seed, n, kinds=(0, 1, 2, 3, 4)):
     """n pairs of structured shapes. Kinds: 0 moves by halves, 1 slides on a common plane, 2 turns about a
     whole-number axis, 3 starts at the same place, of the same shape, 4 drops corner first."""
-    rng = np.random.default_rng([seed, 4])
+    rng = generator(seed, 4)
     meshes = shapes()
     sa, sb = rng.integers(0, len(meshes), (2, n))
     kind = rng.choice(kinds, n)

@@ -5,6 +5,7 @@ import numpy as np
 import gpu_collide as gc
 from gpu_collide.scenes import ground
 from tests.bvh._scenes import product, unit
+from tests.support.seeds import generator
 
 FIELDS = ("kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
           "normal_speed", "sustained", "time_end")  # fmt: skip
@@ -53,7 +54,7 @@ def with_terrain(bodies, side=24.0):
 
 def some_rules(seed, n):
     """Worlds, some bodies in all of them, bits that keep most pairs, and pairs to ignore."""
-    rng = np.random.default_rng([seed, 7])
+    rng = generator(seed, 7)
     bits = rng.integers(1, 16, (2, n))
     ignore = rng.integers(0, n, (3 * n, 2))
     return {
