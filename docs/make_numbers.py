@@ -1,6 +1,6 @@
 """Write docs/numbers.md, and the lines of README.md that sum it up, from the measurements in bench/results.
 
-    python -m bench fcl cubes cars tori      measure (and so for worlds, race, moves, sweeps)
+    python -m bench fcl cubes cars tori      measure (and so for worlds, race, sampled, moves, sweeps)
     python -m bench counted                  count
     python docs/make_numbers.py              rewrite both
     python docs/make_numbers.py --check      say whether they are up to date (exit code 1 if not)
@@ -195,6 +195,14 @@ def _move_cells(r):
     )  # fmt: skip
 
 
+def _sampled_cells(r):
+    return (
+        r["shape"], _count(r["pairs"]), _percent(r["hit_share"]), r["samples"], _count(r["ours_per_s"]),
+        _count(r["first_per_s"]), _count(r["warp_per_s"]), f"{float(r['ratio']):.1f}",
+        f"{100 * float(r['missed']):.2f} %", *(f"{float(r[name]):.4f}" for name in ("late", "late_most")),
+    )  # fmt: skip
+
+
 def _ray_cells(r):
     return (
         _count(r["triangles"]), r.get("numbers", "mixed"), _count(r["rays"]), _percent(r["stopped"]),
@@ -253,6 +261,16 @@ _MORE = (
         None,
     ),
     (
+        "sampled",
+        "The same pairs looked at in equally spaced poses of their screw by a kernel in Warp, in single "
+        "precision, pairs a second (on a processor Warp takes one core); `missed` is the share of touching "
+        "pairs that no pose shows, `late` by how much of a step the first that does is (median, most):",
+        ("shape", "pairs", "touching", "poses", "all contacts", "first", "Warp", "ratio", "missed", "late",
+         "most"),
+        _sampled_cells,
+        None,
+    ),
+    (
         "moves",
         "Movers in a still world, each a way and then a turn over a hilly square (`gc.pluecker.move`), moves "
         "a second, beside python-fcl: by conservative advancement, and by 1,000 poses a leg (`sampled`):",
@@ -291,8 +309,8 @@ _MORE = (
     ),
     (
         "sweeps",
-        "Spheres on straight paths (`gc.sweep.spheres`), first touch of each, beside Warp and Bullet, "
-        "spheres a second; the ratio is to Warp:",
+        "Spheres on straight paths (`gc.sweep.spheres`), first touch of each, beside Warp and Bullet, each "
+        "on one core, spheres a second; the ratio is to Warp:",
         ("triangles", "radius", "spheres", "stopped", "gpu_collide", "Warp", "Bullet", "ratio"),
         _sphere_cells,
         "warp_per_s",

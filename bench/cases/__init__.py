@@ -6,8 +6,8 @@ import importlib
 
 #: In the order of ``python -m bench all``.
 NAMES = (
-    "cubes", "cars", "tori", "fcl", "filters", "worlds", "rows", "race", "primitives", "moves", "batches",
-    "sweeps", "slides", "dense", "counted",
+    "cubes", "cars", "tori", "fcl", "sampled", "filters", "worlds", "rows", "race", "primitives", "moves",
+    "batches", "sweeps", "slides", "dense", "counted",
 )  # fmt: skip
 
 

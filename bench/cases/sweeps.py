@@ -7,13 +7,16 @@ precision, which `python -m tests.acceptance.sweep_report` holds against an exac
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 
 import gpu_collide as gc
 from bench import figures
 from bench.cases.moves import track, ways
+from bench.peer_bullet import BulletTrack
 from bench.peer_moves import EmbreeTrack
-from bench.peer_spheres import BulletTrack, WarpTrack
+from bench.peer_warp import WarpTrack, device_for
 from bench.report import Report
 from bench.settings import BenchError, Settings
 from bench.timing import measure, measure_in_turn
@@ -110,13 +113,18 @@ def _rays(report, settings, count, precision):
         wrong = _wrong(found.time, truth, way)
         if wrong > RIGHT:
             raise BenchError(f"rays: {wrong:.3g} of them differ from double precision; not timed")
-        theirs = _wrong(embree.first_hits(start, way), truth, way)
-        one, two = measure_in_turn([ours, lambda: embree.first_hits(start, way)], settings.repeat)
+        calls = [ours, lambda: embree.first_hits(start, way)]
+        if find_spec("warp"):
+            warp = WarpTrack(vertices, faces, device_for(found.info["backend"]))
+            calls.append(lambda: warp.first_hits(start, way, 0.0))
+        theirs = [_wrong(call(), truth, way) for call in calls[1:]] + [float("nan")]
+        one, two, *more = measure_in_turn(calls, settings.repeat)
     report.add(
         hide=("ours_spread", "embree_spread"),
         rays=n, triangles=len(faces), numbers=precision, stopped=float(found.hit.mean()),
         ours_per_s=n / one.best, embree_per_s=n / two.best, ratio=two.best / one.best, target=TARGET,
-        reached="yes" if two.best / one.best >= TARGET else "no", wrong=wrong, embree_wrong=theirs,
+        reached="yes" if two.best / one.best >= TARGET else "no", wrong=wrong, embree_wrong=theirs[0],
+        warp_rays_per_s=n / more[0].best if more else float("nan"), warp_wrong=theirs[1],
         ours_spread=one.spread, embree_spread=two.spread,
     )  # fmt: skip
 
@@ -131,11 +139,13 @@ def _spheres(report, settings, count, radius):
     row, rates = {}, []
     with _scene(settings, vertices, faces, two_sided=True, precision="single") as scene:
         timing = measure(lambda: gc.sweep.spheres(start, way, radius, scene), settings.repeat)
-        wrong = _wrong(gc.sweep.spheres(start, way, radius, scene).time, truth, way)
-    for name, make, part in (("warp", WarpTrack, 10), ("bullet", BulletTrack, 40)):
+        found = gc.sweep.spheres(start, way, radius, scene)
+        wrong = _wrong(found.time, truth, way)
+    there = {"device": device_for(found.info["backend"])} if find_spec("warp") else {}
+    for name, make, part, more in (("warp", WarpTrack, 10, there), ("bullet", BulletTrack, 40, {})):
         k = max(n // part, 1)
         try:
-            peer = make(vertices, faces)
+            peer = make(vertices, faces, **more)
         except ImportError:
             row |= {f"{name}_per_s": float("nan"), f"{name}_wrong": float("nan")}
             continue

@@ -11,7 +11,7 @@ rates of other devices; what --out named is taken there by ``--keep FOLDER``. En
     opencl     stored results on NVIDIA's OpenCL, if the machine has it
     memcheck, racecheck, initcheck, synccheck     compute-sanitizer on a few pairs of each kind, if there
     profile    the hot kernels in ncu, if there and allowed
-    bench      rates: batches on the host and on the device, then cubes, cars, tori, worlds
+    bench      rates: batches on the host and on the device, then cubes, cars, tori, worlds, and poses in Warp
     suite      every everyday test that takes a backend, on `cuda`
 """
 
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 NEEDED = "device"  # without it the others have nothing to run on
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
-RATES = ("batches", "cars", "cubes", "tori", "worlds")
+RATES = ("batches", "cars", "cubes", "tori", "worlds", "sampled")
 SMALL = ("--pairs", "8", "--mode", "exact", "--resolution", "6", "--repeat", "1")
 EACH = 3000  # MB of the GPU for each process of the suite: its context, its stacks, what the tests take
 GRACE = 15.0  # seconds that a part has to say what it did when its time is over
@@ -76,11 +76,12 @@ def parts(folder: Path, small: bool) -> list[Part]:
     for tool in SANITIZERS:
         watched = (sanitizer or "", "--tool", tool, "--error-exitcode", "9", *inside, "few")
         found.append(Part(tool, 25, watched, lacks=lacks))
-    found.append(Part("profile", 40, (*inside, "profile")))
+    found.append(Part("profile", 30, (*inside, "profile")))
     for case in RATES:
         command = (sys.executable, "-m", "bench", case, "--backend", "cuda", "--repeat", "3",
                    "--results", str(folder / "bench"), *(SMALL if small else ()))  # fmt: skip
-        found.append(Part(f"bench {case}", 25, command))
+        lacks = "Warp is not installed" if case == "sampled" and not importlib.util.find_spec("warp") else ""
+        found.append(Part(f"bench {case}", 22, command, lacks=lacks))
     what = ("tests/given", "tests/backends/test_memory.py") if small else ("tests",)
     suite = (sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider")
     chosen = (("GPU_COLLIDE_TEST_BACKENDS", "cuda"), ("GPU_COLLIDE_REQUIRE_BACKENDS", "cuda"))

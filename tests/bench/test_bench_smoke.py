@@ -60,6 +60,13 @@ def test_beside_fcl(capsys):
     assert "ratio" in said and "tori" in said
 
 
+def test_beside_poses_in_warp(capsys):
+    pytest.importorskip("warp", reason="Warp is not installed")
+    assert bench("sampled") == 0
+    said = capsys.readouterr().out
+    assert "late_most" in said and "256" in said
+
+
 def test_filters_tell_what_they_settled(capsys):
     assert bench("filters") == 0
     said = capsys.readouterr().out

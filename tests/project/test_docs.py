@@ -133,6 +133,10 @@ def test_numbers_come_from_files(tmp_path):
         "cars,20000,500,0.31,264783,1083.7,244.3,271,977.1,,,,,\n,20000,,0.15,984578,,0.178,,,1000,5528140,,,\n"
         ",968,,,,,,,,,,boxes and rays,1.843,0.726\n"
     )
+    (folder / "sampled.csv").write_text(
+        about + "shape,pairs,hit_share,samples,ours_per_s,first_per_s,warp_per_s,ratio,missed,"
+        "late,late_most\ncars,20000,0.47,64,300000.4,400000,25000,12.04,0.00335,0.0078,0.015625\n"
+    )
     (folder / "sweeps.csv").write_text(
         about + "rays,triangles,numbers,stopped,ours_per_s,embree_per_s,ratio,spheres,radius,warp_per_s,"
         "bullet_per_s,growth,us_per_ray,us_radius_0.01,us_radius_0.1,us_radius_0.5\n"
@@ -147,11 +151,13 @@ def test_numbers_come_from_files(tmp_path):
     assert "| scans | near miss | 81,920 | 0.0 | 1,234 | 900 |  |  | 40 | 1,000,000 |" in text
     assert "| cars | 20,000 | 500 | 31 % | 264,783 | 1,084 | 244 | 271 | 977 |" in text
     assert "| 20,000 | mixed | 1,000 | 15 % | 984,578 | 5,528,140 | 0.18 |" in text
+    cells = "300,000 | 400,000 | 25,000 | 12.0 | 0.34 % | 0.0078 | 0.0156 |"
+    assert f"| cars | 20,000 | 47 % | 64 | {cells}" in text
     assert "| 968 | 1.84 | 0.73 |" in text
     assert "| 968 | single | 1,000 | 14 % | 5,982,390 | 8,858,040 | 0.68 |" in text
     assert "| 20,000 | 0.1 | 2,000 | 16 % | 3,558,940 | 603,996 | 270,146 | 5.9 |" in text
     assert "| 968 | 0.15 | 0.17 | 0.19 | 0.31 |" in text
-    assert "moves, sweeps, dense: commit abc" in text and "worlds" not in text
+    assert "sampled, moves, sweeps, dense: commit abc" in text and "worlds" not in text
     (tmp_path / "counted.csv").write_text(
         "# nvrtc: 12.9\n# architecture: sm_90\n# precision: mixed\n# commit: abd\n# date: 2026-01-03\n"
         "case,group,kernel,instructions,local_bytes,global_bytes,sectors,use,registers,stack,occupancy\n"
