@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_collide._validate import Frozen, as_float_array, as_parts
 from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
+from gpu_collide.geometry.angles import angle_of, sine_cosine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -132,7 +133,8 @@ class PoseMotions(Frozen):
         turned = spin * seconds[..., None]
         angle = np.sqrt((turned**2).sum(axis=-1, keepdims=True))
         axis = turned / np.where(angle > 0, angle, 1.0)
-        turn = np.concatenate([np.cos(0.5 * angle), np.sin(0.5 * angle) * axis], axis=-1)
+        sine, cosine = sine_cosine(0.5 * angle)
+        turn = np.concatenate([cosine, sine * axis], axis=-1)
         position = self.position + velocity * seconds[..., None]
         return self._made(lead, position, multiply(turn, self.unit_wxyz), self.valid)
 
@@ -166,11 +168,13 @@ class PoseMotions(Frozen):
         axis, half = _turn(first, end.unit_wxyz)
         way = end.position - self.position
         along = (way * axis).sum(axis=-1, keepdims=True) * axis
-        rest, part, sine = (1 - share) * half, share * half, np.sin(half)
-        factor = np.where(half > 0, np.sin(part) / np.where(half > 0, sine, 1.0), share)
-        moved = (way - along) * np.cos(rest)[..., None] - np.cross(axis, way) * np.sin(rest)[..., None]
+        sine, _ = sine_cosine(half)
+        s_part, c_part = sine_cosine(share * half)
+        s_rest, c_rest = sine_cosine((1 - share) * half)
+        factor = np.where(half > 0, s_part / np.where(half > 0, sine, 1.0), share)
+        moved = (way - along) * c_rest[..., None] - np.cross(axis, way) * s_rest[..., None]
         position = self.position + share[..., None] * along + factor[..., None] * moved
-        turn = np.concatenate([np.cos(part)[..., None], np.sin(part)[..., None] * axis], axis=-1)
+        turn = np.concatenate([c_part[..., None], s_part[..., None] * axis], axis=-1)
         return self._made(lead, position, multiply(turn, first), self.valid & end.valid)
 
     def _lead(self, other: PoseMotions, name: str) -> tuple[int, ...]:
@@ -201,7 +205,7 @@ def _turn(first: Array, last: Array) -> tuple[Array, Array]:
     lead = np.where(np.abs(own) > _COMPONENT, np.sign(own), 0.0)
     sign = np.where(lead[..., 0] != 0, lead[..., 0], np.where(lead[..., 1] != 0, lead[..., 1], lead[..., 2]))
     flip = (turn[..., 0] < HALF_TURN) & (sign < 0)
-    return np.where(flip[..., None], -axis, axis), np.arctan2(sine, turn[..., 0])
+    return np.where(flip[..., None], -axis, axis), angle_of(sine, turn[..., 0])
 
 
 def chord_error(angle: ArrayLike) -> np.ndarray:

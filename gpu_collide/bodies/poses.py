@@ -12,6 +12,7 @@ from gpu_collide._validate import as_device_floats, as_float_array, as_numpy
 from gpu_collide.bodies.motion import PoseMotions
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.bodies.units import FEW, UNIT_TOLERANCE, quat_of_matrix, units, units_of_few
+from gpu_collide.geometry.angles import sine_cosine
 
 if TYPE_CHECKING:
     from typing import Any
@@ -241,13 +242,9 @@ class Poses(PoseMotions):
             largest = np.abs(axis).max(axis=-1, keepdims=True)
             unit = axis / largest
             unit = unit / np.sqrt((unit**2).sum(axis=-1, keepdims=True))
-            turn = np.concatenate(
-                [
-                    np.broadcast_to(np.cos(angle / 2)[..., None], lead + (1,)),
-                    np.broadcast_to(np.sin(angle / 2)[..., None] * unit, lead + (3,)),
-                ],
-                axis=-1,
-            )
+            sine, cosine = (x[..., None] for x in sine_cosine(angle / 2))
+            parts = np.broadcast_to(cosine, lead + (1,)), np.broadcast_to(sine * unit, lead + (3,))
+            turn = np.concatenate(parts, axis=-1)
             moved = rotate(turn, start.position - point) + point + pitch[..., None] * unit
             quat = multiply(turn, start.unit_wxyz)
         good = np.broadcast_to(start.valid, lead)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.geometry.angles import angle_of, sine_cosine
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["between", "conjugate", "cross", "dot", "multiply", "rotate", "turn_vector"]
+__all__ = ["between", "conjugate", "cross", "dot", "multiply", "rotate", "turn_vector", "turned_by"]
 
 
 def conjugate(q: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -57,7 +59,7 @@ def turn_vector(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.fl
     q = multiply(b, conjugate(a))
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, q[..., :1])
+    angle = 2.0 * angle_of(sine, q[..., :1])
     return q[..., 1:] * np.where(sine > 0, angle / np.where(sine > 0, sine, 1.0), 2.0)
 
 
@@ -66,6 +68,12 @@ def between(a: NDArray[np.float64], b: NDArray[np.float64], share: float) -> NDA
     if share <= 0 or share >= 1:
         return a if share <= 0 else b
     turn = share * turn_vector(a, b)
+    return multiply(turned_by(turn), a)
+
+
+def turned_by(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Unit quaternions (..., 4) of turns (..., 3) along their axes and as long as their angles."""
     half = 0.5 * np.linalg.norm(turn, axis=-1, keepdims=True)
-    way = np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * turn], axis=-1)
-    return multiply(way, a)
+    sine, cosine = sine_cosine(half)
+    share = np.where(half > 0, sine / np.where(half > 0, half, 1.0), 1.0)
+    return np.concatenate([cosine, 0.5 * share * turn], axis=-1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_float_array, check_finite, check_positive
+from gpu_collide.geometry.angles import sine_cosine
 from gpu_collide.geometry.hull import hull_triangles
 from gpu_collide.geometry.mesh import Mesh
 
@@ -108,11 +109,10 @@ def torus(major: float = 1.0, minor: float = 0.4, n_major: int = 20, n_minor: in
         )
     u = 2 * np.pi * np.arange(n_major) / n_major
     v = 2 * np.pi * np.arange(n_minor) / n_minor
-    ring = major + minor * np.cos(v)
-    height = np.broadcast_to(minor * np.sin(v), (n_major, n_minor))
-    vertices = np.stack([np.outer(np.cos(u), ring), np.outer(np.sin(u), ring), height], axis=-1).reshape(
-        -1, 3
-    )
+    (sine_u, cosine_u), (sine_v, cosine_v) = sine_cosine(u), sine_cosine(v)
+    ring = major + minor * cosine_v
+    height = np.broadcast_to(minor * sine_v, (n_major, n_minor))
+    vertices = np.stack([np.outer(cosine_u, ring), np.outer(sine_u, ring), height], axis=-1).reshape(-1, 3)
     i, j = (index.ravel() for index in np.meshgrid(np.arange(n_major), np.arange(n_minor), indexing="ij"))
     i2, j2 = (i + 1) % n_major, (j + 1) % n_minor
     faces = np.stack([i * n_minor + j, i2 * n_minor + j, i2 * n_minor + j2, i * n_minor + j2], axis=1)
@@ -229,12 +229,13 @@ def star(points: int = 5, outer: float = 1.0, inner: float = 0.45, height: float
         raise ValueError(f"points: expected at most {MOST_FACES // 4}, got {points}")
     outer, inner = check_positive(outer, "outer"), check_positive(inner, "inner")
     height = check_positive(height, "height")
-    if inner >= outer * np.cos(np.pi / points):
+    if inner >= outer * float(sine_cosine(np.pi / points)[1]):
         raise ValueError(f"inner: expected less than outer * cos(pi / points), got {inner}")
     n = 2 * points
     angle = 2 * np.pi * np.arange(n) / n
     radius = np.where(np.arange(n) % 2 == 0, outer, inner)
-    rim = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros(n)])
+    sine, cosine = sine_cosine(angle)
+    rim = np.column_stack([radius * cosine, radius * sine, np.zeros(n)])
     vertices = np.concatenate([rim, [[0, 0, height / 2], [0, 0, -height / 2]]])
     i = np.arange(n)
     j = (i + 1) % n

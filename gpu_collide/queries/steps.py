@@ -11,6 +11,7 @@ from gpu_collide._calls import within_memory
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
+from gpu_collide.geometry.angles import angle_of
 from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.collide import answer
 from gpu_collide.queries.doubted import warn_of_recording
@@ -198,7 +199,7 @@ class Sweep:
             p, q = unit[start], unit[end]
             flip = np.where((p * q).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
             apart, together = (np.linalg.norm(p - s * q, axis=-1) for s in (flip, -flip))
-            why[4 * np.arctan2(apart, together) > self.max_turn] = _REASONS.index("turn")
+            why[4 * angle_of(apart, together) > self.max_turn] = _REASONS.index("turn")
         if self.max_speed is not None:
             with np.errstate(invalid="ignore", over="ignore"):
                 moved = np.linalg.norm(position[end] - position[start], axis=-1)

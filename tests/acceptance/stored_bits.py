@@ -16,7 +16,7 @@ import numpy as np
 import gpu_collide as gc
 from gpu_collide.scenes import demo_race, random_impacts, spins, worlds
 from tests.acceptance import matrix, stored_worlds
-from tests.acceptance.stored_digests import digest, of_inputs, rounded, steady
+from tests.acceptance.stored_digests import digest, level, of_inputs, rounded, steady
 from tests.support.worlds import drift, with_terrain
 
 STORED = Path(__file__).with_name("stored_bits.json")
@@ -73,7 +73,7 @@ def cases():
             yield f"{name} bisection", inputs, _bisect(bodies, keywords)
     race = demo_race(3, stations=60, seconds=12.0)
     poses = rounded(gc.Poses.from_quat_xyzw(race["position"], race["quaternion_xyzw"]))
-    track = gc.Mesh(race["track_vertices"], race["track_faces"])
+    track = level(gc.Mesh(race["track_vertices"], race["track_faces"]))
     times = np.round(race["time"] * 1024) / 1024
     inputs = digest(poses.position, poses.quat_wxyz, track.vertices, times)
     frames = gc.Poses.from_quat_wxyz(poses.position[:, None], poses.quat_wxyz[:, None])

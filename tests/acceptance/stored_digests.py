@@ -6,7 +6,7 @@ import numpy as np
 
 import gpu_collide as gc
 
-__all__ = ["digest", "of_inputs", "rounded", "steady"]
+__all__ = ["digest", "level", "of_inputs", "rounded", "steady"]
 
 
 def rounded(x):
@@ -14,11 +14,27 @@ def rounded(x):
     not matter."""
     if isinstance(x, gc.Poses):
         return gc.Poses.from_quat_wxyz(rounded(x.position), rounded(x.quat_wxyz))
-    return np.round(x * 2.0**20) / 2.0**20
+    return _cut(np.asarray(x), 20)
+
+
+def _cut(x, bits):
+    """Numbers with so many bits after the point; what is next to nothing on either side becomes a zero."""
+    cut = np.round(x * 2.0**bits) / 2.0**bits
+    return np.where((cut == 0) & (x != 0), 0.0, cut)
+
+
+def level(mesh):
+    """The mesh with 36 bits after the point: far fewer than its faces may be uneven by, or its edges bent."""
+    corners = _cut(mesh.vertices, 36)
+    if (corners == mesh.vertices).all():
+        return mesh
+    faces = np.split(mesh.face_vertices, mesh.face_start[1:-1])
+    return gc.Mesh(corners, [face.tolist() for face in faces], two_sided=mesh.two_sided)
 
 
 def steady(bodies):
-    return gc.Bodies(bodies.meshes, bodies.shape, rounded(bodies.start), rounded(bodies.end))
+    meshes = [level(mesh) for mesh in bodies.meshes]
+    return gc.Bodies(meshes, bodies.shape, rounded(bodies.start), rounded(bodies.end))
 
 
 def digest(*arrays):

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide._validate import check_bool
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.geometry.angles import sine_cosine
 from gpu_collide.geometry.columns import length
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
@@ -63,7 +64,7 @@ def turned(angle: Array, axis: Array, origin: Array) -> Motion:
         split = np.abs(angle) > np.pi
         half = np.abs(angle) * np.where(split, 0.25, 0.5)
         bad = ~(np.isfinite(axis).all(axis=1) & np.isfinite(origin).all(axis=1) & np.isfinite(angle))
-        half = np.where(bad[:, None], np.nan, np.column_stack([np.sin(half), np.cos(half)]))
+        half = np.where(bad[:, None], np.nan, np.column_stack(sine_cosine(half)))
     axis = np.where(bad[:, None], [1.0, 0.0, 0.0], axis)
     first = Turn(axis, np.where(bad[:, None], 0.0, origin), half, angle != 0.0)
     turns = (first, replace(first, turns=split)) if split.any() else (first,)

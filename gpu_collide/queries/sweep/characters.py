@@ -18,6 +18,7 @@ from gpu_collide._validate import (
     check_positive,
     first_few,
 )
+from gpu_collide.geometry.angles import sine_cosine
 from gpu_collide.queries.sweep import given
 from gpu_collide.queries.sweep.arguments import (
     TURNING,
@@ -324,7 +325,7 @@ def slide(
         "most": slides(max_slides),
         "falls": int(gravity is not None),
         "step": length(step_height, "step_height"),
-        "ground": float(np.cos(np.radians(slope(max_slope)))),
+        "ground": float(sine_cosine(np.radians(slope(max_slope)))[1]),
     }
     rules |= dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall), strict=True))
     if skin is None:

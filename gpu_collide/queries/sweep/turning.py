@@ -10,7 +10,7 @@ from gpu_collide._validate import first_few
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.bodies.quaternion import between, rotate, turn_vector
+from gpu_collide.bodies.quaternion import between, rotate, turn_vector, turned_by
 from gpu_collide.geometry import prepared
 
 if TYPE_CHECKING:
@@ -195,9 +195,7 @@ def turns_of(bodies: Bodies) -> tuple[Array, Array]:
     """Which bodies turn, (bodies,) bool, and the quaternions from their start to their end, (bodies, 4)."""
     turns = turning(bodies) & bodies.start.valid & bodies.end.valid
     turn = turn_vector(bodies.start.unit_wxyz, bodies.end.unit_wxyz)
-    angle = np.linalg.norm(turn, axis=1, keepdims=True)
-    quat = np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * turn], axis=1)
-    return turns, np.where(angle > 0, quat, [1.0, 0, 0, 0])
+    return turns, turned_by(turn)
 
 
 def carried_along(bodies: Bodies, which: Array, place: Array) -> Array:
