@@ -362,7 +362,7 @@ def refuse(*_, **__):
 @pytest.mark.parametrize("what", ["write", "fsync", "replace", "mkdir"])
 def test_full_disk_costs_the_cache_and_nothing_else(folder, what, monkeypatch):
     with monkeypatch.context() as disk:
-        disk.setattr(os, what, refuse)
+        disk.setattr(Path if what == "mkdir" else os, what, refuse)  # Python 3.10 keeps os.mkdir to itself
         assert built_anew() and built_anew()
     assert not list(folder.glob("*")) + list(folder.glob(".*"))
     assert built_anew() and not built_anew()

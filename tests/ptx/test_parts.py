@@ -10,6 +10,8 @@ from tests.ptx import __main__ as long_run
 from tests.ptx import parts
 from tests.support import processes
 
+pytestmark = pytest.mark.usefixtures("possible")  # what a part depends on is made with NVRTC
+
 TESTS = """
 import pytest
 def test_well_cuda(): pass
