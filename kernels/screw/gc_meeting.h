@@ -40,14 +40,30 @@ GC_FN int gc_hit_before(const gc_pair_hits *h, int a, int b)
     return x.kind < y.kind;
 }
 
-GC_LARGE void gc_hits_sort(const gc_pair_hits *h)
+#define GC_BY_TIME 0
+#define GC_BY_FEATURES 1
+#define GC_BY_KEY 2 /* gc_meetings.h */
+
+GC_FN int gc_hit_sorted(const gc_pair_hits *h, int by, int a, int b)
+{
+    if (by == GC_BY_KEY) return h->hit[GC_HIT_STRIDE * a + GC_HIT_pair] < h->hit[GC_HIT_STRIDE * b + GC_HIT_pair];
+    if (by == GC_BY_FEATURES) {
+        gc_hit x = gc_hit_at(h, a), y = gc_hit_at(h, b);
+        int kx = x.kind & GC_HIT_KIND_MASK, ky = y.kind & GC_HIT_KIND_MASK;
+        if (kx != ky) return kx < ky;
+        return x.a != y.a ? x.a < y.a : x.b < y.b;
+    }
+    return gc_hit_before(h, a, b);
+}
+
+GC_LARGE void gc_hits_sort(const gc_pair_hits *h, int by)
 {
     int gap = 1, i;
     while (gap < h->n / 3) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
         for (i = gap; i < h->n; ++i) {
             int item = h->order[i], j = i;
-            for (; j >= gap && gc_hit_before(h, item, h->order[j - gap]); j -= gap) h->order[j] = h->order[j - gap];
+            for (; j >= gap && gc_hit_sorted(h, by, item, h->order[j - gap]); j -= gap) h->order[j] = h->order[j - gap];
             h->order[j] = item;
         }
     }
@@ -66,7 +82,8 @@ GC_FN int gc_outranks(const gc_pair_hits *h, int one, int two)
     if (kx != ky) return kx < ky;
     if (x.a != y.a) return x.a < y.a;
     if (x.b != y.b) return x.b < y.b;
-    return one < two;
+    if (gc_hit_before(h, i, j)) return 1;
+    return !gc_hit_before(h, j, i) && i < j; /* twice the same: either */
 }
 
 /* where features that touch do so at s, on either body (centred mesh coordinates, user units); meant only at the margin
@@ -141,11 +158,38 @@ GC_FN gc_real gc_moment(const gc_pair_hits *h, int i, int which)
     return gc_hit_at(h, i).kind & GC_HIT_SUSTAINED ? s + share * (gc_reals_at(h, i).end - s) : s;
 }
 
+/* is x within `reach` of an end of an edge, coordinate by coordinate */
+GC_FN int gc_near_end(const gc_tables *t, const gc_mesh *m, int edge, gc_vec x, gc_real reach)
+{
+    gc_vec u = gc_vertex(t, m, t->topology[m->edges + 2 * edge]), v = gc_vertex(t, m, t->topology[m->edges + 2 * edge + 1]);
+    return gc_most(gc_sub(u, x)) <= reach || gc_most(gc_sub(v, x)) <= reach;
+}
+
+/* May a hit be at these places at any time? On its own body a vertex stays where it is, and so do the ends of an edge, one of which
+ * is the place of edges at their margin. Asked of many before their places are computed. */
+GC_FN int gc_may_be_there(const gc_tables *t, const gc_pair *p, gc_hit y, const gc_touch *there, gc_real reach)
+{
+    int kind = y.kind & GC_HIT_KIND_MASK;
+    if (kind == GC_VF) return gc_most(gc_sub(gc_vertex(t, gc_mesh_a(p), y.a), there->on_a)) <= reach;
+    if (kind == GC_FV) return gc_most(gc_sub(gc_vertex(t, gc_mesh_b(p), y.b), there->on_b)) <= reach;
+    return gc_near_end(t, gc_mesh_a(p), y.a, there->on_a, reach) || gc_near_end(t, gc_mesh_b(p), y.b, there->on_b, reach);
+}
+
+/* no two places that count as one are farther apart: twice what gc_same_places allows at most */
+GC_FN gc_real gc_widest_reach(const gc_pair *p, const gc_pair_hits *h)
+{
+    const gc_screw *k = gc_screw_of(p);
+    gc_real doubt = GC_PLACE_DOUBT * (k->size + k->speed);
+    return GC_R(2.0) * k->scale
+           * (GC_R(8.0) * GC_TOL_INSIDE * k->size + GC_R(4.0) * doubt + GC_R(2.0) * h->same_time * k->speed);
+}
+
 /* Is hit i, at its margin at the places `mine`, at the same places as hit j, which lasts as long? */
 GC_LARGE int gc_same_places(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int i, int j, const gc_touch *mine)
 {
     const gc_screw *k = gc_screw_of(p);
     int which, moments = gc_hit_at(h, i).kind & GC_HIT_SUSTAINED ? 2 : 1;
+    if (!gc_may_be_there(t, p, gc_hit_at(h, j), mine, gc_widest_reach(p, h))) return 0;
     for (which = 0; which < moments; ++which) {
         gc_real at = gc_moment(h, i, which), s = GC_MIN(GC_MAX(at, gc_reals_at(h, j).s), gc_reals_at(h, j).end);
         gc_hit y = gc_hit_at(h, j);
@@ -172,13 +216,34 @@ GC_LARGE int gc_at_margin(const gc_tables *t, const gc_pair *p, const gc_pair_hi
     return 1;
 }
 
+/* Does the hit at place `j` of the order begin when the one at `at` does, or long before, and last? */
+GC_FN int gc_counts(const gc_pair_hits *h, int j, int at)
+{
+    int o = h->order[j];
+    gc_real later = gc_reals_at(h, o).s - gc_reals_at(h, h->order[at]).s;
+    return GC_ABS(later) <= h->same_time || (later < GC_R(0.0) && gc_hit_at(h, o).kind & GC_HIT_SUSTAINED);
+}
+
+/* Does the hit at place `j` of the order last as long as the one at `at`, and stand above it? */
+GC_FN int gc_outlasts(const gc_pair_hits *h, int j, int at)
+{
+    int i = h->order[at], o = h->order[j];
+    if (gc_reals_at(h, o).end < gc_reals_at(h, i).end - h->same_time) return 0;
+    return gc_outranks(h, j, at);
+}
+
+GC_FN int gc_same_features(gc_hit x, gc_hit y)
+{
+    return ((x.kind ^ y.kind) & GC_HIT_KIND_MASK) == 0 && x.a == y.a && x.b == y.b;
+}
+
 /* Is the hit at place `at` of the order covered by another one? Pixels are only compared with others of the same features here:
  * their places are good to a row, and gc_pixels.h settles the rest. */
 GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_hits *h, int at, int refine)
 {
     int i = h->order[at], j, step, margin = refine == GC_REFINE_PIXELS ? 0 : -1;
     gc_hit x = gc_hit_at(h, i);
-    gc_real s = gc_reals_at(h, i).s, end = gc_reals_at(h, i).end - h->same_time;
+    gc_real s = gc_reals_at(h, i).s;
     gc_touch mine[2];
     for (step = -1; step <= 1; step += 2) {
         for (j = at + step; j >= 0 && j < h->n; j += step) {
@@ -189,8 +254,8 @@ GC_LARGE int gc_superseded(const gc_tables *t, const gc_pair *p, const gc_pair_h
                 if (step > 0 || j < h->first_lasting) break;
                 if (!(y.kind & GC_HIT_SUSTAINED)) continue;
             }
-            if (gc_reals_at(h, o).end < end || !gc_outranks(h, j, at)) continue;
-            if (((x.kind ^ y.kind) & GC_HIT_KIND_MASK) == 0 && x.a == y.a && x.b == y.b) return 1;
+            if (!gc_outlasts(h, j, at)) continue;
+            if (gc_same_features(x, y)) return 1;
             if (margin < 0) margin = gc_at_margin(t, p, h, i, mine);
             if (margin && gc_same_places(t, p, h, i, o, mine)) return 1;
         }

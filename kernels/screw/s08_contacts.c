@@ -1,5 +1,5 @@
 /* s08_contacts: hits to contacts.
- * needs: screw/gc_pixels.h screw/gc_screw.h
+ * needs: screw/gc_meetings.h screw/gc_pixels.h screw/gc_screw.h
  *
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
@@ -68,12 +68,13 @@ GC_KERNEL void s08_resolve(
             h.order = order;
             h.n = n;
             h.same_time = gc_same_time(gc_screw_of(&p), refine, row_height_in[i] * gc_screw_of(&p)->shrink);
-            gc_hits_sort(&h);
+            if (n > GC_MANY_HITS) gc_resolve_many(&t, &p, &h, refine);
+            gc_hits_sort(&h, GC_BY_TIME);
             h.first_lasting = 0;
             while (h.first_lasting < n && !(gc_hit_at(&h, order[h.first_lasting]).kind & GC_HIT_SUSTAINED))
                 ++h.first_lasting;
             /* first mark, then close the gaps: what supersedes a hit may itself be superseded */
-            for (at = 0; at < h.n; ++at)
+            for (at = 0; at < h.n && n <= GC_MANY_HITS; ++at)
                 if (gc_superseded(&t, &p, &h, at, refine)) hit_out[GC_HIT_STRIDE * order[at] + GC_HIT_pair] = -1;
             if (refine == GC_REFINE_PIXELS) gc_resolve_pixels(&t, &p, &h);
             for (at = 0; at < h.n; ++at) {

@@ -320,3 +320,65 @@ def test_every_number_of_pairs(n, backend):
     assert all(
         got[f].tobytes() == expected[f][:k].tobytes() for f in ("time", "kind", "feature_a", "position")
     )
+
+
+# ---- many hits: compared along A only
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_many_hits_are_settled_as_few(family, backend):
+    """Each hit fifty times in its pair, so that the order along A is used: as if it were there once."""
+    stages, hits = hits_of(backend, family)
+    few = stages.s08(hits)
+    times = int(C["GC_MANY_HITS"]) + 2
+    rows = np.random.default_rng(4).permutation(np.repeat(np.arange(len(hits.hit)), times))
+    assert len(few["time"]) > 0 and same(few, stages.s08(hits.take(rows))) == []
+
+
+def tiles(n, height):
+    """A box of n x n x height unit cubes, whose sides are squares cut in two."""
+    cells = np.stack(np.meshgrid(np.arange(n), np.arange(n), np.arange(height), indexing="ij"), -1).reshape(
+        -1, 3
+    )
+    corners, faces = {}, []
+    for axis in range(3):
+        u, v = np.eye(3, dtype=int)[(np.array([1, 2]) + axis) % 3]
+        for side in (0, 1):
+            out = cells[cells[:, axis] == (0, (n, n, height)[axis] - 1)[side]]
+            for cell in out + side * np.eye(3, dtype=int)[axis]:
+                loop = [cell, cell + u, cell + u + v, cell + v][:: 1 if side else -1]
+                numbers = [corners.setdefault(tuple(x), len(corners)) for x in loop]
+                faces += [[numbers[0], numbers[1], numbers[2]], [numbers[0], numbers[2], numbers[3]]]
+    return gc.Mesh(np.array(list(corners), float) - [n / 2, n / 2, 0], faces)
+
+
+@pytest.mark.parametrize("n, m", [(12, 6), (14, 6), (13, 6), (24, 12)])
+def test_a_tiled_box_comes_down_flush_on_a_tiled_floor(n, m, backend):
+    """Each corner of the box meets one of the floor, or half a tile apart a middle; diagonals cross."""
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 3]], [[1, 0, 0, 0]] * 2)
+    end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0, 0, 1.5]], [[1, 0, 0, 0]] * 2)
+    found = gc.collide(
+        gc.Bodies([tiles(n, 2), tiles(m, 2)], [0, 1], start, end), [[0, 1]], backend=backend.kind
+    )
+    found = found.to_numpy()
+    half = (n - m) % 2 == 1
+    assert len(found) == ((2 * m + 1) ** 2 if half else (m + 1) ** 2 + m**2)
+    assert np.unique(np.round(found.position[:, :2] * 4), axis=0).shape == (len(found), 2)
+    assert np.ptp(found.time) < 1e-12 and abs(found.time[0] - 2 / 3) < 1e-12 and (found.properness >= 0).all()
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.5])
+def test_a_tiled_box_slides_and_spins_flush_on_a_tiled_floor(turn, backend):
+    """What lasts: as the reference has it, which compares each with each."""
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.25, 0, 2]], [[1, 0, 0, 0]] * 2)
+    turned = [np.cos(turn / 2), 0, 0, np.sin(turn / 2)]
+    end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.75, 0.25, 2]], [[1, 0, 0, 0], turned])
+    bodies = gc.Bodies([tiles(7, 2), tiles(4, 2)], [0, 1], start, end)
+    found = gc.collide(bodies, [[0, 1]], backend=backend.kind, check_start=False).to_numpy()
+    judged = collide_reference(bodies, [[0, 1]], check_start=False)
+    assert len(found) > 2 * C["GC_MANY_HITS"] and found.sustained.any()
+    rows = []
+    for x in (found, judged):
+        times = np.round(x.time, 9), np.round(x.time_end, 9)
+        rows.append(sorted(zip(x.kind, x.feature_a, x.feature_b, *times, strict=True)))
+    assert rows[0] == rows[1]
