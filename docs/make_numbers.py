@@ -210,6 +210,11 @@ def _ray_cells(r):
     )  # fmt: skip
 
 
+def _cast_cells(r):
+    ours, warp = float(r["ours_per_s"]), float(r["warp_rays_per_s"])
+    return (*_ray_cells(r), _count(warp), f"{ours / warp:.2f}")
+
+
 def _sphere_cells(r):
     return (
         _count(r["triangles"]), r["radius"], _count(r["spheres"]), _percent(r["stopped"]),
@@ -302,9 +307,10 @@ _MORE = (
     ),
     (
         "sweeps",
-        "Rays on straight paths (`gc.sweep.rays`), first touch of each, beside Embree, rays a second:",
-        _RAYS,
-        _ray_cells,
+        "Rays on straight paths (`gc.sweep.rays`), first touch of each, beside Embree and Warp's query, each "
+        "on one core, rays a second; the ratio is to Embree, and the second one to Warp:",
+        (*_RAYS, "Warp", "ratio"),
+        _cast_cells,
         "embree_per_s",
     ),
     (
