@@ -211,8 +211,9 @@ def _ray_cells(r):
 
 
 def _cast_cells(r):
-    ours, warp = float(r["ours_per_s"]), float(r["warp_rays_per_s"])
-    return (*_ray_cells(r), _count(warp), f"{ours / warp:.2f}")
+    warp = float(r.get("warp_rays_per_s") or "nan")  # not installed everywhere
+    beside = ("-", "-") if warp != warp else (_count(warp), f"{float(r['ours_per_s']) / warp:.2f}")
+    return (*_ray_cells(r), *beside)
 
 
 def _sphere_cells(r):

@@ -120,6 +120,17 @@ def grounds_for(meshes, backend, precision):
     return sets.get(meshes, backend, precision, False)
 
 
+def _normalised(rows):
+    """Rows of bodies with quaternions made units in the precision of the rows, as `gc_quat_unit` does it: once
+    here, and not for each query. Those of bodies that are not there stay whatever they are."""
+    for name in ("quat", "end"):
+        w, x, y, z = rows[:, OBSTACLE[name]].T
+        with np.errstate(all="ignore"):
+            f = 1 / np.sqrt(w * w + x * x + y * y + z * z)
+            rows[:, OBSTACLE[name]] *= f[:, None]
+    return rows
+
+
 def obstacles(bodies, backend, precision):
     """`Obstacles` of bodies; those whose poses are none are not there."""
     real, raster = declarations.dtypes(precision)
@@ -158,7 +169,7 @@ def obstacles(bodies, backend, precision):
     ints = np.zeros((len(bodies), OBSTACLE_INT.stride), np.int32)
     ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
     host = {
-        "bodies_in": rows.astype(real),
+        "bodies_in": _normalised(rows.astype(real)),
         "body_ints_in": ints,
         "crowds_in": crowds,
         "crowd_kids_in": kids,

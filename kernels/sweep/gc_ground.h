@@ -50,10 +50,10 @@ GC_RECORD(GC_GROUND_SIZE)
 /* a body of the world: reals */
 #define GC_OBSTACLE_STRIDE 17
 #define GC_OBSTACLE_COLUMNS(ONE, MANY, X) \
-    MANY(X, start, 3) /* position, and quaternion wxyz */ \
+    MANY(X, start, 3) /* position, and quaternion wxyz, a unit */ \
     MANY(X, quat, 4) \
     MANY(X, way, 3)  /* its origin's, over the whole path */ \
-    MANY(X, end, 4)  /* quaternion at the end */ \
+    MANY(X, end, 4)  /* quaternion at the end, a unit */ \
     MANY(X, spin, 3) /* its turn over the whole path, about its origin: a vector along the axis */
 GC_RECORD(GC_OBSTACLE)
 

@@ -113,14 +113,20 @@ GC_FN void gc_lens_shear(gc_lens *v)
     v->sy = gc_axis(v->way, v->ky) / along;
 }
 
+/* the orientation of a body at the start of the path or at its end; a unit already */
+GC_FN gc_quat gc_obstacle_quat(const gc_course *w, int body, int which)
+{
+    GC_GLOBAL const gc_real *p = w->bodies + GC_OBSTACLE_STRIDE * body + which;
+    return gc_quat_make(p[0], p[1], p[2], p[3]);
+}
+
 /* the orientation of a body at a time: between start and end the short way, by their mean if it turns */
 GC_FN gc_quat gc_obstacle_turned(const gc_course *w, int body, gc_real time)
 {
-    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
-    gc_quat a = gc_load_quat(at + GC_OBSTACLE_quat, 0), b;
+    gc_quat a = gc_obstacle_quat(w, body, GC_OBSTACLE_quat), b;
     gc_real f;
     if (!w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_turns]) return a;
-    b = gc_load_quat(at + GC_OBSTACLE_end, 0);
+    b = gc_obstacle_quat(w, body, GC_OBSTACLE_end);
     f = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < GC_R(0.0) ? -time : time;
     time = GC_R(1.0) - time;
     return gc_quat_unit(
@@ -130,9 +136,8 @@ GC_FN gc_quat gc_obstacle_turned(const gc_course *w, int body, gc_real time)
 /* the same, of which the ends are those given to the last bit */
 GC_FN gc_quat gc_obstacle_at(const gc_course *w, int body, gc_real time)
 {
-    GC_GLOBAL const gc_real *at = w->bodies + GC_OBSTACLE_STRIDE * body;
-    if (!(time > GC_R(0.0))) return gc_load_quat(at + GC_OBSTACLE_quat, 0);
-    if (!(time < GC_R(1.0))) return gc_load_quat(at + GC_OBSTACLE_end, 0);
+    if (!(time > GC_R(0.0))) return gc_obstacle_quat(w, body, GC_OBSTACLE_quat);
+    if (!(time < GC_R(1.0))) return gc_obstacle_quat(w, body, GC_OBSTACLE_end);
     return gc_obstacle_turned(w, body, time);
 }
 
@@ -169,7 +174,7 @@ GC_FN void gc_lens_make(const gc_course *w, const gc_ball *b, int body, gc_lens 
     gc_vec middle = gc_load_vec(size + GC_GROUND_SIZE_centre, 0);
     gc_real shrink = size[GC_GROUND_SIZE_shrink], most;
     gc_quat back;
-    v->quat = ints[GC_OBSTACLE_INT_turns] ? gc_obstacle_at(w, body, b->since) : gc_load_quat(at + GC_OBSTACLE_quat, 0);
+    v->quat = ints[GC_OBSTACLE_INT_turns] ? gc_obstacle_at(w, body, b->since) : gc_obstacle_quat(w, body, GC_OBSTACLE_quat);
     back = gc_quat_conj(v->quat);
     v->centre = gc_sub(gc_quat_rotate(back, from), middle);
     if (ints[GC_OBSTACLE_INT_turns]) {

@@ -34,7 +34,7 @@ typedef struct {
  * from low to high: 0 if it does not come there before `last`. */
 GC_FN int gc_dart_make(gc_vec c, gc_vec v, gc_vec sides, const gc_real *low, const gc_real *high, gc_real last, gc_dart *d)
 {
-    gc_real at[3], way[3], side[3], first = GC_R(0.0), until = last;
+    gc_real at[3], way[3], side[3], per[3], first = GC_R(0.0), until = last;
     at[0] = c.x;
     at[1] = c.y;
     at[2] = c.z;
@@ -45,11 +45,13 @@ GC_FN int gc_dart_make(gc_vec c, gc_vec v, gc_vec sides, const gc_real *low, con
     side[1] = sides.y;
     side[2] = sides.z;
     for (int k = 0; k < 3; ++k) {
-        gc_real slow = GC_ABS(way[k]) < GC_WIDE_SLOW ? GC_R(1.0) : GC_R(0.0);
-        gc_real per = slow > GC_R(0.0) ? GC_R(1.0) / GC_WIDE_SLOW : GC_R(1.0) / way[k];
-        gc_real pad = side[k] + GC_WIDE_PAD * (GC_R(1.0) + side[k]) + GC_R(4.0) * GC_ROUNDING * GC_ABS(at[k]);
-        gc_real a = (low[k] - pad - at[k]) * per, b = (high[k] + pad - at[k]) * per;
-        gc_real enter = GC_MIN(a, b), leave = GC_MAX(a, b);
+        gc_real pad = side[k] + GC_WIDE_PAD * (GC_R(1.0) + side[k]) + GC_R(4.0) * GC_ROUNDING * GC_ABS(at[k]), a, b;
+        gc_real enter, leave;
+        per[k] = GC_R(1.0) / (GC_ABS(way[k]) < GC_WIDE_SLOW ? (way[k] < GC_R(0.0) ? -GC_WIDE_SLOW : GC_WIDE_SLOW) : way[k]);
+        a = (low[k] - pad - at[k]) * per[k];
+        b = (high[k] + pad - at[k]) * per[k];
+        enter = GC_MIN(a, b);
+        leave = GC_MAX(a, b);
         if (enter > first) first = enter;
         if (leave < until) until = leave;
     }
@@ -60,11 +62,10 @@ GC_FN int gc_dart_make(gc_vec c, gc_vec v, gc_vec sides, const gc_real *low, con
         gc_real o = at[k] + first * way[k];
         gc_real pad = side[k] + GC_R(2.0) * GC_WIDE_PAD * (GC_R(1.0) + side[k] + GC_ABS(o)), sign;
         int back = way[k] < GC_R(0.0);
-        gc_real per = GC_ABS(way[k]) < GC_WIDE_SLOW ? GC_R(1.0) / GC_WIDE_SLOW : GC_R(1.0) / GC_ABS(way[k]);
         sign = back ? GC_R(-1.0) : GC_R(1.0);
         d->enter[k] = (gc_raster)(o + sign * pad);
         d->leave[k] = (gc_raster)(o - sign * pad);
-        d->per[k] = (gc_raster)(sign * per);
+        d->per[k] = (gc_raster)per[k];
         d->border[k] = (back ? GC_WIDE_UPPER : 0) + GC_WIDE_KIDS * k;
     }
     return 1;
