@@ -121,8 +121,8 @@ def grounds_for(meshes, backend, precision):
 
 
 def _normalised(rows):
-    """Rows of bodies with quaternions made units in the precision of the rows, as `gc_quat_unit` does it: once
-    here, and not for each query. Those of bodies that are not there stay whatever they are."""
+    """Rows of bodies with quaternions made units in the precision of the rows, as `gc_quat_unit` does it:
+    once here, and not for each query. Those of bodies that are not there stay whatever they are."""
     for name in ("quat", "end"):
         w, x, y, z = rows[:, OBSTACLE[name]].T
         with np.errstate(all="ignore"):

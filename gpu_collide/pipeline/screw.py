@@ -7,19 +7,18 @@ each is done as often as it changes.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from gpu_collide.pipeline import filters, first, hulls, overlap, staying
+from gpu_collide.pipeline import filters, first, hulls, otherways, overlap, staying
 from gpu_collide.pipeline.gather import FIELDS, Gathered
 from gpu_collide.pipeline.near import find_items, near_pairs, takes_near
 from gpu_collide.pipeline.parts import MeshTables
 from gpu_collide.pipeline.poses import bind_poses
 from gpu_collide.pipeline.rows import asks_heights, row_heights, takes_rows
-from gpu_collide.pipeline.run import TooLarge
 from gpu_collide.pipeline.screen import REFINE, scratch_guess, search
 from gpu_collide.pipeline.tables import short_edges, tables_for
 from gpu_collide.pipeline.walks import Walk
@@ -281,18 +280,11 @@ def _block(work, bodies, pairs, found, total, progress):
             raise
 
     def some(at, stop):
-        try:
-            take(at, stop, rows, None if heights is None else heights[at:stop])
-        except TooLarge as error:
-            if stop - at > 1 or options.features != "auto" or not prepared.late.any():
-                raise
-            needs = [error.need]
-            for whole in (True, False):
-                try:
-                    return _take_otherwise(work, shapes[at:stop], partial(take, at, stop), whole)
-                except TooLarge as other:
-                    needs.append(other.need)
-            raise TooLarge(min(needs)) from None
+        take(at, stop, rows, None if heights is None else heights[at:stop])
+
+    def otherwise(at, stop):
+        rows = takes_rows(options, work.prepared, shapes[at:stop])
+        take(at, stop, rows, row_heights(options, work.prepared, shapes[at:stop], rows))
 
     def cut(at):
         """Where so many pairs look at near faces as there is room for."""
@@ -304,22 +296,8 @@ def _block(work, bodies, pairs, found, total, progress):
 
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     size = _piece_size(work, len(pairs), rows)
+    some = otherways.tried(work, some, otherwise)
     run.room.pieces(len(pairs), size, some, None if near is None else cut, refusal, passed_on)
-
-
-def _take_otherwise(work, shapes, take, whole):
-    """``take(rows, heights)`` of pairs of the meshes `shapes` (n, 2), looking at whole meshes, or at near
-    faces however long the search for them is: what is fastest has not fitted, and either may be smaller."""
-    options, prepared = work.options, work.prepared
-    try:
-        if whole:
-            none = np.zeros(len(prepared.near), np.uint8)
-            work.prepared = replace(prepared, near=none, late=none)
-        work.gives_up = False
-        rows = takes_rows(options, work.prepared, shapes)
-        take(rows, row_heights(options, work.prepared, shapes, rows))
-    finally:
-        work.prepared, work.gives_up = prepared, True
 
 
 def _remedy(options, near):

@@ -8,13 +8,14 @@ here (``kernels/given``). The bits are those of `gpu_collide.pipeline.screw`.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import first, hulls
+from gpu_collide.pipeline import first, hulls, otherways
 from gpu_collide.pipeline.arriving import Given, Inputs
 from gpu_collide.pipeline.chain import Chain
 from gpu_collide.pipeline.filters import FILTERS, plane_groups, plane_reals
@@ -91,7 +92,7 @@ def block(work, bodies, pairs, found, total, stay, heights, refusal, progress=No
     here, done, invalid = isinstance(pairs, np.ndarray), found.pairs, 0
     common = _Block(work, inputs, table, heights is not None, _guess(work, heights is not None), done, stay)
 
-    def some(at, stop):
+    def take(common, at, stop):
         nonlocal invalid
         piece, wrong, invalid = _piece(common, at, stop)
         if wrong:
@@ -100,6 +101,10 @@ def block(work, bodies, pairs, found, total, stay, heights, refusal, progress=No
             raise AssertionError("a pair is wrong for the kernel and right for the host")
         found.add_piece(*piece)
 
+    def otherwise(at, stop):
+        take(common._replace(guess=_guess(work, common.rows)), at, stop)
+
+    some = otherways.tried(work, partial(take, common), otherwise)
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)
     refused = lambda at, need: refusal(done + at, need)  # noqa: E731
     try:

@@ -56,11 +56,14 @@ def in_a_box(mesh, times, to, turn):
 @pytest.mark.parametrize("fits", ["all", "near"])
 def test_auto_is_refused_only_where_near_faces_and_whole_meshes_are(fits, contacts, backend):
     """Nearly all of a ball is near its box, and its faces joined from patches take more than the ball. The
-    search in a torus is given up, and the whole torus takes more than its near faces."""
+    search in a torus is given up, and the whole torus takes more than its near faces. (On cuda near faces are
+    looked at from more faces on, and no search is given up: there the torus shows that they are.)"""
+    late = backend.kind == "cuda"
     if fits == "all":
-        bodies = in_a_box(gc.shapes.icosphere(4), 1.01, [0.1, 0, 0], 2.5)
+        bodies = in_a_box(gc.shapes.icosphere(5 if late else 4), 1.01, [0.1, 0, 0], 2.5)
     else:
-        bodies = in_a_box(gc.shapes.torus(1.0, 0.4, 126, 63), 1.01, [3, 0, 0], 3.0)
+        torus = gc.shapes.torus(1.0, 0.4, 132 if late else 126, 66 if late else 63)
+        bodies = in_a_box(torus, 1.01, [3, 0, 0], 0.0 if late else 3.0)
     pairs = np.array([[0, 1], [1, 0]])
     asked = dict(contacts=contacts, candidates="pairs", backend=backend.kind)
 
