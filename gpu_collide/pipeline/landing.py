@@ -129,8 +129,7 @@ class Landing(Taking):
             run.launch_ahead(
                 "g08_extent", parts, n=parts, total=k, width=width, walks=int(walks), n_bodies=n_bodies,
                 rides=int(rides is not None), lowest=-np.inf, radius_in=taken["radius"], state=taken["state"],
-                **self._part("start", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
-                **self._part("path", self._arrays["path"], self.given.path.ndim == 2, 3, at, stop),
+                **self._ways("start", at, stop), **self._ways("path", at, stop),
                 **self._part("fall", falls, walks and fall.ndim == 2, 3, at, stop),
                 riding_given=self._none[np.int64] if rides is None else rides[at:stop], extent_out=most,
                 wrong_out=self._wrong,
@@ -150,9 +149,7 @@ class Landing(Taking):
         leaning = [cp.concatenate([row[1] for row in found]).max(axis=0)] if turns else []
         self.swept = cp.concatenate([row[2] for row in found]) == 0
         wrong, most, *leaning = self.be.to_hosts([self._wrong, most, *leaning])
-        if wrong[0]:
-            self.refuse()
-            raise AssertionError("arguments are wrong for the kernel and right for the host")
+        self._check(wrong[0])
         return most, leaning[0] if turns else np.zeros(len(spins))
 
     def paths(self, pieces):
@@ -198,9 +195,8 @@ class Landing(Taking):
                 which, quat, origin = (self._kept(np.ascontiguousarray(x)).reshape(-1) for x in turns)
                 self._double.launch_ahead(
                     "g08_carried", k, n=k, n_bodies=motion.shape[0] // 3, riding_given=rides[at:stop],
-                    **self._part("start", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
-                    state_in=taken["state"], velocity_in=taken["path"], turns_in=which, turn_in=quat,
-                    origin_in=origin, motion_in=motion, path_out=path,
+                    **self._ways("start", at, stop), state_in=taken["state"], velocity_in=taken["path"],
+                    turns_in=which, turn_in=quat, origin_in=origin, motion_in=motion, path_out=path,
                 )  # fmt: skip
             ways = {"path_in": path, "velocity_in": taken["path"], "fall_in": fell}
             told, walked = be.empty(k * WALKED_REAL.stride, run.real), be.empty(k * WALKED.stride, np.int32)
@@ -225,7 +221,7 @@ class Landing(Taking):
         self._double.launch_ahead(
             "g07_slides", k, n=k, **self._shift, state_in=state, walked_in=walked,
             told_in=told.astype(np.float64, copy=False),
-            **self._part("position", self._arrays["start"], self.given.start.ndim == 2, 3, at, stop),
+            **self._ways("start", at, stop, name="position"),
             **{f"{name}_out": array for name, array in row.items()},
         )  # fmt: skip
         return row

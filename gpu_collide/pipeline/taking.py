@@ -79,14 +79,18 @@ class Taking:
             n_clusters=clusters, tolerance=UNIT_TOLERANCE, limit=self.limit,
             ball=float(np.abs(given.balls).max(initial=0.0)),
             fat=float(given.radius.max(initial=0.0)) if form == CLUSTERS else 0.0, **self._shift,
-            **self._part("start", arrays["start"], given.start.ndim == 2, 3, at, stop),
-            **self._part("path", arrays["path"], given.path.ndim == 2, 3, at, stop),
+            **self._ways("start", at, stop), **self._ways("path", at, stop),
             **self._part("radius", arrays["radius"], given.radius.ndim == width // 2 + 1, width, at, stop),
             **self._part("quat", arrays["quat"], turned and given.quat.ndim == 2, 4, at, stop),
             cluster_given=cluster, wrong_out=self._wrong,
             **{f"{name}_out": array for name, array in out.items() if name != "ways"},
         )  # fmt: skip
         return out
+
+    def _ways(self, column, at, stop, name=None):
+        """Starts or paths as they were given, one or a row each, as kernels take them by `name`."""
+        rows = getattr(self.given, column).ndim == 2
+        return self._part(name or column, self._arrays[column], rows, 3, at, stop)
 
     def _part(self, name, array, rows, width, at, stop):
         """A given array, or its rows from `at` to `stop` if it has `rows`, as kernels take it."""
@@ -119,6 +123,7 @@ class Taking:
         return bound, taken["state"]
 
     def _characters(self, taken):
+        """Buffers of what `_take` made, as w03 and w05 read them."""
         names = {"start_in": "start", "radius_in": "radius", "turned_in": "quat"}
         return {name: self._real(taken[own]) for name, own in names.items()}
 
@@ -162,7 +167,11 @@ class Taking:
         """Wait for all that was enqueued; the number in `count`, if it is given. Raises what is wrong."""
         (wrong,), *rest = self.be.numbers(self._wrong, *([] if count is None else [count]))
         self.run.settle()
+        self._check(wrong)
+        return rest[0][0] if rest else None
+
+    def _check(self, wrong):
+        """Raise what is wrong, if a kernel counted something."""
         if wrong:
             self.refuse()
             raise AssertionError("arguments are wrong for the kernel and right for the host")
-        return rest[0][0] if rest else None
