@@ -17,13 +17,10 @@ from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.pairs import KeptTree
-from gpu_collide.pipeline.resident import PreparedScene, scene_too_large
 from gpu_collide.queries.collide import answer, answer_pairs, refuse_rules
 from gpu_collide.queries.doubted import warn_of_bodies
-from gpu_collide.queries.engine import engine_on
+from gpu_collide.queries.kept import Kept
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
-from gpu_collide.queries.repeated import CheckedPairs, Engines, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,34 +145,19 @@ class Scene:
         if world is None:
             world = made.world
         self._rules = check_rules(len(made), world, group, mask, ignore, still_pairs)
-        self._options = options
-        self._backend = get_backend(options.backend, options.precision)
         self._made: Any = made
         self._bodies: Bodies | None = None if poses is None else made
         self._report: Any = None
-        engine = engine_on(self._backend, options)
-        self._resident = engine.hold(made.meshes, made.shape)
-        self._kept = KeptTree() if self._resident is None else self._resident.kept
-        self._tree_bytes = engine.tree_bytes(len(made))
-        if self._tree_bytes >= options.max_bytes:
-            raise scene_too_large(self._tree_bytes, options.max_bytes)
-        fixed = {"precision": precision, "backend": backend, "max_bytes": max_bytes}
-        self._engines = Engines(self._backend, self._resident, fixed)
-        self._pairs = CheckedPairs(len(made))
+        self._kept = Kept(get_backend(options.backend, options.precision), options, made)
         self._closed, self._looks = False, LOOKS
-        self._lock, self._work = threading.RLock(), Turn()
+        self._lock = threading.RLock()
         renew_after_fork(self)
         if poses is not None and end is None:
             _ = self.prepared  # bodies at rest: for all that may be asked of them
 
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
-        if self._work.taken:  # another thread of the parent was in the middle of a query
-            self._work = Turn()
-            self._engines.forget()
-            self._kept.take()
-            if self._resident is not None:
-                self._resident.forget()
+        self._kept.after_fork()
 
     # -- poses -----------------------------------------------------------------------------------------------
     @within_memory
@@ -251,9 +233,11 @@ class Scene:
             There are more pairs than `max_bytes` holds beside the scene.
         """
         with self._lock:
-            bodies, engine = self._now(), self._engines.of(broad_phase=broad_phase)
-            with self._work:
-                pairs, self._report = all_pairs(engine, bodies, self._rules, self._kept, self._held())
+            bodies, engine = self._now(), self._kept.engines.of(broad_phase=broad_phase)
+            with self._kept.work:
+                pairs, self._report = all_pairs(
+                    engine, bodies, self._rules, self._kept.tree, self._kept.beside_tree
+                )
             invalid = self._report.invalid_bodies
         warn_of_invalid(bodies, invalid)
         return pairs
@@ -306,8 +290,8 @@ contacts, check_start, results, progress
             As in `gpu_collide.collide`; of bodies that can hardly be meant so in its first hundred questions.
         """
         with self._lock:
-            bodies = self._now()
-            engine = self._engines.of(
+            bodies, kept = self._now(), self._kept
+            engine = kept.engines.of(
                 broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
                 candidates=candidates, resolution=resolution, pixel_size=pixel_size,
                 min_properness=min_properness, contacts=contacts, check_start=check_start, results=results,
@@ -317,13 +301,13 @@ contacts, check_start, results, progress
                 if broad_phase != "hierarchy":
                     refuse_rules({"broad_phase": broad_phase})
                 there = device_pairs(pairs)
-                asked = self._pairs.of(pairs) if there is None else there
-                with self._work:
+                asked = kept.pairs.of(pairs) if there is None else there
+                with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress)
             else:
-                with self._work:
-                    search = open_search(engine, bodies, self._rules, self._kept.take())
-                    self._kept.keep(search)
+                with kept.work:
+                    search = open_search(engine, bodies, self._rules, kept.tree.take())
+                    kept.tree.keep(search)
                     self._report = search.report
                     found = answer(engine, bodies, search, progress)
             looks, self._looks = self._looks, self._looks - 1
@@ -345,14 +329,8 @@ contacts, check_start, results, progress
     @property
     def prepared(self) -> Any:
         """`PreparedScene`: all that is kept, made where it is not there yet."""
-        with self._lock, self._work:
-            bodies, kept = self._now(), self._resident
-            if kept is None:
-                return PreparedScene(self._backend, "double", bodies, None, None, None)
-            tables, tree, placed = kept.tables(), kept.tree(bodies, self._rules), kept.place(bodies)
-            if kept.nbytes >= self._options.max_bytes:
-                raise scene_too_large(kept.nbytes, self._options.max_bytes)
-            return PreparedScene(self._backend, self._options.precision, bodies, tables, tree, placed)
+        with self._lock, self._kept.work:
+            return self._kept.prepared(self._now(), self._rules)
 
     @contextmanager
     def still(self) -> Iterator[tuple[Bodies, Any, Any]]:
@@ -376,8 +354,8 @@ contacts, check_start, results, progress
         """`still` of a scene that may move as well."""
         with self._lock:
             bodies = self._now()
-            with self._work:
-                yield bodies, self._rules, self._resident
+            with self._kept.work:
+                yield bodies, self._rules, self._kept.resident
 
     @property
     def bodies(self) -> Bodies | None:
@@ -397,33 +375,26 @@ contacts, check_start, results, progress
     @property
     def backend(self) -> Any:
         """Where the scene is kept."""
-        return self._backend
+        return self._kept.backend
 
     @property
     def options(self) -> Options:
         """Precision, backend and memory that it was made with."""
-        return self._options
+        return self._kept.options
 
     @property
     def nbytes(self) -> int:
         """Bytes that the scene keeps on its backend: tables of the meshes, trees and buffers."""
         with self._lock:
-            return 0 if self._resident is None else self._resident.nbytes
-
-    def _held(self) -> int:
-        """`nbytes` without the tree over the bodies."""
-        tree = self._kept.tree
-        return self.nbytes - (0 if tree is None else tree.nbytes)
+            return self._kept.nbytes
 
     def close(self) -> None:
         """Let go of all that is kept. The scene cannot be asked any more; closing it again does nothing."""
         with self._lock:
             if not self._closed:
-                with self._work:
+                with self._kept.work:
                     self._closed = True
-                    self._resident, self._kept = None, KeptTree()
-                    self._engines = Engines(self._backend, None, {})
-                    self._pairs = CheckedPairs(0)
+                    self._kept.let_go()
                     self._made = self._bodies = None
 
     def _check_open(self) -> None:
@@ -443,15 +414,15 @@ contacts, check_start, results, progress
     def __repr__(self) -> str:
         count = how_many(len(self), "body", "bodies")
         if not self._lock.acquire(blocking=False):  # a debugger must not wait for another thread's query
-            return f"Scene({count}, {self._backend.kind}, at work)"
+            return f"Scene({count}, {self.backend.kind}, at work)"
         try:
             if self._closed:
-                return f"Scene({count}, {self._backend.kind}, closed)"
+                return f"Scene({count}, {self.backend.kind}, closed)"
             bodies, meshes = self._bodies, how_many(len(self._made.meshes), "mesh", "meshes")
             state = (
                 "no poses yet" if bodies is None else "at rest" if bodies.start is bodies.end else "moving"
             )
-            return f"Scene({count}, {meshes}, {self._backend.kind}, {state}, {self.nbytes} bytes)"
+            return f"Scene({count}, {meshes}, {self.backend.kind}, {state}, {self.nbytes} bytes)"
         finally:
             self._lock.release()
 
@@ -465,6 +436,5 @@ contacts, check_start, results, progress
             if made.worlds is not None:
                 shape = shape.reshape(made.worlds)
                 poses = tuple(each[np.arange(len(made)).reshape(made.worlds)] for each in poses)
-            options = {name: getattr(self._options, name) for name in ("precision", "backend", "max_bytes")}
-            keywords = {**self._rules.arguments(), **options}
+            keywords = {**self._rules.arguments(), **self._kept.fixed}
             return partial(type(self), **keywords), (made.meshes, shape, *poses)

@@ -115,7 +115,7 @@ def test_engines_are_bounded(backend):
             scene.collide([[0, 1]], min_properness=-0.01 * k)
         if k == 0:
             one = scene.nbytes
-    assert len(scene._engines) == repeated.MOST_ENGINES
+    assert len(scene._kept.engines) == repeated.MOST_ENGINES
     garbage.collect()
     assert scene.nbytes < (repeated.MOST_ENGINES + 1) * one, "what they kept for their pairs went with them"
     with pytest.raises(TypeError, match="check_start: expected a bool, got int"):
