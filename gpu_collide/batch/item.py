@@ -1,0 +1,161 @@
+"""One item: read its recordings, ask, write its part of each table, and mark it as done."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpu_collide.batch import files, tables
+from gpu_collide.batch.shares import share_of
+from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
+from gpu_collide.recordings.pieces import some_steps
+from gpu_collide.recordings.recording import Recording, load_recording
+from gpu_collide.results.encounters import Encounters
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from gpu_collide.batch.plan import Item, Source
+    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+
+__all__ = ["FATAL", "Came", "Job", "begin", "is_of_recording", "run_item", "worked"]
+
+FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
+"""Trouble of the machine, whichever recording is asked about."""
+
+
+Came: TypeAlias = "dict[str, Any] | Exception"
+"""What came of an item: its mark, or what was raised."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is the same for all items; it travels to each process once.
+
+    Attributes
+    ----------
+    out : Path
+    given : dict
+        Keywords of `load_recording`: meshes, shape, static, two_sided.
+    options : dict
+        Keywords of `Recording.collide`.
+    tables : tuple of str
+    about : dict
+        What the metadata of each table say.
+    record : bool
+        Whether trouble of a recording becomes a row of the errors.
+    """
+
+    out: Path
+    given: dict[str, Any]
+    options: dict[str, Any]
+    tables: tuple[str, ...]
+    about: dict[str, Any]
+    record: bool
+
+
+def begin(threads: int | None = None, gpu: str | None = None) -> None:
+    """Tell a process that works on items what it may use; before anything is computed in it."""
+    if threads is not None:
+        os.environ["GPU_COLLIDE_THREADS"] = str(threads)
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+
+
+def worked(job: Job, item: Item, sources: list[Source]) -> Came:
+    """`run_item` in a worker: the mark, or what was raised, in a form that can travel."""
+    try:
+        return run_item(job, item, sources)
+    except Exception as error:
+        try:
+            return pickle.loads(pickle.dumps(error))
+        except Exception:
+            return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
+    """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
+    rows: dict[str, list[Any]] = {name: [] for name in job.tables}
+    errors: list[tuple[str, str, int, str, str]] = []
+    if item.joins:
+        rows = {"encounters": [_joined(job, item, sources[0])]}
+    cut = item.steps is not None or item.cut is not None
+    seams: dict[str, tuple[int, Any]] = {}
+    step = item.steps[0] if item.steps else 0
+    given_up = {number: (kind, text) for number, kind, text in item.given_up}
+    for number, source in zip(item.recordings, sources, strict=True) if not item.joins else ():
+        files.crumb(job.out, item.number, number)
+        try:
+            if number in given_up:
+                errors.append((source.name, source.path, step, *given_up[number]))
+                continue
+            found = _found(job, item, source)
+            for name in job.tables:
+                if name == "encounters" and cut:
+                    seams[files.SEAMS] = (len(found), tables.seam_bytes(found))
+                else:
+                    rows[name].append(tables.table(found, name, source.name))
+        except Exception as error:
+            if not (job.record and is_of_recording(error)):
+                raise
+            errors.append((source.name, source.path, step, type(error).__name__, str(error)))
+    files.drop_crumb(job.out, item.number)
+    return _write(job, item, rows, errors, seams)
+
+
+def _write(job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[int, Any]]) -> dict[str, Any]:
+    written = dict(seams)
+    pa = tables.arrow()
+    for name, parts in {**rows, tables.ERRORS: [tables.errors_table(errors)]}.items():
+        if parts:
+            whole = pa.concat_tables(parts)
+            written[name] = (whole.num_rows, tables.parquet_bytes(whole, job.about))
+    files.write(job.out, {files.part(table, item.number): data for table, (_, data) in written.items()})
+    mark = files.mark_of(item.number, written, len(errors))
+    files.write(job.out, {files.part(files.DONE, item.number): json.dumps(mark, indent=1).encode() + b"\n"})
+    return mark
+
+
+def is_of_recording(error: Exception) -> bool:
+    """Whether a recording is at fault, and always will be: the others go on."""
+    if isinstance(error, FATAL) or isinstance(error.__cause__, MemoryError):
+        return False
+    return isinstance(error, (ValueError, TypeError, FileNotFoundError, PermissionError, NotADirectoryError))
+
+
+def _found(job: Job, item: Item, source: Source) -> TrajectoryContacts:
+    recording = _opened(job, source)
+    if item.cut is not None:
+        found = share_of(recording, item.steps, item.cut, job.options)
+    else:
+        piece = recording if item.steps is None else some_steps(recording, *item.steps)
+        found = piece.collide(**job.options)
+    return found if item.steps is None else found.shifted(item.steps[0])
+
+
+_last: tuple[Any, Recording] | None = None  # of a recording in many items what was opened is kept
+
+
+def _opened(job: Job, source: Source) -> Recording:
+    global _last
+    key = (source, id(job))
+    if _last is None or _last[0] != key:
+        _last = None
+        if source.at(source.path, source.name) != source:
+            raise ValueError(f"path: {source.path!r} was changed or removed since the run was planned")
+        _last = (key, load_recording(source.path, **job.given))
+    return _last[1]
+
+
+def _joined(job: Job, item: Item, source: Source) -> Any:
+    """Encounters of a recording from those of its stretches and shares."""
+    shares: dict[int, list[Encounters]] = {}
+    for number, share in item.joins:
+        path = job.out / files.part(files.SEAMS, number)
+        if path.exists():  # else the stretch is among the errors
+            shares.setdefault(share, []).append(Encounters.load(path))
+    return tables.joined(list(shares.values()), source.name)
