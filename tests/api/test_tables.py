@@ -103,6 +103,52 @@ def test_arrow(crowd):
     assert table.column("kind").to_pylist()[0] == gc.Kind(int(crowd[0].kind[0])).name
 
 
+def rows_and_none(crowd, bounces, others):
+    """Of every class two results of the same kind of query, one with rows in every table and one without."""
+    bodies, _ = worlds(20, seed=3)
+    nobody = np.zeros((0, 2), int)
+    jumps = falling([4.0, 3.0, 300.0, 3.0, 1.3, 1.2], max_speed=50.0)
+    named = gc.Mesh(gc.shapes.box().vertices, gc.shapes.box().face_vertices.reshape(-1, 4), parts=["a"] * 6)
+    to = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.1, 0.2, 0]], UP * 2)
+    apart = gc.Poses.from_quat_wxyz([[0, 0, 0], [9, 0.2, 0]], UP * 2)
+    meets = gc.collide(gc.Bodies(named, None, apart, to), backend="cpu")
+    misses = gc.collide(gc.Bodies(named, None, apart, apart), backend="cpu")
+    clipped = gc.sweep.clip([[0, 0, -1.0]], others[-1].normal, others[-1].offsets, backend="cpu")
+    never = falling([9.0, 8.0])
+    yield crowd[0], gc.collide(bodies, nobody, backend="cpu")
+    yield crowd[0], gc.collide(bodies, nobody, backend="cpu", precision="single")
+    yield jumps, never
+    yield bounces.encounters(), never.encounters()
+    yield meets, misses
+    yield from ((result, result[:0]) for result in (*others, clipped))
+
+
+def test_schemas_do_not_depend_on_rows(crowd, bounces, others, tmp_path):
+    """Tables without rows have the types of those with rows: tables of several recordings concatenate."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    from pyarrow import parquet
+
+    seen = set()
+    for result, empty in rows_and_none(crowd, bounces, others):
+        for name in columns.TABLES[type(result).__name__]:
+            some, none = result.to_arrow(name), empty.to_arrow(name)
+            assert some.schema.equals(none.schema, check_metadata=True), (type(result), name)
+            assert not any(pyarrow.types.is_null(field.type) for field in none.schema)
+            assert pyarrow.concat_tables([none, some, none]).num_rows == some.num_rows + 2 * none.num_rows
+            assert result.to_pandas(name).dtypes.equals(empty.to_pandas(name).dtypes), (type(result), name)
+            read = []
+            for k, one in enumerate((result, empty)):
+                one.save(tmp_path / f"{k}.parquet", table=name)
+                read.append(parquet.read_schema(tmp_path / f"{k}.parquet"))
+            assert read[0].equals(read[1])
+            seen |= {(type(result).__name__, name, rows > 0) for rows in (some.num_rows, none.num_rows)}
+    expected = {(kind, name) for kind, names in columns.TABLES.items() for name in names}
+    assert {(kind, name) for kind, name, rows in seen if rows} == expected
+    without = {(kind, name) for kind, name, rows in seen if not rows}
+    assert expected - without == {("Hits", "queries")}, "which has a row for each query"
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
 def test_files_read_back(suffix, crowd, bounces, others, tmp_path):
     if suffix == ".parquet":
