@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
-    "DONE", "PLAN", "SEAMS", "clear", "crumb", "done", "drop_crumb", "locked", "mark_of", "part",
+    "DONE", "PLAN", "SEAMS", "crumb", "done", "drop_crumb", "locked", "mark_of", "part",
     "read_crumb", "sha256", "write",
 ]  # fmt: skip
 
@@ -109,11 +109,6 @@ def drop_crumb(out: Path, item: int) -> None:
     (out / _WORK / f"at-{item}").unlink(missing_ok=True)
 
 
-def clear(out: Path) -> None:
-    """Remove what was on its way when a run ended."""
-    shutil.rmtree(out / _WORK, ignore_errors=True)
-
-
 @contextlib.contextmanager
 def locked(out: Path, folders: Any) -> Iterator[None]:
     """The folder of a run made, and kept from other runs until this one ends, even if it is killed."""
@@ -130,4 +125,7 @@ def locked(out: Path, folders: Any) -> Iterator[None]:
             ) from None
         except (ImportError, OSError):  # Windows, and file systems without locks
             pass
-        yield
+        try:
+            yield
+        finally:
+            shutil.rmtree(out / _WORK, ignore_errors=True)

@@ -82,7 +82,7 @@ def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
     rows: dict[str, list[Any]] = {name: [] for name in job.tables}
     errors: list[tuple[str, str, int, str, str]] = []
     if item.joins:
-        rows = {"encounters": [_joined(job, item, sources[0])]}
+        rows = {"encounters": _joined(job, item, sources[0])}
     cut = item.steps is not None or item.cut is not None
     seams: dict[str, tuple[int, Any]] = {}
     step = item.steps[0] if item.steps else 0
@@ -151,11 +151,11 @@ def _opened(job: Job, source: Source) -> Recording:
     return _last[1]
 
 
-def _joined(job: Job, item: Item, source: Source) -> Any:
-    """Encounters of a recording from those of its stretches and shares."""
+def _joined(job: Job, item: Item, source: Source) -> list[Any]:
+    """The table of a recording's encounters, made of those of its stretches and shares, if there are any."""
     shares: dict[int, list[Encounters]] = {}
     for number, share in item.joins:
         path = job.out / files.part(files.SEAMS, number)
         if path.exists():  # else the stretch is among the errors
             shares.setdefault(share, []).append(Encounters.load(path))
-    return tables.joined(list(shares.values()), source.name)
+    return [tables.joined(list(shares.values()), source.name)] if shares else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -206,11 +205,14 @@ def collide(
         count = Count(plan, folder, files.done(folder), begun)
         if count.left:
             backend = options.get("backend", "auto")
-            with contextlib.closing(
-                open_engine(engine, job, workers, threads_per_worker, backend)
-            ) as working:
+            working = open_engine(engine, job, workers, threads_per_worker, backend)
+            try:
                 _drive(working, job, plan, count, retries, progress)
-        files.clear(folder)
+            except KeyboardInterrupt:
+                working.stop()
+                raise
+            finally:
+                working.close()
     return count.summary()
 
 
@@ -341,7 +343,7 @@ def _fingerprint(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mesh):
-        return getattr(value, "digest", "TEMPORARY")
+        return value.digest
     if isinstance(value, Bodies):
         places = value.shape, value.start.position, value.start.quat_wxyz
         return [[_fingerprint(mesh) for mesh in value.meshes], *map(_fingerprint, places)]

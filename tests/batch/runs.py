@@ -1,4 +1,4 @@
-"""Recordings for tests of batch runs, the loop that they have to agree with, and runs in processes of their own."""
+"""Recordings for tests of batch runs, the loop that they agree with, and runs in processes of their own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ ENVIRONMENT = {**os.environ, "GPU_COLLIDE_BACKEND": "cpu", "PYTHONPATH": str(ROO
 
 
 def walk(seed, frames=24, bodies=2):
-    """Bodies that walk about on the ground at random, through each other and it; one stays where it begins."""
+    """Bodies that walk about on the ground at random, through each other and it; some stay in one place."""
     rng = np.random.default_rng(seed)
-    step = rng.normal(size=(frames, bodies, 3)) * [0.3, 0.3, 0.1]
+    step = rng.normal(size=(frames, bodies, 3)) * [0.2, 0.2, 0]
     step[:, 1:2] *= seed % 2
-    position = np.cumsum(step, axis=0) + rng.uniform(-1, 1, (bodies, 3)) + [0, 0, 1]
+    position = np.cumsum(step, axis=0) + rng.uniform(-1, 1, (bodies, 3)) * [1, 1, 0.1] + [0, 0, 1.2]
+    position[..., 2] += 0.15 * rng.normal(size=(frames, bodies))
     turn = np.cumsum(rng.normal(size=(frames, bodies, 4)) * 0.05, axis=0) + rng.normal(size=(bodies, 4))
     return {
         "time": np.arange(frames) * 0.1,
@@ -65,7 +66,9 @@ def rows_of(out, table):
     import pyarrow
     import pyarrow.parquet as parquet
 
-    return pyarrow.concat_tables([parquet.read_table(path) for path in sorted((out / table).glob("*.parquet"))])
+    return pyarrow.concat_tables(
+        [parquet.read_table(path) for path in sorted((out / table).glob("*.parquet"))]
+    )
 
 
 def loop(folder, table, names=None, **options):
@@ -106,7 +109,7 @@ def other_process(inputs, out, *, fault=None, flag=None, limit=None, **options):
 
 
 def faulty(fault, flag):
-    """Environment in which a fault of `tests/batch/faults` happens: once, if `flag` is a file that is not there."""
+    """Environment in which a fault of `tests/batch/faults` happens: once, if `flag` is a new file's name."""
     if fault is None:
         return ENVIRONMENT
     faults = str(Path(__file__).parent / "faults")

@@ -76,8 +76,14 @@ def full_by_tmpfs(tmp_path, sizes):
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={sum(sizes) // 2}", "tmpfs", str(disk)]
     if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here; the same with a limit on the size of files is tested")
-    return disk / "out", {}, lambda: subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        pytest.skip(
+            "no file system can be mounted here; the same with a limit on the size of files is tested"
+        )
+    return (
+        disk / "out",
+        {},
+        lambda: subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True),
+    )
 
 
 @pytest.mark.parametrize("full", [full_by_limit, full_by_tmpfs])

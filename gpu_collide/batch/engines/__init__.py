@@ -35,6 +35,9 @@ class Engine(Protocol):
     def wait(self) -> list[tuple[Item, Came]]:
         """Items that have ended since the last call, at least one, and what came of each, or `WorkerDied`."""
 
+    def stop(self) -> None:
+        """Leave items that have begun at once; what they have written has no mark."""
+
     def close(self) -> None:
         """Let items that have begun end, and give back all that is held."""
 

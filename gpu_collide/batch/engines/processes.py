@@ -6,6 +6,7 @@ Every process is a pool of its own, so that it is known which item a process too
 from __future__ import annotations
 
 import concurrent.futures as futures
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -19,6 +20,8 @@ from gpu_collide.batch import item as items
 from gpu_collide.batch.engines import WorkerDied
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from gpu_collide.batch.item import Came, Job
     from gpu_collide.batch.plan import Item, Source
 
@@ -27,19 +30,19 @@ __all__ = ["open", "visible_gpus"]
 _job: Job  # of a worker, given to it once
 
 
-def _begin(job: Job, threads: int, gpu: str | None) -> None:
+def _begin(job: Job, threads: int, gpu: str | None, line: Connection) -> None:
     global _job
     _job = job
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
     items.begin(threads, gpu)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_leave_at_end_of, args=(line,), daemon=True).start()
 
 
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _leave_at_end_of(line: Connection) -> None:
+    """End this process when the other end of the line is closed, or its process is gone."""
+    with contextlib.suppress(EOFError, OSError):
+        line.recv()
+    os._exit(1)
 
 
 def _run(item: Item, sources: list[Source]) -> Came:
@@ -65,16 +68,17 @@ class Processes:
     def __init__(self, job: Job, workers: int, threads: int, cards: list[str]) -> None:
         self.slots = workers
         self._job, self._threads, self._cards = job, threads, cards
-        self._pools: dict[int, futures.ProcessPoolExecutor] = {}
+        self._pools: dict[int, tuple[futures.ProcessPoolExecutor, Connection]] = {}
         self._running: dict[futures.Future[Came], tuple[int, Item]] = {}
 
     def _pool(self, k: int) -> futures.ProcessPoolExecutor:
         if k not in self._pools:
             card = self._cards[k % len(self._cards)] if self._cards else None
-            self._pools[k] = futures.ProcessPoolExecutor(
-                1, multiprocessing.get_context("spawn"), _begin, (self._job, self._threads, card)
-            )
-        return self._pools[k]
+            context = multiprocessing.get_context("spawn")
+            theirs, ours = context.Pipe(duplex=False)
+            told = self._job, self._threads, card, theirs
+            self._pools[k] = futures.ProcessPoolExecutor(1, context, _begin, told), ours
+        return self._pools[k][0]
 
     def submit(self, item: Item, sources: list[Source]) -> None:
         k = min(set(range(self.slots)) - {k for k, _ in self._running.values()})
@@ -88,10 +92,14 @@ class Processes:
             try:
                 ended.append((item, future.result()))
             except BrokenProcessPool:
-                self._pools.pop(k).shutdown()
+                self._pools.pop(k)[0].shutdown()
                 ended.append((item, WorkerDied("its process ended")))
         return ended
 
+    def stop(self) -> None:
+        for _, line in self._pools.values():
+            line.close()
+
     def close(self) -> None:
-        for pool in self._pools.values():
+        for pool, _ in self._pools.values():
             pool.shutdown(cancel_futures=True)

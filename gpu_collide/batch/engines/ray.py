@@ -92,6 +92,13 @@ class OnRay:
                 self._idle.append(actor)
         return ended
 
+    def stop(self) -> None:
+        for reference, (actor, _) in self._running.items():
+            if actor is None:
+                self._ray.cancel(reference, force=True)
+            else:
+                self._ray.kill(actor)
+
     def close(self) -> None:
         if self._running:
             self._ray.wait(list(self._running), num_returns=len(self._running))

@@ -33,5 +33,8 @@ class Serial:
         ended, self._ended = self._ended, []
         return ended
 
+    def stop(self) -> None:
+        pass
+
     def close(self) -> None:
         pass

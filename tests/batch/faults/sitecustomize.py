@@ -1,7 +1,7 @@
 """Faults of the machine, in every Python process that has this folder in its path: see `tests.batch.runs`.
 
-``GPU_COLLIDE_TEST_FAULT`` says where the process is killed: "reading" or "colliding" a recording, or at "marking" an
-item, when its files are written; "lethal": whenever a recording of that name is read. With the file
+``GPU_COLLIDE_TEST_FAULT`` says where the process is killed: "reading", "colliding" a recording, or "marking"
+an item whose files are written; "lethal": whenever a recording of that name is read. With the file
 ``GPU_COLLIDE_TEST_FLAG`` it happens once only.
 """
 
