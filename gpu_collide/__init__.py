@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 from gpu_collide import (
@@ -30,18 +31,22 @@ from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 if TYPE_CHECKING:
     from typing import Any
 
+    from gpu_collide import batch
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
-    "Scene", "Status", "TrajectoryContacts", "baselines", "chord_error", "collide", "collide_trajectories",
+    "Scene", "Status", "TrajectoryContacts", "baselines", "batch", "chord_error", "collide", "collide_trajectories",
     "devices", "find_pairs", "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
     "view",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    # the reference is only loaded when asked for
+    # what few programs ask for is only loaded when it is asked for
+    if name == "batch":
+        return importlib.import_module("gpu_collide.batch")
     if name == "screw_motion":
         from gpu_collide.reference.screw import screw_motion
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-import gpu_collide
 from gpu_collide._options import Options
 from gpu_collide._validate import as_numpy, check_bool, check_callable, check_choice, check_positive
 from gpu_collide.batch import files
@@ -176,6 +175,8 @@ def collide(
     has a mark counts, and it is written last, so that a run may be killed at any time. The finished folder
     has the same bytes whatever the engine, the number of workers, and what happened on the way.
     """
+    from gpu_collide import __version__
+
     begun = time.perf_counter()
     check_choice(engine, "engine", ENGINES)
     check_choice(on_error, "on_error", ("record", "raise"))
@@ -192,11 +193,11 @@ def collide(
     given = {"meshes": meshes, "shape": shape, "static": static, "two_sided": two_sided}
     asked = _asked(options)
     question = {
-        "versions": {"gpu_collide": gpu_collide.__version__, "pyarrow": arrow().__version__},
+        "versions": {"gpu_collide": __version__, "pyarrow": arrow().__version__},
         "tables": list(tables), "options": asked, "poses_per_item": poses_per_item, "cut": shares,
         **{name: _fingerprint(value) for name, value in given.items()},
     }  # fmt: skip
-    about = {"version": gpu_collide.__version__, "precision": asked["precision"], "options": asked}
+    about = {"version": __version__, "precision": asked["precision"], "options": asked}
     folder = Path(os.path.abspath(os.fspath(out)))
     job = Job(folder, given, dict(options), tables, about, on_error == "record")
     sources = sources_of(inputs)

@@ -77,6 +77,13 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="how often a part is begun again whose process ended (default: 2)",
     )
+    group.add_argument(
+        "--poses-per-item",
+        type=positive_int,
+        default=1 << 18,
+        metavar="N",
+        help="recordings are bundled and cut to items of so many poses (default: 262,144)",
+    )
     group.add_argument("--stop-on-error", action="store_true", help="end the run at the first bad recording")
     group = parser.add_argument_group("meshes")
     group.add_argument(
@@ -128,6 +135,7 @@ def batch(options: argparse.Namespace, terminal: Terminal) -> int:
                 workers=options.workers,
                 threads_per_worker=options.threads,
                 tables=options.tables,
+                poses_per_item=options.poses_per_item,
                 resume=options.resume,
                 retries=options.retries,
                 on_error="raise" if options.stop_on_error else "record",

@@ -109,7 +109,7 @@ def other_process(inputs, out, *, fault=None, flag=None, limit=None, **options):
 
 
 def faulty(fault, flag):
-    """Environment in which a fault of `tests/batch/faults` happens: once, if `flag` is a new file's name."""
+    """Environment in which faults of `tests/batch/faults` happen, each once if there is a `flag`."""
     if fault is None:
         return ENVIRONMENT
     faults = str(Path(__file__).parent / "faults")

@@ -63,7 +63,8 @@ def test_some_failed_is_2_and_so_is_bad_input(folder, tmp_path, capsys):
 def test_cancelled_is_130_and_resume_goes_on(tmp_path, engine):
     inputs = runs.make(tmp_path / "in", 3, frames=40)
     runs.write(inputs / "long.npz", runs.walk(1, frames=20_000))
-    given = ["-o", str(tmp_path / "out"), "--car-mesh", "car.obj", "--engine", engine, "--workers", "2"]
+    given = ["-o", str(tmp_path / "out"), "--car-mesh", "car.obj", "--engine", engine]
+    given += ["--workers", "2", "--poses-per-item", "2000"]
     write_obj(tmp_path)
     run = subprocess.Popen(
         [sys.executable, "-m", "gpu_collide.cli", "batch", str(inputs), *given],

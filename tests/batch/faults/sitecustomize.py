@@ -1,8 +1,8 @@
 """Faults of the machine, in every Python process that has this folder in its path: see `tests.batch.runs`.
 
-``GPU_COLLIDE_TEST_FAULT`` says where the process is killed: "reading", "colliding" a recording, or "marking"
-an item whose files are written; "lethal": whenever a recording of that name is read. With the file
-``GPU_COLLIDE_TEST_FLAG`` it happens once only.
+``GPU_COLLIDE_TEST_FAULT`` says where a process is killed: "reading", "colliding" a recording, "marking" an
+item whose files are written, or several of these; "lethal": whenever a recording of that name is read. With a
+name in ``GPU_COLLIDE_TEST_FLAG`` each happens once only, and makes a file of that name and its own.
 """
 
 import os
@@ -10,20 +10,20 @@ import signal
 import sys
 
 
-def kill():
+def kill(fault):
     flag = os.environ["GPU_COLLIDE_TEST_FLAG"]
     if flag:
         try:
-            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+            os.close(os.open(f"{flag}.{fault}", os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def before(call, when):
+def before(call, fault, when):
     def called(*args, **kwargs):
         if when(*args):
-            kill()
+            kill(fault)
         return call(*args, **kwargs)
 
     return called
@@ -50,14 +50,20 @@ class Once:
 
 
 def spoil(item):
-    fault = os.environ["GPU_COLLIDE_TEST_FAULT"]
-    if fault in ("reading", "lethal"):
-        wanted = "lethal" if fault == "lethal" else "r3"
-        item.load_recording = before(item.load_recording, lambda path, *_: wanted in os.path.basename(path))
-    elif fault == "colliding":
-        item.Recording.collide = before(item.Recording.collide, lambda *_: True)
-    elif fault == "marking":
-        item.files.write = before(item.files.write, lambda _, files: next(iter(files)).startswith("done/"))
+    for fault in os.environ["GPU_COLLIDE_TEST_FAULT"].split(","):
+        if fault == "colliding":
+            item.Recording.collide = before(item.Recording.collide, fault, lambda *_: True)
+        elif fault == "marking":
+            item.files.write = before(item.files.write, fault, is_mark)
+        else:
+            item.load_recording = before(item.load_recording, fault, NAMED[fault])
+
+
+NAMED = {"reading": lambda path: "r3" in path, "lethal": lambda path: "lethal" in path}
+
+
+def is_mark(_, files):
+    return next(iter(files)).startswith("done/")
 
 
 if os.environ.get("GPU_COLLIDE_TEST_FAULT"):
