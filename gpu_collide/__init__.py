@@ -9,6 +9,7 @@ from gpu_collide import (
     _interrupt,  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
     view,
 )
+from gpu_collide._version import __version__ as __version__
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.motion import chord_error
@@ -33,13 +34,11 @@ if TYPE_CHECKING:
 
     from gpu_collide import batch
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
-    "Scene", "Status", "TrajectoryContacts", "baselines", "batch", "chord_error", "collide", "collide_trajectories",
-    "devices", "find_pairs", "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
-    "view",
+    "Scene", "Status", "TrajectoryContacts", "baselines", "batch", "chord_error", "collide",
+    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "pluecker", "screw_motion",
+    "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide._validate import as_numpy, check_bool, check_callable, check_choice, check_positive
+from gpu_collide._version import __version__
 from gpu_collide.batch import files
 from gpu_collide.batch.engines import ENGINES, WorkerDied, open_engine
 from gpu_collide.batch.item import FATAL, Job, is_of_recording
@@ -175,8 +176,6 @@ def collide(
     has a mark counts, and it is written last, so that a run may be killed at any time. The finished folder
     has the same bytes whatever the engine, the number of workers, and what happened on the way.
     """
-    from gpu_collide import __version__
-
     begun = time.perf_counter()
     check_choice(engine, "engine", ENGINES)
     check_choice(on_error, "on_error", ("record", "raise"))

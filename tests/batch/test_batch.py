@@ -124,7 +124,7 @@ def test_a_changed_question_is_refused(folder, done, change):
 
 
 def test_a_changed_version_is_refused(folder, done, monkeypatch):
-    monkeypatch.setattr(gc, "__version__", "0.0.9")
+    monkeypatch.setattr("gpu_collide.batch.run.__version__", "0.0.9")
     with pytest.raises(ValueError, match=r"resume: versions .*0\.1\.0.*now.*0\.0\.9"):
         runs.run(folder, done[1], resume=True, max_speed=5.0)
 
