@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
     "Scene", "Status", "TrajectoryContacts", "baselines", "batch", "chord_error", "collide",
-    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "pluecker", "screw_motion",
-    "shapes", "sweep", "view",
+    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "pluecker",
+    "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 __all__ = [
-    "DONE", "PLAN", "SEAMS", "crumb", "done", "drop_crumb", "locked", "mark_of", "part",
+    "DONE", "PLAN", "SEAMS", "crumbs", "done", "drop_crumb", "locked", "mark_of", "part",
     "read_crumb", "sha256", "write",
 ]  # fmt: skip
 
@@ -92,13 +92,22 @@ def done(out: Path) -> dict[int, dict[str, Any]]:
     return found
 
 
-def crumb(out: Path, item: int, recording: int) -> None:
-    """Leave a note of which recording an item is at, for when its worker does not come back."""
-    with open(out / _WORK / f"at-{item}", "w", encoding="ascii") as file:
-        file.write(str(recording))
+@contextlib.contextmanager
+def crumbs(out: Path, item: int) -> Iterator[Callable[[int], None]]:
+    """Function that notes which recording an item is at: what is read if its worker does not come back."""
+    path = out / _WORK / f"at-{item}"
+    with open(path, "wb", buffering=0) as file:
+
+        def note(recording: int) -> None:
+            file.seek(0)
+            file.write(b"%12d" % recording)
+
+        yield note
+    path.unlink(missing_ok=True)
 
 
 def read_crumb(out: Path, item: int) -> int | None:
+    """The recording that an item was at when it ended; None: at none."""
     try:
         return int((out / _WORK / f"at-{item}").read_text("ascii"))
     except (OSError, ValueError):
@@ -106,6 +115,7 @@ def read_crumb(out: Path, item: int) -> int | None:
 
 
 def drop_crumb(out: Path, item: int) -> None:
+    """Forget what an earlier try of an item has noted."""
     (out / _WORK / f"at-{item}").unlink(missing_ok=True)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpu_collide.backends import get_backend
 from gpu_collide.batch import files, tables
 from gpu_collide.batch.shares import share_of
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
@@ -27,6 +28,8 @@ __all__ = ["FATAL", "Came", "Job", "begin", "is_of_recording", "run_item", "work
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
 """Trouble of the machine, whichever recording is asked about."""
 
+
+LEAST_BYTES = 1 << 26  # of memory that a worker uses, however little is free
 
 Came: TypeAlias = "dict[str, Any] | Exception"
 """What came of an item: its mark, or what was raised."""
@@ -58,12 +61,19 @@ class Job:
     record: bool
 
 
-def begin(threads: int | None = None, gpu: str | None = None) -> None:
-    """Tell a process that works on items what it may use; before anything is computed in it."""
-    if threads is not None:
-        os.environ["GPU_COLLIDE_THREADS"] = str(threads)
+def begin(job: Job, threads: int, sharing: int, gpu: str | None = None) -> Job:
+    """Tell a process that works on items what it may use; before anything is computed in it.
+
+    Where ``max_bytes`` is not given it is half of what is free, divided by as many as are `sharing` it. No
+    result depends on it.
+    """
+    os.environ["GPU_COLLIDE_THREADS"] = str(threads)
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    if job.options.get("max_bytes") is not None:
+        return job
+    room = get_backend(job.options.get("backend", "auto")).memory_free() // (2 * sharing)
+    return replace(job, options={**job.options, "max_bytes": max(room, LEAST_BYTES)})
 
 
 def worked(job: Job, item: Item, sources: list[Source]) -> Came:
@@ -79,31 +89,32 @@ def worked(job: Job, item: Item, sources: list[Source]) -> Came:
 
 def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:
     """Do an item; `sources` are its recordings. Its mark is written last, and returned."""
+    if item.joins:
+        return _write(job, item, {"encounters": _joined(job, item, sources[0])}, [], {})
     rows: dict[str, list[Any]] = {name: [] for name in job.tables}
     errors: list[tuple[str, str, int, str, str]] = []
-    if item.joins:
-        rows = {"encounters": _joined(job, item, sources[0])}
-    cut = item.steps is not None or item.cut is not None
     seams: dict[str, tuple[int, Any]] = {}
     step = item.steps[0] if item.steps else 0
     given_up = {number: (kind, text) for number, kind, text in item.given_up}
-    for number, source in zip(item.recordings, sources, strict=True) if not item.joins else ():
-        files.crumb(job.out, item.number, number)
-        try:
+    with files.crumbs(job.out, item.number) as at:
+        for number, source in zip(item.recordings, sources, strict=True):
+            at(number)
             if number in given_up:
                 errors.append((source.name, source.path, step, *given_up[number]))
                 continue
-            found = _found(job, item, source)
-            for name in job.tables:
-                if name == "encounters" and cut:
+            try:
+                found = _found(job, item, source)
+                later = ("encounters",) if item.steps or item.cut else ()
+                made = {n: tables.table(found, n, source.name) for n in job.tables if n not in later}
+                if set(later) & set(job.tables):
                     seams[files.SEAMS] = (len(found), tables.seam_bytes(found))
-                else:
-                    rows[name].append(tables.table(found, name, source.name))
-        except Exception as error:
-            if not (job.record and is_of_recording(error)):
-                raise
-            errors.append((source.name, source.path, step, type(error).__name__, str(error)))
-    files.drop_crumb(job.out, item.number)
+            except Exception as error:
+                if not (job.record and is_of_recording(error)):
+                    raise
+                errors.append((source.name, source.path, step, type(error).__name__, str(error)))
+            else:
+                for name, table in made.items():
+                    rows[name].append(table)
     return _write(job, item, rows, errors, seams)
 
 

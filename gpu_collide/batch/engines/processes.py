@@ -30,11 +30,10 @@ __all__ = ["open", "visible_gpus"]
 _job: Job  # of a worker, given to it once
 
 
-def _begin(job: Job, threads: int, gpu: str | None, line: Connection) -> None:
+def _begin(job: Job, threads: int, sharing: int, gpu: str | None, line: Connection) -> None:
     global _job
-    _job = job
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
-    items.begin(threads, gpu)
+    _job = items.begin(job, threads, sharing, gpu)
     threading.Thread(target=_leave_at_end_of, args=(line,), daemon=True).start()
 
 
@@ -76,7 +75,8 @@ class Processes:
             card = self._cards[k % len(self._cards)] if self._cards else None
             context = multiprocessing.get_context("spawn")
             theirs, ours = context.Pipe(duplex=False)
-            told = self._job, self._threads, card, theirs
+            sharing = -(-self.slots // max(len(self._cards), 1))
+            told = self._job, self._threads, sharing, card, theirs
             self._pools[k] = futures.ProcessPoolExecutor(1, context, _begin, told), ours
         return self._pools[k][0]
 

@@ -6,6 +6,7 @@ process: a task has only the reference, in a list, since Ray would unpickle a pl
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from gpu_collide.batch import item as items
@@ -28,8 +29,9 @@ def _run(boxed: list[Any], threads: int, item: Item, sources: list[Source]) -> C
     if _kept is None or _kept[0] != boxed[0].hex():
         import ray
 
-        items.begin(threads)
-        _kept = boxed[0].hex(), ray.get(boxed[0])
+        on_gpu = bool(ray.get_gpu_ids())
+        sharing = 1 if on_gpu else -(-(os.cpu_count() or 1) // threads)
+        _kept = boxed[0].hex(), items.begin(ray.get(boxed[0]), threads, sharing)
     return items.worked(_kept[1], item, sources)
 
 
