@@ -1,8 +1,8 @@
 """Many recordings as one run: ``python examples/many_recordings.py [RECORDINGS] [--engine processes]``.
 
 In each recording, a file of its own, four cars drive in circles in a yard with walls and pillars, for 12
-seconds. The run asks all of them who hit whom. Stop it (Ctrl-C, or worse) and start it again: it goes on where
-it was, and the tables have the same bytes as if it had never been stopped.
+seconds. The run asks all of them who hit whom. Stop it (Ctrl-C, or worse) and start it again: it goes on
+where it was, and the tables have the same bytes as if it had never been stopped.
 """
 
 import argparse

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
-__all__ = ["FATAL", "Came", "Job", "begin", "is_of_recording", "run_item", "worked"]
+__all__ = ["FATAL", "Came", "Job", "Share", "is_of_recording", "run_item", "worked"]
 
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
 """Trouble of the machine, whichever recording is asked about."""
@@ -61,30 +61,52 @@ class Job:
     record: bool
 
 
-def begin(job: Job, threads: int, sharing: int, gpu: str | None = None) -> Job:
-    """Tell a process that works on items what it may use; before anything is computed in it.
+@dataclass(frozen=True)
+class Share:
+    """What a worker may use of its machine.
 
-    Where ``max_bytes`` is not given it is half of what is free, divided by as many as are `sharing` it. No
-    result depends on it.
+    Attributes
+    ----------
+    threads : int
+        Of the backend ``cpu``.
+    workers : int
+        How many share the memory that it computes in.
+    gpu : str or None
+        The one that it sees, as ``CUDA_VISIBLE_DEVICES`` names it; None: as it is.
     """
-    os.environ["GPU_COLLIDE_THREADS"] = str(threads)
-    if gpu is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
-    if job.options.get("max_bytes") is not None:
-        return job
-    room = get_backend(job.options.get("backend", "auto")).memory_free() // (2 * sharing)
-    return replace(job, options={**job.options, "max_bytes": max(room, LEAST_BYTES)})
+
+    threads: int
+    workers: int
+    gpu: str | None = None
 
 
-def worked(job: Job, item: Item, sources: list[Source]) -> Came:
+_begun: tuple[Job, Job] | None = None  # of a worker: the job as it was given, and as it is done here
+
+
+def worked(job: Job, item: Item, sources: list[Source], share: Share | None = None) -> Came:
     """`run_item` in a worker: the mark, or what was raised, in a form that can travel."""
+    global _begun
     try:
-        return run_item(job, item, sources)
+        if _begun is None or _begun[0] is not job:
+            _begun = job, job if share is None else _begin(job, share)
+        return run_item(_begun[1], item, sources)
     except Exception as error:
         try:
             return pickle.loads(pickle.dumps(error))
         except Exception:
             return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def _begin(job: Job, share: Share) -> Job:
+    """Obey `share`, before anything is computed in this process. Where ``max_bytes`` is not given it is half
+    of what is free, divided among the workers; no result depends on it."""
+    os.environ["GPU_COLLIDE_THREADS"] = str(share.threads)
+    if share.gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = share.gpu
+    if job.options.get("max_bytes") is not None:
+        return job
+    room = get_backend(job.options.get("backend", "auto")).memory_free() // (2 * share.workers)
+    return replace(job, options={**job.options, "max_bytes": max(room, LEAST_BYTES)})
 
 
 def run_item(job: Job, item: Item, sources: list[Source]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import pytest
 
 from gpu_collide.batch.engines import processes
+from gpu_collide.errors import BackendUnavailableError, MissingExtraError
 from tests.batch import runs
 
 pytest.importorskip("pyarrow", reason="batch runs write Parquet: pip install 'gpu-collide[batch]'")
@@ -31,6 +33,17 @@ def test_processes_write_the_tree_of_serial(whole, tmp_path, workers):
     inputs, expected = whole
     summary = runs.run(inputs, tmp_path / "out", engine="processes", workers=workers, threads_per_worker=1)
     assert runs.tree(tmp_path / "out") == expected and summary.failed == 1
+
+
+def test_what_the_machine_of_a_worker_lacks_ends_the_run_and_is_no_row(whole, tmp_path, monkeypatch):
+    inputs, _ = whole
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.delenv("GPU_COLLIDE_CUDA", raising=False)
+    with pytest.raises(BackendUnavailableError):
+        runs.run(inputs, tmp_path / "out", engine="processes", workers=1, retries=0, backend="cuda")
+    assert not list((tmp_path / "out" / "done").iterdir())
+    travelled = pickle.loads(pickle.dumps(MissingExtraError("reading .zarr recordings", "zarr", "data")))
+    assert (travelled.package, travelled.extra) == ("zarr", "data") and "gpu-collide[data]" in str(travelled)
 
 
 def test_each_process_has_a_gpu_of_its_own(monkeypatch):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from gpu_collide.backends.host import thread_count
 from gpu_collide.backends.nvidia import gpus
-from gpu_collide.batch import item as items
 from gpu_collide.batch.engines import WorkerDied
+from gpu_collide.batch.item import Share, worked
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["open", "visible_gpus"]
 
-_job: Job  # of a worker, given to it once
+_told: tuple[Job, Share]  # a worker, once
 
 
-def _begin(job: Job, threads: int, sharing: int, gpu: str | None, line: Connection) -> None:
-    global _job
+def _begin(job: Job, share: Share, line: Connection) -> None:
+    global _told
+    _told = job, share
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
-    _job = items.begin(job, threads, sharing, gpu)
     threading.Thread(target=_leave_at_end_of, args=(line,), daemon=True).start()
 
 
@@ -45,7 +45,8 @@ def _leave_at_end_of(line: Connection) -> None:
 
 
 def _run(item: Item, sources: list[Source]) -> Came:
-    return items.worked(_job, item, sources)
+    job, share = _told
+    return worked(job, item, sources, share)
 
 
 def visible_gpus() -> list[str]:
@@ -75,8 +76,8 @@ class Processes:
             card = self._cards[k % len(self._cards)] if self._cards else None
             context = multiprocessing.get_context("spawn")
             theirs, ours = context.Pipe(duplex=False)
-            sharing = -(-self.slots // max(len(self._cards), 1))
-            told = self._job, self._threads, sharing, card, theirs
+            share = Share(self._threads, -(-self.slots // max(len(self._cards), 1)), card)
+            told = self._job, share, theirs
             self._pools[k] = futures.ProcessPoolExecutor(1, context, _begin, told), ours
         return self._pools[k][0]
 

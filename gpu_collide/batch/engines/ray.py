@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from gpu_collide.batch import item as items
 from gpu_collide.batch.engines import WorkerDied
+from gpu_collide.batch.item import Share, worked
 from gpu_collide.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["open"]
 
-_kept: tuple[str, Job] | None = None  # of a worker: the job that it has read, by its reference
+_kept: tuple[str, Job, Share] | None = None  # of a worker: the job that it has read, by its reference
 
 
 def _run(boxed: list[Any], threads: int, item: Item, sources: list[Source]) -> Came:
@@ -29,10 +29,9 @@ def _run(boxed: list[Any], threads: int, item: Item, sources: list[Source]) -> C
     if _kept is None or _kept[0] != boxed[0].hex():
         import ray
 
-        on_gpu = bool(ray.get_gpu_ids())
-        sharing = 1 if on_gpu else -(-(os.cpu_count() or 1) // threads)
-        _kept = boxed[0].hex(), items.begin(ray.get(boxed[0]), threads, sharing)
-    return items.worked(_kept[1], item, sources)
+        workers = 1 if ray.get_gpu_ids() else -(-(os.cpu_count() or 1) // threads)
+        _kept = boxed[0].hex(), ray.get(boxed[0]), Share(threads, workers)
+    return worked(_kept[1], item, sources, _kept[2])
 
 
 class _OnGpu:
