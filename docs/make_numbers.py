@@ -17,6 +17,7 @@ RESULTS, PAGE, README = ROOT / "bench" / "results", ROOT / "docs" / "numbers.md"
 BEGIN = "<!-- numbers: begin (made by docs/make_numbers.py from bench/results) -->"
 END = "<!-- numbers: end -->"
 SHAPES = ("cubes", "cars", "tori")
+_SUMMED_UP = ("fcl", "worlds", "race")  # in README.md
 NOTHING = "Nothing has been measured for this version yet: `python -m bench` measures on your machine."
 
 
@@ -89,7 +90,10 @@ def _in_short(folder):
         )
     if not lines:
         return []
-    return [f"**{about['device']}**, precision {about['precision']}:", "\n".join(lines)]
+    return [
+        f"**{about['device']}**, precision {about['precision']}, measured at {_states(folder, _SUMMED_UP)}:",
+        "\n".join(lines),
+    ]
 
 
 def _one_device(folder):
@@ -120,15 +124,22 @@ def _one_device(folder):
                 (
                     shape,
                     r["refine"],
+                    # `auto` compares boxes: these shapes are far below the size from which it takes rows
+                    "rows" if r["candidates"] == "raster" else "boxes",
                     r["resolution"],
                     f"{float(r['us_per_pair']):.2f}",
                     _count(r["pairs_per_s"]),
                 )
                 for r in rows
-                if r["candidates"] == "auto" or r["refine"] != "exact"
+                if r["candidates"] != "pairs"
             ]
-        tables.append("All contacts, by mode and rows per short edge:")
-        tables.append(_table(("shape", "mode", "rows", "us a pair", "pairs a second"), lines))
+        tables.append(
+            "All contacts, by mode, by what proposes pairs of features (boxes on the screen, the default, or "
+            'rows of pixels, `candidates="raster"`), and by rows per short edge. With `segments` and '
+            "`pixels` the answer is read from rows of that height, whatever proposes:"
+        )
+        columns = ("shape", "mode", "proposed by", "rows", "us a pair", "pairs a second")
+        tables.append(_table(columns, lines))
     for name, words, columns, cells, of in _MORE:
         if (folder / f"{name}.csv").is_file():
             about, rows = read(folder / f"{name}.csv")
@@ -136,15 +147,19 @@ def _one_device(folder):
             tables += [words, _table(columns, rows)] if rows else []
     if not tables:
         return []
-    # Tables may be of different states of the code: each is named.
+    names = ("fcl", *SHAPES, *dict.fromkeys(more[0] for more in _MORE))
+    head = f"**{about['device']}**, precision {about['precision']}. Measured at {_states(folder, names)}."
+    return [head, *tables]
+
+
+def _states(folder, names):
+    """The states of the code that tables were measured at, which may differ: tables, commit, date."""
     states = {}
-    for name in ("fcl", *SHAPES, *dict.fromkeys(more[0] for more in _MORE)):
+    for name in names:
         if (folder / f"{name}.csv").is_file():
             heading, _ = read(folder / f"{name}.csv")
             states.setdefault((heading["commit"], heading["date"]), []).append(name)
-    of = "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
-    head = f"**{about['device']}**, precision {about['precision']}. Measured at {of}."
-    return [head, *tables]
+    return "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
 
 
 def _counted(path):

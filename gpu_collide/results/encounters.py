@@ -59,7 +59,7 @@ class Encounters(Result):
     approach : (e,) float64
         Hardest approach along the normal, length per second; negative if they only separate.
     hardest : (e,) int64
-        Row of that contact in the `TrajectoryContacts`.
+        Row of that contact in the `TrajectoryContacts`; of two that only separate, the slowest to do so.
     hardest_step : (e,) int64
         Its step.
     hardest_time : (e,) float64

@@ -124,9 +124,9 @@ def test_numbers_come_from_files(tmp_path):
     assert "**cpu: Some Processor (2 cores)**, precision mixed." in text
     assert "Measured at fcl, cars: commit abc, 2026-01-02." in text
     assert "| cars | 20,000 | 47 % | 123,457 | 1,000 | 123.5 |" in text
-    assert "| cars | exact | - | 8.10 | 123,456 |" in text
-    assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
-    assert "pairs | - | 9" not in text
+    assert "| cars | exact | boxes | - | 8.10 | 123,456 |" in text
+    assert "| cars | pixels | rows | 6 | 7.25 | 137,931 |" in text
+    assert "9.00" not in text, "candidates='pairs' is what auto does"
     (folder / "moves.csv").write_text(
         about + "movers,triangles,moves,stopped,ours_per_s,fcl_per_s,ratio,sampled_per_s,ratio_sampled,rays,"
         "embree_per_s,growth,us_per_move,us_per_ray\n"
