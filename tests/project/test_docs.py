@@ -177,6 +177,45 @@ def test_numbers_come_from_files(tmp_path):
     assert "Worlds" not in text and "Races" not in text, "they were not measured"
 
 
+def test_decisions_say_their_status_and_stand_in_the_index():
+    decisions = script("make_decisions")
+    records = decisions.read()
+    assert len(records) > 60
+    assert decisions.INDEX.read_text(encoding="utf-8") == decisions.index(records), (
+        "run: python docs/make_decisions.py"
+    )
+    for record in records.values():
+        assert len(record["decided"].splitlines()) <= 4, record["file"]
+
+
+HEAD = "# {}: Title\n\n**Status:** {}. **Area:** overlap.\n\n**Decided.** So.\n\n**Context.** Why.\n"
+
+
+@pytest.mark.parametrize(
+    "one, two, fault",
+    [
+        ("accepted; amended by [0002](0002-b.md)", "accepted; amends [0001](0001-a.md)", ""),
+        ("superseded by [0002](0002-b.md)", "accepted; supersedes [0001](0001-a.md)", ""),
+        (
+            "accepted; amended by [0002](0002-b.md)",
+            "accepted",
+            "0001-a.md: amended by 0002, which does not say amends",
+        ),
+        ("good", "accepted", "0001-a.md: expected a status of accepted, "),
+        ("accepted; see 0002", "accepted", "0001-a.md: expected superseded by, "),
+    ],
+)
+def test_a_decision_and_the_one_that_changes_it_name_each_other(one, two, fault, tmp_path):
+    decisions = script("make_decisions")
+    (tmp_path / "0001-a.md").write_text(HEAD.format("0001", one))
+    (tmp_path / "0002-b.md").write_text(HEAD.format("0002", two))
+    if fault:
+        with pytest.raises(ValueError, match=fault):
+            decisions.read(tmp_path)
+    else:
+        assert "[Title](0001-a.md)" in decisions.index(decisions.read(tmp_path))
+
+
 def test_the_kernels_readme_names_every_macro():
     page = (ROOT / "kernels" / "README.md").read_text(encoding="utf-8")
     platform = (ROOT / "kernels" / "common" / "gc_platform.h").read_text(encoding="utf-8")
