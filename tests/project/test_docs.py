@@ -96,17 +96,17 @@ def test_every_tolerance_of_the_reference_is_in_the_docs(make_conventions):
 
 
 def test_the_numbers_of_the_docs_are_the_results():
-    numbers = script("make_numbers")
+    numbers = script("make_benchmarks")
     made = numbers.pages(numbers.RESULTS)
-    assert {path.relative_to(ROOT).as_posix() for path in made} == {"docs/numbers.md", "README.md"}
+    assert {path.relative_to(ROOT).as_posix() for path in made} == {"docs/benchmarks.md", "README.md"}
     for path, text in made.items():
-        assert path.read_text(encoding="utf-8") == text, "run: python docs/make_numbers.py"
+        assert path.read_text(encoding="utf-8") == text, "run: python docs/make_benchmarks.py"
     assert "| cubes |" in made[numbers.PAGE] and "| cubes |" not in made[numbers.README]
     assert made[numbers.README].count("\n- **") >= 3, "fcl, worlds and races are summed up"
 
 
 def test_numbers_come_from_files(tmp_path):
-    numbers = script("make_numbers")
+    numbers = script("make_benchmarks")
     assert numbers.section(tmp_path) == numbers.summary(tmp_path) == numbers.NOTHING
     folder = tmp_path / "cpu-some-processor"
     folder.mkdir()

@@ -1,9 +1,9 @@
-"""Write docs/numbers.md, and the lines of README.md that sum it up, from the measurements in bench/results.
+"""Write docs/benchmarks.md, and the lines of README.md that sum it up, from the measurements in bench/results.
 
     python -m bench fcl cubes cars tori      measure (and so for worlds, race, sampled, moves, sweeps)
     python -m bench counted                  count
-    python docs/make_numbers.py              rewrite both
-    python docs/make_numbers.py --check      say whether they are up to date (exit code 1 if not)
+    python docs/make_benchmarks.py              rewrite both
+    python docs/make_benchmarks.py --check      say whether they are up to date (exit code 1 if not)
 
 Only what was measured appears: a device without files has no table, and without results both pages say so.
 """
@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE, README = ROOT / "bench" / "results", ROOT / "docs" / "numbers.md", ROOT / "README.md"
-BEGIN = "<!-- numbers: begin (made by docs/make_numbers.py from bench/results) -->"
+RESULTS, PAGE, README = ROOT / "bench" / "results", ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
+BEGIN = "<!-- numbers: begin (made by docs/make_benchmarks.py from bench/results) -->"
 END = "<!-- numbers: end -->"
 SHAPES = ("cubes", "cars", "tori")
 _SUMMED_UP = ("fcl", "worlds", "race")  # in README.md
@@ -40,7 +40,7 @@ def read(path):
 
 
 def section(results):
-    """All tables of a folder of results: what stands in docs/numbers.md."""
+    """All tables of a folder of results: what stands in docs/benchmarks.md."""
     parts = [part for folder in _devices(results) for part in _one_device(folder)]
     parts += _counted(results / "counted.csv")
     return "\n\n".join(parts) if parts else NOTHING
@@ -397,7 +397,7 @@ def main(arguments):
     for path, text in stale.items():
         if "--check" in arguments:
             page = path.relative_to(ROOT)
-            print(f"{page} is not up to date with bench/results: python docs/make_numbers.py")
+            print(f"{page} is not up to date with bench/results: python docs/make_benchmarks.py")
         else:
             path.write_text(text, encoding="utf-8")
     return int(bool(stale) and "--check" in arguments)
