@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md, and the lines of README.md that sum it up, from the measurements in bench/results.
+"""Write docs/benchmarks.md, and the lines of README.md that sum it up, from the files in bench/results.
 
     python -m bench fcl cubes cars tori      measure (and so for worlds, race, sampled, moves, sweeps)
     python -m bench counted                  count

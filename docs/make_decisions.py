@@ -11,8 +11,8 @@ A record begins with its title, a line of status and a paragraph of what was dec
 
     **Decided.** Three sentences at most, for a reader who wants nothing else.
 
-Reasons, measurements and what was tried stand below. A record that is superseded or amended names the later one, and
-that one names it.
+Reasons, measurements and what was tried stand below. A record that is superseded or amended names the later
+one, and that one names it.
 """
 
 import re
@@ -86,9 +86,9 @@ def index(records):
     lines = [
         "# Decisions",
         "",
-        "Why things are as they are. Each record says at its top what was decided and whether it still holds;",
-        "reasons, measurements and failed attempts follow. `python docs/make_decisions.py` makes this page.",
-        "Numbers are not consecutive.",
+        "Why things are as they are. Each record says at its top what was decided and whether it still",
+        "holds; reasons, measurements and failed attempts follow. `python docs/make_decisions.py` makes this",
+        "page. Numbers are not consecutive.",
     ]
     for area in AREAS:
         inside = [(number, r) for number, r in records.items() if r["area"] == area]

@@ -51,8 +51,8 @@ def table(rows):
 
 TEXT = """# Validation
 
-Written by `python -m tests.acceptance.matrix_report`: contacts of `gpu_collide.collide` in exact mode, compared
-with a brute force over all feature pairs that shares no code with the library (`tests/oracle`).
+Written by `python -m tests.acceptance.matrix_report`: contacts of `gpu_collide.collide` in exact mode,
+compared with a brute force over all feature pairs that shares no code with the library (`tests/oracle`).
 
 - *required*: contacts that are clear of every border of decision by more than rounding; each has to be found
   with its kind, features, time, place, normal and properness.
