@@ -102,8 +102,8 @@ def _one_device(folder):
         about, rows = read(folder / "fcl.csv")
         tables.append(
             "Random impacts (clear at the start, relative turn up to 45 degrees), pairs a second: all "
-            "contacts by gpu_collide on all cores, beside the first contact by python-fcl (convex parts by "
-            "hand, one process), on the same pairs in the same run:"
+            "contacts by gpu_collide on all cores, and the first contact by python-fcl (convex parts made by "
+            "hand, one process), for the same pairs in the same run:"
         )
         tables.append(
             _table(
@@ -266,8 +266,9 @@ _RADII = ("0.01", "0.1", "0.5")
 _MORE = (
     (
         "worlds",
-        "A step of worlds of cars between barriers on shared ground, all contacts: pairs found by the tree, "
-        "by taking all (`off`), or by plain boxes in NumPy before the call; `slower` is against the tree:",
+        "A step of worlds of cars between barriers on shared ground, all contacts. Pairs are found by the "
+        "tree, by taking all (`off`), or by plain boxes in NumPy before the call; `slower` is relative to "
+        "the tree:",
         ("worlds", "cars", "pairs by", "possible", "pairs", "touching", "contacts", "seconds", "slower"),
         _world_cells,
         None,
@@ -283,9 +284,9 @@ _MORE = (
     ),
     (
         "sampled",
-        "The same pairs looked at in equally spaced poses of their screw by a kernel in Warp, in single "
-        "precision, pairs a second (on a processor Warp takes one core); `missed` is the share of touching "
-        "pairs that no pose shows, `late` by how much of a step the first that does is (median, most):",
+        "The same pairs sampled at equally spaced poses of their screw by a kernel in Warp, in single "
+        "precision, pairs a second (on a processor Warp uses one core). `missed` is the share of touching "
+        "pairs that no pose shows, `late` how late the first one that shows it is, in steps (median, most):",
         ("shape", "pairs", "touching", "poses", "all contacts", "first", "Warp", "ratio", "missed", "late",
          "most"),
         _sampled_cells,
@@ -293,8 +294,9 @@ _MORE = (
     ),
     (
         "moves",
-        "Movers in a still world, each a way and then a turn over a hilly square (`gc.pluecker.move`), moves "
-        "a second, beside python-fcl: by conservative advancement, and by 1,000 poses a leg (`sampled`):",
+        "Movers among still obstacles, each a translation and then a rotation over a hilly square "
+        "(`gc.pluecker.move`), moves a second, beside python-fcl: by conservative advancement, and by 1,000 "
+        "poses a leg (`sampled`):",
         ("movers", "triangles", "moves", "stopped", "gpu_collide", "python-fcl", "ratio", "sampled", "ratio"),
         _move_cells,
         "fcl_per_s",
@@ -315,8 +317,8 @@ _MORE = (
     ),
     (
         "primitives",
-        "Single tests of the Pluecker method, each feature against each, in millions a second: by the clock, "
-        "and of one core's own time, in which a test takes so many nanoseconds:",
+        "Single tests of the Pluecker method, every feature against every feature, in millions a second: on "
+        "the clock, and per second of one core's time, with nanoseconds a test:",
         ("test", "tests", "a second", "a second of a core", "ns"),
         _primitive_cells,
         None,
@@ -346,12 +348,12 @@ _MORE = (
     ),
     (
         "dense",
-        "Cost against faces: two bodies of so many each that run deep into each other (`impact`), end "
-        "just behind their first contact (`touch`) or just before it (`near miss`); microseconds of "
-        "processor time a pair, on one core. All contacts as the library chooses, by near faces, "
-        "whole meshes or rows; the first contact; and python-fcl's first contact (`fcl`), of as many "
-        "pairs as it answers in half a second. A way that takes more than a quarter of a second a "
-        "pair is left out of larger sizes:",
+        "Cost against faces: two bodies with so many faces each that run deep into each other "
+        "(`impact`), or end just behind their first contact (`touch`) or just before it (`near miss`); "
+        "microseconds of processor time a pair, on one core. All contacts by default (`all`), by near "
+        "faces, by whole meshes with boxes, and by whole meshes with rows of pixels (`rows`); the first "
+        "contact; and python-fcl's first contact (`fcl`), for as many pairs as it answers in half a "
+        "second. What takes more than a quarter of a second a pair is left out for larger sizes:",
         ("shape", "step", "faces", "contacts", "all", "near", "whole", "rows", "first", "fcl"),
         _dense_cells(*_DENSE),
         None,
