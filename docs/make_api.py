@@ -67,7 +67,9 @@ def public():
     for name in [name for *_, names in PAGES for name in names]:
         value = Encounters if name == "Encounters" else getattr(gc, name)
         if inspect.ismodule(value):
-            found |= {f"gc.{name}.{each}": getattr(value, each) for each in value.__all__}
+            inside = {each: getattr(value, each) for each in value.__all__}
+            functions_first = sorted(inside, key=lambda each: inspect.isclass(inside[each]))
+            found |= {f"gc.{name}.{each}": inside[each] for each in functions_first}
         else:
             found["Encounters" if value is Encounters else f"gc.{name}"] = value
     return found
@@ -92,7 +94,7 @@ def contents():
     """The first page: every name with the first sentence of its docstring."""
     lines = ["# API", "", MADE, "", "`import gpu_collide as gc`. Every public name, page by page:", ""]
     for file, title, _, names in PAGES:
-        lines += [f"## [{title}]({file})", "", "| | |", "|---|---|"]
+        lines += [f"## [{title}]({file})", "", "| name | what it is |", "|---|---|"]
         for full, value in public().items():
             if full.removeprefix("gc.").split(".")[0] in names:
                 what = inspect.getdoc(value).split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
