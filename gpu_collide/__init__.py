@@ -23,6 +23,7 @@ from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.trajectories import collide_trajectories
 from gpu_collide.recordings import Recording, load_recording
 from gpu_collide.results.contacts import Contacts, Kind, Status
+from gpu_collide.results.encounters import Encounters
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Bodies", "BroadPhase", "Contacts", "FilterReport", "Kind", "Mesh", "Poses", "Recording", "Scene",
-    "Status", "TrajectoryContacts", "baselines", "chord_error", "collide", "collide_trajectories", "devices",
-    "find_pairs",
-    "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
+    "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
+    "Scene", "Status", "TrajectoryContacts", "baselines", "chord_error", "collide", "collide_trajectories",
+    "devices", "find_pairs", "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
     "view",
 ]  # fmt: skip
 

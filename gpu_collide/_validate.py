@@ -11,6 +11,7 @@ checked.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ import numpy as np
 from gpu_collide._foreign import device_to_host, on_device
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from numpy.typing import DTypeLike, NDArray
@@ -270,6 +270,9 @@ def as_int_array(
 
 def as_parts(parts: Iterable[Any], kind: type, name: str) -> list[Any]:
     """The argument ``parts``: at least one, all of the class `kind`, which is called `name`."""
+    if isinstance(parts, kind) or not isinstance(parts, Iterable):
+        hint = "; put it into a list" if isinstance(parts, kind) else ""
+        raise TypeError(f"parts: expected a sequence of {name}, got a single {type(parts).__name__}{hint}")
     parts = list(parts)
     for k, part in enumerate(parts):
         if not isinstance(part, kind):

@@ -354,8 +354,10 @@ def print_encounters(terminal: Terminal, met: Encounters) -> None:
         hardest = np.argsort(-met.approach, kind="stable")[:FIRST]
         terminal.table("The hardest, by time", ENCOUNTER_COLUMNS, encounter_rows(met[hardest]))
     terminal.say("Place and approach, length per second along the normal: of the hardest contact.")
-    if (met.approach < 0).any():
+    if ((met.approach < 0) & (met.contacts > 0)).any():
         terminal.say("Below 0 the bodies separate.")
+    if (met.contacts == 0).any():
+        terminal.say("Without contacts: in each other all the time.")
     if met.in_touch.any():
         terminal.say("*: in touch already; how they met is before what was looked at.")
     terminal.say()
@@ -367,9 +369,10 @@ def encounter_rows(met: Encounters) -> list[Any]:
     for e in met:
         steps = f"{e['first_step']}" + (f"-{e['last_step']}" if e["last_step"] > e["first_step"] else "")
         begin = f"{e['first_time']:.3f}" + ("*" if e["in_touch"] else "")
-        bodies, place = f"{e['body_a']}, {e['body_b']}", ", ".join(f"{v:.1f}" for v in e["position"])
-        numbers = f"{e['approach']:.2f}", f"{e['contacts']:,}"
-        rows.append((begin, f"{e['last_time']:.3f}", steps, bodies, place, *numbers))
+        bodies, place, approach = f"{e['body_a']}, {e['body_b']}", "", ""
+        if e["contacts"]:
+            place, approach = ", ".join(f"{v:.1f}" for v in e["position"]), f"{e['approach']:.2f}"
+        rows.append((begin, f"{e['last_time']:.3f}", steps, bodies, place, approach, f"{e['contacts']:,}"))
     return rows
 
 

@@ -274,6 +274,7 @@ class Sweep:
             "pairs": pairs,
             "contact_start": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
             "step_pairs": np.bincount(at[moving], minlength=len(t0)),
+            "step_start": t0,
         }
 
 

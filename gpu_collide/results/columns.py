@@ -108,11 +108,11 @@ def _paired(column: int) -> Any:
 
 
 def _finite(name: str, values: Any) -> Any:
-    """Times, with what is infinite, since nothing happens, as not a number."""
+    """Numbers, with what is infinite, since nothing happens, as not a number."""
 
     def take(result: Any) -> Array:
-        toi = as_numpy(values(result), name)
-        return np.where(np.isfinite(toi), toi, np.nan)
+        told = as_numpy(values(result), name)
+        return np.where(np.isfinite(told), told, np.nan)
 
     return take
 
@@ -208,19 +208,27 @@ _SKIPPED = (
 _ENCOUNTERS = (
     Column("body_a", "", "body A; the moving ones are counted first"),
     Column("body_b", "", "body B"),
-    Column("first_time", "s", "of its first contact"),
-    Column("last_time", "s", "of its last contact"),
-    Column("first_step", "", "step of its first contact"),
-    Column("last_step", "", "step of its last contact"),
-    Column("contacts", "", "how many contacts it has"),
+    Column("first_time", "s", "of its first contact, or when they are first seen in each other"),
+    Column("last_time", "s", "of its last contact, or when they are last seen in each other"),
+    Column("first_step", "", "first step in which they are together"),
+    Column("last_step", "", "last step in which they are together"),
+    Column("contacts", "", "how many contacts it has; 0: they are in each other all the time"),
     Column("in_touch", "", "whether the two were in touch already when it begins"),
     Column(
-        "approach", "length/s", "speed at which its hardest contact closes; negative where all only separate"
+        "approach",
+        "length/s",
+        "speed at which its hardest contact closes; negative where all only separate; none: not a number",
+        _finite("approach", lambda r: r.approach),
     ),
-    Column("hardest_step", "", "step of its hardest contact"),
-    Column("hardest_time", "s", "of its hardest contact"),
-    _vector("position", LENGTH, "world position of its hardest contact"),
-    _vector("normal", "", "unit normal of its hardest contact, from A to B"),
+    Column("hardest_step", "", "step of its hardest contact; -1: none"),
+    Column(
+        "hardest_time",
+        "s",
+        "of its hardest contact; none: not a number",
+        _finite("hardest_time", lambda r: r.hardest_time),
+    ),
+    _vector("position", LENGTH, "world position of its hardest contact; zero: none"),
+    _vector("normal", "", "unit normal of its hardest contact, from A to B; zero: none"),
     *_named(" in its hardest contact"),
 )
 _TOUCHED = (

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gpu_collide._validate import as_parts
 from gpu_collide.results.faults import encounter_faults
-from gpu_collide.results.parts import PART_FIELDS
-from gpu_collide.results.result import Field, FileFormat, Result, Status
+from gpu_collide.results.parts import PART_FIELDS, joined_names
+from gpu_collide.results.result import Field, FileFormat, Result, Status, joined_info
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from gpu_collide._types import Array
@@ -38,43 +42,53 @@ _FIELDS: dict[str, Field] = {
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Encounters(Result):
-    """Contacts of two bodies in consecutive steps as one, sorted by (first_time, body_a, body_b, first_step).
+    """Consecutive steps in which two bodies are together, sorted by (first_time, body_a, body_b, first_step).
 
-    Made by `TrajectoryContacts.encounters`. ``len()`` is the number of encounters.
+    Two bodies are together in a step that has a contact of theirs, or at whose start they overlap. Made by
+    `TrajectoryContacts.encounters`. ``len()`` is the number of encounters.
 
     Attributes
     ----------
     body_a, body_b : (e,) int32
         The two bodies, ``body_a < body_b``.
     first_time, last_time : (e,) float64
-        Times of the first and of the last contact, seconds; of a lasting contact its end.
+        The first and the last time at which they are seen together, seconds: of contacts their times, of a
+        lasting one its end, and the start of each step at which they overlap.
     first_step, last_step : (e,) int64
-        Steps of the first and of the last contact.
+        The first and the last step in which they are together.
     contacts : (e,) int64
-        How many contacts it has.
+        How many contacts it has: 0 if they are in each other all the time, and neither surface goes through a
+        further part of the other.
     in_touch : (e,) bool
-        The two were in touch already when it begins: they overlap at the start of the step, or all that
+        The two were in touch already when it begins: they overlap at the start of the first step, or all that
         happens at the first time is that they separate. Then the recording, or what was looked at of it, does
         not show how they met.
     approach : (e,) float64
-        Hardest approach along the normal, length per second; negative if they only separate.
+        Hardest approach along the normal, length per second; negative if they only separate, ``-inf`` without
+        a contact.
     hardest : (e,) int64
-        Row of that contact in the `TrajectoryContacts`; of two that only separate, the slowest to do so.
+        Row of that contact in the `TrajectoryContacts`; of two that only separate, the slowest to do so;
+        -1: none.
     hardest_step : (e,) int64
-        Its step.
+        Its step; -1: none.
     hardest_time : (e,) float64
-        Its time, seconds.
+        Its time, seconds; ``inf``: none.
     position, normal : (e, 3) float64
-        Its place in the world, and its normal from A to B.
+        Its place in the world, and its normal from A to B; zero without a contact.
     info : dict
         As in `TrajectoryContacts`.
     part_a, part_b : (e,) int32 or None
         Parts of its hardest contact, as in `Contacts`.
+
+    Notes
+    -----
+    What goes on over the seam between two blocks of steps is in the encounters of both, up to the last step
+    of the one and from the first step of the other, also where neither step has a contact. So `concatenate`
+    needs nothing else.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(
-        version=2,  # 2: names of parts
-        unnamed=1,
+        version=3,  # 2: names of parts; 3: encounters without a contact
         first_with_checksums=1,
         fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
         faults=encounter_faults,
@@ -109,13 +123,53 @@ class Encounters(Result):
     def __len__(self) -> int:
         return len(self.body_a)
 
+    @classmethod
+    def concatenate(cls, parts: Iterable[Encounters]) -> Encounters:
+        """One object of those of several blocks of steps that follow each other, to the bits of one piece.
+
+        Parameters
+        ----------
+        parts : iterable of Encounters
+            At least one, in the order of their steps, of blocks that share one frame: where a block ends with
+            frame k, the next one begins with it. Numbers of bodies and of steps are those of the whole
+            (`TrajectoryContacts.shifted`).
+
+        Returns
+        -------
+        Encounters
+            What ``TrajectoryContacts.concatenate(...).encounters()`` gives; `hardest` counts the contacts of
+            all blocks in their order. Joins may be nested: blocks one by one, or halves.
+
+        Raises
+        ------
+        TypeError
+            Something else than Encounters.
+        ValueError
+            No parts, or one with a step that belongs to those before it.
+
+        Examples
+        --------
+        >>> import gpu_collide as gc
+        >>> position = [[[0, 0, 3.0]], [[0, 0, 0.8]], [[0, 0, 0.7]]]  # a box sinks into another
+        >>> poses = gc.Poses.from_quat_wxyz(position, [[[1, 0, 0, 0]]] * 3)
+        >>> found = gc.collide_trajectories(gc.shapes.box(), None, poses, [0, 1, 2], static=gc.shapes.box())
+        >>> blocks = [gc.collide_trajectories(gc.shapes.box(), None, poses[k : k + 2], [k, k + 1],
+        ...                                   static=gc.shapes.box()).shifted(k) for k in (0, 1)]
+        >>> met = gc.Encounters.concatenate(block.encounters() for block in blocks)
+        >>> met.first_step.tolist(), met.last_step.tolist(), len(blocks[1])
+        ([0], [1], 0)
+        """
+        parts = as_parts(parts, Encounters, "Encounters")
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
     def __repr__(self) -> str:
         pairs = len({(a, b) for a, b in zip(self.body_a.tolist(), self.body_b.tolist(), strict=True)})
         lines = ["Encounters", f"  encounters {len(self)} of {pairs} pairs of bodies"]
         lines.append(f"  contacts   {int(self.contacts.sum())}")
         if len(self):
-            i = int(np.argmax(self.approach))
             lines.append(f"  first      t = {self.first_time[0]:.6g}")
+        if self.contacts.any():
+            i = int(np.argmax(self.approach))
             lines.append(
                 f"  hardest    {self.approach[i]:.6g} per second at t = {self.hardest_time[i]:.6g}, "
                 f"bodies {self.body_a[i]} and {self.body_b[i]}"
@@ -128,50 +182,95 @@ class Encounters(Result):
 def encounters_of(found: Any) -> Encounters:
     """`Encounters` of the contacts along trajectories."""
     pairs, counts = found.pairs, np.diff(found.contact_start)
-    # Rows in which the two are together: with a contact, or in each other when the step begins.
     inside = pairs["status"] == Status.INITIAL_OVERLAP
+    start = np.where(inside, found.step_start[pairs["step"] - found.first_step], np.nan)
     together = np.flatnonzero((counts > 0) | inside)
     order = together[np.lexsort([pairs[name][together] for name in ("step", "body_b", "body_a")])]
-    step, a, b = (pairs[name][order] for name in ("step", "body_a", "body_b"))
-    begins = np.ones(len(order), bool)
-    begins[1:] = (np.diff(step) != 1) | (np.diff(a) != 0) | (np.diff(b) != 0)
-    run = np.cumsum(begins) - 1  # of each row in `order`
-    run_of_pair = np.full(len(pairs), -1)
-    run_of_pair[order] = run
-    began_inside = inside[order[begins]]
-    # Contacts in order of (encounter, time); runs that only overlap have none and are no encounter.
-    number = np.repeat(run_of_pair, counts)
-    rows = np.lexsort([np.arange(len(found)), found.time, number])
-    with_contacts, encounter = np.unique(number[rows], return_inverse=True)
-    return _made(found, rows, encounter, began_inside[with_contacts])
-
-
-def _made(found: Any, rows: Array, encounter: Array, inside: Array) -> Encounters:
-    """Encounters of contacts `rows`, in order of `encounter` and time; `inside`: overlapping at the start."""
-    count = len(inside)
-    first = np.searchsorted(encounter, np.arange(count))
-    stop = np.searchsorted(encounter, np.arange(count), side="right")
-    closing = -found.normal_speed[rows]
-    hardest_first = np.lexsort([np.arange(len(rows)), -closing, encounter])[first]
-    hardest = rows[hardest_first]
-    begin = rows[first]
-    # All that happens at the first time is that they separate.
-    at_first = found.time[rows] == found.time[begin][encounter]
-    approaching = np.zeros(count, bool)
-    np.logical_or.at(approaching, encounter[at_first], closing[at_first] >= 0)
-    last_time = np.full(count, -np.inf)
-    np.maximum.at(last_time, encounter, found.time_end[rows])
+    begins = _begins(*(pairs[name][order] for name in ("body_a", "body_b", "step", "step")))
+    first = order[begins]
+    last = order[np.append(begins[1:], True)[: len(order)]]
+    run = np.full(len(pairs), -1)  # the encounter of each row of pairs
+    run[order] = np.cumsum(begins) - 1
+    of = np.repeat(run, counts)  # and of each contact
+    first_time, last_time = np.full(len(first), np.inf), start[last]
+    np.fmin.at(first_time, run[order], np.fmin(start, pairs["toi"])[order])
+    np.fmax.at(last_time, of, found.time_end)
     fields: dict[str, Array] = {
-        "body_a": found.body_a[begin], "body_b": found.body_b[begin],
-        "first_time": found.time[begin], "last_time": last_time,
-        "first_step": found.step[begin], "last_step": found.step[rows[stop - 1]],
-        "contacts": stop - first, "in_touch": inside | ~approaching,
-        "approach": -found.normal_speed[hardest], "hardest": hardest,
-        "hardest_step": found.step[hardest],
-        "hardest_time": found.time[hardest], "position": found.position[hardest],
-        "normal": found.normal[hardest],
+        "body_a": pairs["body_a"][first], "body_b": pairs["body_b"][first],
+        "first_time": first_time, "last_time": last_time,
+        "first_step": pairs["step"][first], "last_step": pairs["step"][last],
+        "contacts": np.bincount(of, minlength=len(first)),
+        "in_touch": inside[first] | ~_approaching(found, counts)[first],
+        **_hardest(found, of, len(first)),
+    }  # fmt: skip
+    known = np.isfinite(first_time)  # files of earlier versions do not say when steps begin
+    info = {name: value for name, value in found.info.items() if name != "gap_steps"}
+    return _sorted({name: values[known] for name, values in fields.items()}, info)
+
+
+def _begins(a: Array, b: Array, first_step: Array, last_step: Array) -> Array:
+    """Which rows, in the order of (a, b, first_step), do not go on with the row before."""
+    begins = np.ones(len(a), bool)
+    begins[1:] = (np.diff(a) != 0) | (np.diff(b) != 0) | (first_step[1:] != last_step[:-1] + 1)
+    return begins
+
+
+def _approaching(found: Any, counts: Array) -> Array:
+    """Whether a contact of each row of pairs approaches, or lasts, at the row's first time.
+
+    The others of an encounter have no say, not even one of the next step at the time of the frame between:
+    then those of a block are enough.
+    """
+    row = np.repeat(np.arange(len(counts)), counts)
+    closes = (found.time == found.pairs["toi"][row]) & (found.normal_speed <= 0)
+    return np.bincount(row[closes], minlength=len(counts)) > 0
+
+
+def _hardest(found: Any, of: Array, count: int) -> dict[str, Array]:
+    """What `count` encounters say of their hardest contact; `of`: the encounter of each contact."""
+    rows = np.lexsort([found.normal_speed, of])  # of equal ones the first in the table
+    have, at = np.unique(of[rows], return_index=True)
+    taken: dict[str, tuple[Array, float]] = {  # values, and what stands where there is no contact
+        "approach": (-found.normal_speed, -np.inf), "hardest": (np.arange(len(found)), -1),
+        "hardest_step": (found.step, -1), "hardest_time": (found.time, np.inf),
+        "position": (found.position, 0.0), "normal": (found.normal, 0.0),
     }  # fmt: skip
     if found.part_a is not None:
-        fields |= {name: getattr(found, name)[hardest] for name in PART_FIELDS}
+        taken |= {name: (getattr(found, name), -1) for name in PART_FIELDS}
+    told = {}
+    for name, (values, nothing) in taken.items():
+        told[name] = np.full((count, *values.shape[1:]), nothing, values.dtype)
+        told[name][have] = values[rows[at]]
+    return told
+
+
+def _joined(parts: Sequence[Encounters]) -> Encounters:
+    """`Encounters` of blocks of steps that follow each other."""
+    before = -1
+    for k, part in enumerate(parts):
+        if len(part) and part.first_step.min() <= before:
+            raise ValueError(
+                f"parts: expected parts in the order of their steps, got part {k} with one from step "
+                f"{part.first_step.min()} on, behind step {before}"
+            )
+        before = max(before, int(part.last_step.max(initial=-1)))
+    named, said = joined_names(parts)
+    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS} | named
+    earlier = np.cumsum([0] + [int(part.contacts.sum()) for part in parts[:-1]])  # each contact is in one
+    rows["hardest"] += np.where(rows["hardest"] < 0, 0, np.repeat(earlier, [len(part) for part in parts]))
+    order = np.lexsort([rows[name] for name in ("first_step", "body_b", "body_a")])
+    rows = {name: values[order] for name, values in rows.items()}
+    begins = _begins(*(rows[name] for name in ("body_a", "body_b", "first_step", "last_step")))
+    first, run = np.flatnonzero(begins), np.cumsum(begins) - 1
+    hardest = np.lexsort([-rows["approach"], run])[first]  # of equal ones the earliest
+    fields = {name: values[hardest] for name, values in rows.items()}
+    for name in ("first_time", "first_step", "in_touch"):
+        fields[name] = rows[name][first]
+    for name, join in (("last_time", np.maximum), ("last_step", np.maximum), ("contacts", np.add)):
+        fields[name] = join.reduceat(rows[name], first) if len(first) else rows[name]
+    return _sorted(fields, {**joined_info(parts), **said})
+
+
+def _sorted(fields: Mapping[str, Array], info: dict[str, Any]) -> Encounters:
     order = np.lexsort([fields[n] for n in ("first_step", "body_b", "body_a", "first_time")])
-    return Encounters(**{name: values[order] for name, values in fields.items()}, info=found.info)
+    return Encounters(**{name: values[order] for name, values in fields.items()}, info=info)

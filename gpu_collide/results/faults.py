@@ -133,6 +133,8 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
     if first < 0:
         yield "first_step", f"expected a number from 0 up, got {first}"
     yield from _rows("step_pairs", a["step_pairs"] < 0, "numbers from 0 up")
+    if "step_start" in a:
+        yield from _rows("step_start", np.isinf(a["step_start"]), "times, or not a number")
     yield from _rows("pairs", pairs["status"] >= n_status, f"statuses 0 to {n_status - 1}")
     yield from csr_faults(start, len(a["time"]))
     owner = np.repeat(np.arange(len(pairs)), np.diff(start))
@@ -154,17 +156,24 @@ def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> It
 def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
     """Faults of an `Encounters`."""
     yield from _rows("body_b", (a["body_a"] < 0) | (a["body_b"] <= a["body_a"]), "body_a < body_b")
-    yield from _rows("contacts", a["contacts"] < 1, "one contact or more")
+    yield from _rows("contacts", a["contacts"] < 0, "numbers of contacts")
     yield from _rows("last_step", a["last_step"] < a["first_step"], "the first step or a later one")
-    yield from _rows("hardest", a["hardest"] < 0, "rows of contacts")
+    touched = a["contacts"] > 0
+    yield from _rows("hardest", (a["hardest"] >= 0) != touched, "rows of contacts, -1 where there is none")
     off = (a["hardest_step"] < a["first_step"]) | (a["hardest_step"] > a["last_step"])
-    yield from _rows("hardest_step", off, "steps from the first to the last")
-    for name in ("first_time", "last_time", "hardest_time", "approach", "position", "normal"):
+    off = np.where(touched, off, a["hardest_step"] != -1)
+    yield from _rows("hardest_step", off, "steps from the first to the last, -1 without a contact")
+    for name in ("first_time", "last_time", "position", "normal"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    for name, none in (("hardest_time", np.inf), ("approach", -np.inf)):
+        off = np.where(touched, ~np.isfinite(a[name]), a[name] != none)
+        yield from _rows(name, off, f"finite numbers, {none} without a contact")
     late = (a["hardest_time"] < a["first_time"]) | (a["last_time"] < a["hardest_time"])
-    yield from _rows("hardest_time", late, "times from the first to the last")
+    yield from _rows("hardest_time", late & touched, "times from the first to the last")
+    yield from _rows("last_time", a["last_time"] < a["first_time"], "the first time or a later one")
     yield from _rows("in_touch", a["in_touch"].view(np.uint8) > 1, "true or false")
-    yield from normal_faults(a)
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - touched) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1, zero without a contact")
     yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
 
 

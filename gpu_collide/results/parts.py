@@ -97,7 +97,15 @@ def parts_of_contacts(
                 told = [number.setdefault(label, len(number)) if label else -1 for label in labels]
                 codes[rows] = np.array(told, np.int32)[again] if len(rows) else 0
         fields[name] = codes
-    return fields, list(number)
+    return _renumbered(fields, list(number))
+
+
+def _renumbered(fields: Mapping[str, Array], names: Sequence[str]) -> tuple[dict[str, Array], list[str]]:
+    """The same with names in alphabetical order, which pieces and the whole agree on."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names) + 1, np.int32)
+    rank[order], rank[-1] = np.arange(len(names)), -1
+    return {name: rank[codes] for name, codes in fields.items()}, [names[k] for k in order]
 
 
 def names_of(codes: Array, names: Sequence[str]) -> Array:
@@ -117,4 +125,6 @@ def joined_names(results: Sequence[Any]) -> tuple[dict[str, Array], dict[str, An
             codes = getattr(result, name)
             codes = np.full(len(result), -1) if codes is None else codes
             column.append(np.array([*here, -1], np.int32)[codes])
-    return {name: np.concatenate(column) for name, column in columns.items()}, {"parts": list(number)}
+    joined = {name: np.concatenate(column) for name, column in columns.items()}
+    fields, names = _renumbered(joined, list(number))
+    return fields, {"parts": names}

@@ -21,14 +21,24 @@ from gpu_collide.results.rows import Rows, chosen, one_row, starts_of
 from gpu_collide.results.words import Kind, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from typing_extensions import Self
 
     from gpu_collide._types import Array, ArrayLike
 
-__all__ = ["Field", "FileFormat", "Kind", "Result", "Status", "counted", "overlap_words", "whole_number"]
+__all__ = [
+    "Field",
+    "FileFormat",
+    "Kind",
+    "Result",
+    "Status",
+    "counted",
+    "joined_info",
+    "overlap_words",
+    "whole_number",
+]
 
 
 _RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a row
@@ -355,6 +365,19 @@ def counted(values: np.ndarray, names: type[enum.IntEnum]) -> str:
     """How many of each there are, in words; empty if there are none."""
     values = as_numpy(values, "values")
     return ", ".join(f"{(values == n).sum()} {n.name}" for n in names if (values == n).any())
+
+
+def joined_info(parts: Sequence[Result]) -> dict[str, Any]:
+    """The first part's info, with the timings and the filter tables of all of them added up."""
+    timings: dict[str, float] = {}
+    for part in parts:
+        for stage, seconds in part.info.get("timings", {}).items():
+            timings[stage] = timings.get(stage, 0.0) + seconds
+    sums: dict[str, Any] = {"timings": timings} if timings else {}
+    reports = [part.report for part in parts if part.report is not None]
+    if reports:
+        sums["report"] = sum(reports[1:], reports[0]).to_dict()
+    return {**parts[0].info, **sums}
 
 
 def overlap_words(count: int) -> str:

@@ -143,12 +143,12 @@ def to_arrow(result: Any, table: str | None = None, world: ArrayLike | None = No
         raise MissingExtraError("to_arrow()", "pyarrow", "data") from error
     fields, arrays = [], []
     for name, column, values in columns_of(result, table, world):
-        if column.words is None:
-            array = pyarrow.array(
-                values.tolist() if values.dtype.kind == "U" else np.ascontiguousarray(values)
-            )
-        else:
+        if column.words is not None:
             array = pyarrow.array(_words(column, values), pyarrow.string()).dictionary_encode()
+        elif values.dtype.kind == "U":
+            array = pyarrow.array(values.tolist(), pyarrow.string())  # also where there are none
+        else:
+            array = pyarrow.array(np.ascontiguousarray(values))
         about = {"unit": column.unit, "says": column.what}
         fields.append(pyarrow.field(name, array.type, metadata=about))
         arrays.append(array)

@@ -19,6 +19,7 @@ from gpu_collide.results.result import (
     Result,
     Status,
     counted,
+    joined_info,
     overlap_words,
     whole_number,
 )
@@ -49,18 +50,17 @@ _PER_CONTACT: dict[str, Field] = {
 _PER_PAIR: dict[str, Field] = {"pairs": (PAIR_DTYPE, ())}
 _START: dict[str, Field] = {"contact_start": (np.int64, ())}
 _SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
-_PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ())}
+_PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ()), "step_start": (np.float64, ())}
 _FIELDS = _PER_CONTACT | _PER_PAIR | _START | _SKIPPED | _PER_STEP
 FORMAT = FileFormat(
-    version=3,  # 2: checksums; 3: names of parts
-    unnamed=2,
+    version=4,  # 2: checksums; 3: names of parts; 4: step_start
     first_with_checksums=2,
     fields={
         **{name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
         "first_step": (np.int64, ()),
     },
     faults=trajectory_faults,
-    optional=tuple(PART_FIELDS),
+    optional=("step_start", *PART_FIELDS),
     kind="TrajectoryContacts",
 )
 
@@ -98,6 +98,8 @@ class TrajectoryContacts(Result):
     step_pairs : (s,) int64
         Number of pairs that were tested in each step, from `first_step` on. Between two races, and between
         parts that were put together, there are numbers that are no steps: 0.
+    step_start : (s,) float64
+        Time at which each step begins; not a number for what is no step, and in files of earlier versions.
     first_step : int
         The first step looked at: 0, unless the object is one batch of a stream.
     info : dict
@@ -134,9 +136,12 @@ class TrajectoryContacts(Result):
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
+    step_start: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         self._freeze_parts()
+        if self.step_start is None:
+            object.__setattr__(self, "step_start", np.full(len(self.step_pairs), np.nan))
         self._freeze(_PER_CONTACT, len(self.step))
         self._freeze(_PER_PAIR, len(self.pairs))
         self._freeze(_START, len(self.pairs) + 1)
@@ -185,13 +190,16 @@ class TrajectoryContacts(Result):
         return self[has_bodies(self.body_a, self.body_b, a, b)]
 
     def encounters(self) -> Encounters:
-        """Who met whom, when: contacts of two bodies in consecutive steps as one encounter, sorted by time.
+        """Who met whom, when: consecutive steps in which two bodies are together as one encounter.
+
+        Two bodies are together in a step that has a contact of theirs, or at whose start they overlap. Those
+        that overlap and have no contact are encounters as well.
 
         Returns
         -------
         Encounters
-            Steps in which the two overlap at the start and no contact is reported join those before and
-            behind.
+            Sorted by time. Of blocks of steps that follow each other, `Encounters.concatenate` makes those
+            of the whole.
         """
         from gpu_collide.results.encounters import encounters_of
 
@@ -223,10 +231,6 @@ class TrajectoryContacts(Result):
         ValueError
             No parts, or one that begins before the one before it ends.
         """
-        if isinstance(parts, cls) or not isinstance(parts, Iterable):
-            kind = type(parts).__name__
-            hint = "; put it into a list" if isinstance(parts, cls) else ""
-            raise TypeError(f"parts: expected a sequence of TrajectoryContacts, got a single {kind}{hint}")
         parts = as_parts(parts, TrajectoryContacts, "TrajectoryContacts")
         if len(parts) == 1:
             return parts[0]
@@ -238,14 +242,15 @@ class TrajectoryContacts(Result):
         before = np.cumsum([0] + [len(part) for part in parts])
         starts = [part.contact_start[1:] + n for part, n in zip(parts, before, strict=False)]
         arrays["contact_start"] = np.concatenate([np.zeros(1, np.int64), *starts])
-        counts = [
-            piece
-            for part, gap in zip(parts, gaps, strict=True)
-            for piece in (np.zeros(gap, np.int64), part.step_pairs)
-        ]
-        arrays["step_pairs"] = np.concatenate(counts)
+        for name, nothing in (("step_pairs", 0), ("step_start", np.nan)):
+            columns = [getattr(part, name) for part in parts]
+            between = [np.full(gap, nothing, column.dtype) for gap, column in zip(gaps, columns, strict=True)]
+            arrays[name] = np.concatenate([a for both in zip(between, columns, strict=True) for a in both])
         named, said = joined_names(parts)
-        info = {**_join_info(parts, sum(gaps)), **said}
+        info = {**joined_info(parts), **said}
+        gap_steps = sum(gaps) + sum(part.info.get("gap_steps", 0) for part in parts)
+        if gap_steps:
+            info["gap_steps"] = gap_steps
         return cls(**arrays, **named, first_step=parts[0].first_step, info=info)
 
     def shifted(self, steps: int) -> TrajectoryContacts:
@@ -310,19 +315,3 @@ def _gaps(parts: Sequence[TrajectoryContacts]) -> list[int]:
         gaps.append(part.first_step - stop)
         stop = part.first_step + len(part.step_pairs)
     return gaps
-
-
-def _join_info(parts: Sequence[TrajectoryContacts], gap: int) -> dict[str, Any]:
-    """The first part's info, with the timings and the filter tables of all of them added up."""
-    timings: dict[str, float] = {}
-    for part in parts:
-        for stage, seconds in part.info.get("timings", {}).items():
-            timings[stage] = timings.get(stage, 0.0) + seconds
-    sums: dict[str, Any] = {"timings": timings} if timings else {}
-    gap += sum(part.info.get("gap_steps", 0) for part in parts)
-    if gap:
-        sums["gap_steps"] = gap
-    reports = [part.report for part in parts if part.report is not None]
-    if reports:
-        sums["report"] = sum(reports[1:], reports[0]).to_dict()
-    return {**parts[0].info, **sums}

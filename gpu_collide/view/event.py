@@ -73,6 +73,8 @@ def plot_event(recording: Recording, event: Any, contacts: Any = None, *, up: in
     step = int(event["hardest_step" if encounter else "step"])
     time = float(event["hardest_time" if encounter else "time"])
     pair = int(event["body_a"]), int(event["body_b"])
+    if step < 0:
+        raise ValueError("event: expected an encounter with contacts, got one of bodies that only overlap")
     bodies = recording.bodies(step)
     if contacts is None:
         from gpu_collide.queries.collide import collide

@@ -57,7 +57,8 @@ def plot_track(recording: Recording, found: TrajectoryContacts, *, up: int | Non
     """Draw a race from above.
 
     Each body has a line of its own colour. Marks are encounters, at their hardest contact: dots with what
-    stands still, stars between two moving bodies; their colour is how hard it was.
+    stands still, stars between two moving bodies; their colour is how hard it was. Encounters without a
+    contact, of bodies that only overlap, have none.
 
     Parameters
     ----------
@@ -90,7 +91,8 @@ def plot_track(recording: Recording, found: TrajectoryContacts, *, up: int | Non
     if recording.static is not None:
         _draw_ground(ax, recording.static, flat)
     keys = _draw_lines(ax, recording, positions, found, flat)
-    keys += _draw_contacts(figure, ax, found.encounters(), recording.n_bodies, flat)
+    met = found.encounters()
+    keys += _draw_contacts(figure, ax, met[met.contacts > 0], recording.n_bodies, flat)
     ax.legend(handles=keys, loc="upper left", frameon=True, framealpha=0.85, edgecolor="none", fontsize=9)
     _scale_bar(ax, low, high)
     ax.set_xticks([])

@@ -1,4 +1,4 @@
-"""Results as tables: columns with units, files that read back, rows by slice, mask, body; encounters."""
+"""Results as tables: columns with units, files that read back, rows by slice, mask, body."""
 
 import csv
 import importlib.util
@@ -12,7 +12,6 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.results import columns, tables
-from gpu_collide.results.encounters import Encounters
 from gpu_collide.scenes import worlds
 
 UP = [[1.0, 0, 0, 0]]
@@ -102,6 +101,52 @@ def test_arrow(crowd):
     field = table.schema.field("normal_speed")
     assert field.metadata[b"unit"] == b"length/step" and b"approaches" in field.metadata[b"says"]
     assert table.column("kind").to_pylist()[0] == gc.Kind(int(crowd[0].kind[0])).name
+
+
+def rows_and_none(crowd, bounces, others):
+    """Of every class two results of the same kind of query, one with rows in every table and one without."""
+    bodies, _ = worlds(20, seed=3)
+    nobody = np.zeros((0, 2), int)
+    jumps = falling([4.0, 3.0, 300.0, 3.0, 1.3, 1.2], max_speed=50.0)
+    named = gc.Mesh(gc.shapes.box().vertices, gc.shapes.box().face_vertices.reshape(-1, 4), parts=["a"] * 6)
+    to = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.1, 0.2, 0]], UP * 2)
+    apart = gc.Poses.from_quat_wxyz([[0, 0, 0], [9, 0.2, 0]], UP * 2)
+    meets = gc.collide(gc.Bodies(named, None, apart, to), backend="cpu")
+    misses = gc.collide(gc.Bodies(named, None, apart, apart), backend="cpu")
+    clipped = gc.sweep.clip([[0, 0, -1.0]], others[-1].normal, others[-1].offsets, backend="cpu")
+    never = falling([9.0, 8.0])
+    yield crowd[0], gc.collide(bodies, nobody, backend="cpu")
+    yield crowd[0], gc.collide(bodies, nobody, backend="cpu", precision="single")
+    yield jumps, never
+    yield bounces.encounters(), never.encounters()
+    yield meets, misses
+    yield from ((result, result[:0]) for result in (*others, clipped))
+
+
+def test_schemas_do_not_depend_on_rows(crowd, bounces, others, tmp_path):
+    """Tables without rows have the types of those with rows: tables of several recordings concatenate."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    from pyarrow import parquet
+
+    seen = set()
+    for result, empty in rows_and_none(crowd, bounces, others):
+        for name in columns.TABLES[type(result).__name__]:
+            some, none = result.to_arrow(name), empty.to_arrow(name)
+            assert some.schema.equals(none.schema, check_metadata=True), (type(result), name)
+            assert not any(pyarrow.types.is_null(field.type) for field in none.schema)
+            assert pyarrow.concat_tables([none, some, none]).num_rows == some.num_rows + 2 * none.num_rows
+            assert result.to_pandas(name).dtypes.equals(empty.to_pandas(name).dtypes), (type(result), name)
+            read = []
+            for k, one in enumerate((result, empty)):
+                one.save(tmp_path / f"{k}.parquet", table=name)
+                read.append(parquet.read_schema(tmp_path / f"{k}.parquet"))
+            assert read[0].equals(read[1])
+            seen |= {(type(result).__name__, name, rows > 0) for rows in (some.num_rows, none.num_rows)}
+    expected = {(kind, name) for kind, names in columns.TABLES.items() for name in names}
+    assert {(kind, name) for kind, name, rows in seen if rows} == expected
+    without = {(kind, name) for kind, name, rows in seen if not rows}
+    assert expected - without == {("Hits", "queries")}, "which has a row for each query"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
@@ -230,50 +275,6 @@ def test_html_shows_the_first_rows(crowd, bounces, others):
         assert len(result) and text.count("<tr>") == 1 + min(len(result), 10) and "<pre>" in text
     assert "length/step" in crowd[0]._repr_html_() and "more rows" in crowd[0]._repr_html_()
     assert "<table>" not in falling([9.0, 8.0])._repr_html_()
-
-
-def test_encounters_of_a_bouncing_box(bounces):
-    met = bounces.encounters()
-    assert isinstance(met, Encounters) and len(met) == 2
-    assert met.contacts.sum() == len(bounces)
-    assert met.first_step.tolist() == [1, 5] and met.last_step.tolist() == [2, 6]
-    np.testing.assert_allclose(met.first_time, [1 + 1.5 / 1.7, 5 + 3.5 / 3.8], rtol=1e-12)
-    np.testing.assert_allclose(met.last_time, [2 + 0.2 / 1.7, 6 + 0.3 / 2.8], rtol=1e-12)
-    assert met.approach.argmax() == 1 and met.approach[1] == pytest.approx(3.8)
-    assert not met.in_touch.any()
-    np.testing.assert_array_equal(met.position, bounces.position[met.hardest])
-    assert "2 of 1 pairs" in repr(met) and len(falling([9.0, 8.0]).encounters()) == 0
-
-
-def test_who_only_separates_was_in_touch_already():
-    """A box that begins in another and comes out of it: the first contact separates."""
-    met = falling([1.3, 3.0, 5.0], min_properness=-1.0).encounters()
-    assert len(met) == 1 and met.in_touch.all() and met.approach[0] < 0
-    assert falling([4.0, 1.3, 3.0], min_properness=-1.0).encounters().in_touch.tolist() == [False]
-
-
-def test_steps_of_overlap_join_what_is_before_and_behind():
-    """In touch for three steps, of which the one in the middle has no contact."""
-    sunk = falling([4.0, 1.4, 1.3, 4.0], min_properness=-1.0)
-    assert set(sunk.step.tolist()) == {0, 2}, "or this tests nothing"
-    met = sunk.encounters()
-    assert len(met) == 1 and (met.first_step[0], met.last_step[0]) == (0, 2)
-
-
-def test_encounters_are_sorted_by_time():
-    rng = np.random.default_rng(5)
-    way = np.cumsum(rng.normal(0, 1.2, (30, 6, 3)), axis=0) * 0.6
-    poses = gc.Poses.from_quat_wxyz(way, np.broadcast_to(UP[0], (30, 6, 4)))
-    found = gc.collide_trajectories(gc.shapes.box(), None, poses, np.arange(30.0), backend="cpu")
-    met = found.encounters()
-    assert len(met) > 5 and (np.diff(met.first_time) >= 0).all() and met.contacts.sum() == len(found)
-    for e in met:  # against the definition, one by one
-        mine = found.of_bodies(int(e["body_a"]), int(e["body_b"]))
-        steps = set(range(e["first_step"], e["last_step"] + 1))
-        inside = mine[np.isin(mine.step, list(steps))]
-        assert len(inside) == e["contacts"] and inside.time.min() == e["first_time"]
-        assert (-inside.normal_speed).max() == e["approach"]
-        assert not {e["first_step"] - 1, e["last_step"] + 1} & set(mine.step.tolist())
 
 
 def test_the_docs_list_the_columns():

@@ -146,7 +146,7 @@ def test_it_plays_and_contacts_light_up(open_page):
     recording = turning_cars()
     found = recording.collide(backend="cpu")
     tab, _, _ = open_page(found, recording)
-    first = float(found.encounters().first_time[0])
+    first = float(found.time.min())
     lit = "viewer.lit(viewer.now, viewer.fade).size"
     tab.evaluate(f"viewer.seek({first} - 1e-6)")
     assert tab.evaluate(lit) == 0

@@ -78,9 +78,12 @@ def test_a_recording(race, tmp_path):
     gc.view.page(found, recording, tmp_path / "page.html")
     head, data = read_page(tmp_path / "page.html")
     met = found.encounters()
+    apart, met = met[met.contacts == 0], met[met.contacts > 0]
+    assert len(apart) and f"{len(apart)} pairs are in each other without a contact" in head["note"]
     assert head["unit"] == "s" and head["up"] == 2 and len(data["event_start"]) == len(met) + 1 > 5
     first = data["contact_time"][data["event_start"][:-1]]
-    np.testing.assert_array_equal(first, met.first_time)
+    assert met.in_touch.any() and (first >= met.first_time).all()
+    np.testing.assert_array_equal(first[~met.in_touch], met.first_time[~met.in_touch])
     np.testing.assert_array_equal(data["contact_time"][data["event_hardest"]], met.hardest_time)
     np.testing.assert_array_equal(np.diff(data["event_start"]), met.contacts)
     for name in "ab":

@@ -132,6 +132,11 @@ def scene_of_recording(found: TrajectoryContacts, recording: Recording) -> PageS
     if static is not None and len(static) == 1:
         cast.names[moving] = "track"
     met = found.encounters()
+    touched = met.contacts > 0
+    inside = "" if touched.all() else (
+        f" {_many(int((~touched).sum()), 'pair is', 'pairs are')} in each other without a contact: no event."
+    )  # fmt: skip
+    met = met[touched]
     owner = _encounter_of(found, met)
     order = np.lexsort([found.time, owner])
     start = np.concatenate([[0], np.cumsum(met.contacts)])
@@ -147,7 +152,7 @@ def scene_of_recording(found: TrajectoryContacts, recording: Recording) -> PageS
     titles = [f"race {k}: {how_many(stop - first, 'frame')}" for k, (first, stop) in enumerate(races)]
     return PageScene(
         f"{_many(moving, 'body', 'bodies')}, {_many(len(met), 'encounter')}, {_many(len(found), 'contact')}",
-        f"{ON_SCREW} Contacts of two bodies in consecutive steps are one encounter.",
+        f"{ON_SCREW} Contacts of two bodies in consecutive steps are one encounter.{inside}",
         cast, events, recording.times, titles, [np.arange(total)] * len(races),
         np.array([[first, max(stop - 1, first)] for first, stop in races]), unit="s", what="encounters",
         speed=("hardest", "hardest approach along the normal, length per second"),
