@@ -35,8 +35,8 @@ except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
-    "build_folders", "cache_dir", "cached", "digest", "folders", "private_file", "safe_by_name",
-    "scratch_folder",
+    "build_folders", "cache_dir", "cached", "digest", "folders", "found", "keep", "private_file",
+    "safe_by_name", "scratch_folder",
 ]  # fmt: skip
 
 _MARK = b"\ngpu_collide/sha256\n"
@@ -292,7 +292,7 @@ def _load(path: Path, name: str) -> bytes | None:
     return data if data and whole[cut:] == _seal(name, data) else None
 
 
-def _keep(name: str, data: bytes) -> None:
+def keep(name: str, data: bytes) -> None:
     """Write `data` where a later process looks for it, if there is such a place and room in it."""
     for path in _named_folders():
         try:
@@ -310,20 +310,20 @@ def cached(name: str, make: Callable[[], bytes], use: Callable[[bytes], Any]) ->
     several processes want the same at the same time, one builds it and the others wait. Without any folder to
     keep it in, it is built in every process.
     """
-    found, used = _found(name, use)
-    if found:
+    there, used = found(name, use)
+    if there:
         return used
     with _turn(name):
-        found, used = _found(name, use)  # another process may have built it meanwhile
-        if not found:
+        there, used = found(name, use)  # another process may have built it meanwhile
+        if not there:
             data = make()
             used = use(data)
-            _keep(name, data)
+            keep(name, data)
         return used
 
 
-def _found(name: str, use: Callable[[bytes], Any]) -> tuple[bool, Any]:
-    """Whether a cache has the bytes called `name`, and what `use` makes of them."""
+def found(name: str, use: Callable[[bytes], Any]) -> tuple[bool, Any]:
+    """Whether a cache has the bytes called `name` that `use` does not refuse, and what it makes of them."""
     for path in _named_folders():
         data = _load(path, name)
         if data is not None:

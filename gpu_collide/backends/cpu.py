@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import itertools
 import math
-import os
-import platform
 import struct
 import time
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.backends import declarations, drivers, pool
+from gpu_collide.backends import drivers, libraries, pool
 from gpu_collide.backends.base import PART_ITEMS, Backend, Bound, Kernel, KernelArg
 from gpu_collide.backends.buffers import shape_of
-from gpu_collide.backends.cache import cached, digest, private_file
-from gpu_collide.backends.compiler import INSTALL_HINT, compile_shared, extra_flags, find_compiler
+from gpu_collide.backends.compiler import INSTALL_HINT, extra_flags
 from gpu_collide.backends.host import thread_count
 from gpu_collide.backends.sequence import C_TEXT, Count, Launch, Scan, Sequence, Zero
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
@@ -33,72 +27,11 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer, ShapeLike
     from gpu_collide.backends.declarations import Signature
 
-__all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned", "find_compiler"]
+__all__ = ["CpuBackend", "INSTALL_HINT", "empty_aligned"]
 
-# No contraction, no fast-math: the same bits as the other targets. -fno-math-errno and -fno-trapping-math
-# only drop side effects (errno, the exception flags), which lets sqrt and floor be single instructions and
-# loops vectorise. GCC 12's straight-line (SLP) vectoriser gives other bits than the same text at -O1,
-# contraction off or not; its loop vectoriser does not, and is the one that pays here (docs/decisions/0009).
-FLAGS = (
-    "-std=c11", "-O3", "-fno-tree-slp-vectorize", "-ffp-contract=off", "-fno-math-errno",
-    "-fno-trapping-math", "-fPIC", "-shared", "-fvisibility=hidden",
-)  # fmt: skip
-_NATIVE = ("-march=native",)
 _ALIGN = 64
 #: Seconds of work beyond which a sequence is worth threads, and after how many runs that is looked at again.
 LONG_RUN, RUNS_BY_THREADS = 2e-3, 15
-
-
-@lru_cache(maxsize=1)
-def _processor() -> str:
-    """The instruction set in words: a -march=native build must not run on another machine."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
-            lines = f.read().splitlines()
-    except OSError:
-        return f"{platform.machine()} {platform.processor()} {platform.node()}"
-    keep = ("model name", "flags", "Features", "CPU part", "CPU implementer")
-    found = {line.split(":")[0].strip(): line for line in lines if line.startswith(keep)}
-    return platform.machine() + "\n" + "\n".join(found.values())
-
-
-def build_library(
-    text: str, precision: str, flags: tuple[str, ...], use: Callable[[Any], Any] = lambda library: library
-) -> Any:
-    """What ``use(library)`` makes of the shared library of `text`, compiled unless this machine has done so
-    before."""
-    command, version = find_compiler()
-    flags = (*FLAGS, *flags, *extra_flags(), f"-DGC_PRECISION={declarations.PRECISIONS[precision]}")
-    name = digest(text, " ".join(flags), " ".join(command), version, _processor())
-    name += ".dll" if os.name == "nt" else ".so"
-    by_path = any(flag.startswith(("-g", "-fsanitize")) for flag in flags)  # for those who look at it
-    return cached(
-        name,
-        lambda: compile_shared(command, flags, text, name),
-        lambda data: use(_load(data, name, by_path)),
-    )
-
-
-_loads = itertools.count(1)
-
-
-def _load(data: bytes, name: str, by_path: bool = False) -> ctypes.CDLL:
-    """The shared library that `data` holds: from memory where that is possible, where nobody can cut it short
-    while it runs, else from a file of this process alone."""
-    if hasattr(os, "memfd_create") and not by_path:
-        with contextlib.suppress(OSError):
-            fd = os.memfd_create("gpu_collide", os.MFD_CLOEXEC)
-            try:
-                with os.fdopen(fd, "wb", closefd=False) as file:
-                    file.write(data)
-                # The loader takes a name that it has seen for the library that it has: each gets its own.
-                return ctypes.CDLL(f"/proc/self{'/.' * next(_loads)}/fd/{fd}")
-            finally:
-                os.close(fd)
-    try:
-        return ctypes.CDLL(str(private_file(name, data)))
-    except OSError as error:
-        raise KernelCompileError(f"the library of the kernels cannot be loaded: {error}") from None
 
 
 _byte, _address = ctypes.c_char, ctypes.addressof
@@ -113,16 +46,6 @@ def empty_aligned(
         return make(shape, dtype)
     raw = make(math.prod(shape) * dtype.itemsize + align - 1, np.uint8)
     return np.ndarray(shape, dtype, raw, -_address(_byte.from_buffer(raw)) % align)
-
-
-def _why(command: list[str]) -> str:
-    """What is wrong with a compiler that does not build, and what to do."""
-    if flags := os.environ.get("GPU_COLLIDE_CFLAGS", "").strip():
-        return (
-            f"{' '.join(command)} cannot build the kernels with GPU_COLLIDE_CFLAGS={flags!r}; correct it or "
-            "unset it"
-        )
-    return f"{' '.join(command)} cannot build shared libraries; {INSTALL_HINT}"
 
 
 class _Handle:
@@ -291,9 +214,9 @@ class CpuBackend(Backend):
         self.threads = threads or thread_count()
         # More groups than threads, so that a thread with hard pairs does not keep the others waiting.
         self.max_groups = self.threads * 16
-        command, version = find_compiler()
-        self.device = f"{self.threads} thread{'s' * (self.threads > 1)}, {version.splitlines()[0]}"
-        self._flags = _NATIVE if flags is None else flags
+        self._builder = libraries.builder()
+        self.device = f"{self.threads} thread{'s' * (self.threads > 1)}, {self._builder.described}"
+        self._flags = self._builder.flags if flags is None else flags
         # A sanitizer sees an access past the end only if there is no slack behind it.
         self._align = 1 if any("sanitize" in flag for flag in extra_flags()) else _ALIGN
         try:
@@ -305,7 +228,9 @@ class CpuBackend(Backend):
             try:
                 self.self_test()
             except (KernelCompileError, OSError):
-                raise BackendUnavailableError(f"{_why(command)}\n{first}") from first
+                raise BackendUnavailableError(f"{self._builder.why_not_built}\n{first}") from first
+        if flags is None:
+            libraries.remember(self._builder, self._flags)
 
     def to_device(self, array: Array, *, copy: bool = True) -> Buffer:
         array = np.asarray(array)
@@ -363,14 +288,14 @@ class CpuBackend(Backend):
                 named = {s.name: library["gc_run_" + s.name] for s in signatures.values()}
             except AttributeError as error:
                 raise KernelCompileError(
-                    f"{' '.join(find_compiler()[0])} made a library without the kernels: {error}"
+                    f"{' '.join(self._builder.command)} made a library without the kernels: {error}"
                 ) from None
             for function in named.values():
                 function.library = library
             return {s.name: _Handle(named[s.name], s, precision) for s in signatures.values()}
 
         text += drivers.c_entry_points(signatures) + C_TEXT
-        return build_library(text, precision, self._flags, handles)
+        return libraries.build_library(text, precision, self._flags, handles, self._builder)
 
     def _buffer_arg(self, kernel: Kernel, arg: KernelArg, value: Any) -> Any:
         """Its address."""

@@ -116,12 +116,16 @@ def build_edges(start: Array, corners: Array, n_vertices: int) -> tuple[Array, A
     tail = corners.astype(np.int64)
     head = tail[next_corner(start)]
     low, high = np.minimum(tail, head), np.maximum(tail, head)
-    keys, face_edges = np.unique(low * n_vertices + high, return_inverse=True)
-    face_edges = face_edges.reshape(-1)
-    edges = np.stack([keys // n_vertices, keys % n_vertices], axis=1)
+    keys = low * n_vertices + high
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    face_edges = np.empty(len(keys), np.int32)
+    face_edges[order] = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(first, append=len(keys)))
+    edges = np.stack([keys[first] // n_vertices, keys[first] % n_vertices], axis=1)
     coded = 2 * face_of_corner(start) + (tail > head)
-    edge_face_start, edge_faces = group_by(face_edges, coded, len(keys))
-    return edges.astype(np.int32), face_edges.astype(np.int32), edge_face_start, edge_faces
+    edge_face_start = np.append(first, len(keys)).astype(np.int32)
+    return edges.astype(np.int32), face_edges, edge_face_start, coded[order].astype(np.int32)
 
 
 def group_by(group: Array, value: Array, n_groups: int) -> tuple[Array, Array]:

@@ -15,11 +15,9 @@ from gpu_collide._validate import (
     check_finite,
     check_positive,
     how_many,
-    owned,
 )
 from gpu_collide.backends import declarations
-from gpu_collide.geometry import adjacency as adj
-from gpu_collide.geometry import loops, merging, prepared
+from gpu_collide.geometry import loops, merging, pickled, prepared
 from gpu_collide.geometry.joined import joined_parts
 from gpu_collide.geometry.labels import FEATURES, labels_of
 from gpu_collide.geometry.parts import Parts, as_parts
@@ -218,29 +216,6 @@ class Mesh(Surface):
         self.report = MeshReport.build(findings + self._oddities())
         self._frozen = True
 
-    def _connect(self, start: Array, corners: Array, scaled: Array) -> None:
-        """Fill in planes, edges and neighbours from the final loops."""
-        n_vertices, radius = len(self.vertices), self.radius
-        normals, offsets = planes(scaled, start, corners)
-        self.face_planes = np.concatenate([normals, offsets[:, None] * radius], axis=1)
-        self.face_start, self.face_vertices = start.astype(np.int32), corners.astype(np.int32)
-        self.edges, self.face_edges, self.edge_face_start, self.edge_faces = adj.build_edges(
-            start, corners, n_vertices
-        )
-        self.edge_flags = adj.edge_flags(
-            scaled, self.edges, self.edge_face_start, self.edge_faces, normals, self.two_sided
-        )
-        ends = self.edges.reshape(-1)
-        self.vertex_edge_start, self.vertex_edges = adj.group_by(ends, np.arange(len(ends)), n_vertices)
-        owner = adj.face_of_corner(start)
-        self.vertex_face_start, self.vertex_faces = adj.group_by(corners, owner, n_vertices)
-        reflex = self.edges[(self.edge_flags & adj.EDGE_REFLEX) != 0]
-        self.vertex_flags = np.zeros(n_vertices, np.int32)
-        self.vertex_flags[reflex.reshape(-1)] |= adj.VERTEX_REFLEX
-        for name, value in list(vars(self).items()):
-            if isinstance(value, np.ndarray):
-                setattr(self, name, owned(value))
-
     def _oddities(self) -> list[tuple[str, Any]]:
         """What is odd about the finished mesh, as (what, indices) pairs."""
         counts = np.diff(self.edge_face_start)
@@ -346,8 +321,8 @@ class Mesh(Surface):
         what the overlap test and the screen read.
 
         Made once for a mesh, whatever queries, backends and other meshes it meets; kept as long as the mesh
-        lives, and left out of copies and pickles. Any thread may call. Queries do the same by themselves, so
-        results are the same with and without it.
+        lives, and left out of pickles: where one is read, it is made once in each process. Any thread may
+        call. Queries do the same by themselves, so results are the same with and without it.
 
         Parameters
         ----------
@@ -386,6 +361,20 @@ class Mesh(Surface):
             raise TypeError(f"progress: expected a callable or None, got {type(progress).__name__}")
         prepared.prepare(self, near, precision, progress)
         return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that the mesh is but its report, in 64 hexadecimal digits: vertices, loops, sides,
+        names of parts, and what of the caller's each is from. The same on every machine, with every version
+        of NumPy."""
+        return pickled.digest_of(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What makes the mesh travels. It comes out as the mesh of the same content that the process already
+        has, with what was prepared for it, or is made anew."""
+        if type(self) is not Mesh:
+            return super().__reduce_ex__(protocol)
+        return pickled.reduced(self, protocol)
 
     def __repr__(self) -> str:
         kind = "closed" if self.closed else "open"

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, how_many
+from gpu_collide._validate import Frozen, how_many, owned
 from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry.columns import columns, length
+from gpu_collide.geometry.places import planes
 
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
 
+    from gpu_collide._types import Array
     from gpu_collide.geometry.parts import Parts
     from gpu_collide.geometry.report import MeshReport
 
@@ -53,6 +55,29 @@ class Surface(Frozen):
         if getattr(self, "_frozen", False):
             raise AttributeError(f"a Mesh never changes: cannot set {name!r}")
         object.__setattr__(self, name, value)
+
+    def _connect(self, start: Array, corners: Array, scaled: Array) -> None:
+        """Fill in planes, edges and neighbours from the final loops."""
+        n_vertices, radius = len(self.vertices), self.radius
+        normals, offsets = planes(scaled, start, corners)
+        self.face_planes = np.concatenate([normals, offsets[:, None] * radius], axis=1)
+        self.face_start, self.face_vertices = start.astype(np.int32), corners.astype(np.int32)
+        self.edges, self.face_edges, self.edge_face_start, self.edge_faces = adj.build_edges(
+            start, corners, n_vertices
+        )
+        self.edge_flags = adj.edge_flags(
+            scaled, self.edges, self.edge_face_start, self.edge_faces, normals, self.two_sided
+        )
+        ends = self.edges.reshape(-1)
+        self.vertex_edge_start, self.vertex_edges = adj.group_by(ends, np.arange(len(ends)), n_vertices)
+        owner = adj.face_of_corner(start)
+        self.vertex_face_start, self.vertex_faces = adj.group_by(corners, owner, n_vertices)
+        reflex = self.edges[(self.edge_flags & adj.EDGE_REFLEX) != 0]
+        self.vertex_flags = np.zeros(n_vertices, np.int32)
+        self.vertex_flags[reflex.reshape(-1)] |= adj.VERTEX_REFLEX
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                setattr(self, name, owned(value))
 
     @property
     def n_vertices(self) -> int:

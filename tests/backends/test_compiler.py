@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gpu_collide.backends as backends
-from gpu_collide.backends import compiler, cpu
+from gpu_collide.backends import compiler, cpu, libraries
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the compilers here are shell scripts")
@@ -29,7 +29,7 @@ print(gc.collide(gc.Bodies(gc.shapes.box(), None, i, i), [[0, 1]], backend={!r})
 @pytest.fixture(autouse=True)
 def machine(tmp_path, monkeypatch):
     try:
-        cpu.find_compiler()
+        libraries.find_compiler()
     except BackendUnavailableError as error:
         pytest.skip(str(error))
     for name in ("CC", "GPU_COLLIDE_CFLAGS", "GPU_COLLIDE_COMPILE_SECONDS", "GPU_COLLIDE_BACKEND"):
@@ -146,7 +146,7 @@ def test_compiler_that_never_says_its_version(tmp_path, monkeypatch):
     monkeypatch.setenv("CC", str(script))
     monkeypatch.setattr(compiler, "VERSION_SECONDS", 0.3)
     with pytest.warns(RuntimeWarning, match="it said no version within 0.3 s; trying cc, gcc"):
-        assert cpu.find_compiler()[0][0] != str(script)
+        assert libraries.find_compiler()[0][0] != str(script)
     assert not processes_with(NAP)
 
 
@@ -156,12 +156,12 @@ def test_compiler_that_never_says_its_version(tmp_path, monkeypatch):
 def test_cc_that_is_no_command(monkeypatch, cc, reason):
     monkeypatch.setenv("CC", cc)
     with pytest.warns(RuntimeWarning, match=rf"that \$CC names.*{reason}"):
-        assert cpu.find_compiler()[0][0] in ("cc", "gcc", "clang", sys.executable)
+        assert libraries.find_compiler()[0][0] in ("cc", "gcc", "clang", sys.executable)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(compiler, "_has_ziglang", lambda: False)
     with warnings.catch_warnings(), pytest.raises(BackendUnavailableError, match=f"no C compiler.*{reason}"):
         warnings.simplefilter("ignore")
-        cpu.find_compiler()
+        libraries.find_compiler()
 
 
 @pytest.mark.parametrize(
