@@ -1,3 +1,5 @@
+"""``python -m bench``: the command."""
+
 import sys
 
 from bench.run import main

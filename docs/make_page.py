@@ -1,4 +1,4 @@
-"""The picture of a page in docs/view.md: fifty cars on a track of 120,000 triangles.
+"""The picture of a page in docs/visualization.md: fifty cars on a track of 120,000 triangles.
 
     python docs/make_page.py            needs playwright and a Chromium
 

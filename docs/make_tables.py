@@ -1,8 +1,10 @@
 """Write the lists of columns in docs/tables.md from the package.
 
-python docs/make_tables.py
+python docs/make_tables.py            rewrite the page
+python docs/make_tables.py --check    say whether it is up to date (exit code 1 if not)
 """
 
+import sys
 from pathlib import Path
 
 from gpu_collide.results.columns import TABLES, WORLD, Column
@@ -30,5 +32,17 @@ def with_tables(page: str) -> str:
     return head + BEGIN + "\n\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]
 
 
+def main(arguments: list[str]) -> int:
+    """Rewrite or check; returns the exit code."""
+    page = PAGE.read_text(encoding="utf-8")
+    made = with_tables(page)
+    if "--check" in arguments:
+        if made != page:
+            print("docs/tables.md is not up to date: python docs/make_tables.py")
+        return int(made != page)
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
+
+
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.exit(main(sys.argv[1:]))

@@ -119,7 +119,7 @@ class Options:
         check_choice(precision, "precision", PRECISIONS)
         check_choice(backend, "backend", BACKENDS)
         check_choice(results, "results", RESULTS)
-        _check_rows(refine, candidates, features)
+        _check_rows(candidates, features)
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
@@ -178,13 +178,8 @@ def _check_filters(filters: Any) -> tuple[FilterName, ...]:
     return tuple(filters)
 
 
-def _check_rows(refine: str, candidates: str, features: str) -> None:
-    """Refuse what goes without the rows that other options need."""
-    if candidates == "pairs" and refine != "exact":
-        raise ValueError(
-            f"candidates: expected 'auto' or 'raster' with refine={refine!r}, which needs the rows of the "
-            "screen, got 'pairs'"
-        )
+def _check_rows(candidates: str, features: str) -> None:
+    """Refuse near faces with rows, which are made of whole meshes."""
     if features == "near" and candidates == "raster":
         raise ValueError(
             "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got "

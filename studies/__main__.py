@@ -1,3 +1,5 @@
+"""``python -m studies``: the command."""
+
 import sys
 
 import studies

@@ -117,8 +117,8 @@ class PoseMotions(Frozen):
         Returns
         -------
         Poses
-            Of the broadcast leading shape. ``Bodies(mesh, None, start, start.moved(velocity, spin, dt))`` are
-            bodies that move.
+            Of the broadcast leading shape: the end poses of a step that begins here, as in
+            ``Bodies(mesh, None, start, start.moved(velocity, spin, seconds))``.
 
         Raises
         ------

@@ -164,7 +164,7 @@ def draw_best(bodies: Bodies, pairs: Array, contacts: Contacts, folder: str, ter
     if importlib.util.find_spec("matplotlib") is None:
         terminal.say('no pictures: they need matplotlib: pip install "gpu-collide[view]"')
         return
-    i = telling_pair(contacts)
+    i = telling_pair(contacts, pairs_on_page(contacts))
     if i is None:
         terminal.say("no pictures: no pair has a contact")
         return
@@ -175,8 +175,14 @@ def draw_best(bodies: Bodies, pairs: Array, contacts: Contacts, folder: str, ter
     terminal.say(f"pair {i} and its contacts in space: {space_path}")
 
 
-def telling_pair(contacts: Contacts, among: int = 5000) -> int | None:
-    """The pair to show: all kinds of contact, spread over the step, several but not too many.
+def pairs_on_page(contacts: Contacts) -> int:
+    """How many pairs, from the first, hold the `ON_PAGE` pairs with contacts that the page shows."""
+    with_contacts = np.flatnonzero(np.diff(contacts.contact_start))[:ON_PAGE]
+    return int(with_contacts[-1]) + 1 if len(with_contacts) else 0
+
+
+def telling_pair(contacts: Contacts, among: int) -> int | None:
+    """The pair to draw: all kinds of contact, spread over the step, several but not too many.
 
     Parameters
     ----------

@@ -108,8 +108,9 @@ def collide(
         a vertex the one of greatest properness is reported, which may be a neighbour of the exact one
         (docs/decisions/0015).
     candidates : {"auto", "raster", "pairs"}, optional
-        How feature pairs are proposed: through the rows of the screen, or all pairs with interval tests. The
-        result is the same bits; ``auto`` takes what is faster. ``pairs`` goes with ``refine="exact"`` only.
+        How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
+        goes through rows of pixels. The result is the same bits, in every mode. ``auto`` compares boxes,
+        unless two whole meshes have more than 1.5e11 pairs of edges: then rows are faster.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the

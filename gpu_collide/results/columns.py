@@ -146,7 +146,11 @@ def _contact(speed: str) -> tuple[Column, ...]:
         *_features("A's", "B's"),
         _vector("position", LENGTH, "world position"),
         _vector("normal", "", "unit normal in the world, from A to B"),
-        Column("properness", "", "1 best to -1; positive if the surfaces face each other properly"),
+        Column(
+            "properness",
+            "",
+            "how properly the surfaces face each other, -1 to 1; 0 where an edge or face lies flat",
+        ),
         Column("normal_speed", speed, "along the normal: negative approaches, positive separates"),
         Column("sustained", "", "whether it lasts"),
         _vector("local_a", LENGTH, "the place in the coordinates of A's Mesh"),
@@ -213,7 +217,7 @@ _ENCOUNTERS = (
     Column(
         "approach",
         "length/s",
-        "of its hardest contact, along the normal; negative: they only separate; none: not a number",
+        "speed at which its hardest contact closes; negative where all only separate; none: not a number",
         _finite("approach", lambda r: r.approach),
     ),
     Column("hardest_step", "", "step of its hardest contact; -1: none"),

@@ -112,7 +112,8 @@ class Contacts(Result):
     normal : (c, 3) float64
         Unit, world frame at that time, from A to B.
     properness : (c,) float64
-        In [-1, 1]; positive if the surfaces face each other properly.
+        In [-1, 1]: positive where a corner or an edge leads, 0 where an edge or a face lies flat against the
+        other body, negative where solids that touch there would already be inside each other.
     local_a, local_b : (c, 3) float64
         The same point in the coordinates of A's and B's mesh.
     normal_speed : (c,) float64

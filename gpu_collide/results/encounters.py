@@ -67,7 +67,8 @@ class Encounters(Result):
         Hardest approach along the normal, length per second; negative if they only separate, ``-inf`` without
         a contact.
     hardest : (e,) int64
-        Row of that contact in the `TrajectoryContacts`; -1: none.
+        Row of that contact in the `TrajectoryContacts`; of two that only separate, the slowest to do so;
+        -1: none.
     hardest_step : (e,) int64
         Its step; -1: none.
     hardest_time : (e,) float64

@@ -2,7 +2,7 @@
 
 `collide` calls `ensure` when the environment variable GPU_COLLIDE_CHECK is 1; the tests turn it on. It reads
 the result, the meshes and the poses, and nothing else: not the kernels, not the reference, not their frame.
-docs/promises.md lists what is checked.
+docs/guarantees.md lists what is checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole matrix: `python -m tests.acceptance.matrix_report` runs it and writes docs/matrix.md.
+"""The whole matrix: `python -m tests.acceptance.matrix_report` runs it and writes docs/validation.md.
 
 The oracle's answers are computed once (all cores, about half an hour on two) and kept in
 $GPU_COLLIDE_ORACLE_CACHE; the runs of the library use the library's own threads.
@@ -49,10 +49,10 @@ def table(rows):
     return lines
 
 
-TEXT = """# The correctness matrix
+TEXT = """# Validation
 
-Written by `python -m tests.acceptance.matrix_report`. Contacts of `gpu_collide.collide` in exact mode
-against a brute force over all feature pairs that shares no code with the library (`tests/oracle`).
+Written by `python -m tests.acceptance.matrix_report`: contacts of `gpu_collide.collide` in exact mode,
+compared with a brute force over all feature pairs that shares no code with the library (`tests/oracle`).
 
 - *required*: contacts that are clear of every border of decision by more than rounding; each has to be found
   with its kind, features, time, place, normal and properness.
@@ -79,7 +79,7 @@ def main(argv=None):
     add("--resolution", action="append", type=int, help="default: 1 2 3 6 12 24")
     add("--jobs", type=int, default=multiprocessing.cpu_count(), help="processes for the oracle")
     add("--oracle-only", action="store_true", help="fill the cache and stop")
-    add("-o", "--output", type=Path, default=ROOT / "docs" / "matrix.md")
+    add("-o", "--output", type=Path, default=ROOT / "docs" / "validation.md")
     options = parser.parse_args(argv)
 
     sizes = dict(matrix.SAMPLE if options.sample else matrix.FULL)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
+from gpu_collide.checks.bits import same_bits
 from gpu_collide.scenes import random_impacts
 from gpu_collide.study.accuracy import missed_share, nearest_meetings, pixel_side
 from tests.acceptance import matrix
@@ -100,3 +101,19 @@ def test_pixels_of_any_size_lose_nothing(refine, rows, backend):
     assert len(wide) > 10
     for name in ("pair", "kind", "feature_a", "feature_b", "status"):
         assert np.array_equal(getattr(wide, name), getattr(endless, name)), name
+
+
+@pytest.mark.parametrize("refine", ["segments", "pixels"])
+@pytest.mark.parametrize("rows", [1, 12])
+def test_boxes_and_rows_propose_the_same(refine, rows, backend):
+    """`candidates="pairs"` was refused with these modes. They answer for the two features alone, whoever
+    proposes them: boxes (`pairs`, and what `auto` takes of meshes this small) or rows."""
+    rough = {"refine": refine, "resolution": rows, "min_properness": -1.0, "backend": backend.kind}
+    for shape, n in (("box", 60), ("car", 60), ("torus", 6)):
+        if backend.kind == "reference":
+            n = min(n, 4)
+        found = [
+            gc.collide(*impacts(shape, n), candidates=way, **rough) for way in ("auto", "pairs", "raster")
+        ]
+        assert len(found[0]) > 0
+        assert [same_bits(found[0], other) for other in found[1:]] == [[], []]

@@ -35,9 +35,6 @@ BAD = [
     (ValueError, {"filters": ["plane", "plane"]}, "filters: expected each once, got 'plane' twice"),
     (TypeError, {"filters": None}, FILTERS + "NoneType"),
     (TypeError, {"filters": ("boxes", 2)}, FILTERS + "tuple with int"),
-    (ValueError, {"candidates": "pairs", "refine": "pixels"},
-     "candidates: expected 'auto' or 'raster' with refine='pixels', which needs the rows of the screen, got "
-     "'pairs'"),
     (ValueError, {"features": "near", "candidates": "raster"},
      "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
     (ValueError, {"features": "near", "candidates": "raster", "refine": "pixels"},

@@ -235,9 +235,9 @@ def shapes_that_nobody_chose(folder, monkeypatch):
     gc.Bodies([box(), box()], None, gc.Poses.identity(2), gc.Poses.identity(2))
 
 
-@turn("candidates")
-def rows_without_a_screen(folder, monkeypatch):
-    gc.collide(two(), [[0, 1]], candidates="pairs", refine="pixels")
+@turn("expected 'auto' or 'all' with candidates='raster'")
+def rows_of_near_faces(folder, monkeypatch):
+    gc.collide(two(), [[0, 1]], candidates="raster", features="near")
 
 
 @turn("expected the world of each body")

@@ -1,5 +1,5 @@
 """On `cpu` nothing is copied that need not be: arrays of other libraries are read where they are, copied once
-into what is checked (docs/promises.md), handed to the kernels as they are, and results are given away so."""
+into what is checked (docs/guarantees.md), handed to the kernels as they are, and results are given away."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
 """The commands from the outside: output, files, exit codes, and what they say when something is wrong."""
 
+import re
 import warnings
 
 import numpy as np
@@ -209,6 +210,15 @@ def test_demo_draws_two_pictures_and_saves_its_input(tmp_path, capsys):
         assert str(folder / name) in capsys.readouterr().out or name == "screen.png"
 
 
+def test_the_page_of_the_demo_has_the_pair_of_its_pictures(tmp_path, capsys):
+    """The pictures were of any of 5,000 pairs, the page of the first hundred with contacts."""
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    assert run_cli("demo", "--pairs", 2000, "--shape", "cube", "-o", tmp_path, "--plain", "-q") == 0
+    drawn = re.search(r"pair (\d+) on the collision screen", capsys.readouterr().out).group(1)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.search(rf'"pair {drawn}: bodies ', page), "the page says which pairs it has"
+
+
 def test_demo_takes_meshes_of_the_users(inputs, tmp_path, capsys):
     """Two files, or one for both; the page needs no matplotlib, and `run` takes what is saved."""
     folder, _, _ = inputs
@@ -287,9 +297,10 @@ def test_telling_pair_prefers_all_kinds():
         kind = np.array([0, 0, 0, 1, 2])
         time = np.linspace(0.1, 0.5, 5)
 
-    assert telling_pair(Found) == 2
+    assert telling_pair(Found, 3) == 2
+    assert telling_pair(Found, 2) == 1, "only the first two are looked at"
     Found.contact_start = np.zeros(4, int)
-    assert telling_pair(Found) is None
+    assert telling_pair(Found, 3) is None
 
 
 def poses_file(path, **changes):

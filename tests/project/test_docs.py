@@ -96,17 +96,17 @@ def test_every_tolerance_of_the_reference_is_in_the_docs(make_conventions):
 
 
 def test_the_numbers_of_the_docs_are_the_results():
-    numbers = script("make_numbers")
+    numbers = script("make_benchmarks")
     made = numbers.pages(numbers.RESULTS)
-    assert {path.relative_to(ROOT).as_posix() for path in made} == {"docs/numbers.md", "README.md"}
+    assert {path.relative_to(ROOT).as_posix() for path in made} == {"docs/benchmarks.md", "README.md"}
     for path, text in made.items():
-        assert path.read_text(encoding="utf-8") == text, "run: python docs/make_numbers.py"
+        assert path.read_text(encoding="utf-8") == text, "run: python docs/make_benchmarks.py"
     assert "| cubes |" in made[numbers.PAGE] and "| cubes |" not in made[numbers.README]
     assert made[numbers.README].count("\n- **") >= 3, "fcl, worlds and races are summed up"
 
 
 def test_numbers_come_from_files(tmp_path):
-    numbers = script("make_numbers")
+    numbers = script("make_benchmarks")
     assert numbers.section(tmp_path) == numbers.summary(tmp_path) == numbers.NOTHING
     folder = tmp_path / "cpu-some-processor"
     folder.mkdir()
@@ -124,9 +124,9 @@ def test_numbers_come_from_files(tmp_path):
     assert "**cpu: Some Processor (2 cores)**, precision mixed." in text
     assert "Measured at fcl, cars: commit abc, 2026-01-02." in text
     assert "| cars | 20,000 | 47 % | 123,457 | 1,000 | 123.5 |" in text
-    assert "| cars | exact | - | 8.10 | 123,456 |" in text
-    assert "| cars | pixels | 6 | 7.25 | 137,931 |" in text
-    assert "pairs | - | 9" not in text
+    assert "| cars | exact | boxes | - | 8.10 | 123,456 |" in text
+    assert "| cars | pixels | rows | 6 | 7.25 | 137,931 |" in text
+    assert "9.00" not in text, "candidates='pairs' is what auto does"
     (folder / "moves.csv").write_text(
         about + "movers,triangles,moves,stopped,ours_per_s,fcl_per_s,ratio,sampled_per_s,ratio_sampled,rays,"
         "embree_per_s,growth,us_per_move,us_per_ray\n"
@@ -177,6 +177,45 @@ def test_numbers_come_from_files(tmp_path):
     assert "Worlds" not in text and "Races" not in text, "they were not measured"
 
 
+def test_decisions_say_their_status_and_stand_in_the_index():
+    decisions = script("make_decisions")
+    records = decisions.read()
+    assert len(records) > 60
+    assert decisions.INDEX.read_text(encoding="utf-8") == decisions.index(records), (
+        "run: python docs/make_decisions.py"
+    )
+    for record in records.values():
+        assert len(record["decided"].splitlines()) <= 4, record["file"]
+
+
+HEAD = "# {}: Title\n\n**Status:** {}. **Area:** overlap.\n\n**Decided.** So.\n\n**Context.** Why.\n"
+
+
+@pytest.mark.parametrize(
+    "one, two, fault",
+    [
+        ("accepted; amended by [0002](0002-b.md)", "accepted; amends [0001](0001-a.md)", ""),
+        ("superseded by [0002](0002-b.md)", "accepted; supersedes [0001](0001-a.md)", ""),
+        (
+            "accepted; amended by [0002](0002-b.md)",
+            "accepted",
+            "0001-a.md: amended by 0002, which does not say amends",
+        ),
+        ("good", "accepted", "0001-a.md: expected a status of accepted, "),
+        ("accepted; see 0002", "accepted", "0001-a.md: expected superseded by, "),
+    ],
+)
+def test_a_decision_and_the_one_that_changes_it_name_each_other(one, two, fault, tmp_path):
+    decisions = script("make_decisions")
+    (tmp_path / "0001-a.md").write_text(HEAD.format("0001", one))
+    (tmp_path / "0002-b.md").write_text(HEAD.format("0002", two))
+    if fault:
+        with pytest.raises(ValueError, match=fault):
+            decisions.read(tmp_path)
+    else:
+        assert "[Title](0001-a.md)" in decisions.index(decisions.read(tmp_path))
+
+
 def test_the_kernels_readme_names_every_macro():
     page = (ROOT / "kernels" / "README.md").read_text(encoding="utf-8")
     platform = (ROOT / "kernels" / "common" / "gc_platform.h").read_text(encoding="utf-8")
@@ -188,7 +227,7 @@ def test_the_kernels_readme_names_every_macro():
 
 
 def rooms():
-    """Rows of the code map of ARCHITECTURE.md: rooms (folders or files), what is said of them, imports."""
+    """Rows of the table of folders in ARCHITECTURE.md: folders or files, what is said of them, imports."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|(.*)\|(.*)\|(.*)\|$", page[: page.index("Beside the package")], re.M)
     return [(re.findall(r"`([^`]+)`", where), what, said) for where, what, said in rows[2:]]
@@ -199,26 +238,37 @@ def room_of(path):
     return inside.name if len(inside.parts) == 1 else f"{inside.parts[0]}/"
 
 
-def test_the_map_of_the_code_names_every_file():
-    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+def test_the_table_of_folders_has_every_file():
     package = ROOT / "gpu_collide"
-    said = {room: what for names, what, _ in rooms() for room in names}
-    said["pipeline/"] = said["reference/"] = page
-    found = (
-        sorted(package.glob("*.py"))
-        + sorted(package.glob("*/*.py"))
-        + sorted(package.glob("reference/screw/_*.py"))
-    )
+    found = sorted(package.glob("*.py")) + sorted(package.glob("*/*.py"))
     assert len(found) > 70
-    assert {room_of(path) for path in found} == set(said)
-    for path in found:
-        alone = path.parent == package or path.name in ("__init__.py", "__main__.py")
-        assert alone or f"`{path.name}`" in said[room_of(path)], path
-    for room, what in said.items():
-        named = re.findall(r"`(\w+\.py)`", what) if what is not page else []
-        assert [name for name in named if not (package / room / name).is_file()] == []
-    headers = [path.name for path in (ROOT / "kernels").glob("*/*.h")]
-    assert len(headers) > 15 and [name for name in headers if f"`{name}`" not in page] == []
+    assert {room_of(path) for path in found} == {room for names, _, _ in rooms() for room in names}
+
+
+@pytest.mark.parametrize("name", ["make_code_map", "make_api", "make_tables"])
+def test_generated_pages_are_up_to_date(name, capsys):
+    """The map of the code, the API with the listing of public names and signatures, columns of tables. Where
+    the listing differs the public API has changed: CONTRIBUTING.md says what that asks for."""
+    assert script(name).main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_a_line_of_the_code_map_is_a_files_first_sentence(tmp_path):
+    code_map = script("make_code_map")
+    for name, text, said in (
+        ("a.py", '"""What it is. And more."""', "What it is"),
+        (
+            "b.h",
+            "/* gc_b.h: what it is,\n * in two lines.\n * needs: common/gc_math.h\n */",
+            "what it is, in two lines",
+        ),
+        ("c.c", "/* c01_c: is it (at all)? Yes. */", "is it (at all)?"),
+        ("d.js", "// What it is: this.\nlet x;", "What it is: this"),
+    ):
+        (tmp_path / name).write_text(text)
+        assert code_map.first_sentence(tmp_path / name) == said
+    (tmp_path / "e.py").write_text("import os\n")
+    with pytest.raises(ValueError, match="e.py: expected a first sentence"):
+        code_map.first_sentence(tmp_path / "e.py")
 
 
 def test_imports_run_down_the_map():

@@ -6,11 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 import gpu_collide as gc
+import gpu_collide.errors
 from gpu_collide.cli.main import build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,8 +59,11 @@ def test_commands_that_pages_and_helps_say_are_commands(capsys):
 
 def test_names_that_pages_say_are_there():
     """``gc.`` and what follows it, in lines that are shown and not run."""
+    walk_through = {".shapes.cylinder"}  # which development/first_change.md adds
     for page in (ROOT / "docs").rglob("*.md"):
-        for name in set(re.findall(r"\bgc((?:\.[A-Za-z_]\w*)+)", page.read_text(encoding="utf-8"))):
+        for name in (
+            set(re.findall(r"\bgc((?:\.[A-Za-z_]\w*)+)", page.read_text(encoding="utf-8"))) - walk_through
+        ):
             value = gc
             for part in name[1:].split("."):
                 value = getattr(value, part)
@@ -72,12 +77,23 @@ def test_numbers_that_pages_say():
 
 
 def test_the_reference_has_every_public_name():
-    page = (ROOT / "docs" / "guide" / "api.md").read_text(encoding="utf-8")
-    named = {line.split(".")[-1] for line in page.splitlines() if line.startswith(":::")}
-    modules = {"shapes", "pluecker", "sweep", "baselines", "view"}
-    assert set(gc.__all__) - modules <= named
-    assert set(gc.pluecker.__all__) | set(gc.sweep.__all__) <= named
-    assert "baselines" not in named and "bisection" in named
+    """With the name that users type, also those of modules."""
+    pages = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs" / "api").glob("*.md"))
+    named = set(re.findall(r"^      heading: (.+)$", pages, re.M))
+    modules = {name for name in gc.__all__ if isinstance(getattr(gc, name), types.ModuleType)} | {"errors"}
+    expected = {f"gc.{name}" for name in gc.__all__ if name not in modules}
+    expected |= {f"gc.{module}.{name}" for module in modules for name in getattr(gc, module).__all__}
+    assert named == expected | {"Encounters"}
+    assert {"gc.sweep.slide", "gc.view.keep", "gc.errors.MemoryLimitError"} <= named
+
+
+def test_every_page_is_in_the_navigation():
+    """But the records of decisions, which have an index."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"^ +- (\S+\.md)$", text, re.M)
+    pages = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {p for p in pages if not re.match(r"decisions/\d", p)}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="needs the extra docs")
@@ -92,5 +108,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
         "decisions/0016-a-threshold-is-a-filter/index.html",
     ):
         assert (tmp_path / "site" / name).is_file()
-    api = (tmp_path / "site" / "guide" / "api" / "index.html").read_text(encoding="utf-8")
+    api = (tmp_path / "site" / "api" / "collisions" / "index.html").read_text(encoding="utf-8")
     assert "Parameters" in api and "min_properness" in api
+    sweeps = (tmp_path / "site" / "api" / "sweeps" / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"<h2[^>]*>\s*gc\.sweep\.slide", sweeps)

@@ -1,9 +1,9 @@
-"""Write docs/numbers.md, and the lines of README.md that sum it up, from the measurements in bench/results.
+"""Write docs/benchmarks.md, and the lines of README.md that sum it up, from the files in bench/results.
 
     python -m bench fcl cubes cars tori      measure (and so for worlds, race, sampled, moves, sweeps)
     python -m bench counted                  count
-    python docs/make_numbers.py              rewrite both
-    python docs/make_numbers.py --check      say whether they are up to date (exit code 1 if not)
+    python docs/make_benchmarks.py              rewrite both
+    python docs/make_benchmarks.py --check      say whether they are up to date (exit code 1 if not)
 
 Only what was measured appears: a device without files has no table, and without results both pages say so.
 """
@@ -13,10 +13,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE, README = ROOT / "bench" / "results", ROOT / "docs" / "numbers.md", ROOT / "README.md"
-BEGIN = "<!-- numbers: begin (made by docs/make_numbers.py from bench/results) -->"
+RESULTS, PAGE, README = ROOT / "bench" / "results", ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
+BEGIN = "<!-- numbers: begin (made by docs/make_benchmarks.py from bench/results) -->"
 END = "<!-- numbers: end -->"
 SHAPES = ("cubes", "cars", "tori")
+_SUMMED_UP = ("fcl", "worlds", "race")  # in README.md
 NOTHING = "Nothing has been measured for this version yet: `python -m bench` measures on your machine."
 
 
@@ -39,7 +40,7 @@ def read(path):
 
 
 def section(results):
-    """All tables of a folder of results: what stands in docs/numbers.md."""
+    """All tables of a folder of results: what stands in docs/benchmarks.md."""
     parts = [part for folder in _devices(results) for part in _one_device(folder)]
     parts += _counted(results / "counted.csv")
     return "\n\n".join(parts) if parts else NOTHING
@@ -89,7 +90,10 @@ def _in_short(folder):
         )
     if not lines:
         return []
-    return [f"**{about['device']}**, precision {about['precision']}:", "\n".join(lines)]
+    return [
+        f"**{about['device']}**, precision {about['precision']}, measured at {_states(folder, _SUMMED_UP)}:",
+        "\n".join(lines),
+    ]
 
 
 def _one_device(folder):
@@ -98,8 +102,8 @@ def _one_device(folder):
         about, rows = read(folder / "fcl.csv")
         tables.append(
             "Random impacts (clear at the start, relative turn up to 45 degrees), pairs a second: all "
-            "contacts by gpu_collide on all cores, beside the first contact by python-fcl (convex parts by "
-            "hand, one process), on the same pairs in the same run:"
+            "contacts by gpu_collide on all cores, and the first contact by python-fcl (convex parts made by "
+            "hand, one process), for the same pairs in the same run:"
         )
         tables.append(
             _table(
@@ -120,15 +124,22 @@ def _one_device(folder):
                 (
                     shape,
                     r["refine"],
+                    # `auto` compares boxes: these shapes are far below the size from which it takes rows
+                    "rows" if r["candidates"] == "raster" else "boxes",
                     r["resolution"],
                     f"{float(r['us_per_pair']):.2f}",
                     _count(r["pairs_per_s"]),
                 )
                 for r in rows
-                if r["candidates"] == "auto" or r["refine"] != "exact"
+                if r["candidates"] != "pairs"
             ]
-        tables.append("All contacts, by mode and rows per short edge:")
-        tables.append(_table(("shape", "mode", "rows", "us a pair", "pairs a second"), lines))
+        tables.append(
+            "All contacts, by mode, by what proposes pairs of features (boxes on the screen, the default, or "
+            'rows of pixels, `candidates="raster"`), and by rows per short edge. With `segments` and '
+            "`pixels` the answer is read from rows of that height, whatever proposes:"
+        )
+        columns = ("shape", "mode", "proposed by", "rows", "us a pair", "pairs a second")
+        tables.append(_table(columns, lines))
     for name, words, columns, cells, of in _MORE:
         if (folder / f"{name}.csv").is_file():
             about, rows = read(folder / f"{name}.csv")
@@ -136,15 +147,19 @@ def _one_device(folder):
             tables += [words, _table(columns, rows)] if rows else []
     if not tables:
         return []
-    # Tables may be of different states of the code: each is named.
+    names = ("fcl", *SHAPES, *dict.fromkeys(more[0] for more in _MORE))
+    head = f"**{about['device']}**, precision {about['precision']}. Measured at {_states(folder, names)}."
+    return [head, *tables]
+
+
+def _states(folder, names):
+    """The states of the code that tables were measured at, which may differ: tables, commit, date."""
     states = {}
-    for name in ("fcl", *SHAPES, *dict.fromkeys(more[0] for more in _MORE)):
+    for name in names:
         if (folder / f"{name}.csv").is_file():
             heading, _ = read(folder / f"{name}.csv")
             states.setdefault((heading["commit"], heading["date"]), []).append(name)
-    of = "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
-    head = f"**{about['device']}**, precision {about['precision']}. Measured at {of}."
-    return [head, *tables]
+    return "; ".join(f"{', '.join(names)}: commit {c}, {d}" for (c, d), names in states.items())
 
 
 def _counted(path):
@@ -251,8 +266,9 @@ _RADII = ("0.01", "0.1", "0.5")
 _MORE = (
     (
         "worlds",
-        "A step of worlds of cars between barriers on shared ground, all contacts: pairs found by the tree, "
-        "by taking all (`off`), or by plain boxes in NumPy before the call; `slower` is against the tree:",
+        "A step of worlds of cars between barriers on shared ground, all contacts. Pairs are found by the "
+        "tree, by taking all (`off`), or by plain boxes in NumPy before the call; `slower` is relative to "
+        "the tree:",
         ("worlds", "cars", "pairs by", "possible", "pairs", "touching", "contacts", "seconds", "slower"),
         _world_cells,
         None,
@@ -268,9 +284,9 @@ _MORE = (
     ),
     (
         "sampled",
-        "The same pairs looked at in equally spaced poses of their screw by a kernel in Warp, in single "
-        "precision, pairs a second (on a processor Warp takes one core); `missed` is the share of touching "
-        "pairs that no pose shows, `late` by how much of a step the first that does is (median, most):",
+        "The same pairs sampled at equally spaced poses of their screw by a kernel in Warp, in single "
+        "precision, pairs a second (on a processor Warp uses one core). `missed` is the share of touching "
+        "pairs that no pose shows, `late` how late the first one that shows it is, in steps (median, most):",
         ("shape", "pairs", "touching", "poses", "all contacts", "first", "Warp", "ratio", "missed", "late",
          "most"),
         _sampled_cells,
@@ -278,8 +294,9 @@ _MORE = (
     ),
     (
         "moves",
-        "Movers in a still world, each a way and then a turn over a hilly square (`gc.pluecker.move`), moves "
-        "a second, beside python-fcl: by conservative advancement, and by 1,000 poses a leg (`sampled`):",
+        "Movers among still obstacles, each a translation and then a rotation over a hilly square "
+        "(`gc.pluecker.move`), moves a second, beside python-fcl: by conservative advancement, and by 1,000 "
+        "poses a leg (`sampled`):",
         ("movers", "triangles", "moves", "stopped", "gpu_collide", "python-fcl", "ratio", "sampled", "ratio"),
         _move_cells,
         "fcl_per_s",
@@ -300,8 +317,8 @@ _MORE = (
     ),
     (
         "primitives",
-        "Single tests of the Pluecker method, each feature against each, in millions a second: by the clock, "
-        "and of one core's own time, in which a test takes so many nanoseconds:",
+        "Single tests of the Pluecker method, every feature against every feature, in millions a second: on "
+        "the clock, and per second of one core's time, with nanoseconds a test:",
         ("test", "tests", "a second", "a second of a core", "ns"),
         _primitive_cells,
         None,
@@ -331,12 +348,12 @@ _MORE = (
     ),
     (
         "dense",
-        "Cost against faces: two bodies of so many each that run deep into each other (`impact`), end "
-        "just behind their first contact (`touch`) or just before it (`near miss`); microseconds of "
-        "processor time a pair, on one core. All contacts as the library chooses, by near faces, "
-        "whole meshes or rows; the first contact; and python-fcl's first contact (`fcl`), of as many "
-        "pairs as it answers in half a second. A way that takes more than a quarter of a second a "
-        "pair is left out of larger sizes:",
+        "Cost against faces: two bodies with so many faces each that run deep into each other "
+        "(`impact`), or end just behind their first contact (`touch`) or just before it (`near miss`); "
+        "microseconds of processor time a pair, on one core. All contacts by default (`all`), by near "
+        "faces, by whole meshes with boxes, and by whole meshes with rows of pixels (`rows`); the first "
+        "contact; and python-fcl's first contact (`fcl`), for as many pairs as it answers in half a "
+        "second. What takes more than a quarter of a second a pair is left out for larger sizes:",
         ("shape", "step", "faces", "contacts", "all", "near", "whole", "rows", "first", "fcl"),
         _dense_cells(*_DENSE),
         None,
@@ -382,7 +399,7 @@ def main(arguments):
     for path, text in stale.items():
         if "--check" in arguments:
             page = path.relative_to(ROOT)
-            print(f"{page} is not up to date with bench/results: python docs/make_numbers.py")
+            print(f"{page} is not up to date with bench/results: python docs/make_benchmarks.py")
         else:
             path.write_text(text, encoding="utf-8")
     return int(bool(stale) and "--check" in arguments)
