@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from gpu_collide._types import Array
@@ -20,26 +21,36 @@ __all__ = ["numbered", "some_bodies", "some_steps"]
 
 @dataclass
 class _Window:
-    """Poses of another source, counted from frame `begin`."""
+    """Frames of another source, counted from `begin`."""
 
     source: Any
     begin: int
+    frames: Array
+    ids: Array
     n_bodies: int
 
     def poses(self, first: int, stop: int) -> Poses:
         return self.source.poses(self.begin + first, self.begin + stop)
 
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
+        return self.source.blocks(self.begin + first, self.begin + stop, frames)
+
 
 @dataclass
 class _Rows:
-    """Poses of some bodies of another source."""
+    """Some bodies of another source."""
 
     source: Any
     rows: Array
+    frames: Array
+    ids: Array
     n_bodies: int
 
     def poses(self, first: int, stop: int) -> Poses:
         return self.source.poses(first, stop)[:, self.rows]
+
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
+        return (block[:, self.rows] for block in self.source.blocks(first, stop, frames))
 
 
 def some_steps(recording: Recording, first: int, stop: int) -> Recording:
@@ -50,18 +61,17 @@ def some_steps(recording: Recording, first: int, stop: int) -> Recording:
     frames = slice(first, min(stop + 1, len(recording.times)))
     ends = np.clip(np.cumsum(recording.race_lengths), frames.start, frames.stop)
     lengths = np.diff(ends, prepend=frames.start)
+    source = _Window(recording._source, first, recording.frames[frames], recording.ids, recording.n_bodies)
     return replace(
-        recording,
-        times=recording.times[frames],
-        race_lengths=lengths[lengths > 0],
-        _source=_Window(recording._source, first, recording.n_bodies),
+        recording, times=recording.times[frames], race_lengths=lengths[lengths > 0], _source=source
     )
 
 
 def some_bodies(recording: Recording, rows: Array) -> Recording:
     """The moving bodies `rows`, which increase, and all that stands still; `numbered` gives numbers back."""
     shape = None if recording.shape is None else recording.shape[rows]
-    return replace(recording, shape=shape, _source=_Rows(recording._source, rows, len(rows)))
+    source = _Rows(recording._source, rows, recording.frames, recording.ids[rows], len(rows))
+    return replace(recording, shape=shape, _source=source)
 
 
 def numbered(found: TrajectoryContacts, rows: Array, n_bodies: int) -> TrajectoryContacts:

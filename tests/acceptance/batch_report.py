@@ -1,7 +1,8 @@
 """Batch runs measured: ``python -m tests.acceptance.batch_report``; prints one page.
 
-Ten thousand recordings of `examples/many_recordings.py`, by processes, killed twice with all their workers and resumed, against an
-undisturbed run of one process; items against a plain loop; what planning, resuming and the process that asks take.
+Ten thousand recordings of `examples/many_recordings.py`, by two processes, killed twice with all workers and
+resumed, against an undisturbed run of one process; items against a plain loop; what planning, resuming and
+the process that asks take; one worker against two.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from pathlib import Path
 import numpy as np
 
 import gpu_collide as gc
+from gpu_collide.batch import run as batch_run
 from tests.batch.runs import ENVIRONMENT, tree
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = runpy.run_path(str(ROOT / "examples" / "many_recordings.py"))
-GIVEN = {"meshes": gc.shapes.car(), "static": EXAMPLE["yard"]()}
+EXAMPLE = ROOT / "examples" / "many_recordings.py"
+MADE = runpy.run_path(str(EXAMPLE))
+GIVEN = {"meshes": gc.shapes.car(), "static": MADE["yard"]()}
+TABLES = ("contacts", "pairs", "skipped", "encounters")
 
 
 def run(inputs, out, **options):
@@ -39,24 +43,23 @@ def spent():
 
 
 def loop(paths):
-    """What a program without batch runs does: each recording asked, all rows kept, tables written at the end."""
+    """What a program without batch runs does: ask one after the other, and make the tables at the end."""
     import pyarrow
     import pyarrow.parquet as parquet
 
-    rows = {name: [] for name in ("contacts", "pairs", "skipped", "encounters")}
+    rows = {name: [] for name in TABLES}
     for path in paths:
         found = gc.load_recording(path, **GIVEN).collide(backend="cpu")
         for name in rows:
             rows[name].append((found.encounters() if name == "encounters" else found).to_arrow(name))
     for parts in rows.values():
-        parquet.write_table(
-            pyarrow.concat_tables(parts), pyarrow.BufferOutputStream(), write_page_checksum=True
-        )
+        sink = pyarrow.BufferOutputStream()
+        parquet.write_table(pyarrow.concat_tables(parts), sink, write_page_checksum=True)
 
 
-def items_and_loop(folder, count, turns=5):
-    """Processor time of a run of one process and of a loop, by turns: median of each."""
-    EXAMPLE["write_recordings"](folder / "in", count)
+def items_and_loop(folder, count=300, turns=7):
+    """Processor time of a loop and of the items of one process, by turns; and the ratio, median of each."""
+    MADE["write_recordings"](folder / "in", count)
     paths = sorted((folder / "in").iterdir())
     loop(paths[:3])
     seconds = np.zeros((turns, 2))
@@ -64,136 +67,121 @@ def items_and_loop(folder, count, turns=5):
         begun = time.process_time()
         loop(paths)
         between = time.process_time()
-        run(folder / "in", folder / f"out{k}", poses_per_item=50_000)
+        run(folder / "in", folder / f"out{k}")
         seconds[k] = between - begun, time.process_time() - between
-    return np.median(seconds, axis=0), np.median(seconds[:, 1] / seconds[:, 0])
+    return *np.median(seconds, axis=0), np.median(seconds[:, 1] / seconds[:, 0])
 
 
 def asked(folder, count):
-    """Of a process that asks: peak memory (MB), seconds to plan and to resume, its own seconds an item."""
-    EXAMPLE["write_recordings"](folder / "in", count)
-    program = (
-        "import json, resource, sys, time\n"
-        "from tests.acceptance import batch_report as report\n"
-        "from gpu_collide.batch import run\n"
-        "if __name__ == '__main__':\n"
-        "    at, inner = {}, run._drive\n"
-        "    def drive(*args):\n"
-        "        at['drive'], at['own'] = time.process_time(), time.process_time()\n"
-        "        inner(*args)\n"
-        "        at['own'] = time.process_time() - at['own']\n"
-        "    run._drive = drive\n"
-        "    begun = time.process_time()\n"
-        "    done = report.run(sys.argv[1] + '/in', sys.argv[1] + '/out', engine='processes', workers=2, poses_per_item=9600)\n"
-        "    again = time.process_time()\n"
-        "    report.run(sys.argv[1] + '/in', sys.argv[1] + '/out', resume=True)\n"
-        "    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3\n"
-        "    print(json.dumps([peak, at['drive'] - begun, time.process_time() - again, at['own'], done.items]))\n"
-    ).replace("resume=True)", "resume=True, poses_per_item=9600)")
-    (folder / "ask.py").write_text(program)
-    said = subprocess.run(
-        [sys.executable, folder / "ask.py", folder],
-        env=ENVIRONMENT,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    """`ask` in a process of its own."""
+    MADE["write_recordings"](folder / "in", count)
+    command = [sys.executable, "-m", "tests.acceptance.batch_report", "--ask", str(folder)]
+    said = subprocess.run(command, env=ENVIRONMENT, cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(said.stdout)
 
 
-def speed(inputs, folder):
-    """Wall and processor seconds with one worker and with two, each of one thread, by turns."""
-    found = {}
-    for turn in range(3):
-        for workers in (1, 2):
+def ask(folder):
+    """Print what a process takes that asks two workers: to plan, to resume, beside the items; its memory."""
+    spans, drive, plan = {}, batch_run._drive, batch_run._plan
+
+    def timed(name, call):
+        def called(*args):
+            begun = time.process_time()
+            try:
+                return call(*args)
+            finally:
+                spans[name] = time.process_time() - begun
+
+        return called
+
+    batch_run._drive, batch_run._plan = timed("own", drive), timed("planning", plan)
+    options = {"poses_per_item": 9600}  # twenty recordings an item
+    done = run(folder / "in", folder / "out", engine="processes", workers=2, **options)
+    begun = time.process_time()
+    run(folder / "in", folder / "out", resume=True, **options)
+    spans["resuming"] = time.process_time() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print(json.dumps({**spans, "items": done.items, "peak": peak}))
+
+
+def one_and_two(inputs, folder, turns=3):
+    """Wall and processor seconds with one worker and with two, of a thread each, by turns; medians."""
+    found = {1: [], 2: []}
+    for turn in range(turns):
+        for workers, times in found.items():
             wall, used = time.perf_counter(), spent()
-            run(
-                inputs,
-                folder / f"w{workers}-{turn}",
-                engine="processes",
-                workers=workers,
-                threads_per_worker=1,
-            )
-            found.setdefault(workers, []).append((time.perf_counter() - wall, spent() - used))
+            out = folder / f"w{workers}-{turn}"
+            run(inputs, out, engine="processes", workers=workers, threads_per_worker=1, poses_per_item=9600)
+            times.append((time.perf_counter() - wall, spent() - used))
     return {workers: np.median(times, axis=0) for workers, times in found.items()}
 
 
 def killed(folder, count, times=2):
-    """A run of the example that is killed so many times, with all its workers, and resumed; its marks at each kill."""
-    command = [
-        sys.executable,
-        str(ROOT / "examples" / "many_recordings.py"),
-        str(count),
-        "--engine",
-        "processes",
-    ]
-    done, marks = folder / "tables" / "done", []
+    """The example, killed so many times with all its workers, and resumed; how far it was at each kill."""
+    command = [sys.executable, EXAMPLE, str(count), "--engine", "processes", "--workers", "2"]
+    plan, marks, said = folder / "tables" / "plan.json", folder / "tables" / "done", []
     for k in range(times + 1):
-        ask = subprocess.Popen(
-            [*command, "--workers", "2", "--folder", str(folder)], env=ENVIRONMENT, stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
-        items = None
-        while k < times and ask.poll() is None:
-            time.sleep(0.02)
-            if items is None and (folder / "tables" / "plan.json").exists():
-                items = len(json.loads((folder / "tables" / "plan.json").read_text())["items"])
-            there = len(list(done.glob("*.json"))) if done.exists() else 0
-            if items and there >= items * (k + 1) // (times + 1):
-                os.killpg(ask.pid, signal.SIGKILL)
-                marks.append(f"{there} of {items}")
-        code = ask.wait()
+        process = subprocess.Popen(
+            [*command, "--folder", folder], env=ENVIRONMENT, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        while k < times and process.poll() is None:
+            time.sleep(0.05)
+            items = len(json.loads(plan.read_text())["items"]) if plan.exists() else count
+            done = len(list(marks.glob("*.json"))) if marks.exists() else 0
+            if done >= items * (k + 1) // (times + 1):
+                os.killpg(process.pid, signal.SIGKILL)
+                said.append(f"{done} of {items}")
+                break
+        code = process.wait()
         assert code == (0 if k == times else -signal.SIGKILL), code
-    return marks
+    return said
+
+
+def large(folder, count):
+    """Say how so many recordings went that were killed, and whether all files are those of a quiet run."""
+    MADE["write_recordings"](folder / "drives", count)
+    begun, used = time.perf_counter(), spent()
+    marks = killed(folder, count)
+    seconds, used = time.perf_counter() - begun, spent() - used
+    whole = run(folder / "drives", folder / "whole")
+    same = tree(folder / "tables") == tree(folder / "whole")
+    size = sum(path.stat().st_size for path in (folder / "tables").rglob("*.parquet"))
+    print(f"\n{whole}; {whole.items} items, {size / 1e6:.1f} MB of tables.")
+    print(f"Two processes, killed when {' and '.join(marks)} items were done, then resumed: {seconds:.0f} s,")
+    print(f"{used:.0f} of processor time. One process, undisturbed: {whole.seconds:.0f} s.")
+    print(f"Every file the same: {same}; verify: {gc.batch.verify(folder / 'tables')}")
+    return same
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recordings", type=int, default=10_000)
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/gpu-collide-batch"))
+    parser.add_argument("--recordings", type=int, default=10_000, help="of the large run (default: 10,000)")
+    parser.add_argument("--folder", type=Path, default=Path("build/batch"), help="for all files")
+    parser.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    shutil.rmtree(options.folder, ignore_errors=True)
-    options.folder.mkdir(parents=True)
+    if options.ask:
+        return ask(options.ask)
+    folder = options.folder.resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began\n")
+    looped, ran, ratio = items_and_loop(folder / "loop")
     print(
-        f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began; seconds\n",
-        flush=True,
+        f"300 recordings, processor time: a loop {looped:.2f} s, one process {ran:.2f} s, {ratio:.2f} times\n"
     )
-    (looped, ran), ratio = items_and_loop(options.folder / "loop", 300)
-    print(
-        f"300 recordings: a loop {looped:.2f} of processor time, the items of one process {ran:.2f}: {ratio:.2f} times",
-        flush=True,
-    )
-    print(
-        "\n| recordings | items | planning | resuming | own time an item | peak memory, MB |\n|---:|---:|---:|---:|---:|---:|"
-    )
+    print("| recordings | items | planning, s | resuming, s | own time an item, ms | peak memory, MB |")
+    print("|---:|---:|---:|---:|---:|---:|", flush=True)
     for count in (400, 4000):
-        peak, planning, resuming, own, items = asked(options.folder / f"ask{count}", count)
-        print(
-            f"| {count:,} | {items} | {planning:.3f} | {resuming:.3f} | {own / items * 1e3:.2f} ms | {peak:.0f} |",
-            flush=True,
-        )
-    times = speed(options.folder / "ask4000" / "in", options.folder)
+        said = asked(folder / f"ask{count}", count)
+        own = said["own"] / said["items"] * 1e3
+        numbers = f"{said['planning']:.3f} | {said['resuming']:.3f} | {own:.2f} | {said['peak']:.0f}"
+        print(f"| {count:,} | {said['items']} | {numbers} |", flush=True)
+    times = one_and_two(folder / "ask400" / "in", folder)
+    print(f"\n400 recordings, load {os.getloadavg()[0]:.1f}:")
     for workers, (wall, used) in times.items():
-        print(f"\n4,000 recordings, {workers} workers: {wall:.1f} s, {used:.1f} of processor time", end="")
-    print(f": {times[1][0] / times[2][0]:.2f} times as fast", flush=True)
-    folder = options.folder / "large"
-    begun = time.perf_counter()
-    EXAMPLE["write_recordings"](folder / "drives", options.recordings)
-    wrote, used = time.perf_counter(), spent()
-    marks = killed(folder, options.recordings)
-    ended, used = time.perf_counter(), spent() - used
-    whole = run(folder / "drives", folder / "whole")
-    print(
-        f"\n{options.recordings:,} recordings written in {wrote - begun:.0f} s; two workers, killed at {' and '.join(marks)} marks: "
-        f"{ended - wrote:.0f} s ({used:.0f} of processor time);\nundisturbed, one process: {whole.seconds:.0f} s. {whole}."
-    )
-    same = tree(folder / "tables") == tree(folder / "whole")
-    size = sum(path.stat().st_size for path in (folder / "tables").rglob("*.parquet"))
-    print(
-        f"{whole.items} items, {size / 1e6:.1f} MB of tables. Every file the same: {same}; verify: {gc.batch.verify(folder / 'tables')}"
-    )
-    return not same
+        print(f"{workers} workers: {wall:.1f} s, {used:.1f} of processor time")
+    print(f"{times[1][0] / times[2][0]:.2f} times as fast", flush=True)
+    return not large(folder / "large", options.recordings)
 
 
 if __name__ == "__main__":
