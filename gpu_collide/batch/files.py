@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DONE", "PLAN", "SEAMS", "crumbs", "done", "drop_crumb", "locked", "mark_of", "part",
-    "read_crumb", "sha256", "write",
+    "read_crumb", "sha256", "there", "write",
 ]  # fmt: skip
 
 PLAN = "plan.json"
@@ -30,6 +30,12 @@ def part(table: str, item: int) -> str:
     """Name of what an item writes of a table, within the folder of the run."""
     suffix = {DONE: ".json", SEAMS: ".npz"}.get(table, ".parquet")
     return f"{table}/part-{item:06d}{suffix}"
+
+
+def there(out: Path) -> list[str]:
+    """All files in the folder of a run but those on their way, by name."""
+    names = (path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    return sorted(name for name in names if not name.startswith(_WORK + "/"))
 
 
 def sha256(data: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
-__all__ = ["FATAL", "Came", "Job", "Share", "is_of_recording", "run_item", "worked"]
+__all__ = ["Came", "Job", "Share", "is_of_machine", "is_of_recording", "run_item", "worked"]
 
 FATAL = (BackendUnavailableError, DeviceError, ImportError, KernelCompileError)
-"""Trouble of the machine, whichever recording is asked about."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
 LEAST_BYTES = 1 << 26  # of memory that a worker uses, however little is free
@@ -153,9 +154,14 @@ def _write(job: Job, item: Item, rows: Any, errors: Any, seams: dict[str, tuple[
     return mark
 
 
+def is_of_machine(error: Exception) -> bool:
+    """Whether every recording would meet it: that ends the run, and is no row."""
+    return isinstance(error, FATAL) or (isinstance(error, OSError) and error.errno in NO_ROOM)
+
+
 def is_of_recording(error: Exception) -> bool:
     """Whether a recording is at fault, and always will be: the others go on."""
-    if isinstance(error, FATAL) or isinstance(error.__cause__, MemoryError):
+    if is_of_machine(error) or isinstance(error.__cause__, MemoryError):
         return False
     return isinstance(error, (ValueError, TypeError, FileNotFoundError, PermissionError, NotADirectoryError))
 
@@ -170,18 +176,17 @@ def _found(job: Job, item: Item, source: Source) -> TrajectoryContacts:
     return found if item.steps is None else found.shifted(item.steps[0])
 
 
-_last: tuple[Any, Recording] | None = None  # of a recording in many items what was opened is kept
+_last: tuple[Job, Source, Recording] | None = None  # of a recording in many items what was opened is kept
 
 
 def _opened(job: Job, source: Source) -> Recording:
     global _last
-    key = (source, id(job))
-    if _last is None or _last[0] != key:
+    if _last is None or _last[0] is not job or _last[1] != source:
         _last = None
         if source.at(source.path, source.name) != source:
             raise ValueError(f"path: {source.path!r} was changed or removed since the run was planned")
-        _last = (key, load_recording(source.path, **job.given))
-    return _last[1]
+        _last = job, source, load_recording(source.path, **job.given)
+    return _last[2]
 
 
 def _joined(job: Job, item: Item, source: Source) -> list[Any]:

@@ -19,7 +19,7 @@ from gpu_collide._validate import as_numpy, check_bool, check_callable, check_ch
 from gpu_collide._version import __version__
 from gpu_collide.batch import files
 from gpu_collide.batch.engines import ENGINES, WorkerDied, open_engine
-from gpu_collide.batch.item import FATAL, Job, is_of_recording
+from gpu_collide.batch.item import Job, is_of_machine, is_of_recording
 from gpu_collide.batch.plan import Plan, items_of, sources_of
 from gpu_collide.batch.shares import check_cut
 from gpu_collide.batch.tables import ERRORS, TABLES, arrow
@@ -225,11 +225,9 @@ def _plan(
         if not resume:
             raise FileExistsError(f"out: a run is in {str(job.out)!r}; resume it, or name another folder")
         return Plan.resumed(path.read_text("utf-8"), question, sources)
-    others = [entry.name for entry in job.out.iterdir() if entry.is_file()]
+    others = files.there(job.out)
     if others:
-        raise FileExistsError(
-            f"out: {str(job.out)!r} has files that are no run's: {', '.join(sorted(others)[:3])}"
-        )
+        raise FileExistsError(f"out: {str(job.out)!r} has files that are no run's: {', '.join(others[:3])}")
     load = functools.partial(_load, job)
     plan = Plan(question, sources, items_of(sources, poses_per_item, cut, "encounters" in job.tables, load))
     files.write(job.out, {files.PLAN: plan.text().encode()})
@@ -272,7 +270,7 @@ def _again(job: Job, item: Item, error: Exception, tries: Any, retries: int) -> 
     tries[item.number, recording] += 1
     if tries[item.number, recording] <= retries:
         return item
-    if recording is None or not job.record or isinstance(error, FATAL):
+    if recording is None or not job.record or is_of_machine(error):
         if isinstance(error, WorkerDied):
             raise RuntimeError(
                 f"item {item.number}: its process ended {retries + 1} times ({error}); where it ends before "
@@ -342,6 +340,8 @@ def _fingerprint(value: Any) -> Any:
     """What a value is, so that JSON can say it: itself, or the digest of what meshes and arrays hold."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, Mesh):
         return value.digest
     if isinstance(value, Bodies):
@@ -349,6 +349,7 @@ def _fingerprint(value: Any) -> Any:
         return [[_fingerprint(mesh) for mesh in value.meshes], *map(_fingerprint, places)]
     if isinstance(value, tuple):
         return [_fingerprint(part) for part in value]
-    array = np.ascontiguousarray(as_numpy(value, "options"))
+    array = as_numpy(value, "options")
+    array = np.ascontiguousarray(array, np.float64 if array.dtype.kind == "f" else np.int64)
     text = f"{array.dtype.str} {array.shape}".encode()
     return hashlib.sha256(text + array.tobytes()).hexdigest()

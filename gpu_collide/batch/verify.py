@@ -52,6 +52,5 @@ def verify(out: StrPath) -> list[str]:
             known.add(name)
             if files.sha256((folder / name).read_bytes()) != said["sha256"]:
                 wrong.append(f"{name} is not what was written")
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    wrong += [f"{name} is nobody's" for name in sorted(there - known) if not name.startswith(".work/")]
+    wrong += [f"{name} is nobody's" for name in files.there(folder) if name not in known]
     return wrong

@@ -1,5 +1,6 @@
 """Batch runs: what they find is what a loop finds, in one tree of bytes; what is changed is refused."""
 
+import errno
 import json
 import os
 
@@ -8,6 +9,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide import batch
+from gpu_collide.batch import item
 from gpu_collide.errors import MissingExtraError
 from tests.batch import runs
 
@@ -104,6 +106,11 @@ def test_a_run_is_neither_overwritten_nor_mixed_with_other_files(tmp_path, folde
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(FileExistsError, match=r"no run's: letter\.txt"):
         runs.run(folder, tmp_path)
+    (tmp_path / "letter.txt").unlink()
+    (tmp_path / "done").mkdir(exist_ok=True)
+    (tmp_path / "done" / "part-000000.json").write_text("{}")  # marks of a run whose plan is gone
+    with pytest.raises(FileExistsError, match=r"no run's: done/part-000000\.json"):
+        runs.run(folder, tmp_path, resume=True)
 
 
 CHANGES = {
@@ -243,6 +250,32 @@ def test_bad_inputs_raise(tmp_path):
     ):
         with pytest.raises(kind, match="inputs: .*" + said):
             runs.run(inputs, tmp_path / "out")
+
+
+def test_a_second_run_in_one_process_has_its_own_meshes(tmp_path):
+    inputs = runs.make(tmp_path / "in", 1)
+    for k, side in enumerate((1.0, 2.0)):
+        meshes = gc.shapes.box((side, side, side))
+        runs.run(inputs, tmp_path / f"out{k}", meshes=meshes)
+        found = gc.load_recording(inputs / "r0.npz", **{**runs.GIVEN, "meshes": meshes}).collide(
+            backend="cpu"
+        )
+        runs.same_rows(runs.rows_of(tmp_path / f"out{k}", "contacts"), found.to_arrow())
+
+
+def test_a_full_disk_while_recordings_are_read_is_no_row(tmp_path, monkeypatch):
+    inputs = runs.make(tmp_path / "in", 1)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(item, "load_recording", full)
+    with pytest.raises(OSError, match="No space left"):
+        runs.run(inputs, tmp_path / "out")
+    monkeypatch.setattr(item, "load_recording", lambda *_, **__: [][0])  # a defect, of whatever kind
+    summary = runs.run(inputs, tmp_path / "out", resume=True)
+    (row,) = runs.rows_of(tmp_path / "out", "errors").to_pylist()
+    assert summary.failed == 1 and (row["kind"], row["text"]) == ("IndexError", "list index out of range")
 
 
 def test_what_another_run_writes_to_is_left_alone(tmp_path, folder):

@@ -48,8 +48,10 @@ def test_what_the_machine_of_a_worker_lacks_ends_the_run_and_is_no_row(whole, tm
 
 def test_each_process_has_a_gpu_of_its_own(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-17")
-    engine = processes.open(None, None, None, "auto")
+    engine = processes.open(None, None, None, "cuda")
     assert engine.slots == 2 and engine._cards == ["3", "GPU-17"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert processes.open(None, None, None, "auto")._cards == []  # a GPU that nothing here can use
     assert processes.open(None, None, None, "cpu")._cards == []
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     monkeypatch.setattr(processes, "gpus", lambda: 4)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import contextlib
+import importlib.util
 import multiprocessing
 import os
 import signal
@@ -56,7 +57,8 @@ def visible_gpus() -> list[str]:
 
 
 def open(job: Job, workers: int | None, threads: int | None, backend: str) -> Processes:
-    cards = visible_gpus() if backend in ("auto", "cuda") else []
+    computes = backend == "cuda" or (backend == "auto" and importlib.util.find_spec("cupy") is not None)
+    cards = visible_gpus() if computes else []
     cores = thread_count()
     workers = workers or (len(cards) or max(1, cores // (threads or 1)))
     return Processes(job, workers, threads or max(1, cores // workers), cards)
