@@ -42,6 +42,12 @@ def spent():
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
+def peak_memory():
+    """Most memory that this process has had, MB (of ru_maxrss a new process has its parent's)."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) / 1e3 for line in file if line.startswith("VmHWM"))
+
+
 def loop(paths):
     """What a program without batch runs does: ask one after the other, and make the tables at the end."""
     import pyarrow
@@ -100,8 +106,7 @@ def ask(folder):
     begun = time.process_time()
     run(folder / "in", folder / "out", resume=True, **options)
     spans["resuming"] = time.process_time() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(json.dumps({**spans, "items": done.items, "peak": peak}))
+    print(json.dumps({**spans, "items": done.items, "peak": peak_memory()}))
 
 
 def one_and_two(inputs, folder, turns=3):

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import runpy
 
 import numpy as np
 import pytest
@@ -250,6 +251,18 @@ def test_bad_inputs_raise(tmp_path):
     ):
         with pytest.raises(kind, match="inputs: .*" + said):
             runs.run(inputs, tmp_path / "out")
+
+
+def test_the_example_makes_its_own_recordings_and_goes_on(tmp_path, capsys):
+    example = runpy.run_path(str(runs.ROOT / "examples" / "many_recordings.py"))
+    assert example["main"](["6", "--folder", str(tmp_path)]) == 0
+    first, left = capsys.readouterr().out.split("The hardest encounters:")
+    assert "6 of 6 recordings" in first and left.count("m/s") == 8
+    whole = runs.tree(tmp_path)
+    (tmp_path / "tables" / "done" / "part-000000.json").unlink()
+    assert example["main"](["6", "--folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.split("The hardest encounters:")[1] == left
+    assert runs.tree(tmp_path) == whole
 
 
 def test_a_second_run_in_one_process_has_its_own_meshes(tmp_path):
