@@ -154,7 +154,7 @@ def large(folder, count):
     print(f"\n{whole}; {whole.items} items, {size / 1e6:.1f} MB of tables.")
     print(f"Two processes, killed when {' and '.join(marks)} items were done, then resumed: {seconds:.0f} s,")
     print(f"{used:.0f} of processor time. One process, undisturbed: {whole.seconds:.0f} s.")
-    print(f"Every file the same: {same}; verify: {gc.batch.verify(folder / 'tables')}")
+    print(f"Every file the same: {same}; verify: {gc.batch.verify(folder / 'tables')}", flush=True)
     return same
 
 
@@ -170,9 +170,10 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began\n")
+    same = large(folder / "large", options.recordings)
     looped, ran, ratio = items_and_loop(folder / "loop")
     print(
-        f"300 recordings, processor time: a loop {looped:.2f} s, one process {ran:.2f} s, {ratio:.2f} times\n"
+        f"\n300 recordings, processor time: a loop {looped:.2f} s, one process {ran:.2f} s, {ratio:.2f} times\n"
     )
     print("| recordings | items | planning, s | resuming, s | own time an item, ms | peak memory, MB |")
     print("|---:|---:|---:|---:|---:|---:|", flush=True)
@@ -185,8 +186,8 @@ def main():
     print(f"\n400 recordings, load {os.getloadavg()[0]:.1f}:")
     for workers, (wall, used) in times.items():
         print(f"{workers} workers: {wall:.1f} s, {used:.1f} of processor time")
-    print(f"{times[1][0] / times[2][0]:.2f} times as fast", flush=True)
-    return not large(folder / "large", options.recordings)
+    print(f"{times[1][0] / times[2][0]:.2f} times as fast")
+    return not same
 
 
 if __name__ == "__main__":
