@@ -24,8 +24,9 @@ from gpu_collide.batch.plan import Plan, items_of, sources_of
 from gpu_collide.batch.shares import check_cut
 from gpu_collide.batch.tables import ERRORS, TABLES, arrow
 from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.queries.trajectories import check_step_options
+from gpu_collide.queries.trajectories import as_static, check_step_options
 from gpu_collide.recordings.recording import load_recording
 from gpu_collide.results.result import whole_number
 
@@ -188,8 +189,7 @@ def collide(
     resume = check_bool(resume, "resume")
     tables = _check_tables(tables)
     shares = check_cut(cut, parts, dict(options))
-    meshes = (meshes,) if isinstance(meshes, Mesh) else None if meshes is None else tuple(meshes)
-    given = {"meshes": meshes, "shape": shape, "static": static, "two_sided": two_sided}
+    given = _given(meshes, shape, static, two_sided)
     asked = _asked(options)
     question = {
         "versions": {"gpu_collide": __version__, "pyarrow": arrow().__version__},
@@ -214,6 +214,16 @@ def collide(
             finally:
                 working.close()
     return count.summary()
+
+
+def _given(meshes: Any, shape: Any, static: Any, two_sided: Any) -> dict[str, Any]:
+    """Keywords of `load_recording`, checked: else each recording would be a row of errors."""
+    if meshes is not None:
+        still = Poses.identity(1 if shape is None else len(shape))
+        meshes = Bodies(meshes, shape, still, still).meshes
+    as_static(static)
+    two_sided = check_bool(two_sided, "two_sided")
+    return {"meshes": meshes, "shape": shape, "static": static, "two_sided": two_sided}
 
 
 def _plan(

@@ -121,6 +121,7 @@ def batch(options: argparse.Namespace, terminal: Terminal) -> int:
         return _verify(options.output, terminal)
     sides = options.two_sided
     meshes = [read_mesh(path, two_sided=sides) for path in options.car_mesh or ()]
+    shapes = options.shapes or (list(range(len(meshes))) if len(meshes) > 1 else None)
     query = query_arguments(options)
     with terminal.progress("colliding", unit="items") as update:
         try:
@@ -128,7 +129,7 @@ def batch(options: argparse.Namespace, terminal: Terminal) -> int:
                 options.inputs,
                 options.output,
                 meshes=meshes or None,
-                shape=options.shapes,
+                shape=shapes,
                 static=read_mesh(options.track_mesh, two_sided=sides) if options.track_mesh else None,
                 two_sided=sides,
                 engine=options.engine,

@@ -172,9 +172,8 @@ def main():
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began\n")
     same = large(folder / "large", options.recordings)
     looped, ran, ratio = items_and_loop(folder / "loop")
-    print(
-        f"\n300 recordings, processor time: a loop {looped:.2f} s, one process {ran:.2f} s, {ratio:.2f} times\n"
-    )
+    print("\n300 recordings, processor time: ", end="")
+    print(f"a loop {looped:.2f} s, one process {ran:.2f} s, {ratio:.2f} times\n")
     print("| recordings | items | planning, s | resuming, s | own time an item, ms | peak memory, MB |")
     print("|---:|---:|---:|---:|---:|---:|", flush=True)
     for count in (400, 4000):
