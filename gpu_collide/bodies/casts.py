@@ -38,7 +38,7 @@ def turning(bodies: Bodies) -> BoolArray:
 
 
 class Cluster(Frozen):
-    """An object made of spheres, which is moved as one.
+    """An object made of spheres that moves as one.
 
     Parameters
     ----------

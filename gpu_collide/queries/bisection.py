@@ -87,7 +87,7 @@ def bisection(
     backend: BackendName = "auto",
     max_bytes: int | None = None,
 ) -> BisectionResult:
-    """First overlap of each pair by sampling the step and halving: the classic answer, for comparison.
+    """First overlap of each pair by sampling and bisection in time: the classic method, for comparison.
 
     The solids are tested for overlap at the start and at `samples` equally spaced times after it, the last of
     them the end of the step. From the first sample that overlaps, binary search in time goes back to the last

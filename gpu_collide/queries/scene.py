@@ -53,7 +53,7 @@ LOOKS = 100  # questions of a scene whose bodies are looked at for what can hard
 
 
 class Scene:
-    """Bodies whose shapes stay and whose poses change: what a simulation asks about in every step.
+    """Bodies with fixed shapes and changing poses: what a simulation queries in every step.
 
     Everything that does not change is made once and kept on one backend: tables of the meshes, rules,
     buffers, and the tree over the bodies, which only gets new boxes from step to step. The answers are those

@@ -61,7 +61,7 @@ class FilterRow:
 
 
 class FilterReport:
-    """What each test before the narrow phase settled and cost, in the order in which they ran.
+    """What each test before the narrow phase settled and cost, in order.
 
     ``str()`` gives a table, ``+`` adds the rows of the same name, so that batches and steps can be summed.
 

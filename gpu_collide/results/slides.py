@@ -53,7 +53,7 @@ def _format(name: str, fields: dict[str, Field], faults: Any) -> FileFormat:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Slides(Result):
-    """Where each character comes to in a step.
+    """Where each character ends in a step.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).
@@ -172,7 +172,7 @@ class Planes(Result):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Clipped(Result):
-    """Velocities that lead into none of their planes.
+    """Velocities clipped by planes.
 
     Attributes
     ----------

@@ -194,7 +194,7 @@ def check_expel(
 
 
 def internal(mesh: Mesh) -> tuple[int, int]:
-    """How many edges and vertices of a mesh can never touch anything before something else does.
+    """Edges and vertices of a mesh that can never be the first to touch anything.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def translate(
     backend: BackendName | None = None,
     max_bytes: int | None = None,
 ) -> Trace:
-    """How far each mover may go along a straight way before it touches something, and what that is.
+    """How far each mover can be translated before it touches something, and what it touches.
 
     Movers do not see each other: each goes through the world alone.
 
@@ -148,7 +148,7 @@ def rotate(
     backend: BackendName | None = None,
     max_bytes: int | None = None,
 ) -> Trace:
-    """How far each mover may turn about an axis before it touches something, and what that is.
+    """How far each mover can rotate about an axis before it touches something, and what it touches.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def contacts(
     backend: BackendName | None = None,
     max_bytes: int | None = None,
 ) -> TouchPoints:
-    """All places where movers at rest touch something, or nearly do, from all around.
+    """All places where movers at rest touch an obstacle or come within a distance of one.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def planes(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Planes:
-    """What ellipsoids at rest are near: the planes that velocities are to be clipped by.
+    """Contact planes around ellipsoids at rest, to clip velocities by.
 
     Of each face the place nearest to the centre counts, in the ellipsoid's measure; one that several faces
     share counts once. An edge counts only where no face at it comes nearer, so that a floor cut into
@@ -145,7 +145,7 @@ def clip(
     precision: Precision | None = None,
     backend: BackendName | None = None,
 ) -> Clipped:
-    """Velocities that lead into none of their planes: of all those, the nearest to each given.
+    """Velocities clipped by planes: for each, the nearest one that leads into none of its planes.
 
     Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
     iterated; and where planes stand still it is never longer than what was given.
@@ -234,7 +234,7 @@ def slide(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Slides:
-    """One step of characters: ellipsoids that walk, slide along what they meet, and fall.
+    """Move characters by one step: ellipsoids that walk, slide along obstacles, and fall.
 
     Each is cast along its velocity, stops before what it meets, gathers the planes that it is near, goes on
     with what these leave of its way, and again, up to `max_slides` times; then the same with gravity. All of
