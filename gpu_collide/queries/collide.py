@@ -87,11 +87,11 @@ def collide(
         Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`. The contacts are the
         same with ``broad_phase="off"``, which takes all pairs that the rules allow.
     filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
-        Quick tests that run before the full one, in the order given, each on the pairs that those before it
-        left: swept bounding balls, swept boxes, a dividing plane. They settle pairs that cannot touch; the
-        contacts are the same bits. ``auto`` runs those that earn their time.
+        Quick tests that run before the full one, in the order given, each on the pairs left by those before
+        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch; the
+        contacts are the same bits. ``auto`` runs those that pay off.
     features : {"auto", "near", "all"}, optional
-        ``near`` looks only at those faces of a mesh that come near the other body during the step, found
+        ``near`` tests only faces of a mesh that come close to the other body during the step, found
         through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
         ``auto`` is ``near`` for a pair of which a mesh has more than 3,072 faces (with ``refine="pixels"``
         twice as many; on ``cuda`` more than 8,192), or more than 1,024 and is about four times as wide as
@@ -99,13 +99,13 @@ def collide(
         a bolt in its nut. ``near`` does not go with ``candidates="raster"``, whose rows are made of whole
         meshes.
     report : bool, optional
-        Also count and time the tests: see `Contacts.report`.
+        Count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
         they cross; vertices against faces are solved. ``pixels`` is the paper's answer, to the pixel: edges
         that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
-        a vertex the one of greatest properness is reported, which may be a neighbour of the exact one
+        a vertex the one of highest properness is reported, which may be a neighbour of the exact one
         (docs/decisions/0015).
     candidates : {"auto", "raster", "pairs"}, optional
         How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
@@ -120,7 +120,7 @@ def collide(
     min_properness : float, optional
         Contacts below this properness, in [-1, 1], are not reported; -1 leaves out none. It is a filter: what
         is reported at one threshold is what is reported at a lower one and reaches it, bit for bit. Of
-        features that meet in one place at once only the contact of greatest properness is reported.
+        features that meet at the same place and time only the contact of highest properness is reported.
     contacts : {"all", "first"}, optional
         ``first`` keeps the contacts at exactly the earliest time of each pair.
     check_start : bool, optional
@@ -136,7 +136,7 @@ def collide(
         variable ``GPU_COLLIDE_BACKEND`` names. ``reference`` is slow, computes in float64 whatever
         `precision` says, and does not look at `max_bytes`.
     max_bytes : int, optional
-        Working memory to stay within; the batch is cut into pieces that fit, with the same result. The result
+        Limit of the working memory; the batch is cut into pieces that fit, with the same result. The result
         is not part of it. Default 2 GiB.
     results : {"auto", "host", "device"}, optional
         Where the arrays of the result are, all of them. ``host``: NumPy arrays. ``device``: on ``cuda`` CuPy
@@ -154,13 +154,13 @@ def collide(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; but wrong numbers in `pairs` that lie on a
+        Wrong arguments, before anything is computed; but wrong numbers in `pairs` that lie on a
         GPU behind it, when they are known (docs/devices.md).
     MemoryLimitError
         A single pair does not fit `max_bytes`, or the broad phase finds so many pairs that the machine has no
         memory for their result.
     BackendUnavailableError
-        The backend asked for is not there; the text says what to install.
+        The backend is not available; the message says what to install.
 
     Warns
     -----

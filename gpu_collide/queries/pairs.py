@@ -89,7 +89,7 @@ def find_pairs(
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
         As in `collide`. ``reference`` looks at every pair.
     max_bytes : int, optional
-        Memory to stay within, the pairs included. Default 2 GiB.
+        Limit of the memory, the pairs included. Default 2 GiB.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def find_pairs(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind.
+        Wrong arguments.
     MemoryLimitError
         There are more pairs than `max_bytes` holds.
 
@@ -148,8 +148,8 @@ class BroadPhase:
     rules : Rules
     report : PairReport or None
         What the last step did, in its attributes `broad_phase`; `bodies`, their number; `invalid_bodies`, the
-        numbers of those whose poses are none; `possible`, pairs of valid bodies that share a world; `pairs`,
-        those that were found; `tests`, nodes and bodies looked at; `refitted`, whether the tree was there;
+        numbers of those with invalid poses; `possible`, pairs of valid bodies that share a world; `pairs`,
+        those that were found; `tests`, nodes and bodies visited; `refitted`, whether the tree was kept;
         `seconds_build` for the tree and `seconds_search`.
 
     Examples

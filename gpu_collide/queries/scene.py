@@ -88,11 +88,11 @@ class Scene:
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind.
+        Wrong arguments.
     MemoryLimitError
         What is to be kept does not fit `max_bytes`.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Notes
     -----

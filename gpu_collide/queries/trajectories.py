@@ -165,7 +165,7 @@ def collide_trajectories(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed, with ``stream=True`` as well; blocks of
+        Wrong arguments, before anything is computed, with ``stream=True`` as well; blocks of
         poses when they come.
     Others
         As `collide`.

@@ -57,7 +57,7 @@ class Trace(Result):
     feature_a, feature_b : (n,) int32
         Numbers of the face, vertex or edge in the mover's and in the obstacle's `Mesh`.
     point : (n, 3) float64
-        Where they touch, in the world: the vertex, or the place on the obstacle's edge next to the mover's.
+        Where they touch, in the world: the vertex, or the point of the obstacle's edge next to the mover's.
         Zero where nothing is touched, as `normal`.
     normal : (n, 3) float64
         Unit, from the obstacle to the mover.

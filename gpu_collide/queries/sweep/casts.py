@@ -78,7 +78,7 @@ def rays(
     MemoryLimitError
         The world, or what one query touches, does not fit `max_bytes`.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Warns
     -----

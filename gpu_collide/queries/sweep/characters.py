@@ -96,7 +96,7 @@ def planes(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed.
+        Wrong arguments, before anything is computed.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
 
@@ -172,7 +172,7 @@ def clip(
     TypeError, ValueError
         Arguments of the wrong kind; normals that are not of length 1 within 1e-3.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def slide(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; bodies that turn, with "refuse", or that
+        Wrong arguments, before anything is computed; bodies that turn, with "refuse", or that
         turn so far that 64 pieces of the step are too few.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
