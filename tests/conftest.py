@@ -2,6 +2,7 @@
 helps."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,14 @@ SMOKE = "smoke and not slow"
 
 # Every result of any test is checked for what holds of every result (gpu_collide/results/invariants.py).
 os.environ.setdefault("GPU_COLLIDE_CHECK", "1")
+
+if sys.dont_write_bytecode and not sys.pycache_prefix:
+    # No bytecode is to lie beside the sources. Elsewhere, it saves each process of a run the compiling of all
+    # tests (ten to twenty seconds), and each command that a test starts that of the package.
+    cache = Path(os.environ.get("GPU_COLLIDE_CACHE") or Path.home() / ".cache" / "gpu_collide")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(cache / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 if install.wanted():  # GPU_COLLIDE_CUDA=ptx: the backend `cuda` without a GPU
     install.install()
@@ -90,9 +99,11 @@ def pytest_generate_tests(metafunc):
 
 def _slow_backends(item):
     """Backends on which a test runs with the slow ones: another test compares their bits with `cpu`'s every
-    day, so that here they would show nothing new. Not where one backend is looked at alone."""
+    day, so that here they would show nothing new. A test that names its backends runs on all of them, and so
+    do all where somebody names the backends of the run."""
     mark = item.get_closest_marker("shared_bits")
-    if mark is None or os.environ.get("GPU_COLLIDE_TEST_BACKENDS"):
+    named = item.get_closest_marker("backends") or os.environ.get("GPU_COLLIDE_TEST_BACKENDS")
+    if mark is None or named:
         return ()
     if len(mark.args) != 1 or not (Path(__file__).parents[1] / mark.args[0]).is_file():
         raise pytest.UsageError(

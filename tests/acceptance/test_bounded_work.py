@@ -12,6 +12,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 ONE = [1.0, 0, 0, 0]
 
 

@@ -25,6 +25,8 @@ from tests.screw._launch import sharing
 from tests.support.seeds import generator
 from tests.support.shares import in_turn
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 PRECISIONS = ("mixed", "double", "single")
 EXAMPLES = settings(
     deadline=None, max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True, database=None
@@ -169,6 +171,7 @@ def test_little_memory(backend, kind):
     assert worked[-1] and not worked[0]
 
 
+@pytest.mark.backends("cpu", "opencl", "cuda")  # groups of several work-items are OpenCL's
 def test_groups_that_share_a_pair(backend):
     """Work-items of a group, in any order, give the same bits."""
     many = Pipeline(sharing(backend), Options(features="near", filters=(), resolution=2.0, max_bytes=1 << 30))

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import gpu_collide as gc
 from gpu_collide.queries.steps import absolute
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 BOX = gc.shapes.box()
 NOT_THERE = ("info", "part_a", "part_b")  # the latter only of meshes with names of parts
 FIELDS = [f.name for f in dataclasses.fields(gc.TrajectoryContacts) if f.name not in NOT_THERE]
@@ -400,6 +402,7 @@ def test_reports_of_batches_add_up(backend):
     assert gc.collide_trajectories(*case, static=static, backend=backend.kind).report is None
 
 
+@pytest.mark.backends("opencl", "cuda")
 def test_bits_are_those_of_every_backend(backend):
     *case, static = random_case(21)
     found = gc.collide_trajectories(*case, static=static, backend=backend.kind)

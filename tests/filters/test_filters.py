@@ -16,6 +16,8 @@ from tests.acceptance import matrix
 from tests.filters import _cases
 from tests.support.shares import in_turn
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 CHOICES = ["auto", ("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres")]
 
 

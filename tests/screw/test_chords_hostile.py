@@ -12,6 +12,8 @@ from gpu_collide.pipeline import screen
 from tests.oracle import scenes
 from tests.support.axis_scenes import aimed
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 EDITS = (
     ("#define GC_TILED 192\n", "#define GC_TILED 0\n"),
     ("#define GC_CHORDED 300000\n", "#define GC_CHORDED 0\n"),

@@ -10,6 +10,8 @@ from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
 from gpu_collide.reference.screw._tables import tables_of
 from tests.screw._launch import C, Stages, sharing
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 OVERLAP = gc.Status.INITIAL_OVERLAP
 
 
@@ -132,6 +134,7 @@ def test_any_time_of_the_step_agrees_with_the_reference(backend):
         assert np.array_equal(at_times(backend, bodies, pairs, when, groups), expected)
 
 
+@pytest.mark.backends("cpu", "opencl", "cuda")  # groups of several work-items are OpenCL's
 def test_groups_of_several_work_items_say_the_same(backend):
     bodies, pairs, when = moving(seed=4)
     other = sharing(backend)

@@ -11,6 +11,8 @@ from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
 from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 @pytest.fixture(autouse=True)
 def walked_early(monkeypatch):

@@ -10,6 +10,8 @@ from tests.bvh import _near
 from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
 from tests.support.seeds import generator
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
