@@ -43,9 +43,7 @@ def run(settings: Settings) -> None:
                 call()
             times[name].append(1e6 * (time.process_time() - begun) / EACH)
     for name in calls:
-        report.add(
-            **counts[name], us=statistics.median(times[name]), us_least=min(times[name]), call=name
-        )
+        report.add(**counts[name], us=statistics.median(times[name]), us_least=min(times[name]), call=name)
     report.write()
 
 
