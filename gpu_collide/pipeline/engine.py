@@ -10,13 +10,13 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import bisection, screw, staying
+from gpu_collide.pipeline import bisection
 from gpu_collide.pipeline import pairs as broad_phase
 from gpu_collide.pipeline.bvh import BodyTree, mesh_bounds
-from gpu_collide.pipeline.few import KEPT_SHARE, MOST_PAIRS, FewPairs
+from gpu_collide.pipeline.narrow_phase import device, query
+from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
 from gpu_collide.pipeline.poses import take_given
 from gpu_collide.pipeline.resident import Resident, scene_too_large
-from gpu_collide.pipeline.rows import asks_heights
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts, sealed
 
@@ -116,10 +116,10 @@ class Pipeline:
         run, prepared, self.invalid = self.run, self._prepared, None
         stay = self._stays(bodies, pairs)
         if self.resident is None:
-            prepared = screw.prepare(run, bodies.meshes, self.options)
+            prepared = query.prepare(run, bodies.meshes, self.options)
             run.room.limit(self.options.max_bytes, self.backend.reserved_bytes)
         else:
-            # on a GPU all pairs go through a chain (`gpu_collide.pipeline.staying`)
+            # on a GPU all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
             few, pairs = (None, pairs) if self.kind == "cuda" else self._few_for(bodies, pairs)
             fields = None if few is None else few.collide(bodies, pairs)
             if fields is not None:
@@ -128,14 +128,14 @@ class Pipeline:
                 return sealed(fields, self._info())
             prepared = self._placed(bodies)
             self._leave_room()
-        if isinstance(pairs, staying.Given) and not staying.serves(
-            self.backend, bodies, asks_heights(self.options, prepared)
+        if isinstance(pairs, device.Given) and not device.serves(
+            self.backend, bodies, prepared.plan.asks_heights
         ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
-        fields, work = screw.collide(run, self.options, prepared, bodies, pairs, progress, stay)
-        info, self.invalid = self._info(), work.invalid
-        if work.report is not None:
-            info["report"] = work.report.to_dict()
+        fields, asked = query.collide(run, prepared, bodies, pairs, progress, stay)
+        info, self.invalid = self._info(), asked.invalid
+        if asked.report is not None:
+            info["report"] = asked.report.to_dict()
         return Contacts(**fields, info=info)
 
     def _stays(self, bodies, pairs):
@@ -158,8 +158,8 @@ class Pipeline:
         return self._prepared
 
     def _few_for(self, bodies, pairs):
-        """`FewPairs` for these pairs, if they are worth it, with the poses where it expects them; and the
-        pairs."""
+        """`RecordedBatch` for these pairs, if they are worth it, with the poses where it expects them; and
+        the pairs."""
         again = pairs is self._asked
         few = self._few if again else None
         if few is None or few is self._any:
@@ -169,7 +169,7 @@ class Pipeline:
         given = isinstance(pairs, np.ndarray)
         if given:
             self._asked, self._few = pairs, None
-        if len(pairs) > MOST_PAIRS or not FewPairs.serves(prepared, self.options):
+        if len(pairs) > MOST_PAIRS or not prepared.plan.may_record:
             return None, pairs
         first = self._any is None
         if first:
@@ -186,9 +186,9 @@ class Pipeline:
         return self._few or self._any, pairs
 
     def _kept(self, prepared, bodies, pairs=None):
-        """`FewPairs` whose bytes count."""
+        """`RecordedBatch` whose bytes count."""
         left = partial(self.resident.left, self.options.max_bytes)
-        few = FewPairs(self.run, prepared, self.options, bodies.shape, pairs, left=left)
+        few = RecordedBatch(self.run, prepared, bodies.shape, pairs, left=left)
         self.resident.sets.add(few)
         return few
 

@@ -12,10 +12,11 @@ import numpy as np
 from gpu_collide._validate import all_true
 from gpu_collide.backends import declarations
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
 from gpu_collide.pipeline.forms import build_forms
 from gpu_collide.pipeline.grounds import build_grounds, obstacles
+from gpu_collide.pipeline.narrow_phase.context import Prepared
+from gpu_collide.pipeline.narrow_phase.plan import decide
 from gpu_collide.pipeline.pairs import KeptTree, fitted
 from gpu_collide.pipeline.poses import NAMES, pose_arrays, positions_and_turns, take_given
 from gpu_collide.pipeline.run import Run
@@ -83,7 +84,7 @@ class Resident:
     ----------
     kept : KeptTree
         Over the bodies of the last search, in the order of an earlier one.
-    sets : WeakSet of FewPairs
+    sets : WeakSet of RecordedBatch
         Those that engines keep for it.
     """
 
@@ -93,7 +94,7 @@ class Resident:
         self.real, self.raster = declarations.dtypes(precision)
         self.kept = KeptTree()
         self.sets: weakref.WeakSet = weakref.WeakSet()
-        self._tables, self._prepared = {}, {}
+        self._tables = {}
         self._placed, self._bodies, self._all_valid = None, None, False
         self._forms: Any = None
         self._grounds: Any = None
@@ -200,15 +201,12 @@ class Resident:
 
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
-        near, late, walked, hulls, trees = screw.looks(self.meshes, options, run.backend)
-        run.build(*screw.programs(options, run.backend.serial_groups, late.any(), walked, hulls))
+        plan = decide(self.meshes, options, run.backend)
+        run.build(*plan.programs)
         begun = time.perf_counter()
-        placed, key = self.place(bodies), (trees, near.tobytes(), late.tobytes(), walked, hulls)
-        if key not in self._prepared:
-            tables = self.tables(trees)
-            self._prepared[key] = screw.Prepared(self.meshes, tables, near, late, placed, walked, hulls)
+        prepared = Prepared(plan, tuple(self.meshes), self.tables(plan.trees), self.place(bodies))
         run.spent("prepare", begun)
-        return self._prepared[key]
+        return prepared
 
     def tree(self, bodies, rules):
         """`BodyTree` over `bodies`, fitted to their poses."""

@@ -12,7 +12,7 @@ from gpu_collide._validate import all_true, as_numpy, check_callable, check_pair
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.staying import Given
+from gpu_collide.pipeline.narrow_phase.device import Given
 from gpu_collide.queries.doubted import warn_of_bodies
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid

@@ -10,8 +10,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide._validate import owned
-from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.few import FewPairs
+from gpu_collide.pipeline.narrow_phase import query
+from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
 from gpu_collide.pipeline.resident import Resident
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results import invariants
@@ -24,8 +24,8 @@ MESHES = (gc.shapes.box(), gc.shapes.l_block(), gc.shapes.car(), gc.shapes.torus
 def few_pairs(backend, bodies, pairs, room=None, **options):
     options = Options.checked(backend=backend.kind, **options)
     run = Run(backend, options.precision, options.max_bytes)
-    prepared = screw.prepare(run, bodies.meshes, options)
-    return FewPairs(run, prepared, options, bodies.shape, np.asarray(pairs, np.int32), room)
+    prepared = query.prepare(run, bodies.meshes, options)
+    return RecordedBatch(run, prepared, bodies.shape, np.asarray(pairs, np.int32), room)
 
 
 def step(rng, n, spread=1.2, meshes=MESHES, shape=None):
@@ -181,7 +181,7 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     options = Options.checked(backend=backend.kind)
     run = Run(backend, options.precision, options.max_bytes)
     resident = Resident(backend, options.precision, bodies.meshes, bodies.shape)
-    few = FewPairs(run, resident.prepare(run, bodies, options), options, bodies.shape)
+    few = RecordedBatch(run, resident.prepare(run, bodies, options), bodies.shape)
     kept = owned(np.array([[0, 1], [5, 2], [7, 3]], np.int32))
     for n in (3, 0, 40, None, None, 17, 200, None, 1):
         pairs = kept
@@ -199,7 +199,7 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     check(few, bodies, kept, backend)
     assert 0 < few.nbytes < held
     with pytest.raises(ValueError, match="^pairs: expected them where no poses are placed, and only there"):
-        FewPairs(run, few.prepared, options, bodies.shape, kept)
+        RecordedBatch(run, few.prepared, bodies.shape, kept)
 
 
 def test_whom_it_serves(backend):
@@ -213,11 +213,11 @@ def test_whom_it_serves(backend):
     ):  # fmt: skip
         checked = Options.checked(backend=backend.kind, **options)
         run = Run(backend, checked.precision, checked.max_bytes)
-        prepared = screw.prepare(run, bodies.meshes, checked)
-        assert FewPairs.serves(prepared, checked) is serves
+        prepared = query.prepare(run, bodies.meshes, checked)
+        assert prepared.plan.may_record is serves
         if not serves:
-            with pytest.raises(ValueError, match="serves"):
-                FewPairs(run, prepared, checked, bodies.shape, np.array(pairs, np.int32))
+            with pytest.raises(ValueError, match="may be recorded"):
+                RecordedBatch(run, prepared, bodies.shape, np.array(pairs, np.int32))
 
 
 def test_results_are_the_callers_own(backend):
@@ -236,7 +236,8 @@ def test_results_are_the_callers_own(backend):
     host = [x for x in (*one.items(), *two.items()) if isinstance(x[1], np.ndarray) and x[0] != "pairs"]
     for (_, x), (_, y) in itertools.combinations(host, 2):
         assert not np.may_share_memory(x, y)
-    buffers = [*few._kept.buffers.values(), *few._kept.out.values(), few._kept.status, few._kept.start]
+    made = few._kept.written
+    buffers = [*few._kept.buffers.values(), *made.out.values(), made.status, made.start]
     for (name, x), buffer in itertools.product(host, buffers):
         assert not isinstance(buffer, np.ndarray) or not np.may_share_memory(x, buffer), name
     with pytest.raises(ValueError, match="WRITEABLE"):

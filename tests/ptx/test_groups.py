@@ -7,8 +7,8 @@ import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.cuda import CudaBackend
-from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.few import FewPairs
+from gpu_collide.pipeline.narrow_phase import query
+from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
 from gpu_collide.pipeline.run import Run
 from gpu_collide.scenes import random_impacts
 from tests.pluecker._crowds import BOX, CAR, POINT_FIELDS, at, crowd, same_bits
@@ -72,9 +72,9 @@ def test_few_pairs(sizes):
 
 
 def few_pairs(backend, bodies, pairs):
-    """`FewPairs` as a scene keeps them."""
+    """`RecordedBatch` as a scene keeps them."""
     run, options = Run(backend, "mixed", 1 << 30), Options()
-    return FewPairs(run, screw.prepare(run, bodies.meshes, options), options, bodies.shape, pairs)
+    return RecordedBatch(run, query.prepare(run, bodies.meshes, options), bodies.shape, pairs)
 
 
 def test_movers(sizes):
