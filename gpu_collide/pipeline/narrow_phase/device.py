@@ -105,7 +105,7 @@ def block(
             given: Any = inputs.given  # nobody else has looked at them
             check_pairs(query.run.backend.to_host(given.rows), len(bodies))  # raises, and names them
             raise AssertionError("a pair is wrong for the kernel and right for the host")
-        query.invalid += invalid
+        query.invalid = (query.invalid or 0) + invalid
         found.add_piece(written)
 
     passed_on = None if progress is None else lambda stop: progress(done + stop, total)

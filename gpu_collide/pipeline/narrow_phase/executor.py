@@ -107,7 +107,7 @@ class Entries:
         made = {f"{name}_out": buffer for name, buffer in self.columns.items()}
         if self.kind.per_pair:
             made[self.kind.per_pair] = self.per_pair
-        return made | {"capacity": self.most, self.kind.count: self.count}
+        return made | {"capacity": self.most, self.kind.counted: self.count}
 
 
 class Seats(NamedTuple):

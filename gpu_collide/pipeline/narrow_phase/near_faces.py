@@ -131,18 +131,18 @@ def _kept(x: Executor, array: Array, dtype: Any) -> Buffer:
 
 def _patches(x: Executor, todo: WorkList) -> tuple[Entries, Array]:
     """b05: the list of patches that come near, and the pairs for which whole meshes are looked at sooner."""
-    ends = x.plan.may_give_up(x.shapes[todo.read]) if reads(x) else np.zeros(0, bool)
-    whole = x.zeros(x.pairs.most if ends.any() else 1)
+    parts: list[tuple[int, WorkList]] = [(0, todo)]
+    if reads(x) and (ends := x.plan.may_give_up(x.shapes[todo.read])).any():
+        parts = [(k, x.listed(todo.read[ends == k])) for k in (0, 1)]
+    whole = x.zeros(x.pairs.most) if len(parts) > 1 else None
 
     def emit(found: Entries) -> None:
-        if not ends.any():
-            _walk(x, todo, found, 0, None)
-            return
-        for ending in (0, 1):
-            _walk(x, x.listed(todo.read[ends == ending]), found, ending, whole)
+        for gives_up, some in parts:
+            _walk(x, some, found, gives_up, whole)
 
     found = x.fill("patches", scratch.PATCHES, todo.most, emit)
-    return found, np.flatnonzero(x.run.backend.to_host(whole)) if ends.any() else np.zeros(0, np.int64)
+    given_up: Array = np.zeros(0, np.int32) if whole is None else np.flatnonzero(x.run.backend.to_host(whole))
+    return found, given_up.astype(np.int32)
 
 
 def _walk(x: Executor, todo: WorkList, found: Entries, gives_up: int, whole: Buffer | None) -> None:

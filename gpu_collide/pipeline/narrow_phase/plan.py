@@ -38,6 +38,9 @@ KINDS = ("small", "whole", "near")
 #: Halvings of width that there are bits for.
 _MOST_WIDTH = 63
 _INT = int(np.iinfo(np.int32).max)
+#: Bits of `near_bits`: a pair with this mesh looks at near faces only; it does beside one so much narrower;
+#: one more halving of width.
+_NEAR, _WIDE, _STEP = (int(_C[f"GC_LOOK_{name}"]) for name in ("NEAR", "WIDE", "STEP"))
 
 
 class Limits(NamedTuple):
@@ -156,7 +159,8 @@ class Plan:
     @cached_property
     def small(self) -> Array:
         """Which meshes are small, (meshes,) bool."""
-        return (self.counts <= [int(_C[f"GC_SMALL_{x}"]) for x in ("VERTICES", "EDGES", "FACES")]).all(axis=1)
+        most = np.array([int(_C[f"GC_SMALL_{x}"]) for x in ("VERTICES", "EDGES", "FACES")])
+        return np.all(self.counts <= most, axis=1)
 
     @cached_property
     def group_size(self) -> int | None:
@@ -315,7 +319,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     near = late = near_bits(meshes, options, backend.kind != "cuda")
     first = options.first_only and options.refine == "exact"
     first = first and options.candidates == options.features == "auto"
-    looking = faces[near & (_C["GC_LOOK_NEAR"] | _C["GC_LOOK_WIDE"]) > 0]
+    looking = faces[near & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
     # little to look at so, and all of it otherwise.
     beside = len(looking) and looking.min() * faces.min() <= limits.walked
@@ -341,15 +345,15 @@ def near_bits(meshes: Sequence[Any], options: Any, gives_up: bool = True) -> Arr
     if options.candidates == "raster" or options.features == "all":
         return np.zeros(len(meshes), np.uint8)
     if options.features == "near":
-        return np.full(len(meshes), _C["GC_LOOK_NEAR"], np.uint8)
+        return np.full(len(meshes), _NEAR, np.uint8)
     faces = np.array([len(m.face_planes) for m in meshes], np.int64)
     width = np.frexp([m.radius for m in meshes])[1]
     bits = np.minimum(width - min(width, default=0), _MOST_WIDTH)
-    bits = bits.astype(np.uint8) * _C["GC_LOOK_STEP"]
-    bits[faces > _C["GC_AUTO_NEAR_FACES"]] |= _C["GC_LOOK_WIDE"]
+    bits = bits.astype(np.uint8) * _STEP
+    bits[faces > _C["GC_AUTO_NEAR_FACES"]] |= _WIDE
     # by pixels less is settled on the way down (docs/decisions/0079): twice as many faces before it pays
     very = _C["GC_AUTO_NEAR_ALWAYS" if gives_up else "GC_AUTO_NEAR_LARGE"]
-    bits[faces > very << (options.refine == "pixels")] |= _C["GC_LOOK_NEAR"]
+    bits[faces > very << (options.refine == "pixels")] |= _NEAR
     return bits if (faces > _C["GC_AUTO_NEAR_FACES"]).any() else np.zeros(len(meshes), np.uint8)
 
 
@@ -357,9 +361,9 @@ def near_pairs(near: Array, shapes: Array) -> Array:
     """Which pairs of the meshes `shapes` (n, 2) look at near faces only, (n,) bool, by `near_bits`; as
     ``g05_looks_near``."""
     bits = np.asarray(near).astype(np.int64)[shapes]
-    width, wider = bits // _C["GC_LOOK_STEP"], _C["GC_AUTO_NEAR_WIDER"]
-    wide = (bits & _C["GC_LOOK_WIDE"] > 0) & (width >= width[:, ::-1] + wider)
-    return ((bits & _C["GC_LOOK_NEAR"] > 0) | wide).any(axis=1)
+    width, wider = bits // _STEP, _C["GC_AUTO_NEAR_WIDER"]
+    wide = (bits & _WIDE > 0) & (width >= width[:, ::-1] + wider)
+    return np.any((bits & _NEAR > 0) | wide, axis=1)
 
 
 def kinds_of(near: Array, small: Array) -> tuple[str, ...]:

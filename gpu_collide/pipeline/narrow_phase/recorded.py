@@ -200,8 +200,8 @@ class Recorded(Executor):
         return most
 
     def joined_sizes(self, sums: Buffer, places: int) -> dict[str, int]:
-        n = self.pairs.most
-        self._told[("pairs near", *sizes_of.JOINED)] = sums[n :: 2 * n]
+        n, names = self.pairs.most, ("pairs near", *sizes_of.JOINED)
+        self._told[names] = sums[n :: 2 * n]
         return {name: self.room[name] for name in sizes_of.JOINED} | {"pairs": n}
 
     def settled(self, name: str, before: WorkList, left: WorkList, begun: float) -> None:

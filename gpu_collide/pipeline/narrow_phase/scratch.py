@@ -47,7 +47,7 @@ class ListKind(NamedTuple):
     ----------
     name : str
         Of its guess.
-    count : str
+    counted : str
         Argument of the kernels that is the number of entries.
     columns : dict of str to (int, str)
         Numbers of an entry, and whether they are ``int``, ``real`` or ``raster``, by stems of arguments. The
@@ -57,7 +57,7 @@ class ListKind(NamedTuple):
     """
 
     name: str
-    count: str
+    counted: str
     columns: dict[str, tuple[int, str]]
     per_pair: str = ""
 
