@@ -31,7 +31,7 @@ def between_hulls(x: Executor, todo: WorkList) -> tuple[WorkList, Entries]:
     keep = x.empty(todo.most, np.uint8)
 
     def emit(found: Entries) -> None:
-        seats = x.seats("hull", todo, scratch.hulls(x.run)) if todo.n or not reads(x) else None
+        seats = x.seats("hull", todo, scratch.hulls(x.run)) if not reads(x) or todo.n else None
         if seats is not None:
             x.launch_groups(
                 "screen_hulls", todo, seats, found.out, columns_in=x.tables.screen["vertices_in"],

@@ -87,7 +87,7 @@ def lots_of(x: Executor, todo: WorkList, classes: PairClasses) -> list[Lot]:
     """
     chosen = _by_kind(x, todo, classes)
     near, lots = chosen.pop("near", None), []
-    if near is not None and (near.n or not reads(x)):
+    if near is not None and (not reads(x) or near.n):
         begun = time.perf_counter()
         patches, given_up = _patches(x, near)
         lots += _joined(x, _ordered(x, patches))
