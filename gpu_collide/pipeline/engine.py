@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -13,7 +14,7 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline import bisection
 from gpu_collide.pipeline import pairs as broad_phase
 from gpu_collide.pipeline.bvh import BodyTree, mesh_bounds
-from gpu_collide.pipeline.narrow_phase import device, query
+from gpu_collide.pipeline.narrow_phase import device, plan, query
 from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
 from gpu_collide.pipeline.poses import take_given
 from gpu_collide.pipeline.resident import Resident, scene_too_large
@@ -24,6 +25,9 @@ __all__ = ["Pipeline"]
 
 #: The share of a scene's bodies that pairs asked about twice running may have, and not all poses are placed.
 MOST_PLACED = 4
+#: Pairs of a call outside of a scene that may be launched as one of its kind before, and the bytes of what is
+#: kept for that.
+AGAIN_PAIRS, AGAIN_BYTES = 64, 8 << 20
 
 
 @lru_cache(maxsize=4)
@@ -63,7 +67,8 @@ class Pipeline:
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
         self.invalid = None
-        self._prepared: Any = None  # of a scene
+        self._prepared: Any = None  # of a scene, or of the meshes of the call before
+        self._meshes: Any = ()
         self._asked: Any = None  # pairs of the call before that were given
         self._any: Any = None  # what is kept for any few pairs
         self._few: Any = None  # for those of the call before, if they were asked about twice running
@@ -113,19 +118,21 @@ class Pipeline:
             return self._collide(bodies, pairs, progress)
 
     def _collide(self, bodies, pairs, progress):
-        run, prepared, self.invalid = self.run, self._prepared, None
+        run, few, self.invalid = self.run, None, None
+        if self.resident is None:
+            few = self._again_for(bodies, pairs)
+        elif self.kind != "cuda":  # where all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
+            few, pairs = self._few_for(bodies, pairs)
+        fields = None if few is None else few.collide(bodies, pairs)
+        if fields is not None:
+            if progress is not None and len(pairs):
+                progress(len(pairs), len(pairs))
+            return sealed(fields, self._info())
         stay = self._stays(bodies, pairs)
         if self.resident is None:
-            prepared = query.prepare(run, bodies.meshes, self.options)
+            prepared = self._prepare(bodies.meshes)
             run.room.limit(self.options.max_bytes, self.backend.reserved_bytes)
         else:
-            # on a GPU all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
-            few, pairs = (None, pairs) if self.kind == "cuda" else self._few_for(bodies, pairs)
-            fields = None if few is None else few.collide(bodies, pairs)
-            if fields is not None:
-                if progress is not None and len(pairs):
-                    progress(len(pairs), len(pairs))
-                return sealed(fields, self._info())
             prepared = self._placed(bodies)
             self._leave_room()
         if isinstance(pairs, device.Given) and not device.serves(
@@ -149,6 +156,33 @@ class Pipeline:
         timings = {"compile": 0.0, **self.run.take_timings()}
         return {**self.about(), "tolerances": dict(self._tolerances), "timings": timings}
 
+    def _prepare(self, meshes):
+        """What is prepared for these meshes, which are mostly those of the call before."""
+        kept = self._prepared
+        same = kept is not None and len(meshes) == len(self._meshes) and kept.plan.limits == plan.LIMITS
+        if not same or any(ref() is not mesh for ref, mesh in zip(self._meshes, meshes, strict=True)):
+            self._any = None
+            self._prepared = query.prepare(self.run, meshes, self.options)
+            self._meshes = [weakref.ref(mesh) for mesh in meshes]
+        elif self._any is not None:
+            self._any.let_go()  # what it kept is room for others
+        return self._prepared
+
+    def _again_for(self, bodies, pairs):
+        """`RecordedBatch` for few pairs of which a call like this one was before, outside of a scene."""
+        kept = self._prepared
+        if kept is None or len(pairs) > AGAIN_PAIRS or not isinstance(pairs, np.ndarray):
+            return None
+        same = kept.plan.limits is plan.LIMITS and len(bodies.meshes) == len(self._meshes)
+        if not (same and self.backend.quick_sequences and kept.plan.records(bodies.shape[pairs])):
+            return None
+        if any(ref() is not mesh for ref, mesh in zip(self._meshes, bodies.meshes, strict=True)):
+            return None
+        if self._any is None:
+            left = min(self.options.max_bytes, KEPT_SHARE * AGAIN_BYTES)
+            self._any = RecordedBatch(self.run, kept, left=lambda: left)
+        return self._any
+
     def _placed(self, bodies):
         """What is prepared for a scene's bodies, with their poses placed."""
         if self._prepared is None:
@@ -171,9 +205,11 @@ class Pipeline:
             self._asked, self._few = pairs, None
         if len(pairs) > MOST_PAIRS or not prepared.plan.may_record:
             return None, pairs
+        if given and not prepared.plan.records(bodies.shape[pairs]):
+            return None, pairs
         first = self._any is None
         if first:
-            self._any = self._kept(prepared, bodies)
+            self._any = self._kept(prepared)
         if first or not (again or self.backend.quick_sequences):
             return None, pairs
         if not given:
@@ -182,13 +218,13 @@ class Pipeline:
             self._few = self._any
             if len(np.unique(pairs)) < len(bodies) // MOST_PLACED:
                 # it binds the poses of these bodies itself
-                self._few = self._kept(replace(prepared, placed=None), bodies, pairs)
+                self._few = self._kept(replace(prepared, placed=None))
         return self._few or self._any, pairs
 
-    def _kept(self, prepared, bodies, pairs=None):
+    def _kept(self, prepared):
         """`RecordedBatch` whose bytes count."""
         left = partial(self.resident.left, self.options.max_bytes)
-        few = RecordedBatch(self.run, prepared, bodies.shape, pairs, left=left)
+        few = RecordedBatch(self.run, prepared, left=left)
         self.resident.sets.add(few)
         return few
 

@@ -204,7 +204,7 @@ class Resident:
         plan = decide(self.meshes, options, run.backend)
         run.build(*plan.programs)
         begun = time.perf_counter()
-        prepared = Prepared(plan, tuple(self.meshes), self.tables(plan.trees), self.place(bodies))
+        prepared = Prepared(plan, self.tables(plan.trees), self.place(bodies))
         run.spent("prepare", begun)
         return prepared
 

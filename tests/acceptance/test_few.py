@@ -25,7 +25,21 @@ def few_pairs(backend, bodies, pairs, room=None, **options):
     options = Options.checked(backend=backend.kind, **options)
     run = Run(backend, options.precision, options.max_bytes)
     prepared = query.prepare(run, bodies.meshes, options)
-    return RecordedBatch(run, prepared, bodies.shape, np.asarray(pairs, np.int32), room)
+    return Kept(RecordedBatch(run, prepared, room), bodies, np.asarray(pairs, np.int32).reshape(-1, 2))
+
+
+class Kept:
+    """A batch that is asked about the same pairs again and again."""
+
+    def __init__(self, batch, bodies, pairs):
+        self.batch, self.pairs = batch, owned(pairs)
+        batch._fitting(bodies, self.pairs)
+
+    def __getattr__(self, name):
+        return getattr(self.batch, name)
+
+    def collide(self, bodies, pairs=None):
+        return self.batch.collide(bodies, self.pairs)
 
 
 def step(rng, n, spread=1.2, meshes=MESHES, shape=None):
@@ -46,7 +60,7 @@ def check(few, bodies, pairs, backend, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of invalid poses
         wanted = gc.collide(bodies, pairs, backend=backend.kind, **options).to_numpy()
-    fields = few.collide(bodies, None if few.pairs is not None else pairs)
+    fields = few.collide(bodies, pairs)
     if fields is None:
         return None
     made = gc.Contacts(**fields).to_numpy()
@@ -181,7 +195,7 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     options = Options.checked(backend=backend.kind)
     run = Run(backend, options.precision, options.max_bytes)
     resident = Resident(backend, options.precision, bodies.meshes, bodies.shape)
-    few = RecordedBatch(run, resident.prepare(run, bodies, options), bodies.shape)
+    few = RecordedBatch(run, resident.prepare(run, bodies, options))
     kept = owned(np.array([[0, 1], [5, 2], [7, 3]], np.int32))
     for n in (3, 0, 40, None, None, 17, 200, None, 1):
         pairs = kept
@@ -198,14 +212,11 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     assert few.nbytes == 0 < held
     check(few, bodies, kept, backend)
     assert 0 < few.nbytes < held
-    with pytest.raises(ValueError, match="^pairs: expected them where no poses are placed, and only there"):
-        RecordedBatch(run, few.prepared, bodies.shape, kept)
 
 
 def test_whom_it_serves(backend):
     rng = np.random.default_rng(9)
     bodies = step(rng, 2, meshes=(gc.shapes.icosphere(3),))
-    pairs = [[0, 1]]
     for options, serves in (
         ({"features": "all"}, True), ({}, False), ({"features": "all", "report": True}, False),
         ({"features": "all", "refine": "segments"}, False), ({"features": "all", "refine": "pixels"}, False),
@@ -217,7 +228,7 @@ def test_whom_it_serves(backend):
         assert prepared.plan.may_record is serves
         if not serves:
             with pytest.raises(ValueError, match="may be recorded"):
-                RecordedBatch(run, prepared, bodies.shape, np.array(pairs, np.int32))
+                RecordedBatch(run, prepared)
 
 
 def test_results_are_the_callers_own(backend):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide._validate import all_true, owned
+from gpu_collide._validate import all_true
 from gpu_collide.backends.sequence import Count
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
@@ -40,7 +40,7 @@ SPARE_PAIRS = 8
 FEW = 8
 #: The share of the memory limit that all buffers may take, and of it that of the scratch of all groups.
 KEPT_SHARE, SCRATCH_SHARE = 4, 2
-#: Bytes of all buffers for each pair beside its screw, for each body, candidate and hit.
+#: Bytes of all buffers for each pair beside its screw, for each of its own bodies, candidate and hit.
 PAIR_BYTES, BODY_BYTES, CANDIDATE_BYTES, HIT_BYTES = 120, 120, 28, 180
 
 
@@ -53,13 +53,8 @@ class RecordedBatch:
     ----------
     run : Run
     prepared : Prepared
-        With a plan that may be recorded. With ``placed`` it is those poses that are asked about, and pairs
-        may be any. Without, the pairs are those given here, and the poses of their bodies are bound in each
-        call.
-    shape : (n,) int32 ndarray
-        Mesh of each body.
-    pairs : (p, 2) int32 ndarray, optional
-        Rows (A, B) of body numbers, checked.
+        With a plan that may be recorded. With ``placed`` it is those poses that are asked about. Without, the
+        poses of the bodies of each pair are copied in each call.
     room : dict, optional
         What there is room for at first, by name: ``pairs``, ``candidates``, ``hits`` (entries), ``reals``,
         ``ints`` (scratch of a group). More is taken when it is needed.
@@ -76,25 +71,16 @@ class RecordedBatch:
         self,
         run: Run,
         prepared: Prepared,
-        shape: Array,
-        pairs: Array | None = None,
         room: dict[str, int] | None = None,
         left: Callable[[], int] | None = None,
     ) -> None:
         if not prepared.plan.may_record:
             raise ValueError("prepared: expected a plan that may be recorded, got another")
-        if (pairs is None) != (prepared.placed is not None):
-            raise ValueError("pairs: expected them where no poses are placed, and only there")
         self.run, self.prepared = run, prepared
-        self.shape = np.array(shape, np.int32)
-        # so that all results can hold them
-        self.pairs = None if pairs is None else owned(np.asarray(pairs, np.int32).reshape(-1, 2))
         self.repeats = self.refusals = 0
         self._left = left or (lambda: run.room.max_bytes)
         self._first, self._kept = room or {}, None
         self._room: dict[str, int] | None = None
-        if self.pairs is not None:
-            self._fitting(self.pairs)
 
     _kept: _Kept | None
 
@@ -107,15 +93,15 @@ class RecordedBatch:
         """Keep nothing until the next call, which takes as little as the first one."""
         self._kept = self._room = None
 
-    def collide(self, bodies: Bodies, pairs: Array | None = None) -> dict[str, Any] | None:
+    def collide(self, bodies: Bodies, pairs: Array) -> dict[str, Any] | None:
         """The contacts of the pairs with these poses.
 
         Parameters
         ----------
         bodies : Bodies
-        pairs : (p, 2) int32 ndarray, optional
-            Of an array that nobody can write to, if they may be the same in the next call. Default: those
-            given at first.
+            Of the meshes that were prepared.
+        pairs : (p, 2) int32 ndarray
+            Checked; an array that nobody can write to may be asked about again, with the same shapes.
 
         Returns
         -------
@@ -123,9 +109,7 @@ class RecordedBatch:
             Fields of `Contacts`, of its dtypes and shapes, which nobody else holds. None if all that would
             have to be kept is more than a share of the memory limit: then it is for the general way.
         """
-        pairs = self.pairs if pairs is None else pairs
-        assert pairs is not None
-        kept = self._fitting(pairs)
+        kept = self._fitting(bodies, pairs)
         begun = time.perf_counter()
         while kept is not None:
             kept.take(pairs, bodies)
@@ -138,7 +122,7 @@ class RecordedBatch:
         self.refusals += 1
         return None
 
-    def _fitting(self, pairs: Array) -> _Kept | None:
+    def _fitting(self, bodies: Bodies, pairs: Array) -> _Kept | None:
         """Buffers with room for so many pairs, if there is as much."""
         n = len(pairs)
         if self._kept is not None and n <= self._kept.most:
@@ -146,7 +130,7 @@ class RecordedBatch:
         room = self._room
         if room is None:
             plan = self.prepared.plan
-            reals, ints = scratch.screen(plan.largest, plan.takes_rows(self.shape[pairs]))
+            reals, ints = scratch.screen(plan.largest, plan.takes_rows(bodies.shape[pairs]))
             most = max(FIRST_LEAST, FIRST_EACH * n)
             room = {"candidates": most, "hits": most, "reals": reals, "ints": ints, "pairs": max(n, 1)}
             room |= self._first
@@ -185,7 +169,7 @@ class RecordedBatch:
             room["hull_groups"] = groups
             most -= groups * scratch.group_bytes(run, scratch.hulls(run))
         each = int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + PAIR_BYTES
-        need = 0 if self.pairs is None else BODY_BYTES * min(2 * n, len(self.shape))
+        need = 2 * BODY_BYTES * n if self.prepared.placed is None else 0
         need += room["screen_groups"] * group + each * n
         need += CANDIDATE_BYTES * room["candidates"] + HIT_BYTES * room["hits"]
         if need > most or 4 * max(room.values()) > MOST_INDEX:
@@ -209,27 +193,25 @@ class _Kept:
 
     def __init__(self, batch: RecordedBatch, room: dict[str, int]) -> None:
         run, prepared = batch.run, batch.prepared
-        self.run, self.prepared, self.shape, self.room = run, prepared, batch.shape, room
+        self.run, self.prepared = run, prepared
         self.nbytes, self.most, self.n = 0, room["pairs"], Count()
         most, real, be = self.most, run.real, run.backend
-        b = self.buffers = {
-            "pairs_in": self._empty((most, 2), np.int32),
-            "row_height_in": be.fill(self._empty(most, real), 0),
-        }
-        self.rows = None if batch.pairs is None else self._own_poses(np.unique(batch.pairs))
-        b |= prepared.placed or {}
-        self.items = self._empty((most, 3), np.int32)
+        self.items, numbers = self._empty((most, 3), np.int32), self._empty((most, 2), np.int32)
+        heights = be.fill(self._empty(most, real), 0)
+        b = {"pairs_in": numbers, "row_height_in": heights} | (prepared.placed or self._own_poses())
         # the same on the host: number of the pair, its two meshes; its two bodies
         self._items, self._numbers = np.zeros((most, 3), np.int32), np.zeros((most, 2), np.int32)
         self._items[:, 0] = np.arange(most)
+        if prepared.placed is None:
+            be.write(numbers, np.arange(2 * most, dtype=np.int32).reshape(most, 2))
         self._pairs: Array | None = None
-        self._heights, self.all_valid = False, True
-        todo, pairs = self._given(np.arange(most), np.int32), Span(self.n, most)
-        # cut and copied where they are
+        self._heights = False
+        todo = be.to_device(np.arange(most, dtype=np.int32))
         self.recorded = Recorded(
-            run, prepared.plan, prepared.tables, pairs, b, self.items, todo, room, looking=True
+            run, prepared.plan, prepared.tables, Span(self.n, most), b, self.items, todo, room, looking=True
         )
         self.written, self.buffers = self.recorded.written, self.recorded.buffers
+        # cut and copied where they are
         self.direct = be.kind == "cuda" or isinstance(self.written.status, np.ndarray)
         self.cut: tuple[int, dict[str, Any]] = (-1, {})  # contacts there were last time, and views of them
         self.nbytes += self.recorded.nbytes + self._items.nbytes + self._numbers.nbytes
@@ -239,37 +221,33 @@ class _Kept:
         self.nbytes += buffer.nbytes
         return buffer
 
-    def _given(self, array: Array, dtype: Any) -> Buffer:
-        buffer = self.run.backend.to_device(np.ascontiguousarray(array, dtype))
-        self.nbytes += buffer.nbytes
-        return buffer
-
-    def _own_poses(self, used: Array) -> Array:
-        """Buffers for the poses of those bodies that are used; their numbers."""
-        b, real, be = self.buffers, self.run.real, self.run.backend
-        for name, width in zip(NAMES, (3, 3, 4, 4), strict=True):
-            b[name] = self._empty((len(used), width), real)
-        b["shape_in"] = self._given(self.shape[used], np.int32)
-        b["valid_in"] = be.fill(self._empty(len(used), np.uint8), 1)
-        return used
+    def _own_poses(self) -> dict[str, Buffer]:
+        """Buffers for the poses of the bodies of each pair, and for which meshes they have; and the same on
+        the host."""
+        n = 2 * self.most
+        shapes = {name: ((n, width), self.run.real) for name, width in zip(NAMES, (3, 3, 4, 4), strict=True)}
+        shapes |= {"shape_in": ((n,), np.dtype(np.int32)), "valid_in": ((n,), np.dtype(np.uint8))}
+        self._poses = {name: np.zeros(*shape) for name, shape in shapes.items()}
+        return {name: self._empty(*shape) for name, shape in shapes.items()}
 
     # -- a call ----------------------------------------------------------------------------------------------
     def take(self, pairs: Array, bodies: Bodies) -> None:
         """Put the pairs into their buffers, unless they are there, and the poses that are not placed."""
         if pairs is not self._pairs:
             self._pairs = None  # what is interrupted is done anew
-            self._take_pairs(pairs)
+            self._take_pairs(pairs, bodies)
             self._pairs = None if pairs.flags.writeable else pairs
-        if self.rows is not None:
-            self._take_poses(self.rows, bodies)
+        if self.prepared.placed is None:
+            self._take_poses(pairs.reshape(-1), bodies)
 
-    def _take_pairs(self, pairs: Array) -> None:
-        n, write, shapes = len(pairs), self.run.backend.write, self.shape[pairs]
+    def _take_pairs(self, pairs: Array, bodies: Bodies) -> None:
+        n, write, shapes = len(pairs), self.run.backend.write, bodies.shape[pairs]
         self._items[:n, 1:] = shapes
-        self._numbers[:n] = pairs if self.rows is None else np.searchsorted(self.rows, pairs)
         write(self.items, self._items)
-        write(self.buffers["pairs_in"], self._numbers)
-        heights = self.prepared.plan.row_heights(shapes, self.prepared.short_edges)
+        if self.prepared.placed is not None:
+            self._numbers[:n] = pairs
+            write(self.buffers["pairs_in"], self._numbers)
+        heights = self.prepared.row_heights(bodies.meshes, shapes)
         if heights is not None or self._heights:
             self._heights = True
             most = np.zeros(self.most, self.run.real)
@@ -279,18 +257,16 @@ class _Kept:
 
     def _take_poses(self, rows: Array, bodies: Bodies) -> None:
         """Zeros where there is none."""
-        write, buffers = self.run.backend.write, self.buffers
         start, end, valid = bodies.start, bodies.end, bodies.valid[rows]
         arrays = [start.position[rows], end.position[rows], start.unit_wxyz[rows], end.unit_wxyz[rows]]
-        all_valid = all_true(valid)
-        if not all_valid:
+        if not all_true(valid):
             arrays[:2] = [np.where(valid[:, None], p, 0.0) for p in arrays[:2]]
-        for name, array in zip(NAMES, arrays, strict=True):
-            write(buffers[name], array)
-        if not (all_valid and self.all_valid):
-            self.all_valid = False  # until the buffer is known to say so
-            write(buffers["valid_in"], valid.astype(np.uint8))
-            self.all_valid = all_valid
+        n, write = len(rows), self.run.backend.write
+        for (name, host), array in zip(
+            self._poses.items(), [*arrays, bodies.shape[rows], valid], strict=True
+        ):
+            host[:n] = array
+            write(self.buffers[name], host)
 
     def fits(self) -> bool:
         """Did the last run, which came to its end, have room for all of its hits and scratch?"""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from gpu_collide.pipeline.run import TooLarge
 from gpu_collide.pipeline.tables import short_edges
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from gpu_collide._types import Array
     from gpu_collide.geometry.mesh import Mesh
     from gpu_collide.pipeline.narrow_phase.plan import Plan
@@ -33,26 +35,28 @@ class Prepared:
     Attributes
     ----------
     plan : Plan
-    meshes : tuple of Mesh
     tables : MeshTables
     placed : dict or None
         Buffers that hold the poses of all bodies, where somebody keeps them.
     """
 
     plan: Plan
-    meshes: tuple[Mesh, ...]
     tables: MeshTables
     placed: dict[str, Any] | None = None
 
-    def short_edges(self, shapes: Array) -> Array:
-        """Short edges of pairs of the meshes `shapes`, (p, 2), each combination looked at once."""
-        n, key = len(self.meshes), shapes[:, 0].astype(np.int64) * len(self.meshes) + shapes[:, 1]
+    def row_heights(self, meshes: Sequence[Mesh], shapes: Array) -> Array | None:
+        """`Plan.row_heights` of pairs of `meshes`."""
+        return self.plan.row_heights(shapes, partial(self._short_edges, meshes))
+
+    def _short_edges(self, meshes: Sequence[Mesh], shapes: Array) -> Array:
+        """Short edges of pairs, each combination of two meshes looked at once."""
+        n, key = len(meshes), shapes[:, 0].astype(np.int64) * len(meshes) + shapes[:, 1]
         if n**2 > max(MOST_SHORT, len(key)):
-            return short_edges(self.meshes, *shapes.T)
+            return short_edges(meshes, *shapes.T)
         short = self.tables.made.setdefault("short edges", np.full(n**2, np.nan))
         new = np.unique(key[np.isnan(short[key])])
         if len(new):
-            short[new] = short_edges(self.meshes, new // n, new % n)
+            short[new] = short_edges(meshes, new // n, new % n)
         return short[key]
 
 

@@ -92,7 +92,7 @@ def block(
         A row of `pairs` is no pair.
     """
     begun, plan = time.perf_counter(), query.prepared.plan
-    table, rows = _heights(query)
+    table, rows = _heights(query, bodies.meshes)
     inputs = Inputs(query, bodies, pairs)
     query.run.spent("prepare", begun)
     here, done = isinstance(pairs, np.ndarray), found.pairs
@@ -145,9 +145,9 @@ class _Block(NamedTuple):
     stay: bool
 
 
-def _heights(query: Query) -> tuple[Buffer, bool]:
+def _heights(query: Query, meshes: Any) -> tuple[Buffer, bool]:
     """The table of heights of rows on the device, kept with the tables of the meshes; are there any?"""
-    run, prepared, plan, m = query.run, query.prepared, query.prepared.plan, len(query.prepared.meshes)
+    run, prepared, plan, m = query.run, query.prepared, query.prepared.plan, len(meshes)
     every: Any = (
         np.stack(np.divmod(np.arange(m * m, dtype=np.int32), m), axis=1) if plan.asks_heights else None
     )
@@ -155,7 +155,7 @@ def _heights(query: Query) -> tuple[Buffer, bool]:
         return run.backend.zeros(1, run.real), False
     made, key = prepared.tables.made, ("heights", plan.options.resolution, plan.options.pixel_size)
     if key not in made:
-        made[key] = run.to_device(plan.row_heights(every, prepared.short_edges), run.real)
+        made[key] = run.to_device(prepared.row_heights(meshes, every), run.real)
     return made[key], True
 
 
@@ -308,7 +308,8 @@ def _taken_over(block: _Block, at: int, stop: int) -> tuple[dict, Buffer, Buffer
     }  # fmt: skip
     run.launch_ahead(
         "g02_pairs", n, poses, made, n_pairs=n, n_bodies=poses["valid_in"].size,
-        n_meshes=len(query.prepared.meshes), rows=int(block.rows), given_in=given, height_in=block.height,
+        n_meshes=len(query.prepared.plan.counts), rows=int(block.rows), given_in=given,
+        height_in=block.height,
     )  # fmt: skip
     buffers = inputs.apart(poses, pairs) if inputs.single else poses | {"pairs_in": pairs}
     buffers = buffers | {"row_height_in": made["row_height_out"]}

@@ -50,7 +50,7 @@ def prepare(run: Run, meshes: Sequence[Mesh], options: Options) -> Prepared:
     plan = decide(meshes, options, run.backend)
     run.build(*plan.programs)
     begun = time.perf_counter()
-    prepared = Prepared(plan, tuple(meshes), tables_for(meshes, run.backend, run.precision, plan.trees))
+    prepared = Prepared(plan, tables_for(meshes, run.backend, run.precision, plan.trees))
     run.spent("prepare", begun)
     return prepared
 
@@ -117,7 +117,7 @@ def _block(
 
     def take(plan: Plan, at: int, stop: int) -> None:
         some, report = shapes[at:stop], None if query.report is None else FilterReport()
-        heights = plan.row_heights(some, prepared.short_edges)
+        heights = prepared.row_heights(bodies.meshes, some)
         buffers = dict(bound.buffers)
         buffers["pairs_in"] = run.to_device(bound.pairs[at:stop])
         buffers["row_height_in"] = run.to_device(
