@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -120,7 +121,7 @@ class Pipeline:
     def _collide(self, bodies, pairs, progress):
         run, few, self.invalid = self.run, None, None
         if self.resident is None:
-            few = self._again_for(bodies, pairs)
+            few, pairs = self._again_for(bodies, pairs)
         elif self.kind != "cuda":  # where all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
             few, pairs = self._few_for(bodies, pairs)
         fields = None if few is None else few.collide(bodies, pairs)
@@ -158,30 +159,40 @@ class Pipeline:
 
     def _prepare(self, meshes):
         """What is prepared for these meshes, which are mostly those of the call before."""
-        kept = self._prepared
-        same = kept is not None and len(meshes) == len(self._meshes) and kept.plan.limits == plan.LIMITS
-        if not same or any(ref() is not mesh for ref, mesh in zip(self._meshes, meshes, strict=True)):
+        if not self._prepared_for(meshes):
             self._any = None
             self._prepared = query.prepare(self.run, meshes, self.options)
-            self._meshes = [weakref.ref(mesh) for mesh in meshes]
+            self._meshes = [weakref.ref(mesh, self._lose) for mesh in meshes]
         elif self._any is not None:
             self._any.let_go()  # what it kept is room for others
         return self._prepared
 
-    def _again_for(self, bodies, pairs):
-        """`RecordedBatch` for few pairs of which a call like this one was before, outside of a scene."""
+    def _prepared_for(self, meshes):
+        """Is what is prepared for these very meshes?"""
         kept = self._prepared
-        if kept is None or len(pairs) > AGAIN_PAIRS or not isinstance(pairs, np.ndarray):
-            return None
-        same = kept.plan.limits is plan.LIMITS and len(bodies.meshes) == len(self._meshes)
-        if not (same and self.backend.quick_sequences and kept.plan.records(bodies.shape[pairs])):
-            return None
-        if any(ref() is not mesh for ref, mesh in zip(self._meshes, bodies.meshes, strict=True)):
-            return None
+        same = kept is not None and len(meshes) == len(self._meshes) and kept.plan.limits is plan.LIMITS
+        return same and all(map(operator.is_, [ref() for ref in self._meshes], meshes))
+
+    def _lose(self, _):
+        """One of the meshes is gone, and with it what was made of it."""
+        self._prepared = self._any = None
+
+    def _again_for(self, bodies, pairs):
+        """`RecordedBatch` for few pairs, if a call of this kind was before, outside of a scene; and the
+        pairs."""
+        kept = self._prepared
+        if kept is None or len(pairs) > AGAIN_PAIRS or isinstance(pairs, device.Given):
+            return None, pairs
+        if not (self.backend.quick_sequences and kept.plan.may_record and self._prepared_for(bodies.meshes)):
+            return None, pairs
+        if not isinstance(pairs, np.ndarray):
+            pairs = next(iter(pairs.blocks(AGAIN_PAIRS)), np.zeros((0, 2), np.int32))
+        if not kept.plan.records(bodies.shape[pairs]):
+            return None, pairs
         if self._any is None:
             left = min(self.options.max_bytes, KEPT_SHARE * AGAIN_BYTES)
             self._any = RecordedBatch(self.run, kept, left=lambda: left)
-        return self._any
+        return self._any, pairs
 
     def _placed(self, bodies):
         """What is prepared for a scene's bodies, with their poses placed."""

@@ -1,8 +1,10 @@
 """The same few pairs again and again: the bits of `collide`, whatever was asked before."""
 
+import gc as collector
 import itertools
 import threading
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -56,7 +58,8 @@ def step(rng, n, spread=1.2, meshes=MESHES, shape=None):
 
 
 def check(few, bodies, pairs, backend, **options):
-    """Compare with `collide`; its result, or None if they were refused."""
+    """Compare with `collide`, one launch after the other; its result, or None if they were refused."""
+    backend.kept.pop("idle engines", None)  # what calls before have prepared
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of invalid poses
         wanted = gc.collide(bodies, pairs, backend=backend.kind, **options).to_numpy()
@@ -279,3 +282,62 @@ def test_a_thread_each(backend):
     [t.join() for t in threads]
     assert not wrong
     assert len(done) == 60 and sum(done) > 0
+
+
+def differing(one, other):
+    """Names of fields that differ by a bit."""
+    one, other = one.to_numpy(), other.to_numpy()
+    fields = [name for name, value in vars(one).items() if isinstance(value, np.ndarray)]
+    return [name for name in fields if getattr(one, name).tobytes() != getattr(other, name).tobytes()]
+
+
+def test_calls_of_a_kind_without_a_scene(backend):
+    """The same meshes and options again, with other poses, shapes and pairs: launches that are kept, and the
+    bits of a first call."""
+    rng, kept = np.random.default_rng(21), 0
+    for options in combinations():
+        for n in (1, 3, 70, 2, 1):
+            bodies = step(rng, 4, 0.7, shape=rng.integers(0, 4, 4))
+            pairs = rng.integers(0, 4, (n, 1)) + [0, 1]
+            pairs %= 4
+            again = gc.collide(bodies, pairs, backend=backend.kind, **options)
+            kept += "sequence" in again.info["timings"]
+            idle = backend.kept.pop("idle engines")
+            first = gc.collide(bodies, pairs, backend=backend.kind, **options)
+            assert "sequence" not in first.info["timings"]
+            backend.kept["idle engines"] = idle
+            assert not differing(first, again), (options, n)
+    assert kept > 50 or not backend.quick_sequences
+    everyone = [gc.collide(bodies, backend=backend.kind) for _ in range(3)]
+    assert not differing(everyone[0], everyone[2]) and everyone[2].info.keys() == everyone[0].info.keys()
+
+
+def test_calls_of_a_kind_by_threads(backend):
+    scenes = [step(generator(9, i), 4, 0.7) for i in range(24)]
+    pairs = [[0, 1], [2, 3]]
+    wanted = [gc.collide(bodies, pairs, backend=backend.kind) for bodies in scenes]
+    wrong = []
+
+    def work():
+        for bodies, right in zip(scenes, wanted, strict=True):
+            wrong.extend(differing(right, gc.collide(bodies, pairs, backend=backend.kind)))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
+
+
+def test_a_call_keeps_no_mesh(backend):
+    """What is prepared goes with the meshes, and is not taken for that of others in their place."""
+    rng = np.random.default_rng(23)
+    for size in (1.0, 2.0, 1.0):
+        box = gc.Mesh(gc.shapes.box(size).vertices, gc.shapes.box().faces)
+        bodies = step(rng, 2, 0.3, meshes=(box,))
+        for _ in range(3):
+            found = gc.collide(bodies, [[0, 1]], backend=backend.kind)
+        assert len(found.status) == 1
+        gone = weakref.ref(box)
+        del box, bodies, found
+        collector.collect()
+        assert gone() is None

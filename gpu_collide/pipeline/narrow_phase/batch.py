@@ -113,7 +113,7 @@ class RecordedBatch:
         begun = time.perf_counter()
         while kept is not None:
             kept.take(pairs, bodies)
-            if kept.recorded.sequence.run() and kept.fits():
+            if kept.recorded.sequence.run() and kept.recorded.fits():
                 fields = kept.fields()
                 fields["pairs"] = pairs
                 self.run.spent("sequence", begun)
@@ -267,10 +267,6 @@ class _Kept:
         ):
             host[:n] = array
             write(self.buffers[name], host)
-
-    def fits(self) -> bool:
-        """Did the last run, which came to its end, have room for all of its hits and scratch?"""
-        return not self.recorded.lacking(self.recorded.counts())
 
     def fields(self) -> dict[str, Any]:
         """What the last run found, copied out of the buffers; on a GPU the contacts stay there."""

@@ -89,6 +89,7 @@ class Recorded(Executor):
         self.written = narrow_phase(self)
         steps = [*map(Zero, self._zeros), *map(Blank, self._blanks), *self._steps]
         self.sequence = run.backend.sequence(steps, looking=looking)
+        self._rooms = [[room.get(name, 0) for name in names] for names in self._told]
 
     left: dict[str, Buffer]
     _told: dict[tuple[str, ...], Buffer]
@@ -230,3 +231,10 @@ class Recorded(Executor):
         found = {name: (n, self.room[name]) for name, n in counts.items() if name in self.room}
         # a count below 0 went past what an int holds
         return {name: n if n > 0 else 4 * room for name, (n, room) in found.items() if not 0 <= n <= room}
+
+    def fits(self) -> bool:
+        """Was there room for all that the last run found, of whole meshes? This waits for it."""
+        for counts, room in zip(self.run.backend.numbers(*self._told.values()), self._rooms, strict=True):
+            if not all(0 <= n <= most for n, most in zip(counts, room, strict=True)):
+                return False
+        return True
