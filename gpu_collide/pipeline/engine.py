@@ -67,6 +67,7 @@ class Pipeline:
         self.kind = backend.kind
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
+        self._about = {"backend": backend.name, "device": backend.device, "precision": options.precision}
         self.invalid = None
         self._prepared: Any = None  # of a scene, or of the meshes of the call before
         self._meshes: Any = ()
@@ -76,11 +77,7 @@ class Pipeline:
 
     def about(self):
         """Backend, device and precision, as ``info`` tells them."""
-        return {
-            "backend": self.backend.name,
-            "device": self.backend.device,
-            "precision": self.options.precision,
-        }
+        return dict(self._about)
 
     def tree_bytes(self, n):
         """Bytes of the tree over `n` bodies."""
@@ -155,7 +152,7 @@ class Pipeline:
     def _info(self):
         """What results tell of this engine and of its launches since the last one."""
         timings = {"compile": 0.0, **self.run.take_timings()}
-        return {**self.about(), "tolerances": dict(self._tolerances), "timings": timings}
+        return {**self._about, "tolerances": dict(self._tolerances), "timings": timings}
 
     def _prepare(self, meshes):
         """What is prepared for these meshes, which are mostly those of the call before."""
@@ -187,7 +184,7 @@ class Pipeline:
             return None, pairs
         if not isinstance(pairs, np.ndarray):
             pairs = next(iter(pairs.blocks(AGAIN_PAIRS)), np.zeros((0, 2), np.int32))
-        if not kept.plan.records(bodies.shape[pairs]):
+        if kept.plan.may_share and not kept.plan.records(bodies.shape[pairs]):
             return None, pairs
         if self._any is None:
             left = min(self.options.max_bytes, KEPT_SHARE * AGAIN_BYTES)
@@ -216,7 +213,7 @@ class Pipeline:
             self._asked, self._few = pairs, None
         if len(pairs) > MOST_PAIRS or not prepared.plan.may_record:
             return None, pairs
-        if given and not prepared.plan.records(bodies.shape[pairs]):
+        if given and prepared.plan.may_share and not prepared.plan.records(bodies.shape[pairs]):
             return None, pairs
         first = self._any is None
         if first:

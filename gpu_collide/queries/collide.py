@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
+from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
@@ -215,7 +215,8 @@ def collide(
         contacts=contacts, check_start=check_start, precision=precision, backend=backend, max_bytes=max_bytes,
         results=results,
     )  # fmt: skip
-    check_callable(progress, "progress")
+    if progress is not None:
+        check_callable(progress, "progress")
     if pairs is not None:
         if rules is not None or options.broad_phase != "hierarchy":
             refuse_rules({
@@ -302,8 +303,8 @@ def refuse_rules(named: Mapping[str, Any]) -> None:
 
 def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
-    valid = bodies.valid
-    if not all_true(valid):
+    if not bodies.all_valid:
+        valid = bodies.valid
         invalid = np.unique(pairs[~valid[pairs]])
         fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"
         warn_of_invalid(bodies, invalid, fate)

@@ -142,7 +142,7 @@ class CheckedPairs:
         TypeError, ValueError
             As `check_pairs`.
         """
-        array = as_numpy(pairs, "pairs")
+        array = pairs if type(pairs) is np.ndarray else as_numpy(pairs, "pairs")
         if not 0 < array.size <= 2 * MOST_PAIRS or array.dtype.kind not in "iu":
             return owned(check_pairs(pairs, self.n_bodies))
         asked = array.dtype, array.shape, array.tobytes()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide._validate import all_true
 from gpu_collide.backends.sequence import Count
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
@@ -186,15 +185,15 @@ class _Kept:
     Attributes
     ----------
     recorded : Recorded
-    most : int
-        Pairs for which there is room.
+    most, pairs : int
+        Pairs for which there is room, and how many there are.
     nbytes : int
     """
 
     def __init__(self, batch: RecordedBatch, room: dict[str, int]) -> None:
         run, prepared = batch.run, batch.prepared
         self.run, self.prepared = run, prepared
-        self.nbytes, self.most, self.n = 0, room["pairs"], Count()
+        self.nbytes, self.most, self.pairs, self.n = 0, room["pairs"], 0, Count()
         most, real, be = self.most, run.real, run.backend
         self.items, numbers = self._empty((most, 3), np.int32), self._empty((most, 2), np.int32)
         heights = be.fill(self._empty(most, real), 0)
@@ -205,14 +204,14 @@ class _Kept:
         if prepared.placed is None:
             be.write(numbers, np.arange(2 * most, dtype=np.int32).reshape(most, 2))
         self._pairs: Array | None = None
-        self._heights = False
         todo = be.to_device(np.arange(most, dtype=np.int32))
         self.recorded = Recorded(
             run, prepared.plan, prepared.tables, Span(self.n, most), b, self.items, todo, room, looking=True
         )
         self.written, self.buffers = self.recorded.written, self.recorded.buffers
         # cut and copied where they are
-        self.direct = be.kind == "cuda" or isinstance(self.written.status, np.ndarray)
+        self.here = isinstance(self.written.status, np.ndarray)
+        self.direct = be.kind == "cuda" or self.here
         self.cut: tuple[int, dict[str, Any]] = (-1, {})  # contacts there were last time, and views of them
         self.nbytes += self.recorded.nbytes + self._items.nbytes + self._numbers.nbytes
 
@@ -241,42 +240,43 @@ class _Kept:
             self._take_poses(pairs.reshape(-1), bodies)
 
     def _take_pairs(self, pairs: Array, bodies: Bodies) -> None:
-        n, write, shapes = len(pairs), self.run.backend.write, bodies.shape[pairs]
+        n, shapes = len(pairs), bodies.shape[pairs]
         self._items[:n, 1:] = shapes
-        write(self.items, self._items)
+        writes = [(self.items, self._items)]
         if self.prepared.placed is not None:
             self._numbers[:n] = pairs
-            write(self.buffers["pairs_in"], self._numbers)
-        heights = self.prepared.row_heights(bodies.meshes, shapes)
-        if heights is not None or self._heights:
-            self._heights = True
+            writes.append((self.buffers["pairs_in"], self._numbers))
+        if self.prepared.plan.asks_heights:
+            heights = self.prepared.row_heights(bodies.meshes, shapes)
             most = np.zeros(self.most, self.run.real)
             most[:n] = 0 if heights is None else heights
-            write(self.buffers["row_height_in"], most)
-        self.n.value = n
+            writes.append((self.buffers["row_height_in"], most))
+        self.run.backend.write_all(writes)
+        self.n.value = self.pairs = n
 
     def _take_poses(self, rows: Array, bodies: Bodies) -> None:
         """Zeros where there is none."""
         start, end, valid = bodies.start, bodies.end, bodies.valid[rows]
         arrays = [start.position[rows], end.position[rows], start.unit_wxyz[rows], end.unit_wxyz[rows]]
-        if not all_true(valid):
+        if not bodies.all_valid:
             arrays[:2] = [np.where(valid[:, None], p, 0.0) for p in arrays[:2]]
-        n, write = len(rows), self.run.backend.write
+        n, writes = len(rows), []
         for (name, host), array in zip(
             self._poses.items(), [*arrays, bodies.shape[rows], valid], strict=True
         ):
             host[:n] = array
-            write(self.buffers[name], host)
+            writes.append((self.buffers[name], host))
+        self.run.backend.write_all(writes)
 
     def fields(self) -> dict[str, Any]:
         """What the last run found, copied out of the buffers; on a GPU the contacts stay there."""
-        be, n, w = self.run.backend, self.n.value, self.written
-        start = be.to_host(w.start)[: n + 1].copy()
+        be, n, w = self.run.backend, self.pairs, self.written
+        status, toi, start = w[:3] if self.here else be.to_hosts(w[:3])
+        start, toi = start[: n + 1].copy(), toi[:n].copy()
         total = start.item(n)
-        toi = be.to_host(w.toi)[:n].copy()
         if n > FEW or not max(toi.tolist(), default=0.0) <= 1.5:
             toi[toi > 1.5] = np.inf
-        fields = {"status": be.to_host(w.status)[:n].copy(), "toi": toi, "contact_start": start}
+        fields = {"status": status[:n].copy(), "toi": toi, "contact_start": start}
         if self.direct:
             if total != self.cut[0]:
                 self.cut = total, {name: buffer[:total] for name, buffer in w.out.items()}

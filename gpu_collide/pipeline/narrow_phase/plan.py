@@ -233,19 +233,22 @@ class Plan:
 
     # -- who runs it -----------------------------------------------------------------------------------------
     def records(self, shapes: Array) -> bool:
-        """Are these pairs for launches that are kept and look at nothing before the end? Whole meshes, exact
-        times, float64, no report, and no pair heavy enough to be shared among threads."""
-        if not self.may_record:
-            return False
-        if not self._shares or 2 * self.counts[:, 2].max(initial=0) <= self.limits.heavy:
-            return True
-        shapes = shapes[~self.walked_pairs(shapes)]
-        counts = self.counts[shapes]
+        """Are these pairs for launches that are kept and look at nothing before the end? If they may be, and
+        none is heavy enough to be shared among threads."""
+        if not (self.may_record and self.may_share):
+            return self.may_record
+        counts = self.counts[shapes[~self.walked_pairs(shapes)]]
         return not self.heavy(counts[:, :, 2].sum(axis=1), counts[:, :, 1].prod(axis=1), False).any()
 
     @cached_property
+    def may_share(self) -> bool:
+        """May a pair be heavy enough to be shared among threads?"""
+        return self._shares and 2 * int(self.counts[:, 2].max(initial=0)) > self.limits.heavy
+
+    @cached_property
     def may_record(self) -> bool:
-        """`records`, as far as the options and the kinds of meshes say."""
+        """May pairs be recorded, as far as the options and the meshes say? Whole meshes, exact times,
+        float64, and no report."""
         o = self.options
         exact = o.refine == "exact" and o.precision != "single" and not o.report
         return exact and not self.late.any()

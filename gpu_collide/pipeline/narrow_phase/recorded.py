@@ -234,7 +234,9 @@ class Recorded(Executor):
 
     def fits(self) -> bool:
         """Was there room for all that the last run found, of whole meshes? This waits for it."""
-        for counts, room in zip(self.run.backend.numbers(*self._told.values()), self._rooms, strict=True):
-            if not all(0 <= n <= most for n, most in zip(counts, room, strict=True)):
-                return False
+        found = self.run.backend.numbers(*self._told.values())
+        for counts, room in zip(found, self._rooms, strict=True):
+            for n, most in zip(counts, room, strict=True):
+                if not 0 <= n <= most:
+                    return False
         return True
