@@ -33,8 +33,8 @@ def between_hulls(x: Executor, todo: WorkList) -> tuple[WorkList, Entries]:
     def emit(found: Entries) -> None:
         seats = x.seats("hull", todo, scratch.hulls(x.run)) if not reads(x) or todo.n else None
         if seats is not None:
-            x.launch_groups(
-                "screen_hulls", todo, seats, found.out, columns_in=x.tables.screen["vertices_in"],
+            x.launch(
+                "screen_hulls", todo, found.out, seats=seats, columns_in=x.tables.screen["vertices_in"],
                 min_properness=x.plan.options.min_properness, keep_out=keep, **x.plan.hull_limits,
             )  # fmt: skip
 
@@ -111,10 +111,10 @@ def _launch(
         "min_properness": options.min_properness, "refine": REFINE[options.refine],
     }  # fmt: skip
     if lot.small:
-        x.launch_groups("screen_small", todo, seats, given, lot.tables, found.out, size=size)
+        x.launch("screen_small", todo, given, lot.tables, found.out, seats=seats, size=size)
         return
     over = Span(todo.n * shares, todo.most * shares) if shares > 1 else todo
-    x.launch_groups(
-        "screen", over, seats, todo.given, given, lot.tables, found.out, size=None if lot.near else size,
-        candidates=CANDIDATES[options.candidates], walked=walk_limit, shares=shares,
+    x.launch(
+        "screen", over, todo.given, given, lot.tables, found.out, seats=seats, walked=walk_limit,
+        shares=shares, size=None if lot.near else size, candidates=CANDIDATES[options.candidates],
     )  # fmt: skip

@@ -195,31 +195,23 @@ class Executor(ABC):
 
     # -- launches --------------------------------------------------------------------------------------------
     @abstractmethod
-    def launch(self, name: str, over: Any, *more: Mapping[str, Any], **args: Any) -> None:
-        """The kernel `name`, a work-item for each item of `over`."""
-
-    @abstractmethod
-    def launch_each(
-        self, name: str, over: Any, *more: Mapping[str, Any], size: int | None = None, **args: Any
-    ) -> None:
-        """The same, a group for each; `size`: of so many work-items, if not the usual number."""
-
-    @abstractmethod
-    def launch_listed(self, name: str, over: Entries, *more: Mapping[str, Any], **args: Any) -> None:
-        """The same, a work-item for each entry of a list that may be empty in most of its room, or have been
-        too short: then all comes again."""
-
-    @abstractmethod
-    def launch_groups(
+    def launch(
         self,
         name: str,
         over: Any,
-        seats: Seats,
         *more: Mapping[str, Any],
+        seats: Seats | None = None,
+        each: bool = False,
         size: int | None = None,
         **args: Any,
     ) -> None:
-        """The same, in groups that have scratch."""
+        """The kernel `name`, a work-item for each item of `over`; with `seats` in groups that have scratch,
+        with `each` a group for each item, of `size` work-items if not the usual number."""
+
+    @abstractmethod
+    def launch_listed(self, name: str, over: Entries, *more: Mapping[str, Any], **args: Any) -> None:
+        """A work-item for each entry of a list that may be empty in most of its room, or have been too short:
+        then all comes again."""
 
     # -- what depends on what launches found -----------------------------------------------------------------
     @abstractmethod

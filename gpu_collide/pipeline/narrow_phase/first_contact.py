@@ -86,8 +86,8 @@ def _walk(x: Executor, todo: WorkList, hits: Entries, barren: int) -> Buffer:
     *sizes, nodes = scratch.walk(x.run, x.plan)
     keep, seats = x.empty(todo.most, np.uint8), x.seats("first", todo, (sizes[0], sizes[1]))
     assert seats is not None
-    x.launch_groups(
-        "screen_first", todo, seats, hits.out, room=nodes, walked=x.plan.walk_limit,
+    x.launch(
+        "screen_first", todo, hits.out, seats=seats, room=nodes, walked=x.plan.walk_limit,
         given_up=x.plan.given_up(x.reads), barren=barren, min_properness=x.plan.options.min_properness,
         shut_out=x.zeros(x.pairs.most), keep_out=keep,
     )  # fmt: skip

@@ -92,41 +92,32 @@ class Immediate(Executor):
         return self.run.backend.fill(self.run.backend.empty(size, np.int32), -1)
 
     # -- launches --------------------------------------------------------------------------------------------
-    def _args(self, name: str, n: int, args: dict[str, Any]) -> dict[str, Any]:
-        return args | {self.run.kernel(name).args[0].name: n}
-
-    def _bound(self, over: Any, more: tuple[Mapping[str, Any], ...]) -> tuple[Mapping[str, Any], ...]:
-        return over.given, *more, self.buffers, self.tables.buffers
-
-    def launch(self, name: str, over: Any, *more: Mapping[str, Any], **args: Any) -> None:
-        if over.n:
-            self.run.launch(name, over.n, *self._bound(over, more), **self._args(name, over.n, args))
-
-    def launch_each(
-        self, name: str, over: Any, *more: Mapping[str, Any], size: int | None = None, **args: Any
+    def launch(
+        self,
+        name: str,
+        over: Any,
+        *more: Mapping[str, Any],
+        seats: Seats | None = None,
+        each: bool = False,
+        size: int | None = None,
+        **args: Any,
     ) -> None:
-        if over.n:
-            verb = self.run.launch_each if size is None else self.run.launch_small
-            verb(name, over.n, *self._bound(over, more), **self._args(name, over.n, args))
+        run, n = self.run, over.n
+        if not n:
+            return
+        args[run.kernel(name).args[0].name] = n
+        bound = (over.given, *more, self.buffers, self.tables.buffers)
+        if seats is not None:
+            run.launch_groups(name, min(seats.groups, n), seats.given, *bound, group_size=size, **args)
+        elif each:
+            (run.launch_each if size is None else run.launch_small)(name, n, *bound, **args)
+        else:
+            run.launch(name, n, *bound, **args)
 
     def launch_listed(self, name: str, over: Entries, *more: Mapping[str, Any], **args: Any) -> None:
         n = int(self.run.backend.item(over.count, 0)) if over.n is None else over.n
         if 0 < n <= over.most:
             self.launch(name, Span(n, over.most), over.given, *more, **args)
-
-    def launch_groups(
-        self,
-        name: str,
-        over: Any,
-        seats: Seats,
-        *more: Mapping[str, Any],
-        size: int | None = None,
-        **args: Any,
-    ) -> None:
-        if over.n:
-            bound = self._bound(over, (seats.given, *more))
-            groups, args = min(seats.groups, over.n), self._args(name, over.n, args)
-            self.run.launch_groups(name, groups, *bound, group_size=size, **args)
 
     # -- what depends on what launches found -----------------------------------------------------------------
     def scan(self, counts: Buffer) -> Buffer:

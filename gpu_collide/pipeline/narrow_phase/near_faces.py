@@ -161,8 +161,8 @@ def _features(
     x: Executor, todo: WorkList, seats: Seats, found: Entries, gives_up: int, whole: Buffer | None
 ) -> None:
     options = x.plan.options
-    x.launch_groups(
-        "b05_features", todo, seats, found.out, room=seats.sizes[0], gives_up=gives_up,
+    x.launch(
+        "b05_features", todo, found.out, seats=seats, room=seats.sizes[0], gives_up=gives_up,
         min_properness=options.min_properness, refine=REFINE[options.refine],
         whole_out=seats.given["no_room_out"] if whole is None else whole,
     )  # fmt: skip
@@ -257,8 +257,8 @@ def _joined(x: Executor, sides: _Sides) -> list[Lot]:
         headers_out=tables["headers_in"], edge0_out=tables["edge0_in"], side_out=side, mesh_start_out=begin,
         mesh_out=mesh, items_out=items, todo_out=todo, **{f"most_{key}": room[key] for key in scratch.JOINED},
     )  # fmt: skip
-    x.launch_each(
-        "b06_gather", Span(sides.places, sides.places), made, x.tables.screen, entries_in=entries,
+    x.launch(
+        "b06_gather", Span(sides.places, sides.places), made, x.tables.screen, each=True, entries_in=entries,
         mesh_in=mesh, mesh_start_in=begin, side_in=side, vertices_in=x.tables.buffers["vertices_in"],
         joined_headers_in=tables["headers_in"], joined_edge0_in=tables["edge0_in"],
     )  # fmt: skip

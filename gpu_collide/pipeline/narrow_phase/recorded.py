@@ -109,6 +109,27 @@ class Recorded(Executor):
         return self._blanks[-1]
 
     # -- launches --------------------------------------------------------------------------------------------
+    def launch(
+        self,
+        name: str,
+        over: Any,
+        *more: Mapping[str, Any],
+        seats: Seats | None = None,
+        each: bool = False,
+        size: int | None = None,
+        **args: Any,
+    ) -> None:
+        groups = min(self.run.backend.max_groups, max(over.most, 1)) if each else None
+        if seats is not None:
+            groups, more = seats.groups, (seats.given, *more)
+        self._add(name, over, groups, size, more, args)
+
+    def launch_listed(self, name: str, over: Entries, *more: Mapping[str, Any], **args: Any) -> None:
+        """Of more than a quarter of the entries a work-item does several, until it comes to one that is
+        none."""
+        size = None if self._looking else self.run.backend.item_group_size
+        self._add(name, over, size and -(-over.most // (4 * size)), size, more, args)
+
     def _add(
         self, name: str, over: Any, groups: int | None, size: int | None, more: tuple[Any, ...], args: dict
     ) -> None:
@@ -119,32 +140,6 @@ class Recorded(Executor):
             if key not in args:
                 args[key] = next(found[key] for found in given if key in found)
         self._steps.append(Launch(self.run.backend.bind(kernel, **args), over.n, over.most, groups, size))
-
-    def launch(self, name: str, over: Any, *more: Mapping[str, Any], **args: Any) -> None:
-        self._add(name, over, None, None, more, args)
-
-    def launch_each(
-        self, name: str, over: Any, *more: Mapping[str, Any], size: int | None = None, **args: Any
-    ) -> None:
-        self._add(name, over, min(self.run.backend.max_groups, max(over.most, 1)), size, more, args)
-
-    def launch_listed(self, name: str, over: Entries, *more: Mapping[str, Any], **args: Any) -> None:
-        """Of more than a quarter of the entries a work-item does several, until it comes to one that is
-        none."""
-        size = self.run.backend.item_group_size
-        groups = None if self._looking else -(-over.most // (4 * size))
-        self._add(name, over, groups, None if self._looking else size, more, args)
-
-    def launch_groups(
-        self,
-        name: str,
-        over: Any,
-        seats: Seats,
-        *more: Mapping[str, Any],
-        size: int | None = None,
-        **args: Any,
-    ) -> None:
-        self._add(name, over, seats.groups, size, (seats.given, *more), args)
 
     # -- what depends on what launches found -----------------------------------------------------------------
     def scan(self, counts: Buffer) -> Buffer:

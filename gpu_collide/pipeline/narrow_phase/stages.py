@@ -69,9 +69,8 @@ def filter_pairs(x: Executor) -> WorkList:
             x.launch(FILTERS[name], todo, keep_out=keep)
             left = x.select(todo, keep)
         elif seats := x.seats("plane", todo, scratch.plane(x.run, x.plan), optional=True):
-            x.launch_groups(
-                FILTERS[name], todo, seats, x.tables.screen, reals_per_group=seats.sizes[0], keep_out=keep
-            )
+            given = {"reals_per_group": seats.sizes[0], **x.tables.screen}
+            x.launch(FILTERS[name], todo, given, seats=seats, keep_out=keep)
             left = x.select(todo, keep)
         x.settled(name, todo, left, begun)
         todo = left
@@ -84,4 +83,4 @@ def mark_overlaps(x: Executor, todo: WorkList, when: Buffer) -> None:
     near = x.empty(todo.most, np.uint8)
     x.launch("s09_near", todo, when_in=when, near_out=near)
     left = x.select(todo, near)
-    x.launch_each("s09_overlap", left, size=x.plan.group_size, when_in=when)
+    x.launch("s09_overlap", left, each=True, size=x.plan.group_size, when_in=when)
