@@ -55,6 +55,8 @@ class Pipeline:
     ----------
     invalid : int or None
         Pairs of the last `collide` with a body without poses, where somebody counted them.
+    again : bool
+        It is kept from call to call: few pairs are launched as those of the call before.
 
     Raises
     ------
@@ -68,7 +70,7 @@ class Pipeline:
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
         self._about = {"backend": backend.name, "device": backend.device, "precision": options.precision}
-        self.invalid = None
+        self.invalid, self.again = None, False
         self._prepared: Any = None  # of a scene, or of the meshes of the call before
         self._meshes: Any = ()
         self._asked: Any = None  # pairs of the call before that were given
@@ -178,7 +180,7 @@ class Pipeline:
         """`RecordedBatch` for few pairs, if a call of this kind was before, outside of a scene; and the
         pairs."""
         kept = self._prepared
-        if kept is None or len(pairs) > AGAIN_PAIRS or isinstance(pairs, device.Given):
+        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or isinstance(pairs, device.Given):
             return None, pairs
         if not (self.backend.quick_sequences and kept.plan.may_record and self._prepared_for(bodies.meshes)):
             return None, pairs

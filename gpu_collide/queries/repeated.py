@@ -93,7 +93,7 @@ class IdleEngines:
 
     def give(self, meshes: Any, engine: Any) -> None:
         """Keep an engine for the next call of the kind."""
-        key = (engine.options, *map(id, meshes))
+        key, engine.again = (engine.options, *map(id, meshes)), True
         self._idle[key] = engine
         if len(self._idle) > MOST_ENGINES:
             self._idle.pop(list(self._idle)[0], None)

@@ -83,7 +83,8 @@ def test_windows_shut(backend):
     ball = gc.shapes.icosphere(2)
     bodies, pairs = random_impacts(ball, n=30, seed=2)
     assert assert_first(bodies, pairs, backend) < len(gc.collide(bodies, pairs, backend=backend.name))
-    timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+    asked = {"contacts": "first", "backend": backend.name, "report": True}
+    timings = gc.collide(bodies, pairs, **asked).info["timings"]
     assert "screen_first" in timings
 
 
@@ -118,7 +119,8 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
             assert len(gone[0]) == len(pairs)
             walks = 1 + (faces > ALWAYS)  # large ones without a hit, and again
             assert all(len(x) == 0 for x in gone[walks:])  # where room for hits grew, nobody walks in vain
-            timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+            asked = {"contacts": "first", "backend": backend.name, "report": True}
+            timings = gc.collide(bodies, pairs, **asked).info["timings"]
             assert ("b05_features" in timings) == (faces > ALWAYS)
     kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
     kept.update(bodies.start, bodies.end)
@@ -171,5 +173,6 @@ def test_small_meshes_beside_a_large_one_look_at_near_faces(monkeypatch, backend
     large = gc.Bodies([ball], [0, 0], start[:2], end[:2])
     assert assert_first(bodies, [[0, 1], [0, 2]], backend)
     for asked, walked in ((bodies, False), (large, True)):
-        timings = gc.collide(asked, [[0, 1]], contacts="first", backend=backend.name).info["timings"]
+        options = {"contacts": "first", "backend": backend.name, "report": True}
+        timings = gc.collide(asked, [[0, 1]], **options).info["timings"]
         assert ("screen_first" in timings) == walked and ("b05_features" in timings) != walked, timings
