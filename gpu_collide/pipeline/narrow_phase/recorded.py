@@ -89,7 +89,7 @@ class Recorded(Executor):
         self.written = narrow_phase(self)
         steps = [*map(Zero, self._zeros), *map(Blank, self._blanks), *self._steps]
         self.sequence = run.backend.sequence(steps, looking=looking)
-        self._rooms = [[room.get(name, 0) for name in names] for names in self._told]
+        self._needs = [seats.given["need_out"] for seats in self._seats.values()]
 
     left: dict[str, Buffer]
     _told: dict[tuple[str, ...], Buffer]
@@ -228,10 +228,6 @@ class Recorded(Executor):
         return {name: n if n > 0 else 4 * room for name, (n, room) in found.items() if not 0 <= n <= room}
 
     def fits(self) -> bool:
-        """Was there room for all that the last run found, of whole meshes? This waits for it."""
-        found = self.run.backend.numbers(*self._told.values())
-        for counts, room in zip(found, self._rooms, strict=True):
-            for n, most in zip(counts, room, strict=True):
-                if not 0 <= n <= most:
-                    return False
-        return True
+        """Was there scratch for all in a run that looked, and came to its end? Lists were long enough then.
+        This waits for it."""
+        return not any(any(need) for need in self.run.backend.numbers(*self._needs))
