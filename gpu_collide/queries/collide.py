@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide._options import Options
-from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
+from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.staying import Given
+from gpu_collide.pipeline.narrow_phase.device import Given
 from gpu_collide.queries.doubted import warn_of_bodies
-from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
+from gpu_collide.queries.repeated import engines_of, options_of
 from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.result import Status
@@ -206,26 +205,33 @@ def collide(
     check_bodies(bodies)
     if world is None and pairs is None:
         world = bodies.world
-    rules = check_rules(len(bodies), world, group, mask, ignore, still_pairs)
-    options = Options.checked(
+    told = (world, group, mask, ignore)
+    rules = None
+    if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
+        rules = check_rules(len(bodies), *told, still_pairs)
+    options = options_of(
         broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
         candidates=candidates, resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
         contacts=contacts, check_start=check_start, precision=precision, backend=backend, max_bytes=max_bytes,
         results=results,
     )  # fmt: skip
-    check_callable(progress, "progress")
+    if progress is not None:
+        check_callable(progress, "progress")
     if pairs is not None:
-        refuse_rules({
-            "world": world, "group": group, "mask": mask, "ignore": ignore,
-            "still_pairs": rules.still_pairs or None,
-            "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
-        })  # fmt: skip
+        if rules is not None or options.broad_phase != "hierarchy":
+            refuse_rules({
+                "world": world, "group": group, "mask": mask, "ignore": ignore,
+                "still_pairs": (rules is not None and rules.still_pairs) or None,
+                "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
+            })  # fmt: skip
         pairs = check_given(pairs, len(bodies))
-    engine = engine_on(get_backend(options.backend, options.precision), options)
+    engines = engines_of(get_backend(options.backend, options.precision))
+    engine = engines.take(bodies.meshes, options)
     if pairs is None:
         found = answer(engine, bodies, open_search(engine, bodies, rules), progress)
     else:
         found = answer_pairs(engine, bodies, pairs, progress)
+    engines.give(bodies.meshes, engine)
     warn_of_bodies(bodies, found.pairs, found.status)
     return found
 
@@ -297,8 +303,8 @@ def refuse_rules(named: Mapping[str, Any]) -> None:
 
 def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
-    valid = bodies.valid
-    if not all_true(valid):
+    if not bodies.all_valid:
+        valid = bodies.valid
         invalid = np.unique(pairs[~valid[pairs]])
         fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"
         warn_of_invalid(bodies, invalid, fate)

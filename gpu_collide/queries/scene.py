@@ -296,11 +296,12 @@ contacts, check_start, results, progress
                 candidates=candidates, resolution=resolution, pixel_size=pixel_size,
                 min_properness=min_properness, contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
-            check_callable(progress, "progress")
+            if progress is not None:
+                check_callable(progress, "progress")
             if pairs is not None:
                 if broad_phase != "hierarchy":
                     refuse_rules({"broad_phase": broad_phase})
-                there = device_pairs(pairs)
+                there = None if type(pairs) is np.ndarray else device_pairs(pairs)
                 asked = kept.pairs.of(pairs) if there is None else there
                 with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress)

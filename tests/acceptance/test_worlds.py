@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.pipeline.filters import FILTERS as ALL_FILTERS
+from gpu_collide.pipeline.narrow_phase.plan import FILTERS as ALL_FILTERS
 from gpu_collide.scenes import worlds
 from tests.support import worlds as w
 

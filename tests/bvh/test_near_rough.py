@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline.screen import REFINE
+from gpu_collide.pipeline.narrow_phase.plan import REFINE
 from gpu_collide.reference.bvh import b05_features as reference
 from tests.bvh import _near
 from tests.bvh._near_launch import Near

@@ -1,10 +1,15 @@
 """s09_overlap: which solids overlap at one time of the step, or when it begins. Touch is not overlap."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline.overlap import mark
+from gpu_collide._options import Options
+from gpu_collide.pipeline.narrow_phase.immediate import Immediate
+from gpu_collide.pipeline.narrow_phase.plan import decide
+from gpu_collide.pipeline.narrow_phase.stages import mark_overlaps
 from gpu_collide.pipeline.run import Run
 from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
 from gpu_collide.reference.screw._tables import tables_of
@@ -108,7 +113,10 @@ def at_times(backend, bodies, pairs, when, groups=None):
     if groups:
         run.launch_each = lambda name, n, *bound, **args: run.launch_groups(name, groups, *bound, **args)
     when = backend.to_device(np.asarray(when, float))
-    mark(run, (buffers,), np.arange(len(pairs), dtype=np.int32), when)
+    plan, none = decide(bodies.meshes, Options(precision="double"), backend), SimpleNamespace(buffers={})
+    x = Immediate(run, plan, none, bodies.shape[pairs], buffers)
+    x.buffers |= buffers
+    mark_overlaps(x, x.todo, when)
     return backend.to_host(state) == int(C["GC_PAIR_OVERLAP"])
 
 
