@@ -109,6 +109,50 @@ GC_FN int gc_edge_pair_meet(
     return along >= -over && along - *length <= over ? (signs == 3 ? 2 : 1) : 0;
 }
 
+/* The last moment up to `met` until which sign times the normal leads away from both wedges, as far as faces that turn past the other
+ * edge until then take it away; `met` if none does. */
+GC_FN gc_real gc_edge_pair_leads(const gc_pivot *pivot, const gc_edge_pair *e, gc_real sign, gc_real slack, gc_real met)
+{
+    gc_real last = met, until;
+    for (int k = 0; k < 4; ++k) {
+        const gc_wedge *wedge = k < 2 ? &e->of_still : &e->of_mover;
+        gc_vec n = k & 1 ? wedge->second : wedge->first;
+        gc_swing s;
+        if ((k & 1) >= wedge->faces) continue;
+        s = k < 2 ? gc_direction_swing(pivot, e->u, n) : gc_direction_swing(pivot, n, e->w);
+        s = gc_swing_times(s, k & 1 ? sign : -sign);
+        if (gc_swing_at(s, met) < -slack * gc_most(k < 2 ? e->u : e->w) && gc_swing_falls(s, &until) && until >= GC_R(0.0)
+            && (until < last || last < GC_R(0.0)))
+            last = until;
+    }
+    return last;
+}
+
+/* gc_edge_pair_meet at `met`; or before, if a face of the one comes flat onto the other edge while the two are already within `near` of each
+ * other, `real` being their distance times the sine: from then on their neighbours take over, which are no nearer. */
+GC_FN int gc_edge_pair_meet_by(
+    const gc_pivot *pivot,
+    const gc_edge_pair *e,
+    gc_swing real,
+    gc_real sign,
+    gc_real lateral,
+    gc_real slack,
+    gc_real near,
+    gc_real *met,
+    gc_real *length,
+    gc_arrival *arrival)
+{
+    int how = gc_edge_pair_meet(pivot, e, sign, lateral, slack, *met, length, arrival);
+    gc_real before;
+    if (how) return how;
+    before = gc_edge_pair_leads(pivot, e, sign, slack, *met);
+    if (before == *met) return 0;
+    how = gc_edge_pair_meet(pivot, e, sign, lateral, slack, before, length, arrival);
+    if (!how || !(real.start > near * *length) || gc_swing_at(real, before) > near * *length) return 0;
+    *met = before;
+    return how;
+}
+
 /* Does a first look, with the errors of the plain swing allowed for, leave it possible that they meet about `met`? And are
  * twice the digits wanted (twice)? */
 GC_FN int gc_edge_pair_may_meet(
@@ -128,9 +172,9 @@ GC_FN int gc_edge_pair_may_meet(
         *twice = 1;
         return 1;
     }
-    return gc_edge_pair_meet(
-        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate), met,
-        &length, &arrival);
+    return gc_edge_pair_meet_by(
+        pivot, e, real, sign, lateral + GC_R(4.0) * e->doubt / length, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate),
+        lateral + e->doubt / length, &met, &length, &arrival);
 }
 
 /* From r on, when do they cross, or part by no more than `beside` along the plane of contact? 0: never within half a turn. The
@@ -228,7 +272,8 @@ GC_FN int gc_edge_pair_turn(
     } else {
         falls = gc_swing_falls(real, &stop);
     }
-    how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, met, &length, arrival);
+    how = gc_edge_pair_meet_by(
+        pivot, e, real, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, lateral, &met, &length, arrival);
     if (!how) return 0;
     if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
     /* the zone ends at the still line, moved outwards along the normal of the meeting */

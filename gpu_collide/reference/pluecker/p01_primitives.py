@@ -207,7 +207,19 @@ def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
         # where they meet at all, from the thickest zone that they may have
         thick = expel * wide
         _, met = _stop(still_part, sine, cosine, still_part - thick, sine, cosine, thick, thick)
-        length, arrival, hit, both = _crossing(sign, a, b - a, m, c, d - c, n, met, expel, lateral)
+        lines = sign, a, b - a, m, c, d - c, n
+        length, arrival, hit, both = _crossing(*lines, met, expel, lateral)
+        # or before, as a face of the one comes flat onto the other, which is already within the tolerance
+        flat = _flat_at(*lines, met)
+        if np.any(before := ~hit & (flat < met)):
+            earlier = _crossing(*lines, np.where(before, flat, met), expel, lateral)
+            close = (value_at(real, 0.0) > lateral * earlier[0]) & (value_at(real, flat) <= lateral * earlier[0])
+            before = before & close & earlier[2]
+            met, length, hit, both = (
+                np.where(before, x, y)
+                for x, y in zip((flat, earlier[0], True, earlier[3]), (met, length, hit, both), strict=True)
+            )
+            arrival = np.where(before[..., None], earlier[1], arrival)
         least = still_part - np.hypot(sine, cosine)
         hit = hit & (least <= lateral * length)
         # the still line, moved outwards by the zone
@@ -399,6 +411,22 @@ def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
     over_t = _slack(motion, cross(out, u), approach, lateral)
     hit = hit & (s >= -over_s) & (s <= length + over_s) & (t >= -over_t) & (t <= length + over_t)
     return length, sign * out, hit, both
+
+
+def _flat_at(sign, _, u, m, __, w, n, met):
+    """The first angle at which a face of an edge, which does not let the normal lead out at `met`, comes flat
+    onto the other edge from where it does; `met`, if there is none."""
+    flat = met
+    for normals, other, way in ((n, u, 1), (m, w, -1)):
+        for k in range(normals.shape[-2]):
+            normal = normals[..., k, :]
+            still, sine, cosine = swing_of_point(other, normal, np.zeros(3))
+            swing = tuple((1 if k else -1) * sign * x for x in (still, way * sine, cosine))
+            until = falls_at(*swing)
+            fails = value_at(swing, met) < -4 * FACING * np.abs(other).max(axis=-1)
+            with np.errstate(invalid="ignore"):
+                flat = np.where(fails & (until < flat), until, flat)
+    return flat
 
 
 def _part(stop, angle):
