@@ -1,5 +1,5 @@
 /* gc_first.h: the first touch of a feature of a mover and one of an obstacle.
- * needs: pluecker/gc_loop.h pluecker/gc_crossing.h
+ * needs: pluecker/gc_separating.h pluecker/gc_crossing.h
  *
  * All of it in the frame of the obstacle's mesh.
  */
@@ -60,11 +60,29 @@ typedef struct {
     gc_real way;
 } gc_vertex_at;
 
-GC_FN void gc_first_take(const gc_vertex_at *p, gc_found *best, gc_real time, gc_vec point, gc_vec normal)
+/* A way is stopped at f, where the mover began so far from what it meets: not if both touch, and a plane separates all about the place. */
+GC_FN void gc_first_stops(
+    const gc_mover_at *q,
+    gc_found *best,
+    gc_real f,
+    gc_real distance,
+    int kind,
+    int a,
+    int b,
+    gc_vec point,
+    gc_vec normal)
+{
+    if (f == GC_R(0.0) && GC_ABS(distance) <= q->zone.doubt && gc_found_before(best, f, kind, a, q->walk->now, b)
+        && gc_separated_at(q, point))
+        return;
+    gc_found_take(q, best, f, kind, a, b, point, normal);
+}
+
+GC_FN void gc_first_take(const gc_vertex_at *p, gc_found *best, gc_real time, gc_real distance, gc_vec point, gc_vec normal)
 {
     const gc_loop *l = &p->loop;
-    gc_found_take(
-        l->q, best, time, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, l->of_mover ? l->source : p->vertex,
+    gc_first_stops(
+        l->q, best, time, distance, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, l->of_mover ? l->source : p->vertex,
         l->of_mover ? p->vertex : l->source, point, normal);
 }
 
@@ -73,12 +91,11 @@ GC_FN void gc_first_goes(const gc_vertex_at *p, gc_found *best, gc_vec v, gc_rea
 {
     const gc_loop *l = &p->loop;
     const gc_zone *zone = &l->q->zone;
+    gc_real distance = gc_dot(p->n, gc_sub(p->x, p->corner));
     if (!gc_loop_within(l, p->x, v, p->n, p->way, &f)) return;
-    if (f == GC_R(0.0)
-        && gc_loop_parts(l, p->x, v, p->way, gc_clear_by(gc_dot(p->n, gc_sub(p->x, p->corner)), zone->lateral, zone->doubt)))
-        return;
-    if (l->of_mover) gc_first_take(p, best, f, p->x, gc_scale(p->n, GC_R(-1.0)));
-    else gc_first_take(p, best, f, gc_add(p->x, gc_scale(v, f)), p->n);
+    if (f == GC_R(0.0) && gc_loop_parts(l, p->x, v, p->way, gc_clear_by(distance, zone->lateral, zone->doubt))) return;
+    if (l->of_mover) gc_first_take(p, best, f, distance, p->x, gc_scale(p->n, GC_R(-1.0)));
+    else gc_first_take(p, best, f, distance, gc_add(p->x, gc_scale(v, f)), p->n);
 }
 
 GC_FN void gc_first_turns(const gc_vertex_at *p, gc_found *best)
@@ -89,8 +106,8 @@ GC_FN void gc_first_turns(const gc_vertex_at *p, gc_found *best)
     gc_real r;
     if (l->of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
     if (!gc_first_turn(l, &seen, p->x, p->n, p->corner, p->way, best->time, &r, &arrival)) return;
-    if (l->of_mover) gc_first_take(p, best, r, p->x, gc_turned_vector(&pivot, gc_scale(p->n, GC_R(-1.0)), r));
-    else gc_first_take(p, best, r, arrival.point, p->n);
+    if (l->of_mover) gc_first_take(p, best, r, GC_NEVER, p->x, gc_turned_vector(&pivot, gc_scale(p->n, GC_R(-1.0)), r));
+    else gc_first_take(p, best, r, GC_NEVER, arrival.point, p->n);
 }
 
 GC_FN void gc_first_stands(const gc_vertex_at *p)
@@ -204,7 +221,9 @@ GC_FN void gc_first_ee(const gc_mover_at *q, int mode, gc_found *best, const gc_
         if (gc_edge_edge_rotation(&pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &arrival))
             gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, arrival.point, arrival.normal);
     } else if (gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &n))
-        gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, gc_scale(v, f), n), n);
+        gc_first_stops(
+            q, best, f, gc_dot(n, gc_sub(p->a, r->a)), GC_TOUCH_EE, p->source, r->source,
+            gc_ridge_next(p, r, gc_scale(v, f), n), n);
 }
 
 #endif
