@@ -68,7 +68,7 @@ GC_FN int gc_rays_of_face(gc_rays *to, const gc_loop *l)
 }
 
 /* all faces of a body at the place; 0: one is on the wrong side of the plane */
-GC_LARGE int gc_rays_of_body(gc_rays *to, const gc_mover_at *q, int of_mover)
+GC_RARE int gc_rays_of_body(gc_rays *to, const gc_mover_at *q, int of_mover)
 {
     const gc_forms *t = of_mover ? &q->forms : &q->walk->world->forms;
     const gc_form *form = of_mover ? &q->form : &q->walk->form;
@@ -127,7 +127,7 @@ GC_FN int gc_rays_clear(const gc_rays *to, gc_vec n)
 /* Of a mover and an obstacle that touch at a place: is there a plane there with all of the mover's faces at the place before it, and all of the
  * obstacle's behind it, to which the mover does not go down? On a way that holds for ever. On a turn, where a pair of features meets once at
  * most within half of one, the start decides: they touch at this place alone, which leaves the plane. */
-GC_LARGE int gc_separated_at(const gc_mover_at *q, int mode, gc_vec place)
+GC_RARE int gc_separated_at(const gc_mover_at *q, int mode, gc_vec place)
 {
     const gc_stand *here = &q->walk->here;
     gc_vec v = mode == GC_GOES ? here->way : gc_cross(here->axis, gc_sub(place, here->pivot)), middle;
