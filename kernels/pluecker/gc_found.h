@@ -7,9 +7,6 @@
 #ifndef GC_FOUND_H
 #define GC_FOUND_H
 
-/* boxes are grown by so many zones */
-#define GC_ZONE_REACH GC_R(4.0)
-
 /* kinds of a touch: the mover's feature first */
 #define GC_TOUCH_NONE 0
 #define GC_TOUCH_VF 1

@@ -13,9 +13,6 @@
 /* directions that are looked at; those of faces with more corners are left out, and the mover may be held */
 #define GC_RAYS_MOST 24
 
-/* On a turn what leaves does so at this slope, and by so much of an angle is off the planes: what is nearly along one is held. */
-#define GC_TOUCH_STEEP GC_R(1e-5)
-
 /* from the place to corners of the faces there: those of the mover's, and of the still ones' turned round */
 typedef struct {
     gc_vec place, ray[GC_RAYS_MOST];

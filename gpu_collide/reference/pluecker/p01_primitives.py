@@ -213,7 +213,9 @@ def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
         flat = _flat_at(*lines, met)
         if np.any(before := ~hit & (flat < met)):
             earlier = _crossing(*lines, np.where(before, flat, met), expel, lateral)
-            close = (value_at(real, 0.0) > lateral * earlier[0]) & (value_at(real, flat) <= lateral * earlier[0])
+            close = (value_at(real, 0.0) > lateral * earlier[0]) & (
+                value_at(real, flat) <= lateral * earlier[0]
+            )
             before = before & close & earlier[2]
             met, length, hit, both = (
                 np.where(before, x, y)
