@@ -54,6 +54,8 @@ def place_on(rng, mesh, kinds=(0.25, 0.6, 0.15)):
     a, b, c = mesh.vertices[[loop[k], loop[(k + 1) % len(loop)], loop[k - 1]]]
     along, over = rng.choice([0.25, 0.5, 0.75], 2)
     kind = rng.choice(3, p=kinds)
+    if len(loop) == 3:
+        over = min(over, 1 - along)
     return a + (0 if kind == 0 else along) * (b - a) + (over if kind == 2 else 0) * (c - a)
 
 

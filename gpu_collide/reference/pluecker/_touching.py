@@ -80,6 +80,7 @@ class Start(NamedTuple):
         theirs, normals, sides = self._at(place, self.obstacle, body)
         across = cross(mine_sides[:, None], sides[None]).reshape(-1, 3)
         planes = np.concatenate([-mine_normals, normals, across, -across])
+        planes = planes[planes.any(axis=1)]
         length = np.linalg.norm(planes, axis=1)
         rays = np.concatenate([mine, -theirs])
         rises = planes @ rays.T
@@ -95,7 +96,7 @@ class Start(NamedTuple):
         return bool((planes @ v > _STEEP * length * np.linalg.norm(v)).any() and clear.all())
 
     def _at(self, place, features, body):
-        """Of the faces at a place, of one body: corners from there, normals, and sides."""
+        """Of the faces at a place, of one body: corners from there, areas, and sides."""
         reach, corners, normals, sides = _REACH * self.expel, [], [], []
         for numbers, loops, _ in features.polygons.values():
             along = np.roll(loops, -1, axis=1) - loops
@@ -108,7 +109,7 @@ class Start(NamedTuple):
             if body is not None:
                 here = here & (parted(numbers)[0] == body)
             corners.append(-off[here].reshape(-1, 3))
-            normals.append(normal[here])
+            normals.append(area[here])  # of whole numbers, as its sides are
             sides.append(along[here].reshape(-1, 3))
         none = np.zeros((0, 3))
         return tuple(np.concatenate([none, *parts]) for parts in (corners, normals, sides))
