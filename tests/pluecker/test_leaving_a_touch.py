@@ -37,8 +37,8 @@ def test_a_corner_leaves_a_corner_behind_the_planes_of_all_faces_there(how):
 
 @pytest.mark.parametrize("far", [1e3, 1e12, 1e15])
 def test_a_long_way_makes_nothing_separate(backend, far):
-    """The plane's normal and the way are rounded, and a way is as long as one likes. (The zone of the longest is
-    wider than the bodies: all of their faces are at the place then, and what leaves is held.)"""
+    """The plane's normal and the way are rounded, and a way is as long as one likes. (The zone of the longest
+    is wider than the bodies: all of their faces are at the place then, and what leaves is held.)"""
     mover, world = still(solid(MINE), [0.0, 0, 0]), still(solid(THEIRS), [0.0, 0, 0])
     for kind in (backend.kind, "reference"):
         for way, leaves in (([-3.0, 2, -2], True), ([-1.0, -2, -2], False), ([-3.0, -1, -2], False)):

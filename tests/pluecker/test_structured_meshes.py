@@ -1,4 +1,4 @@
-"""Meshes in which no edge is like another's: edges of three faces, of none that count, single faces, blades."""
+"""Meshes in which edges are not alike: edges of three faces, of none that count, single faces, blades."""
 
 import numpy as np
 import pytest
