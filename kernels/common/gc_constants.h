@@ -120,6 +120,10 @@
 #define GC_ZONE_SURE GC_R(0.0625)
 /* Pluecker: edges that part by less than this share of the zone over their length are parallel */
 #define GC_ZONE_PARALLEL GC_R(0.125)
+/* Pluecker: boxes are grown by so many zones, and faces are at a place of touch within so many */
+#define GC_ZONE_REACH GC_R(4.0)
+/* Pluecker: what touches at the start of a turn leaves at this slope, off the planes by so much of an angle, or is held */
+#define GC_TOUCH_STEEP GC_R(1e-5)
 /* Pluecker: edges are on one line within so many times the tolerance beside borders; those that turn have parted at so many times that */
 #define GC_ZONE_ALONG GC_R(4.0)
 
