@@ -156,8 +156,8 @@ class Landing(Taking):
 
     def walkers(self, fall):
         """Starts, paths, falls and radii as they were given, (n, 3) or one row for all."""
-        own = (self._arrays[name] for name in ("start", "path", "radius"))
-        start, path, radius = (array.reshape(-1, 3) for array in own)
+        own: Any = self._arrays
+        start, path, radius = (own[name].reshape(-1, 3) for name in ("start", "path", "radius"))
         return start, path, self._placed(fall, np.float64).reshape(-1, 3), radius
 
     def paths(self, pieces):

@@ -75,8 +75,8 @@ def matrix(q):
 
 
 def scene(rng):
-    """A body's corners in its own frame, its faces, its pose, and its corners in the world: it is turned by its
-    pose, or its mesh is."""
+    """A body's corners in its own frame, its faces, its pose, and its corners in the world: it is turned by
+    its pose, or its mesh is."""
     corners, faces = solids()[rng.integers(4)]
     if rng.random() < 0.5:
         place, quat = rng.normal(size=3), turn(rng)

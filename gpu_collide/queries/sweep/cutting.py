@@ -127,7 +127,7 @@ class Cuts:
         """The pieces of each character, (n,): the most that a body asks for to which it may come."""
         walkers, where = self._walkers, self._walkers.arrays.where
         pieces, many = walkers.arrays.ones(len(walkers.swept), np.int64), []
-        for k in np.flatnonzero(self._pieces > 1):
+        for k in np.flatnonzero(self._pieces > 1).tolist():
             near, asked = self._reached(k), int(self._pieces[k])
             if asked > MOST_PIECES and bool(near.any()):
                 many.append(k)
@@ -140,7 +140,7 @@ class Cuts:
                 f"cut into {MOST_PIECES} pieces, got {self._skin:.3g}; pass a larger skin, or make shorter "
                 "steps"
             )
-        return pieces
+        return where(walkers.swept, pieces, pieces.max())  # who stays goes with the most
 
     def groups(self, pieces: Any, todo: Any) -> list[tuple[int, Any]]:
         """Of characters with so many pieces each, of those in `todo` (None: all): (pieces, who has so many);

@@ -43,8 +43,10 @@ def stepped(
     nothing."""
     walkers = Walkers(np, casts.start, casts.path, fall, casts.radius, on, casts.moves)
 
-    def extent_for(which: Array) -> Extent | None:
-        return extent_of(casts, bodies, which, bool((on >= 0).any()))
+    def extent_for(which: Array) -> Extent:
+        extent = extent_of(casts, bodies, which, bool((on >= 0).any()))
+        assert extent is not None  # there are some
+        return extent
 
     def go(pieces: int, absent: Array, which: Array | None, found: dict[str, Any]) -> dict[str, Any]:
         part = (casts, on, fall) if which is None else (casts.take(which), on[which], fall[which])
@@ -61,7 +63,7 @@ def stepped(
 def _by_pieces(
     bodies: Bodies,
     walkers: Walkers,
-    extent_for: Callable[[Array], Extent | None],
+    extent_for: Callable[[Array], Extent],
     rules: dict[str, Any],
     go: Callable[..., dict[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -71,12 +73,13 @@ def _by_pieces(
     if not which.size or not len(walkers.swept):
         return go(1, which[:0], None, {}), {}
     room, where = room_of(walkers, bodies, rules["step"]), walkers.arrays.where
-    pieces, todo, found, used, error = None, None, {}, 1, 0.0
+    pieces: Any = None
+    found: dict[str, Any] = {}
+    used, error = 1, 0.0
     while True:
         cuts = Cuts(bodies, which, walkers, room, extent_for, rules["skin"])
         before, pieces = pieces, cuts.of_each()
-        if before is not None:
-            todo = pieces > before
+        todo = None if before is None else pieces > before
         for number, rows in cuts.groups(pieces, todo):
             found = go(number, cuts.absent(number), rows, found)
             used, error = max(used, number), max(error, cuts.error(number))
@@ -129,7 +132,8 @@ def stepped_there(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """`stepped` on a device, of what a `Landing` has; the same bits, with what is in `Slides` beside it."""
     cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
-    walkers = Walkers(cp, *landing.walkers(fall), on, landing.swept)
+    start, path, falls, radius = landing.walkers(fall)
+    walkers = Walkers(cp, start, path, falls, radius, on, landing.swept)
 
     def extent_for(which: Array) -> Extent:
         return extent._replace(leaning=extent.leaning[np.isin(every, which)])
@@ -172,10 +176,11 @@ def _in_pieces_there(
         given = replace(given, start=rows["position"], path=way)
         status = rows["status"] if k == 0 else cp.where(rows["status"] > status, rows["status"], status)
         count = rows["casts"] + count
-    rows |= {"velocity": cp.where(swept[:, None], rows["velocity"] * float(pieces), 0.0), "status": status}
-    rows["fall"] = cp.where(swept[:, None], rows["fall"], 0.0)
-    rows["casts"] = cp.where(swept, count, np.int32(0))
-    rows["status"] = cp.where(lost, np.uint8(Status.INVALID_INPUT), rows["status"])
+    if pieces > 1:
+        rows["velocity"] = cp.where(swept[:, None], rows["velocity"] * float(pieces), 0.0)
+        rows["fall"] = cp.where(swept[:, None], rows["fall"], 0.0)
+        rows["casts"] = cp.where(swept, count, np.int32(0))
+    rows["status"] = cp.where(lost, np.uint8(Status.INVALID_INPUT), status)
     return rows
 
 

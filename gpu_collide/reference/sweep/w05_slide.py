@@ -75,7 +75,7 @@ class Step:
         for moment in moments:
             quat = between(b.start.unit_wxyz, b.end.unit_wxyz, moment)
             quat = np.where(turns, quat, b.start.quat_wxyz)
-            poses.append(Poses.from_quat_wxyz(b.start.position + moment * way, quat))
+            poses.append(Poses(b.start.position + moment * way, quat, b.start.valid & b.end.valid))
         return Bodies(b.meshes, b.shape, *poses)
 
     def go(self, walker, way):
