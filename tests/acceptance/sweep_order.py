@@ -19,7 +19,7 @@ from tests.oracle.sweep_families import FAMILIES
 SEED = 20261124
 BUFFERS = (0.0, 1e-12, 1e-3, 0.05, 1.0, 1e6)
 SAME = ("point", "normal", "body", "face", "feature", "number", "sphere")
-BLOCK = 500
+BLOCK = 2500
 # Of a path, of times less the buffer: double, single; the worst that was seen are 3e-15 and 8e-7.
 NOTHING = {"mixed": 1e-12, "double": 1e-12, "single": 1e-4}
 
