@@ -136,15 +136,24 @@ def deepest(world, faces, start, path, free):
         out.append(n[-1] @ a)
     n = np.array(n)
     ahead, rate = start.astype(LONG) @ n.T - np.array(out), path.astype(LONG) @ n.T
-    # the largest of the distances from the planes is least where two of them are the same, or at an end
-    shares = [np.zeros(len(start), LONG), free.astype(LONG)]
-    for i in range(len(n)):
-        for j in range(i):
+    # when behind each plane by a rounding; a row is looked at more closely if that is so of all at once
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = (-1e-15 - ahead) / rate
+    low = np.where(rate < 0, at, np.where((rate == 0) & (ahead >= -1e-15), np.inf, 0)).max(1)
+    high = np.minimum(np.where(rate > 0, at, 1).min(1), free)
+    rows = np.flatnonzero((np.maximum(low, 0) < high) & (ahead.max(1) > 1e-9))
+    ahead, rate, low, high = ahead[rows], rate[rows], np.maximum(low[rows], 0), high[rows]
+    deep, least = np.zeros(len(start)), np.zeros(len(rows), LONG)
+    for i in range(
+        len(n)
+    ):  # the largest of the distances is least where two of them are the same, or at an end
+        for j in range(i + 1):
             with np.errstate(divide="ignore", invalid="ignore"):
-                t = (ahead[:, j] - ahead[:, i]) / (rate[:, i] - rate[:, j])
-            shares.append(np.clip(np.nan_to_num(t, nan=0.0, posinf=0.0, neginf=0.0), 0, free))
-    least = np.min([(ahead + t[:, None] * rate).max(1) for t in shares], axis=0)
-    return np.where(ahead.max(1) > 1e-9, np.maximum(-least, 0), 0).astype(float)
+                t = (ahead[:, j] - ahead[:, i]) / (rate[:, i] - rate[:, j]) if j < i else high
+            t = np.clip(np.where(np.isfinite(t), t, low), low, high)[:, None]
+            least = np.minimum(least, (ahead + t * rate).max(1))
+    deep[rows] = -least
+    return deep
 
 
 def judge(family, rng, n, precision="mixed", two_sided=False, **options):

@@ -132,7 +132,8 @@ def stepped_there(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """`stepped` on a device, of what a `Landing` has; the same bits, with what is in `Slides` beside it."""
     cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
-    start, path, falls, radius = landing.walkers(fall)
+    given = (cp.where(landing.swept[:, None], rows, 0.0) for rows in landing.walkers(fall))
+    start, path, falls, radius = given
     walkers = Walkers(cp, start, path, falls, radius, on, landing.swept)
 
     def extent_for(which: Array) -> Extent:
