@@ -154,11 +154,15 @@ class Landing(Taking):
         self._check(wrong[0])
         return most, leaning[0] if turns else np.zeros(len(spins))
 
-    def walkers(self, fall):
-        """Starts, paths, falls and radii as they were given, (n, 3) or one row for all."""
-        own: Any = self._arrays
-        start, path, radius = (own[name].reshape(-1, 3) for name in ("start", "path", "radius"))
-        return start, path, self._placed(fall, np.float64).reshape(-1, 3), radius
+    def walkers(self, fall, riding):
+        """Starts, paths, falls and radii, (n, 3), 0 of those not swept; and what each rides, or None."""
+        own: Any = self._arrays | {"fall": self._placed(fall, np.float64)}
+        swept = self.swept[:, None]
+        rows = [
+            self.be.arrays.where(swept, own[name].reshape(-1, 3), 0.0)
+            for name in ("start", "path", "fall", "radius")
+        ]
+        return (*rows, None if riding is None else self._placed(riding, np.int64))
 
     def paths(self, pieces):
         """Their ways in each of some equal pieces of a step, (n, 3); of what `extent` found not to be swept

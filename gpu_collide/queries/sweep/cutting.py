@@ -31,7 +31,7 @@ class Walkers(NamedTuple):
     ----------
     arrays : module
         NumPy or CuPy.
-    start, path, fall, radius : (n, 3) or (1, 3)
+    start, path, fall, radius : (n, 3)
     on : (n,) int, or None
         The body that each rides, -1: none.
     swept : (n,) bool

@@ -83,8 +83,8 @@ def _by_pieces(
         for number, rows in cuts.groups(pieces, todo):
             found = go(number, cuts.absent(number), rows, found)
             used, error = max(used, number), max(error, cuts.error(number))
-        away = distance(found["position"], walkers.start)
-        pushed = walkers.swept & (away > room)
+        away = distance(where(walkers.swept[:, None], found["position"], walkers.start), walkers.start)
+        pushed = away > room
         if not bool(pushed.any()):
             return found, {"turning": error, "pieces": used}
         room = where(pushed, 2.0 * away, room)
@@ -132,9 +132,8 @@ def stepped_there(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """`stepped` on a device, of what a `Landing` has; the same bits, with what is in `Slides` beside it."""
     cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
-    given = (cp.where(landing.swept[:, None], rows, 0.0) for rows in landing.walkers(fall))
-    start, path, falls, radius = given
-    walkers = Walkers(cp, start, path, falls, radius, on, landing.swept)
+    start, path, falls, radius, rides = landing.walkers(fall, on)
+    walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept)
 
     def extent_for(which: Array) -> Extent:
         return extent._replace(leaning=extent.leaning[np.isin(every, which)])
