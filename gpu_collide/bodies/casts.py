@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,6 +129,11 @@ class Casts:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def take(self, rows: Any) -> Casts:
+        """Some of them; ellipsoids."""
+        some = ("start", "path", "radius", "quat", "cluster", "moves")
+        return replace(self, **{name: getattr(self, name)[rows] for name in some})
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,8 @@
 #endif
 /* sweep: spheres up to so many slacks are points: what they do at edges and vertices is below rounding, and faces are closed */
 #define GC_SWEEP_POINT GC_R(4.0)
+/* sweep: square of the sine of an angle to a plane below which the time at which a point is level with it has lost digits */
+#define GC_SWEEP_FLAT GC_R(0.01)
 /* characters: a velocity that leads into a plane by less than so many roundings of its length does not */
 #define GC_CLIP_ROUNDING GC_R(64.0)
 /* characters: along a crease, further than any velocity */

@@ -273,9 +273,10 @@ def slide(
     orientation : (4,) or (n, 4) array_like, optional
         Unit quaternions wxyz, from the ellipsoid's axes to the world's. No character turns by being carried.
     turning : {"refuse", "chord"}, optional
-        What to do with bodies that turn: refuse them, or cut the step into as many pieces, up to 64, as it
-        takes for the paths that these bodies see to be off their chords by no more than half the skin.
-        ``info["turning"]`` is by how much they may be, ``info["pieces"]`` how many there were.
+        What to do with bodies that turn: refuse them, or cut the step of each character that may come to one
+        into as many pieces, up to 64, as it takes for the paths that these bodies see to be off their chords
+        by no more than half the skin. ``info["turning"]`` is by how much they may be, ``info["pieces"]`` how
+        many there were at most.
     two_sided : bool, optional
         Faces count from behind as well.
     precision, backend, max_bytes
@@ -290,8 +291,8 @@ def slide(
     Raises
     ------
     TypeError, ValueError
-        Wrong arguments, before anything is computed; bodies that turn, with "refuse", or that
-        turn so far that 64 pieces of the step are too few.
+        Wrong arguments, before anything is computed; bodies that turn, with "refuse", or that turn so far
+        within reach of a character that 64 pieces of its step are too few.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
 
