@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.backends import declarations
+from gpu_collide.backends import declarations, first_look
 from gpu_collide.backends.base import Backend, Bound, Kernel, KernelArg
 from gpu_collide.backends.buffers import DeviceMemoryError, shape_of
 from gpu_collide.backends.cache import cache_dir, safe_by_name
@@ -214,6 +214,7 @@ class OpenclBackend(Backend):
         reasons = []
         for candidate in list_devices() if device is None else [device]:
             try:
+                first_look.look(candidate)
                 self._open(candidate)
                 self.self_test()
                 return

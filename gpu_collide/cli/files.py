@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,12 +114,11 @@ def _read_npz(path: StrPath) -> Any:
             f"{path}: not a readable .npz file. Expected what numpy.savez writes, with arrays named "
             f"{POSE_KEYS[0]}, {POSE_KEYS[1]}, ... (see: gpu-collide run --help)"
         )
+    from gpu_collide.results.npz import open_npz
+
     try:
-        file = np.load(path, allow_pickle=False)
-        if isinstance(file, np.ndarray):
-            raise UserError(f"{path}: expected an .npz file with named arrays, got a single array")
-        with file:
-            present = set(file.files)
+        with open_npz(path, "named arrays") as reader:
+            present = set(reader.names)
             missing = [key for key in POSE_KEYS if key not in present]
             if missing:
                 raise UserError(
@@ -129,9 +127,9 @@ def _read_npz(path: StrPath) -> Any:
                     f"{', '.join(POSE_NAMES)}, named {POSE_KEYS[0]}, {POSE_KEYS[1]}, ...\n"
                     f"  Found: {', '.join(sorted(present)) or 'nothing'}"
                 )
-            arrays = {key: np.asarray(file[key]) for key in POSE_KEYS}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        raise UserError(f"{path}: not a readable .npz file: {error}") from error
+            arrays = {key: reader.read(key) for key in POSE_KEYS}
+    except (TypeError, ValueError, OSError) as error:
+        raise UserError(f"{path}: not a readable .npz file: {str(error).removeprefix('path: ')}") from error
     for key, value in arrays.items():
         width = 3 if key.endswith("position") else 4
         if value.ndim == 1 and value.shape[0] == width:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from gpu_collide.cli.files import UserError, check_page, is_numpy_file
 from gpu_collide.cli.options import add_command, add_output_options, positive_int
@@ -118,16 +115,18 @@ def read_kept(path: str) -> tuple[Any, Any, dict[str, Any]]:
 def read_result(path: str) -> Any:
     """The contacts in a file."""
     import gpu_collide as gc
+    from gpu_collide.results.npz import open_npz
 
     try:
         if not is_numpy_file(path):
             raise UserError(f"{path}: expected a result in .npz, as run and race write it with -o")
-        with np.load(path, allow_pickle=False) as file:
-            kind = str(file["format_kind"]) if "format_kind" in file.files else "Contacts"
+        with open_npz(path, "a result in .npz") as reader:
+            kind = str(reader.read("format_kind")) if "format_kind" in reader.names else "Contacts"
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    except (AttributeError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path}: not a result that can be read: {error}") from error
+    except (TypeError, ValueError) as error:
+        text = str(error).removeprefix("path: ")
+        raise UserError(f"{path}: not a result that can be read: {text}") from error
     if kind not in ("Contacts", "TrajectoryContacts"):
         raise UserError(
             f"{path} holds {kind}, which no files tell of: write it by gpu_collide.view.keep in Python"

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.backends.host import host_memory_free, process_memory_free
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NpzReader", "check_folder", "checksums", "open_npz", "read_result", "save_name", "write_result"]
 
+_LARGE = 1 << 24  # bytes up to which nobody asks what memory is free, and that are read at once
 _ZIP, _NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"
 
 
@@ -85,19 +88,27 @@ class NpzReader:
                 raise self.damaged(name, error) from error
 
     def read(self, name: str) -> Array:
-        """Array `name`; ``TypeError`` if it holds Python objects, ``ValueError`` if it is damaged."""
+        """Array `name`; ``TypeError`` if it holds Python objects, ``ValueError`` if it is damaged, or holds
+        more than the machine has memory for, of which nothing is read then."""
         try:
-            return _array_of(self._archive.read(name + ".npy"))
+            info = self._archive.getinfo(name + ".npy")
+            free = min(host_memory_free(), process_memory_free()) if info.file_size > _LARGE else _LARGE
+            if info.file_size <= free:
+                with self._archive.open(info) as file:
+                    return _array_in(file, info.file_size)
         except (MemoryError, TypeError):
             raise
         except Exception as error:  # zipfile, zlib and NumPy's parser raise whatever they trip over
             reason = "the archive's list of it is wrong" if isinstance(error, KeyError) else error
             raise self.damaged(name, reason) from error
+        raise ValueError(
+            f"path: {self.path}: {name} takes {info.file_size / 1e9:.3g} GB in memory, and {free / 1e9:.3g} "
+            "are free; read it on a larger machine, or have it written again if it should be small"
+        )
 
 
-def _array_of(raw: bytes) -> Array:
-    """The array in the bytes of a ``.npy`` file."""
-    file = io.BytesIO(raw)
+def _array_in(file: Any, size: int) -> Array:
+    """The array in an open ``.npy`` file of so many bytes, which takes its own memory and little besides."""
     version = np.lib.format.read_magic(file)
     readers: dict[tuple[int, ...], Any] = {
         (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
@@ -111,10 +122,17 @@ def _array_of(raw: bytes) -> Array:
         raise ValueError(error) from error
     if dtype.hasobject:
         raise TypeError("Python objects")
-    data, count = raw[file.tell() :], math.prod(shape)
-    if min(shape, default=0) < 0 or len(data) != count * dtype.itemsize:
-        raise ValueError(f"expected {count * dtype.itemsize} bytes for shape {shape}, got {len(data)}")
-    array = np.frombuffer(data, dtype, count) if data else np.zeros(count, dtype)
+    nbytes, there = math.prod(shape) * dtype.itemsize, size - file.tell()
+    if min(shape, default=0) < 0 or there != nbytes:
+        raise ValueError(f"expected {nbytes} bytes for shape {shape}, got {there}")
+    raw, at = np.empty(nbytes, np.uint8), 0
+    while part := file.read(_LARGE):  # to the end, where its checksum is looked at
+        raw[at : at + len(part)] = np.frombuffer(part, np.uint8)
+        at += len(part)
+    if at != nbytes:
+        raise ValueError(f"expected {nbytes} bytes for shape {shape}, got {at}")
+    raw.flags.writeable = False
+    array = raw.view(dtype) if nbytes else np.zeros(math.prod(shape), dtype)
     return array.reshape(shape, order="F" if fortran else "C")
 
 
