@@ -29,7 +29,7 @@ __all__ = ["COLUMNS", "ParquetPoses", "open_parquet"]
 COLUMNS = ("frame", "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz")
 _PLACE, _TURN = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
 
-_PIECE_ROWS = 1 << 13  # read at a time
+_PIECE_ROWS = 1 << 14  # read at a time
 _UNORDERED_POSES = 1 << 18  # collected at a time where rows are in no order of frames: some 35 MB
 
 
@@ -104,7 +104,7 @@ def _pieces(file: Any, path: StrPath, names: Any, groups: Any) -> Iterator[dict[
             values = np.from_dlpack(column)  # to_numpy would import pandas
             if whole and max(int(values.max()), -int(values.min())) > MOST_NUMBER:
                 raise ValueError(f"path: {path}: column {name!r}: expected numbers up to 2**62")
-            columns[name] = values.astype(np.int64 if whole else np.float64)
+            columns[name] = values.astype(np.int64 if whole else np.float64, copy=False)
         yield columns
 
 
@@ -161,10 +161,13 @@ class ParquetPoses:
             yield block.poses()
 
     def _rows(self, file: Any, first: int, stop: int) -> Iterator[dict[str, Array]]:
-        """The rows of these frames, and others beside them in their row groups."""
+        """The rows of these frames, their numbers looked up."""
         low, high = self.frames[first], self.frames[stop - 1]
         groups = np.flatnonzero((self._groups[:, 0] <= high) & (self._groups[:, 1] >= low)).tolist()
         for piece in _pieces(file, self.path, [name for name in COLUMNS if name != "time"], groups):
+            mine = (piece["frame"] >= low) & (piece["frame"] <= high)
+            if not mine.all():
+                piece = {name: values[mine] for name, values in piece.items()}
             for name, known in (("frame", self.frames), ("body", self.ids)):
                 at = np.searchsorted(known, piece[name])
                 if (known[np.minimum(at, len(known) - 1)] != piece[name]).any():
@@ -183,16 +186,18 @@ class _Block:
         self.count = np.zeros((end - begin) * n, np.int32)
 
     def put(self, rows: dict[str, Array]) -> dict[str, Array] | None:
-        """Take the rows of this block; what is left are those of later frames, None where there are none."""
-        frame = rows["frame"]
-        mine = (frame >= self.begin) & (frame < self.end)
-        at = (frame[mine] - self.begin) * self.source.n_bodies + rows["body"][mine]
+        """Take the rows up to the end of this block; those behind it, None where there are none."""
+        later = rows["frame"] >= self.end
+        rest = None
+        if later.any():
+            rest = {name: values[later] for name, values in rows.items()}
+            rows = {name: values[~later] for name, values in rows.items()}
+        at = (rows["frame"] - self.begin) * self.source.n_bodies + rows["body"]
         np.add.at(self.count, at, 1)
         for to, names in ((self.position, _PLACE), (self.quat, _TURN)):
             for k, name in enumerate(names):
-                to[at, k] = rows[name][mine]
-        later = frame >= self.end
-        return {name: values[later] for name, values in rows.items()} if later.any() else None
+                to[at, k] = rows[name]
+        return rest
 
     def poses(self) -> Poses:
         source, shape = self.source, (self.end - self.begin, self.source.n_bodies)
