@@ -279,7 +279,7 @@ def test_bad_meshes_are_named(three_bodies):
         ({"frame": np.arange(27) // 3 + 2**62}, "column 'frame': expected numbers up to 2"),
         (
             {"body": np.array(["a", "b", "c"] * 9)},
-            "column 'body': expected integers .give each body a number",
+            "column 'body': expected integers .give each body a",
         ),
         ({"body": [0, 1, None] * 9}, "column 'body': expected integers, got rows without"),
         ({"frame": np.arange(27) / 3}, "column 'frame': expected integers"),
