@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array
-    from gpu_collide.queries.steps import Crew
 
 __all__ = ["parked_pairs"]
 
 
-def parked_pairs(engine: Any, crew: Crew, bodies: Bodies, step: Array, body: Array) -> Array:
+def parked_pairs(engine: Any, crew: Any, bodies: Bodies, step: Array, body: Array) -> Array:
     """Rows of `PAIR_DTYPE` for pairs of which both stand still in a step and overlap; steps of the batch.
 
     While a body stands still nothing about it changes, so that each such stretch of steps is one body here,
@@ -33,6 +32,7 @@ def parked_pairs(engine: Any, crew: Crew, bodies: Bodies, step: Array, body: Arr
     ----------
     engine : Pipeline or Reference
     crew : Crew
+        Of `gpu_collide.queries.steps`.
     bodies : Bodies
         Those of the batch, moving ones first.
     step, body : (m,) ndarray of int
@@ -68,7 +68,7 @@ def parked_pairs(engine: Any, crew: Crew, bodies: Bodies, step: Array, body: Arr
     return told
 
 
-def _near(engine: Any, crew: Crew, bodies: Bodies, rows: Array, number: Array, moving: int) -> Array:
+def _near(engine: Any, crew: Any, bodies: Bodies, rows: Array, number: Array, moving: int) -> Array:
     """Pairs (p, 2) of `rows` that may overlap, not of two static ones."""
     here = _poses(bodies, rows)
     to = here.position.copy()
