@@ -265,7 +265,7 @@ def all_pairs(engine: Any, bodies: Bodies, rules: Rules, kept: Any, held: int = 
     found = engine.search(bodies, rules, kept.take(), most=most)
     if not found.complete or found.total + min(found.total, _BLOCK) > most:
         _refuse(found, rules.n, held, max_bytes)
-    pairs = _gather(found)
+    pairs = gathered(found)
     kept.keep(found)
     return pairs, found.report
 
@@ -328,7 +328,7 @@ def _no_room_for_tree(n: int, need: int, max_bytes: int) -> MemoryLimitError:
     )
 
 
-def _gather(found: Any) -> Array:
+def gathered(found: Any) -> Array:
     """All pairs of a search in one array."""
     if found.total <= _BLOCK:
         return next(iter(found.blocks(_BLOCK)), np.zeros((0, 2), np.int32))

@@ -136,7 +136,8 @@ def collide_trajectories(
     ignore : (k, 2) array_like of int, optional
         Pairs of bodies that are never tested.
     still_pairs : bool, optional
-        Also test pairs of bodies that both do not move in a step.
+        Also test pairs of bodies that both do not move in a step. Without it only those of them that overlap
+        are told, in ``pairs``; static bodies among each other never are.
     max_speed : float, optional
         A body whose position changes faster than this, length per second, has jumped: it is skipped in that
         step with the reason "teleport".

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gpu_collide._validate import as_float_array
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.errors import MissingExtraError
 from gpu_collide.results.npz import open_npz
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from gpu_collide._types import Array, StrPath
@@ -45,6 +48,7 @@ class PosesOfArrays:
         if lead[0] != frames:
             raise ValueError(f"time: expected one time per frame, {lead[0]}, got {frames}")
         self.n_bodies = 1 if len(lead) == 1 else lead[1]
+        self.frames, self.ids = np.arange(frames), np.arange(self.n_bodies)
 
     def poses(self, first: int, stop: int) -> Poses:
         position = as_float_array(self.position[first:stop], "position")
@@ -52,6 +56,11 @@ class PosesOfArrays:
         lead = (len(position), self.n_bodies)
         make = Poses.from_quat_wxyz if self.name_of_quat == "quat_wxyz" else Poses.from_quat_xyzw
         return make(position.reshape(*lead, 3), quat.reshape(*lead, 4))
+
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
+        """Poses of the frames from `first` up to `stop`, so many at a time; at least one block."""
+        for begin in range(first, max(stop, first + 1), frames):
+            yield self.poses(begin, min(begin + frames, stop))
 
 
 def read_npz(path: StrPath) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Protocol, overload
 
 import numpy as np
 
-from gpu_collide._validate import as_float_array, as_int_array, check_finite
+from gpu_collide._options import DEFAULT_BYTES
+from gpu_collide._validate import as_float_array, as_int_array, check_bytes, check_finite, read_only
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.queries.steps import once_each
+from gpu_collide.queries.steps import once_each, usual_batch
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
 from gpu_collide.recordings.arrays import (
     FORM,
@@ -58,8 +59,10 @@ def load_recording(
     ----------
     path : str or path-like
         ``.npz`` file or ``.zarr`` group with the arrays that `Recording.from_arrays` takes, or ``.parquet``
-        file with the columns frame, time, body, x, y, z, qw, qx, qy, qz, in any order of rows. Frames and
-        bodies are numbered from 0; a body without a row in a frame has no valid pose there.
+        file with the columns frame, time, body, x, y, z, qw, qx, qy, qz, a row for each body in each frame,
+        in any order. Frames and bodies have any integers for numbers: `Recording.frames` and
+        `Recording.ids`. A body without a row in a frame has no valid pose there. Where the number of a frame
+        is left out, since nobody is there, no step leads over it.
     meshes : Mesh or sequence of Mesh, optional
         Shapes of the moving bodies; default: the one in the file.
     shape : (n,) array_like of int, optional
@@ -108,7 +111,7 @@ def load_recording(
     try:
         if parquet is not None:
             times, source = parquet
-            return _recording(times, meshes, shape, static, [len(times)], source)
+            return _recording(times, meshes, shape, static, source.lengths, source)
         return Recording.from_arrays(arrays, meshes=meshes, shape=shape, static=static, two_sided=two_sided)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{path}: {error}") from error
@@ -118,8 +121,12 @@ class _Source(Protocol):
     """Where the poses of a recording come from."""
 
     n_bodies: int
+    frames: NDArray[np.int64]
+    ids: NDArray[np.int64]
 
     def poses(self, first: int, stop: int) -> Poses: ...
+
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +144,8 @@ class Recording:
     static : Bodies or None
         What stands still.
     race_lengths : (r,) int64
-        Frames of each race, in order; no step leads from one race to the next.
+        Frames of each race, in order; no step leads from one race to the next. A file in which numbers of
+        frames are left out has a race for each stretch without a gap.
     """
 
     times: NDArray[np.float64]
@@ -198,6 +206,22 @@ class Recording:
         return self._source.n_bodies
 
     @property
+    def frames(self) -> NDArray[np.int64]:
+        """The file's number of each frame, (t,); those of arrays are counted from 0.
+
+        Steps of results are counted by the frames that there are: step k leads from ``frames[k]`` on.
+        """
+        return read_only(self._source.frames)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """The file's number of each moving body, (n,); those of arrays are counted from 0.
+
+        Results have their places in this list: ``ids[found.body_a]`` are the numbers in the file.
+        """
+        return read_only(self._source.ids)
+
+    @property
     def races(self) -> list[tuple[int, int]]:
         """First frame of each race and the one after its last: a list of (first, stop)."""
         stops = np.cumsum(self.race_lengths)
@@ -223,9 +247,7 @@ class Recording:
     def blocks(self, first: int = 0, stop: int | None = None, frames: int | None = None) -> Iterator[Poses]:
         """Iterator of Poses of shape (k, n), `frames` frames each; default: about 15 MB each."""
         stop = len(self.times) if stop is None else stop
-        frames = frames or max(1, _BLOCK_POSES // max(self.n_bodies, 1))
-        for begin in range(first, max(stop, first + 1), frames):
-            yield self.poses(begin, min(begin + frames, stop))
+        yield from self._source.blocks(first, stop, frames or max(1, _BLOCK_POSES // max(self.n_bodies, 1)))
 
     def bodies(self, step: int) -> Bodies:
         """All bodies in one step, as `collide` takes them: the moving ones, then what stands still.
@@ -310,11 +332,13 @@ class Recording:
         self, race: tuple[int, int], done: int, progress: Any, options: Any
     ) -> Iterator[TrajectoryContacts]:
         first, stop = race
+        max_bytes = check_bytes(options.get("max_bytes"), DEFAULT_BYTES)
+        blocks = self.blocks(first, stop, usual_batch(self.n_bodies, max_bytes))
         of_all, total = progress, self.n_steps
         if callable(progress):
             of_all = lambda steps, _: progress(done + steps, total)  # noqa: E731
         return collide_trajectories(
-            self.meshes, self.shape, self.blocks(first, stop), self.times[first:stop],
+            self.meshes, self.shape, blocks, self.times[first:stop],
             static=self.static, stream=True, progress=of_all, **options,
         )  # fmt: skip
 

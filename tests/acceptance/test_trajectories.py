@@ -101,12 +101,17 @@ def slow(meshes, shape, poses, times, static, backend, *, world=None, group=None
             and (world[a] == world[b] or -1 in (world[a], world[b]))
             and group[a] & mask[b] and group[b] & mask[a]
             and not {(a, b), (b, a)} & {tuple(row) for row in ignore}
-            and (still_pairs or not (rests[a] and rests[b]))
         ]  # fmt: skip
-        tested.append(wanted)
+        # of two that rest only an overlap is told
+        overlaps = {(a, b) for a, b in wanted if not still_pairs and rests[a] and rests[b]}
+        tested.append([pair for pair in wanted if pair not in overlaps])
         found = gc.collide(bodies, np.array(wanted).reshape(-1, 2), backend=backend, **options).to_numpy()
         seconds = times[k + 1] - times[k]
         for row, (a, b) in enumerate(wanted):
+            if (a, b) in overlaps:
+                if found.status[row] == gc.Status.INITIAL_OVERLAP:
+                    pairs.append((k, a, b, int(found.status[row]), np.inf))
+                continue
             if found.status[row]:
                 pairs.append((k, a, b, int(found.status[row]), times[k] + found.toi[row] * seconds))
             for c in range(found.contact_start[row], found.contact_start[row + 1]):

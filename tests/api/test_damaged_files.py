@@ -286,9 +286,6 @@ def test_a_damaged_parquet_file_names_itself(tmp_path):
             assert same(gc.load_recording(path, meshes=box).poses(), whole)
         except ValueError as error:
             assert "r.parquet" in str(error)
-    columns["frame"] = frame * 10**12
+    columns["frame"] = frame * 10**12  # numbers are looked up: nothing is made as large as they are
     pq.write_table(pa.table(columns), path)
-    with pytest.raises(
-        ValueError, match="r.parquet: expected frames and bodies numbered from 0 without gaps"
-    ):
-        gc.load_recording(path, meshes=box)
+    assert same(gc.load_recording(path, meshes=box).poses(), whole)

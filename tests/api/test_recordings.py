@@ -47,7 +47,7 @@ def three_bodies():
     }
 
 
-def write_parquet(path, three_bodies, missing=(), order=None, **change):
+def write_parquet(path, three_bodies, missing=(), order=None, row_group_size=5, **change):
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     import pyarrow.parquet as pq
 
@@ -61,8 +61,11 @@ def write_parquet(path, three_bodies, missing=(), order=None, **change):
         columns[name] = three_bodies["quat_wxyz"][frame, body, k]
     rows = np.flatnonzero(keep)
     rows = rows if order is None else order.permutation(rows)
-    columns = {name: column[rows] for name, column in {**columns, **change}.items() if column is not None}
-    pq.write_table(pa.table(columns), path, row_group_size=5)
+    columns = {
+        name: np.asarray(column)[rows] if type(column) is not list else pa.array(column).take(rows)
+        for name, column in {**columns, **change}.items() if column is not None
+    }  # fmt: skip
+    pq.write_table(pa.table(columns), path, row_group_size=row_group_size)
     return path
 
 
@@ -270,9 +273,15 @@ def test_bad_meshes_are_named(three_bodies):
     "change, text",
     [
         ({"qz": None}, "has no column 'qz'"),
-        ({"frame": np.arange(27) // 3 + 1}, "expected rows for every frame from 0 to 9.* first: 0"),
-        ({"body": np.arange(27) % 3 - 1}, "numbered from 0"),
-        ({"time": np.arange(27.0)}, "expected one time per frame.* in frames 0, 1"),
+        ({"time": np.arange(27.0)}, "expected one time per frame.* in frames 0, 1.* to common times first"),
+        ({"time": np.repeat([*np.arange(8.0), 6.5], 3)}, "increase with .* 1 frame not later .* first: 8"),
+        ({"time": np.repeat([0.0, np.nan, *np.arange(2.0, 9)], 3)}, "time in every row.* 1 frame, first: 1"),
+        ({"frame": np.arange(27) // 3 + 2**62}, "column 'frame': expected numbers up to 2"),
+        (
+            {"body": np.array(["a", "b", "c"] * 9)},
+            "column 'body': expected integers .give each body a",
+        ),
+        ({"body": [0, 1, None] * 9}, "column 'body': expected integers, got rows without"),
         ({"frame": np.arange(27) / 3}, "column 'frame': expected integers"),
         ({"x": np.array(["a"] * 27)}, "column 'x': expected numbers"),
     ],
