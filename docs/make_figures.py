@@ -120,11 +120,10 @@ def screen():
 def doubling():
     """What lies around the axis has two copies on the screen, of which B meets one or the other."""
     first, turn = np.array([1.1, -0.75, -0.1]), np.radians(170)
-    last = [
-        first[0] * np.cos(turn) - first[1] * np.sin(turn),
-        first[0] * np.sin(turn) + first[1] * np.cos(turn),
-        0.1,
-    ]
+    # About a place beside A's middle: about the middle itself rounding decides on which side A is.
+    off = 0.1
+    x, y = first[0], first[1] - off
+    last = [x * np.cos(turn) - y * np.sin(turn), off + x * np.sin(turn) + y * np.cos(turn), 0.1]
     quat = [np.cos(turn / 2), 0, 0, np.sin(turn / 2)]
     bodies = pair(first, last, quat, (0.6, 3.0, 0.6), (0.5, 0.5, 0.5))
     screw = screw_of(bodies, (0, 1))

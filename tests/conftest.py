@@ -2,6 +2,7 @@
 helps."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,18 @@ from gpu_collide.errors import BackendUnavailableError
 from tests.ptx import install
 
 BACKENDS = ("cpu", "opencl", "cuda")
+SMOKE = "smoke and not slow"
 
 # Every result of any test is checked for what holds of every result (gpu_collide/results/invariants.py).
 os.environ.setdefault("GPU_COLLIDE_CHECK", "1")
+
+if sys.dont_write_bytecode and not sys.pycache_prefix:
+    # No bytecode is to lie beside the sources. Elsewhere, it saves each process of a run the compiling of all
+    # tests (ten to twenty seconds), and each command that a test starts that of the package.
+    cache = Path(os.environ.get("GPU_COLLIDE_CACHE") or Path.home() / ".cache" / "gpu_collide")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(cache / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 if install.wanted():  # GPU_COLLIDE_CUDA=ptx: the backend `cuda` without a GPU
     install.install()
@@ -22,6 +32,10 @@ if install.wanted():  # GPU_COLLIDE_CUDA=ptx: the backend `cuda` without a GPU
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
     """What is asked by whole folders, as ``pytest`` alone does, runs on all cores (``-n auto``)."""
+    if (
+        config.option.markexpr == "smoke"
+    ):  # of the files that are marked as a whole, the long tests are not meant
+        config.option.markexpr = SMOKE
     if takes_all_cores(config):
         config.option.numprocesses = "auto"
         # Each process has a stretch of the tests of its own, and gives of it to one that has ended: what the
@@ -78,7 +92,30 @@ def pytest_generate_tests(metafunc):
                     f"{metafunc.definition.nodeid}: backends{mark.args} must name some of {BACKENDS}"
                 )
             names = [name for name in names if name in mark.args]
-        metafunc.parametrize("backend", names, indirect=True, scope="session")
+        slow = _slow_backends(metafunc.definition)
+        each = [pytest.param(name, marks=pytest.mark.slow if name in slow else ()) for name in names]
+        metafunc.parametrize("backend", each, indirect=True, scope="session")
+
+
+def _slow_backends(item):
+    """Backends on which a test runs with the slow ones: another test compares their bits with `cpu`'s every
+    day, so that here they would show nothing new. A test that names its backends runs on all of them, and so
+    do all where somebody names the backends of the run."""
+    mark = item.get_closest_marker("shared_bits")
+    named = item.get_closest_marker("backends") or os.environ.get("GPU_COLLIDE_TEST_BACKENDS")
+    if mark is None or named:
+        return ()
+    if len(mark.args) != 1 or not (Path(__file__).parents[1] / mark.args[0]).is_file():
+        raise pytest.UsageError(
+            f"{item.nodeid}: shared_bits{mark.args} must name the file that compares them"
+        )
+    return ("opencl",)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """`-m smoke` reads only files that have some: reading all of them takes longer than the smoke tests."""
+    smoke = config.getoption("markexpr") == SMOKE and collection_path.name.startswith("test_")
+    return True if smoke and "mark.smoke" not in collection_path.read_text(encoding="utf-8") else None
 
 
 @pytest.fixture(scope="session")

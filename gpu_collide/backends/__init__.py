@@ -287,7 +287,7 @@ class Devices(tuple):
 
 
 def devices() -> Devices:
-    """What this machine offers, one record per device, in the order in which ``backend="auto"`` would choose.
+    """Devices of this machine, one record each, in the order in which ``backend="auto"`` chooses.
 
     Every OpenCL device is listed; the one that ``backend="opencl"`` takes is the first usable.
 

@@ -73,6 +73,11 @@ class Buffers(ABC):
         was launched before works with the old contents; `array` may change as soon as this returns.
         """
 
+    def write_all(self, writes: Iterable[tuple[Buffer, np.ndarray]]) -> None:
+        """`write` of each buffer and array."""
+        for buf, array in writes:
+            self.write(buf, array)
+
     def _must_fit(self, buf: Buffer, array: Any, at: int | None) -> np.ndarray:
         """`array` as an array that `write` can put into `buf`."""
         array = np.asarray(array)

@@ -19,7 +19,7 @@ from gpu_collide.backends.sequence import C_TEXT, Count, Launch, Scan, Sequence,
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from numpy.typing import DTypeLike
@@ -272,6 +272,19 @@ class CpuBackend(Backend):
                 "buf must be a buffer that may be written, got one made with copy=False"
             ) from None
         return buf
+
+    def write_all(self, writes: Iterable[tuple[Buffer, Array]]) -> None:
+        if pool.dropped():
+            super().write_all(writes)
+            return
+        for buf, array in writes:
+            if type(array) is np.ndarray and array.dtype == buf.dtype and array.shape == buf.shape:
+                buf[...] = array
+            else:
+                self.write(buf, array)
+
+    def numbers(self, *buffers: Buffer) -> list[list]:
+        return [buf.reshape(-1).tolist() for buf in buffers]
 
     def item(self, buf: Buffer, index: int = -1) -> Any:
         return buf.item(index)

@@ -20,7 +20,8 @@ __all__ = ["LOOK_SECONDS", "look"]
 LOOK_SECONDS = 180  # for one small kernel, built by a driver that has never built one
 _POCL = "Portable Computing Language"
 _PYTHON = ("python", "pypy")  # how files of interpreters are called; an embedding program is none
-#: Launches a kernel that no cache has, on the device whose platform, version and name are given.
+#: Launches a kernel that no cache has, on the device whose platform, version and name are given. A comment
+#: would not make it new: PoCL's cache goes by the preprocessed text.
 _CODE = """
 import sys
 wanted, sys.path[:] = sys.argv[1:4], sys.argv[4:]
@@ -29,8 +30,9 @@ import pyopencl as cl
 devices = [d for p in cl.get_platforms() for d in p.get_devices() if [p.name, p.version, d.name] == wanted]
 context = cl.Context(devices[:1])
 queue, out = cl.CommandQueue(context), cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
-text = "__kernel void one(__global int *out) { out[get_global_id(0)] = 1; } // " + uuid.uuid4().hex
-cl.Program(context, text).build(cache_dir=False).one(queue, (1,), (1,), out)
+name = "look_" + uuid.uuid4().hex
+text = "__kernel void " + name + "(__global int *out) { out[get_global_id(0)] = 1; }"
+getattr(cl.Program(context, text).build(cache_dir=False), name)(queue, (1,), (1,), out)
 queue.finish()
 """
 _known: dict[str, str] = {}  # how it ended in this process; empty if well, or if nobody knows

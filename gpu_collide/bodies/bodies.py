@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, as_int_array, how_many, owned
+from gpu_collide._validate import Frozen, all_true, as_int_array, how_many, owned
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.files import load_mesh
 from gpu_collide.geometry.mesh import Mesh
@@ -57,6 +57,8 @@ class Bodies(Frozen):
         Some mesh has names of its parts.
     valid : (n,) bool
         Both poses of the body are poses.
+    all_valid : bool
+        Of all bodies.
     on_device : bool
         All poses lie on a GPU.
 
@@ -169,6 +171,14 @@ class Bodies(Frozen):
                 valid.setflags(write=False)
             self.__dict__["_valid"] = valid
         return valid
+
+    @property
+    def all_valid(self) -> bool:
+        """Are all poses poses?"""
+        found = self.__dict__.get("_all_valid")
+        if found is None:
+            found = self.__dict__["_all_valid"] = all_true(self.valid)
+        return found
 
     @property
     def on_device(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +38,7 @@ def turning(bodies: Bodies) -> BoolArray:
 
 
 class Cluster(Frozen):
-    """An object made of spheres, which is moved as one.
+    """An object made of spheres that moves as one.
 
     Parameters
     ----------
@@ -129,6 +129,11 @@ class Casts:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def take(self, rows: Any) -> Casts:
+        """Some of them; ellipsoids."""
+        some = ("start", "path", "radius", "quat", "cluster", "moves")
+        return replace(self, **{name: getattr(self, name)[rows] for name in some})
 
 
 @dataclass(frozen=True)

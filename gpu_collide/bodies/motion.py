@@ -209,7 +209,7 @@ def _turn(first: Array, last: Array) -> tuple[Array, Array]:
 
 
 def chord_error(angle: ArrayLike) -> np.ndarray:
-    """How far a screw motion is estimated to be from what a body did: a share of the length of its path.
+    """Estimated distance between a screw motion and a body's real motion, as a share of its path length.
 
     If one body stands and the other turns evenly about its own centre while that goes straight on, the screw
     between its poses takes the centre along an arc instead. This is the height of the arc over its chord, as

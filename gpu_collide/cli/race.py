@@ -279,6 +279,8 @@ def race_rows(recording: Recording, found: TrajectoryContacts, seconds: float) -
     rows = [("lasted", f"{recording.seconds:.1f} s" + (f" in {races} races" if races > 1 else ""))]
     if recording.n_bodies > 1:
         rows.append(("bodies", f"{recording.n_bodies:,}"))
+    if (recording.ids != np.arange(recording.n_bodies)).any():
+        rows.append(("their numbers in the file", f"{recording.ids[0]} to {recording.ids[-1]}; here from 0"))
     rows += [
         ("steps", f"{steps:,}"),
         ("faces of the track", f"{faces:,}"),

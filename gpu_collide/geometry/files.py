@@ -36,7 +36,7 @@ def load_mesh(
     scale: float = 1.0,
     up: str | None = None,
 ) -> Mesh:
-    """Mesh of a file; all parts of a scene in one mesh, in the scene's coordinates.
+    """Read a mesh from a file; all parts of a scene become one mesh, in the scene's coordinates.
 
     Parameters
     ----------

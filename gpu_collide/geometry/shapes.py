@@ -120,7 +120,7 @@ def torus(major: float = 1.0, minor: float = 0.4, n_major: int = 20, n_minor: in
 
 
 def icosphere(subdivisions: int = 2, radius: float = 1.0) -> Mesh:
-    """Sphere of nearly equal triangles: an icosahedron whose triangles are cut in four, `subdivisions` times.
+    """Sphere of nearly equal triangles: an icosahedron, each triangle cut into four, `subdivisions` times.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def _subdivide(points: Array, faces: Array) -> tuple[Array, Array]:
 
 
 def convex_hull(points: ArrayLike) -> Mesh:
-    """Convex hull of a set of points, with neighbouring triangles of one plane joined into polygons.
+    """Convex hull of a set of points; neighbouring coplanar triangles are merged into polygons.
 
     Parameters
     ----------

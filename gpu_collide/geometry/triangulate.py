@@ -1,8 +1,5 @@
-"""Polygons cut into triangles.
-
-A cut by clipping ears is right if every triangle has a positive area and no two sides of the polygon cross:
-the areas then add up to a polygon that covers each place once, so nothing is covered twice and nothing lies
-outside. Both are checked, and what fails is refused.
+"""Polygons cut into triangles: quads, and convex polygons of few corners, many at once; others one by one, by
+`ears`.
 
 Lengths are relative to the mesh's size (its bounding radius).
 """
@@ -13,22 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import first_few
+from gpu_collide.geometry.ears import clip_ears, crosses_itself
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any
 
     from gpu_collide._types import Array
 
 __all__ = ["triangulate_loops"]
 
-# Distances of a corner from a diagonal, in sizes of the polygon, that are tried one after the other: a cut
-# that passes a corner closely leaves a sliver, whose normal is rounding.
-CLEARANCES = (1e-6, 1e-9, 0.0)
 # Sine of the angle by which every corner of a polygon has to turn to be cut without looking at the others.
 SURELY_CONVEX = 1e-6
-# Area of a triangle, in squares of the polygon's size, above which the sides of a polygon surely cross.
-CROSSING = 1e-12
+# Convex polygons of up to so many corners are cut side by side, by work that grows as the square.
+FEW_CORNERS = 512
 
 
 def triangulate_loops(start: Array, corners: Array, points: Array, source: Any) -> tuple[Array, Array, Array]:
@@ -69,21 +63,16 @@ def triangulate_loops(start: Array, corners: Array, points: Array, source: Any) 
         plane = _flatten(points[loops], source[faces])
         convex = _surely_convex(plane)
         triangles = np.empty((len(faces), count - 2, 3), np.int64)
-        if convex.any():
-            triangles[convex] = _cut_convex(loops[convex], plane[convex])
-        for k in np.flatnonzero(~convex):
-            triangles[k] = _clip_ears(loops[k], plane[k], source[faces[k]])
+        at_once = convex & (count <= FEW_CORNERS)
+        if at_once.any():
+            triangles[at_once] = _cut_convex(loops[at_once], plane[at_once])
+        for k in np.flatnonzero(~at_once):
+            triangles[k] = loops[k][clip_ears(plane[k], bool(convex[k]), source[faces[k]])]
         pieces.append(triangles.reshape(-1, 3))
         origins.append(np.repeat(faces, count - 2))
     triangles, origin = np.concatenate(pieces), np.concatenate(origins)
     order = np.argsort(origin, kind="stable")  # back into the caller's order
     return np.arange(len(triangles) + 1, dtype=np.int64) * 3, triangles[order].reshape(-1), origin[order]
-
-
-def _crosses_itself(faces: Any) -> NoReturn:
-    raise ValueError(
-        f"faces: face {first_few(faces)} crosses itself and cannot be cut into triangles; repair its loop"
-    )
 
 
 def _cut_quads(quads: Array, points: Array, source: Any) -> Array:
@@ -92,7 +81,7 @@ def _cut_quads(quads: Array, points: Array, source: Any) -> Array:
     whole = np.cross(p[:, 2] - p[:, 0], p[:, 3] - p[:, 1])
     norm = np.linalg.norm(whole, axis=1)
     if (norm == 0).any():
-        _crosses_itself(source[norm == 0])
+        crosses_itself(source[norm == 0])
     whole /= norm[:, None]
     ways = np.array([[[0, 1, 2], [0, 2, 3]], [[1, 2, 3], [1, 3, 0]]])
     worst = np.empty((len(quads), 2))
@@ -103,7 +92,7 @@ def _cut_quads(quads: Array, points: Array, source: Any) -> Array:
         worst[:, way] = area.min(axis=1) / np.maximum(diagonal, 1e-300)
     best = np.argmax(worst, axis=1)  # ties (squares) take the first diagonal
     if (worst.max(axis=1) <= 0).any():
-        _crosses_itself(source[worst.max(axis=1) <= 0])
+        crosses_itself(source[worst.max(axis=1) <= 0])
     return quads[np.arange(len(quads))[:, None, None], ways[best]]
 
 
@@ -115,7 +104,7 @@ def _flatten(p: Array, source: Any) -> Array:
     normal = np.cross(p, np.roll(p, -1, axis=1)).sum(axis=1)
     norm = np.linalg.norm(normal, axis=1)
     if (norm == 0).any():
-        _crosses_itself(source[norm == 0])
+        crosses_itself(source[norm == 0])
     normal /= norm[:, None]
     along = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
     x_axis = np.cross(along, normal)
@@ -158,68 +147,3 @@ def _quality(corners: Array) -> Array:
     a, b, c = (corners[..., k, :] for k in range(3))
     longest = np.maximum.reduce([((u - v) ** 2).sum(axis=-1) for u, v in ((a, b), (b, c), (c, a))])
     return _cross(b - a, c - a) / np.maximum(longest, 1e-300)
-
-
-def _clip_ears(loop: Array, plane: Array, source: Any) -> Array:
-    """Triangles (n - 2, 3) of one polygon (n,): the ear nearest to equilateral, so that slivers are not left.
-
-    Clipping an ear changes no other corner but its two neighbours; what clearances forbid is looked at again
-    when nothing else is left.
-    """
-    _refuse_crossings(plane, source)
-    _, place = np.unique(plane, axis=0, return_inverse=True)
-    place = place.reshape(-1)  # a hole is joined to the border by a side walked twice: those corners are one
-    left = list(range(len(loop)))
-    quality = {}
-    triangles: list[tuple[int, ...]] = []
-
-    def look(k: int, clearance: float) -> None:
-        a, b, c = (left[(k + step) % len(left)] for step in (-1, 0, 1))
-        quality[b] = _ear_quality(plane, place, np.array(left), (a, b, c), clearance)
-
-    while len(left) > 3:
-        if not triangles:
-            for k in range(len(left)):
-                look(k, CLEARANCES[0])
-        for clearance in CLEARANCES:
-            ear = max(range(len(left)), key=lambda k: quality[left[k]])
-            if quality[left[ear]] > 0:
-                break
-            for k in range(len(left)):
-                look(k, clearance)
-        ear = max(range(len(left)), key=lambda k: quality[left[k]])
-        if quality[left[ear]] <= 0:
-            _crosses_itself(source)
-        triangles.append((left[ear - 1], left[ear], left[(ear + 1) % len(left)]))
-        del left[ear]
-        for k in (ear - 1, ear % len(left)):
-            look(k, CLEARANCES[0])
-    if _cross(plane[left[1]] - plane[left[0]], plane[left[2]] - plane[left[0]]) < 0:
-        _crosses_itself(source)
-    triangles.append(tuple(left))
-    return loop[np.array(triangles)]
-
-
-def _ear_quality(plane: Array, place: Any, left: Any, ear: Any, clearance: float) -> float:
-    """How good the triangle `ear` is; 0 if it is no ear, or a corner in `left` is in it or near its sides."""
-    a, b, c = plane[list(ear)]
-    if not _cross(b - a, c - a) > clearance * np.sqrt(((c - a) ** 2).sum()):
-        return 0.0
-    others = plane[left[~np.isin(place[left], place[list(ear)])]]
-    inside = np.ones(len(others), bool)
-    for u, v in ((a, b), (b, c), (c, a)):
-        inside &= _cross(v - u, others - u) >= -clearance * np.sqrt(((v - u) ** 2).sum())
-    return 0.0 if inside.any() else float(_quality(plane[list(ear)]))
-
-
-def _refuse_crossings(plane: Array, source: Any) -> None:
-    """Raise ``ValueError`` if two sides of the polygon (n, 2) cross."""
-    following = np.roll(plane, -1, axis=0)
-    side = following - plane
-    for p, q, s in zip(plane[:-1], following[:-1], side[:-1], strict=True):
-        of_p, of_q = _cross(side, p - plane), _cross(side, q - plane)
-        of_start, of_end = _cross(s, plane - p), _cross(s, following - p)
-        apart = np.minimum(np.abs(of_p), np.abs(of_q)), np.minimum(np.abs(of_start), np.abs(of_end))
-        crosses = (of_p * of_q < 0) & (of_start * of_end < 0) & (np.minimum(*apart) > CROSSING)
-        if crosses.any():
-            _crosses_itself(source)

@@ -77,7 +77,7 @@ class Inputs:
 
     Parameters
     ----------
-    work : Work
+    query : Query
     bodies : Bodies
     pairs : Given, or (p, 2) int32 array of pairs that need no check, on the host or on the device
 
@@ -93,8 +93,8 @@ class Inputs:
         In single precision each pair gets its own two bodies (g04).
     """
 
-    def __init__(self, work, bodies, pairs):
-        run, be = work.run, work.run.backend
+    def __init__(self, query, bodies, pairs):
+        run, be = query.run, query.run.backend
         self._backend, self._run, self.n = be, run, len(pairs)
         self.single = run.real == np.float32
         # poses come in float64 then, and are made float32 pair by pair
@@ -104,7 +104,7 @@ class Inputs:
         self.pairs, self.wrong = be.empty((self.n, 2), np.int32), be.zeros(2, np.int32)
         if self._host is None:
             self._rows = pairs.astype(np.int64) if self.given is None else pairs.rows
-        self._poses, self._lane = work.prepared.placed, None
+        self._poses, self._lane = query.prepared.placed, None
         if self._poses is None:
             self._poses = self._take(bodies)
         if self._poses is None or self._host is not None:

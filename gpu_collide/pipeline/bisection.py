@@ -11,10 +11,12 @@ from itertools import repeat
 
 import numpy as np
 
+from gpu_collide._options import Options
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline import overlap
+from gpu_collide.pipeline.narrow_phase.immediate import Immediate
+from gpu_collide.pipeline.narrow_phase.plan import decide
+from gpu_collide.pipeline.narrow_phase.stages import find_motion, mark_overlaps
 from gpu_collide.pipeline.poses import bind_poses
-from gpu_collide.pipeline.screw import launch_screws
 from gpu_collide.pipeline.tables import tables_for
 from gpu_collide.results.contacts import Status
 
@@ -47,14 +49,16 @@ def bisection(run, bodies, pairs, samples, iterations):
     """
     run.build("screw", "overlap")
     begun = time.perf_counter()
-    trees = overlap.takes_trees(bodies.meshes)
-    tables = tables_for(bodies.meshes, run.backend, run.precision, trees).buffers
-    bound = bind_poses(run, bodies, pairs)
+    plan = decide(bodies.meshes, Options(features="all", precision=run.precision), run.backend)
+    tables = tables_for(bodies.meshes, run.backend, run.precision, plan.trees)
+    bound, shapes = bind_poses(run, bodies, pairs), bodies.shape[pairs]
     run.spent("prepare", begun)
     parts = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros(0))]
 
     def some(at, stop):
-        parts.append(_piece(run, tables, bound.buffers, bound.pairs[at:stop], samples, iterations))
+        buffers = bound.buffers | {"pairs_in": run.to_device(bound.pairs[at:stop], np.int32)}
+        x = Immediate(run, plan, tables, shapes[at:stop], buffers)
+        parts.append(_piece(x, samples, iterations))
 
     run.room.limit(run.room.asked, run.backend.reserved_bytes)
     run.room.pieces(len(pairs), _piece_size(run), some)
@@ -82,14 +86,10 @@ def _piece_size(run):
     return min(1 << (20 if run.backend.kind == "cuda" else 16), most)
 
 
-def _piece(run, tables, poses, pairs, samples, iterations):
-    """All launches for some pairs; state, tests, apart and meet on the host."""
-    be, n = run.backend, len(pairs)
-    screw, state = be.empty(n * int(run.c["GC_SCREW_STRIDE"]), run.real), be.empty(n, np.int32)
-    buffers = poses | {"pairs_in": run.to_device(pairs, np.int32), "screw_in": screw, "state_in": state,
-                       "state_out": state}  # fmt: skip
-    launch_screws(run, n, buffers, tables, n_pairs=n, screw_out=screw)
-    everyone = np.arange(n, dtype=np.int32)
+def _piece(x, samples, iterations):
+    """All launches for the pairs of an executor; state, tests, apart and meet on the host."""
+    run, be, n, state = x.run, x.run.backend, x.pairs.n, x.buffers["state_in"]
+    find_motion(x)
     known = be.to_host(state).copy()
     times = sample_times(samples)
     begin = next(times)
@@ -102,7 +102,7 @@ def _piece(run, tables, poses, pairs, samples, iterations):
     }
     for rest in (times, repeat(_NONE, min(iterations, 1 << 31) + 1)):  # samples, halvings
         for k, after in enumerate(rest, 1):
-            overlap.mark(run, (buffers, tables), everyone, step["when_out"])
+            mark_overlaps(x, x.todo, step["when_out"])
             run.launch("s09_step", n, step, n_pairs=n, next=after)
             if k % _LOOK == 0 and (be.to_host(step["when_out"]) > 0.5).all():
                 break  # no pair has a time to look at

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import weakref
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -10,13 +12,13 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import bisection, screw, staying
+from gpu_collide.pipeline import bisection
 from gpu_collide.pipeline import pairs as broad_phase
 from gpu_collide.pipeline.bvh import BodyTree, mesh_bounds
-from gpu_collide.pipeline.few import KEPT_SHARE, MOST_PAIRS, FewPairs
+from gpu_collide.pipeline.narrow_phase import device, plan, query
+from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
 from gpu_collide.pipeline.poses import take_given
 from gpu_collide.pipeline.resident import Resident, scene_too_large
-from gpu_collide.pipeline.rows import asks_heights
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts, sealed
 
@@ -24,6 +26,9 @@ __all__ = ["Pipeline"]
 
 #: The share of a scene's bodies that pairs asked about twice running may have, and not all poses are placed.
 MOST_PLACED = 4
+#: Pairs of a call outside of a scene that may be launched as one of its kind before, and the bytes of what is
+#: kept for that.
+AGAIN_PAIRS, AGAIN_BYTES = 64, 8 << 20
 
 
 @lru_cache(maxsize=4)
@@ -50,6 +55,8 @@ class Pipeline:
     ----------
     invalid : int or None
         Pairs of the last `collide` with a body without poses, where somebody counted them.
+    again : bool
+        It is kept from call to call: few pairs are launched as those of the call before.
 
     Raises
     ------
@@ -62,19 +69,17 @@ class Pipeline:
         self.kind = backend.kind
         self.run = Run(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
-        self.invalid = None
-        self._prepared: Any = None  # of a scene
+        self._about = {"backend": backend.name, "device": backend.device, "precision": options.precision}
+        self.invalid, self.again = None, False
+        self._prepared: Any = None  # of a scene, or of the meshes of the call before
+        self._meshes: Any = ()
         self._asked: Any = None  # pairs of the call before that were given
         self._any: Any = None  # what is kept for any few pairs
         self._few: Any = None  # for those of the call before, if they were asked about twice running
 
     def about(self):
         """Backend, device and precision, as ``info`` tells them."""
-        return {
-            "backend": self.backend.name,
-            "device": self.backend.device,
-            "precision": self.options.precision,
-        }
+        return dict(self._about)
 
     def tree_bytes(self, n):
         """Bytes of the tree over `n` bodies."""
@@ -113,29 +118,31 @@ class Pipeline:
             return self._collide(bodies, pairs, progress)
 
     def _collide(self, bodies, pairs, progress):
-        run, prepared, self.invalid = self.run, self._prepared, None
+        run, few, self.invalid = self.run, None, None
+        if self.resident is None:
+            few, pairs = self._again_for(bodies, pairs)
+        elif self.kind != "cuda":  # where all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
+            few, pairs = self._few_for(bodies, pairs)
+        fields = None if few is None else few.collide(bodies, pairs)
+        if fields is not None:
+            if progress is not None and len(pairs):
+                progress(len(pairs), len(pairs))
+            return sealed(fields, self._info())
         stay = self._stays(bodies, pairs)
         if self.resident is None:
-            prepared = screw.prepare(run, bodies.meshes, self.options)
+            prepared = self._prepare(bodies.meshes)
             run.room.limit(self.options.max_bytes, self.backend.reserved_bytes)
         else:
-            # on a GPU all pairs go through a chain (`gpu_collide.pipeline.staying`)
-            few, pairs = (None, pairs) if self.kind == "cuda" else self._few_for(bodies, pairs)
-            fields = None if few is None else few.collide(bodies, pairs)
-            if fields is not None:
-                if progress is not None and len(pairs):
-                    progress(len(pairs), len(pairs))
-                return sealed(fields, self._info())
             prepared = self._placed(bodies)
             self._leave_room()
-        if isinstance(pairs, staying.Given) and not staying.serves(
-            self.backend, bodies, asks_heights(self.options, prepared)
+        if isinstance(pairs, device.Given) and not device.serves(
+            self.backend, bodies, prepared.plan.asks_heights
         ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
-        fields, work = screw.collide(run, self.options, prepared, bodies, pairs, progress, stay)
-        info, self.invalid = self._info(), work.invalid
-        if work.report is not None:
-            info["report"] = work.report.to_dict()
+        fields, asked = query.collide(run, prepared, bodies, pairs, progress, stay)
+        info, self.invalid = self._info(), asked.invalid
+        if asked.report is not None:
+            info["report"] = asked.report.to_dict()
         return Contacts(**fields, info=info)
 
     def _stays(self, bodies, pairs):
@@ -147,7 +154,44 @@ class Pipeline:
     def _info(self):
         """What results tell of this engine and of its launches since the last one."""
         timings = {"compile": 0.0, **self.run.take_timings()}
-        return {**self.about(), "tolerances": dict(self._tolerances), "timings": timings}
+        return {**self._about, "tolerances": dict(self._tolerances), "timings": timings}
+
+    def _prepare(self, meshes):
+        """What is prepared for these meshes, which are mostly those of the call before."""
+        if not self._prepared_for(meshes):
+            self._any = None
+            self._prepared = query.prepare(self.run, meshes, self.options)
+            self._meshes = [weakref.ref(mesh, self._lose) for mesh in meshes]
+        elif self._any is not None:
+            self._any.let_go()  # what it kept is room for others
+        return self._prepared
+
+    def _prepared_for(self, meshes):
+        """Is what is prepared for these very meshes?"""
+        kept = self._prepared
+        same = kept is not None and len(meshes) == len(self._meshes) and kept.plan.limits is plan.LIMITS
+        return same and all(map(operator.is_, [ref() for ref in self._meshes], meshes))
+
+    def _lose(self, _):
+        """One of the meshes is gone, and with it what was made of it."""
+        self._prepared = self._any = None
+
+    def _again_for(self, bodies, pairs):
+        """`RecordedBatch` for few pairs, if a call of this kind was before, outside of a scene; and the
+        pairs."""
+        kept = self._prepared
+        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or isinstance(pairs, device.Given):
+            return None, pairs
+        if not (self.backend.quick_sequences and kept.plan.may_record and self._prepared_for(bodies.meshes)):
+            return None, pairs
+        if not isinstance(pairs, np.ndarray):
+            pairs = next(iter(pairs.blocks(AGAIN_PAIRS)), np.zeros((0, 2), np.int32))
+        if kept.plan.may_share and not kept.plan.records(bodies.shape[pairs]):
+            return None, pairs
+        if self._any is None:
+            left = min(self.options.max_bytes, KEPT_SHARE * AGAIN_BYTES)
+            self._any = RecordedBatch(self.run, kept, left=lambda: left)
+        return self._any, pairs
 
     def _placed(self, bodies):
         """What is prepared for a scene's bodies, with their poses placed."""
@@ -158,8 +202,8 @@ class Pipeline:
         return self._prepared
 
     def _few_for(self, bodies, pairs):
-        """`FewPairs` for these pairs, if they are worth it, with the poses where it expects them; and the
-        pairs."""
+        """`RecordedBatch` for these pairs, if they are worth it, with the poses where it expects them; and
+        the pairs."""
         again = pairs is self._asked
         few = self._few if again else None
         if few is None or few is self._any:
@@ -169,11 +213,13 @@ class Pipeline:
         given = isinstance(pairs, np.ndarray)
         if given:
             self._asked, self._few = pairs, None
-        if len(pairs) > MOST_PAIRS or not FewPairs.serves(prepared, self.options):
+        if len(pairs) > MOST_PAIRS or not prepared.plan.may_record:
+            return None, pairs
+        if given and prepared.plan.may_share and not prepared.plan.records(bodies.shape[pairs]):
             return None, pairs
         first = self._any is None
         if first:
-            self._any = self._kept(prepared, bodies)
+            self._any = self._kept(prepared)
         if first or not (again or self.backend.quick_sequences):
             return None, pairs
         if not given:
@@ -182,13 +228,13 @@ class Pipeline:
             self._few = self._any
             if len(np.unique(pairs)) < len(bodies) // MOST_PLACED:
                 # it binds the poses of these bodies itself
-                self._few = self._kept(replace(prepared, placed=None), bodies, pairs)
+                self._few = self._kept(replace(prepared, placed=None))
         return self._few or self._any, pairs
 
-    def _kept(self, prepared, bodies, pairs=None):
-        """`FewPairs` whose bytes count."""
+    def _kept(self, prepared):
+        """`RecordedBatch` whose bytes count."""
         left = partial(self.resident.left, self.options.max_bytes)
-        few = FewPairs(self.run, prepared, self.options, bodies.shape, pairs, left=left)
+        few = RecordedBatch(self.run, prepared, left=left)
         self.resident.sets.add(few)
         return few
 

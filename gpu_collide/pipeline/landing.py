@@ -16,7 +16,7 @@ from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES
 from gpu_collide.pipeline.characters import NAMES as NEARBY_NAMES
 from gpu_collide.pipeline.characters import NEARBY, NEARBY_REAL, PLANES, WALKED, WALKED_REAL
 from gpu_collide.pipeline.run import TooLarge
-from gpu_collide.pipeline.sweep import CATCH, CATCH_REAL, CAUGHT, NAMES, PIECE
+from gpu_collide.pipeline.sweep import CATCH, CATCH_REAL, CAUGHT, NAMES, ORDER, PIECE, TOLD, TOUCH
 from gpu_collide.pipeline.taking import TAKEN, Taking
 
 __all__ = ["Landing"]
@@ -33,12 +33,12 @@ class Landing(Taking):
         """`Sweep.first`, with what is in `Hits` beside it."""
         n, run, be = len(self.given), self.run, self.be
         found: list = []
-        each = (6 + 4 + 3 + CATCH_REAL.stride) * run.real.itemsize + 4 * (3 + len(CAUGHT)) + TAKEN
+        each = (6 + 4 + 3 + TOLD) * run.real.itemsize + 4 * (3 + len(CAUGHT)) + TAKEN
 
         def some(at, stop):
             k = stop - at
             feature, caught = be.empty(k, np.uint8), be.empty(k * len(CAUGHT), np.int32)
-            told, (queries, state) = be.empty(k * CATCH_REAL.stride, run.real), self._queries(at, stop)
+            told, (queries, state) = be.empty(k * TOLD, run.real), self._queries(at, stop)
             run.launch_noted("w01_first", k, self.world.buffers, queries, n=k, any=int(any_hit),
                               two_sided=int(two_sided), buffer=buffer, feature_out=feature, caught_out=caught,
                               told_out=told)  # fmt: skip
@@ -73,8 +73,10 @@ class Landing(Taking):
         def told(ints, reals, at):
             rows = {"query": ints[:, CATCH["query"]] + np.int32(at)}
             rows |= {name: ints[:, CATCH[column]] for name, column in NAMES.items()}
-            rows |= {name: _column(reals, CATCH_REAL, name) for name in ("time", "point", "normal")}
-            return self._ordered(rows, ("query", "time", "feature", "body", "number", "sphere"))
+            rows |= {name: _column(reals, CATCH_REAL, name) for name in TOUCH}
+            rows = self._ordered(rows, ORDER)
+            del rows["touch"]
+            return rows
 
         what = "all that query {at} touches"
         widths = CATCH.stride, CATCH_REAL.stride
@@ -151,6 +153,16 @@ class Landing(Taking):
         wrong, most, *leaning = self.be.to_hosts([self._wrong, most, *leaning])
         self._check(wrong[0])
         return most, leaning[0] if turns else np.zeros(len(spins))
+
+    def walkers(self, fall, riding):
+        """Starts, paths, falls and radii, (n, 3), 0 of those not swept; and what each rides, or None."""
+        own: Any = self._arrays | {"fall": self._placed(fall, np.float64)}
+        swept = self.swept[:, None]
+        rows = [
+            self.be.arrays.where(swept, own[name].reshape(-1, 3), 0.0)
+            for name in ("start", "path", "fall", "radius")
+        ]
+        return (*rows, None if riding is None else self._placed(riding, np.int64))
 
     def paths(self, pieces):
         """Their ways in each of some equal pieces of a step, (n, 3); of what `extent` found not to be swept

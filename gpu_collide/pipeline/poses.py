@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import all_true
 from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
 __all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "take_given"]
@@ -38,7 +37,7 @@ class PoseBuffers(NamedTuple):
 def pose_arrays(bodies):
     """Arrays of all bodies by the names of kernel arguments, in float64; positions of bodies whose poses are
     none are 0."""
-    arrays = dict(zip(NAMES, positions_and_turns(bodies, all_true(bodies.valid)), strict=True))
+    arrays = dict(zip(NAMES, positions_and_turns(bodies, bodies.all_valid), strict=True))
     return arrays | {"shape_in": bodies.shape, "valid_in": bodies.valid.view(np.uint8)}
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide._validate import all_true
 from gpu_collide.backends import declarations
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline import screw
 from gpu_collide.pipeline.bvh import mesh_bounds
 from gpu_collide.pipeline.forms import build_forms
 from gpu_collide.pipeline.grounds import build_grounds, obstacles
+from gpu_collide.pipeline.narrow_phase.context import Prepared
+from gpu_collide.pipeline.narrow_phase.plan import decide
 from gpu_collide.pipeline.pairs import KeptTree, fitted
 from gpu_collide.pipeline.poses import NAMES, pose_arrays, positions_and_turns, take_given
 from gpu_collide.pipeline.run import Run
@@ -83,7 +83,7 @@ class Resident:
     ----------
     kept : KeptTree
         Over the bodies of the last search, in the order of an earlier one.
-    sets : WeakSet of FewPairs
+    sets : WeakSet of RecordedBatch
         Those that engines keep for it.
     """
 
@@ -93,7 +93,7 @@ class Resident:
         self.real, self.raster = declarations.dtypes(precision)
         self.kept = KeptTree()
         self.sets: weakref.WeakSet = weakref.WeakSet()
-        self._tables, self._prepared = {}, {}
+        self._tables = {}
         self._placed, self._bodies, self._all_valid = None, None, False
         self._forms: Any = None
         self._grounds: Any = None
@@ -183,14 +183,14 @@ class Resident:
             if take_given(Run(self.backend, self.precision, 0), bodies, self._placed) is not None:
                 self._bodies = bodies
                 return self._placed
-        all_valid = all_true(bodies.valid)
+        all_valid = bodies.all_valid
         if self._placed is None:
             placed = {name: self.backend.to_device(array) for name, array in pose_arrays(bodies).items()}
             placed["mesh_bounds_in"] = self.backend.to_device(mesh_bounds(self.meshes).reshape(-1))
             self._placed = placed
         else:
-            for name, array in zip(NAMES, positions_and_turns(bodies, all_valid), strict=True):
-                self.backend.write(self._placed[name], array)
+            arrays = zip(NAMES, positions_and_turns(bodies, all_valid), strict=True)
+            self.backend.write_all([(self._placed[name], array) for name, array in arrays])
             if not (all_valid and self._all_valid):
                 self._all_valid = False  # until the buffer is known to say so
                 self.backend.write(self._placed["valid_in"], bodies.valid.view(np.uint8))
@@ -200,15 +200,12 @@ class Resident:
 
     def prepare(self, run, bodies, options):
         """`Prepared` for a query with these options about `bodies`, whose poses are placed."""
-        near, late, walked, hulls, trees = screw.looks(self.meshes, options, run.backend)
-        run.build(*screw.programs(options, run.backend.serial_groups, late.any(), walked, hulls))
+        plan = decide(self.meshes, options, run.backend)
+        run.build(*plan.programs)
         begun = time.perf_counter()
-        placed, key = self.place(bodies), (trees, near.tobytes(), late.tobytes(), walked, hulls)
-        if key not in self._prepared:
-            tables = self.tables(trees)
-            self._prepared[key] = screw.Prepared(self.meshes, tables, near, late, placed, walked, hulls)
+        prepared = Prepared(plan, self.tables(plan.trees), self.place(bodies))
         run.spent("prepare", begun)
-        return self._prepared[key]
+        return prepared
 
     def tree(self, bodies, rules):
         """`BodyTree` over `bodies`, fitted to their poses."""

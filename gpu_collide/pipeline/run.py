@@ -344,9 +344,14 @@ class Run:
         groups, size, _ = self.backend.grid_of_groups(n, self.backend.small_group_size)
         return groups, size
 
-    def launch_groups(self, name, groups, /, *bound, **args):
-        """`launch` with so many groups, each with scratch of its own."""
-        self._launch(self.backend.launch, name, groups, bound, args)
+    def launch_groups(self, name, groups, /, *bound, group_size=None, **args):
+        """`launch` with so many groups, of `group_size` work-items each if not the usual number, each with
+        scratch of its own."""
+
+        def verb(kernel, groups, **args):
+            self.backend.launch(kernel, groups, group_size, **args)
+
+        self._launch(verb, name, groups, bound, args)
 
     def _launch(self, verb, name, n, bound, args, wait=True):
         kernel = self.kernel(name)

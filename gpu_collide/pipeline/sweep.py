@@ -20,8 +20,13 @@ CATCH, CATCH_REAL = (sources.record(name) for name in ("catch", "catch_real"))
 PIECE, PIECE_IN_CACHES = 1 << 20, 1 << 18
 #: From so many queries and numbers of nodes on they are put in order: below, all lies in caches.
 MANY, LARGE = 2048, 1 << 15
+#: What `w01_first` tells of each: of all that is told of a touch the time by which they are in order is last.
+TOLD = CATCH_REAL["touch"]
 NAMES = {"feature": "kind", "body": "body", "face": "face", "number": "number", "sphere": "ball"}
 CAUGHT = ("body", "face", "number", "sphere")
+TOUCH = ("time", "point", "normal", "touch")
+#: Touches of a query are in this order.
+ORDER = ("query", "touch", "feature", "body", "number", "sphere")
 
 
 class World(NamedTuple):
@@ -73,7 +78,7 @@ class Sweep(Method):
         """
         n, run, be = len(casts), self.run, self.backend
         found = _results(n)
-        each = (6 + 4 + 3 + CATCH_REAL.stride) * run.real.itemsize + 4 * (2 + len(CAUGHT)) + 1
+        each = (6 + 4 + 3 + TOLD) * run.real.itemsize + 4 * (2 + len(CAUGHT)) + 1
         size = min(max(1, run.room.fits(each)), PIECE_IN_CACHES if be.serial_groups else PIECE)
         outs: dict = {}
 
@@ -82,7 +87,7 @@ class Sweep(Method):
             if not outs or outs["feature_out"].size != k:
                 outs["feature_out"] = be.empty(k, np.uint8)
                 outs["caught_out"] = be.empty(k * len(CAUGHT), np.int32)
-                outs["told_out"] = be.empty(k * CATCH_REAL.stride, run.real)
+                outs["told_out"] = be.empty(k * TOLD, run.real)
             run.launch("w01_first", k, world.buffers, self._queries(world, casts, part), outs, n=k,
                        any=int(any_hit), two_sided=int(two_sided), buffer=buffer)  # fmt: skip
             feature, caught, told = be.to_hosts(outs.values())
@@ -100,7 +105,7 @@ class Sweep(Method):
         return found
 
     def all(self, world, casts, two_sided, buffer):
-        """All that each touches, ordered by query, time, feature, body, number and sphere.
+        """All that each touches, in `ORDER`: without a buffer that of the times.
 
         Returns
         -------
@@ -132,9 +137,8 @@ class Sweep(Method):
                            told_out=told, count_out=count)  # fmt: skip
             rows = self._read(world, caught, told, total)
             rows["query"] = be.to_host(caught).reshape(-1, CATCH.stride)[:total, CATCH["query"]] + at
-            keys = [rows[name] for name in ("query", "time", "feature", "body", "number", "sphere")]
-            order = np.lexsort(keys[::-1])
-            found.append({name: array[order] for name, array in rows.items()})
+            order = np.lexsort([rows[name] for name in reversed(ORDER)])
+            found.append({name: array[order] for name, array in rows.items() if name != "touch"})
 
         def refusal(at, need):
             return (
@@ -186,7 +190,7 @@ class Sweep(Method):
         ints = self.backend.to_host(caught).reshape(-1, CATCH.stride)[:n]
         reals = self.backend.to_host(told).reshape(-1, CATCH_REAL.stride)[:n]
         rows = {name: ints[:, CATCH[column]] for name, column in NAMES.items()}
-        rows |= {name: reals[:, CATCH_REAL[name]].astype(np.float64) for name in ("time", "point", "normal")}
+        rows |= {name: reals[:, CATCH_REAL[name]].astype(np.float64) for name in TOUCH}
         rows["point"][rows["feature"] > 0] += world.shift
         return rows
 

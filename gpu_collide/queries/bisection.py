@@ -40,12 +40,12 @@ class BisectionResult:
     hit : (p,) bool
         An overlap was found, at the start or later.
     start_overlap : (p,) bool
-        The solids overlap at the start; the pair was not looked at any further.
+        The solids overlap at the start; the pair was not examined any further.
     time : (p,) float64
         Share of the step, in [0, 1]: the last time found apart before the overlap; 0 with `start_overlap`,
         inf without a hit.
     tests : int
-        Overlap tests made in all.
+        Number of overlap tests.
     info : dict
         ``backend``, ``device``, ``precision``, ``samples``, ``iterations``, ``timings`` in seconds.
     """
@@ -87,7 +87,7 @@ def bisection(
     backend: BackendName = "auto",
     max_bytes: int | None = None,
 ) -> BisectionResult:
-    """First overlap of each pair by sampling the step and halving: the classic answer, for comparison.
+    """First overlap of each pair by sampling and bisection in time: the classic method, for comparison.
 
     The solids are tested for overlap at the start and at `samples` equally spaced times after it, the last of
     them the end of the step. From the first sample that overlaps, binary search in time goes back to the last
@@ -100,16 +100,16 @@ def bisection(
     pairs : (p, 2) array_like of int
         Rows (A, B) of body numbers; duplicates are fine.
     samples : int, optional
-        Times looked at after the start, at most 1,000,000.
+        Samples after the start, at most 1,000,000.
     iterations : int, optional
-        Halvings of the time between the first sample that overlaps and the one before. They end by themselves
-        when no number is left in between, as a rule after some 50.
+        Halvings of the time between the first sample that overlaps and the one before. They stop
+        when no number is left in between, usually after some 50.
     precision : {"mixed", "double", "single"}, optional
-        ``mixed`` and ``double`` are the same here: float64 throughout. ``single`` is float32.
+        ``mixed`` and ``double`` are the same: float64 throughout. ``single`` is float32.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
         As in `collide`.
     max_bytes : int, optional
-        Working memory to stay within; the batch is cut into pieces that fit, with the same result. Default 2
+        Limit of the working memory; the batch is cut into pieces that fit, with the same result. Default 2
         GiB.
 
     Returns
@@ -119,11 +119,11 @@ def bisection(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed.
+        Wrong arguments, before anything is computed.
     MemoryLimitError
         A single pair does not fit `max_bytes`.
     BackendUnavailableError
-        The backend asked for is not there; the text says what to install.
+        The backend is not available; the message says what to install.
 
     Notes
     -----

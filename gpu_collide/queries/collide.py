@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._calls import within_memory
-from gpu_collide._options import Options
-from gpu_collide._validate import all_true, as_numpy, check_callable, check_pairs, device_pairs
+from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.staying import Given
+from gpu_collide.pipeline.narrow_phase.device import Given
 from gpu_collide.queries.doubted import warn_of_bodies
-from gpu_collide.queries.engine import engine_on
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
+from gpu_collide.queries.repeated import engines_of, options_of
 from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.result import Status
@@ -87,11 +86,11 @@ def collide(
         Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`. The contacts are the
         same with ``broad_phase="off"``, which takes all pairs that the rules allow.
     filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
-        Quick tests that run before the full one, in the order given, each on the pairs that those before it
-        left: swept bounding balls, swept boxes, a dividing plane. They settle pairs that cannot touch; the
-        contacts are the same bits. ``auto`` runs those that earn their time.
+        Quick tests that run before the full one, in the order given, each on the pairs left by those before
+        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch; the
+        contacts are the same bits. ``auto`` runs those that pay off.
     features : {"auto", "near", "all"}, optional
-        ``near`` looks only at those faces of a mesh that come near the other body during the step, found
+        ``near`` tests only faces of a mesh that come close to the other body during the step, found
         through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
         ``auto`` is ``near`` for a pair of which a mesh has more than 3,072 faces (with ``refine="pixels"``
         twice as many; on ``cuda`` more than 8,192), or more than 1,024 and is about four times as wide as
@@ -99,13 +98,13 @@ def collide(
         a bolt in its nut. ``near`` does not go with ``candidates="raster"``, whose rows are made of whole
         meshes.
     report : bool, optional
-        Also count and time the tests: see `Contacts.report`.
+        Count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
         they cross; vertices against faces are solved. ``pixels`` is the paper's answer, to the pixel: edges
         that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
-        a vertex the one of greatest properness is reported, which may be a neighbour of the exact one
+        a vertex the one of highest properness is reported, which may be a neighbour of the exact one
         (docs/decisions/0015).
     candidates : {"auto", "raster", "pairs"}, optional
         How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
@@ -120,7 +119,7 @@ def collide(
     min_properness : float, optional
         Contacts below this properness, in [-1, 1], are not reported; -1 leaves out none. It is a filter: what
         is reported at one threshold is what is reported at a lower one and reaches it, bit for bit. Of
-        features that meet in one place at once only the contact of greatest properness is reported.
+        features that meet at the same place and time only the contact of highest properness is reported.
     contacts : {"all", "first"}, optional
         ``first`` keeps the contacts at exactly the earliest time of each pair.
     check_start : bool, optional
@@ -136,7 +135,7 @@ def collide(
         variable ``GPU_COLLIDE_BACKEND`` names. ``reference`` is slow, computes in float64 whatever
         `precision` says, and does not look at `max_bytes`.
     max_bytes : int, optional
-        Working memory to stay within; the batch is cut into pieces that fit, with the same result. The result
+        Limit of the working memory; the batch is cut into pieces that fit, with the same result. The result
         is not part of it. Default 2 GiB.
     results : {"auto", "host", "device"}, optional
         Where the arrays of the result are, all of them. ``host``: NumPy arrays. ``device``: on ``cuda`` CuPy
@@ -154,13 +153,13 @@ def collide(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; but wrong numbers in `pairs` that lie on a
+        Wrong arguments, before anything is computed; but wrong numbers in `pairs` that lie on a
         GPU behind it, when they are known (docs/devices.md).
     MemoryLimitError
         A single pair does not fit `max_bytes`, or the broad phase finds so many pairs that the machine has no
         memory for their result.
     BackendUnavailableError
-        The backend asked for is not there; the text says what to install.
+        The backend is not available; the message says what to install.
 
     Warns
     -----
@@ -206,26 +205,33 @@ def collide(
     check_bodies(bodies)
     if world is None and pairs is None:
         world = bodies.world
-    rules = check_rules(len(bodies), world, group, mask, ignore, still_pairs)
-    options = Options.checked(
+    told = (world, group, mask, ignore)
+    rules = None
+    if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
+        rules = check_rules(len(bodies), *told, still_pairs)
+    options = options_of(
         broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
         candidates=candidates, resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
         contacts=contacts, check_start=check_start, precision=precision, backend=backend, max_bytes=max_bytes,
         results=results,
     )  # fmt: skip
-    check_callable(progress, "progress")
+    if progress is not None:
+        check_callable(progress, "progress")
     if pairs is not None:
-        refuse_rules({
-            "world": world, "group": group, "mask": mask, "ignore": ignore,
-            "still_pairs": rules.still_pairs or None,
-            "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
-        })  # fmt: skip
+        if rules is not None or options.broad_phase != "hierarchy":
+            refuse_rules({
+                "world": world, "group": group, "mask": mask, "ignore": ignore,
+                "still_pairs": (rules is not None and rules.still_pairs) or None,
+                "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
+            })  # fmt: skip
         pairs = check_given(pairs, len(bodies))
-    engine = engine_on(get_backend(options.backend, options.precision), options)
+    engines = engines_of(get_backend(options.backend, options.precision))
+    engine = engines.take(bodies.meshes, options)
     if pairs is None:
         found = answer(engine, bodies, open_search(engine, bodies, rules), progress)
     else:
         found = answer_pairs(engine, bodies, pairs, progress)
+    engines.give(bodies.meshes, engine)
     warn_of_bodies(bodies, found.pairs, found.status)
     return found
 
@@ -297,8 +303,8 @@ def refuse_rules(named: Mapping[str, Any]) -> None:
 
 def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
-    valid = bodies.valid
-    if not all_true(valid):
+    if not bodies.all_valid:
+        valid = bodies.valid
         invalid = np.unique(pairs[~valid[pairs]])
         fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"
         warn_of_invalid(bodies, invalid, fate)

@@ -89,7 +89,7 @@ def find_pairs(
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
         As in `collide`. ``reference`` looks at every pair.
     max_bytes : int, optional
-        Memory to stay within, the pairs included. Default 2 GiB.
+        Limit of the memory, the pairs included. Default 2 GiB.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def find_pairs(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind.
+        Wrong arguments.
     MemoryLimitError
         There are more pairs than `max_bytes` holds.
 
@@ -148,8 +148,8 @@ class BroadPhase:
     rules : Rules
     report : PairReport or None
         What the last step did, in its attributes `broad_phase`; `bodies`, their number; `invalid_bodies`, the
-        numbers of those whose poses are none; `possible`, pairs of valid bodies that share a world; `pairs`,
-        those that were found; `tests`, nodes and bodies looked at; `refitted`, whether the tree was there;
+        numbers of those with invalid poses; `possible`, pairs of valid bodies that share a world; `pairs`,
+        those that were found; `tests`, nodes and bodies visited; `refitted`, whether the tree was kept;
         `seconds_build` for the tree and `seconds_search`.
 
     Examples
@@ -265,7 +265,7 @@ def all_pairs(engine: Any, bodies: Bodies, rules: Rules, kept: Any, held: int = 
     found = engine.search(bodies, rules, kept.take(), most=most)
     if not found.complete or found.total + min(found.total, _BLOCK) > most:
         _refuse(found, rules.n, held, max_bytes)
-    pairs = _gather(found)
+    pairs = gathered(found)
     kept.keep(found)
     return pairs, found.report
 
@@ -328,7 +328,7 @@ def _no_room_for_tree(n: int, need: int, max_bytes: int) -> MemoryLimitError:
     )
 
 
-def _gather(found: Any) -> Array:
+def gathered(found: Any) -> Array:
     """All pairs of a search in one array."""
     if found.total <= _BLOCK:
         return next(iter(found.blocks(_BLOCK)), np.zeros((0, 2), np.int32))

@@ -1,21 +1,22 @@
-"""What a `Scene` remembers of the questions that it was asked, so that asking again costs little."""
+"""What is remembered of questions, by a `Scene` and of calls without one: asking again costs little."""
 
 from __future__ import annotations
 
 import operator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide._validate import as_numpy, check_pairs, owned
-from gpu_collide.pipeline.few import MOST_PAIRS
+from gpu_collide.pipeline.narrow_phase.batch import MOST_PAIRS
 from gpu_collide.queries.engine import engine_on
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["MOST_ENGINES", "CheckedPairs", "Engines", "Turn"]
+__all__ = ["MOST_ENGINES", "CheckedPairs", "Engines", "IdleEngines", "Turn", "engines_of", "options_of"]
 
 #: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
 MOST_ENGINES = 16
@@ -70,6 +71,55 @@ class Engines:
         return engine
 
 
+class IdleEngines:
+    """Engines of calls outside of scenes that are at no work, one for each of the last kinds of calls: the
+    same meshes, the same options. What an engine has prepared and learnt serves the next call of its kind.
+
+    Any thread may call. An engine is one caller's from `take` to `give`; one whose call raises is not given
+    back.
+
+    Parameters
+    ----------
+    backend : Backend
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+        self._idle: dict[Any, Any] = {}
+
+    def take(self, meshes: Any, options: Options) -> Any:
+        """An engine for these options, if there is one that of the last call about `meshes`."""
+        return self._idle.pop((options, *map(id, meshes)), None) or engine_on(self._backend, options)
+
+    def give(self, meshes: Any, engine: Any) -> None:
+        """Keep an engine for the next call of the kind."""
+        key, engine.again = (engine.options, *map(id, meshes)), True
+        self._idle[key] = engine
+        if len(self._idle) > MOST_ENGINES:
+            self._idle.pop(list(self._idle)[0], None)
+
+
+def engines_of(backend: Any) -> IdleEngines:
+    """The `IdleEngines` of a backend, with which they go."""
+    engines = backend.kept.get("idle engines")
+    return backend.kept.setdefault("idle engines", IdleEngines(backend)) if engines is None else engines
+
+
+def options_of(**named: Any) -> Options:
+    """`Options.checked`, remembered for the last values."""
+    values = tuple(named.values())
+    try:
+        hash(values)
+    except TypeError:  # a list of filters
+        return Options.checked(**named)
+    return _remembered(tuple(named), *values)
+
+
+@lru_cache(maxsize=64, typed=True)  # 1 is not True, though it equals it
+def _remembered(names: tuple[str, ...], *values: Any) -> Options:
+    return Options.checked(**dict(zip(names, values, strict=True)))
+
+
 class CheckedPairs:
     """The pairs of the call before, as they came and as they were checked.
 
@@ -92,7 +142,7 @@ class CheckedPairs:
         TypeError, ValueError
             As `check_pairs`.
         """
-        array = as_numpy(pairs, "pairs")
+        array = pairs if type(pairs) is np.ndarray else as_numpy(pairs, "pairs")
         if not 0 < array.size <= 2 * MOST_PAIRS or array.dtype.kind not in "iu":
             return owned(check_pairs(pairs, self.n_bodies))
         asked = array.dtype, array.shape, array.tobytes()

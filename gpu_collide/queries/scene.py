@@ -53,7 +53,7 @@ LOOKS = 100  # questions of a scene whose bodies are looked at for what can hard
 
 
 class Scene:
-    """Bodies whose shapes stay and whose poses change: what a simulation asks about in every step.
+    """Bodies with fixed shapes and changing poses: what a simulation queries in every step.
 
     Everything that does not change is made once and kept on one backend: tables of the meshes, rules,
     buffers, and the tree over the bodies, which only gets new boxes from step to step. The answers are those
@@ -88,11 +88,11 @@ class Scene:
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind.
+        Wrong arguments.
     MemoryLimitError
         What is to be kept does not fit `max_bytes`.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Notes
     -----
@@ -296,11 +296,12 @@ contacts, check_start, results, progress
                 candidates=candidates, resolution=resolution, pixel_size=pixel_size,
                 min_properness=min_properness, contacts=contacts, check_start=check_start, results=results,
             )  # fmt: skip
-            check_callable(progress, "progress")
+            if progress is not None:
+                check_callable(progress, "progress")
             if pairs is not None:
                 if broad_phase != "hierarchy":
                     refuse_rules({"broad_phase": broad_phase})
-                there = device_pairs(pairs)
+                there = None if type(pairs) is np.ndarray else device_pairs(pairs)
                 asked = kept.pairs.of(pairs) if there is None else there
                 with kept.work:
                     found = answer_pairs(engine, bodies, asked, progress)

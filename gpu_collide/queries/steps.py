@@ -16,6 +16,7 @@ from gpu_collide.pipeline.run import Room
 from gpu_collide.queries.collide import answer
 from gpu_collide.queries.doubted import warn_of_recording
 from gpu_collide.queries.pairs import open_search
+from gpu_collide.queries.parked import parked_pairs
 from gpu_collide.results.parts import PART_FIELDS
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE, SKIP_DTYPE, TrajectoryContacts
 
@@ -140,6 +141,14 @@ class Crew:
             return False
         return bool((self.rank[: self.n] < 0).any() or (self.rank[self.n :] >= 0).any())
 
+    def ignored(self, pairs: Array) -> Array:
+        """Which pairs (p, 2) of bodies are ignored."""
+        if self.ignore is None:
+            return np.zeros(len(pairs), bool)
+        total = self.n + self.n_static
+        keys = [of.min(axis=1).astype(np.int64) * total + of.max(axis=1) for of in (pairs, self.ignore)]
+        return np.isin(*keys)
+
     def usual_batch(self, max_bytes: int) -> int:
         return usual_batch(self.n, max_bytes, 0 if self.ignore is None else len(self.ignore))
 
@@ -177,6 +186,10 @@ class Sweep:
         found = answer(self.engine, bodies, pairs, self._progress_within(first, steps)).to_numpy()
         number = np.concatenate([body, crew.n + np.arange(crew.n_static)])
         result = self._result(found, first, step, number, n_moving, t0, t1)
+        if not self.still_pairs:
+            parked = parked_pairs(self.engine, crew, bodies, step, body)
+            parked["step"] += first
+            result |= _with_pairs(result["pairs"], result["contact_start"], parked)
         at, who = np.nonzero(why)
         skipped = np.empty(len(at), SKIP_DTYPE)
         skipped["step"], skipped["body"] = first + at, who
@@ -280,6 +293,15 @@ class Sweep:
             "step_pairs": np.bincount(at[moving], minlength=len(t0)),
             "step_start": t0,
         }
+
+
+def _with_pairs(pairs: Array, contact_start: Array, more: Array) -> dict[str, Array]:
+    """Pairs and their contacts, and more pairs that have none."""
+    both = np.concatenate([pairs, more])
+    counts = np.concatenate([np.diff(contact_start), np.zeros(len(more), np.int64)])
+    order = np.lexsort([both[name] for name in ("body_b", "body_a", "step")])
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[order])])
+    return {"pairs": both[order], "contact_start": start}
 
 
 def absolute(share: Array, start: Array, end: Array) -> Array:

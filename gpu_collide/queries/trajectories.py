@@ -137,7 +137,8 @@ def collide_trajectories(
     ignore : (k, 2) array_like of int, optional
         Pairs of bodies that are never tested.
     still_pairs : bool, optional
-        Also test pairs of bodies that both do not move in a step.
+        Also test pairs of bodies that both do not move in a step. Without it only those of them that overlap
+        are told, in ``pairs``; static bodies among each other never are.
     max_speed : float, optional
         A body whose position changes faster than this, length per second, has jumped: it is skipped in that
         step with the reason "teleport".
@@ -166,7 +167,7 @@ def collide_trajectories(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed, with ``stream=True`` as well; blocks of
+        Wrong arguments, before anything is computed, with ``stream=True`` as well; blocks of
         poses when they come.
     Others
         As `collide`.

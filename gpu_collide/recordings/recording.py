@@ -131,7 +131,7 @@ class _Source(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
-    """Bodies that were recorded while they moved.
+    """Recorded motion of bodies.
 
     Attributes
     ----------

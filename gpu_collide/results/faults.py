@@ -236,8 +236,6 @@ def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
     off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
     yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
-    keys = [a[n] for n in ("query", "time", "feature", "body", "number", "sphere")]
-    yield from _order_faults("time", keys)
 
 
 def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:

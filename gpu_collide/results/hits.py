@@ -35,8 +35,9 @@ _OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Hits(Result):
-    """What is touched on straight paths: with ``hits="first"`` or ``"any"`` a row for each query, with
-    ``"all"`` a row for each touch, ordered by (query, time, feature, body, number, sphere).
+    """Touches on straight paths: with ``hits="first"`` or ``"any"`` a row for each query, with
+    ``"all"`` a row for each touch, ordered by (query, time of touch, feature, body, number, sphere). With a
+    buffer `time` is less than that of the touch, and need not rise.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).

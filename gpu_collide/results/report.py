@@ -61,7 +61,7 @@ class FilterRow:
 
 
 class FilterReport:
-    """What each test before the narrow phase settled and cost, in the order in which they ran.
+    """What each test before the narrow phase settled and cost, in order.
 
     ``str()`` gives a table, ``+`` adds the rows of the same name, so that batches and steps can be summed.
 
@@ -177,16 +177,16 @@ class PairReport:
         ``"hierarchy"`` or ``"off"``.
     bodies : int
     invalid_bodies : (k,) int64
-        Bodies whose poses are none; they are in no pair.
+        Bodies with invalid poses; they are in no pair.
     possible : int
         Pairs of valid bodies that share a world, without those of two still bodies unless they are wanted;
         before `group`, `mask` and `ignore`.
     pairs : int
         Pairs that passed.
     tests : int
-        Nodes and bodies that were looked at.
+        Nodes and bodies that were visited.
     refitted : bool
-        The tree was there and only got new boxes.
+        The tree was kept and only got new boxes.
     seconds_build, seconds_search : float
         For the tree, and for all searching so far.
     """

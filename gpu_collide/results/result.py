@@ -290,7 +290,7 @@ class Result:
         Raises
         ------
         TypeError
-            Something else than a name or a file.
+            Not a name or a file.
         ValueError
             A name with another suffix, or of a folder; a table or worlds for ``.npz``.
         MissingExtraError

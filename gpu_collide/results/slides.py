@@ -53,7 +53,7 @@ def _format(name: str, fields: dict[str, Field], faults: Any) -> FileFormat:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Slides(Result):
-    """Where each character comes to in a step.
+    """Where each character ends in a step.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).
@@ -67,12 +67,12 @@ class Slides(Result):
     position : (n, 3) float64
         Of the centre, in the world.
     velocity : (n, 3) float64
-        What is left of the velocity given, without what leads into anything. Never faster in a world that
+        What is left of the velocity, without the part that leads into obstacles. Never faster in a world that
         stands still.
     fall : (n, 3) float64
-        The same of gravity's way; zero on ground.
+        The same for the fall under gravity; zero on ground.
     ground_body : (n,) int32
-        Body of the world that it stands on after its fall; -1: none. Give it to the next step as `riding`.
+        Body of the world that it stands on after its fall; -1: none. Pass it to the next step as `riding`.
     ground_normal : (n, 3) float64
         Unit; zero where there is no ground.
     casts : (n,) int32
@@ -172,7 +172,7 @@ class Planes(Result):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Clipped(Result):
-    """Velocities that lead into none of their planes.
+    """Velocities clipped by planes.
 
     Attributes
     ----------
@@ -181,9 +181,9 @@ class Clipped(Result):
         together and leave none: it is then as near to all of them as it was found; INVALID_INPUT, numbers
         that are not finite: zero.
     velocity : (n, 3) float64
-        Of those allowed the one nearest to what was given.
+        Of the velocities allowed, the one nearest to the one given.
     bent : (n,) int32
-        In how many planes it lies: 0 to 3; -1 if it is UNRESOLVED.
+        Number of planes in which it lies: 0 to 3; -1 if it is UNRESOLVED.
     info : dict
     """
 

@@ -36,7 +36,7 @@ _PER_MOVER: dict[str, Field] = {
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Trace(Result):
-    """What became of each mover: a row for each, or for each given pair.
+    """How far each mover came and what it touched: a row for each mover, or for each given pair.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Trace(Result):
     feature_a, feature_b : (n,) int32
         Numbers of the face, vertex or edge in the mover's and in the obstacle's `Mesh`.
     point : (n, 3) float64
-        Where they touch, in the world: the vertex, or the place on the obstacle's edge next to the mover's.
+        Where they touch, in the world: the vertex, or the point of the obstacle's edge next to the mover's.
         Zero where nothing is touched, as `normal`.
     normal : (n, 3) float64
         Unit, from the obstacle to the mover.
@@ -135,7 +135,7 @@ _START: dict[str, Field] = {"point_start": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class TouchPoints(Result):
-    """All places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body,
+    """Places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body,
     feature_b).
 
     Attributes

@@ -101,7 +101,7 @@ class TrajectoryContacts(Result):
     step_start : (s,) float64
         Time at which each step begins; not a number for what is no step, and in files of earlier versions.
     first_step : int
-        The first step looked at: 0, unless the object is one batch of a stream.
+        The first step covered: 0, unless the object is one batch of a stream.
     info : dict
         As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if there: how many of the
         numbers in `step_pairs` are no steps.

@@ -24,7 +24,7 @@ class Kind(enum.IntEnum):
 
 
 class Feature(enum.IntEnum):
-    """What of an obstacle is touched."""
+    """Which feature of an obstacle is touched."""
 
     NONE = 0  #: nothing
     FACE = 1

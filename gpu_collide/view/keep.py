@@ -62,7 +62,7 @@ def keep(
     origin: ArrayLike | None = None,
     end: Poses | None = None,
 ) -> None:
-    """Write a result and its bodies to one ``.npz`` file, of which ``gpu-collide view FILE`` makes a page.
+    """Write a result and its bodies to one ``.npz`` file, which ``gpu-collide view FILE`` turns into a page.
 
     Parameters
     ----------

@@ -120,6 +120,10 @@
 #define GC_ZONE_SURE GC_R(0.0625)
 /* Pluecker: edges that part by less than this share of the zone over their length are parallel */
 #define GC_ZONE_PARALLEL GC_R(0.125)
+/* Pluecker: boxes are grown by so many zones, and faces are at a place of touch within so many */
+#define GC_ZONE_REACH GC_R(4.0)
+/* Pluecker: what touches at the start of a turn leaves at this slope, off the planes by so much of an angle, or is held */
+#define GC_TOUCH_STEEP GC_R(1e-5)
 /* Pluecker: edges are on one line within so many times the tolerance beside borders; those that turn have parted at so many times that */
 #define GC_ZONE_ALONG GC_R(4.0)
 
@@ -148,6 +152,8 @@
 #endif
 /* sweep: spheres up to so many slacks are points: what they do at edges and vertices is below rounding, and faces are closed */
 #define GC_SWEEP_POINT GC_R(4.0)
+/* sweep: square of the sine of an angle to a plane below which the time at which a point is level with it has lost digits */
+#define GC_SWEEP_FLAT GC_R(0.01)
 /* characters: a velocity that leads into a plane by less than so many roundings of its length does not */
 #define GC_CLIP_ROUNDING GC_R(64.0)
 /* characters: along a crease, further than any velocity */

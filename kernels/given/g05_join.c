@@ -6,13 +6,13 @@
  * Between b05 and b06, one launch after the other: g05_near (one work-item per pair that is left) says which pairs look at
  * near faces, and which of the others are of small meshes; g05_count and g05_place (one per row of the list) bring the rows of a side together, g05_order (one per place)
  * puts them in order of patch; g05_measure (one per pair) adds up what the patches of each side have, g05_headers (one per
- * pair) lays the meshes out. The host's gpu_collide.pipeline.near does the same elsewhere; nothing depends on the order of the list.
+ * pair) lays the meshes out. Where the host reads the list it puts it in order itself (gpu_collide/pipeline/narrow_phase/near_faces.py); nothing depends on the order of the list.
  * A pair for which there is no room, or of which the list has one side only, is left out: the host finds the counts too
  * large, and runs all of it again.
  */
 #define G05_MOST 2147483647
 
-/* does mesh a make a pair with b look at near faces? As gpu_collide.pipeline.near.near_pairs */
+/* does mesh a make a pair with b look at near faces? As near_pairs in gpu_collide/pipeline/narrow_phase/plan.py */
 GC_FN int g05_looks_near(int a, int b)
 {
     return (a & GC_LOOK_NEAR) || ((a & GC_LOOK_WIDE) && a / GC_LOOK_STEP >= b / GC_LOOK_STEP + GC_AUTO_NEAR_WIDER);

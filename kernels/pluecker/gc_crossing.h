@@ -109,28 +109,72 @@ GC_FN int gc_edge_pair_meet(
     return along >= -over && along - *length <= over ? (signs == 3 ? 2 : 1) : 0;
 }
 
-/* Does a first look, with the errors of the plain swing allowed for, leave it possible that they meet about `met`? And are
- * twice the digits wanted (twice)? */
+/* The last moment up to `met` until which sign times the normal leads away from both wedges, as far as faces that turn past the other
+ * edge until then take it away; `met` if none does. */
+GC_FN gc_real gc_edge_pair_leads(const gc_pivot *pivot, const gc_edge_pair *e, gc_real sign, gc_real slack, gc_real met)
+{
+    gc_real last = met, until;
+    for (int k = 0; k < 4; ++k) {
+        const gc_wedge *wedge = k < 2 ? &e->of_still : &e->of_mover;
+        gc_vec n = k & 1 ? wedge->second : wedge->first;
+        gc_swing s;
+        if ((k & 1) >= wedge->faces) continue;
+        s = k < 2 ? gc_direction_swing(pivot, e->u, n) : gc_direction_swing(pivot, n, e->w);
+        s = gc_swing_times(s, k & 1 ? sign : -sign);
+        if (gc_swing_at(s, met) < -slack * gc_most(k < 2 ? e->u : e->w) && gc_swing_falls(s, &until) && until >= GC_R(0.0)
+            && (until < last || last < GC_R(0.0)))
+            last = until;
+    }
+    return last;
+}
+
+/* gc_edge_pair_meet before `met`, at which they do not: a face of the one comes flat onto the other edge while the two are already within `near` of
+ * each other, `real` being their distance times the sine. From then on their neighbours take over, which are no nearer. */
+GC_RARE int gc_edge_pair_met_before(
+    const gc_pivot *pivot,
+    const gc_edge_pair *e,
+    gc_swing real,
+    gc_real sign,
+    gc_real near,
+    gc_real *met,
+    gc_real *length,
+    gc_arrival *arrival)
+{
+    gc_real slack = GC_R(4.0) * GC_FACING_ROUNDING, before = gc_edge_pair_leads(pivot, e, sign, slack, *met);
+    int how = before == *met ? 0 : gc_edge_pair_meet(pivot, e, sign, near, slack, before, length, arrival);
+    if (!how || !(real.start > near * *length) || gc_swing_at(real, before) > near * *length) return 0;
+    *met = before;
+    return how;
+}
+
+/* Does a first look, with the errors of the plain swing allowed for, leave it possible that they meet about `met`, in whose zone they are from
+ * `stop` on? And are twice the digits wanted (twice)? */
 GC_FN int gc_edge_pair_may_meet(
     const gc_pivot *pivot,
     const gc_edge_pair *e,
     gc_swing real,
     gc_real sign,
     gc_real lateral,
+    gc_real stop,
     gc_real met,
     int *twice)
 {
     gc_real length = gc_norm(gc_cross(gc_turned_vector(pivot, e->u, met), e->w)), middle = real.start - real.cosine;
     gc_real reach = gc_swing_amplitude(real), rate = GC_SQRT(GC_MAX((reach - middle) * (reach + middle), GC_R(0.0)));
+    gc_real between = (met - stop)
+                      / (GC_R(1.0) + met * stop); /* of these two the tangent of half the angle, which is above that */
     gc_arrival arrival;
     *twice = !(e->doubt <= GC_ZONE_SURE * e->zone.expel * length);
     if (!(rate * length > GC_R(8.0) * e->doubt * e->wide)) { /* the angle itself is in doubt */
         *twice = 1;
         return 1;
     }
+    between = between >= GC_R(0.0) ? GC_R(2.0) * between : GC_R(8.0);
+    /* how far the crossing goes between them: no farther than it is from the axis, and the edges are long */
+    lateral += GC_R(4.0) * e->doubt / length
+               + between * (e->doubt / GC_SWING_ROUNDING + e->wide * (gc_most(e->u) + gc_most(e->w))) / length;
     return gc_edge_pair_meet(
-        pivot, e, sign, lateral + GC_R(4.0) * e->doubt / length, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate), met,
-        &length, &arrival);
+        pivot, e, sign, lateral, GC_R(4.0) * (GC_FACING_ROUNDING + e->doubt / rate) + between, met, &length, &arrival);
 }
 
 /* From r on, when do they cross, or part by no more than `beside` along the plane of contact? 0: never within half a turn. The
@@ -215,7 +259,7 @@ GC_FN int gc_edge_pair_turn(
     /* against the thickest zone there may be: few edges come so near; then whether they do within their ends */
     if (real.start - thick > gc_swing_drop(real, most)) return 0;
     if (!gc_swing_stop(real, gc_swing_less(real, thick), thick, thick, &stop, &met) || !(stop <= most)) return 0;
-    if (!gc_edge_pair_may_meet(pivot, e, real, sign, lateral, met, &twice)) return 0;
+    if (!gc_edge_pair_may_meet(pivot, e, real, sign, lateral, stop, met, &twice)) return 0;
     if (twice) {
         doubt = GC_R(0.0);
         plain = gc_edge_swing_twofold(pivot, e->a, e->b, e->c, e->d);
@@ -229,6 +273,7 @@ GC_FN int gc_edge_pair_turn(
         falls = gc_swing_falls(real, &stop);
     }
     how = gc_edge_pair_meet(pivot, e, sign, lateral, GC_R(4.0) * GC_FACING_ROUNDING, met, &length, arrival);
+    if (!how) how = gc_edge_pair_met_before(pivot, e, real, sign, lateral, &met, &length, arrival);
     if (!how) return 0;
     if (!falls && real.start - real.cosine - gc_swing_amplitude(real) > lateral * length + doubt) return 0;
     /* the zone ends at the still line, moved outwards along the normal of the meeting */

@@ -1,5 +1,5 @@
 /* gc_first.h: the first touch of a feature of a mover and one of an obstacle.
- * needs: pluecker/gc_loop.h pluecker/gc_crossing.h
+ * needs: pluecker/gc_separating.h pluecker/gc_crossing.h
  *
  * All of it in the frame of the obstacle's mesh.
  */
@@ -60,12 +60,33 @@ typedef struct {
     gc_real way;
 } gc_vertex_at;
 
-GC_FN void gc_first_take(const gc_vertex_at *p, gc_found *best, gc_real time, gc_vec point, gc_vec normal)
+/* What stops a mover at `time`, which began so far from it, and touches it at `place` if it did: it does not, if a plane separates all about the
+ * place. */
+GC_FN void gc_first_stops(
+    const gc_mover_at *q,
+    int mode,
+    gc_found *best,
+    gc_real time,
+    gc_real distance,
+    gc_vec place,
+    int kind,
+    int a,
+    int b,
+    gc_vec point,
+    gc_vec normal)
+{
+    if (time == GC_R(0.0) && GC_ABS(distance) <= q->zone.doubt && gc_found_before(best, time, kind, a, q->walk->now, b)
+        && gc_separated_at(q, mode, place))
+        return;
+    gc_found_take(q, best, time, kind, a, b, point, normal);
+}
+
+GC_FN void gc_first_take(const gc_vertex_at *p, int mode, gc_found *best, gc_real time, gc_vec point, gc_vec normal)
 {
     const gc_loop *l = &p->loop;
-    gc_found_take(
-        l->q, best, time, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, l->of_mover ? l->source : p->vertex,
-        l->of_mover ? p->vertex : l->source, point, normal);
+    gc_first_stops(
+        l->q, mode, best, time, gc_dot(p->n, gc_sub(p->x, p->corner)), p->x, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF,
+        l->of_mover ? l->source : p->vertex, l->of_mover ? p->vertex : l->source, point, normal);
 }
 
 /* the vertex goes by v, and is in the zone of the plane at f */
@@ -77,8 +98,8 @@ GC_FN void gc_first_goes(const gc_vertex_at *p, gc_found *best, gc_vec v, gc_rea
     if (f == GC_R(0.0)
         && gc_loop_parts(l, p->x, v, p->way, gc_clear_by(gc_dot(p->n, gc_sub(p->x, p->corner)), zone->lateral, zone->doubt)))
         return;
-    if (l->of_mover) gc_first_take(p, best, f, p->x, gc_scale(p->n, GC_R(-1.0)));
-    else gc_first_take(p, best, f, gc_add(p->x, gc_scale(v, f)), p->n);
+    if (l->of_mover) gc_first_take(p, GC_GOES, best, f, p->x, gc_scale(p->n, GC_R(-1.0)));
+    else gc_first_take(p, GC_GOES, best, f, gc_add(p->x, gc_scale(v, f)), p->n);
 }
 
 GC_FN void gc_first_turns(const gc_vertex_at *p, gc_found *best)
@@ -89,8 +110,8 @@ GC_FN void gc_first_turns(const gc_vertex_at *p, gc_found *best)
     gc_real r;
     if (l->of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
     if (!gc_first_turn(l, &seen, p->x, p->n, p->corner, p->way, best->time, &r, &arrival)) return;
-    if (l->of_mover) gc_first_take(p, best, r, p->x, gc_turned_vector(&pivot, gc_scale(p->n, GC_R(-1.0)), r));
-    else gc_first_take(p, best, r, arrival.point, p->n);
+    if (l->of_mover) gc_first_take(p, GC_TURNS, best, r, p->x, gc_turned_vector(&pivot, gc_scale(p->n, GC_R(-1.0)), r));
+    else gc_first_take(p, GC_TURNS, best, r, arrival.point, p->n);
 }
 
 GC_FN void gc_first_stands(const gc_vertex_at *p)
@@ -194,17 +215,34 @@ GC_LARGE void gc_first_ee_near(const gc_mover_at *q, const gc_ridge *p, const gc
 
 GC_FN void gc_first_ee(const gc_mover_at *q, int mode, gc_found *best, const gc_ridge *p, const gc_ridge *r)
 {
-    gc_vec v = q->walk->here.way, n;
-    gc_real f;
+    gc_vec v = q->walk->here.way, u = gc_sub(p->b, p->a), w = gc_sub(r->b, r->a), across, n, point;
+    gc_real f, length, distance;
     if (mode == GC_STANDS) {
         gc_first_ee_near(q, p, r);
-    } else if (mode == GC_TURNS) {
+        return;
+    }
+    if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(q->walk);
         gc_arrival arrival;
-        if (gc_edge_edge_rotation(&pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &arrival))
-            gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, arrival.point, arrival.normal);
-    } else if (gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &n))
-        gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, gc_scale(v, f), n), n);
+        if (!gc_edge_edge_rotation(&pivot, p->a, p->b, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &arrival))
+            return;
+        n = arrival.normal;
+        point = arrival.point;
+    } else {
+        if (!gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &q->zone, best->time, &f, &n)) return;
+        point = gc_ridge_next(p, r, gc_scale(v, f), n);
+    }
+    if (f > GC_R(0.0)) {
+        gc_found_take(q, best, f, GC_TOUCH_EE, p->source, r->source, point, n);
+        return;
+    }
+    /* nearly parallel edges touch at no place in particular */
+    across = gc_cross(u, w);
+    length = gc_norm(across);
+    distance = length > GC_TOUCH_STEEP * gc_norm(u) * gc_norm(w) ? gc_dot(across, gc_sub(p->a, r->a)) / length : GC_NEVER;
+    gc_first_stops(
+        q, mode, best, f, distance, gc_ridge_next(p, r, gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)), across), GC_TOUCH_EE,
+        p->source, r->source, point, n);
 }
 
 #endif

@@ -23,8 +23,6 @@ GC_RECORD(GC_FOUND)
 GC_RECORD(GC_FOUND_INT)
 /* a kind behind all others: nothing was found */
 #define GC_TOUCH_LAST 127
-/* boxes are grown by so many zones */
-#define GC_ZONE_REACH GC_R(4.0)
 
 /* scratch of a group */
 typedef struct {

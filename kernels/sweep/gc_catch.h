@@ -16,11 +16,12 @@
 GC_RECORD(GC_CATCH)
 
 /* reals of it */
-#define GC_CATCH_REAL_STRIDE 7
+#define GC_CATCH_REAL_STRIDE 8
 #define GC_CATCH_REAL_COLUMNS(ONE, MANY, X) \
-    ONE(X, time) \
+    ONE(X, time)      /* less what keeps the buffer */ \
     MANY(X, point, 3) /* world */ \
-    MANY(X, normal, 3)
+    MANY(X, normal, 3) \
+    ONE(X, touch) /* the time itself, by which touches are in order */
 GC_RECORD(GC_CATCH_REAL)
 
 typedef struct {
@@ -114,6 +115,7 @@ GC_LARGE void gc_catch_tell(const gc_course *w, const gc_ball *b, const gc_catch
     told[GC_CATCH_REAL_normal] = normal.x;
     told[GC_CATCH_REAL_normal + 1] = normal.y;
     told[GC_CATCH_REAL_normal + 2] = normal.z;
+    told[GC_CATCH_REAL_touch] = c->time;
 }
 
 #endif

@@ -75,13 +75,57 @@ GC_FN int gc_sight_through(
     return found;
 }
 
-/* A point, or a sphere that is hardly more, and a face with normal n: d before its plane, k: how fast it approaches. */
+/* Between which times the foot of the centre's perpendicular is on a face with normal n, or beside it by no more than rounding: of a
+ * side along the way that is all of it. If the foot passes beside all sides, by more, it is level with the nearest corner. */
+GC_RARE void gc_touch_span(
+    const gc_course *w,
+    const gc_ground *g,
+    const gc_lens *v,
+    int corner,
+    int end,
+    gc_vec n,
+    gc_real *first,
+    gc_real *until)
+{
+    gc_vec aside = gc_cross(n, v->way), along = gc_sub(v->way, gc_scale(n, gc_dot(n, v->way)));
+    gc_vec y = gc_lens_point(v, gc_ground_corner(w, g, end - 1));
+    gc_real square = gc_dot(along, along), nothing = v->slack * gc_norm(aside);
+    gc_real off = gc_dot(aside, y), level = gc_dot(along, y), least = GC_ABS(off), nearest = level;
+    gc_real low = GC_R(0.0), high = GC_R(0.0);
+    int met = 0;
+    for (int j = corner; j < end; ++j) {
+        gc_real from = off, at = level, in = GC_R(0.0), out = GC_R(1.0);
+        y = gc_lens_point(v, gc_ground_corner(w, g, j));
+        off = gc_dot(aside, y);
+        level = gc_dot(along, y);
+        if (GC_ABS(off) < least) {
+            least = GC_ABS(off);
+            nearest = level;
+        }
+        if ((from > nothing && off > nothing) || (from < -nothing && off < -nothing)) continue;
+        /* what of the side is so near: one that is left out above never gets here, so that nothing is divided by 0 */
+        if (GC_ABS(from) > nothing) in = ((from > GC_R(0.0) ? nothing : -nothing) - from) / (off - from);
+        if (GC_ABS(off) > nothing) out = ((off > GC_R(0.0) ? nothing : -nothing) - from) / (off - from);
+        in = at + (level - at) * in;
+        out = at + (level - at) * out;
+        low = met ? GC_MIN(low, GC_MIN(in, out)) : GC_MIN(in, out);
+        high = met ? GC_MAX(high, GC_MAX(in, out)) : GC_MAX(in, out);
+        met = 1;
+    }
+    *first = (met ? low : nearest) / square;
+    *until = (met ? high : nearest) / square;
+}
+
+/* A point, or a sphere that is hardly more, and a face with normal n: d before its plane, k: how fast it approaches. Who goes
+ * almost along the plane is level with it at a time that is rounding: it is held to when the foot is on the face. So is the touch
+ * of a sphere, which comes before its centre's. */
 GC_FN gc_real gc_touch_thin(
     const gc_course *w,
     const gc_ground *g,
     const gc_lens *v,
     int corner,
     int end,
+    gc_vec n,
     gc_real d,
     gc_real k,
     gc_real last)
@@ -96,10 +140,21 @@ GC_FN gc_real gc_touch_thin(
     through = gc_sight_through(w, g, v, corner, end, &first, &until);
     if (through == 0 || (through < 0 && !g->two_sided)) return GC_SWEEP_NEVER;
     if (g->two_sided && !(k > GC_R(0.0))) return GC_SWEEP_NEVER;
+    d = GC_MAX(d, GC_R(0.0));
+    if (k * k <= GC_SWEEP_FLAT * v->square) {
+        gc_touch_span(w, g, v, corner, end, n, &first, &until);
+        t = k > GC_R(0.0) ? (d - v->radius) / k : first;
+        t = GC_MIN(GC_MAX(t, first), until);
+    } else {
+        t = k > GC_R(0.0) ? d / k : first;
+        t = GC_MIN(GC_MAX(t, first), until);
+        if (v->radius > GC_R(0.0) && k > GC_R(0.0)) {
+            gc_real on = -GC_SWEEP_NEVER, off;
+            if (v->square - k * k > GC_ROUNDING * v->square) gc_touch_span(w, g, v, corner, end, n, &on, &off);
+            t = GC_MAX(t - v->radius / k, GC_MIN(on, t));
+        }
+    }
     if (until * GC_ABS(gc_axis(v->way, v->kz)) < -v->slack) return GC_SWEEP_NEVER;
-    t = k > GC_R(0.0) ? GC_MAX(d, GC_R(0.0)) / k : first;
-    t = GC_MIN(GC_MAX(t, first), until);
-    if (v->radius > GC_R(0.0) && k > GC_R(0.0)) t -= v->radius / k;
     return GC_MAX(t, GC_R(0.0));
 }
 
@@ -134,7 +189,7 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
         k = -k;
     }
     if (d < -v->slack) return GC_SWEEP_NEVER;
-    if (v->thin) return gc_touch_thin(w, g, v, corner, end, d, k, last);
+    if (v->thin) return gc_touch_thin(w, g, v, corner, end, n, d, k, last);
     if (!(k > GC_R(0.0)) || k * k <= v->least * v->square) return GC_SWEEP_NEVER;
     lo = GC_MAX((d - v->radius) / k, GC_R(0.0));
     if (lo > last) return GC_SWEEP_NEVER;

@@ -74,7 +74,7 @@ GC_KERNEL void w01_first(
         /* what a net is given room for is not used: the best touch alone is told */
         gc_net_begin(&net, any ? GC_WALK_ANY : GC_WALK_FIRST, i, caught_out, told_out);
         gc_cast_through(&w, &q, i, &net);
-        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = GC_R(0.0);
+        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) told[k] = GC_R(0.0); /* the touch itself is not told */
         told[GC_CATCH_REAL_time] = GC_R(1.0);
         if (net.best.kind != GC_FEATURE_NONE) {
             int begin;

@@ -14,6 +14,8 @@ from gpu_collide.study.accuracy import far_from
 from tests.acceptance import matrix
 from tests.support.axis_scenes import aimed
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 N = 60
 
 

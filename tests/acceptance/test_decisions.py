@@ -1,6 +1,7 @@
 """The decisions in docs/conventions.md, each with a named test, on every backend."""
 
 import numpy as np
+import pytest
 
 import gpu_collide as gc
 from tests import oracle
@@ -8,6 +9,8 @@ from tests.acceptance import matrix
 from tests.acceptance.test_invariance import pair_of, run
 from tests.oracle import scenes, shapes
 from tests.oracle.solid import Solid, apply, cross, dot, rotation_matrix, unit
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 BOX = shapes.box()
 

@@ -9,6 +9,8 @@ from tests.acceptance.test_invariance import ONE, pair_of, run
 from tests.oracle import shapes
 from tests.oracle.solid import Solid
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 BOX = shapes.box()
 
 

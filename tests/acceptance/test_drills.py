@@ -17,6 +17,8 @@ from tests.oracle.solid import quat_mul
 from tests.screw._launch import Stages
 from tests.screw.test_s01_screw import Record
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 AXES = np.array([a for a in itertools.product(range(-3, 4), repeat=3) if any(a)], float)
 ANGLES = (0.3, np.pi / 2, 3.0)
 ONE = np.array([1.0, 0, 0, 0])

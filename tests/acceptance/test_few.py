@@ -1,8 +1,10 @@
 """The same few pairs again and again: the bits of `collide`, whatever was asked before."""
 
+import gc as collector
 import itertools
 import threading
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -10,8 +12,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide._validate import owned
-from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.few import FewPairs
+from gpu_collide.pipeline.narrow_phase import query
+from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
 from gpu_collide.pipeline.resident import Resident
 from gpu_collide.pipeline.run import Run
 from gpu_collide.results import invariants
@@ -24,8 +26,22 @@ MESHES = (gc.shapes.box(), gc.shapes.l_block(), gc.shapes.car(), gc.shapes.torus
 def few_pairs(backend, bodies, pairs, room=None, **options):
     options = Options.checked(backend=backend.kind, **options)
     run = Run(backend, options.precision, options.max_bytes)
-    prepared = screw.prepare(run, bodies.meshes, options)
-    return FewPairs(run, prepared, options, bodies.shape, np.asarray(pairs, np.int32), room)
+    prepared = query.prepare(run, bodies.meshes, options)
+    return Kept(RecordedBatch(run, prepared, room), bodies, np.asarray(pairs, np.int32).reshape(-1, 2))
+
+
+class Kept:
+    """A batch that is asked about the same pairs again and again."""
+
+    def __init__(self, batch, bodies, pairs):
+        self.batch, self.pairs = batch, owned(pairs)
+        batch._fitting(bodies, self.pairs)
+
+    def __getattr__(self, name):
+        return getattr(self.batch, name)
+
+    def collide(self, bodies, pairs=None):
+        return self.batch.collide(bodies, self.pairs)
 
 
 def step(rng, n, spread=1.2, meshes=MESHES, shape=None):
@@ -42,11 +58,12 @@ def step(rng, n, spread=1.2, meshes=MESHES, shape=None):
 
 
 def check(few, bodies, pairs, backend, **options):
-    """Compare with `collide`; its result, or None if they were refused."""
+    """Compare with `collide`, one launch after the other; its result, or None if they were refused."""
+    backend.kept.pop("idle engines", None)  # what calls before have prepared
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of invalid poses
         wanted = gc.collide(bodies, pairs, backend=backend.kind, **options).to_numpy()
-    fields = few.collide(bodies, None if few.pairs is not None else pairs)
+    fields = few.collide(bodies, pairs)
     if fields is None:
         return None
     made = gc.Contacts(**fields).to_numpy()
@@ -181,7 +198,7 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     options = Options.checked(backend=backend.kind)
     run = Run(backend, options.precision, options.max_bytes)
     resident = Resident(backend, options.precision, bodies.meshes, bodies.shape)
-    few = FewPairs(run, resident.prepare(run, bodies, options), options, bodies.shape)
+    few = RecordedBatch(run, resident.prepare(run, bodies, options))
     kept = owned(np.array([[0, 1], [5, 2], [7, 3]], np.int32))
     for n in (3, 0, 40, None, None, 17, 200, None, 1):
         pairs = kept
@@ -198,14 +215,11 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     assert few.nbytes == 0 < held
     check(few, bodies, kept, backend)
     assert 0 < few.nbytes < held
-    with pytest.raises(ValueError, match="^pairs: expected them where no poses are placed, and only there"):
-        FewPairs(run, few.prepared, options, bodies.shape, kept)
 
 
 def test_whom_it_serves(backend):
     rng = np.random.default_rng(9)
     bodies = step(rng, 2, meshes=(gc.shapes.icosphere(3),))
-    pairs = [[0, 1]]
     for options, serves in (
         ({"features": "all"}, True), ({}, False), ({"features": "all", "report": True}, False),
         ({"features": "all", "refine": "segments"}, False), ({"features": "all", "refine": "pixels"}, False),
@@ -213,11 +227,11 @@ def test_whom_it_serves(backend):
     ):  # fmt: skip
         checked = Options.checked(backend=backend.kind, **options)
         run = Run(backend, checked.precision, checked.max_bytes)
-        prepared = screw.prepare(run, bodies.meshes, checked)
-        assert FewPairs.serves(prepared, checked) is serves
+        prepared = query.prepare(run, bodies.meshes, checked)
+        assert prepared.plan.may_record is serves
         if not serves:
-            with pytest.raises(ValueError, match="serves"):
-                FewPairs(run, prepared, checked, bodies.shape, np.array(pairs, np.int32))
+            with pytest.raises(ValueError, match="may be recorded"):
+                RecordedBatch(run, prepared)
 
 
 def test_results_are_the_callers_own(backend):
@@ -236,7 +250,8 @@ def test_results_are_the_callers_own(backend):
     host = [x for x in (*one.items(), *two.items()) if isinstance(x[1], np.ndarray) and x[0] != "pairs"]
     for (_, x), (_, y) in itertools.combinations(host, 2):
         assert not np.may_share_memory(x, y)
-    buffers = [*few._kept.buffers.values(), *few._kept.out.values(), few._kept.status, few._kept.start]
+    made = few._kept.written
+    buffers = [*few._kept.buffers.values(), *made.out.values(), made.status, made.start]
     for (name, x), buffer in itertools.product(host, buffers):
         assert not isinstance(buffer, np.ndarray) or not np.may_share_memory(x, buffer), name
     with pytest.raises(ValueError, match="WRITEABLE"):
@@ -267,3 +282,62 @@ def test_a_thread_each(backend):
     [t.join() for t in threads]
     assert not wrong
     assert len(done) == 60 and sum(done) > 0
+
+
+def differing(one, other):
+    """Names of fields that differ by a bit."""
+    one, other = one.to_numpy(), other.to_numpy()
+    fields = [name for name, value in vars(one).items() if isinstance(value, np.ndarray)]
+    return [name for name in fields if getattr(one, name).tobytes() != getattr(other, name).tobytes()]
+
+
+def test_calls_of_a_kind_without_a_scene(backend):
+    """The same meshes and options again, with other poses, shapes and pairs: launches that are kept, and the
+    bits of a first call."""
+    rng, kept = np.random.default_rng(21), 0
+    for options in combinations():
+        for n in (1, 3, 70, 2, 1):
+            bodies = step(rng, 4, 0.7, shape=rng.integers(0, 4, 4))
+            pairs = rng.integers(0, 4, (n, 1)) + [0, 1]
+            pairs %= 4
+            again = gc.collide(bodies, pairs, backend=backend.kind, **options)
+            kept += "sequence" in again.info["timings"]
+            idle = backend.kept.pop("idle engines")
+            first = gc.collide(bodies, pairs, backend=backend.kind, **options)
+            assert "sequence" not in first.info["timings"]
+            backend.kept["idle engines"] = idle
+            assert not differing(first, again), (options, n)
+    assert kept > 50 or not backend.quick_sequences
+    everyone = [gc.collide(bodies, backend=backend.kind) for _ in range(3)]
+    assert not differing(everyone[0], everyone[2]) and everyone[2].info.keys() == everyone[0].info.keys()
+
+
+def test_calls_of_a_kind_by_threads(backend):
+    scenes = [step(generator(9, i), 4, 0.7) for i in range(24)]
+    pairs = [[0, 1], [2, 3]]
+    wanted = [gc.collide(bodies, pairs, backend=backend.kind) for bodies in scenes]
+    wrong = []
+
+    def work():
+        for bodies, right in zip(scenes, wanted, strict=True):
+            wrong.extend(differing(right, gc.collide(bodies, pairs, backend=backend.kind)))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
+
+
+def test_a_call_keeps_no_mesh(backend):
+    """What is prepared goes with the meshes, and is not taken for that of others in their place."""
+    rng = np.random.default_rng(23)
+    for size in (1.0, 2.0, 1.0):
+        box = gc.Mesh(gc.shapes.box(size).vertices, gc.shapes.box().faces)
+        bodies = step(rng, 2, 0.3, meshes=(box,))
+        for _ in range(3):
+            found = gc.collide(bodies, [[0, 1]], backend=backend.kind)
+        assert len(found.status) == 1
+        gone = weakref.ref(box)
+        del box, bodies, found
+        collector.collect()
+        assert gone() is None

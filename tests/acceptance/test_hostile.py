@@ -9,6 +9,8 @@ from gpu_collide.results.invariants_motion import Motion, Tables
 from tests.oracle.scenes_base import random_axis, turn_quat
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 ONE = [1.0, 0, 0, 0]
 FV, EE = gc.Kind.FV, gc.Kind.EE
 

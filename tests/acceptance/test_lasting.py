@@ -16,6 +16,8 @@ from tests.oracle.shapes import box, l_block
 from tests.support import structured
 from tests.support.structured import bolt, cut_box, joined, loops
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 ONE = [1.0, 0, 0, 0]
 
 

@@ -13,6 +13,8 @@ from tests.oracle import lattice_compare, lattice_shifts
 from tests.oracle import lattice_shapes as shapes
 from tests.oracle.extended import DIGITS, logarithm, pose
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 @pytest.mark.parametrize(
     "options", [{}, {"features": "near"}, {"candidates": "raster", "precision": "double"}]

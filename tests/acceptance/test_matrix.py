@@ -44,6 +44,7 @@ def test_sample_against_the_oracle(family, backend):
     ],
     ids=["double", "pairs", "raster-1", "raster-12-double"],
 )
+@pytest.mark.shared_bits("tests/acceptance/test_invariance.py")
 @pytest.mark.parametrize("family", scenes.FAMILIES)
 def test_same_bits_whatever_proposes_the_candidates(family, setting, backend):
     scene, bodies, answer = family_run(family)

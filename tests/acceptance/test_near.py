@@ -14,7 +14,7 @@ from bench import dense_shapes
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
 from gpu_collide.pipeline.engine import Pipeline
-from gpu_collide.pipeline.near import takes_near
+from gpu_collide.pipeline.narrow_phase.plan import near_bits
 from tests.acceptance import lattice_scenes, matrix
 from tests.bvh import _near
 from tests.filters import _cases
@@ -24,6 +24,8 @@ from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.screw._launch import sharing
 from tests.support.seeds import generator
 from tests.support.shares import in_turn
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 PRECISIONS = ("mixed", "double", "single")
 EXAMPLES = settings(
@@ -169,6 +171,7 @@ def test_little_memory(backend, kind):
     assert worked[-1] and not worked[0]
 
 
+@pytest.mark.backends("cpu", "opencl", "cuda")  # groups of several work-items are OpenCL's
 def test_groups_that_share_a_pair(backend):
     """Work-items of a group, in any order, give the same bits."""
     many = Pipeline(sharing(backend), Options(features="near", filters=(), resolution=2.0, max_bytes=1 << 30))
@@ -420,10 +423,10 @@ def test_who_looks_at_near_faces(gives_up, faces, refine, times):
     """Above so many faces all, above 1,024 those far wider than the other; rows of whole meshes never."""
     faces, options = times * faces, Options(refine=refine)
     meshes = {n: [SimpleNamespace(face_planes=range(n), radius=1.0)] for n in (1024, faces, faces + 1, 99999)}
-    looks = {n: takes_near(meshes[n], options, gives_up).any() for n in (1024, faces, faces + 1)}
+    looks = {n: near_bits(meshes[n], options, gives_up).any() for n in (1024, faces, faces + 1)}
     assert looks == {1024: False, faces: True, faces + 1: True}
     wide, always = (sources.constants()[f"GC_LOOK_{name}"] for name in ("WIDE", "NEAR"))
-    bits = [takes_near(meshes[n], options, gives_up)[0] for n in (faces, faces + 1)]
+    bits = [near_bits(meshes[n], options, gives_up)[0] for n in (faces, faces + 1)]
     assert [x & wide > 0 for x in bits] == [True, True] and [x & always > 0 for x in bits] == [False, True]
     whole = Options(refine=refine, candidates="raster")
-    assert not takes_near(meshes[99999], whole).any()
+    assert not near_bits(meshes[99999], whole).any()

@@ -12,6 +12,8 @@ from tests.oracle.passage_families import FAMILIES
 from tests.oracle.passage_touching import TOUCHING
 from tests.support.traces import FIELDS
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 MOVES = 4
 # How early a mover may stop, in zones along the normal of contact: one zone before a face, two beside each of
 # two of its borders that meet at a right angle (docs/pluecker.md); the judge calls invented what is more.

@@ -13,6 +13,8 @@ from tests.oracle.exact_pose import (
 )
 from tests.oracle.passage_families import FAMILIES
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 N = 12
 
 

@@ -14,6 +14,8 @@ import pytest
 import gpu_collide as gc
 from tests.dialect.test_sanitizers import gcc  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FLOATS = ("time", "time_end", "position", "normal", "properness", "local_a", "local_b", "normal_speed")
 UNIT = {"mixed": 1e-12, "double": 1e-12, "single": 1e-5}  # of normals; worst seen 6e-16, 6e-16, 4e-7
 

@@ -9,6 +9,8 @@ from tests.oracle import scenes_base as base
 from tests.oracle import shapes
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix, unit
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FIELDS = ("pair", "kind", "feature_a", "feature_b", "time", "time_end", "position", "normal", "properness")
 
 

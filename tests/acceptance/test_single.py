@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.scenes import random_impacts
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 ERROR = 1e-5  # the docstring of collide; worst seen here: times 2.3e-6, places 6.3e-6 sizes
 
 

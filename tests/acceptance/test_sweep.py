@@ -8,6 +8,8 @@ from tests.acceptance import sweep_crowds, sweep_race, sweep_report, sweep_walk
 from tests.acceptance.sweep_runs import run
 from tests.oracle.sweep_families import FAMILIES
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FIELDS = ("status", "time", "point", "normal", "body", "face", "feature", "number", "sphere")
 
 

@@ -10,6 +10,8 @@ from tests.oracle import sweep_published as printed
 from tests.oracle.sweep_casts import Casts, cube, floor, mesh_of, placed, steps
 from tests.oracle.sweep_families import FAMILIES
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 SQUARE = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
 CORNERS = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0]])
 TRIANGLE = mesh_of(CORNERS, [(0, 1, 2)])

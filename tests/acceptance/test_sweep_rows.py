@@ -15,6 +15,8 @@ from tests.oracle.sweep_casts import Casts, cube, placed
 from tests.oracle.sweep_families import FAMILIES
 from tests.oracle.sweep_hinges import KINDS, hinges
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 TIE = 1e-9  # a length, or a share of the path; others of these families are above 1e-5
 TIED = ("whole_spheres", "whole_ellipsoids", "along_edges", "seams", "touching", "nowhere", "rooms")
 

@@ -15,6 +15,8 @@ from tests.oracle.matching import FIELDS
 from tests.support import structured
 from tests.support.shares import share
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 KINDS = {"halves": 0, "slides": 1, "turns": 2, "same place": 3, "corners": 4}
 THRESHOLDS = (-0.5, -0.1, -1e-12, 0.0, 1e-12, 0.1, 0.5, 1.0)
 

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.pipeline.filters import FILTERS as ALL_FILTERS
+from gpu_collide.pipeline.narrow_phase.plan import FILTERS as ALL_FILTERS
 from gpu_collide.scenes import worlds
 from tests.support import worlds as w
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 EVERYTHING = {"broad_phase": "off", "filters": "none", "features": "all"}
 FILTERS = ("none", "auto", *((name,) for name in ALL_FILTERS), tuple(ALL_FILTERS)[::-1])

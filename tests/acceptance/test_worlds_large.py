@@ -15,6 +15,8 @@ from gpu_collide.scenes import worlds
 from tests.acceptance.test_worlds import EVERYTHING
 from tests.support import worlds as w
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 MIB = 1 << 20
 
 

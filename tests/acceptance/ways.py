@@ -14,7 +14,8 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide import backends
-from gpu_collide.pipeline import few, first, near, run, walks
+from gpu_collide.pipeline import run
+from gpu_collide.pipeline.narrow_phase import batch, first_contact, near_faces
 from tests.acceptance import lattice_scenes as lattice
 from tests.acceptance.stored_digests import digest
 from tests.backends.littered import Littered
@@ -168,8 +169,8 @@ class Counted:
         n = self.n = Counter()
         room, of_run = run.Room, run.Run
         filled, worked_off, launched = room.filled, room.worked_off, of_run._launch
-        grown, down, found_few = few.FewPairs._grown, first.launch, near.find_few
-        near_patches = near._near_patches
+        grown, down = batch.RecordedBatch._grown, first_contact._given_up
+        found_few, near_patches = first_contact.few_near, near_faces._patches
 
         def count_filled(self, name, n_things, fill, **more):
             def counted(capacity):
@@ -195,29 +196,30 @@ class Counted:
             n["kept launches repeated"] += 1
             return grown(self, lacks)
 
-        def count_down(work, piece, todo, held, barren, **more):
-            worn, idle = down(work, piece, todo, held, barren, **more)
+        def count_down(x, todo, *more):
+            worn, idle = down(x, todo, *more)
             n["walks"] += len(todo)
             n["walks worn"] += len(worn)
             n["walks barren"] += len(idle)
             return worn, idle
 
-        def count_few(work, piece, todo, *limits):
-            items, many = found_few(work, piece, todo, *limits)
-            n["few near"] += len(todo) - len(many)
+        def count_few(x, todo, *limits):
+            lots, many = found_few(x, todo, *limits)
+            n["few near"] += todo.n - len(many)
             n["many near"] += len(many)
-            return items, many
+            return lots, many
 
-        def count_near(work, piece, todo, *, gives_up=False, **more):
-            listed, left = near_patches(work, piece, todo, gives_up=gives_up, **more)
-            n["given up"] += gives_up * len(left)
-            n["not given up"] += gives_up * (len(todo) - len(left))
+        def count_near(x, todo):
+            listed, left = near_patches(x, todo)
+            if x.reads and x.plan.may_give_up(x.shapes[todo.read]).any():
+                n["given up"] += len(left)
+                n["not given up"] += todo.n - len(left)
             return listed, left
 
         self._old = [
             (room, "filled", filled), (room, "worked_off", worked_off), (of_run, "_launch", launched),
-            (few.FewPairs, "_grown", grown), (first, "launch", down), (walks, "find_few", found_few),
-            (near, "_near_patches", near_patches),
+            (batch.RecordedBatch, "_grown", grown), (first_contact, "_given_up", down),
+            (first_contact, "few_near", found_few), (near_faces, "_patches", near_patches),
         ]  # fmt: skip
         new = count_filled, count_worked, count_launch, count_grown, count_down, count_few, count_near
         for (where, name, _), f in zip(self._old, new, strict=True):

@@ -15,6 +15,8 @@ from gpu_collide.pipeline import bisection
 from gpu_collide.pipeline.bisection import sample_times
 from gpu_collide.scenes import random_impacts
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 BOX = gc.shapes.box()
 ONE = [1.0, 0, 0, 0]
 

@@ -8,6 +8,8 @@ import pytest
 
 from gpu_collide.results.contacts import CONTACT_DTYPE, Contacts, Kind, Status
 
+pytestmark = pytest.mark.smoke
+
 COUNTS = (2, 0, 1)
 
 

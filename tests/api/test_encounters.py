@@ -273,3 +273,63 @@ def test_of_files_without_the_starts_of_steps():
     assert np.isnan(old.step_start).all() and len(found.encounters()) == 3
     met = old.encounters()
     assert met.contacts.sum() == len(found) and (met.contacts > 0).all() and len(met) == 2
+
+
+def told(found, status=gc.Status.INITIAL_OVERLAP):
+    return found.pairs[found.pairs["status"] == status]
+
+
+def test_two_parked_in_each_other_have_a_row():
+    """Neither moves, so that no step tests the pair: they are in each other all the same, all the time."""
+    position = np.zeros((6, 3, 3))
+    position[:, 1] = [0.5, 0.1, 0.2]
+    position[:, 2] = [9, 0, 0]
+    found = along(position)
+    met = found.encounters()
+    assert len(found) == 0 and (found.step_pairs == 0).all()
+    assert len(met) == 1 and (met.body_a[0], met.body_b[0]) == (0, 1)
+    assert (met.first_step[0], met.last_step[0]) == (0, 4) and (met.first_time[0], met.last_time[0]) == (0, 4)
+    assert along(position, check_start=False).encounters().contacts.size == 0
+    assert len(along(position, ignore=[[1, 0]]).encounters()) == 0
+    assert len(along(position, world=[0, 1, 0]).encounters()) == 0
+    assert len(along(position, group=[1, 2, 1], mask=[1, 1, 1]).encounters()) == 0
+
+
+def test_who_stops_in_another_stays_one_encounter():
+    """A box drives into a parked one, stops in it for a while, and goes on: one encounter, not two."""
+    position = np.zeros((10, 2, 3))
+    position[:, 1, 0] = [3, 0.9, 0.6, 0.6, 0.6, 0.6, 0.5, 0.4, 3, 3]
+    position[:, 1, 1:] = [0.1, 0.2]
+    met = along(position, min_properness=-1.0).encounters()
+    assert len(met) == 1 and (met.first_step[0], met.last_step[0]) == (0, 7)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("options", [{}, {"world": [0, 0, 1, 1, 0, 1, -1]}, {"ignore": [[0, 6], [2, 1]]}])
+def test_overlaps_at_rest_are_those_of_still_pairs(seed, options):
+    """The same rows as with all pairs tested; contacts stay; in batches of any size."""
+    position = wandering(seed)
+    position[4:9, :3] = position[4, :3]
+    static = gc.Bodies(BLOCK, None, *[gc.Poses.from_quat_wxyz([[0.5, 0.25, 0.0]], UP)] * 2)
+    ask = {"shape": SHAPE, "min_properness": -1.0, "static": static, **options}
+    found, tested = along(position, **ask), along(position, still_pairs=True, **ask)
+    who = ["step", "body_a", "body_b"]  # those that touch beside have a time only where they are tested
+    assert told(found)[who].tolist() == told(tested)[who].tolist()
+    plain = found.pairs[np.diff(found.contact_start) > 0]
+    assert set(plain.tolist()) <= set(tested.pairs.tolist())
+    for size in (1, 3):
+        again = along(position, frames_per_batch=size, **ask)
+        assert again.pairs.tobytes() == found.pairs.tobytes()
+        same_bits(again.encounters(), found.encounters())
+
+
+def test_what_overlaps_at_rest_is_tried_on_has_such(seeds=range(8)):
+    still = 0
+    for seed in seeds:
+        position = wandering(seed)
+        position[4:9, :3] = position[4, :3]
+        found = along(position, shape=SHAPE)
+        rows = told(found)
+        rows = rows[(rows["step"] >= 4) & (rows["step"] < 8)]
+        still += int(((rows["body_a"] < 3) & (rows["body_b"] < 3)).sum())
+    assert still > 8

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import gpu_collide as gc
 from tests.bvh._scenes import MESHES, at, moving
 
+pytestmark = pytest.mark.shared_bits("tests/bvh/test_b04_pairs.py")
+
 ONE = [1.0, 0, 0, 0]
 
 

@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.bodies.poses import Poses
 
+pytestmark = pytest.mark.smoke
+
 UP = [1.0, 0, 0, 0]
 
 

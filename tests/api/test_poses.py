@@ -12,6 +12,8 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import shapes
 
+pytestmark = pytest.mark.smoke
+
 QUARTER_Z = np.array([0.5**0.5, 0, 0, 0.5**0.5])  # a quarter turn about z
 
 

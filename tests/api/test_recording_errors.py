@@ -5,6 +5,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.smoke
+
 BOX = gc.shapes.box()
 TRIANGLES = np.array([loop[[0, k, k + 1]] for loop in BOX.faces for k in (1, 2)])
 

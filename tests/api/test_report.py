@@ -7,6 +7,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.results.report import FilterReport, FilterRow
 
+pytestmark = pytest.mark.smoke
+
 
 def example():
     report = FilterReport()

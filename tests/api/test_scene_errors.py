@@ -8,6 +8,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.smoke
+
 STILL = [[1.0, 0, 0, 0]] * 2
 
 POSES = gc.Poses.identity(2)

@@ -9,6 +9,8 @@ import pytest
 import gpu_collide as gc
 from tests.acceptance.test_trajectories import BOX, random_case, same_bits, still, straight
 
+pytestmark = pytest.mark.smoke
+
 GOOD = {"meshes": BOX, "shape": None, "poses": straight(np.zeros((3, 2, 3))), "times": [0.0, 1.0, 2.0]}
 STILL = still(BOX, None, [[9.0, 0, 0]])
 MOVING = gc.Bodies(BOX, None, gc.Poses.identity(1), gc.Poses.from_quat_wxyz([[1.0, 0, 0]], [[1.0, 0, 0, 0]]))

@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide import _validate as v
 
+pytestmark = pytest.mark.smoke
+
 
 class ForeignHost:
     """Only ``__array__``."""

@@ -4,6 +4,8 @@ import pytest
 
 from gpu_collide.backends import declarations
 
+pytestmark = pytest.mark.smoke
+
 
 def test_parse_reads_what_is_written():
     text = """

@@ -47,6 +47,17 @@ def test_marked(tmp_path):
     assert "must name some of" in run(tmp_path, only.format('"gpu"', 1))
 
 
+def test_bits_that_others_compare(tmp_path):
+    """On opencl only among the slow tests, or where opencl is looked at alone."""
+    shared = "@pytest.mark.shared_bits({!r})\ndef test_shared(backend): pass\n"
+    there = shared.format(f"{tmp_path.name}/test_one.py")
+    assert "5 skipped, 1 deselected" in run(tmp_path, there, PYTEST_ADDOPTS="-m 'not slow'")
+    assert "2 skipped" in run(
+        tmp_path, there, GPU_COLLIDE_TEST_BACKENDS="opencl", PYTEST_ADDOPTS="-m 'not slow'"
+    )
+    assert "must name the file" in run(tmp_path, shared.format("tests/none.py"))
+
+
 @pytest.mark.parametrize("variable", ["GPU_COLLIDE_TEST_BACKENDS", "GPU_COLLIDE_REQUIRE_BACKENDS"])
 def test_unknown_name_is_an_error(tmp_path, variable):
     out = run(tmp_path, **{variable: "gpu"})

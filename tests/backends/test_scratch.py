@@ -29,7 +29,9 @@ def test_stored_bits(littered):
     assert littered.littered >= {name for name in all_scratch() if not name.startswith(ELSEWHERE)}
 
 
-@pytest.mark.parametrize("seed", range(790, 800))
+@pytest.mark.parametrize(
+    "seed", [790, 791, *(pytest.param(k, marks=pytest.mark.slow) for k in range(792, 800))]
+)
 def test_dense_whole_numbers(littered, seed):
     assert not lattice.judged_dense(seed, 20, "cpu")[1]
 

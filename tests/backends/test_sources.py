@@ -6,6 +6,8 @@ import pytest
 
 from gpu_collide.backends import declarations, sources
 
+pytestmark = pytest.mark.smoke
+
 
 def test_every_entry_point_is_found():
     text = declarations.strip_comments(sources.source())

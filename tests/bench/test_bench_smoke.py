@@ -2,6 +2,7 @@
 
 import pytest
 
+import gpu_collide as gc
 import studies
 from bench import run
 
@@ -114,6 +115,17 @@ def test_dense_is_not_measured_longer_than_enough(monkeypatch):
 def test_primitives_tell_a_rate(capsys):
     assert run.main(["primitives", "--quick", "--repeat", "1", "--no-save"]) == 0
     assert "million_per_s" in capsys.readouterr().out
+
+
+def test_calls_count_files_and_hops(capsys):
+    from bench.cases import calls
+
+    assert run.main(["calls", "--quick", "--no-save", "--backend", "cpu"]) == 0
+    said = capsys.readouterr().out
+    assert "collide, pairs" in said and "folder_hops" in said and "sweep.rays" in said
+    found = calls.counted(lambda: gc.shapes.box())
+    assert 1 < found["files"] <= found["hops"] < found["calls"] * 2 and found["folder_hops"] <= found["hops"]
+    assert calls.counted(lambda: sum(range(9))) == {"files": 0, "calls": 0, "hops": 0, "folder_hops": 0}
 
 
 def test_batches_of_several_sizes(capsys):

@@ -6,9 +6,10 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import near
+from gpu_collide.pipeline.narrow_phase.immediate import Immediate
+from gpu_collide.pipeline.narrow_phase.near_faces import lots_of
+from gpu_collide.pipeline.narrow_phase.plan import decide
 from gpu_collide.pipeline.run import Run
-from gpu_collide.pipeline.screw import Piece, Prepared, Work
 from gpu_collide.pipeline.tables import build_tables
 from gpu_collide.reference.screw.s01_screw import pose_arrays, screw_of_pair
 from tests.screw._launch import GUARD, Stages, new
@@ -153,8 +154,8 @@ class Near:
         poses = [(p[k], q[k]) for k in (a, b) for p, q in ((p0, q0), (p1, q1))]
         return screw_of_pair(*(self.bodies.meshes[k] for k in self.shapes[pair]), *poses)
 
-    def work(self, max_bytes=1 << 30, guesses=None):
-        """The query that the pipeline's functions work on."""
+    def executor(self, buffers, max_bytes=1 << 30, guesses=None):
+        """What the pipeline's stages launch with."""
         options = Options(
             features="near", filters=(), resolution=2.0, check_start=False, precision=self.stages.precision,
             max_bytes=max_bytes,
@@ -162,8 +163,10 @@ class Near:
         run = Run(self.backend, options.precision, max_bytes)
         run.kernel = self.stages.module.kernel  # the tests' own kernels, where they are asked for
         run.room.guesses |= guesses or {}
-        meshes = self.bodies.meshes
-        return Work(run, options, Prepared(meshes, self.tables, *[np.ones(len(meshes), np.uint8)] * 2))
+        plan = decide(self.bodies.meshes, options, self.backend)
+        x = Immediate(run, plan, self.tables, self.shapes, buffers)
+        x.buffers |= buffers
+        return x
 
     def items(self, todo=None, **more):
         """Items of the pairs, as the pipeline makes them."""
@@ -171,9 +174,9 @@ class Near:
         state = self.backend.to_device(self.stages.state)
         buffers = {"screw_in": self.stages.screw_buffer, "state_in": state, **self.stages.index}
         buffers["row_height_in"] = self.backend.zeros(self.n, self.stages.real)
-        piece = Piece(self.n, 0, self.shapes, False, buffers)
-        (items,) = near.find_items(self.work(**more), piece, todo)
-        return items
+        x = self.executor(buffers, **more)
+        (lot,) = lots_of(x, x.listed(todo), x.plan.classes)
+        return lot
 
     def new(self, shape, dtype):
         return new(self.backend, shape, dtype)

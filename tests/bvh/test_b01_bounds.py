@@ -57,6 +57,7 @@ def swept(bodies, poses, times=TIMES):
 
 
 # A body's path is rebuilt from its two poses: within 1e-3 of half a turn its axis is known to 1e-12 or so.
+@pytest.mark.shared_bits("tests/bvh/test_b01_bounds.py")
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32), turn=st.sampled_from([0, 1e-9, 0.05, 0.5, 2, 3.14]), way=st.floats(0, 30))
 def test_box_holds_the_whole_sweep(backend, seed, turn, way):

@@ -6,6 +6,8 @@ import pytest
 from gpu_collide.pipeline.bvh import leaf_order
 from gpu_collide.reference.bvh import b02_keys as reference
 
+pytestmark = pytest.mark.smoke
+
 
 def boxes_at(centres, size=0.1):
     centres = np.asarray(centres, float)

@@ -228,6 +228,7 @@ def test_rules(backend, seed, n, data):
     assert found.report.possible == slow.report.possible == len(expected(bodies, True, **possible))
 
 
+@pytest.mark.shared_bits("tests/bvh/test_b04_pairs.py")
 def test_4096_worlds_on_top_of_each_other(backend):
     """32 bodies a world, all worlds in the same place, and one still body in all of them: as one by one."""
     worlds, per = 4096, 32

@@ -65,10 +65,10 @@ def check(near):
     listed = near.features(min_properness=Options().min_properness)  # that of the items
     items = near.items()
     be = near.backend
-    rows = be.to_host(items.buffer).reshape(-1, 3)
+    rows = be.to_host(items.items).reshape(-1, 3)
     found = Parts.of(be, items.tables)
     pairs = sorted({int(r) >> 1 for r in listed.rows[:, 0]})
-    assert rows[:, 0].tolist() == pairs and items.n == len(pairs) > 0
+    assert rows[:, 0].tolist() == pairs and items.todo.n == len(pairs) > 0
     assert np.array_equal(np.sort(rows[:, 1:].reshape(-1)), np.arange(2 * len(pairs)))
     partial = 0
     for pair, *sides in rows.tolist():

@@ -10,6 +10,8 @@ import pytest
 import gpu_collide as gc
 from tests.support.shares import share
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FIELDS = ("status", "toi", "pair", "kind", "feature_a", "feature_b", "time", "position", "properness")
 
 

@@ -16,6 +16,8 @@ from tests.api._meshes import grid
 from tests.bvh import _near
 from tests.bvh._near_launch import Near
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 LIMIT = float(sources.constants()["GC_CONE_PROPERNESS"])
 NODE = sources.record("node")
 

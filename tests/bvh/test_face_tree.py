@@ -11,6 +11,8 @@ from gpu_collide.pipeline.tables import build_tables, short_edges
 from tests.mesh._meshes import meshes
 from tests.support.slow_tables import slow_tables
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 STRIDE = int(sources.constants()["GC_MESH_STRIDE"])
 WIDTH = int(sources.constants()["GC_NODE_STRIDE"])
 

@@ -14,6 +14,8 @@ from tests.bvh._near_launch import SEEN_STRIDE, Near
 from tests.screw._launch import STRIDE
 from tests.support.probes import with_probes
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 SCREW, SEEN = sources.record("screw"), sources.record("seen")
 TIMES = np.linspace(-0.5, 0.5, 9)
 KINDS = (*_near.MOTIONS, "wheels", "slides")

@@ -7,9 +7,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.backends import sources
-from gpu_collide.pipeline.lots import KINDS, kinds_of
-from gpu_collide.pipeline.near import _may_give_up, near_pairs, takes_near
-from gpu_collide.pipeline.rows import takes_rows
+from gpu_collide.pipeline.narrow_phase.plan import KINDS, LIMITS, Plan, kinds_of, near_bits, near_pairs
 
 ALL = np.stack(np.meshgrid(np.arange(5), np.arange(5), indexing="ij"), axis=-1).reshape(-1, 2)
 
@@ -26,13 +24,13 @@ def some():
 
 
 def test_pairs_by_faces_and_width():
-    near = takes_near(some(), Options)
+    near = near_bits(some(), Options)
     found = near_pairs(near, ALL).reshape(5, 5)
     expected = np.zeros((5, 5), bool)
     expected[3] = expected[:, 3] = True
     expected[1, 2] = expected[2, 1] = True
     assert np.array_equal(found, expected)
-    few = takes_near([some()[0], some()[2]], Options)
+    few = near_bits([some()[0], some()[2]], Options)
     assert not few.any() and not near_pairs(few, ALL[:2] % 2).any()
 
 
@@ -43,13 +41,13 @@ def test_options_that_settle_it():
     class Rows(Options):
         candidates = "raster"
 
-    assert near_pairs(takes_near(some(), Asked), ALL).all()
-    assert not near_pairs(takes_near(some(), Rows), ALL).any()
+    assert near_pairs(near_bits(some(), Asked), ALL).all()
+    assert not near_pairs(near_bits(some(), Rows), ALL).any()
 
 
 def test_devices_choose_the_same(backend):
     """g05_near, which chooses where data stay on a device; of whole meshes it knows the small ones too."""
-    near = takes_near(some(), Options)
+    near = near_bits(some(), Options)
     small = np.array([True, False, True, True, True])  # as if the fourth were: its pairs look at near faces
     item = np.concatenate([np.arange(len(ALL))[:, None], ALL], axis=1).astype(np.int32)
     todo = np.append(np.arange(len(ALL), dtype=np.int32), np.int32(-1))
@@ -76,7 +74,7 @@ def test_kinds_that_there_may_be():
         ("small", "whole"): [*cars, some()[1]], ("small", "near"): [*cars, some()[3]], KINDS: some(),
     }  # fmt: skip
     for kinds, meshes in wanted.items():
-        assert kinds_of(takes_near(meshes, Options), np.array([len(m.faces) <= 32 for m in meshes])) == kinds
+        assert kinds_of(near_bits(meshes, Options), np.array([len(m.faces) <= 32 for m in meshes])) == kinds
 
 
 #: Meshes by edges and faces: 1.5e11 lies between the second's edges squared and times the third's.
@@ -84,12 +82,12 @@ SIZES = ((10, 4), (387298, 1000), (387299, 1000), (10, 131068), (10, 131069))
 LIMIT = 150_000_000_000
 
 
-def sizes():
+def plan_of(candidates="auto"):
     edges, faces = np.array(SIZES, np.int64).T
-    tables = SimpleNamespace(counts=np.stack([edges, edges, faces], axis=1))
-    none = np.zeros(len(edges), np.uint8)
-    return SimpleNamespace(
-        edges=edges, tables=tables, near=none, walked_pairs=lambda p: np.zeros(len(p), bool)
+    counts, none = np.stack([edges, edges, faces], axis=1), np.zeros(len(edges), np.uint8)
+    options = SimpleNamespace(features="auto", candidates=candidates, refine="exact", precision="mixed")
+    return Plan(
+        options, LIMITS, counts, np.ones(len(edges)), none, none, False, False, False, True, 1, None, True
     )
 
 
@@ -98,7 +96,7 @@ def test_rows_by_themselves_above_a_product_of_edges(pair, rows):
     asked = np.array([pair, (0, 0)])
     product = SIZES[pair[0]][0] * SIZES[pair[1]][0]
     assert (product > LIMIT) == rows and sources.constants()["GC_AUTO_EDGE_PRODUCT"] == LIMIT
-    assert takes_rows(Options, sizes(), asked) == rows
+    assert plan_of().takes_rows(asked) == rows
 
 
 def test_whose_walks_may_be_given_up():
@@ -106,6 +104,4 @@ def test_whose_walks_may_be_given_up():
     asked = np.array([(1, 1), (1, 2), (2, 2), (0, 2), (0, 3), (3, 0), (0, 4)])
     expected = [True, False, False, True, True, True, False]
     for candidates, own in (("auto", expected), ("pairs", [True] * 6 + [False])):
-        options = SimpleNamespace(candidates=candidates)
-        found = _may_give_up(SimpleNamespace(prepared=sizes(), options=options), asked)
-        assert found.tolist() == own
+        assert plan_of(candidates).may_give_up(asked).tolist() == own

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline.screen import REFINE
+from gpu_collide.pipeline.narrow_phase.plan import REFINE
 from gpu_collide.reference.bvh import b05_features as reference
 from tests.bvh import _near
 from tests.bvh._near_launch import Near
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 KINDS = ("impact", "axis", "turns", "copies", "passing")
 #: Heights of rows, in radii of the larger body: up to as high as the bodies are large.

@@ -16,6 +16,8 @@ from tests.oracle.scenes_base import IDENTITY, resting_world
 from tests.screw._first import same_bits
 from tests.screw._launch import C, cpu
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 THRESHOLDS = (-1.0, -0.1, 0.0, 0.5)
 
 

@@ -8,6 +8,8 @@ from gpu_collide.checks.brute import Shape, features_at, sure_contacts
 from gpu_collide.checks.casts import crossing, distance
 from gpu_collide.checks.motion import Motion, matrices
 
+pytestmark = pytest.mark.smoke
+
 BOX = gc.shapes.box()
 TRIANGLE = np.array([[[0.0, 0, 0], [4, 0, 0], [0, 4, 0]]])
 

@@ -69,6 +69,9 @@ def planted(monkeypatch):
     """Plant a bug: ``planted(program, old, new)``; backends are opened anew, before and behind."""
     monkeypatch.setattr(backends, "_open", {})
     monkeypatch.setenv("GPU_COLLIDE_CHECK", "0")  # or that would find some of them first
+    monkeypatch.setenv(
+        "GPU_COLLIDE_CFLAGS", "-O1"
+    )  # each is a build of its own, which -O3 makes twice as long
     real = sources.program
 
     def plant(program, old, new):
@@ -80,6 +83,7 @@ def planted(monkeypatch):
     return plant
 
 
+@pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 def test_nothing_is_wrong(backend):
     """All families, small; what they ask is not nothing."""
     done = checks.verify(pairs=6, seed=1, backends=[backend.kind])

@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.cli import files
 
+pytestmark = pytest.mark.smoke
+
 
 def pose_arrays(n=3):
     one = {f"{name}_position": np.zeros((n, 3)) for name in files.POSE_NAMES}

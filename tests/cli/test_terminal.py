@@ -8,6 +8,8 @@ import pytest
 from gpu_collide.cli.options import parse_bytes, positive_int
 from gpu_collide.cli.terminal import Terminal
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture(params=["plain", "rich"])
 def terminal(request):

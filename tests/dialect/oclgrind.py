@@ -146,7 +146,7 @@ def _arrays(result):
 def _of_hulls(pairs):
     """First contacts between hulls, also of boxes, and of trees of vertices."""
     import gpu_collide as gc
-    from gpu_collide.pipeline import hulls
+    from gpu_collide.pipeline.narrow_phase import plan
     from gpu_collide.scenes import random_impacts
     from tests.acceptance.stored_bits import of_contacts
 
@@ -155,12 +155,12 @@ def _of_hulls(pairs):
         bodies, asked = random_impacts(a, b, pairs, seed=5)
 
         def collide(backend, bodies=bodies, asked=asked):
-            products = hulls.ALONE_PRODUCT, hulls.FACE_PRODUCT
-            hulls.ALONE_PRODUCT = hulls.FACE_PRODUCT = 0  # small ones, too
+            limits = plan.LIMITS
+            plan.LIMITS = limits._replace(hulls_alone=0, hulls=0)  # small ones, too
             try:
                 return of_contacts(gc.collide(bodies, asked, contacts="first", backend=backend))
             finally:
-                hulls.ALONE_PRODUCT, hulls.FACE_PRODUCT = products
+                plan.LIMITS = limits
 
         yield f"hulls of {name}", collide
 

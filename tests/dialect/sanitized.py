@@ -66,16 +66,16 @@ def _shared(precision):
     """A bolt in its nut: one launch makes its lists, others search; the walk for near faces is given up."""
     import gpu_collide as gc
     from bench import dense_shapes
-    from gpu_collide.pipeline import screen
+    from gpu_collide.pipeline.narrow_phase import plan
 
-    asked, before = {"backend": "cpu", "precision": precision, "check_start": False}, screen.HEAVY
+    asked, limits = {"backend": "cpu", "precision": precision, "check_start": False}, plan.LIMITS
     bolts = dense_shapes.bolt_and_nut(4000)
     bodies = dense_shapes.steps_of("bolt in nut", bolts, "impact", 1)
-    screen.HEAVY = 0
+    plan.LIMITS = limits._replace(heavy=0)
     try:
         found = [len(gc.collide(bodies, [[0, 1]], features=x, **asked)) for x in ("auto", "near", "all")]
     finally:
-        screen.HEAVY = before
+        plan.LIMITS = limits
     if len(set(found)) > 1 or not found[0]:
         raise AssertionError(f"expected the same contacts, some, in every way, got {found}")
     return sum(found)

@@ -6,6 +6,8 @@ import pytest
 
 from gpu_collide.backends import declarations, sources
 
+pytestmark = pytest.mark.smoke
+
 FOLDER = sources.kernels_dir()
 KNOWN = sources.known()
 CODE = {name: declarations.strip_comments((FOLDER / name).read_text(encoding="utf-8")) for name in KNOWN}

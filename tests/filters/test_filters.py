@@ -11,10 +11,12 @@ import gpu_collide as gc
 from gpu_collide import scenes
 from gpu_collide._options import AUTO_FILTERS
 from gpu_collide.backends import declarations, sources
-from gpu_collide.pipeline.filters import FILTERS
+from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 from tests.acceptance import matrix
 from tests.filters import _cases
 from tests.support.shares import in_turn
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 CHOICES = ["auto", ("spheres",), ("boxes",), ("plane",), ("plane", "boxes", "spheres")]
 

@@ -5,6 +5,8 @@ import pytest
 
 from gpu_collide.reference.given import g03_select
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 1000])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])

@@ -5,6 +5,7 @@ Names that end in `_turn` are rotations, the others translations.
 
 import numpy as np
 
+from tests.oracle.passage_grazes import flat_graze_turn
 from tests.oracle.passage_shapes import (
     common,
     generator,
@@ -426,7 +427,7 @@ FAMILIES = {
         shaped("terrain_mover", rough, False, mover=((0, 5), (1, 2, 3, 4))),
         forest("forest", False), forest("forest_turn", True),
         level("level", False), level("level_turn", True), stacked,
-        off_origin("odd", False), off_origin("odd_turn", True), far_axis_turn,
+        off_origin("odd", False), off_origin("odd_turn", True), far_axis_turn, flat_graze_turn,
         shaped("plates", plates, False), shaped("plates_turn", plates, True),
     )
 }  # fmt: skip

@@ -7,13 +7,15 @@ All that can vanish does: distances, their slopes, sines between edges. Nothing 
 that need not be: a corner that stays where it is sinks by rounding (docs/pluecker.md).
 """
 
+from itertools import combinations
+
 import numpy as np
 
 from tests.oracle.passage_shapes import generator
 from tests.oracle.passages import Passages, box, convex
 from tests.oracle.scenes_base import IDENTITY, turn_quat
 from tests.oracle.scenes_whole import BOXES, half_numbers, twelfths, whole_axis
-from tests.oracle.shapes import prism
+from tests.oracle.shapes import hull_of, prism
 from tests.oracle.solid import apply, rotation_matrix
 
 DEEP = 1e-9  # bodies that stand in each other by more are drawn again
@@ -24,18 +26,36 @@ def solids():
     return [*(box(size) for size in BOXES), convex(prism(ROOF, [(0, 1, 2)], 2))]
 
 
+def whole_hull(rng, n):
+    """A hull of n whole points, all of them corners, no four in a plane."""
+    while True:
+        points = rng.integers(-2, 3, (n, 3)).astype(float)
+        a, b, c, d = (points[np.array(k)] for k in zip(*combinations(range(n), 4), strict=True))
+        if (np.cross(b - a, c - a) * (d - a)).sum(1).all():
+            mesh = hull_of(points)
+            if len(np.unique(mesh.face_vertices)) == n:
+                return convex(mesh)
+
+
+def whole_solids(rng):
+    """Tetrahedra, hulls and boxes of whole numbers."""
+    return [whole_hull(rng, n) for n in (4, 4, 4, 4, 5, 6, 7)] + [box(size) for size in BOXES[:2]]
+
+
 def loops(mesh):
     return [mesh.face_vertices[i:j] for i, j in zip(mesh.face_start, mesh.face_start[1:], strict=False)]
 
 
-def place_on(rng, mesh):
-    """A corner, a place on an edge or of a face of the mesh, in quarters."""
+def place_on(rng, mesh, kinds=(0.25, 0.6, 0.15)):
+    """A corner, a place on an edge or of a face of the mesh, in quarters; of these kinds so often."""
     faces = loops(mesh)
     loop = faces[rng.integers(len(faces))]
     k = rng.integers(len(loop))
     a, b, c = mesh.vertices[[loop[k], loop[(k + 1) % len(loop)], loop[k - 1]]]
     along, over = rng.choice([0.25, 0.5, 0.75], 2)
-    kind = rng.choice(3, p=(0.25, 0.6, 0.15))
+    kind = rng.choice(3, p=kinds)
+    if len(loop) == 3:
+        over = min(over, 1 - along)
     return a + (0 if kind == 0 else along) * (b - a) + (over if kind == 2 else 0) * (c - a)
 
 
@@ -65,13 +85,13 @@ def exact_turns(rng, n):
     return np.array([exact_quat(rng) for _ in range(n)])
 
 
-def placed(rng, meshes):
+def placed(rng, meshes, turned=exact_quat, kinds=(0.25, 0.6, 0.15)):
     """Shapes and places of two bodies that touch, and where they do."""
     while True:
         one, two = rng.integers(0, len(meshes), 2)
-        q, still = exact_quat(rng), exact_quat(rng)
+        q, still = turned(rng), turned(rng)
         matrix, other = rotation_matrix(q), rotation_matrix(still)
-        mine, theirs = matrix @ place_on(rng, meshes[one]), other @ place_on(rng, meshes[two])
+        mine, theirs = (m @ place_on(rng, meshes[k], kinds) for m, k in ((matrix, one), (other, two)))
         corner = half_numbers(rng, 1, 2)[0]  # of the still body
         touch = corner + theirs
         position = touch - mine
@@ -109,6 +129,35 @@ def touching_turn(seed, n):
     return touching(seed, n, True)
 
 
+def solids_touching(seed, n, turns=False):
+    """Tetrahedra, hulls and boxes, most often corner on corner, all of whole numbers; they leave, slide along
+    edges and faces, and enter."""
+    rng = generator("solids_touching", seed)
+    meshes = whole_solids(rng)
+    drawn = [placed(rng, meshes, lambda _: IDENTITY, (0.6, 0.3, 0.1)) for _ in range(n)]
+    one, position, q, two, corner, still, touch = (np.array(x) for x in zip(*drawn, strict=True))
+    mover, other = (one, position, q), (two, corner, still)
+    way = whole_axis(rng, n, 2)[0]
+    for i in np.flatnonzero(rng.uniform(size=n) < 0.5):  # along what the two have
+        a, b = (meshes[k[i]].vertices for k in (one, two))
+        along = [v[rng.permutation(len(v))[:3]] for v in ((a, a), (b, b), (a, b))[rng.integers(3)]]
+        x, y = (v[1] - v[0] for v in along)
+        way[i] = rng.integers(-2, 3) * x + rng.integers(-2, 3) * y
+    way[~way.any(1)] = [0, 1, 1]
+    if not turns:
+        return Passages("solids_touching", meshes, mover, other, vector=way, start="any")
+    origin = np.where(rng.uniform(size=(n, 1)) < 0.4, touch, touch + half_numbers(rng, n, 2))
+    return Passages(
+        "solids_touching_turn", meshes, mover, other, angle=twelfths(rng, n) * rng.choice([-1, 1], n),
+        axis=way, origin=origin, start="any",
+    )  # fmt: skip
+
+
+def solids_touching_turn(seed, n):
+    """The same for turns about whole axes, through the place of touch or beside it."""
+    return solids_touching(seed, n, True)
+
+
 def edge_along_edge_turn(seed, n):
     """Boxes edge along edge, at no distance, that turn about whole axes near the edge."""
     rng = generator("edge_along_edge_turn", seed)
@@ -134,4 +183,7 @@ def edge_along_edge_turn(seed, n):
     )  # fmt: skip
 
 
-TOUCHING = {f.__name__: f for f in (touching, touching_turn, edge_along_edge_turn)}
+TOUCHING = {
+    f.__name__: f
+    for f in (touching, touching_turn, edge_along_edge_turn, solids_touching, solids_touching_turn)
+}

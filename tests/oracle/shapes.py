@@ -82,9 +82,13 @@ def torus(major=1.0, minor=0.4, n_major=20, n_minor=15):
 
 def hull(rng, n):
     """Convex hull of n random points on a stretched sphere, triangles only."""
-    points = unit(rng.normal(size=(n, 3))) * rng.uniform(0.4, 1.1, 3)
+    return hull_of(unit(rng.normal(size=(n, 3))) * rng.uniform(0.4, 1.1, 3))
+
+
+def hull_of(points):
+    """Convex hull of points of which no four lie in a plane that bounds it, triangles only."""
     faces = []
-    for i, j, k in combinations(range(n), 3):
+    for i, j, k in combinations(range(len(points)), 3):
         normal = cross(points[j] - points[i], points[k] - points[i])
         d = (points - points[i]) @ normal
         d[[i, j, k]] = 0

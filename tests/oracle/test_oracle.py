@@ -124,7 +124,14 @@ def test_every_root_of_every_function_against_dense_sampling(family, n):
 
 
 @pytest.mark.parametrize("n", [12, pytest.param(24, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("family", ["random_hulls", "random_nonconvex", "axis_through_both", "to_180"])
+@pytest.mark.parametrize(
+    "family",
+    [
+        "random_nonconvex",
+        "axis_through_both",
+        *(pytest.param(f, marks=pytest.mark.slow) for f in ("random_hulls", "to_180")),
+    ],
+)
 def test_surfaces_never_cut_each_other_before_the_first_contact(family, n):
     """Another principle: bodies clear of each other at the start that cut each other later have met in
     between."""

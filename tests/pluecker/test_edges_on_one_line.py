@@ -17,6 +17,8 @@ from tests.oracle.scenes_base import IDENTITY, random_quat
 from tests.oracle.solid import apply, rotation_matrix
 from tests.pluecker._crowds import still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 TILT = 3.0
 EDGE = np.array([[1.0, 1, -1], [1, 1, 1]])
 CUBE = gc.shapes.box((2, 2, 2))

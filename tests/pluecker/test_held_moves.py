@@ -11,6 +11,8 @@ from tests.acceptance.pluecker_runs import run
 from tests.oracle.passages import Passages, box
 from tests.oracle.scenes_base import IDENTITY
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 ZONE = 1e-6
 PILLAR = (0.5, 1, 1)
 

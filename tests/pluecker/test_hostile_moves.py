@@ -11,6 +11,8 @@ from tests.oracle.exact import Placed, Topology
 from tests.oracle.exact_motion import Translation, first_through
 from tests.oracle.exact_nudge import in_by_at_most
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 PLATE = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
 
 

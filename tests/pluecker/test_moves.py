@@ -13,6 +13,8 @@ from gpu_collide.scenes.track import demo_race
 from tests.pluecker._crowds import BOX, CAR, TORUS, at, crowd, quaternions, same_bits, still
 from tests.support.traces import REACHED
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 STATUS = gc.Status
 
 

@@ -9,6 +9,8 @@ import gpu_collide as gc
 from gpu_collide.queries.pluecker import Touch, move, rotate, translate
 from tests.pluecker._crowds import BOX, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FLAT = [[0, -1, -1], [0, 1, -1], [0, 0, 1]]
 ROUND = 2 * np.pi
 

@@ -222,6 +222,7 @@ def all_tests(rng, whole, n, expel, backend, precision="mixed"):
     }
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
 @pytest.mark.parametrize("whole, expel", CASES)
 def test_same_bits_as_cpu(whole, expel, precision, backend):

@@ -12,6 +12,8 @@ from gpu_collide.queries.pluecker import Touch, translate
 from gpu_collide.queries.pluecker.movers import check_movers
 from tests.pluecker._crowds import BOX, CAR, TORUS, at, crowd, quaternions, same_bits, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 def test_a_box_onto_a_box(backend):
     found = translate(still(BOX, [0.3, 0.2, 2]), still(BOX, [0, 0, 0]), [0, 0, -4], backend=backend.kind)
@@ -82,6 +84,7 @@ def test_agrees_with_collide():
     )
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
 def test_the_same_bits_everywhere(backend, precision):
     movers, world, way, _ = crowd(7, movers=(CAR, BOX, TORUS), obstacles=(TORUS, BOX), n=45)

@@ -7,6 +7,8 @@ import gpu_collide as gc
 from gpu_collide.queries.pluecker import Touch, rotate
 from tests.pluecker._crowds import BOX, CAR, TORUS, at, crowd, same_bits, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 def test_a_plank_comes_down_on_an_edge(backend):
     """A corner of its lower side goes down a circle onto the ground; the angle is known."""
@@ -90,6 +92,7 @@ def test_half_a_turn_and_a_whole_one(backend):
         assert not hit or np.pi - 0.4 < abs(angle) * found.fraction[0] < np.pi + 0.4
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
 def test_the_same_bits_everywhere(backend, precision):
     movers, world, _, turn = crowd(27, movers=(CAR, BOX, TORUS), obstacles=(TORUS, BOX), n=30, spread=3)

@@ -7,6 +7,8 @@ import gpu_collide as gc
 from gpu_collide.queries.pluecker import Touch, contacts, translate
 from tests.pluecker._crowds import BOX, CAR, POINT_FIELDS, TORUS, at, crowd, same_bits, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 def test_a_box_on_a_box(backend):
     found = contacts(still(BOX, [0.2, 0.3, 1.001]), still(BOX, [0, 0, 0]), 0.01, backend=backend.kind)
@@ -45,6 +47,7 @@ def test_against_the_reference(backend, seed):
         assert np.abs(getattr(found, name) - getattr(truth, name)).max() < 1e-12, name
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "single"])
 def test_the_same_bits_everywhere(backend, precision):
     movers, world, way, _ = crowd(44, n=24, movers=(TORUS, BOX), obstacles=(TORUS, CAR), spread=2)

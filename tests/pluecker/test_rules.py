@@ -5,6 +5,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 N, BODIES = 60, 24
 
 

@@ -5,6 +5,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 N = 80
 TETRAHEDRON = [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]
 

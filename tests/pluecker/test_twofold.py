@@ -11,6 +11,8 @@ import pytest
 from tests.pluecker import _exact as judge
 from tests.support.probes import with_probes
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 PROBE = Path(__file__).parent / "probe_twofold.c"
 
 

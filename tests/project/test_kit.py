@@ -7,6 +7,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.smoke
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -4,12 +4,14 @@ That is: a file of kernels with its entry points, a module of the reference, a f
 table of kernels/README.md and a place in the list of ARCHITECTURE.md. A new family adds its row to FAMILIES.
 """
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from gpu_collide.backends import declarations
+from gpu_collide.backends import declarations, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {
@@ -110,3 +112,22 @@ def test_the_guide_to_the_kernels_has_a_row_for_each_stage(family):
 def test_the_map_of_the_code_lists_each_stage(family):
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert re.findall(rf"\*\*({FAMILIES[family]}\d\d_\w+)\*\*", page) == kernels(family)
+
+
+def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
+    """So that a new argument is one edit, whoever runs the launch: at once, or recorded."""
+    found: Counter[str] = Counter()
+    for path in (ROOT / "gpu_collide/pipeline/narrow_phase").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "attr", "").startswith("launch")
+                and node.args
+            ):
+                texts = [x.value for x in ast.walk(node.args[0]) if isinstance(x, ast.Constant)]
+                found.update(text for text in texts if isinstance(text, str))
+    programs = ("near", "joining", "screen", "small", "first", "hulls", "solve", "find", "answer", "overlap")
+    names = {name for program in programs for name in declarations.parse(sources.program(program))}
+    names |= {"s01_screw", "s01_long", "g02_pairs"}
+    names -= {"s09_step"}  # of the bisection
+    assert found == Counter(names), (names - set(found), found - Counter(names))

@@ -14,7 +14,7 @@ from tests.support import seeds
 
 ROOT = Path(__file__).parents[2]
 OPTION = {"numprocesses": None, "tx": [], "dist": "no", "usepdb": False, "trace": False, "collectonly": False,
-          "capture": "fd", "file_or_dir": []}  # fmt: skip
+          "capture": "fd", "file_or_dir": [], "markexpr": "not slow"}  # fmt: skip
 
 
 def config(xdist=True, **option):
@@ -48,6 +48,11 @@ def test_one_process(change):
 def test_all_cores(folders):
     conftest.pytest_cmdline_main(asked := config(file_or_dir=folders))
     assert (asked.option.numprocesses, asked.option.dist) == ("auto", "worksteal")
+
+
+def test_smoke_leaves_out_the_slow_tests_of_its_files():
+    conftest.pytest_cmdline_main(asked := config(markexpr="smoke"))
+    assert asked.option.markexpr == "smoke and not slow"
 
 
 def test_a_worker_starts_no_workers():

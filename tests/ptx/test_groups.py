@@ -7,8 +7,8 @@ import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.cuda import CudaBackend
-from gpu_collide.pipeline import screw
-from gpu_collide.pipeline.few import FewPairs
+from gpu_collide.pipeline.narrow_phase import query
+from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
 from gpu_collide.pipeline.run import Run
 from gpu_collide.scenes import random_impacts
 from tests.pluecker._crowds import BOX, CAR, POINT_FIELDS, at, crowd, same_bits
@@ -65,16 +65,16 @@ def test_small_pairs_beside_some_that_look_at_near_faces(sizes):
 
 def test_few_pairs(sizes):
     bodies, pairs = random_impacts(gc.shapes.car(), n=8, seed=3)
-    fields = [few_pairs(get_backend(name), bodies, pairs).collide(bodies) for name in ("cuda", "cpu")]
+    fields = [few_pairs(get_backend(name), bodies).collide(bodies, pairs) for name in ("cuda", "cpu")]
     assert fields[1]["contact_start"][-1] > 3 and sizes["screen_small"] == {32}
     for name, wanted in fields[1].items():
         assert np.array_equal(getattr(fields[0][name], "get", lambda x=fields[0][name]: x)(), wanted), name
 
 
-def few_pairs(backend, bodies, pairs):
-    """`FewPairs` as a scene keeps them."""
+def few_pairs(backend, bodies):
+    """`RecordedBatch` as a scene keeps them."""
     run, options = Run(backend, "mixed", 1 << 30), Options()
-    return FewPairs(run, screw.prepare(run, bodies.meshes, options), options, bodies.shape, pairs)
+    return RecordedBatch(run, query.prepare(run, bodies.meshes, options))
 
 
 def test_movers(sizes):

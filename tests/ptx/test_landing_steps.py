@@ -107,12 +107,13 @@ def test_characters_among_bodies_that_turn_stay_there(cuda, precision, skin, pie
     options = {"turning": "chord", "skin": skin, "up": [0, 0, 1], "step_height": 0.2, "precision": precision}
     wanted = slid(given, world, backend="cpu", **options)
     assert wanted.info["pieces"] >= pieces and (wanted.info["pieces"] == 1) == (pieces == 1)
+    parts = sum(range(wanted.info["pieces"] + 1))  # those whose steps are cut alike go together
     there = {name: cuda.asarray(array) for name, array in given.items()}
     slid(there, world, lambda x: x, backend="cuda", **options)
     with Moved(cuda) as moved:
         found = slid(there, world, lambda x: x, backend="cuda", **options)
-    assert lies(found, cuda.ndarray) and moved.waits <= 1 + wanted.info["pieces"]
-    assert moved.bytes_down < 300 + 8 * wanted.info["pieces"]  # no character comes down
+    assert lies(found, cuda.ndarray) and moved.waits <= 4 + parts
+    assert moved.bytes_down < 300 + 8 * parts  # no character comes down
     for name in ("turning", "pieces"):
         assert found.info[name] == wanted.info[name] > 0
     same(found, wanted)

@@ -17,7 +17,7 @@ CHUNK = 3000  # bytes of a pinned buffer: 25 bodies
 @pytest.fixture
 def small(cuda, monkeypatch):
     """Small pieces and pinned buffers; what is looked at is what a call does after the first one."""
-    monkeypatch.setattr("gpu_collide.pipeline.staying.MOST_SENT", PIECE)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_SENT", PIECE)
     monkeypatch.setattr("gpu_collide.backends.lane.PINNED", CHUNK + 1024)
     monkeypatch.setattr(Lane, "nbytes", CHUNK)
     yield cuda

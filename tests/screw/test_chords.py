@@ -8,7 +8,7 @@ import pytest
 import gpu_collide as gc
 from bench.dense_shapes import bolt_and_nut, bumpy, steps_of
 from gpu_collide.checks.bits import same_bits
-from gpu_collide.pipeline import screw
+from gpu_collide.pipeline.narrow_phase import stages
 from gpu_collide.scenes import random_impacts
 from gpu_collide.scenes.turns import axis_angle
 
@@ -86,14 +86,14 @@ def test_in_other_precisions(name, precision):
 
 
 def test_few_candidates_are_no_contacts(monkeypatch):
-    counts, search = [], screw.search
+    counts, search = [], stages.search
 
     def counted(*args):
         found = search(*args)
-        counts.append(found[0])
+        counts.append(found.n)
         return found
 
-    monkeypatch.setattr(screw, "search", counted)
+    monkeypatch.setattr(stages, "search", counted)
     meshes = bolt_and_nut(5200)
     bodies = steps_of("bolt in nut", meshes, "impact", 2)
     found = gc.collide(bodies, np.array([[0, 1], [0, 2]]), backend="cpu", check_start=False)

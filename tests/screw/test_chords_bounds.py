@@ -8,6 +8,8 @@ from gpu_collide.backends import sources
 from tests.screw._launch import probe, types
 from tests.screw.test_chords_hostile import KINDS, edge
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 SCREW, CHORD = sources.record("screw"), sources.record("chord")
 #: Places along an edge: its ends, its middle, and where a parabola and a chord of an arc part most.
 PLACES = (0.0, 1e-6, 0.147, 0.25, 0.5, 0.75, 0.853, 1.0)

@@ -8,9 +8,11 @@ import gpu_collide as gc
 from gpu_collide import backends
 from gpu_collide.backends import sources
 from gpu_collide.checks.bits import same_bits
-from gpu_collide.pipeline import screen
+from gpu_collide.pipeline.narrow_phase import scratch
 from tests.oracle import scenes
 from tests.support.axis_scenes import aimed
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 EDITS = (
     ("#define GC_TILED 192\n", "#define GC_TILED 0\n"),
@@ -46,7 +48,7 @@ def chorded():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(backends, "_open", opened)
             patch.setattr(sources, "program", text)
-            patch.setattr(screen, "TILED", 0)
+            patch.setattr(scratch, "TILED", 0)
             return gc.collide(*args, **asked)
 
     return collide

@@ -9,6 +9,8 @@ from tests.screw._launch import probe, types
 from tests.screw.test_chords_bounds import MOTIONS
 from tests.screw.test_chords_hostile import KINDS, edge
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 SCREW = sources.record("screw")
 #: Shares of the corners: corners, sides, middles, next to them.
 SHARES = np.array([

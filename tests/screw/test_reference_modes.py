@@ -50,7 +50,9 @@ def by_pairs(family):
     return scene, bodies, collide_reference(bodies, scene.pairs, candidates="pairs", min_properness=-1.5)
 
 
-@pytest.mark.parametrize("resolution", [0.3, 1, 2, 6, 24])
+@pytest.mark.parametrize(
+    "resolution", [0.3, 2, 24, *(pytest.param(r, marks=pytest.mark.slow) for r in (1, 6))]
+)
 @pytest.mark.parametrize(
     "family", ["random_nonconvex", "axis_through_both", "axis_through_a", "exact_axis", "lattice"]
 )

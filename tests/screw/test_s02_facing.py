@@ -108,6 +108,7 @@ def samples(mesh, x, kind, feature, box, rng):
     return np.concatenate([x[loop], share @ x[loop]])
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_boxes_hold_their_features(family, precision, backend):

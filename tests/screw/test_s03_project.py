@@ -118,6 +118,7 @@ def test_the_kept_boundary_is_the_clipped_polygon(backend):
     assert cut > 100
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("height", [0.37, 0.05])
 @pytest.mark.parametrize("motion", MOTIONS)
@@ -175,6 +176,7 @@ def test_records_hold_their_segments(motion, height, precision, backend):
     assert checked > 20000
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("resolution", [0.5, 2.0, 12.0])
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("family", ["random_cars", "random_nonconvex", "axis_through_both", "to_180"])

@@ -73,6 +73,7 @@ def test_a_corner_above_a_face_is_answered(refine, backend):
 # ---- invariants
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("kind", [PAIRS, RASTER])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -83,6 +84,7 @@ def test_candidates_hold_every_contact(family, kind, precision, backend):
     assert not missing
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rows_propose_what_boxes_propose_or_less(family, backend):
     n = FAMILIES[family]
@@ -92,6 +94,7 @@ def test_rows_propose_what_boxes_propose_or_less(family, backend):
     assert {r for r in rows if r[1] != C["GC_EE"]} <= {r for r in boxes if r[1] != C["GC_EE"]}
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_candidates_name_features_and_times_that_exist(family, backend):
     n = FAMILIES[family]
@@ -123,6 +126,7 @@ def test_few_candidates(backend):
 # ---- parity
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("family", ["random_boxes", "random_nonconvex"])
 def test_screen_answers_are_near_the_exact_ones(family, backend):
     """With 24 rows a short edge, nearly all sure contacts are found by the screen. Seen: all of

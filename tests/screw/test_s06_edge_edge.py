@@ -65,6 +65,7 @@ def test_parallel_edges_are_no_candidates_that_hit(backend):
 # ---- invariants
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("kind", [PAIRS, RASTER])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -74,6 +75,7 @@ def test_candidates_hold_every_contact(family, kind, precision, backend):
     assert not missing
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rows_propose_what_boxes_propose_or_less(family, backend):
     n = FAMILIES[family]
@@ -95,6 +97,7 @@ def test_edges_that_share_many_rows_are_proposed_once(resolution, backend):
 # ---- parity
 
 
+@pytest.mark.shared_bits("tests/screw/test_s02_facing.py")
 @pytest.mark.parametrize("refine", [SEGMENTS, PIXELS])
 def test_screen_answers_are_near_the_exact_ones(refine, backend):
     """With 24 rows a short edge, of 50 scenes of boxes: most sure crossings are found, their times within

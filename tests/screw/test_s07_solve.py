@@ -113,6 +113,7 @@ def test_roots_by_hand(curve, expected, backend):
     assert np.allclose(found[0, : count[0]], expected, atol=2e-6 if expected == [0.0] else 1e-15)
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 def test_roots_of_random_curves(backend):
     """Exactly as many as there are pieces, monotone between extrema, whose ends differ in sign. Worst error
     seen, as |f| over the sum of coefficients: 3e-16."""
@@ -154,6 +155,7 @@ def with_extrema():
     return np.array(kept), np.array(where), np.array(bends)
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 @pytest.mark.parametrize("depth", [0.0, 1e-13, 5e-12, -1e-13, -5e-12, 1e-9, -1e-9, 1e-6, -1e-6])
 def test_double_roots(depth, backend):
     """Curves moved so that an extremum is `depth` past zero: two roots, or none, or one touch within
@@ -189,6 +191,7 @@ def test_roots_have_the_same_bits_on_every_backend(backend):
     assert mine == theirs
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 def test_nearly_straight_curves(backend):
     """Curvature of rounding size beside a slope: one root, not a heap of touches."""
     rng = np.random.default_rng(6)
@@ -301,6 +304,7 @@ def with_cap(name, most):
     return text
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 @pytest.mark.parametrize(
     "name, most, gap", [("GC_MAX_LEVEL", 3, 0.0), ("GC_MAX_NEWTON", 1, -0.02), ("GC_MAX_VISITS", 5, 0.0)]
 )
@@ -318,6 +322,7 @@ def test_a_cap_that_is_reached_is_reported(name, most, gap, backend):
 # ---- invariants
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 @pytest.mark.parametrize(
     "family", ["random_boxes", "random_nonconvex", "lattice", "to_180", "resting", "tangent", "two_sided"]
 )
@@ -332,6 +337,7 @@ def test_candidates_change_no_hit(family, backend):
         assert stages.s07(screened(backend, family, n, candidates=kind)).table().tobytes() == whole.tobytes()
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 def test_hits_are_in_the_step_and_proper(backend):
     for family in ("random_nonconvex", "lattice", "resting"):
         stages = stages_of(backend, family, 30)
@@ -412,6 +418,7 @@ def test_queries_among_many_work_items_have_the_same_bits(family, few, backend, 
 # ---- parity
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 @pytest.mark.parametrize("family", ["random_boxes", "random_nonconvex", "to_180", "tiny_angles", "far_away"])
 def test_parity_with_the_brute_force(family, backend):
     """Every sure contact is hit at its time. Worst error seen, |dt| times the normal speed over the

@@ -352,6 +352,7 @@ def tiles(n, height):
     return gc.Mesh(np.array(list(corners), float) - [n / 2, n / 2, 0], faces)
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 @pytest.mark.parametrize("n, m", [(12, 6), (14, 6), (13, 6), (24, 12)])
 def test_a_tiled_box_comes_down_flush_on_a_tiled_floor(n, m, backend):
     """Each corner of the box meets one of the floor, or half a tile apart a middle; diagonals cross."""
@@ -367,6 +368,7 @@ def test_a_tiled_box_comes_down_flush_on_a_tiled_floor(n, m, backend):
     assert np.ptp(found.time) < 1e-12 and abs(found.time[0] - 2 / 3) < 1e-12 and (found.properness >= 0).all()
 
 
+@pytest.mark.shared_bits("tests/screw/test_s08_contacts.py")
 @pytest.mark.parametrize("turn", [0.0, 0.5])
 def test_a_tiled_box_slides_and_spins_flush_on_a_tiled_floor(turn, backend):
     """What lasts: as the reference has it, which compares each with each."""

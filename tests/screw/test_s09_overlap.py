@@ -1,14 +1,21 @@
 """s09_overlap: which solids overlap at one time of the step, or when it begins. Touch is not overlap."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline.overlap import mark
+from gpu_collide._options import Options
+from gpu_collide.pipeline.narrow_phase.immediate import Immediate
+from gpu_collide.pipeline.narrow_phase.plan import decide
+from gpu_collide.pipeline.narrow_phase.stages import mark_overlaps
 from gpu_collide.pipeline.run import Run
 from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
 from gpu_collide.reference.screw._tables import tables_of
 from tests.screw._launch import C, Stages, sharing
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 OVERLAP = gc.Status.INITIAL_OVERLAP
 
@@ -106,7 +113,10 @@ def at_times(backend, bodies, pairs, when, groups=None):
     if groups:
         run.launch_each = lambda name, n, *bound, **args: run.launch_groups(name, groups, *bound, **args)
     when = backend.to_device(np.asarray(when, float))
-    mark(run, (buffers,), np.arange(len(pairs), dtype=np.int32), when)
+    plan, none = decide(bodies.meshes, Options(precision="double"), backend), SimpleNamespace(buffers={})
+    x = Immediate(run, plan, none, bodies.shape[pairs], buffers)
+    x.buffers |= buffers
+    mark_overlaps(x, x.todo, when)
     return backend.to_host(state) == int(C["GC_PAIR_OVERLAP"])
 
 
@@ -132,6 +142,7 @@ def test_any_time_of_the_step_agrees_with_the_reference(backend):
         assert np.array_equal(at_times(backend, bodies, pairs, when, groups), expected)
 
 
+@pytest.mark.backends("cpu", "opencl", "cuda")  # groups of several work-items are OpenCL's
 def test_groups_of_several_work_items_say_the_same(backend):
     bodies, pairs, when = moving(seed=4)
     other = sharing(backend)

@@ -6,27 +6,31 @@ import pytest
 import gpu_collide as gc
 from bench import dense_shapes
 from gpu_collide.backends import sources
-from gpu_collide.pipeline import first, hulls
+from gpu_collide.pipeline.narrow_phase import first_contact, plan
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
 from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
+
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
 
 @pytest.fixture(autouse=True)
 def walked_early(monkeypatch):
     """Meshes of some dozen faces are large enough: those for which it pays take long to look at whole."""
-    monkeypatch.setattr(first, "FACE_PRODUCT", 4096)
-    _without_hulls(monkeypatch)  # they come before, and have tests of their own
+    _limit(monkeypatch, walked=4096, **WITHOUT_HULLS)
 
 
-def _without_hulls(monkeypatch):
-    for name in ("ALONE_PRODUCT", "FACE_PRODUCT"):
-        monkeypatch.setattr(hulls, name, 2**31 - 1)
+#: They come before, and have tests of their own.
+WITHOUT_HULLS = {"hulls_alone": 2**31 - 1, "hulls": 2**31 - 1}
+
+
+def _limit(monkeypatch, **limits):
+    monkeypatch.setattr(plan, "LIMITS", plan.LIMITS._replace(**limits))
 
 
 def is_walked(bodies, pairs):
-    counts = np.array([[0, 0, m.n_faces] for m in bodies.meshes])
-    return first.walked_pairs(counts, bodies.shape[pairs])
+    faces = np.array([m.n_faces for m in bodies.meshes])[bodies.shape[pairs]]
+    return faces.prod(axis=1) > plan.LIMITS.walked
 
 
 #: Pairs with meshes of more faces look at near faces, whatever the other is.
@@ -81,7 +85,8 @@ def test_windows_shut(backend):
     ball = gc.shapes.icosphere(2)
     bodies, pairs = random_impacts(ball, n=30, seed=2)
     assert assert_first(bodies, pairs, backend) < len(gc.collide(bodies, pairs, backend=backend.name))
-    timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+    asked = {"contacts": "first", "backend": backend.name, "report": True}
+    timings = gc.collide(bodies, pairs, **asked).info["timings"]
     assert "screen_first" in timings
 
 
@@ -101,14 +106,14 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
     does a large one, with the faces that come near."""
     meshes, pairs = dense_shapes.bolt_and_nut(faces), dense_shapes.pairs_of(2)
     bodies = dense_shapes.steps_of("bolt in nut", meshes, "impact", 2)
-    looked, gone = first.launch, []
+    looked, gone = first_contact._given_up, []
 
     def launch(*args, **more):
         found = looked(*args, **more)
         gone.append(np.concatenate(found))
         return found
 
-    monkeypatch.setattr(first, "launch", launch)
+    monkeypatch.setattr(first_contact, "_given_up", launch)
     for threshold in (-1.0, 0.0):
         gone.clear()
         assert_first(bodies, pairs, backend, min_properness=threshold)
@@ -116,7 +121,8 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
             assert len(gone[0]) == len(pairs)
             walks = 1 + (faces > ALWAYS)  # large ones without a hit, and again
             assert all(len(x) == 0 for x in gone[walks:])  # where room for hits grew, nobody walks in vain
-            timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+            asked = {"contacts": "first", "backend": backend.name, "report": True}
+            timings = gc.collide(bodies, pairs, **asked).info["timings"]
             assert ("b05_features" in timings) == (faces > ALWAYS)
     kept = gc.Scene(bodies.meshes, bodies.shape, backend=backend.name)
     kept.update(bodies.start, bodies.end)
@@ -129,17 +135,15 @@ def test_walks_that_are_given_up(monkeypatch, backend, faces):
 def test_large_ones_without_a_hit(monkeypatch, backend, faces, nodes):
     """After a few pairs of nodes they are given up: none of them, all, or those few of whose faces are near
     come to the screen, the others walk again."""
-    looked, few = first.launch, []
-    monkeypatch.setattr(first, "BARREN", 24)
-    monkeypatch.setattr(first, "FACES", faces)
-    monkeypatch.setattr(first, "NODES", nodes)
+    looked, few = first_contact._given_up, []
+    _limit(monkeypatch, barren=24, barren_faces=faces, barren_nodes=nodes)
 
     def launch(*args, **more):
         found = looked(*args, **more)
         few.append(len(found[1]))
         return found
 
-    monkeypatch.setattr(first, "launch", launch)
+    monkeypatch.setattr(first_contact, "_given_up", launch)
     for name in ("scans", "bumpy tori"):
         meshes, pairs = dense_shapes.PAIRS[name](9000), dense_shapes.pairs_of(3)
         for step in ("impact", "touch", "near miss"):
@@ -147,25 +151,22 @@ def test_large_ones_without_a_hit(monkeypatch, backend, faces, nodes):
     assert max(few) > 0 or backend.kind == "cuda"
 
 
-def test_little_room(backend):
+def test_little_room(monkeypatch, backend):
     """Few pairs of nodes in order, the rest one below the other: the same contacts."""
     ball = gc.shapes.icosphere(3)
     start = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.4, 0.3, 0.2]], [[1, 0, 0, 0], [1, 0, 0, 0]])
     end = gc.Poses.from_quat_wxyz([[0, 0, 0], [0.5, 0.1, 0.2]], [[1, 0, 0, 0], [0.8, 0, 0.6, 0]])
     deep = gc.Bodies([ball], np.zeros(2, np.int32), start, end)
-    few = first.FEW_NODES
-    try:
-        for first.FEW_NODES in (few, 180):
-            assert_first(deep, [[0, 1]], backend, min_properness=0.5)
-    finally:
-        first.FEW_NODES = few
+    for nodes in (plan.LIMITS.walk_alone, 180):
+        _limit(monkeypatch, walk_alone=nodes)
+        assert_first(deep, [[0, 1]], backend, min_properness=0.5)
 
 
 def test_small_meshes_beside_a_large_one_look_at_near_faces(monkeypatch, backend):
     """Cars on a track: walked down, the large mesh would be looked at whole for each of them, which took
     fifteen times as long."""
     monkeypatch.undo()
-    _without_hulls(monkeypatch)
+    _limit(monkeypatch, **WITHOUT_HULLS)
     ball, car = gc.shapes.icosphere(4, 20.0), gc.shapes.car()
     at = np.array([[0, 0, 0], [0, 0, 22.0], [22.0, 0, 0]])
     turn = [[1, 0, 0, 0]] * 3
@@ -174,5 +175,6 @@ def test_small_meshes_beside_a_large_one_look_at_near_faces(monkeypatch, backend
     large = gc.Bodies([ball], [0, 0], start[:2], end[:2])
     assert assert_first(bodies, [[0, 1], [0, 2]], backend)
     for asked, walked in ((bodies, False), (large, True)):
-        timings = gc.collide(asked, [[0, 1]], contacts="first", backend=backend.name).info["timings"]
+        options = {"contacts": "first", "backend": backend.name, "report": True}
+        timings = gc.collide(asked, [[0, 1]], **options).info["timings"]
         assert ("screen_first" in timings) == walked and ("b05_features" in timings) != walked, timings

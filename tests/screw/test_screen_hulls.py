@@ -4,31 +4,33 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline import first, hulls, screw
+from gpu_collide.pipeline.narrow_phase import plan, stages
 from gpu_collide.scenes import fast_pass, random_impacts, spins, translations
 from tests.bvh import _near
 from tests.screw._first import THRESHOLDS, assert_first, same_bits, whole
 from tests.support.seeds import generator
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
     """Boxes, too, are looked at so."""
-    monkeypatch.setattr(hulls, "ALONE_PRODUCT", 0)
-    monkeypatch.setattr(hulls, "FACE_PRODUCT", 0)
+    monkeypatch.setattr(plan, "LIMITS", plan.LIMITS._replace(hulls_alone=0, hulls=0))
 
 
 @pytest.fixture
 def settled(monkeypatch):
     """Shares of the pairs that were settled, one for each look at pieces of pairs on the host."""
-    shares, search = [], hulls.search
+    shares, search = [], stages.between_hulls
 
-    def counted(work, piece, todo):
-        left, found = search(work, piece, todo)
-        shares.append(1.0 - len(left) / len(todo))
+    def counted(x, todo):
+        left, found = search(x, todo)
+        if x.reads:
+            shares.append(1.0 - left.n / todo.n)
         return left, found
 
-    monkeypatch.setattr(screw.hulls, "search", counted)
+    monkeypatch.setattr(stages, "between_hulls", counted)
     return shares
 
 
@@ -194,7 +196,7 @@ def test_kept_pairs_of_a_scene(backend):
 
 def test_beside_pairs_that_go_down_their_trees(monkeypatch, backend):
     """Hulls first, then trees, then the screen: each has what those before left."""
-    monkeypatch.setattr(first, "FACE_PRODUCT", 4096)
+    monkeypatch.setattr(plan, "LIMITS", plan.LIMITS._replace(walked=4096))
     bodies, pairs = whole(40, 16)
     assert assert_first(bodies, pairs, backend)
 
@@ -211,8 +213,9 @@ def test_worlds(backend):
 
 
 def test_large_meshes_are_not_looked_at(monkeypatch, backend):
-    monkeypatch.setattr(hulls, "MOST_VERTICES", 20)
+    monkeypatch.setattr(plan, "LIMITS", plan.LIMITS._replace(hull_vertices=20))
     ball = hull(40, 16)
     bodies, pairs = random_impacts(ball, n=4)
-    timings = gc.collide(bodies, pairs, contacts="first", backend=backend.name).info["timings"]
+    asked = {"contacts": "first", "backend": backend.name, "report": True}
+    timings = gc.collide(bodies, pairs, **asked).info["timings"]
     assert "screen_hulls" not in timings

@@ -5,8 +5,9 @@ import pytest
 
 import gpu_collide as gc
 from bench import dense_shapes
+from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
-from gpu_collide.pipeline import screen
+from gpu_collide.pipeline.narrow_phase import plan
 from gpu_collide.pipeline.run import Run
 from gpu_collide.scenes import random_impacts
 from tests.bvh import _near
@@ -24,7 +25,7 @@ def shared(monkeypatch):
         launch_groups(self, name, groups, *bound, **more)
         if more.get("shares"):
             counts["lists" if more["shares"] < 0 else "searched"] += 1
-            counts["no room"] += int(np.any(more["no_room_out"]))
+            counts["no room"] += int(np.any(next(x for x in bound if "no_room_out" in x)["no_room_out"]))
 
     monkeypatch.setattr(Run, "launch_groups", counting)
     return counts
@@ -34,7 +35,7 @@ def both(monkeypatch, bodies, pairs, **asked):
     """Contacts by one thread a pair, and with all pairs that are more than half a thread's part shared."""
     found = []
     for heavy in (1 << 60, 0):
-        monkeypatch.setattr(screen, "HEAVY", heavy)
+        monkeypatch.setattr(plan, "LIMITS", plan.LIMITS._replace(heavy=heavy))
         found.append(gc.collide(bodies, pairs, backend="cpu", **asked).to_numpy())
     return found
 
@@ -89,14 +90,14 @@ def test_a_bolt_in_its_nut_beside_boxes(monkeypatch, shared):
     assert shared["no room"] > 0 and shared["searched"] >= shared["lists"] > 1
 
 
-def test_only_what_keeps_others_waiting_is_shared(shared):
-    run = type("Run", (), {"backend": get_backend("cpu"), "c": {"GC_AUTO_EDGE_PRODUCT": 100}})
+def test_only_what_keeps_others_waiting_is_shared(monkeypatch, shared):
+    monkeypatch.setattr(plan.Plan, "_edge_product", 100)
 
     def heavy(faces, edges=1, patches=0, candidates="auto"):
-        n = len(faces)
-        items = type("Items", (), dict(n=n, patches=patches, faces=np.array(faces, np.int64),
-                                       edges=np.full(n, edges, np.int64)))  # fmt: skip
-        return screen._heavy(run, items, screen.CANDIDATES[candidates]).tolist()
+        options = Options.checked(candidates=candidates, backend="cpu")
+        made = plan.decide([gc.shapes.box()], options, get_backend("cpu"))
+        items = np.array(faces, np.int64), np.full(len(faces), edges, np.int64)
+        return np.flatnonzero(made.heavy(*items, patches > 0)).tolist()
 
     assert heavy([9000]) == heavy([9000], 101, 3) == heavy([9000], 101, 0, "pairs") == [0]
     assert heavy([4096]) == heavy([]) == heavy([9000], 101) == heavy([9000], candidates="raster") == []

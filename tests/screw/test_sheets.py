@@ -15,6 +15,8 @@ from tests.oracle.scenes import SceneData
 from tests.oracle.scenes_base import random_quat
 from tests.support.shares import share
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 # largest difference of a time, place or properness between windings; worst seen 4.9e-15
 SAME = 1e-7
 WHOLE_TURNS = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [1, 1, 0, 0]], float)

@@ -11,6 +11,8 @@ from gpu_collide.reference.screw._tables import tables_of
 from tests.acceptance import matrix
 from tests.screw.test_s09_overlap import OVERLAP, by_reference
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 BOX = gc.shapes.box()
 STILL = [1.0, 0, 0, 0]
 

@@ -17,16 +17,17 @@ HUGE = 2_000_000_000
 #: Where guesses of room are, and what makes them all too small.
 NO_ROOM = {
     "run.py": {"SPARE, SPARE_NEXT": "1.0, 1.0"},
-    "few.py": {"FIRST_EACH, FIRST_LEAST": "1, 1", "SPARE_PAIRS": "0"},
-    "first.py": {"FEW_NODES, NODES_EACH, SPARE_NODES": "168, 1, 168"},
-    "near.py": {"NODES, MORE_NODES, ALL_NODES, GROWS": "8, 8, 1 << 19, 1.5"},
-    "screen.py": {"MANY": "1"},
-}
-#: Guesses at the calls of `Room.filled`, and of scratch.
-NO_GUESS = {
-    "near.py": ("first=16.0, least=16384", "first=0.1, least=1"),
-    "screen.py": ("first=12.0, least=least", "first=0.1, least=1"),
-    "hulls.py": ("first=2.0, least=1024", "first=0.1, least=1"),
+    "narrow_phase/batch.py": {"FIRST_EACH, FIRST_LEAST": "1, 1", "SPARE_PAIRS": "0"},
+    "narrow_phase/plan.py": {
+        "    walk_alone: int": "168",
+        "    walk_each: int": "1",
+        "    walk_spare: int": "168",
+    },
+    "narrow_phase/scratch.py": {
+        "NODES, MORE_NODES, ALL_NODES, GROWS": "8, 8, 1 << 19, 1.5",
+        "MANY": "1",
+        "FIRST": '{"hulls": (0.1, 1), "candidates": (0.1, 1), "hits": (1.0, 1024), "patches": (0.1, 1)}',
+    },
 }
 #: Constants of `kernels/common/gc_constants.h`, by the name of a set.
 KERNELS = {
@@ -88,8 +89,6 @@ def copy(folder, kind):
     for file, values in NO_ROOM.items():
         for name, value in values.items():
             _put(pipeline / file, rf"^{name} = .*$", f"{name} = {value}")
-    for file, (old, new) in NO_GUESS.items():
-        _put(pipeline / file, re.escape(old), new)
 
 
 def run(folder, *arguments, seconds):

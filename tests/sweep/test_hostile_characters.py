@@ -8,6 +8,8 @@ from tests.oracle.sweep_casts import inside_out, steps
 from tests.sweep._scenes import BOX, still
 from tests.sweep.test_w03_planes import world
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FIELDS = ("status", "position", "velocity", "fall", "ground_body", "ground_normal", "casts")
 RADII = [0.3, 0.3, 0.6]
 FALL = [0, 0, -0.2]

@@ -7,6 +7,8 @@ import gpu_collide as gc
 from gpu_collide.results.hits import Feature, Hits
 from tests.sweep._scenes import BOX, moving, quaternions, same_bits, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 WORLD = still(BOX, [0, 0, 0])
 UP, DOWN = [0, 0, 3.0], [0, 0, -4.0]
 

@@ -11,6 +11,8 @@ import gpu_collide as gc
 from tests.oracle.sweep_casts import mesh_of
 from tests.sweep.test_w03_planes import world
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 R, SKIN, FALL = 0.3, 3e-4, [0, 0, -0.05]
 OVERHANG = (0.931609, 0.294498, -0.213015)  # of the recorded track `sandtrack`
 TOO_STEEP = (-0.704452, -0.129058, 0.697919)

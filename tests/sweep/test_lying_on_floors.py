@@ -6,6 +6,8 @@ import pytest
 import gpu_collide as gc
 from tests.sweep._scenes import BOX, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 RADIUS = 0.5
 #: How far it has sunk in: nothing, or what rounding leaves of a place that a cast before this one led to.
 SUNK = (0.0, 1e-16, 1e-15, 1e-14, 1e-12, 1e-9, 1e-6, 1e-2)

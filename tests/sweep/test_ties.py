@@ -10,6 +10,8 @@ import gpu_collide as gc
 from gpu_collide.results.hits import Feature
 from tests.sweep._scenes import BLOCK, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 KEYS = ("body", "feature", "number", "face", "sphere", "time")
 DOWN = [0, 0, -4.0]
 

@@ -8,6 +8,8 @@ from gpu_collide.bodies.quaternion import conjugate, rotate
 from tests.oracle.sweep_casts import cube, inside_out
 from tests.sweep.test_w03_planes import world
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 RADII = np.array([0.3, 0.3, 0.6])
 FALL = [0, 0, -0.2]
 
@@ -69,6 +71,7 @@ def test_a_door_pushes_and_does_not_pass(backend):
     assert (place[:2, 0] < -0.4).all() and place[2].tolist() == [1.0, -1.0, 0]
 
 
+@pytest.mark.backends("cpu", "opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "single"])
 def test_the_same_bits_as_cpu_and_nearly_the_reference(backend, precision):
     rng = np.random.default_rng(3)

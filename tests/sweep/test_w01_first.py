@@ -9,6 +9,8 @@ from gpu_collide.queries.sweep.arguments import sphere_casts
 from gpu_collide.results.hits import Feature
 from tests.sweep._scenes import BLOCK, BOX, closed, moving, quaternions, same_bits, still, sweeps
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 ORIGIN = still(BOX, [0, 0, 0])
 DOWN = [0, 0, -4]
 
@@ -322,6 +324,7 @@ def test_nothing_shows_the_order(backend):
     assert back.time.tobytes() == whole.time[::-1].tobytes() and (back.number == whole.number[::-1]).all()
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "double", "single"])
 def test_every_backend_has_the_same_bits(backend, precision):
     for query, args, options in sweeps(11, n=100):

@@ -8,6 +8,8 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.results.hits import Feature
 from tests.sweep._scenes import BLOCK, BOX, quaternions, still, sweeps
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 def test_a_ray_through_three_boxes(backend):
     world = still(BOX, [[0, 0, 0], [0, 0, 4], [0, 0, 2]])

@@ -8,6 +8,8 @@ from tests.oracle.scenes_base import random_quat
 from tests.oracle.sweep import Pass, Surface
 from tests.oracle.sweep_casts import floor, prism_of, triangulated, whole_l
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 BALL = [0.5, 0.5, 0.5]
 FACE, EDGE, VERTEX = gc.sweep.Feature.FACE, gc.sweep.Feature.EDGE, gc.sweep.Feature.VERTEX
 
@@ -121,6 +123,7 @@ def test_against_the_reference(backend):
         assert np.allclose(getattr(one, name), getattr(two, name)[order], atol=1e-11), name
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "single"])
 def test_the_same_bits_as_cpu(backend, precision):
     scene, _, place, radii, quat = _crowd(4, 40)

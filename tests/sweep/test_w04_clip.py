@@ -7,6 +7,8 @@ import pytest
 
 import gpu_collide as gc
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 
 def clip(backend, velocity, normals, push=None, **options):
     """Of one velocity with one list of planes."""

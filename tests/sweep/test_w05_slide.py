@@ -10,6 +10,8 @@ from tests.oracle.sweep_casts import cube, floor, inside_out, mesh_of, steps
 from tests.sweep._scenes import BOX, still
 from tests.sweep.test_w03_planes import world
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 RADII = np.array([0.3, 0.3, 0.6])
 SKIN = 1e-3 * RADII.min()
 FALL = [0, 0, -0.2]
@@ -243,6 +245,7 @@ def _crowd(seed, n, moving):
     return scene, place, radii, way, random_quat(rng, n)
 
 
+@pytest.mark.backends("opencl", "cuda")
 @pytest.mark.parametrize("precision", ["mixed", "single"])
 @pytest.mark.parametrize("moving", [False, True])
 def test_the_same_bits_as_cpu(backend, precision, moving):

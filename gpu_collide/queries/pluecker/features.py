@@ -25,7 +25,7 @@ HALF_ROUND = float(np.float32(np.pi))
 
 
 def default_expel(size: Any, precision: Precision = "mixed") -> Any:
-    """The thickness of the expel zone that rounding asks for at a size.
+    """Default thickness of the zone around obstacles, which protects against rounding.
 
     Parameters
     ----------

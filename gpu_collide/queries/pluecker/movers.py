@@ -194,7 +194,7 @@ def check_expel(
 
 
 def internal(mesh: Mesh) -> tuple[int, int]:
-    """How many edges and vertices of a mesh can never touch anything before something else does.
+    """Edges and vertices of a mesh that can never be the first to touch anything.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def internal(mesh: Mesh) -> tuple[int, int]:
     -------
     edges, vertices : int
         Edges at which two faces fold inwards, or lie in one plane; vertices that have no other edges. Queries
-        leave them out, but as borders of faces.
+        skip them, except as borders of faces.
 
     Raises
     ------

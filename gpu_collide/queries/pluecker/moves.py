@@ -49,19 +49,19 @@ def translate(
     backend: BackendName | None = None,
     max_bytes: int | None = None,
 ) -> Trace:
-    """How far each mover may go along a straight way before it touches something, and what that is.
+    """How far each mover can be translated before it touches something, and what it touches.
 
-    Movers do not see each other: each goes through the world alone.
+    Movers ignore each other: each moves through the world alone.
 
     Parameters
     ----------
     movers : Bodies, or (n, 3) array_like
-        Bodies, whose end poses are not looked at; or points, whose ways are rays.
+        Bodies, whose end poses are ignored; or points, which move along rays.
     world : Scene or Bodies
         What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start
         poses count.
     vector : (n, 3) or (3,) array_like
-        The way of each mover, or of all.
+        Displacement of each mover, or of all.
     expel : float or (n,) array_like, optional
         Thickness of the zone around obstacles that no mover enters; one that is in it may only go away.
         Default: the bound on the error of the numbers at hand; it may not be less. See Notes.
@@ -86,16 +86,16 @@ def translate(
     Returns
     -------
     Trace
-        A row for each mover, or each of `pairs`.
+        A row for each mover, or for each of `pairs`.
 
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed.
+        Wrong arguments, before anything is computed.
     MemoryLimitError
         The world, or the work on one mover, does not fit `max_bytes`.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Warns
     -----
@@ -148,7 +148,7 @@ def rotate(
     backend: BackendName | None = None,
     max_bytes: int | None = None,
 ) -> Trace:
-    """How far each mover may turn about an axis before it touches something, and what that is.
+    """How far each mover can rotate about an axis before it touches something, and what it touches.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def contacts(
     backend: BackendName | None = None,
     max_bytes: int | None = None,
 ) -> TouchPoints:
-    """All places where movers at rest touch something, or nearly do, from all around.
+    """All places where movers at rest touch an obstacle or come within a distance of one.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def line(
 def side(
     p: ArrayLike, q: ArrayLike, *, precision: Precision = "mixed", backend: BackendName = "auto"
 ) -> FloatArray:
-    """On which side of each other directed lines pass.
+    """On which side of each other two directed lines pass.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def vertex_polygon_translation(
     precision: Precision = "mixed",
     backend: BackendName = "auto",
 ) -> FloatArray:
-    """How far vertices may be moved by vectors before still polygons stop them.
+    """How far vertices can be translated before still polygons stop them.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def vertex_polygon_rotation(
     precision: Precision = "mixed",
     backend: BackendName = "auto",
 ) -> FloatArray:
-    """How far vertices may be turned before still polygons stop them.
+    """How far vertices can rotate before still polygons stop them.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def edge_edge_translation(
     precision: Precision = "mixed",
     backend: BackendName = "auto",
 ) -> FloatArray:
-    """How far edges may be moved by vectors before still edges stop them.
+    """How far edges can be translated before still edges stop them.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def edge_edge_rotation(
     precision: Precision = "mixed",
     backend: BackendName = "auto",
 ) -> FloatArray:
-    """How far edges may be turned before still edges stop them.
+    """How far edges can rotate before still edges stop them.
 
     Parameters
     ----------

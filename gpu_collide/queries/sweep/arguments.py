@@ -246,7 +246,8 @@ def answer(
         casts = given.fetched_casts(casts)
         within = within_digits(casts, bodies, engine.precision)
         rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
-        told = {"turning": chord_error(extent_of(rows, bodies), bodies)} if turn else {}
+        extent = extent_of(rows, bodies, turning_bodies(bodies)) if turn else None
+        told = {"turning": chord_error(extent, bodies)} if turn else {}
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
         found = _answered(engine, engine.world(bodies, resident), rows, lost, hits, two_sided, zone)
     found.info.update(engine.about() | told)

@@ -35,7 +35,7 @@ def rays(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Hits:
-    """What points touch that go along straight paths.
+    """Cast points along straight paths; what each touches.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def rays(
     MemoryLimitError
         The world, or what one query touches, does not fit `max_bytes`.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Warns
     -----
@@ -124,7 +124,7 @@ def spheres(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Hits:
-    """What spheres touch whose centres go along straight paths.
+    """Cast spheres along straight paths; what each touches.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def ellipsoids(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Hits:
-    """What ellipsoids touch whose centres go along straight paths, without turning.
+    """Cast ellipsoids along straight paths, without turning; what each touches.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def clusters(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Hits:
-    """What objects made of spheres touch that go along straight paths, without turning.
+    """Cast clusters of spheres along straight paths, without turning; what each touches.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def planes(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Planes:
-    """What ellipsoids at rest are near: the planes that velocities are to be clipped by.
+    """Contact planes around ellipsoids at rest, to clip velocities by.
 
     Of each face the place nearest to the centre counts, in the ellipsoid's measure; one that several faces
     share counts once. An edge counts only where no face at it comes nearer, so that a floor cut into
@@ -96,7 +96,7 @@ def planes(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed.
+        Wrong arguments, before anything is computed.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
 
@@ -145,7 +145,7 @@ def clip(
     precision: Precision | None = None,
     backend: BackendName | None = None,
 ) -> Clipped:
-    """Velocities that lead into none of their planes: of all those, the nearest to each given.
+    """Velocities clipped by planes: for each, the nearest one that leads into none of its planes.
 
     Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
     iterated; and where planes stand still it is never longer than what was given.
@@ -172,7 +172,7 @@ def clip(
     TypeError, ValueError
         Arguments of the wrong kind; normals that are not of length 1 within 1e-3.
     BackendUnavailableError
-        The backend asked for is not there.
+        The backend is not available.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def slide(
     max_bytes: int | None = None,
     results: ResultsOn = "auto",
 ) -> Slides:
-    """One step of characters: ellipsoids that walk, slide along what they meet, and fall.
+    """Move characters by one step: ellipsoids that walk, slide along obstacles, and fall.
 
     Each is cast along its velocity, stops before what it meets, gathers the planes that it is near, goes on
     with what these leave of its way, and again, up to `max_slides` times; then the same with gravity. All of
@@ -273,9 +273,10 @@ def slide(
     orientation : (4,) or (n, 4) array_like, optional
         Unit quaternions wxyz, from the ellipsoid's axes to the world's. No character turns by being carried.
     turning : {"refuse", "chord"}, optional
-        What to do with bodies that turn: refuse them, or cut the step into as many pieces, up to 64, as it
-        takes for the paths that these bodies see to be off their chords by no more than half the skin.
-        ``info["turning"]`` is by how much they may be, ``info["pieces"]`` how many there were.
+        What to do with bodies that turn: refuse them, or cut the step of each character that may come to one
+        into as many pieces, up to 64, as it takes for the paths that these bodies see to be off their chords
+        by no more than half the skin. ``info["turning"]`` is by how much they may be, ``info["pieces"]`` how
+        many there were at most.
     two_sided : bool, optional
         Faces count from behind as well.
     precision, backend, max_bytes
@@ -290,8 +291,8 @@ def slide(
     Raises
     ------
     TypeError, ValueError
-        Arguments of the wrong kind, before anything is computed; bodies that turn, with "refuse", or that
-        turn so far that 64 pieces of the step are too few.
+        Wrong arguments, before anything is computed; bodies that turn, with "refuse", or that turn so far
+        within reach of a character that 64 pieces of its step are too few.
     MemoryLimitError, BackendUnavailableError
         As in `ellipsoids`.
 

@@ -1,4 +1,4 @@
-"""Bodies that turn while something is swept through them: how far chords are off, and steps cut in pieces."""
+"""Bodies that turn while something is swept through them: how far chords are off, and parts of a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpu_collide._validate import first_few
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.poses import Poses
@@ -20,12 +19,9 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.casts import Casts
 
 __all__ = [
-    "MOST_PIECES", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "part_of",
-    "pieces_for", "turning_bodies", "turns_of",
+    "Chords", "Extent", "carried_along", "chord_error", "extent_of", "extent_there", "part_of", "reach_of",
+    "turning_bodies", "turns_of",
 ]  # fmt: skip
-
-#: A step is cut into so many pieces at most.
-MOST_PIECES = 64
 
 
 def turning_bodies(bodies: Bodies) -> Array:
@@ -62,9 +58,8 @@ class Extent(NamedTuple):
     rides: bool = False
 
 
-def _spins(bodies: Bodies) -> Array:
-    """The turns of the bodies that turn, (turning bodies, 3)."""
-    which = turning_bodies(bodies)
+def _spins(bodies: Bodies, which: Array) -> Array:
+    """The turns of some bodies, (bodies, 3)."""
     return turn_vector(bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which])
 
 
@@ -73,13 +68,14 @@ def _farthest(balls: Array) -> float:
     return float(np.linalg.norm(balls, axis=1).max(initial=0.0))
 
 
-def extent_of(casts: Casts, bodies: Bodies, rides: bool = False) -> Extent | None:
-    """`Extent` of casts on the host, None of none; with the operations of ``kernels/given/g08_turning.c``."""
+def extent_of(casts: Casts, bodies: Bodies, which: Array, rides: bool = False) -> Extent | None:
+    """`Extent` of casts on the host among bodies of which some turn, None of none; with the operations of
+    ``kernels/given/g08_turning.c``."""
     if not len(casts):
         return None
     ends = casts.start, casts.start + casts.path
     radius, quat = casts.radius, casts.quat
-    turns, leaning = _spins(bodies), np.zeros(0)
+    turns, leaning = _spins(bodies, which), np.zeros(0)
     if casts.form == ELLIPSOIDS:
         leaning = np.array([np.sqrt(_leaning_square(radius, quat, spin).max()) for spin in turns])
     return Extent(
@@ -96,7 +92,7 @@ def extent_of(casts: Casts, bodies: Bodies, rides: bool = False) -> Extent | Non
 
 def extent_there(landing: Any, bodies: Bodies, fall: Any = None, riding: Any = None) -> Extent:
     """The same of what a `Landing` has on a device; of characters with their falls and what they ride on."""
-    most, leaning = landing.extent(_spins(bodies), fall, riding, len(bodies))
+    most, leaning = landing.extent(_spins(bodies, turning_bodies(bodies)), fall, riding, len(bodies))
     given = landing.given
     return Extent(
         low=-most[:3],
@@ -133,61 +129,68 @@ def _leaning_square(radii: Array, quat: Array, spin: Array) -> Array:
     return np.where((radii[:, 0] == radii[:, 1]) & (radii[:, 1] == radii[:, 2]), 0.0, square)
 
 
-def chord_error(extent: Extent | None, bodies: Bodies, pieces: int = 1) -> float:
-    """How far from its path a centre, and for ellipsoids a surface, may be taken to be in any of some equal
-    pieces of a step.
+def chord_error(extent: Extent | None, bodies: Bodies) -> float:
+    """How far from its path a centre, and for ellipsoids a surface, may be taken to be."""
+    which = turning_bodies(bodies)
+    return float(Chords(extent, bodies, which).errors(1).max()) if which.size and extent is not None else 0.0
+
+
+class Chords:
+    """How far paths, as some bodies that turn see them, are off their chords.
 
     The chord of a curve is off it by an eighth of its second derivative at most: for a place at `far` from
     the body's origin that goes by `speed` while the body turns by `angle`,
     ``(angle^2 far + 2 angle speed) / 8``. Who is farther off than the body reaches touches it neither way.
     """
-    which = turning_bodies(bodies)
-    if not which.size or extent is None:
-        return 0.0
-    spin = _spins(bodies) / pieces
-    angle = np.linalg.norm(spin, axis=1)
-    origin, way = bodies.start.position[which], (bodies.end.position - bodies.start.position)[which]
-    low, high, own = extent.low, extent.high, extent.own
-    apart = [np.linalg.norm(np.maximum(high - o, o - low), axis=1) for o in (origin, origin + way)]
-    speed = extent.speed + np.linalg.norm(way, axis=1)
+
+    def __init__(self, extent: Extent, bodies: Bodies, which: Array) -> None:
+        origin, way = bodies.start.position[which], (bodies.end.position - bodies.start.position)[which]
+        turn = turn_vector(bodies.start.unit_wxyz[which], bodies.end.unit_wxyz[which])
+        low, high = extent.low, extent.high
+        apart = [np.linalg.norm(np.maximum(high - o, o - low), axis=1) for o in (origin, origin + way)]
+        self._extent, self._angle = extent, np.linalg.norm(turn, axis=1)
+        self._way = np.linalg.norm(way, axis=1)
+        self._speed, self._most = extent.speed + self._way, extent.own + np.maximum(*apart)
+        self._near = 2.0 * (reach_of(bodies, which) + extent.own + extent.fat + self._speed)
+
+    def errors(self, pieces: Array | int) -> Array:
+        """By each of the bodies, in any of some equal pieces of the step."""
+        extent, angle = self._extent, self._angle / pieces
+        far = np.minimum(self._most, np.where(angle < 1.5, self._near, np.inf))
+        speed = self._speed + extent.rides * (self._way + pieces * angle * far)
+        bound = (angle * angle * far + 2.0 * angle * speed / pieces) / 8.0
+        return np.asarray(bound + extent.leaning / pieces * (1.0 + angle))
+
+
+def reach_of(bodies: Bodies, which: Array) -> Array:
+    """How far from their origins some bodies reach."""
     measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape[which]]
-    reach = np.linalg.norm(measures[:, :3], axis=1) + np.linalg.norm(measures[:, 5:8], axis=1)
-    near = 2.0 * (reach + own + extent.fat + speed)
-    far = np.minimum(own + np.maximum(*apart), np.where(angle < 1.5, near, np.inf))
-    speed = speed + extent.rides * (np.linalg.norm(way, axis=1) + pieces * angle * far)
-    bound = (angle * angle * far + 2.0 * angle * speed / pieces) / 8.0
-    return float((bound + extent.leaning / pieces * (1.0 + angle)).max())
+    return np.linalg.norm(measures[:, :3], axis=1) + np.linalg.norm(measures[:, 5:8], axis=1)
 
 
-def pieces_for(extent: Extent | None, bodies: Bodies, skin: float) -> tuple[int, float]:
-    """Into how many pieces a step is to be cut so that no chord in it is off by more than half the skin; and
-    by how much it is. A skin below 0 is a share of the least radius."""
-    if skin < 0:
-        skin = -skin * (np.inf if extent is None else extent.least)
-    pieces = 1
-    while (error := chord_error(extent, bodies, pieces)) > 0.5 * skin:
-        # between a quarter (of curves) and a half (of ellipsoids that lean) is left of twice as many
-        pieces = max(pieces + 1, int(pieces * np.sqrt(2.0 * error / skin)))
-        if pieces > MOST_PIECES:
-            error = chord_error(extent, bodies, MOST_PIECES)
-            raise ValueError(
-                f"skin: expected more than {2 * error:.3g}, twice what paths are off by as bodies that "
-                f"turn see them (first: {first_few(turning_bodies(bodies))}) if the step is cut into "
-                f"{MOST_PIECES} pieces, got {skin:.3g}; pass a larger skin, or make shorter steps"
-            )
-    return pieces, error
-
-
-def part_of(bodies: Bodies, first: int, pieces: int) -> Bodies:
-    """The bodies over piece `first` of some equal pieces of their step."""
-    if pieces == 1:
+def part_of(bodies: Bodies, first: int, pieces: int, absent: Array) -> Bodies:
+    """The bodies over piece `first` of some equal pieces of their step, without those of these numbers."""
+    if pieces > 1:
+        return _part(bodies, first, pieces, absent)
+    if not absent.size:
         return bodies
+    kept = bodies.__dict__.get("_without")  # who asks about them again has trees of the rest
+    if kept is None or not np.array_equal(kept[0], absent):
+        kept = bodies.__dict__["_without"] = absent, _part(bodies, 0, 1, absent)
+    return kept[1]
+
+
+def _part(bodies: Bodies, first: int, pieces: int, absent: Array) -> Bodies:
     poses = []
-    for share in (first / pieces, (first + 1) / pieces):
-        place = bodies.start.position + share * (bodies.end.position - bodies.start.position)
-        place = bodies.end.position if share == 1 else place
-        quat = between(bodies.start.unit_wxyz, bodies.end.unit_wxyz, share)
-        poses.append(Poses.from_quat_wxyz(place, quat))
+    for k, end in ((first, bodies.start), (first + 1, bodies.end)):
+        place, quat, there = end.position, end.quat_wxyz, end.valid.copy()
+        if pieces > 1:
+            share = k / pieces
+            if share < 1:
+                place = bodies.start.position + share * (bodies.end.position - bodies.start.position)
+            quat = between(bodies.start.unit_wxyz, bodies.end.unit_wxyz, share)
+        there[absent] = False
+        poses.append(Poses(place, quat, there))
     return Bodies(bodies.meshes, bodies.shape, *poses)
 
 

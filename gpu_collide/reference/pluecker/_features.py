@@ -168,4 +168,5 @@ def _columns(rows, dtype, *shapes):
     """Columns of rows of a number and of tuples, of these shapes."""
     parts = zip(*rows, strict=True) if rows else [[]] * (1 + len(shapes))
     made = [np.array(part, dtype) for part in parts]
-    return (made[0], *(part.reshape(-1, *shape) for part, shape in zip(made[1:], shapes, strict=True)))
+    shaped = (part.reshape(len(rows), *shape) for part, shape in zip(made[1:], shapes, strict=True))
+    return made[0], *shaped

@@ -25,6 +25,7 @@ from gpu_collide.reference.pluecker._borders import (
     stop_over,
     stretch,
 )
+from gpu_collide.reference.pluecker._meetings import crossing, crossing_by, leads_out, moving, slack_beside
 from gpu_collide.reference.pluecker._swings import (
     FULL,
     falls_at,
@@ -38,9 +39,6 @@ __all__ = [
     "vertex_polygon_translation",
 ]  # fmt: skip
 
-# an edge may go with either side of a face's plane within this sine, which the rounding of normals is below;
-# after a turn within four times it
-FACING = 2e-15
 # rods that touch at the start have not passed each other: within this share of lengths and ways
 TOUCH = 1e-13
 #: Edges are on one line within so many times the tolerance beside borders.
@@ -140,8 +138,8 @@ def edge_edge_translation(edge, vector, still, expel, lateral, query=None):
             t = dot(c - a, cross(vector, u)) / -rate
             over_s = lateral * np.linalg.norm(cross(vector, w), axis=-1) / approach
             over_t = lateral * np.linalg.norm(cross(vector, u), axis=-1) / approach
-        hit = _leads_out(sign, u, n) & _leads_out(sign, w, m) & (length > expel / 8 * longer)
-        both = _leads_out(-sign, u, n) & _leads_out(-sign, w, m)  # no behind: past each other they part
+        hit = leads_out(sign, u, n) & leads_out(sign, w, m) & (length > expel / 8 * longer)
+        both = leads_out(-sign, u, n) & leads_out(-sign, w, m)  # no behind: past each other they part
         hit = hit & (approach > 0) & (distance >= np.where(both, 0, -query.behind * length)) & (fraction <= 1)
         hit = hit & (s >= -over_s) & (s <= 1 + over_s) & (t >= -over_t) & (t <= 1 + over_t)
         stretches = [stretch(*border, expel, lateral) for border in borders]
@@ -166,7 +164,7 @@ def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
     still, sine, cosine = swing
     stop, met = _stop(still, sine, cosine, still - expel, sine, cosine, query.behind, lateral)
     point = turned_by(x, met)
-    motion = _moving(point)
+    motion = moving(point)
     approach = np.maximum(np.abs(dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
     hit = stop <= angle
     if query.through is not None:
@@ -177,7 +175,7 @@ def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
         c = polygon[..., k, :]
         w = polygon[..., (k + 1) % polygon.shape[-2], :] - c
         inward = cross(normal, w)
-        hit = hit & (dot(inward, point - c) >= -_slack(motion, inward, approach, lateral))
+        hit = hit & (dot(inward, point - c) >= -slack_beside(motion, inward, approach, lateral))
         with np.errstate(divide="ignore", invalid="ignore"):
             borders.append(swing_of_point(x, inward / np.linalg.norm(inward, axis=-1, keepdims=True), c))
     if np.any(expel > 0):
@@ -207,7 +205,8 @@ def edge_edge_rotation(edge, turn, still, expel, lateral, query=None):
         # where they meet at all, from the thickest zone that they may have
         thick = expel * wide
         _, met = _stop(still_part, sine, cosine, still_part - thick, sine, cosine, thick, thick)
-        length, arrival, hit, both = _crossing(sign, a, b - a, m, c, d - c, n, met, expel, lateral)
+        lines = sign, a, b - a, m, c, d - c, n
+        met, length, arrival, hit, both = crossing_by(lines, real, met, expel, lateral)
         least = still_part - np.hypot(sine, cosine)
         hit = hit & (least <= lateral * length)
         # the still line, moved outwards by the zone
@@ -265,7 +264,7 @@ def _through_along(edge, still, angle, expel, lateral, query):
         sign = np.where(now < start, 1.0, -1.0)
         sinks = open_ & (sign * now < np.minimum(sign * start, 0) - margin)
         for way in (1.0, -1.0):
-            _, _, hit, both = _crossing(way, a, u, m, c, w, n, turned, expel, lateral)
+            _, _, hit, both = crossing(way, a, u, m, c, w, n, turned, expel, lateral)
             begins = (way * start >= -np.maximum(query.behind, margin)) & (way * start <= near)
             through = through | (sinks & (sign == way) & begins & hit & ~both)
         open_ = open_ & ~sinks & (turned < angle) & (turned < 3.14)
@@ -299,16 +298,6 @@ def _edge(ends, normals):
     return ends[..., 0, :], ends[..., 1, :] - ends[..., 0, :], normals
 
 
-def _leads_out(sign, other, normals, turns=1):
-    """Does `sign` times u x w lead away from the faces of an edge that `other` crosses?"""
-    slack = turns * FACING * np.abs(other).max(axis=-1)
-    good = True
-    for k in range(normals.shape[-2]):
-        along = sign * dot(other, normals[..., k, :])
-        good = good & (along <= slack if k == 0 else along >= -slack)
-    return good
-
-
 def _about_z(turn):
     """Angles without sign, and a function that turns points until the axes are z through the origin."""
     angle, axis, origin = turn
@@ -327,11 +316,6 @@ def _about_z(turn):
         return np.einsum("...ij,...j->...i", frame[matrices], points - at)
 
     return np.abs(angle), turned
-
-
-def _moving(point):
-    """How points move per radian about z."""
-    return np.stack([-point[..., 1], point[..., 0], 0 * point[..., 2]], axis=-1)
 
 
 def _swing_of_lines(p, q):
@@ -370,35 +354,6 @@ def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, ne
     with np.errstate(invalid="ignore"):
         good = is_met & (stop <= np.pi)
     return np.where(good, stop, np.inf), np.where(good, met, 0.0)
-
-
-def _slack(motion, inward, approach, lateral):
-    """How far beside a border still counts, in the plane of contact and times the border's length."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        over = np.where(approach > 0, dot(motion, inward) / approach, 0)
-    return lateral * np.sqrt(over * over + dot(inward, inward))
-
-
-def _crossing(sign, a, u, m, c, w, n, met, expel, lateral):
-    """Sine (times both lengths), outward normal, whether both edges take part, as they meet, and whether the
-    opposite normal would do as well."""
-    a, u = turned_by(a, met), turned_by(u, met)
-    m = turned_by(m, np.asarray(met)[..., None])
-    out = cross(u, w)
-    length = np.linalg.norm(out, axis=-1)
-    longer = np.maximum(np.abs(u).max(axis=-1), np.abs(w).max(axis=-1))
-    hit = (length > expel / 8 * longer) & _leads_out(sign, u, n, 4) & _leads_out(sign, w, m, 4)
-    both = _leads_out(-sign, u, n, 4) & _leads_out(-sign, w, m, 4)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        out = np.where(length[..., None] > 0, out / length[..., None], 0)
-        s, t = dot(cross(c - a, w), out), dot(cross(c - a, u), out)
-        point = a + u * np.clip(np.where(length > 0, s / length, 0), 0, 1)[..., None]
-    motion = _moving(point)
-    approach = np.maximum(np.abs(dot(motion, out)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
-    over_s = _slack(motion, cross(out, w), approach, lateral)
-    over_t = _slack(motion, cross(out, u), approach, lateral)
-    hit = hit & (s >= -over_s) & (s <= length + over_s) & (t >= -over_t) & (t <= length + over_t)
-    return length, sign * out, hit, both
 
 
 def _part(stop, angle):

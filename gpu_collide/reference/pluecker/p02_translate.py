@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.bodies.quaternion import cross
+from gpu_collide.bodies.quaternion import cross, dot
 from gpu_collide.reference.pluecker._features import parted
+from gpu_collide.reference.pluecker._touching import Start
 from gpu_collide.reference.pluecker.p01_primitives import (
     Query,
     edge_edge_translation,
     vertex_polygon_translation,
 )
 
-__all__ = ["LATERAL", "first_on_the_way", "least", "next_on_edge", "polygons_seen"]
+__all__ = ["LATERAL", "corners_let_go", "first_on_the_way", "least", "next_on_edge", "polygons_seen"]
 
 #: Share of the zone by which a touch may lie beside a border.
 LATERAL = float(sources.constants()["GC_ZONE_LATERAL"])
@@ -37,11 +38,13 @@ def first_on_the_way(mover, obstacle, way, expel, doubt):
     fraction, kind, feature of the mover, feature of the obstacle, point, normal
     """
     lateral = LATERAL * expel
+    start = Start(mover, obstacle, expel, doubt, lambda _: way, False)
     for kind, points, faces, vector in ((VF, mover, obstacle, way), (FV, obstacle, mover, -way)):
         x = points.places
         for numbers, seen, normals, across in polygons_seen(x, faces, lateral):
             query = Query(lateral, doubt, across, normals)
             when = vertex_polygon_translation(x[:, None], vector, seen, expel, lateral, query)
+            when = corners_let_go(start, when, kind, points, (numbers, seen, normals))
             for f, v, k in least(when, *((1, numbers) if kind == VF else (0, points.vertices))):
                 normal = normals[v, k] if kind == VF else -normals[v, k]
                 point = x[v] + f * way if kind == VF else x[v]
@@ -53,8 +56,18 @@ def first_on_the_way(mover, obstacle, way, expel, doubt):
                 (ends[:, None], normals[:, None]), way, (still[None], others[None]), expel, lateral,
                 Query(lateral, doubt),
             )  # fmt: skip
+            when = start.edges(when, ends, still, theirs)
             for f, a, b in least(when, 1, theirs):
                 yield f, EE, int(mine[a]), int(theirs[b]), *next_on_edge(ends[a] + f * way, still[b], -way)
+
+
+def corners_let_go(start, when, kind, points, polygons):
+    """Times of corners and polygons without stops at the start of what touches, but leaves (`Start`)."""
+    x, (numbers, seen, normals) = points.places, polygons
+    return start.let_go(
+        when, dot(normals, x[:, None] - seen[:, :, 0]), lambda v, _: x[v],
+        lambda v, k: parted(numbers[k] if kind == VF else points.vertices[v])[0],
+    )  # fmt: skip
 
 
 def least(when, axis, numbers):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross, rotate
+from gpu_collide.reference.pluecker._touching import Start
 from gpu_collide.reference.pluecker.p01_primitives import Query, edge_edge_rotation, vertex_polygon_rotation
 from gpu_collide.reference.pluecker.p02_translate import (
     EE,
     FV,
     LATERAL,
     VF,
+    corners_let_go,
     least,
     next_on_edge,
     polygons_seen,
@@ -31,6 +33,7 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
     """
     angle, axis, origin = turn
     lateral, back = LATERAL * expel, (-angle, axis, origin)
+    start = Start(mover, obstacle, expel, doubt, lambda place: cross(axis, place - origin), True)
     for kind, points, faces, way in ((VF, mover, obstacle, turn), (FV, obstacle, mover, back)):
         x = points.places
         turns = tuple(np.broadcast_to(part, (len(x), 1, *np.shape(part))) for part in way)
@@ -41,6 +44,7 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
                 through = None if side > 0 else gap <= expel
                 query = Query(lateral, doubt, across if side > 0 else None, side * normals, through)
                 when = vertex_polygon_rotation(x[:, None], turns, seen[:, :, ::side], expel, lateral, query)
+                when = corners_let_go(start, when, kind, points, (numbers, seen, normals))
                 for f, v, k in least(when, *((1, numbers) if kind == VF else (0, points.vertices))):
                     vertex, face = int(points.vertices[v]), int(numbers[k])
                     normal = side * normals[v, k]
@@ -55,6 +59,7 @@ def first_in_the_turn(mover, obstacle, turn, expel, doubt):
                 (ends[:, None], normals[:, None]), turns, (still[None], others[None]), expel, lateral,
                 Query(lateral, doubt),
             )  # fmt: skip
+            when = start.edges(when, ends, still, theirs)
             for f, a, b in least(when, 1, theirs):
                 there = _turned(ends[a], turn, f)
                 middle = there.mean(axis=0) - still[b].mean(axis=0)

@@ -16,34 +16,34 @@ SUNK, BESIDE = 64, 4
 POINT = 256
 
 
-def over_side(centre, a, b, normal):
-    """Centres over the inner side of a border from a to b; all (n, 3)."""
-    inward = cross(normal, b - a)
+def over_side(centre, a, e, normal):
+    """Centres over the inner side of a border from a along e; all (n, 3)."""
+    inward = cross(normal, e)
     return dot(inward / np.linalg.norm(inward, axis=1)[:, None], centre - a) > BESIDE * _nothing(a)
 
 
-def _over_sides(centre, corners, normal):
+def _over_sides(centre, corners, sides, normal):
     """Centres over a face, by more than rounding: who comes onto it just then is not over it yet."""
     inside = np.ones(len(centre), bool)
-    for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        inside &= over_side(centre, a, b, normal)
+    for a, e in zip(corners, sides, strict=True):
+        inside &= over_side(centre, a, e, normal)
     return inside
 
 
-def rests_on_face(centre, corners, normal, v, radius):
+def rests_on_face(centre, corners, sides, normal, v, radius):
     """Of those over one side, or over both at a corner: who lies on the face; who has sunk in deeper
     and does not approach it, or is over what is beyond it."""
     ahead = dot(normal, centre - corners[0])
     facing = normal * np.where(ahead < 0, -1.0, 1.0)[:, None]
     lies = _at_radius(np.abs(ahead), radius, corners[0])
-    deep = ~approaches(facing, v) | ~_over_sides(centre, corners, normal)
+    deep = ~approaches(facing, v) | ~_over_sides(centre, corners, sides, normal)
     return lies, ~lies & deep & (radius > POINT * _nothing(corners[0]))
 
 
-def rests_on_edge(centre, a, b, v, radius):
-    """Centres beside end a of an edge to b and over the edge: who lies on it; who has sunk in deeper and
+def rests_on_edge(centre, a, e, v, radius):
+    """Centres beside end a of an edge along e and over the edge: who lies on it; who has sunk in deeper and
     does not approach it."""
-    along = (b - a) / np.linalg.norm(b - a, axis=1)[:, None]
+    along = e / np.linalg.norm(e, axis=1)[:, None]
     share = dot(along, centre - a)
     aside = centre - a - share[:, None] * along
     away = np.linalg.norm(aside, axis=1)

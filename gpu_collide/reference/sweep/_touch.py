@@ -2,7 +2,8 @@
 
 Centres are at `c` at time 0 and move by `v`, both (n, 3); radii (n,). Nothing is tuned: these are the
 conditions of DESIGN, "distance to a feature falls to the radius". A vertex is a disc, as seen along the path,
-an edge one as seen along the edge: so a radius of 1e-9 has its digits beside coordinates of 1.
+an edge one as seen along the edge: so a radius of 1e-9 has its digits beside coordinates of 1. Sides come as
+vectors of the mesh: the difference of two places has no digits of a mesh of 1e-16 that is seen from 1 away.
 
 `late`: times at which the foot of who has sunk in comes onto a face, or onto an edge, at whatever depth; of
 those that do not touch it otherwise.
@@ -27,14 +28,15 @@ def approaches(normal, v):
     return -dot(normal, v) > ALONG * np.sqrt(dot(v, v))
 
 
-def face_times(corners, normal, c, v, radius, two_sided, late=False):
-    """A convex polygon, counter-clockwise about `normal`; corners (k, n, 3), normal (n, 3).
+def face_times(corners, sides, normal, c, v, radius, two_sided, late=False):
+    """A convex polygon, counter-clockwise about `normal`; corners and the sides that begin at each (k, n, 3),
+    normal (n, 3).
 
     The plane comes as near as the radius, and the foot of the perpendicular is inside then.
     """
     distance = dot(normal, c - corners[0])
-    side = np.where(distance < 0, -1.0, 1.0) if two_sided else np.ones(len(c))
-    distance, facing = distance * side, normal * side[:, None]
+    sign = np.where(distance < 0, -1.0, 1.0) if two_sided else np.ones(len(c))
+    distance, facing = distance * sign, normal * sign[:, None]
     nothing = ROUNDING * (1.0 + np.abs(c - corners[0]).max(axis=1))
     good = approaches(facing, v) & (distance >= -nothing)
     approach = np.where(good, -dot(facing, v), 1.0)
@@ -42,8 +44,8 @@ def face_times(corners, normal, c, v, radius, two_sided, late=False):
     first, last = np.zeros(len(c)), np.minimum(np.maximum(distance, 0.0) / approach, 1.0)
     inside, on = np.ones(len(c), bool), distance <= nothing  # where it starts on it its border is within
     at = c + np.where(good, time, 0.0)[:, None] * v
-    for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        inward = cross(normal, b - a)
+    for a, side in zip(corners, sides, strict=True):
+        inward = cross(normal, side)
         gap, rate = dot(inward, at - a), dot(inward, v)
         start, length = dot(inward, c - a), np.sqrt(dot(inward, inward))
         # points have no edges to stop them, so that rounding leaves no seam open
@@ -85,13 +87,13 @@ def _across(e, x):
     return x - (dot(x, e) / dot(e, e))[:, None] * e
 
 
-def edge_times(a, b, c, v, radius, late=False):
-    """A segment from a to b, (n, 3)."""
-    e, m = b - a, c - a
+def edge_times(a, e, c, v, radius, late=False):
+    """A segment from a along e, (n, 3)."""
+    m = c - a
     ee, ev, me = dot(e, e), dot(e, v), dot(m, e)
     across = _across(e, v)
     across[np.abs(across).max(axis=1) <= 1e-14 * np.abs(v).max(axis=1)] = 0.0
-    size = 1.0 + np.maximum(np.abs(a), np.abs(b)).max(axis=1)
+    size = 1.0 + np.maximum(np.abs(a), np.abs(a + e)).max(axis=1)
     time, nearest = _nearing(_across(e, m), across, radius, ROUNDING * size)
     with np.errstate(invalid="ignore"):
         share = (me + np.where(np.isfinite(time), time, 0.0) * ev) / ee

@@ -22,9 +22,9 @@ FIELDS = {
 
 
 def all_touches(bodies, casts, two_sided, buffer):
-    """Rows of all touches, ordered by query, time, feature, body, number and sphere."""
+    """Rows of all touches, ordered by query, time of touch, feature, body, number and sphere."""
     rows = touches(bodies, casts, two_sided, buffer)
-    keys = [rows[name] for name in ("query", "time", "feature", "body", "number", "sphere")]
+    keys = [rows[name] for name in ("query", "touch", "feature", "body", "number", "sphere")]
     order = np.lexsort(keys[::-1])
     return {name: array[order] for name, array in rows.items() if name != "touch"}
 
@@ -92,6 +92,7 @@ class _Seen:
         else:
             self.v = rotate(conjugate(first), path - (self.place[1] - self.place[0]))
         self.radius = radius
+        self.sides: dict = {}  # by the numbers of their vertices
         self.axes: Any = None
         self.radii: Any = None
         if ellipsoid:
@@ -126,27 +127,41 @@ class _Seen:
         mesh, n, planes = self.mesh, len(self.c), self.planes
         zero = np.zeros((n, 3))
         for f, normal in enumerate(planes):
-            corners = self._corners(f)
-            time = face_times(corners, normal, zero, v, self.radius, two_sided, late)
-            yield self._rows(FACE, f, np.full(n, f), time, corners[:2], normal, v, buffer, two_sided)
+            corners, sides = self._corners(f)
+            time = face_times(corners, sides, normal, zero, v, self.radius, two_sided, late)
+            row = FACE, f, np.full(n, f), time, corners[0], sides[0]
+            yield self._rows(*row, normal, v, buffer, two_sided)
         if not (self.radius > 0).any():
             return
         for e, ends in enumerate(mesh.edges):
-            a, b = (self.vertices[k] for k in ends)
-            time = np.where(self.radius > 0, edge_times(a, b, zero, v, self.radius, late), np.inf)
+            a, side = self.vertices[ends[0]], self._side(*ends.tolist())
+            time = np.where(self.radius > 0, edge_times(a, side, zero, v, self.radius, late), np.inf)
             faces = np.sort(mesh.edge_faces[mesh.edge_face_start[e] : mesh.edge_face_start[e + 1]] >> 1)
             front = self._counts(ends, v, time, faces, planes, two_sided)
-            yield self._rows(EDGE, e, front, time, (a, b), None, v, buffer, two_sided)
+            yield self._rows(EDGE, e, front, time, a, side, None, v, buffer, two_sided)
         for k in range(0 if late else len(mesh.vertices)):
             faces = np.sort(mesh.vertex_faces[mesh.vertex_face_start[k] : mesh.vertex_face_start[k + 1]])
             a = self.vertices[k]
             time = np.where(self.radius > 0, vertex_times(a, zero, v, self.radius), np.inf)
             front = self._counts((k, k), v, time, faces, planes, two_sided)
-            yield self._rows(VERTEX, k, front, time, (a, a), None, v, buffer, two_sided)
+            yield self._rows(VERTEX, k, front, time, a, zero, None, v, buffer, two_sided)
+
+    def _loop(self, face):
+        start = self.mesh.face_start
+        return self.mesh.face_vertices[start[face] : start[face + 1]].tolist()
 
     def _corners(self, face):
-        start = self.mesh.face_start
-        return self.vertices[self.mesh.face_vertices[start[face] : start[face + 1]]]
+        """Corners, and the sides that begin at each."""
+        loop = self._loop(face)
+        sides = [self._side(i, k) for i, k in zip(loop, loop[1:] + loop[:1], strict=True)]
+        return self.vertices[loop], np.array(sides)
+
+    def _side(self, first, last):
+        """The way between two vertices, (n, 3), with all the digits that the mesh has of it."""
+        if (first, last) not in self.sides:
+            way = self.mesh.vertices[last] - self.mesh.vertices[first]
+            self.sides[first, last] = self.unit(np.broadcast_to(way, self.c.shape))
+        return self.sides[first, last]
 
     def _counts(self, ends, v, time, faces, planes, two_sided):
         """The first of some faces that the centre is in front of; -1: none, or something is nearer."""
@@ -170,13 +185,12 @@ class _Seen:
     def _rests(self, ends, v, time, faces, planes, two_sided):
         """Who lies on one of the faces around an edge or a vertex, or on an edge of them that ends there,
         sunk in by rounding; and who by more, without coming nearer."""
-        mesh, n = self.mesh, len(time)
-        lies, sunk = np.zeros((2, n), bool)
+        lies, sunk = np.zeros((2, len(time)), bool)
         centre = np.where(np.isfinite(time), time, 0.0)[:, None] * v
         tip = ends[0] == ends[1]
         for f in faces:
-            loop = [int(k) for k in mesh.face_vertices[mesh.face_start[f] : mesh.face_start[f + 1]]]
-            x, normal = self._corners(f), planes[f]
+            loop, normal = self._loop(f), planes[f]
+            x, sides = self._corners(f)
             nothing = ROUNDING * (1.0 + np.abs(x[0]).max(axis=1))
             ahead, start = dot(normal, centre - x[0]), dot(normal, -x[0])
             front = two_sided | (ahead >= -nothing)
@@ -185,31 +199,31 @@ class _Seen:
             for j, i in enumerate(loop):  # the side from corner i to the next
                 k = (j + 1) % len(loop)
                 if {int(end) for end in ends} <= {i, loop[k]}:
-                    over &= over_side(centre, x[j], x[k], normal)
+                    over &= over_side(centre, x[j], sides[j], normal)
                 if tip and i == ends[0]:
-                    for other in (x[k], x[j - 1]):
-                        along = rests_on_edge(centre, x[j], other, v, self.radius)
+                    for side in (sides[j], -sides[j - 1]):
+                        along = rests_on_edge(centre, x[j], side, v, self.radius)
                         lies |= front & along[0]
                         sunk |= front & same & along[1]
-            flat, deep = rests_on_face(centre, x, normal, v, self.radius)
+            flat, deep = rests_on_face(centre, x, sides, normal, v, self.radius)
             lies |= over & flat & (not tip)
             sunk |= over & same & deep
         return lies, sunk & ~lies
 
-    def _rows(self, feature, number, face, time, ends, normal, v, buffer, two_sided):
-        """Those that touch, in the world; None if there are none."""
+    def _rows(self, feature, number, face, time, a, e, normal, v, buffer, two_sided):
+        """Those that touch a feature that begins at `a`, an edge along `e`, in the world; None if there are
+        none."""
         q = np.flatnonzero(np.isfinite(time) & (face >= 0))
         if not len(q):
             return None
         t, n = time[q][:, None], len(q)
-        centre, a, b = t * v[q], ends[0][q], ends[1][q]
+        centre, a, e = t * v[q], a[q], e[q]
         if feature == FACE:
             out = normal[q]
             if two_sided:
                 out = np.where((dot(out, -a) < 0)[:, None], -out, out)
             point = centre - dot(out, centre - a)[:, None] * out
         else:
-            e = b - a
             with np.errstate(invalid="ignore"):
                 share = np.where(dot(e, e) > 0, dot(centre - a, e) / dot(e, e), 0.0)
             point = a + np.clip(share, 0.0, 1.0)[:, None] * e

@@ -62,11 +62,7 @@ class Step:
 
     def __init__(self, bodies, casts, i, rules):
         self.bodies, self.rules, self.i = bodies, rules, i
-        row = slice(i, i + 1)
-        self.one = replace(
-            casts, start=casts.start[row], path=casts.path[row], radius=casts.radius[row],
-            quat=casts.quat[row], cluster=casts.cluster[row], moves=casts.moves[row],
-        )  # fmt: skip
+        self.one = casts.take(slice(i, i + 1))
 
     def world(self, walker):
         """The bodies over the part of their motion that the walker's next way takes."""
@@ -79,7 +75,7 @@ class Step:
         for moment in moments:
             quat = between(b.start.unit_wxyz, b.end.unit_wxyz, moment)
             quat = np.where(turns, quat, b.start.quat_wxyz)
-            poses.append(Poses.from_quat_wxyz(b.start.position + moment * way, quat))
+            poses.append(Poses(b.start.position + moment * way, quat, b.start.valid & b.end.valid))
         return Bodies(b.meshes, b.shape, *poses)
 
     def go(self, walker, way):

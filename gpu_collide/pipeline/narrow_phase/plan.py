@@ -1,0 +1,384 @@
+"""Which pair is looked at how: all predicates and limits of the narrow phase, from counts and options.
+
+Nothing is launched here. A `Plan` is made once for the meshes, the options and the kind of device; stages
+read it, and executors never choose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gpu_collide import _options
+from gpu_collide.backends import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gpu_collide._options import Options
+    from gpu_collide._types import Array
+    from gpu_collide.backends.base import Backend
+
+__all__ = [
+    "CANDIDATES", "FILTERS", "KINDS", "LIMITS", "REFINE", "Limits", "PairClasses", "Plan", "decide",
+    "near_bits", "near_pairs", "takes_trees",
+]  # fmt: skip
+
+_C = sources.constants()
+#: What the kernels call the options (GC_REFINE_*, GC_CANDIDATES_* in gc_constants.h).
+REFINE = {name: k for k, name in enumerate(_options.REFINE)}
+CANDIDATES = {name: k for k, name in enumerate(_options.CANDIDATES)}
+#: Name of each filter and its kernel.
+FILTERS = {name: f"f{k:02d}_{name}" for k, name in enumerate(_options.FILTERS, start=1)}
+#: Pairs of two small meshes, for `screen_small`; of other whole meshes; those that look at near faces only.
+KINDS = ("small", "whole", "near")
+#: Halvings of width that there are bits for.
+_MOST_WIDTH = 63
+_INT = int(np.iinfo(np.int32).max)
+#: Bits of `near_bits`: a pair with this mesh looks at near faces only; it does beside one so much narrower;
+#: one more halving of width.
+_NEAR, _WIDE, _STEP = (int(_C[f"GC_LOOK_{name}"]) for name in ("NEAR", "WIDE", "STEP"))
+
+
+class Limits(NamedTuple):
+    """The thresholds. Those that kernels know as well are theirs (gc_constants.h).
+
+    Attributes
+    ----------
+    walked : int
+        First contacts of two meshes with a larger product of face counts are looked for down both trees.
+    barren, barren_faces, barren_nodes : int
+        A large pair without a hit after so many pairs of nodes is given up, if so few faces are near and b05
+        finds them in so many nodes.
+    hulls_alone, hulls, hull_vertices : int
+        Products of face counts from which a plane between the hulls is looked for, by a work-item alone and
+        by many; meshes with more vertices have trees to go down.
+    heavy : int
+        An item of more faces than this, and than half a thread's part of all, is shared among threads.
+    walk_alone, walk_each, walk_spare : int
+        Pairs of nodes for which a group of the search for first contacts has room: one work-item alone has
+        them in order, of many each its own.
+    """
+
+    walked: int = int(_C["GC_FIRST_FACE_PRODUCT"])
+    barren: int = int(_C["GC_FIRST_BARREN"])
+    barren_faces: int = int(_C["GC_FIRST_FACES"])
+    barren_nodes: int = int(_C["GC_FIRST_NODES"])
+    hulls_alone: int = int(_C["GC_HULLS_ALONE_PRODUCT"])
+    hulls: int = int(_C["GC_HULLS_FACE_PRODUCT"])
+    hull_vertices: int = int(_C["GC_HULLS_VERTICES"])
+    heavy: int = 4096
+    walk_alone: int = 4096
+    walk_each: int = 64
+    walk_spare: int = 256
+
+
+LIMITS = Limits()
+
+
+class PairClasses(NamedTuple):
+    """What tells pairs of the kinds apart, as ``g05_near`` reads it.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        Those of `KINDS` that two of the meshes may be.
+    near, small : (meshes,) uint8
+        Of each mesh the bits of `near_bits`, and whether it is small.
+    """
+
+    kinds: tuple[str, ...]
+    near: Array
+    small: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The decisions for pairs of some meshes.
+
+    Attributes
+    ----------
+    options : Options
+    limits : Limits
+    counts : (meshes, 3) int64
+        Vertices, edges and faces.
+    radii : (meshes,) float64
+    near, late : (meshes,) uint8
+        `near_bits` for all pairs, and for those whose search for a first contact is given up.
+    walked : bool
+        May a pair be looked at down both trees, for its first contact alone?
+    hulls : bool
+        May one be looked at between hulls?
+    trees : bool
+        Are trees of faces wanted?
+    serial : bool
+        A group is one work-item.
+    threads : int
+        Among which a heavy item may be shared.
+    small_size : int or None
+        Work-items of a group for two small meshes, if it has fewer.
+    gives_up : bool
+        May a search for near faces be given up that costs more than it saves?
+    """
+
+    options: Options
+    limits: Limits
+    counts: Array
+    radii: Array
+    near: Array
+    late: Array
+    walked: bool
+    hulls: bool
+    trees: bool
+    serial: bool
+    threads: int
+    small_size: int | None
+    gives_up: bool
+
+    # -- kinds of pairs --------------------------------------------------------------------------------------
+    @cached_property
+    def classes(self) -> PairClasses:
+        """Of all pairs."""
+        return self._classes(self.near)
+
+    @cached_property
+    def late_classes(self) -> PairClasses:
+        """Of those whose search for a first contact is given up."""
+        return self._classes(self.late)
+
+    def _classes(self, near: Array) -> PairClasses:
+        """By pixels and by rows there is but one screen for whole meshes."""
+        o = self.options
+        apart = self.small_size is not None and o.refine != "pixels" and o.candidates != "raster"
+        small = self.small & apart
+        return PairClasses(kinds_of(near, small), near, small.astype(np.uint8))
+
+    @cached_property
+    def small(self) -> Array:
+        """Which meshes are small, (meshes,) bool."""
+        most = np.array([int(_C[f"GC_SMALL_{x}"]) for x in ("VERTICES", "EDGES", "FACES")])
+        return np.all(self.counts <= most, axis=1)
+
+    @cached_property
+    def group_size(self) -> int | None:
+        """Work-items of a group for any pair; None: the usual number. Counted, a pair of cars takes half of
+        the instructions in a small group."""
+        return self.small_size if self.small.all() else None
+
+    @cached_property
+    def any_near(self) -> bool:
+        """May a pair look at near faces only, by the first decision?"""
+        return bool(self.near.any())
+
+    @cached_property
+    def largest(self) -> Array:
+        """Most vertices, edges and faces (3,) of a mesh that the screen looks at whole: those in a pair that
+        is not `walked`."""
+        if not self.walked:
+            return self.counts.max(axis=0)
+        faces = self.counts[:, 2]
+        some = faces * faces.min() <= self.limits.walked
+        return self.counts[some].max(axis=0) if some.any() else np.zeros(3, np.int64)
+
+    def walked_pairs(self, shapes: Array) -> Array:
+        """Which pairs of the meshes `shapes` (n, 2) are looked at down both trees, (n,) bool; as
+        ``gc_goes_down``."""
+        faces = self.counts[:, 2]
+        return (faces[shapes[:, 0]] * faces[shapes[:, 1]] > self.limits.walked) & self.walked
+
+    @property
+    def walk_limit(self) -> int:
+        """What kernels are told of these pairs."""
+        return self.limits.walked if self.walked else 0
+
+    def given_up(self, looks: bool) -> int:
+        """The most faces of a mesh whose walks are given up where they cost more than the screen: any number
+        where somebody `looks` which pairs these are, and has near faces of the large ones joined."""
+        return _INT if looks else int(_C["GC_AUTO_NEAR_LARGE"])
+
+    @property
+    def barren(self) -> int:
+        """Pairs of nodes after which a large pair without a hit is given up; 0: never."""
+        return self.limits.barren if self.late.any() else 0
+
+    @property
+    def hull_limits(self) -> dict[str, int]:
+        """What ``screen_hulls`` is told of which pairs it is for."""
+        product = self.limits.hulls_alone if self.serial else self.limits.hulls
+        return {"least_product": product, "most_vertices": self.limits.hull_vertices}
+
+    def may_give_up(self, shapes: Array) -> Array:
+        """For which pairs a search for near faces may be given up, (n,) bool: meshes of some size, whose
+        edges need no rows."""
+        if not self.gives_up or self.options.features != "auto":
+            return np.zeros(len(shapes), bool)
+        edges, faces = self.counts[shapes, 1].prod(axis=1), self.counts[shapes, 2].sum(axis=1)
+        pairs = (self.options.candidates == "pairs") | (edges <= self._edge_product)
+        return pairs & (faces <= _C["GC_NEAR_WHOLE"])
+
+    def heavy(self, faces: Array, edges: Array, near: bool) -> Array:
+        """Which items, by the sum of their faces and the product of their edges, would keep one thread at
+        work while others wait, (n,) bool: they are shared (docs/decisions/0083)."""
+        if not self._shares or not len(faces):
+            return np.zeros(len(faces), bool)
+        no_rows = near | (self.options.candidates == "pairs") | (edges <= self._edge_product)
+        return no_rows & (faces > max(self.limits.heavy, faces.sum() / (2 * self.threads)))
+
+    @property
+    def _shares(self) -> bool:
+        return self.threads > 1 and self.serial and self.options.candidates != "raster"
+
+    # -- who runs it -----------------------------------------------------------------------------------------
+    def records(self, shapes: Array) -> bool:
+        """Are these pairs for launches that are kept and look at nothing before the end? If they may be, and
+        none is heavy enough to be shared among threads."""
+        if not (self.may_record and self.may_share):
+            return self.may_record
+        counts = self.counts[shapes[~self.walked_pairs(shapes)]]
+        return not self.heavy(counts[:, :, 2].sum(axis=1), counts[:, :, 1].prod(axis=1), False).any()
+
+    @cached_property
+    def may_share(self) -> bool:
+        """May a pair be heavy enough to be shared among threads?"""
+        return self._shares and 2 * int(self.counts[:, 2].max(initial=0)) > self.limits.heavy
+
+    @cached_property
+    def may_record(self) -> bool:
+        """May pairs be recorded, as far as the options and the meshes say? Whole meshes, exact times,
+        float64, and no report."""
+        o = self.options
+        exact = o.refine == "exact" and o.precision != "single" and not o.report
+        return exact and not self.late.any()
+
+    @cached_property
+    def programs(self) -> tuple[str, ...]:
+        """Kernels that are launched, by the names of `sources.PROGRAMS`."""
+        o = self.options
+        asked = {
+            "screw": True, "screen": True, "small": "small" in self.classes.kinds, "solve": True,
+            "answer": o.refine != "exact", "find": o.refine == "exact" and not self.serial,
+            "overlap": o.check_start, "near": self.late.any(), "joining": self.late.any(),
+            "first": self.walked, "hulls": self.hulls,
+        }  # fmt: skip
+        return tuple(name for name, wanted in asked.items() if wanted)
+
+    def alternatives(self) -> Iterator[Plan]:
+        """What is tried with a pair alone for which there is no room: whole meshes, and near faces however
+        long the search for them is. Either may take less."""
+        if self.options.features == "auto" and self.late.any():
+            none = np.zeros(len(self.near), np.uint8)
+            yield replace(self, near=none, late=none, walked=False, gives_up=False)
+            yield replace(self, near=self.late, walked=False, gives_up=False)
+
+    # -- rows ------------------------------------------------------------------------------------------------
+    @property
+    def _edge_product(self) -> float:
+        """Edges of A times those of B above which candidates are looked for in rows."""
+        return sources.constants(self.options.precision)["GC_AUTO_EDGE_PRODUCT"]
+
+    @cached_property
+    def asks_heights(self) -> bool:
+        """May any pair ask for a height of its rows?"""
+        if self.options.refine != "exact" or self.options.candidates != "auto":
+            return self.options.refine != "exact" or self.options.candidates == "raster"
+        return int(self.counts[:, 1].max(initial=0)) ** 2 > self._edge_product
+
+    def takes_rows(self, shapes: Array) -> bool:
+        """Does any of the pairs look for its candidates in rows? Near faces do not."""
+        if self.options.candidates != "auto":
+            return self.options.candidates == "raster"
+        edges = self.counts[:, 1]
+        if int(edges.max(initial=0)) ** 2 <= self._edge_product:
+            return False
+        a, b = shapes.T
+        whole = ~near_pairs(self.near, shapes) & ~self.walked_pairs(shapes)
+        return bool((whole & (edges[a] * edges[b] > self._edge_product)).any())
+
+    def row_heights(self, shapes: Array, short_edges: Any) -> Array | None:
+        """Row height of each pair in user units, or None if nothing asks for it; ``short_edges(shapes)``
+        tells their short edges.
+
+        No row is higher than the longest motion that is looked at: all that a pair reaches lies in one row or
+        two then, and what is computed with the height stays within the numbers there are.
+        """
+        o = self.options
+        if not self.asks_heights or (o.refine == "exact" and not self.takes_rows(shapes)):
+            return None
+        most = sources.constants(o.precision)["GC_MAX_MOTION"] * self.radii[shapes].max(axis=1)
+        if o.pixel_size is not None:
+            return np.minimum(o.pixel_size, most)
+        with np.errstate(over="ignore"):
+            return np.minimum(short_edges(shapes) / o.resolution, most)
+
+
+def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
+    """The plan for pairs of `meshes` with these options on `backend`."""
+    counts = np.array([(len(m.vertices), len(m.edges), len(m.face_planes)) for m in meshes], np.int64)
+    counts = counts.reshape(-1, 3)
+    faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
+    near = late = near_bits(meshes, options, backend.kind != "cuda")
+    first = options.first_only and options.refine == "exact"
+    first = first and options.candidates == options.features == "auto"
+    looking = faces[near & (_NEAR | _WIDE) > 0]
+    # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has
+    # little to look at so, and all of it otherwise.
+    beside = len(looking) and looking.min() * faces.min() <= limits.walked
+    walked = first and not beside and bool(faces.max(initial=0) ** 2 > limits.walked)
+    near = np.zeros(len(counts), np.uint8) if walked else near
+    hulls = faces[counts[:, 0] <= limits.hull_vertices].max(initial=0)
+    between = first and len(faces) and hulls**2 >= (limits.hulls_alone if serial else limits.hulls)
+    trees = walked or near.any() or (options.check_start and takes_trees(meshes))
+    radii = np.array([m.radius for m in meshes], np.float64)
+    return Plan(
+        options, limits, counts, radii, near, late, walked, bool(between and hulls), bool(trees),
+        backend.serial_groups, getattr(backend, "threads", 1), backend.small_group_size, True,
+    )  # fmt: skip
+
+
+def near_bits(meshes: Sequence[Any], options: Any, gives_up: bool = True) -> Array:
+    """What says of each mesh whether a pair with it looks at near faces only, (meshes,) uint8 of GC_LOOK_*
+    bits, to be asked by `near_pairs`; 0 if no pair does.
+
+    None for rows, which whole meshes have; by themselves pairs of meshes for which it pays: where one
+    has very many faces, or many and is far wider than the other, which comes near few of them.
+    """
+    if options.candidates == "raster" or options.features == "all":
+        return np.zeros(len(meshes), np.uint8)
+    if options.features == "near":
+        return np.full(len(meshes), _NEAR, np.uint8)
+    faces = np.array([len(m.face_planes) for m in meshes], np.int64)
+    width = np.frexp([m.radius for m in meshes])[1]
+    bits = np.minimum(width - min(width, default=0), _MOST_WIDTH)
+    bits = bits.astype(np.uint8) * _STEP
+    bits[faces > _C["GC_AUTO_NEAR_FACES"]] |= _WIDE
+    # by pixels less is settled on the way down (docs/decisions/0079): twice as many faces before it pays
+    very = _C["GC_AUTO_NEAR_ALWAYS" if gives_up else "GC_AUTO_NEAR_LARGE"]
+    bits[faces > very << (options.refine == "pixels")] |= _NEAR
+    return bits if (faces > _C["GC_AUTO_NEAR_FACES"]).any() else np.zeros(len(meshes), np.uint8)
+
+
+def near_pairs(near: Array, shapes: Array) -> Array:
+    """Which pairs of the meshes `shapes` (n, 2) look at near faces only, (n,) bool, by `near_bits`; as
+    ``g05_looks_near``."""
+    bits = np.asarray(near).astype(np.int64)[shapes]
+    width, wider = bits // _STEP, _C["GC_AUTO_NEAR_WIDER"]
+    wide = (bits & _WIDE > 0) & (width >= width[:, ::-1] + wider)
+    return np.any((bits & _NEAR > 0) | wide, axis=1)
+
+
+def kinds_of(near: Array, small: Array) -> tuple[str, ...]:
+    """Of all pairs of meshes, which of `KINDS` there are, looking at meshes of one sort once."""
+    sorts = np.unique(2 * near.astype(np.int64) + small)
+    a, b = (x.reshape(-1) for x in np.meshgrid(sorts, sorts))
+    looks = near_pairs(sorts // 2, np.column_stack((np.searchsorted(sorts, a), np.searchsorted(sorts, b))))
+    both = (a & b & 1 > 0) & ~looks
+    there = {"small": both.any(), "whole": (~both & ~looks).any(), "near": looks.any()}
+    return tuple(kind for kind in KINDS if there[kind])
+
+
+def takes_trees(meshes: Sequence[Any]) -> bool:
+    """Does a query that looks for overlaps want trees of the faces? It does if a mesh is large."""
+    return any(len(m.face_planes) > _C["GC_AUTO_NEAR_FACES"] for m in meshes)

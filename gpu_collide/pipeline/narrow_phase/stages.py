@@ -1,0 +1,86 @@
+"""The narrow phase in its order: motion, filters, hulls, near faces, candidates, overlap, hits, contacts.
+
+Each launch is stated once, here and in the modules that this one calls; an `Executor` runs it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide.pipeline.narrow_phase import scratch
+from gpu_collide.pipeline.narrow_phase.candidates import between_hulls, search
+from gpu_collide.pipeline.narrow_phase.contacts import solve, write
+from gpu_collide.pipeline.narrow_phase.immediate import reads
+from gpu_collide.pipeline.narrow_phase.near_faces import lots_of
+from gpu_collide.pipeline.narrow_phase.plan import FILTERS
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Buffer
+    from gpu_collide.pipeline.narrow_phase.contacts import Written
+    from gpu_collide.pipeline.narrow_phase.executor import Executor, WorkList
+
+__all__ = ["filter_pairs", "find_motion", "mark_overlaps", "narrow_phase"]
+
+
+def narrow_phase(x: Executor) -> Written:
+    """All stages for the pairs of an executor."""
+    plan, lists = x.plan, []
+    find_motion(x)  # s01
+    todo = left = filter_pairs(x)  # f01 to f03
+    if plan.hulls:
+        left, found = between_hulls(x, todo)  # screen_hulls
+        lists.append(found)
+    lots = lots_of(x, left, plan.classes)  # b05, b06
+    lists.append(search(x, lots, plan.walk_limit))  # s02 to s06
+    if plan.options.check_start:
+        # the filters settle only what a gap divides all the time: their pairs do not overlap at the start
+        start = x.empty(x.pairs.most, x.run.real)
+        mark_overlaps(x, todo, x.run.backend.fill(start, -0.5))  # s09
+    hits = solve(x, left, lists)  # screen_first, s07
+    if reads(x):
+        x.narrow += sum(lot.todo.n for lot in lots) + todo.n - left.n
+    return write(x, hits)  # s08
+
+
+def find_motion(x: Executor) -> None:
+    """s01: the relative motion of every pair, and its state."""
+    x.launch("s01_screw", x.pairs)
+    if not x.plan.serial:
+        x.launch("s01_long", x.pairs)
+
+
+def filter_pairs(x: Executor) -> WorkList:
+    """f01 to f03: each of the filters asked for gets the pairs that those before it left.
+
+    A filter settles a pair if it shows that nothing can touch during the step. It is as careful as the
+    culling that follows, so the contacts are the same bits with any of them on or off (docs/decisions/0010).
+    Pairs that have any ``GC_PAIR_*`` bit stay.
+    """
+    todo = x.todo
+    for name in x.plan.options.filters:
+        if reads(x) and not todo.n:
+            break
+        begun, left = time.perf_counter(), todo
+        keep = x.empty(todo.most, np.uint8)
+        if name != "plane":
+            x.launch(FILTERS[name], todo, keep_out=keep)
+            left = x.select(todo, keep)
+        elif seats := x.seats("plane", todo, scratch.plane(x.run, x.plan), optional=True):
+            given = {"reals_per_group": seats.sizes[0], **x.tables.screen}
+            x.launch(FILTERS[name], todo, given, seats=seats, keep_out=keep)
+            left = x.select(todo, keep)
+        x.settled(name, todo, left, begun)
+        todo = left
+    return todo
+
+
+def mark_overlaps(x: Executor, todo: WorkList, when: Buffer) -> None:
+    """s09: ``GC_PAIR_OVERLAP`` for those of the pairs that overlap at their time, in [-1/2, 1/2]; above: not
+    asked. Pairs that have any ``GC_PAIR_*`` bits are not asked either."""
+    near = x.empty(todo.most, np.uint8)
+    x.launch("s09_near", todo, when_in=when, near_out=near)
+    left = x.select(todo, near)
+    x.launch("s09_overlap", left, each=True, size=x.plan.group_size, when_in=when)

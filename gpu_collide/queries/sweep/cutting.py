@@ -1,0 +1,183 @@
+"""Into how many pieces the step of each character is cut, by the bodies that turn within its reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpu_collide._validate import first_few
+from gpu_collide.bodies.quaternion import turn_vector
+from gpu_collide.queries.sweep.turning import Chords, reach_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.queries.sweep.turning import Extent
+
+__all__ = ["MOST_PIECES", "Cuts", "Walkers", "distance", "room_of"]
+
+#: A step is cut into so many pieces at most.
+MOST_PIECES = 64
+
+
+class Walkers(NamedTuple):
+    """Characters before their step: arrays of NumPy, or of CuPy where they stay on a device.
+
+    Attributes
+    ----------
+    arrays : module
+        NumPy or CuPy.
+    start, path, fall, radius : (n, 3)
+    on : (n,) int, or None
+        The body that each rides, -1: none.
+    swept : (n,) bool
+        The others stay where they are.
+    """
+
+    arrays: Any
+    start: Any
+    path: Any
+    fall: Any
+    radius: Any
+    on: Any
+    swept: Any
+
+
+def _norm(x: Any) -> Any:
+    x, y, z = (x[:, k] for k in range(3))
+    return np.sqrt(x * x + y * y + z * z)
+
+
+def distance(a: Any, b: Any) -> Any:
+    """Of places, row by row."""
+    return _norm(a - b)
+
+
+def room_of(walkers: Walkers, bodies: Bodies, step: float) -> Any:
+    """How far each may come from its start, (n,): twice what it goes, falls, climbs and is carried. Pushes
+    may take it farther."""
+    own, where = _norm(walkers.path) + _norm(walkers.fall) + 2.0 * step, walkers.arrays.where
+    if walkers.on is not None:
+        there = bodies.start.valid & bodies.end.valid
+        origin = np.where(there[:, None], bodies.start.position, 0.0)
+        way = np.where(there, distance(bodies.end.position, bodies.start.position), 0.0)
+        turn = np.where(there, _norm(turn_vector(bodies.start.unit_wxyz, bodies.end.unit_wxyz)), 0.0)
+        way, turn, origin = (walkers.arrays.asarray(table)[walkers.on] for table in (way, turn, origin))
+        own = own + where(walkers.on >= 0, way + turn * distance(walkers.start, origin), 0.0)
+    return where(walkers.swept, 2.0 * own, 0.0)
+
+
+class Cuts:
+    """Into how many pieces bodies that turn have the step cut of those who may come to them.
+
+    Parameters
+    ----------
+    bodies : Bodies
+    which : (k,) int
+        Those that turn.
+    walkers : Walkers
+    room : (n,)
+        How far each may come.
+    extent_for : callable
+        `Extent` of all that walk, for bodies of these numbers.
+    skin : float
+        Below 0 it is a share of the least radius.
+    """
+
+    def __init__(
+        self,
+        bodies: Bodies,
+        which: Array,
+        walkers: Walkers,
+        room: Any,
+        extent_for: Callable[[Array], Extent],
+        skin: float,
+    ) -> None:
+        self._bodies, self._turning, self._walkers = bodies, which, walkers
+        extent = extent_for(which[:0])
+        self._skin = skin if skin > 0 else -skin * extent.least
+        wide = room + (walkers.radius.max(axis=1) + 4.0 * self._skin)
+        self._wide = walkers.arrays.where(walkers.swept, wide, 0.0)
+        # those that come near the box of all paths
+        origin, way, reach = _ways(bodies, which)
+        around = (reach + float(self._wide.max()))[:, None]
+        low, high = np.minimum(origin, origin + way) - around, np.maximum(origin, origin + way) + around
+        self._near = which[((low <= extent.high) & (high >= extent.low)).all(axis=1)]
+        self._pieces = np.ones(len(self._near), int)
+        if self._near.size:
+            self._chords = Chords(extent_for(self._near), bodies, self._near)
+            self._count()
+
+    def _count(self) -> None:
+        """No chord is to be off by more than half the skin; `MOST_PIECES` + 1: these are too few."""
+        while True:
+            error = self._chords.errors(self._pieces)
+            more = (error > 0.5 * self._skin) & (self._pieces <= MOST_PIECES)
+            if not more.any():
+                return
+            # between a quarter (of curves) and a half (of ellipsoids that lean) is left of twice as many
+            guess = np.minimum(self._pieces * np.sqrt(2.0 * error / self._skin), MOST_PIECES + 1.0)
+            self._pieces = np.where(more, np.maximum(self._pieces + 1, guess.astype(int)), self._pieces)
+
+    def of_each(self) -> Any:
+        """The pieces of each character, (n,): the most that a body asks for to which it may come."""
+        walkers, where = self._walkers, self._walkers.arrays.where
+        pieces, many = walkers.arrays.ones(len(walkers.swept), np.int64), []
+        for k in np.flatnonzero(self._pieces > 1).tolist():
+            near, asked = self._reached(k), int(self._pieces[k])
+            if asked > MOST_PIECES and bool(near.any()):
+                many.append(k)
+            pieces = where(near & (pieces < asked), asked, pieces)
+        if many:
+            error = self._chords.errors(MOST_PIECES)[many].max()
+            raise ValueError(
+                f"skin: expected more than {2 * error:.3g}, twice what paths are off by as bodies that turn "
+                f"see them (first that characters may come to: {first_few(self._near[many])}) if the step is "
+                f"cut into {MOST_PIECES} pieces, got {self._skin:.3g}; pass a larger skin, or make shorter "
+                "steps"
+            )
+        return where(walkers.swept, pieces, pieces.max())  # who stays goes with the most
+
+    def groups(self, pieces: Any, todo: Any) -> list[tuple[int, Any]]:
+        """Of characters with so many pieces each, of those in `todo` (None: all): (pieces, who has so many);
+        None for who, if these are all."""
+        asked = sorted({1, *self._pieces.tolist()} - {MOST_PIECES + 1})
+        if len(asked) == 1 and todo is None:
+            return [(1, None)]
+        which = [pieces == number if todo is None else todo & (pieces == number) for number in asked]
+        some = self._walkers.arrays.stack([rows.any() for rows in which]).tolist()
+        groups = [(number, rows) for number, rows, any_ in zip(asked, which, some, strict=True) if any_]
+        return groups if len(groups) > 1 or todo is not None else [(number, None) for number, _ in groups]
+
+    def absent(self, pieces: int) -> Array:
+        """Bodies to which none of those comes whose step is cut into so many pieces, and whose chords may be
+        anywhere then: they are left out of their world."""
+        return np.setdiff1d(self._turning, self._near[self._pieces <= pieces])
+
+    def error(self, pieces: int) -> float:
+        """By how much chords are off in so many pieces."""
+        some = self._pieces <= pieces
+        return float(self._chords.errors(pieces)[some].max()) if some.any() else 0.0
+
+    def _reached(self, k: int) -> Any:
+        """Who may come to the ball about the origin of one of those near, wherever it is on its way, (n,)."""
+        walkers = self._walkers
+        origin, way, reach = (rows[0].tolist() for rows in _ways(self._bodies, self._near[k : k + 1]))
+        apart, square = [walkers.start[:, c] - origin[c] for c in range(3)], sum(w * w for w in way)
+        if square > 0:
+            x, y, z = (a * (w / square) for a, w in zip(apart, way, strict=True))
+            share = (x + y + z).clip(0.0, 1.0)
+            apart = [a - share * w for a, w in zip(apart, way, strict=True)]
+        x, y, z = (a * a for a in apart)
+        within = self._wide + reach
+        return walkers.swept & (x + y + z <= within * within)
+
+
+def _ways(bodies: Bodies, which: Array) -> tuple[Array, Array, Array]:
+    """Where some bodies start, how far they go, and how far they reach from their origins."""
+    start = bodies.start.position[which]
+    return start, bodies.end.position[which] - start, reach_of(bodies, which)

@@ -1,0 +1,64 @@
+"""What begins in touch and leaves is let go, and nothing else is: by signs of whole numbers."""
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+from tests.acceptance.pluecker_touching import tally
+from tests.pluecker._crowds import still
+
+TETRAHEDRA = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+MINE = np.array([[1, 4, 3], [3, 1, 2], [3, 3, 0], [0, 1, 2]])
+THEIRS = np.array([[1, 2, -2], [1, -2, -2], [-1, -2, 1], [0, 1, 2]])  # the last corners are at one place
+
+
+def solid(corners):
+    up = np.cross(corners[1] - corners[0], corners[2] - corners[0]) @ (corners[3] - corners[0])
+    return gc.Mesh(corners, TETRAHEDRA if up > 0 else [face[::-1] for face in TETRAHEDRA])
+
+
+@pytest.fixture(params=["mixed", "single"])
+def how(request, backend):
+    return [{"backend": backend.kind, "precision": request.param}, {"backend": "reference"}]
+
+
+def test_a_corner_leaves_a_corner_behind_the_planes_of_all_faces_there(how):
+    """An edge of each separates the two, no face does: it was held."""
+    for options in how:
+        found = gc.pluecker.translate(
+            still(solid(MINE), [0.0, 0, 0]), still(solid(THEIRS), [0.0, 0, 0]), [-3.0, 2, -2], **options
+        )
+        assert found.fraction[0] == 1 and found.status[0] == gc.Status.MISS
+        into = gc.pluecker.translate(
+            still(solid(MINE), [0.0, 0, 0]), still(solid(THEIRS), [0.0, 0, 0]), [-1.0, -2, -2], **options
+        )
+        assert into.fraction[0] == 0 and into.kind[0]
+
+
+@pytest.mark.parametrize("far", [1e3, 1e12, 1e15])
+def test_a_long_way_makes_nothing_separate(backend, far):
+    """The plane's normal and the way are rounded, and a way is as long as one likes. (The zone of the longest
+    is wider than the bodies: all of their faces are at the place then, and what leaves is held.)"""
+    mover, world = still(solid(MINE), [0.0, 0, 0]), still(solid(THEIRS), [0.0, 0, 0])
+    for kind in (backend.kind, "reference"):
+        for way, leaves in (([-3.0, 2, -2], True), ([-1.0, -2, -2], False), ([-3.0, -1, -2], False)):
+            found = gc.pluecker.translate(mover, world, np.multiply(way, far), backend=kind)
+            assert found.fraction[0] == (1 if leaves and far < 1e15 else 0), (kind, way)
+
+
+def test_what_stands_in_the_zone_without_touching_is_held(backend):
+    """A quarter of the zone off it is no touch: each pair of features decides for itself."""
+    zone = 1e-6
+    mover, world = still(solid(MINE), [0.0, 0, 0.2 * zone]), still(solid(THEIRS), [0.0, 0, 0])
+    for kind in (backend.kind, "reference"):
+        found = gc.pluecker.translate(mover, world, [-3.0, 2, -2], expel=zone, backend=kind)
+        assert found.fraction[0] < 1
+
+
+def test_tetrahedra_hulls_and_boxes_that_touch(how):
+    """Of these 300 ways 15 were held."""
+    for options in how:
+        n = 120 if options["backend"] == "reference" else 300
+        counts, wrong = tally([5, 0], n, **options)
+        assert counts["leave"] > n / 3 and counts["enter"] > n / 6 and counts["slide"] > n / 20
+        assert not wrong, wrong
