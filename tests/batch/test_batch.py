@@ -318,6 +318,8 @@ def test_bodies_cut_into_shares_find_the_same_rows(tmp_path, cut):
     arrays = runs.walk(21, frames=60, bodies=24)
     arrays["position"][:, :, :2] *= 4
     arrays["position"][20:30, 7] = np.nan
+    arrays["position"][:, [4, 14]] = [[0, 0, 3], [0.2, 0, 3]]  # two that stand in each other
+    arrays["quat_wxyz"][:, [4, 14]] = [1, 0, 0, 0]
     runs.write(inputs / "many.npz", arrays)
     options = {"ignore": [[2, 9], [0, 24]], "max_speed": 40.0}
     if cut == "worlds":
