@@ -158,8 +158,8 @@ def _brief(value: Any, other: Any) -> str:
     return text if len(text) <= 100 else text[:97] + "..."
 
 
-def sources_of(inputs: StrPath | Any) -> list[Source]:
-    """Recordings that are named: files, folders with all that is in them, or several of both."""
+def sources_of(inputs: StrPath | Any, out: str) -> list[Source]:
+    """Recordings that are named: files, folders with all that is in them but `out`, or several of both."""
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
     paths: list[str] = []
@@ -169,7 +169,9 @@ def sources_of(inputs: StrPath | Any) -> list[Source]:
         path = os.path.abspath(os.fspath(given))
         if not os.path.exists(path):
             raise FileNotFoundError(f"inputs: there is no recording or folder {path!r}")
-        inside = sorted(_recordings_in(path)) if os.path.isdir(path) and not _is_recording(path) else [path]
+        inside = (
+            sorted(_recordings_in(path, out)) if os.path.isdir(path) and not _is_recording(path) else [path]
+        )
         if not inside:
             raise ValueError(f"inputs: no recording ({', '.join(RECORDING_SUFFIXES)}) is in folder {path!r}")
         paths += inside
@@ -188,13 +190,13 @@ def _is_recording(path: str) -> bool:
     return path.lower().endswith(RECORDING_SUFFIXES)
 
 
-def _recordings_in(folder: str) -> Iterator[str]:
+def _recordings_in(folder: str, out: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if _is_recording(entry.name):
                 yield entry.path
-            elif entry.is_dir():
-                yield from _recordings_in(entry.path)
+            elif entry.is_dir() and entry.path != out:
+                yield from _recordings_in(entry.path, out)
 
 
 def items_of(

@@ -199,7 +199,7 @@ def collide(
     about = {"version": __version__, "precision": asked["precision"], "options": asked}
     folder = Path(os.path.abspath(os.fspath(out)))
     job = Job(folder, given, dict(options), tables, about, on_error == "record")
-    sources = sources_of(inputs)
+    sources = sources_of(inputs, str(folder))
     with files.locked(folder, (*tables, ERRORS, files.SEAMS)):
         plan = _plan(job, question, sources, resume, poses_per_item, shares)
         count = Count(plan, folder, files.done(folder), begun)

@@ -245,6 +245,12 @@ def test_bad_arguments_raise_before_anything_is_written(tmp_path, folder, what):
     assert not (tmp_path / "out").exists()
 
 
+def test_results_may_lie_in_the_folder_of_the_inputs(tmp_path):
+    inputs = runs.make(tmp_path / "in", 2)
+    for resume in (False, True):
+        assert runs.run(inputs, inputs / "out", resume=resume).recordings == 2
+
+
 def test_bad_inputs_raise(tmp_path):
     for inputs, kind, said in (
         (tmp_path, ValueError, "no recording .* in folder"),
