@@ -55,6 +55,25 @@ def test_what_stands_in_the_zone_without_touching_is_held(backend):
         assert found.fraction[0] < 1
 
 
+def test_a_corner_on_an_edge_that_rises_by_a_rounding_first_is_not_let_in(how):
+    """It turns along one face at the edge, a rounding behind it, and behind the other: each excused the other."""
+    mine = [
+        [3.5, 2.5, -3],
+        [1.5, 5.5, 0],
+        [3.5, 2.5, 1],
+        [5.5, 2.5, -2],
+        [2.5, 1.5, -1],
+        [5.5, 5.5, -3],
+        [3.5, 1.5, 0],
+    ]
+    theirs = [[1, 1, 2], [1, -2, -1], [-2, -1, -1], [1, -1, -2], [0, 2, -2], [0, 0, 2]]
+    one, two = (gc.shapes.convex_hull(np.array(x, float)) for x in (np.array(mine) - [3.5, 2.5, -1], theirs))
+    mover, world = still(one, [3.5, 2.5, -1]), still(two, [2.0, 0, -1])
+    for options in how:
+        found = gc.pluecker.rotate(mover, world, -2.88, [0, 1, 1], [1.5, 2, 0], **options)
+        assert found.kind[0] and found.fraction[0] < 1e-6, (options, found.fraction)
+
+
 def test_tetrahedra_hulls_and_boxes_that_touch(how):
     """Of these 300 ways 15 were held."""
     for options in how:
