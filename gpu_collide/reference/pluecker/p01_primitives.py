@@ -339,7 +339,7 @@ def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, ne
     # out of the zone: to its surface; within: out of it and back, or as far out as it goes
     stays = np.isnan(leaves) | ((leaves > np.pi) & (falls <= np.pi))
     stop = np.where(in_zone & stays, top, leaves)
-    never_through = in_zone & (still + reach < 0)
+    never_through = in_zone & ((still + reach < 0) | ((start < 0) & np.isnan(falls)))
     stop, met = np.where(never_through, top, stop), np.where(never_through, top, met)
     is_met = np.where(never_through, start >= -behind, is_met)
     deeper = in_zone & sinks
