@@ -41,10 +41,11 @@ def stepped(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The step of characters on the host, and what is told of how it was cut. `on`: what each rides, -1:
     nothing."""
-    walkers = Walkers(np, casts.start, casts.path, fall, casts.radius, on, casts.moves)
+    rides = bool((on >= 0).any())
+    walkers = Walkers(np, casts.start, casts.path, fall, casts.radius, on if rides else None, casts.moves)
 
     def extent_for(which: Array) -> Extent:
-        extent = extent_of(casts, bodies, which, bool((on >= 0).any()))
+        extent = extent_of(casts, bodies, which, rides)
         assert extent is not None  # there are some
         return extent
 
