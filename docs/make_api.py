@@ -16,7 +16,6 @@ from pathlib import Path
 import gpu_collide as gc
 import gpu_collide.errors
 from gpu_collide.cli.main import build_parser
-from gpu_collide.results.encounters import Encounters
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER, LISTING = ROOT / "docs" / "api", ROOT / "tests" / "project" / "public_api.txt"
@@ -65,13 +64,13 @@ def public():
     """Every public object by its full name, in the order of the pages: ``{"gc.sweep.slide": function}``."""
     found = {}
     for name in [name for *_, names in PAGES for name in names]:
-        value = Encounters if name == "Encounters" else getattr(gc, name)
+        value = getattr(gc, name)
         if inspect.ismodule(value):
             inside = {each: getattr(value, each) for each in value.__all__}
             functions_first = sorted(inside, key=lambda each: inspect.isclass(inside[each]))
             found |= {f"gc.{name}.{each}": inside[each] for each in functions_first}
         else:
-            found["Encounters" if value is Encounters else f"gc.{name}"] = value
+            found[f"gc.{name}"] = value
     return found
 
 
