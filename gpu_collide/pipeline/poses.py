@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpu_collide.bodies.bodies import all_valid
 from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
 __all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "take_given"]
@@ -37,15 +38,15 @@ class PoseBuffers(NamedTuple):
 def pose_arrays(bodies):
     """Arrays of all bodies by the names of kernel arguments, in float64; positions of bodies whose poses are
     none are 0."""
-    arrays = dict(zip(NAMES, positions_and_turns(bodies, bodies.all_valid), strict=True))
+    arrays = dict(zip(NAMES, positions_and_turns(bodies, all_valid(bodies)), strict=True))
     return arrays | {"shape_in": bodies.shape, "valid_in": bodies.valid.view(np.uint8)}
 
 
-def positions_and_turns(bodies, all_valid):
-    """Arrays of all bodies in the order of `NAMES`; `all_valid` says that none has a pose that is none."""
+def positions_and_turns(bodies, valid):
+    """Arrays of all bodies in the order of `NAMES`; `valid` says that none has a pose that is none."""
     start, end = bodies.start, bodies.end
     first, last = start.position, end.position
-    if not all_valid:
+    if not valid:
         first, last = (np.where(bodies.valid[:, None], p, 0.0) for p in (first, last))
     return first, last, start.unit_wxyz, end.unit_wxyz
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_collide.backends import declarations
+from gpu_collide.bodies.bodies import all_valid
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.bvh import mesh_bounds
 from gpu_collide.pipeline.forms import build_forms
@@ -183,18 +184,18 @@ class Resident:
             if take_given(Run(self.backend, self.precision, 0), bodies, self._placed) is not None:
                 self._bodies = bodies
                 return self._placed
-        all_valid = bodies.all_valid
+        valid = all_valid(bodies)
         if self._placed is None:
             placed = {name: self.backend.to_device(array) for name, array in pose_arrays(bodies).items()}
             placed["mesh_bounds_in"] = self.backend.to_device(mesh_bounds(self.meshes).reshape(-1))
             self._placed = placed
         else:
-            arrays = zip(NAMES, positions_and_turns(bodies, all_valid), strict=True)
+            arrays = zip(NAMES, positions_and_turns(bodies, valid), strict=True)
             self.backend.write_all([(self._placed[name], array) for name, array in arrays])
-            if not (all_valid and self._all_valid):
+            if not (valid and self._all_valid):
                 self._all_valid = False  # until the buffer is known to say so
                 self.backend.write(self._placed["valid_in"], bodies.valid.view(np.uint8))
-        self._all_valid = all_valid
+        self._all_valid = valid
         self._bodies = bodies
         return self._placed
 
