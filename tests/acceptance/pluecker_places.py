@@ -218,9 +218,7 @@ def judge_poses(poses, found, precision="mixed"):
         "missed": (must & ~np.isfinite(nearest)).sum(),
         "not the nearest": (must & np.isfinite(nearest) & ~(np.abs(nearest - distance) <= off)).sum(),
         "too far": (real & ~(far <= (poses.distance + ZONES * zone)[of])).sum(),
-        "not as far as said": (
-            real & ~(np.abs(far - np.maximum(found.distance, 0)) <= (ZONES * zone)[of])
-        ).sum(),
+        "not as far as said": (real & ~(np.abs(far - np.abs(found.distance)) <= (ZONES * zone)[of])).sum(),
         "inside, not told": (deep & (found.status != status.INITIAL_OVERLAP)).sum(),
         "told inside": (~deep & ~shallow & (found.status == status.INITIAL_OVERLAP)).sum(),
         "told twice": told_twice(found, ZONES * zone),
