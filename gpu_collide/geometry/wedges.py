@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide.geometry.adjacency import gathered
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -56,6 +58,9 @@ class Wedges:
         Colliding vertices.
     borders : (b,) int32
         Rows of `edges` that have one face.
+    fans : (m + 1,) int32
+        Where in `spokes` the vertices begin to which edges lead from each of `vertices`; the last is its end.
+    spokes : (s,) int32
     nodes : (2 ** (height + 1), 6) float64
         Least and greatest coordinates of the nodes: 1 is the root, 2 i and 2 i + 1 are the children of i;
         the 2 ** height leaves hold 2 ** `LEAF_LEVEL` faces each. A node that holds nothing is inside out.
@@ -75,6 +80,8 @@ class Wedges:
     normals: NDArray[np.float64]
     vertices: NDArray[np.int32]
     borders: NDArray[np.int32]
+    fans: NDArray[np.int32]
+    spokes: NDArray[np.int32]
     nodes: NDArray[np.float64]
     height: int
     internal_edges: int
@@ -109,13 +116,21 @@ def make_wedges(mesh: Surface, tree: FaceTree) -> Wedges:
     owners = edge_owner[edge], vertex_owner[vertex], edge_owner[edge[border]]
     faces = np.stack([starts, *(np.searchsorted(owner, numbers) for owner in owners)], axis=1)
     nodes, height = _nodes(tree.boxes)
+    fans, spokes = _fans(mesh, vertex)
     return Wedges(
         faces.astype(np.int32), order.astype(np.int32), planes,
         mesh.face_vertices[corner].astype(np.int32), across.astype(np.int32),
         np.column_stack([ends[edge], edge, sides[edge]]).astype(np.int32), normals[edge],
-        vertex.astype(np.int32), border.astype(np.int32), nodes, height, int(internal.sum()),
+        vertex.astype(np.int32), border.astype(np.int32), fans, spokes, nodes, height, int(internal.sum()),
         int((used & ~collides).sum()), reach,
     )  # fmt: skip
+
+
+def _fans(mesh: Surface, vertices: Array) -> tuple[Array, Array]:
+    """The vertices to which edges lead from each of `vertices`, all edges, as rows of a CSR."""
+    owner, end = gathered(mesh.vertex_edge_start, mesh.vertex_edges, vertices)
+    fans = np.searchsorted(owner, np.arange(len(vertices) + 1)).astype(np.int32)
+    return fans, mesh.edges.reshape(-1)[end ^ 1].astype(np.int32)
 
 
 def _loops(mesh: Surface, points: Array, order: Array) -> tuple[Array, Array, Array]:
@@ -213,5 +228,6 @@ def _nodes(boxes: Array) -> tuple[Array, int]:
 POINT = Wedges(
     np.array([[0, 0, 0, 0], [0, 0, 1, 0]], np.int32), np.zeros(1, np.int32), np.zeros((1, 3)),
     np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.int32), np.zeros((0, 6)),
-    np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros((2, 6)), 0, 0, 0, 0.0,
+    np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(2, np.int32), np.zeros(0, np.int32),
+    np.zeros((2, 6)), 0, 0, 0, 0.0,
 )  # fmt: skip

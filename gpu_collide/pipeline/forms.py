@@ -87,6 +87,8 @@ def _joined(forms, backend, precision):
             "edge": w.edges,
             "vertex": w.vertices,
             "border": w.borders,
+            "fan": w.fans,
+            "spoke": w.spokes,
         }
         for name, array in tables.items():
             head[FORM[name]], at_int = at_int, at_int + array.size

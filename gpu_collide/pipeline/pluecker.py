@@ -141,13 +141,19 @@ class Pluecker(Method):
         return found
 
     def contacts(self, world, movers, distance):
-        """All places where movers at rest are within `distance`, (n,), of the zone of something.
+        """All places where movers at rest are near something.
+
+        Parameters
+        ----------
+        distance : (n, 2) float64
+            How far beyond the zone, and how deep behind a surface, a place counts. Those as far before a
+            surface are told, too, with ``GC_TOUCH_BEYOND`` added to their kind.
 
         Returns
         -------
         dict of str to ndarray
             ``mover``, ``kind``, ``feature_a``, ``body``, ``feature_b``, ``point``, ``normal``, ``distance``,
-            in the order of the first five.
+            in the order of the first five; of kind 0 bodies whose boxes come near.
         """
         n, found = len(movers.position), []
         tables, vertices = self._tables(movers)

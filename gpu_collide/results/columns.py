@@ -250,11 +250,12 @@ _TRACE = (
 )
 _TOUCH_POINTS = (
     Column("mover", "", "row of the movers"),
-    Column("kind", "", "which features touch, the mover's first", words=Touch),
-    *_TOUCHED,
-    _vector("point", LENGTH, "where they touch, in the world"),
+    Column("kind", "", "which features are near each other, the mover's first", words=Touch),
+    Column("body", "", "body of the world that is near"),
+    *_features("the mover's", "the obstacle's"),
+    _vector("point", LENGTH, "where they are near, in the world; zero of OVERLAP, as normal and distance"),
     _vector("normal", "", "unit, from the obstacle to the mover"),
-    Column("distance", LENGTH, "along the normal"),
+    Column("distance", LENGTH, "along the normal; below 0 behind a surface"),
 )
 _HITS = (
     Column("query", "", "row of what is swept"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import first_few, how_many
+from gpu_collide.results.words import Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -205,12 +206,16 @@ def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterato
     else:
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
         yield from _rows("mover", a["mover"] != owner, "the movers that point_start says")
-    yield from _rows("kind", (a["kind"] < 1) | (a["kind"] > n_kinds), f"kinds 1 to {n_kinds}")
-    for name in ("body", "feature_a", "feature_b"):
-        yield from _rows(name, a[name] < 0, "numbers from 0 up")
+    last = max(Touch)
+    yield from _rows("kind", (a["kind"] < 1) | (a["kind"] > last), f"kinds 1 to {last}")
+    into = a["kind"] == Touch.OVERLAP
+    yield from _rows("body", a["body"] < 0, "numbers from 0 up")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(name, np.where(into, a[name] != -1, a[name] < 0), "numbers from 0 up, -1 of OVERLAP")
     for name in ("point", "normal", "distance"):
         yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
-    yield from normal_faults(a)
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - ~into) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1, of OVERLAP zero")
     yield from _order_faults("kind", [a[n] for n in ("mover", "kind", "feature_a", "body", "feature_b")])
 
 

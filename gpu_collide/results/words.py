@@ -39,3 +39,7 @@ class Touch(enum.IntEnum):
     VF = 1  #: a vertex of the mover and a face of the obstacle
     FV = 2  #: a face of the mover and a vertex of the obstacle
     EE = 3  #: an edge of each
+    VE = 4  #: at rest: a vertex of the mover beside an edge of the obstacle
+    EV = 5  #: at rest: an edge of the mover beside a vertex of the obstacle
+    VV = 6  #: at rest: a vertex of each
+    OVERLAP = 7  #: at rest: the bodies go into each other; features are -1, point, normal and distance 0

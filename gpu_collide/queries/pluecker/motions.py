@@ -97,8 +97,7 @@ def trace(
     engine = engine_for(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, rules, resident):
         rows = check_movers(movers, own, in_world, pairs, bodies, rules)
-        n = rows.count
-        asked = motion(rows, n)
+        asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
             reach = asked.reach(rows)
         finite = np.asarray(np.isfinite(reach).all(axis=1))
@@ -107,9 +106,7 @@ def trace(
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
             far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        # a turn rounds what it turns, and begins where a way has ended; a way alone is exact where it begins
-        stands = far if asked.turns else place
-        rows = check_expel(expel, rows, n, far, bodies, engine.precision, stands)
+        rows = check_expel(expel, rows, (place, far), bool(asked.turns), bodies, engine.precision)
         still = ~rows.moves[:, None]
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]
