@@ -49,6 +49,10 @@ PAGES = (
         ("sweep",),
     ),
     (
+        "batch.md", "Many recordings", "`gc.batch`: [many recordings](../guide/batch.md) as one run.",
+        ("batch",),
+    ),
+    (
         "view.md", "Pictures and pages", "`gc.view`, with examples in [visualization](../visualization.md).",
         ("view",),
     ),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 from gpu_collide import (
     _interrupt,  # noqa: F401, I001  first: Ctrl-C while the command imports the rest
     view,
 )
+from gpu_collide._version import __version__ as __version__
 from gpu_collide.backends import devices
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.motion import chord_error
@@ -30,18 +32,20 @@ from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = "0.1.0"
+    from gpu_collide import batch
 
 __all__ = [
     "Bodies", "BroadPhase", "Contacts", "Encounters", "FilterReport", "Kind", "Mesh", "Poses", "Recording",
-    "Scene", "Status", "TrajectoryContacts", "baselines", "chord_error", "collide", "collide_trajectories",
-    "devices", "find_pairs", "load_mesh", "load_recording", "pluecker", "screw_motion", "shapes", "sweep",
-    "view",
+    "Scene", "Status", "TrajectoryContacts", "baselines", "batch", "chord_error", "collide",
+    "collide_trajectories", "devices", "find_pairs", "load_mesh", "load_recording", "pluecker",
+    "screw_motion", "shapes", "sweep", "view",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    # the reference is only loaded when asked for
+    # what few programs ask for is only loaded when it is asked for
+    if name == "batch":
+        return importlib.import_module("gpu_collide.batch")
     if name == "screw_motion":
         from gpu_collide.reference.screw import screw_motion
 

@@ -56,5 +56,9 @@ class MissingExtraError(GpuCollideError, ImportError):
             f"{what} needs the package {package!r}, which is not installed. "
             f"Install it with:  pip install 'gpu-collide[{extra}]'  ({DOCTOR})"
         )
+        self.what = what
         self.package = package
         self.extra = extra
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return MissingExtraError, (self.what, self.package, self.extra)

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gpu_collide import _interrupt
-from gpu_collide.cli import demo, devices, doctor, race, run, screen, study, verify, view
+from gpu_collide.cli import batch, demo, devices, doctor, race, run, screen, study, verify, view
 from gpu_collide.cli.files import UserError
 from gpu_collide.cli.terminal import Terminal
 
@@ -31,6 +31,7 @@ start here:
   gpu-collide screen a.obj b.obj poses.npz --pair 7     look at one of them
   gpu-collide race --demo --picture track.png           a recorded race on its track
   gpu-collide race --demo --page page.html              the same in a browser, with a time bar
+  gpu-collide batch drives/ -o out --engine processes   thousands of recordings, on all cores
 
 Each command explains itself: gpu-collide run --help
 """
@@ -53,7 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gpu-collide {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (demo, run, race, view, screen, devices, doctor, verify, study):
+    for module in (demo, run, race, batch, view, screen, devices, doctor, verify, study):
         module.add_parser(commands)
     return parser
 
@@ -69,8 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 on success, 2 if the input cannot be used, 1 if the machine cannot do it (or `doctor` or `verify`
-        found something wrong), 130 on interruption.
+        0 on success, 2 if the input (of `batch`: some of it) cannot be used, 1 if the machine cannot do it
+        (or `doctor` or `verify` found something wrong), 130 on interruption.
     """
     parser = build_parser()
     options = parser.parse_args(argv)

@@ -118,11 +118,11 @@ class Terminal:
 
         Yields
         ------
-        update : callable (done, total) -> None
-            To be called with counts of the unit; may be called any number of times.
+        update : callable (done, total, note="") -> None
+            To be called with counts of the unit, and what else is to be said; any number of times.
         """
         if self.quiet or not sys.stderr.isatty():
-            yield lambda done, total: None
+            yield lambda done, total, note="": None
         elif self._rich:
             import rich.progress as rp
 
@@ -133,12 +133,12 @@ class Terminal:
             with rp.Progress(*columns, console=self._rich_err, transient=True) as bar:
                 # Without a total the bar pulses: nothing is known before the first report.
                 task = bar.add_task(label, total=None, count="")
-                yield lambda done, total: bar.update(
-                    task, completed=done, total=max(total, 1), count=f"{done:,} of {total:,} {unit}"
+                yield lambda done, total, note="": bar.update(
+                    task, completed=done, total=max(total, 1), count=_count(done, total, unit, note)
                 )
         else:
             yield _PlainProgress(label, unit)
-            print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)
+            print("\r" + " " * WIDE + "\r", end="", file=sys.stderr, flush=True)
 
 
 class _PlainProgress:
@@ -147,15 +147,19 @@ class _PlainProgress:
     def __init__(self, label: str, unit: str) -> None:
         self._label, self._unit, self._last = label, unit, 0.0
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, note: str = "") -> None:
         now = time.perf_counter()
         if now - self._last < 0.1 and done < total:
             return
         self._last = now
         share = done / max(total, 1)
         bar = "#" * round(20 * share)
-        count = f"{done:,} of {total:,} {self._unit}"
+        count = _count(done, total, self._unit, note)
         print(f"\r{self._label} [{bar:<20}] {count}", end="", file=sys.stderr, flush=True)
+
+
+def _count(done: int, total: int, unit: str, note: str) -> str:
+    return f"{done:,} of {total:,} {unit}" + (f": {note}" if note else "")
 
 
 def _looks_like_number(text: str) -> bool:

@@ -14,6 +14,7 @@ from gpu_collide._options import Options
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
+    check_bool,
     check_callable,
     check_finite,
     check_positive,
@@ -30,7 +31,7 @@ from gpu_collide.queries.steps import Crew, Sweep, check_block, windows
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, Literal
 
     from numpy.typing import NDArray
@@ -208,27 +209,55 @@ def collide_trajectories(
     times = _check_times(times, frames)
     movers = Bodies(meshes, shape, Poses.identity(n), Poses.identity(n))
     still = _check_static(static)
-    _check_names(options)
-    for name, value in (("stream", stream), ("report", report), ("still_pairs", still_pairs)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{name}: expected a bool, got {type(value).__name__}")
+    check_bool(stream, "stream")
     check_callable(progress, "progress")
-    max_speed = check_positive(max_speed, "max_speed", none_ok=True)
-    max_turn = _check_turn(max_turn)
-    frames_per_batch = check_positive(frames_per_batch, "frames_per_batch", none_ok=True, integer=True)
+    max_speed, max_turn, frames_per_batch, checked = check_step_options(
+        still_pairs, max_speed, max_turn, frames_per_batch, report, **options
+    )
     total = n + (0 if still is None else len(still))
     worlds = _check_numbers(world, "world", n, total, -1)
     groups = _check_numbers(group, "group", n, total, 0xFFFFFFFF)
     masks = _check_numbers(mask, "mask", n, total, 0xFFFFFFFF)
     left_out = _check_ignore(ignore, total)
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
-    checked = _on_host(Options.checked(**options, report=report))
     engine = engine_on(get_backend(checked.backend, checked.precision), checked)
     crew = Crew(movers, still, worlds, groups, masks, left_out)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
     sweep = Sweep(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
     batches = (sweep.batch(first, window) for first, window in windows(blocks, size, len(times), n))
     return batches if stream else TrajectoryContacts.concatenate(batches)
+
+
+def check_step_options(
+    still_pairs: bool = False,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    frames_per_batch: int | None = None,
+    report: bool = False,
+    world: Any = None,
+    group: Any = None,
+    mask: Any = None,
+    ignore: Any = None,
+    **options: Any,
+) -> tuple[float | None, float | None, int | None, Options]:
+    """Options that are no matter of the bodies, checked: how fast, how far, and those of `collide`."""
+    known = {field.name for field in fields(Options)}
+    for name in options:
+        if name == "pairs":
+            raise TypeError(
+                "pairs: expected no pairs, since the broad phase finds them anew in every step; say which "
+                "bodies may meet by world, group, mask and ignore"
+            )
+        if name not in known:
+            raise TypeError(f"{name}: collide_trajectories and collide have no such option")
+    check_bool(report, "report")
+    check_bool(still_pairs, "still_pairs")
+    return (
+        check_positive(max_speed, "max_speed", none_ok=True),
+        _check_turn(max_turn),
+        check_positive(frames_per_batch, "frames_per_batch", none_ok=True, integer=True),
+        _on_host(Options.checked(**options, report=report)),
+    )
 
 
 def _check_poses(poses: Any) -> Any:
@@ -267,19 +296,6 @@ def _check_times(times: Any, frames: int | None) -> NDArray[np.float64]:
             f"{k + 1} ({len(late)} such frames, first: {first_few(late + 1)}); call once for each recording"
         )
     return times
-
-
-def _check_names(options: Mapping[str, Any]) -> None:
-    """Raise for what neither this function nor `collide` takes."""
-    if "pairs" in options:
-        raise TypeError(
-            "pairs: expected no pairs, since the broad phase finds them anew in every step; say which bodies "
-            "may meet by world, group, mask and ignore"
-        )
-    known = {field.name for field in fields(Options)}
-    for name in options:
-        if name not in known:
-            raise TypeError(f"{name}: collide_trajectories and collide have no such option")
 
 
 def _on_host(options: Options) -> Options:

@@ -1,0 +1,92 @@
+"""A piece of a recording, some of its steps or of its bodies: what it finds has the bits of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.poses import Poses
+    from gpu_collide.recordings.recording import Recording
+    from gpu_collide.results.trajectory_contacts import TrajectoryContacts
+
+__all__ = ["numbered", "some_bodies", "some_steps"]
+
+
+@dataclass
+class _Window:
+    """Frames of another source, counted from `begin`."""
+
+    source: Any
+    begin: int
+    frames: Array
+    ids: Array
+    n_bodies: int
+
+    def poses(self, first: int, stop: int) -> Poses:
+        return self.source.poses(self.begin + first, self.begin + stop)
+
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
+        return self.source.blocks(self.begin + first, self.begin + stop, frames)
+
+
+@dataclass
+class _Rows:
+    """Some bodies of another source."""
+
+    source: Any
+    rows: Array
+    frames: Array
+    ids: Array
+    n_bodies: int
+
+    def poses(self, first: int, stop: int) -> Poses:
+        return self.source.poses(first, stop)[:, self.rows]
+
+    def blocks(self, first: int, stop: int, frames: int) -> Iterator[Poses]:
+        return (block[:, self.rows] for block in self.source.blocks(first, stop, frames))
+
+
+def some_steps(recording: Recording, first: int, stop: int) -> Recording:
+    """Steps `first` up to `stop`: their frames, and the one behind, which the next piece has as well.
+
+    Its steps are numbered from 0: ``found.shifted(first)`` has the numbers of the whole.
+    """
+    frames = slice(first, min(stop + 1, len(recording.times)))
+    ends = np.clip(np.cumsum(recording.race_lengths), frames.start, frames.stop)
+    lengths = np.diff(ends, prepend=frames.start)
+    source = _Window(recording._source, first, recording.frames[frames], recording.ids, recording.n_bodies)
+    return replace(
+        recording, times=recording.times[frames], race_lengths=lengths[lengths > 0], _source=source
+    )
+
+
+def some_bodies(recording: Recording, rows: Array) -> Recording:
+    """The moving bodies `rows`, which increase, and all that stands still; `numbered` gives numbers back."""
+    shape = None if recording.shape is None else recording.shape[rows]
+    source = _Rows(recording._source, rows, recording.frames, recording.ids[rows], len(rows))
+    return replace(recording, shape=shape, _source=source)
+
+
+def numbered(found: TrajectoryContacts, rows: Array, n_bodies: int) -> TrajectoryContacts:
+    """What `some_bodies` found, with the numbers that the bodies have in the whole recording."""
+    n_static = found.info["n_static"]
+    number = np.concatenate([rows, n_bodies + np.arange(n_static)]).astype(np.int32)
+    pairs, skipped = found.pairs.copy(), found.skipped.copy()
+    for name in ("body_a", "body_b"):
+        pairs[name] = number[pairs[name]]
+    skipped["body"] = number[skipped["body"]]
+    return replace(
+        found,
+        body_a=number[found.body_a],
+        body_b=number[found.body_b],
+        pairs=pairs,
+        skipped=skipped,
+        info={**found.info, "n_bodies": n_bodies},
+    )
