@@ -12,8 +12,6 @@ from gpu_collide.geometry.cones import face_cones
 from tests.api._meshes import grid
 from tests.mesh._meshes import meshes
 
-pytestmark = pytest.mark.smoke
-
 
 def bumpy(n=20):
     """Triangles around corners of all angles, convex, flat and reflex."""
