@@ -87,7 +87,7 @@ class Reference:
             here = movers.position[i]
             mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
             mover = features_of(mesh, np.zeros(3), movers.quat[i])
-            near = near_of(*distance[i], movers.zone[i], movers.doubt[i])
+            near = near_of(distance[i][0], distance[i][1], movers.zone[i], movers.doubt[i])
             zero = np.zeros(3)
             for obstacle in _obstacles(world, movers, i, here):
                 for body in np.unique(parted(obstacle.vertices)[0]):  # all are asked who is inside them
