@@ -17,7 +17,7 @@ typedef struct {
     gc_vec x;
 } gc_tip;
 
-GC_FN gc_vec gc_place_of(const gc_mover_at *q, int of_mover, int vertex)
+GC_FN gc_vec gc_place_of_feature(const gc_mover_at *q, int of_mover, int vertex)
 {
     return of_mover ? gc_first_place(q, vertex) : gc_form_place(&q->walk->world->forms, &q->walk->form, vertex);
 }
@@ -28,7 +28,7 @@ GC_FN gc_tip gc_tip_of(const gc_mover_at *q, int of_mover, int at)
     p.of_mover = of_mover;
     p.at = at;
     p.vertex = of_mover ? q->forms.ints[q->form.vertex + at] : q->walk->world->forms.ints[q->walk->form.vertex + at];
-    p.x = gc_place_of(q, of_mover, p.vertex);
+    p.x = gc_place_of_feature(q, of_mover, p.vertex);
     return p;
 }
 
@@ -39,7 +39,7 @@ GC_LARGE int gc_tip_leads(const gc_mover_at *q, const gc_tip *p, gc_vec d)
     const gc_form *form = p->of_mover ? &q->form : &q->walk->form;
     int end = t->ints[form->fan + p->at + 1];
     for (int k = t->ints[form->fan + p->at]; k < end; ++k) {
-        gc_vec edge = gc_sub(gc_place_of(q, p->of_mover, t->ints[form->spoke + k]), p->x);
+        gc_vec edge = gc_sub(gc_place_of_feature(q, p->of_mover, t->ints[form->spoke + k]), p->x);
         if (gc_dot(edge, d) > q->points->beside * gc_norm(edge)) return 0;
     }
     return 1;
