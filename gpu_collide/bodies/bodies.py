@@ -9,8 +9,8 @@ import numpy as np
 
 from gpu_collide._validate import Frozen, all_true, as_int_array, how_many, owned
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.files import load_mesh
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.io.files import load_mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.results.faults import touch_faults, trace_faults
+from gpu_collide.results.enums import Touch
+from gpu_collide.results.file_validation import touch_faults, trace_faults
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
-from gpu_collide.results.words import Touch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

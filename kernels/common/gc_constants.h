@@ -324,7 +324,7 @@
 #define GC_SMALL_VERTICES 32
 #define GC_SMALL_EDGES 64
 #define GC_SMALL_FACES 32
-/* hits of a pair, more than which are compared only with those that are near along A (gc_meetings.h) */
+/* hits of a pair, more than which are compared only with those that are near along A (gc_dedup_sorted.h) */
 #define GC_MANY_HITS 48
 /* finer screens are refused as too large (MemoryLimitError); with it, sums over a group of 256 stay below 2^31 */
 #define GC_MAX_ROWS 4000000

@@ -1,4 +1,4 @@
-/* gc_form.h: what of a mesh may touch, as queries about movers read it (gpu_collide/geometry/wedges.py).
+/* gc_form.h: what of a mesh may touch, as queries about movers read it (gpu_collide/geometry/preparation/collidable_features.py).
  * needs: common/gc_math.h common/gc_types.h
  *
  * Features stand in the order of the mesh's tree of faces: a face's corners, and the edges and vertices that it owns, are

@@ -31,7 +31,7 @@ typedef struct {
     GC_GLOBAL int *ints;      /* (items, GC_FOUND_INT_STRIDE) */
     GC_GLOBAL int *bound;     /* how much earlier than never, GC_BOUND_STEPS for at once */
     int n_kept;
-} gc_desk;
+} gc_workspace;
 
 #define GC_BOUND_STEPS 1073741824
 
@@ -172,7 +172,7 @@ GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
 }
 
 /* the mover's first vertices in the frame of the body that the walk has come to, by all items of the group */
-GC_FN void gc_query_keep(gc_mover_at *q, const gc_desk *desk)
+GC_FN void gc_query_keep(gc_mover_at *q, const gc_workspace *desk)
 {
     int n = GC_MIN(q->form.vertices, desk->n_kept);
     q->n_kept = 0;
@@ -182,7 +182,7 @@ GC_FN void gc_query_keep(gc_mover_at *q, const gc_desk *desk)
 
 /* The first touch of a mover up to the end of its motion; all items of the group return the same. `w` has its pose, motion and
  * what to look at. */
-GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_desk *desk, gc_found *best)
+GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_workspace *desk, gc_found *best)
 {
     gc_real last = w->motion->end;
     int step;
@@ -261,7 +261,7 @@ GC_RECORD(GC_MOVER)
     GC_GLOBAL const int *mover_in,           /* (n_movers, GC_MOVER_STRIDE) */ \
     GC_GLOBAL const gc_real *zone_in         /* (n_movers, 2) its thickness; how far off a place may be */
 /* and what their groups keep for themselves */
-#define GC_DESK_ARGS \
+#define GC_WORKSPACE_ARGS \
     GC_GLOBAL gc_real *kept_scratch,   /* (groups, n_kept, 3) */ \
     GC_GLOBAL gc_real *found_scratch,  /* (groups, items, GC_FOUND_STRIDE) */ \
     GC_GLOBAL int *found_ints_scratch, /* (groups, items, GC_FOUND_INT_STRIDE) */ \
@@ -274,7 +274,7 @@ GC_RECORD(GC_MOVER)
     gc_still_world_of( \
         &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, ignored_in, n_ignored, n_bodies, \
         origin_x, origin_y, origin_z, n_leaves, top); \
-    gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept); \
+    gc_workspace_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept); \
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in)
 
 GC_FN void gc_still_world_of(
@@ -310,8 +310,8 @@ GC_FN void gc_still_world_of(
     s->top = top;
 }
 
-GC_FN void gc_desk_of(
-    gc_desk *d,
+GC_FN void gc_workspace_of(
+    gc_workspace *d,
     GC_GLOBAL gc_real *kept,
     GC_GLOBAL gc_real *reals,
     GC_GLOBAL int *ints,

@@ -13,13 +13,13 @@ GC_KERNEL void p04_contacts(
     GC_GLOBAL const gc_real *start_in,
     GC_GLOBAL const gc_real *turned_in,
     GC_GLOBAL const gc_real *distance_in, /* (n_movers, 2) beyond the zone; how deep is still touch */
-    GC_DESK_ARGS,
+    GC_WORKSPACE_ARGS,
     GC_GLOBAL int *points_out,     /* (capacity, GC_POINT_STRIDE) */
     GC_GLOBAL gc_real *places_out, /* (capacity, GC_POINT_REAL_STRIDE) */
     GC_GLOBAL int *count_out)      /* (1,) zero before */
 {
     gc_still_world world;
-    gc_desk desk;
+    gc_workspace desk;
     gc_mover_at q;
     gc_motion motion = gc_motion_straight(GC_STANDS);
     gc_trip w;

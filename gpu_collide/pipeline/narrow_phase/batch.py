@@ -14,19 +14,19 @@ import numpy as np
 
 from gpu_collide.backends.sequence import Count
 from gpu_collide.bodies.bodies import all_valid
+from gpu_collide.pipeline.launch.launcher import MOST_INDEX, SPARE
+from gpu_collide.pipeline.launch.poses import NAMES
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
 from gpu_collide.pipeline.narrow_phase.recorded import Recorded
-from gpu_collide.pipeline.poses import NAMES
-from gpu_collide.pipeline.run import MOST_INDEX, SPARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpu_collide._types import Array, Buffer
     from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.pipeline.launch.launcher import Launcher
     from gpu_collide.pipeline.narrow_phase.context import Prepared
-    from gpu_collide.pipeline.run import Run
 
 __all__ = ["MOST_PAIRS", "RecordedBatch"]
 
@@ -69,7 +69,7 @@ class RecordedBatch:
 
     def __init__(
         self,
-        run: Run,
+        run: Launcher,
         prepared: Prepared,
         room: dict[str, int] | None = None,
         left: Callable[[], int] | None = None,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_collide.pipeline.launch.launcher import Scratch
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.plan import CANDIDATES, REFINE
-from gpu_collide.pipeline.run import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

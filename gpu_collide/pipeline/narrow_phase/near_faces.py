@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.pipeline.launch.launcher import Scratch
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span, WorkList
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.plan import REFINE
-from gpu_collide.pipeline.run import Scratch
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_collide._calls import within_memory
 from gpu_collide.backends import sources
 from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.initial_overlap import overlap
 from gpu_collide.queries.pluecker.movers import (
     MOST,
     check_expel,
@@ -19,10 +20,9 @@ from gpu_collide.queries.pluecker.movers import (
     reach_of,
 )
 from gpu_collide.queries.pluecker.places import ASIDE, BEYOND, behind_nothing, sorted_rows, told_before
-from gpu_collide.queries.pluecker.starts import overlap
+from gpu_collide.results.enums import Touch
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import TouchPoints
-from gpu_collide.results.words import Touch
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,11 +10,11 @@ import numpy as np
 from gpu_collide._validate import check_bool
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.angles import sine_cosine
-from gpu_collide.geometry.columns import length
+from gpu_collide.geometry.arrays.angles import sine_cosine
+from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.initial_overlap import start_inside
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
-from gpu_collide.queries.pluecker.starts import start_inside
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 

@@ -14,11 +14,11 @@ from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD, check_rules
-from gpu_collide.geometry import prepared
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
+from gpu_collide.geometry.preparation import prepared
+from gpu_collide.queries.backend_choice import not_a_world
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
-from gpu_collide.queries.worlds import no_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,7 +150,7 @@ def per_mover(value: Any, name: str, movers: Movers, n: int, width: int | None =
 def reach_of(movers: Movers, bodies: Bodies) -> float:
     """How far features of a mover and of a body may be from both their origins, along an axis of either."""
     size = [
-        max((prepared.wedges_of(m).reach for m in meshes), default=0.0)
+        max((prepared.collidable_features_of(m).reach for m in meshes), default=0.0)
         for meshes in (movers.meshes or (), bodies.meshes)
     ]
     with np.errstate(over="ignore"):
@@ -222,7 +222,7 @@ def internal(mesh: Mesh) -> tuple[int, int]:
     """
     if not isinstance(mesh, Mesh):
         raise TypeError(f"mesh: expected gpu_collide.Mesh, got {type(mesh).__name__}")
-    wedges = prepared.wedges_of(mesh)
+    wedges = prepared.collidable_features_of(mesh)
     return wedges.internal_edges, wedges.internal_vertices
 
 
@@ -234,7 +234,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
             yield held
         return
     if not isinstance(world, Bodies):
-        raise no_world(world)
+        raise not_a_world(world)
     bodies = world if world.start is world.end else world.moved(world.start, world.start)
     warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"))
     yield bodies, check_rules(len(bodies)), None

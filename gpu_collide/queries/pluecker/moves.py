@@ -12,7 +12,7 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
-from gpu_collide.geometry.columns import length
+from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.pluecker.motions import Motion, checked_end, trace, turned
 from gpu_collide.queries.pluecker.movers import per_mover
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_collide.backends import sources
-from gpu_collide.results.words import Touch
+from gpu_collide.results.enums import Touch
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array

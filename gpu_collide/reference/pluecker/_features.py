@@ -1,6 +1,7 @@
 """All features of meshes in some frame: vertices, edges with their faces, polygons by number of corners.
 
-Which may touch is told from the mesh itself, in another way than `gpu_collide.geometry.wedges` does it: by
+Which may touch is told from the mesh itself, in another way than
+`gpu_collide.geometry.preparation.collidable_features` does it: by
 the angle between the faces.
 """
 
@@ -11,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross, rotate
-from gpu_collide.geometry.adjacency import EDGE_FLAT, EDGE_REFLEX
-from gpu_collide.geometry.prepared import kept_with
+from gpu_collide.geometry.arrays.adjacency import EDGE_FLAT, EDGE_REFLEX
+from gpu_collide.geometry.preparation.prepared import kept_with
 
 __all__ = ["Features", "features_of", "joined", "parted"]
 

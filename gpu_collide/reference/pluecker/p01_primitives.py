@@ -2,7 +2,8 @@
 
 The kernels work with sides of lines, twice the digits and half-angle tangents. Here a translation is a linear
 system, a rotation is turned until its axis is z, as in the source, and solved by angles; nothing has more
-than float64. All functions broadcast, and take what `gpu_collide.pipeline.primitives.Primitives` takes.
+than float64. All functions broadcast, and take what `gpu_collide.pipeline.movers.primitives.Primitives`
+takes.
 """
 
 from __future__ import annotations
