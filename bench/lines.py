@@ -30,7 +30,8 @@ class Share:
 
 
 def function_at(place: str) -> str:
-    """The function that has a place, ``"screw/gc_emit.h:119"``; ``"?"`` for one that is of no kernel file."""
+    """The function that has a place, ``"narrow_phase/candidates/gc_emit.h:119"``; ``"?"`` for one that is
+    of no kernel file."""
     path, _, line = place.rpartition(":")
     found = "?"
     for first, name in _functions(path):

@@ -7,7 +7,7 @@ python docs/make_tables.py --check    say whether it is up to date (exit code 1 
 import sys
 from pathlib import Path
 
-from gpu_collide.results.columns import TABLES, WORLD, Column
+from gpu_collide.results.table_schema import TABLES, WORLD, Column
 
 PAGE = Path(__file__).resolve().parent / "tables.md"
 BEGIN, END = "<!-- columns: begin (made by docs/make_tables.py) -->", "<!-- columns: end -->"

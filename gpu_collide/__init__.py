@@ -15,8 +15,8 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.motion import chord_error
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry import shapes
-from gpu_collide.geometry.files import load_mesh
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.io.files import load_mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries import bisection as baselines
 from gpu_collide.queries import pluecker, sweep
 from gpu_collide.queries.collide import collide
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
     if name == "batch":
         return importlib.import_module("gpu_collide.batch")
     if name == "screw_motion":
-        from gpu_collide.reference.screw import screw_motion
+        from gpu_collide.reference.narrow_phase import screw_motion
 
         return screw_motion
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

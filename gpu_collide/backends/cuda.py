@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import nvrtc, sources
-from gpu_collide.backends.ahead import Ahead
+from gpu_collide.backends.async_sequence import AsyncSequence
 from gpu_collide.backends.base import Backend, Bound, GpuUnusableError, Kernel, KernelArg
 from gpu_collide.backends.buffers import DeviceMemoryError, shape_of
 from gpu_collide.backends.cache import cached, digest, private_file
 from gpu_collide.backends.declarations import PRECISIONS
 from gpu_collide.backends.fork import Driver, LostByFork
-from gpu_collide.backends.lane import Lane
+from gpu_collide.backends.transfer_stream import TransferStream
 from gpu_collide.errors import BackendUnavailableError, DeviceError, KernelCompileError
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class CudaBackend(Backend):
         return cp.lexsort(cp.stack([places, keys])).astype(np.int32)
 
     def sequence(self, steps: Any, *, looking: bool = True) -> Any:
-        return super().sequence(steps) if looking else Ahead(self, steps)
+        return super().sequence(steps) if looking else AsyncSequence(self, steps)
 
     @_translating
     def numbers(self, *buffers: Buffer) -> list[list]:
@@ -286,23 +286,23 @@ class CudaBackend(Backend):
         return host
 
     @_translating
-    def lane(self) -> Lane:
+    def lane(self) -> TransferStream:
         """A `Lane` for copies beside the work, until `give_lane`."""
         kept = self.kept.setdefault("lanes", [])
-        return kept.pop() if kept else Lane(self._cupy)
+        return kept.pop() if kept else TransferStream(self._cupy)
 
-    def give_lane(self, lane: Lane) -> None:
+    def give_lane(self, lane: TransferStream) -> None:
         """Keep a lane for the next call. What it has not copied yet comes before all later work."""
         self.behind(lane.last())
         self.kept["lanes"].append(lane)
 
     @_translating
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: TransferStream) -> None:
         """`Lane.begin`."""
         lane.begin()
 
     @_translating
-    def send(self, lane: Lane, arrays: Any, buffers: Any) -> Any:
+    def send(self, lane: TransferStream, arrays: Any, buffers: Any) -> Any:
         """`Lane.send`."""
         return lane.send(arrays, buffers)
 

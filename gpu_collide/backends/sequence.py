@@ -2,7 +2,7 @@
 
 How much a step has to do may be a number that a step before wrote to a buffer. On ``cpu`` all steps are one
 call of C; elsewhere they are taken one by one, and such numbers are read where they are needed. On ``cuda``
-they may also stay unread (`gpu_collide.backends.ahead`).
+they may also stay unread (`gpu_collide.backends.async_sequence`).
 """
 
 from __future__ import annotations

@@ -31,17 +31,27 @@ __all__ = [
 ]
 
 PROGRAMS = {
-    "bvh": ("bvh/b01_bounds.c", "bvh/b02_keys.c", "bvh/b03_tree.c", "bvh/b04_pairs.c"),
-    "near": ("bvh/b05_features.c", "bvh/b06_gather.c"),
-    "screw": ("screw/s01_screw.c", "filters/f01_spheres.c", "filters/f02_boxes.c", "filters/f03_plane.c"),
-    "screen": ("screw/screen.c",),
-    "small": ("screw/screen_small.c",),
-    "first": ("screw/screen_first.c",),
-    "hulls": ("screw/screen_hulls.c",),
-    "solve": ("screw/s07_solve.c", "screw/s08_contacts.c"),
-    "find": ("screw/s07_find.c",),
-    "answer": ("screw/s07_answer.c",),
-    "overlap": ("screw/s09_overlap.c",),
+    "bvh": (
+        "broad_phase/b01_bounds.c",
+        "broad_phase/b02_keys.c",
+        "broad_phase/b03_tree.c",
+        "broad_phase/b04_pairs.c",
+    ),
+    "near": ("narrow_phase/near/b05_features.c", "narrow_phase/near/b06_gather.c"),
+    "screw": (
+        "narrow_phase/frame/s01_screw.c",
+        "filters/f01_spheres.c",
+        "filters/f02_boxes.c",
+        "filters/f03_plane.c",
+    ),
+    "screen": ("narrow_phase/screen/screen.c",),
+    "small": ("narrow_phase/screen/screen_small.c",),
+    "first": ("narrow_phase/first/screen_first.c",),
+    "hulls": ("narrow_phase/first/screen_hulls.c",),
+    "solve": ("narrow_phase/solve/s07_solve.c", "narrow_phase/contact/s08_contacts.c"),
+    "find": ("narrow_phase/solve/s07_find.c",),
+    "answer": ("narrow_phase/raster/s07_answer.c",),
+    "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
     "rotate": ("pluecker/p03_rotate.c",),
@@ -49,9 +59,9 @@ PROGRAMS = {
     "sweep": ("sweep/w01_first.c", "sweep/w02_all.c"),
     "characters": ("sweep/w03_planes.c", "sweep/w04_clip.c", "sweep/w05_slide.c"),
     "mesh": ("mesh/m01_patches.c", "mesh/m02_nodes.c", "mesh/m03_cones.c", "mesh/m04_order.c"),
-    "given": ("given/g01_poses.c", "given/g02_pairs.c", "given/g03_select.c", "given/g04_apart.c"),
-    "joining": ("given/g05_join.c",),
-    "landing": ("given/g06_casts.c", "given/g07_landed.c", "given/g08_turning.c"),
+    "given": ("upload/g01_poses.c", "upload/g02_pairs.c", "upload/g03_select.c", "upload/g04_apart.c"),
+    "joining": ("upload/g05_join.c",),
+    "landing": ("upload/g06_casts.c", "upload/g07_landed.c", "upload/g08_turning.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
 
@@ -89,7 +99,7 @@ def needs(text: str) -> tuple[str, ...] | None:
 def known() -> dict[str, tuple[str, ...] | None]:
     """What each kernel file needs, by its name, such as ``"common/gc_math.h"``."""
     folder = kernels_dir()
-    files = sorted(path for kind in ("*/*.h", "*/*.c") for path in folder.glob(kind))
+    files = sorted(path for kind in ("*.h", "*.c") for path in folder.rglob(kind))
     return {f.relative_to(folder).as_posix(): needs(f.read_text(encoding="utf-8")) for f in files}
 
 
@@ -140,7 +150,8 @@ def join(files: list[Path], base: Path | None = None) -> str:
 
 @lru_cache(maxsize=2 * len(PROGRAMS))
 def joined(*names: str) -> str:
-    """The text of some kernel files, such as ``"screw/gc_roots.h"``, and of all that these need; read once
+    """The text of some kernel files, such as ``"narrow_phase/contact/gc_roots.h"``, and of all that these
+    need; read once
     per process."""
     folder = kernels_dir()
     return join([folder / name for name in resolve(names, known())], folder)
@@ -195,7 +206,7 @@ def constants(precision: str = "mixed", *names: str) -> dict[str, int | float]:
     precision : str, optional
         One of `declarations.PRECISIONS`.
     *names : str
-        Files, such as ``"bvh/gc_bvh.h"``; default: ``common/gc_constants.h`` and ``common/gc_types.h``.
+        Files, such as ``"tree/gc_bvh.h"``; default: ``common/gc_constants.h`` and ``common/gc_types.h``.
     """
     names = names or ("common/gc_constants.h", "common/gc_types.h")
     text = "".join((kernels_dir() / name).read_text(encoding="utf-8") for name in names)

@@ -25,7 +25,7 @@ from gpu_collide.batch.shares import check_cut
 from gpu_collide.batch.tables import ERRORS, TABLES, arrow
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, check_step_options
 from gpu_collide.recordings.recording import load_recording
 from gpu_collide.results.result import whole_number

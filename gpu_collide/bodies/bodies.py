@@ -9,8 +9,8 @@ import numpy as np
 
 from gpu_collide._validate import Frozen, all_true, as_int_array, how_many, owned
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.files import load_mesh
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.io.files import load_mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "check_bodies"]
+__all__ = ["Bodies", "all_valid", "check_bodies"]
 
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
 
@@ -57,8 +57,6 @@ class Bodies(Frozen):
         Some mesh has names of its parts.
     valid : (n,) bool
         Both poses of the body are poses.
-    all_valid : bool
-        Of all bodies.
     on_device : bool
         All poses lie on a GPU.
 
@@ -173,14 +171,6 @@ class Bodies(Frozen):
         return valid
 
     @property
-    def all_valid(self) -> bool:
-        """Are all poses poses?"""
-        found = self.__dict__.get("_all_valid")
-        if found is None:
-            found = self.__dict__["_all_valid"] = all_true(self.valid)
-        return found
-
-    @property
     def on_device(self) -> bool:
         return self.start.on_device and self.end.on_device
 
@@ -194,6 +184,14 @@ class Bodies(Frozen):
             f"{how_many(len(self), 'body', 'bodies')}{many}, {how_many(len(self.meshes), 'mesh', 'meshes')}"
         )
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
+
+
+def all_valid(bodies: Bodies) -> bool:
+    """Are all poses of `bodies` poses? Looked at once."""
+    found = bodies.__dict__.get("_all_valid")
+    if found is None:
+        found = bodies.__dict__["_all_valid"] = all_true(bodies.valid)
+    return found
 
 
 def _is_shape(value: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide._validate import Frozen, as_float_array, as_parts
 from gpu_collide.bodies.quaternion import conjugate, multiply, rotate
-from gpu_collide.geometry.angles import angle_of, sine_cosine
+from gpu_collide.geometry.arrays.angles import angle_of, sine_cosine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from gpu_collide._validate import as_device_floats, as_float_array, as_numpy
 from gpu_collide.bodies.motion import PoseMotions
 from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.bodies.units import FEW, UNIT_TOLERANCE, quat_of_matrix, units, units_of_few
-from gpu_collide.geometry.angles import sine_cosine
+from gpu_collide.geometry.arrays.angles import sine_cosine
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.geometry.angles import angle_of, sine_cosine
+from gpu_collide.geometry.arrays.angles import angle_of, sine_cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
 
 __all__ = ["Shape", "Sure", "features_at", "sure_contacts"]
 

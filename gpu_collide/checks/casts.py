@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gpu_collide as gc
-from gpu_collide.checks.judged import Judged
 from gpu_collide.checks.motion import matrices
+from gpu_collide.checks.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,9 +57,9 @@ class Sweeps:
         """Nothing besides."""
         return []
 
-    def judge(self, found: gc.sweep.Hits, truth: gc.sweep.Hits) -> Judged:
+    def judge(self, found: gc.sweep.Hits, truth: gc.sweep.Hits) -> Verdicts:
         """Against the reference and, the first touches of what has a size, brute force."""
-        judged = Judged(asked=len(found.status), found=int((found.body >= 0).sum()))
+        judged = Verdicts(asked=len(found.status), found=int((found.body >= 0).sum()))
         judged.note(
             np.flatnonzero(found.status != truth.status), "another status than the reference's", "cast"
         )
@@ -81,7 +81,7 @@ class Sweeps:
         return judged
 
     def _against_brute_force(
-        self, judged: Judged, found: gc.sweep.Hits, i: int, triangles: Array, drift: Array
+        self, judged: Verdicts, found: gc.sweep.Hits, i: int, triangles: Array, drift: Array
     ) -> None:
         """Until it stops it must be outside of everything, and there it must touch. What a moving body does
         in the step is taken off the path."""

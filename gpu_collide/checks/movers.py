@@ -10,8 +10,8 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.checks.brute import Shape, features_at, sure_contacts
-from gpu_collide.checks.judged import Judged
 from gpu_collide.checks.motion import Motion, matrices
+from gpu_collide.checks.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,9 +47,9 @@ class Moves:
         """Nothing besides."""
         return []
 
-    def judge(self, found: gc.pluecker.Trace, truth: gc.pluecker.Trace) -> Judged:
+    def judge(self, found: gc.pluecker.Trace, truth: gc.pluecker.Trace) -> Verdicts:
         """Against the reference and brute force."""
-        judged = Judged(asked=len(found.status), found=int((found.status == gc.Status.HIT).sum()))
+        judged = Verdicts(asked=len(found.status), found=int((found.status == gc.Status.HIT).sum()))
         rows = np.arange(judged.asked)
         judged.note(
             np.flatnonzero(found.status != truth.status), "another status than the reference's", "mover"
@@ -95,7 +95,7 @@ class Moves:
         angle, axis, point = self.turn
         return Motion(seen(axis), seen(point - origin), angle, zero, start, place)
 
-    def _obstacle(self, judged: Judged, found: gc.pluecker.Trace, k: int, first: Array) -> None:
+    def _obstacle(self, judged: Verdicts, found: gc.pluecker.Trace, k: int, first: Array) -> None:
         """What brute force says of one body of the world; `first` is written to."""
         motion = self._motion(k)
         a = Shape(self.world.meshes[np.asarray(self.world.shape)[k]])

@@ -9,8 +9,8 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.checks.brute import Shape, features_at, sure_contacts
-from gpu_collide.checks.judged import Judged
 from gpu_collide.checks.motion import Motion
+from gpu_collide.checks.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,9 +49,9 @@ class Pairs:
         words = {"min_properness": -1.0, **self.keywords, **way}
         return gc.collide(self.bodies, backend=backend, **words).to_numpy()
 
-    def judge(self, found: gc.Contacts, truth: gc.Contacts) -> Judged:
+    def judge(self, found: gc.Contacts, truth: gc.Contacts) -> Verdicts:
         """Against the reference and brute force."""
-        judged = Judged(asked=found.n_pairs, found=len(found))
+        judged = Verdicts(asked=found.n_pairs, found=len(found))
         if not np.array_equal(np.asarray(found.pairs), np.asarray(truth.pairs)):
             judged.note(np.arange(1), "the pairs are not those of the reference", "row")
             return judged
@@ -74,7 +74,7 @@ class Pairs:
         radius = np.array([mesh.radius for mesh in self.bodies.meshes])
         return radius[np.asarray(self.bodies.shape)]
 
-    def _against_reference(self, judged: Judged, found: gc.Contacts, truth: gc.Contacts) -> None:
+    def _against_reference(self, judged: Verdicts, found: gc.Contacts, truth: gc.Contacts) -> None:
         i, j = _matched(found, truth)
         for one, used, text in (
             (found, i, "a contact that the reference has not"),
@@ -102,7 +102,7 @@ class Pairs:
             rows, ends * np.abs(truth.normal_speed[j]) / size, NEAR, "another end than the reference's"
         )
 
-    def _against_brute_force(self, judged: Judged, found: gc.Contacts) -> None:
+    def _against_brute_force(self, judged: Verdicts, found: gc.Contacts) -> None:
         shape = np.asarray(self.bodies.shape)[found.pairs]
         shapes = {k: Shape(self.bodies.meshes[k]) for k in np.unique(shape)}
         motion = Motion.between(self.bodies, np.asarray(found.pairs))

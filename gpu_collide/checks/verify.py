@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gpu_collide as gc
 from gpu_collide.checks.bits import same_bits
 from gpu_collide.checks.families import FAMILIES, Family
-from gpu_collide.checks.judged import Judged
+from gpu_collide.checks.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class Line:
     """What came of a family: what was judged on the first backend, how each fared, seconds of each."""
 
     family: Family
-    judged: Judged
+    judged: Verdicts
     verdicts: dict[str, str]
     seconds: dict[str, float]
 
@@ -141,7 +141,7 @@ def _family(family: Family, done: Verified) -> Line:
     """One family on all backends; what is wrong is appended to ``done.wrong``."""
     scene = family.make(done.seed, max(1, round(done.pairs * family.share)))
     truth = scene.ask("reference")
-    first, shown = None, Judged()
+    first, shown = None, Verdicts()
     verdicts, seconds = {}, {}
     for name in done.devices:
         begin = time.perf_counter()

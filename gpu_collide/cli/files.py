@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.poses import Poses
     from gpu_collide.cli.terminal import Terminal
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
 
 EXAMPLES = "check the name, or have files written to try: gpu-collide demo --save-input"
 POSE_NAMES = ("start_a", "end_a", "start_b", "end_b")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_float_array, check_finite, check_positive
-from gpu_collide.geometry.angles import sine_cosine
+from gpu_collide.geometry.arrays.angles import sine_cosine
 from gpu_collide.geometry.hull import hull_triangles
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

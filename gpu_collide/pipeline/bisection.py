@@ -13,11 +13,11 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide.errors import MemoryLimitError
+from gpu_collide.pipeline.launch.poses import bind_poses
+from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 from gpu_collide.pipeline.narrow_phase.plan import decide
 from gpu_collide.pipeline.narrow_phase.stages import find_motion, mark_overlaps
-from gpu_collide.pipeline.poses import bind_poses
-from gpu_collide.pipeline.tables import tables_for
 from gpu_collide.results.contacts import Status
 
 __all__ = ["bisection", "sample_times"]

@@ -13,13 +13,13 @@ import numpy as np
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
 from gpu_collide.pipeline import bisection
-from gpu_collide.pipeline import pairs as broad_phase
-from gpu_collide.pipeline.bvh import BodyTree, mesh_bounds
+from gpu_collide.pipeline.broad_phase import pairs as broad_phase
+from gpu_collide.pipeline.broad_phase.trees import BodyTree, mesh_bounds
+from gpu_collide.pipeline.device_scene import DeviceScene, scene_too_large
+from gpu_collide.pipeline.launch.launcher import Launcher
+from gpu_collide.pipeline.launch.poses import take_given
 from gpu_collide.pipeline.narrow_phase import device, plan, query
 from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
-from gpu_collide.pipeline.poses import take_given
-from gpu_collide.pipeline.resident import Resident, scene_too_large
-from gpu_collide.pipeline.run import Run
 from gpu_collide.results.contacts import Contacts, sealed
 
 __all__ = ["Pipeline"]
@@ -67,7 +67,7 @@ class Pipeline:
     def __init__(self, backend, options, resident=None):
         self.backend, self.options, self.resident = backend, options, resident
         self.kind = backend.kind
-        self.run = Run(backend, options.precision, options.max_bytes)
+        self.run = Launcher(backend, options.precision, options.max_bytes)
         self._tolerances = tolerances(options.precision)
         self._about = {"backend": backend.name, "device": backend.device, "precision": options.precision}
         self.invalid, self.again = None, False
@@ -86,7 +86,7 @@ class Pipeline:
         return BodyTree.bytes_needed(n, self.run.real.itemsize, self.run.raster.itemsize)
 
     def search(self, bodies, rules, tree=None, most=None):
-        """The pairs that may meet, counted; see `gpu_collide.pipeline.pairs.search`."""
+        """The pairs that may meet, counted; see `gpu_collide.pipeline.broad_phase.pairs.search`."""
         everything = self.options.broad_phase == "off"
         placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
@@ -104,7 +104,7 @@ class Pipeline:
 
     def hold(self, meshes, shape):
         """What a scene of bodies with these shapes keeps on the backend, for engines of this precision."""
-        return Resident(self.backend, self.options.precision, meshes, shape)
+        return DeviceScene(self.backend, self.options.precision, meshes, shape)
 
     def collide(self, bodies, pairs, progress=None):
         """`Contacts` of pairs, (p, 2) int32 or `Given`, or of a search, whose blocks are taken one after the

@@ -9,12 +9,12 @@ import numpy as np
 from gpu_collide._calls import within_memory
 from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.narrow_phase.device import Given
-from gpu_collide.queries.doubted import warn_of_bodies
+from gpu_collide.queries.engine_cache import engines_of, options_of
+from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import open_search, warn_of_invalid
-from gpu_collide.queries.repeated import engines_of, options_of
 from gpu_collide.results import invariants
 from gpu_collide.results.report import FilterReport
 from gpu_collide.results.result import Status
@@ -206,7 +206,7 @@ def collide(
     if world is None and pairs is None:
         world = bodies.world
     told = (world, group, mask, ignore)
-    rules = None
+    rules: Any = None
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
     options = options_of(
@@ -303,7 +303,7 @@ def refuse_rules(named: Mapping[str, Any]) -> None:
 
 def warn_of_invalid_in(bodies: Bodies, pairs: Array) -> None:
     """Warn of bodies in `pairs` whose poses are none."""
-    if not bodies.all_valid:
+    if not all_valid(bodies):
         valid = bodies.valid
         invalid = np.unique(pairs[~valid[pairs]])
         fate = "its pairs are INVALID_INPUT", "their pairs are INVALID_INPUT"

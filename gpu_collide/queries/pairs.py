@@ -18,9 +18,9 @@ from gpu_collide.bodies.bodies import Bodies, check_bodies
 from gpu_collide.bodies.poses import what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.pipeline.bvh import MOST_LEAVES
-from gpu_collide.pipeline.pairs import KeptTree
-from gpu_collide.pipeline.run import Room
+from gpu_collide.pipeline.broad_phase.pairs import KeptTree
+from gpu_collide.pipeline.broad_phase.trees import MOST_LEAVES
+from gpu_collide.pipeline.launch.launcher import MemoryBudget
 from gpu_collide.queries.engine import engine_on
 from gpu_collide.results.report import PairReport
 
@@ -111,7 +111,7 @@ def find_pairs(
     two bodies far apart that both turn half round pass through each other's place, seen from one another.
     Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
     bodies that turn by a quarter and more in a step are hardly ever separated.
-    ``gpu_collide.reference.bvh.b04_pairs`` has the bound and its proof.
+    ``gpu_collide.reference.broad_phase.b04_pairs`` has the bound and its proof.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def all_pairs(engine: Any, bodies: Bodies, rules: Rules, kept: Any, held: int = 
     max_bytes, held = engine.options.max_bytes, held + engine.tree_bytes(rules.n)
     if held > max_bytes:
         raise _no_room_for_tree(rules.n, held, max_bytes)
-    most = Room(max_bytes).fits(PAIR_BYTES, held=held)
+    most = MemoryBudget(max_bytes).fits(PAIR_BYTES, held=held)
     found = engine.search(bodies, rules, kept.take(), most=most)
     if not found.complete or found.total + min(found.total, _BLOCK) > most:
         _refuse(found, rules.n, held, max_bytes)

@@ -11,8 +11,8 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules, still_bodies
 from gpu_collide.queries.collide import answer
 from gpu_collide.queries.pairs import gathered, open_search
+from gpu_collide.results.enums import Status
 from gpu_collide.results.trajectory_contacts import PAIR_DTYPE
-from gpu_collide.results.words import Status
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,7 +32,7 @@ def parked_pairs(engine: Any, crew: Any, bodies: Bodies, step: Array, body: Arra
     ----------
     engine : Pipeline or Reference
     crew : Crew
-        Of `gpu_collide.queries.steps`.
+        Of `gpu_collide.queries.trajectory_batches`.
     bodies : Bodies
         Those of the batch, moving ones first.
     step, body : (m,) ndarray of int

@@ -18,9 +18,9 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses, as_poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.queries.collide import answer, answer_pairs, refuse_rules
-from gpu_collide.queries.doubted import warn_of_bodies
-from gpu_collide.queries.kept import Kept
+from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_of_invalid
+from gpu_collide.queries.scene_cache import SceneCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         ResultsOn,
     )
     from gpu_collide.bodies.rules import Rules
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
     from gpu_collide.results.contacts import Contacts
     from gpu_collide.results.report import PairReport
 
@@ -148,7 +148,7 @@ class Scene:
         self._made: Any = made
         self._bodies: Bodies | None = None if poses is None else made
         self._report: Any = None
-        self._kept = Kept(get_backend(options.backend, options.precision), options, made)
+        self._kept = SceneCache(get_backend(options.backend, options.precision), options, made)
         self._closed, self._looks = False, LOOKS
         self._lock = threading.RLock()
         renew_after_fork(self)

@@ -25,9 +25,9 @@ from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine import engine_on
-from gpu_collide.queries.steps import Crew, Sweep, check_block, windows
+from gpu_collide.queries.trajectory_batches import Participants, TrajectoryBatches, check_block, windows
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ def collide_trajectories(
     left_out = _check_ignore(ignore, total)
     check_rules(total, worlds, groups, masks, left_out, still_pairs)
     engine = engine_on(get_backend(checked.backend, checked.precision), checked)
-    crew = Crew(movers, still, worlds, groups, masks, left_out)
+    crew = Participants(movers, still, worlds, groups, masks, left_out)
     size = 1 if crew.alone else frames_per_batch or crew.usual_batch(checked.max_bytes)
-    sweep = Sweep(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
+    sweep = TrajectoryBatches(crew, times, max_speed, max_turn, progress, size, bool(still_pairs), engine)
     batches = (sweep.batch(first, window) for first, window in windows(blocks, size, len(times), n))
     return batches if stream else TrajectoryContacts.concatenate(batches)
 

@@ -13,9 +13,9 @@ from gpu_collide._options import DEFAULT_BYTES
 from gpu_collide._validate import as_float_array, as_int_array, check_bytes, check_finite, read_only
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.queries.steps import once_each, usual_batch
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static, collide_trajectories
+from gpu_collide.queries.trajectory_batches import once_each, usual_batch
 from gpu_collide.recordings.arrays import (
     FORM,
     PosesOfArrays,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gpu_collide.reference.screw import s01_screw, s02_facing, s09_overlap
-from gpu_collide.reference.screw._tables import tables_of
+from gpu_collide.reference.narrow_phase import s01_screw, s02_facing, s09_overlap
+from gpu_collide.reference.narrow_phase._tables import tables_of
 from gpu_collide.results.contacts import Status
 
 

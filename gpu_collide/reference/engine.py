@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from gpu_collide.reference.bisection import bisection_reference
-from gpu_collide.reference.bvh import ReferenceSearch
-from gpu_collide.reference.screw import collide_reference
+from gpu_collide.reference.broad_phase import ReferenceSearch
+from gpu_collide.reference.narrow_phase import collide_reference
 
 __all__ = ["Reference"]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, how_many
-from gpu_collide.results.faults import contact_faults
-from gpu_collide.results.parts import PART_FIELDS, NamedLater, parts_of_contacts
+from gpu_collide.results.file_validation import contact_faults
+from gpu_collide.results.indexing import has_bodies
+from gpu_collide.results.part_names import PART_FIELDS, NamedLater, parts_of_contacts
 from gpu_collide.results.result import (
     Field,
     FileFormat,
@@ -20,7 +21,6 @@ from gpu_collide.results.result import (
     overlap_words,
     whole_number,
 )
-from gpu_collide.results.rows import has_bodies
 from gpu_collide.results.tables import world_of_bodies
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array, ArrayLike
     from gpu_collide.bodies.bodies import Bodies
-    from gpu_collide.results.rows import Rows
+    from gpu_collide.results.indexing import Rows
 
 __all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
 

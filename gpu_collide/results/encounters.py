@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
-from gpu_collide.results.faults import encounter_faults
-from gpu_collide.results.parts import PART_FIELDS, joined_names
+from gpu_collide.results.file_validation import encounter_faults
+from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import Field, FileFormat, Result, Status, joined_info
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.faults import hits_faults
+from gpu_collide.results.enums import Feature
+from gpu_collide.results.file_validation import hits_faults
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
-from gpu_collide.results.words import Feature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy, check_choice
-from gpu_collide.geometry.parts import JOINT
-from gpu_collide.results.faults import normal_faults, part_faults
+from gpu_collide.geometry.arrays.parts import JOINT
+from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.file_validation import normal_faults, part_faults
+from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
-from gpu_collide.results.parts import PART_FIELDS, names_of
+from gpu_collide.results.part_names import PART_FIELDS, names_of
 from gpu_collide.results.report import FilterReport
-from gpu_collide.results.rows import Rows, chosen, one_row, starts_of
-from gpu_collide.results.words import Kind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy
-from gpu_collide.results.faults import clipped_faults, planes_faults, slides_faults
+from gpu_collide.results.file_validation import clipped_faults, planes_faults, slides_faults
 from gpu_collide.results.hits import Feature
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
 

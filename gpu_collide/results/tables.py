@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_collide._validate import as_int_array
 from gpu_collide.errors import MissingExtraError
-from gpu_collide.results.columns import TABLES, WORLD, Column
+from gpu_collide.results.table_schema import TABLES, WORLD, Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.results.faults import touch_faults, trace_faults
+from gpu_collide.results.enums import Touch
+from gpu_collide.results.file_validation import touch_faults, trace_faults
 from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
-from gpu_collide.results.words import Touch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,14 +141,23 @@ class TouchPoints(Result):
     Attributes
     ----------
     status : (n,) uint8
-        `Status` of each mover: MISS, HIT or INVALID_INPUT.
+        `Status` of each mover: MISS, nothing is near; HIT, something is; INITIAL_OVERLAP, it goes into
+        something by more than its zone, which a row names, of the kind OVERLAP or with a distance below 0;
+        INVALID_INPUT; UNRESOLVED, too large or too small for the precision.
     point_start : (n + 1,) int64
         Points ``point_start[i]:point_start[i + 1]`` are those of mover i.
     mover : (c,) int32
-    kind, body, feature_a, feature_b, point, normal
-        As in `Trace`, for each point.
+    kind : (c,) uint8
+        `Touch`: which features are nearest to each other there.
+    body, feature_a, feature_b
+        As in `Trace`; features of OVERLAP are -1.
+    point : (c, 3) float64
+        The vertex (of two, the mover's), or the place on the obstacle's edge next to the mover's. Zero for
+        OVERLAP, as `normal` and `distance`.
+    normal : (c, 3) float64
+        Unit, from the obstacle to the mover.
     distance : (c,) float64
-        Along the normal.
+        Along the normal; below 0 behind a surface.
     info : dict
     """
 

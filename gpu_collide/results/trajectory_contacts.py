@@ -10,8 +10,9 @@ import numpy as np
 
 from gpu_collide._validate import as_parts
 from gpu_collide.results.contacts import CONTACT_DTYPE
-from gpu_collide.results.faults import trajectory_faults
-from gpu_collide.results.parts import PART_FIELDS, joined_names
+from gpu_collide.results.file_validation import trajectory_faults
+from gpu_collide.results.indexing import has_bodies
+from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import (
     Field,
     FileFormat,
@@ -23,7 +24,6 @@ from gpu_collide.results.result import (
     overlap_words,
     whole_number,
 )
-from gpu_collide.results.rows import has_bodies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

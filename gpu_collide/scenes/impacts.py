@@ -20,7 +20,7 @@ import numpy as np
 
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.scenes.turns import axis_angle, multiply, rotate
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.shapes import car
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide.pipeline.tables import short_edges
+from gpu_collide.pipeline.mesh_tables.tables import short_edges
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array

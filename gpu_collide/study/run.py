@@ -14,7 +14,7 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide import scenes
-from gpu_collide.reference.screw.census import census
+from gpu_collide.reference.narrow_phase.census import census
 from gpu_collide.study.accuracy import missed_share, nearest_meetings, pixel_side
 
 __all__ = ["MODES", "RESOLUTIONS", "SHAPES", "Study", "cost", "study"]

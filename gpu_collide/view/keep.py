@@ -17,8 +17,8 @@ import numpy as np
 from gpu_collide._validate import as_numpy
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.geometry.parts import Parts
+from gpu_collide.geometry.arrays.parts import Parts
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts
 from gpu_collide.results.hits import Hits

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
 
 __all__ = ["plot_pair", "plot_screen"]
 

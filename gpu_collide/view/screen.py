@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide.reference.screw._tables import tables_of
-from gpu_collide.reference.screw.s01_screw import Screw, pose_arrays, screw_of_pair
-from gpu_collide.reference.screw.s02_facing import (
+from gpu_collide.reference.narrow_phase._tables import tables_of
+from gpu_collide.reference.narrow_phase.s01_screw import Screw, pose_arrays, screw_of_pair
+from gpu_collide.reference.narrow_phase.s02_facing import (
     azimuth_from,
     copies,
     edge_parts,
@@ -17,7 +17,7 @@ from gpu_collide.reference.screw.s02_facing import (
     segment_boxes,
     side_of,
 )
-from gpu_collide.reference.screw.s03_project import pixel_of, project, rows_of
+from gpu_collide.reference.narrow_phase.s03_project import pixel_of, project, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -116,6 +116,10 @@
 #define GC_ZONE_LATERAL GC_R(0.25)
 /* Pluecker: so many zones beside a polygon, in its plane, a path that is flat against the plane is stopped */
 #define GC_ZONE_BESIDE GC_R(2.0)
+/* Pluecker: what stopped stands so many zones at most before what stopped it, along the normal (seen: 1.002), and beside it, by border (2
+ * on ways, 17/8 on turns) */
+#define GC_ZONE_STANDS GC_R(1.0625)
+#define GC_ZONE_ASIDE GC_R(2.25)
 /* Pluecker: share of the zone that the error of a distance must stay below, or it is computed in twice the digits */
 #define GC_ZONE_SURE GC_R(0.0625)
 /* Pluecker: edges that part by less than this share of the zone over their length are parallel */
@@ -320,7 +324,7 @@
 #define GC_SMALL_VERTICES 32
 #define GC_SMALL_EDGES 64
 #define GC_SMALL_FACES 32
-/* hits of a pair, more than which are compared only with those that are near along A (gc_meetings.h) */
+/* hits of a pair, more than which are compared only with those that are near along A (gc_dedup_sorted.h) */
 #define GC_MANY_HITS 48
 /* finer screens are refused as too large (MemoryLimitError); with it, sums over a group of 256 stay below 2^31 */
 #define GC_MAX_ROWS 4000000

@@ -275,7 +275,7 @@ typedef struct {
     GC_SEEN(gc_screw, screw);
 } gc_pair;
 
-/* All mesh tables of a launch (see gpu_collide/pipeline/tables.py). Passed on by value; every pointer is global. */
+/* All mesh tables of a launch (see gpu_collide/pipeline/mesh_tables/tables.py). Passed on by value; every pointer is global. */
 typedef struct {
     GC_GLOBAL const int *headers;      /* (meshes, GC_MESH_STRIDE) */
     GC_GLOBAL const int *topology;     /* all index tables one after another */

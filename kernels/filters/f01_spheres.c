@@ -1,5 +1,5 @@
 /* f01_spheres: pairs whose bounding balls do not meet during the step.
- * needs: common/gc_motion.h screw/gc_screen.h
+ * needs: common/gc_motion.h narrow_phase/frame/gc_screen.h
  *
  * in:  screw records (s01), state bits, which pairs to test
  * out: keep_out (n_todo,) 0 where the balls cannot meet

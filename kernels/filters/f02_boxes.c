@@ -1,5 +1,5 @@
 /* f02_boxes: pairs whose own boxes, turned and swept with them, do not meet during the step.
- * needs: common/gc_motion.h screw/gc_screen.h
+ * needs: common/gc_motion.h narrow_phase/frame/gc_screen.h
  *
  * in:  screw records (s01), state bits, half the sides of the meshes' boxes, which pairs to test
  * out: keep_out (n_todo,) 0 where the boxes cannot meet

@@ -1,5 +1,5 @@
 /* f03_plane: pairs that a plane of the collision screen divides during the whole step.
- * needs: common/gc_motion.h screw/gc_screen.h
+ * needs: common/gc_motion.h narrow_phase/frame/gc_screen.h
  *
  * in:  screw records (s01), state bits, meshes, which pairs to test
  * out: keep_out (n_todo,) 0 where a plane in (rho, psi, y) was found with all of A on one side and all of B, wherever it

@@ -6,7 +6,7 @@
  *      patches
  * m01_owners, one work-item per edge or vertex: the first patch that has a face there. m01_count, one work-item per patch: its
  * vertices and edges, each once in rising order, and how many entries its tables have. The host sums these up; m01_fill, one
- * work-item per patch, writes the tables. Integers alone: the same as those of gpu_collide/geometry/patches.py.
+ * work-item per patch, writes the tables. Integers alone: the same as those of gpu_collide/geometry/preparation/patches.py.
  * Degenerate: a vertex of no face has no owner and is in no patch. Numbers are sorted without a worst case that matters: a
  * face may have any number of corners.
  */

@@ -6,7 +6,7 @@
  * m02_patches, one work-item per patch: its leaves, and all nodes up to its own, which read the same few faces again and
  * again. m02_level, one launch for each level above, one work-item per node. Below the patch a node looks at the corners of its
  * faces, from the patch on at each vertex once a patch. Sums go from level to level, so that the order of additions is that of
- * the tree: the bits of gpu_collide/geometry/nodes.py.
+ * the tree: the bits of gpu_collide/geometry/preparation/nodes.py.
  * Degenerate: normals that nearly cancel give no slab, that is, n = 0 and a range of 0.
  */
 

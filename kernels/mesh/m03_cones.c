@@ -4,7 +4,7 @@
  * in:  vertices, loops, edges, normals of the faces
  * out: of each face, as cosines, the half angle of its double cone and the angle that holds its neighbours' normals
  * m03_corners, one work-item in all: the corners at each vertex, in rising order. m03_edges, one per edge; m03_vertices, one
- * per vertex; m03_faces, one per face. Double precision, with the sums in the order of gpu_collide/geometry/cones.py, whose
+ * per vertex; m03_faces, one per face. Double precision, with the sums in the order of gpu_collide/geometry/preparation/cones.py, whose
  * bits it has. What it means, and why nothing proper is lost: docs/decisions/0049.
  * Degenerate: borders, edges of more than two faces, edges without length and sharp corners leave the normal free, 0.
  */

@@ -6,7 +6,7 @@
  * One launch for each level from the root down, one work-item per node: of a node of level l the 2^(l - 1) faces that are
  * lowest along the axis on which its middles spread most go to its first child, the others to its second. The last launch
  * goes down to the leaves. Faces of equal places go by their numbers, so that there is one answer, that of
- * gpu_collide/geometry/order.py, however it is found. Nothing is rounded but the spread.
+ * gpu_collide/geometry/preparation/order.py, however it is found. Nothing is rounded but the spread.
  * Degenerate: all middles at one place are cut by the faces' numbers.
  */
 

@@ -291,7 +291,7 @@ GC_FN int gc_edge_pair_turn(
 }
 
 /* what of x is across w: the rounding of the normal of nearly parallel edges is along them */
-GC_FN gc_vec gc_beside(gc_vec x, gc_vec w) { return gc_sub(x, gc_scale(w, gc_dot(x, w) / gc_dot(w, w))); }
+GC_FN gc_vec gc_contact_planes(gc_vec x, gc_vec w) { return gc_sub(x, gc_scale(w, gc_dot(x, w) / gc_dot(w, w))); }
 
 /* Edges that are on one line and lie across the axis stay across it: the normal of both is the axis, along which nothing moves. For such that
  * are nearly across, from r up to the last tangent looked at: what they lean, over the sine between them, is how far their normal leans off the
@@ -324,8 +324,8 @@ GC_RARE int gc_edge_pair_along(const gc_pivot *pivot, const gc_edge_pair *e, gc_
         gc_real length = gc_norm(n), along, start, now, sign;
         n = gc_scale(n, GC_R(1.0) / length);
         along = GC_MIN(GC_MAX(gc_dot(gc_cross(e->w, from), n) / length, GC_R(0.0)), GC_R(1.0));
-        start = gc_dot(n, gc_beside(gc_add(gc_sub(e->a, e->c), gc_scale(e->u, along)), e->w));
-        now = gc_dot(n, gc_beside(gc_add(from, gc_scale(u, along)), e->w));
+        start = gc_dot(n, gc_contact_planes(gc_add(gc_sub(e->a, e->c), gc_scale(e->u, along)), e->w));
+        now = gc_dot(n, gc_contact_planes(gc_add(from, gc_scale(u, along)), e->w));
         sign = now < start ? GC_R(1.0) : GC_R(-1.0);
         start *= sign;
         now *= sign;

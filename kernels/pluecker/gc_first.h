@@ -114,20 +114,6 @@ GC_FN void gc_first_turns(const gc_vertex_at *p, gc_found *best)
     else gc_first_take(p, GC_TURNS, best, r, arrival.point, p->n);
 }
 
-GC_FN void gc_first_stands(const gc_vertex_at *p)
-{
-    const gc_loop *l = &p->loop;
-    const gc_zone *zone = &l->q->zone;
-    gc_real most, far = gc_points_way(l->q, &most), f;
-    gc_vec v = gc_scale(p->n, -far);
-    if (!gc_vertex_plane_translation(p->x, v, p->n, p->corner, zone->expel, zone->expel, most, &f)) return;
-    if (!gc_loop_within(l, p->x, v, p->n, p->way, &f)) return;
-    gc_point_add(
-        l->q, l->of_mover ? GC_TOUCH_FV : GC_TOUCH_VF, l->of_mover ? l->source : p->vertex,
-        l->of_mover ? p->vertex : l->source, p->x, l->of_mover ? gc_scale(p->n, GC_R(-1.0)) : p->n,
-        gc_dot(p->n, gc_sub(p->x, p->corner)));
-}
-
 /* All but the loop is in p: it is that of a face, or if this is below zero the one that is there. What settles most comes before anything
  * is known of the face but its plane. */
 GC_INLINE void gc_first_vertex(const gc_mover_at *q, int mode, gc_found *best, int of_mover, int face, gc_vertex_at *p)
@@ -136,7 +122,7 @@ GC_INLINE void gc_first_vertex(const gc_mover_at *q, int mode, gc_found *best, i
     gc_real f = GC_R(0.0);
     if (mode == GC_GOES) {
         if (!gc_vertex_plane_translation(p->x, v, p->n, p->corner, q->zone.expel, q->zone.behind, best->time, &f)) return;
-    } else if (mode == GC_TURNS) {
+    } else {
         gc_pivot seen = gc_first_pivot(q->walk);
         gc_swing swing;
         if (of_mover) seen.axis = gc_scale(seen.axis, GC_R(-1.0));
@@ -146,8 +132,7 @@ GC_INLINE void gc_first_vertex(const gc_mover_at *q, int mode, gc_found *best, i
     }
     if (face >= 0) p->loop = gc_loop_of(q, of_mover, face);
     if (mode == GC_GOES) gc_first_goes(p, best, v, f);
-    else if (mode == GC_TURNS) gc_first_turns(p, best);
-    else gc_first_stands(p);
+    else gc_first_turns(p, best);
 }
 
 /* vertex `vertex` of the mover against face i of the obstacle */
@@ -194,33 +179,10 @@ GC_FN gc_vec gc_ridge_next(const gc_ridge *p, const gc_ridge *r, gc_vec v, gc_ve
     return gc_add(r->a, gc_scale(w, k));
 }
 
-GC_LARGE void gc_first_ee_near(const gc_mover_at *q, const gc_ridge *p, const gc_ridge *r)
-{
-    gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0)),
-           n = gc_unit(gc_cross(gc_sub(p->b, p->a), gc_sub(r->b, r->a)), none);
-    gc_real most, far = gc_points_way(q, &most), f, gap = gc_dot(n, gc_sub(p->a, r->a));
-    gc_zone zone = q->zone;
-    zone.behind = zone.expel;
-    zone.doubt = -GC_NEVER; /* all places count, where a mover could slide too */
-    if (!(GC_ABS(gap) <= far + far)) return;
-    for (int side = 0; side < 2; ++side) {
-        gc_vec normal, v = gc_scale(n, side ? far : -far);
-        if (!gc_edge_edge_translation(p->a, p->b, v, r->a, r->b, &p->wedge, &r->wedge, &zone, most, &f, &normal)) continue;
-        gc_point_add(
-            q, GC_TOUCH_EE, p->source, r->source, gc_ridge_next(p, r, none, normal), normal,
-            gc_dot(normal, gc_sub(p->a, r->a)));
-        return;
-    }
-}
-
 GC_FN void gc_first_ee(const gc_mover_at *q, int mode, gc_found *best, const gc_ridge *p, const gc_ridge *r)
 {
     gc_vec v = q->walk->here.way, u = gc_sub(p->b, p->a), w = gc_sub(r->b, r->a), across, n, point;
     gc_real f, length, distance;
-    if (mode == GC_STANDS) {
-        gc_first_ee_near(q, p, r);
-        return;
-    }
     if (mode == GC_TURNS) {
         gc_pivot pivot = gc_first_pivot(q->walk);
         gc_arrival arrival;

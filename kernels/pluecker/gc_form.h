@@ -1,4 +1,4 @@
-/* gc_form.h: what of a mesh may touch, as queries about movers read it (gpu_collide/geometry/wedges.py).
+/* gc_form.h: what of a mesh may touch, as queries about movers read it (gpu_collide/geometry/preparation/collidable_features.py).
  * needs: common/gc_math.h common/gc_types.h
  *
  * Features stand in the order of the mesh's tree of faces: a face's corners, and the edges and vertices that it owns, are
@@ -12,7 +12,7 @@
 #define GC_FORM_PIECE 4
 
 /* Ints of a mesh: places count from the start of the ints, reals or nodes of all meshes. */
-#define GC_FORM_STRIDE 15
+#define GC_FORM_STRIDE 17
 #define GC_FORM_COLUMNS(ONE, MANY, X) \
     ONE(X, faces)  /* how many */ \
     ONE(X, face)   /* ints: (faces + 1, GC_FORM_FACE_STRIDE) */ \
@@ -22,6 +22,8 @@
     ONE(X, edge)   /* ints: (edges, GC_FORM_EDGE_STRIDE) */ \
     ONE(X, vertex) /* ints: those that may touch */ \
     ONE(X, border) /* ints: which of the edges have one face */ \
+    ONE(X, fan)    /* ints: of each of `vertex` where in `spoke` its edges begin; those of the next end them */ \
+    ONE(X, spoke)  /* ints: vertices to which edges lead */ \
     ONE(X, plane)  /* reals: (faces, 3) outward normals */ \
     ONE(X, wedge)  /* reals: (edges, 6) outward normals of the faces to the left and to the right */ \
     ONE(X, place)  /* reals: (vertices, 3) centred */ \

@@ -12,6 +12,14 @@
 #define GC_TOUCH_VF 1
 #define GC_TOUCH_FV 2
 #define GC_TOUCH_EE 3
+/* of movers at rest alone */
+#define GC_TOUCH_VE 4
+#define GC_TOUCH_EV 5
+#define GC_TOUCH_VV 6
+/* added to these: it is out of reach, and only tells what is not inside */
+#define GC_TOUCH_BEYOND 16
+/* ... or it is in the zone, and beside a border */
+#define GC_TOUCH_ASIDE 32
 
 /* what a work-item has found: the least in this order */
 typedef struct {
@@ -39,7 +47,13 @@ typedef struct {
     GC_GLOBAL int *ints, *count;
     GC_GLOBAL gc_real *reals;
     int capacity, mover;
-    gc_real distance; /* beyond the zone, that still counts */
+    gc_real reach;  /* how far before a surface a place counts */
+    gc_real limit;  /* how far it is looked for */
+    gc_real deep;   /* the same behind it */
+    gc_real beside; /* how much beside a border counts: rounding */
+    gc_real aside;  /* how far off and beside each border what stopped may stand */
+    gc_real stands; /* how far off within the borders */
+    gc_real bound;  /* on the error of where the mover stands: a zone may be thicker */
 } gc_points;
 
 /* a mover and a mesh that it may touch */
@@ -130,14 +144,6 @@ GC_LARGE void gc_point_add(const gc_mover_at *q, int kind, int a, int b, gc_vec 
     gc_store_vec(reals + GC_POINT_REAL_point, 0, gc_found_point(w, turn, point));
     gc_store_vec(reals + GC_POINT_REAL_normal, 0, gc_quat_rotate(turn, normal));
     reals[GC_POINT_REAL_distance] = distance;
-}
-
-/* A mover that stands is looked at as if it went this far against a normal; of that, `most` counts. */
-GC_FN gc_real gc_points_way(const gc_mover_at *q, gc_real *most)
-{
-    gc_real way = q->points->distance + q->zone.expel;
-    *most = q->points->distance / way;
-    return way;
 }
 
 #endif

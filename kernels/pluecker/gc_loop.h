@@ -82,7 +82,7 @@ GC_FN int gc_loop_within(const gc_loop *l, gc_vec x, gc_vec v, gc_vec n, gc_real
     gc_vec last = gc_loop_corner(l, l->end - 1);
     for (int k = l->begin; k < l->end; ++k) {
         gc_vec next = gc_loop_corner(l, k);
-        if (!gc_path_within(x, v, last, next, way, zone->lateral)) return 0;
+        if (!gc_swept_volume_within(x, v, last, next, way, zone->lateral)) return 0;
         last = next;
     }
     for (int k = l->begin; k < l->end; ++k) {

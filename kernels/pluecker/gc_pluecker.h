@@ -8,7 +8,7 @@
  *     if (!gc_vertex_plane_translation(x, v, n, corner, expel, behind, most, &f)) continue;
  *     passing = gc_passing_whole();
  *     for each side (c, d) of the polygon: {
- *         if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) break;
+ *         if (!gc_swept_volume_within(x, v, c, d, GC_R(1.0), lateral)) break;
  *         gc_passing_cut(&passing, x, v, n, c, d, GC_R(1.0), expel, lateral);
  *     }
  *     if none broke, and gc_passing_stop(&passing, &f), and f <= most: a hit at f, normal n.
@@ -111,8 +111,8 @@ GC_FN int gc_vertex_plane_translation(
     return *fraction <= most;
 }
 
-/* gc_path_within where rounding decides: in twice the digits, and the same number for (c, d) as for (d, c) */
-GC_LARGE int gc_path_within_twofold(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc_real lateral)
+/* gc_swept_volume_within where rounding decides: in twice the digits, and the same number for (c, d) as for (d, c) */
+GC_LARGE int gc_swept_volume_within_twofold(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc_real lateral)
 {
     int swap = c.x != d.x ? c.x > d.x : (c.y != d.y ? c.y > d.y : c.z > d.z);
     gc_vec from = swap ? d : c, to = swap ? c : d, width;
@@ -126,7 +126,7 @@ GC_LARGE int gc_path_within_twofold(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_r
 
 /* Does the path of x along v pass the border c-d on the inner side, or outside by no more than `lateral` (as lines)? way 1:
  * the inner side is that of a polygon whose corners go from c to d, seen by what comes towards its front; -1: the other. */
-GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc_real lateral)
+GC_FN int gc_swept_volume_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc_real lateral)
 {
     gc_vec r = gc_sub(c, x), w = gc_sub(d, c), across = gc_cross(v, w);
     gc_real side = way * gc_dot(r, across), doubt = gc_side_doubt(gc_most(r) + lateral, v, w);
@@ -134,7 +134,7 @@ GC_FN int gc_path_within(gc_vec x, gc_vec v, gc_vec c, gc_vec d, gc_real way, gc
     side += lateral * gc_norm(across);
     if (side > doubt) return 1;
     if (side < -doubt) return 0;
-    return gc_path_within_twofold(x, v, c, d, way, lateral);
+    return gc_swept_volume_within_twofold(x, v, c, d, way, lateral);
 }
 
 /* A path that is flat against a plane is in its zone long before it comes to the polygon, if it ever does. By fractions, of
@@ -152,7 +152,7 @@ GC_FN gc_passing gc_passing_whole(void)
     return s;
 }
 
-/* the same at the border c-d too; way as in gc_path_within, seen against n, the normal of the plane */
+/* the same at the border c-d too; way as in gc_swept_volume_within, seen against n, the normal of the plane */
 GC_FN void gc_passing_cut(
     gc_passing *s,
     gc_vec x,
@@ -321,8 +321,9 @@ GC_FN int gc_edge_edge_translation(
     if (!(length > GC_ZONE_PARALLEL * zone->expel * GC_MAX(gc_most(u), gc_most(w)))) return 0;
     if (!gc_crossed_reached(x, sign, thick, signs == 3 ? doubt : zone->behind * length, most, fraction)) return 0;
     *normal = gc_scale(x.n, sign / length);
-    if (!gc_path_within(a, v, c, d, sign, lateral) || !gc_path_within(b, v, c, d, -sign, lateral)) return 0;
-    if (!gc_path_within(c, back, a, b, sign, lateral) || !gc_path_within(d, back, a, b, -sign, lateral)) return 0;
+    if (!gc_swept_volume_within(a, v, c, d, sign, lateral) || !gc_swept_volume_within(b, v, c, d, -sign, lateral)) return 0;
+    if (!gc_swept_volume_within(c, back, a, b, sign, lateral) || !gc_swept_volume_within(d, back, a, b, -sign, lateral))
+        return 0;
     passing = gc_passing_whole();
     gc_passing_cut(&passing, a, v, *normal, c, d, sign, zone->expel, lateral);
     gc_passing_cut(&passing, b, v, *normal, c, d, -sign, zone->expel, lateral);

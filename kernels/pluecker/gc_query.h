@@ -31,7 +31,7 @@ typedef struct {
     GC_GLOBAL int *ints;      /* (items, GC_FOUND_INT_STRIDE) */
     GC_GLOBAL int *bound;     /* how much earlier than never, GC_BOUND_STEPS for at once */
     int n_kept;
-} gc_desk;
+} gc_workspace;
 
 #define GC_BOUND_STEPS 1073741824
 
@@ -100,29 +100,36 @@ GC_FN int gc_ring_comes(const gc_ring *b, const gc_ring *other, gc_real grown, g
     return !(gc_dot(apart, apart) > reach * reach * GC_R(1.0001));
 }
 
-/* the pieces of the mover that may come to the leaf, each against it; a small mover is one piece */
-GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
+/* The pieces of a large mover that may come to a leaf, one after the other; a small mover is one piece, and needs no walk. */
+typedef struct {
+    int node, pieces;
+    gc_vec low, high; /* box of the leaf */
+    gc_ring leaf;
+} gc_pieces;
+
+GC_FN int gc_query_whole(const gc_mover_at *q) { return q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF; }
+
+GC_FN void gc_pieces_begin(const gc_mover_at *q, gc_pieces *p)
 {
     const gc_trip *w = q->walk;
-    int whole = q->form.height <= GC_FORM_PIECE - GC_FORM_LEAF, node = 1, pieces = 1;
-    gc_vec low, high;
-    gc_ring leaf;
-    if (whole) {
-        gc_first_leaf(q, mode, best, 0, q->form.faces);
-        return;
-    }
-    pieces = 1 << (q->form.height - (GC_FORM_PIECE - GC_FORM_LEAF));
-    {
-        GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node
-                                         + GC_BOX_STRIDE * ((w->first >> GC_FORM_LEAF) + (1 << w->form.height));
-        low = gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]);
-        high = gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]);
-        leaf = gc_ring_of(&w->here, gc_scale(gc_add(low, high), GC_R(0.5)), gc_scale(gc_sub(high, low), GC_R(0.5)));
-    }
-    /* a walk without a stack: behind a node comes its neighbour to the right, or that of the first ancestor that has one */
-    do {
+    GC_GLOBAL const gc_raster *box = w->world->forms.nodes + w->form.node
+                                     + GC_BOX_STRIDE * ((w->first >> GC_FORM_LEAF) + (1 << w->form.height));
+    p->node = 1;
+    p->pieces = 1 << (q->form.height - (GC_FORM_PIECE - GC_FORM_LEAF));
+    p->low = gc_make((gc_real)box[0], (gc_real)box[1], (gc_real)box[2]);
+    p->high = gc_make((gc_real)box[3], (gc_real)box[4], (gc_real)box[5]);
+    p->leaf = gc_ring_of(
+        &w->here, gc_scale(gc_add(p->low, p->high), GC_R(0.5)), gc_scale(gc_sub(p->high, p->low), GC_R(0.5)));
+}
+
+/* 1: faces [*first, *end) are such a piece. A walk without a stack: behind a node comes its neighbour to the right, or that of the first
+ * ancestor that has one. */
+GC_FN int gc_pieces_next(gc_pieces *p, const gc_mover_at *q, int mode, gc_real last, int *first, int *end)
+{
+    const gc_trip *w = q->walk;
+    while (p->node > 0) {
+        int node = p->node, comes = 0;
         GC_GLOBAL const gc_raster *box = q->forms.nodes + q->form.node + GC_BOX_STRIDE * node;
-        int comes = 0;
         if (box[0] <= box[3]) {
             gc_swept part;
             gc_vec at = gc_make(
@@ -131,29 +138,51 @@ GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
             gc_vec sides = gc_make((gc_real)box[3] - at.x, (gc_real)box[4] - at.y, (gc_real)box[5] - at.z);
             if (mode == GC_TURNS) {
                 gc_ring ring = gc_ring_of(&w->here, gc_stand_over(&w->here, at), sides);
-                comes = gc_ring_comes(&ring, &leaf, w->grown, last);
+                comes = gc_ring_comes(&ring, &p->leaf, w->grown, last);
             } else comes = 1;
             if (comes) {
                 gc_swept_make(&w->here, w->motion, at, sides, w->grown, &part);
-                comes = gc_swept_comes(&part, w->motion, low, high, last) < GC_NEVER;
+                comes = gc_swept_comes(&part, w->motion, p->low, p->high, last) < GC_NEVER;
             }
         }
-        if (comes && node < pieces) {
-            node = 2 * node;
+        if (comes && node < p->pieces) {
+            p->node = 2 * node;
             continue;
         }
-        if (comes) {
-            int first = (node - pieces) << GC_FORM_PIECE;
-            gc_first_leaf(q, mode, best, first, GC_MIN(first + (1 << GC_FORM_PIECE), q->form.faces));
-        }
+        *first = (node - p->pieces) << GC_FORM_PIECE;
+        *end = GC_MIN(*first + (1 << GC_FORM_PIECE), q->form.faces);
         while (node & 1 && node > 1) node >>= 1;
-        node = node > 1 ? node + 1 : 0;
-    } while (node > 0);
+        p->node = node > 1 ? node + 1 : 0;
+        if (comes) return 1;
+    }
+    return 0;
+}
+
+/* the pieces of the mover that may come to the leaf, each against it */
+GC_FN void gc_query_leaf(gc_mover_at *q, int mode, gc_found *best, gc_real last)
+{
+    gc_pieces p;
+    int first, end;
+    if (gc_query_whole(q)) {
+        gc_first_leaf(q, mode, best, 0, q->form.faces);
+        return;
+    }
+    gc_pieces_begin(q, &p);
+    while (gc_pieces_next(&p, q, mode, last, &first, &end)) gc_first_leaf(q, mode, best, first, end);
+}
+
+/* the mover's first vertices in the frame of the body that the walk has come to, by all items of the group */
+GC_FN void gc_query_keep(gc_mover_at *q, const gc_workspace *desk)
+{
+    int n = GC_MIN(q->form.vertices, desk->n_kept);
+    q->n_kept = 0;
+    for (int k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) gc_store_vec(desk->kept, k, gc_first_place(q, k));
+    q->n_kept = n;
 }
 
 /* The first touch of a mover up to the end of its motion; all items of the group return the same. `w` has its pose, motion and
  * what to look at. */
-GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_desk *desk, gc_found *best)
+GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_workspace *desk, gc_found *best)
 {
     gc_real last = w->motion->end;
     int step;
@@ -170,12 +199,8 @@ GC_LARGE void gc_query_first(gc_trip *w, int mode, gc_mover_at *q, const gc_desk
     gc_trip_begin(w);
     do {
         step = gc_trip_next(w, last);
-        if (step == GC_TRIP_BODY) {
-            int n = GC_MIN(q->form.vertices, desk->n_kept);
-            q->n_kept = 0;
-            for (int k = GC_LOCAL_ID; k < n; k += GC_GROUP_SIZE) gc_store_vec(desk->kept, k, gc_first_place(q, k));
-            q->n_kept = n;
-        } else if (step == GC_TRIP_LEAF) gc_query_leaf(q, mode, best, last);
+        if (step == GC_TRIP_BODY) gc_query_keep(q, desk);
+        else if (step == GC_TRIP_LEAF) gc_query_leaf(q, mode, best, last);
         if (GC_GROUP_SIZE > 1) {
             if (step == GC_TRIP_LEAF && best->kind != GC_TOUCH_LAST)
                 GC_ATOMIC_MAX(desk->bound, GC_BOUND_STEPS - gc_bound_step(best->time));
@@ -236,7 +261,7 @@ GC_RECORD(GC_MOVER)
     GC_GLOBAL const int *mover_in,           /* (n_movers, GC_MOVER_STRIDE) */ \
     GC_GLOBAL const gc_real *zone_in         /* (n_movers, 2) its thickness; how far off a place may be */
 /* and what their groups keep for themselves */
-#define GC_DESK_ARGS \
+#define GC_WORKSPACE_ARGS \
     GC_GLOBAL gc_real *kept_scratch,   /* (groups, n_kept, 3) */ \
     GC_GLOBAL gc_real *found_scratch,  /* (groups, items, GC_FOUND_STRIDE) */ \
     GC_GLOBAL int *found_ints_scratch, /* (groups, items, GC_FOUND_INT_STRIDE) */ \
@@ -249,7 +274,7 @@ GC_RECORD(GC_MOVER)
     gc_still_world_of( \
         &world, leaves_in, leaf_ints_in, crowds_in, position_in, quat_in, shape_in, ignored_in, n_ignored, n_bodies, \
         origin_x, origin_y, origin_z, n_leaves, top); \
-    gc_desk_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept); \
+    gc_workspace_of(&desk, kept_scratch, found_scratch, found_ints_scratch, bound_scratch, n_kept); \
     q.forms = gc_forms_of(mover_forms_in, mover_sizes_in, mover_ints_in, mover_reals_in, mover_nodes_in)
 
 GC_FN void gc_still_world_of(
@@ -285,8 +310,8 @@ GC_FN void gc_still_world_of(
     s->top = top;
 }
 
-GC_FN void gc_desk_of(
-    gc_desk *d,
+GC_FN void gc_workspace_of(
+    gc_workspace *d,
     GC_GLOBAL gc_real *kept,
     GC_GLOBAL gc_real *reals,
     GC_GLOBAL int *ints,

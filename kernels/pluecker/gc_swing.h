@@ -135,8 +135,9 @@ GC_FN int gc_swing_order(
             return real.start >= -behind;
         }
     } else if (in_zone && (sinks < 0 || real.slope == GC_R(0.0))) {
-        return 0;                                       /* stays as it is, or is at its lowest */
-    } else if (in_zone && middle + reach < GC_R(0.0)) { /* comes nearer to the front, never through it */
+        return 0; /* stays as it is, or is at its lowest */
+    } else if (in_zone && (middle + reach < GC_R(0.0) || (real.start < GC_R(0.0) && !falls))) {
+        /* comes nearer to the front, never through it; a rounding behind, that sum has no digits left */
         *stop = gc_swing_top(real);
         *met = *stop;
         return real.start >= -behind;

@@ -1,5 +1,5 @@
 /* gc_trip.h: the faces of a world that a mover may come to, nearest first.
- * needs: bvh/gc_bvh.h pluecker/gc_form.h pluecker/gc_mover.h
+ * needs: tree/gc_bvh.h pluecker/gc_form.h pluecker/gc_mover.h
  *
  * Two trees, one above the other: over the bodies of the world, and in each over the faces of its mesh. Both are walked
  * with a stack, the child that may be met earlier first, and what cannot be met before the best hit so far is left out:

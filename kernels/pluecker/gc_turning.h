@@ -130,7 +130,7 @@ GC_FN int gc_vertex_plane_rotation(
     return gc_vertex_area_rotation(pivot, x, n, GC_R(1.0), corner, expel, behind, lateral, most, r, arrival);
 }
 
-/* how far x is inside the border c-d, and `more`, in the plane across n, as it turns; way as in gc_path_within, seen against n */
+/* how far x is inside the border c-d, and `more`, in the plane across n, as it turns; way as in gc_swept_volume_within, seen against n */
 GC_FN gc_swing gc_border_swing(const gc_pivot *pivot, gc_vec x, gc_vec n, gc_vec c, gc_vec d, gc_real way, gc_real more)
 {
     gc_vec none = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));

@@ -138,7 +138,7 @@ GC_FN gc_real gc_polygon_stops(
     c = gc_load_vec(polygon, corners - 1);
     for (int k = 0; k < corners; ++k) {
         gc_vec d = gc_load_vec(polygon, k);
-        if (!gc_path_within(x, v, c, d, GC_R(1.0), lateral)) return gc_infinity();
+        if (!gc_swept_volume_within(x, v, c, d, GC_R(1.0), lateral)) return gc_infinity();
         gc_passing_cut(&passing, x, v, n, c, d, GC_R(1.0), expel, lateral);
         c = d;
     }

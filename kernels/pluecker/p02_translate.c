@@ -12,7 +12,7 @@ GC_KERNEL void p02_translate(
     GC_GLOBAL const gc_real *start_in,  /* (n_movers, 3) */
     GC_GLOBAL const gc_real *turned_in, /* (n_movers, 4) */
     GC_GLOBAL const gc_real *way_in,    /* (n_movers, 3) */
-    GC_DESK_ARGS,
+    GC_WORKSPACE_ARGS,
     GC_GLOBAL int *hit_out,          /* (n_movers, GC_FOUND_INT_STRIDE); kind 0: none */
     GC_GLOBAL gc_real *fraction_out, /* (n_movers,) */
     GC_GLOBAL gc_real *point_out,    /* (n_movers, 3) */
@@ -20,7 +20,7 @@ GC_KERNEL void p02_translate(
     GC_GLOBAL gc_real *reached_out)  /* (n_movers, 3) */
 {
     gc_still_world world;
-    gc_desk desk;
+    gc_workspace desk;
     gc_mover_at q;
     gc_motion motion = gc_motion_straight(GC_GOES);
     gc_trip w;

@@ -14,7 +14,7 @@ GC_KERNEL void p03_rotate(
     GC_GLOBAL const gc_real *axis_in,  /* (n_movers, 3) unit vectors */
     GC_GLOBAL const gc_real *pivot_in, /* (n_movers, 3) a point of each axis */
     GC_GLOBAL const gc_real *sine_in,  /* (n_movers, 2) sine and cosine of half the angle, in [0, pi] */
-    GC_DESK_ARGS,
+    GC_WORKSPACE_ARGS,
     GC_GLOBAL int *hit_out,          /* (n_movers, GC_FOUND_INT_STRIDE) of what came before; kind 0: nothing is touched */
     GC_GLOBAL gc_real *fraction_out, /* (n_movers,) */
     GC_GLOBAL gc_real *point_out,    /* (n_movers, 3) */
@@ -24,7 +24,7 @@ GC_KERNEL void p03_rotate(
     GC_GLOBAL int *parts_out)        /* (n_movers,) counts the parts of the motion that were begun */
 {
     gc_still_world world;
-    gc_desk desk;
+    gc_workspace desk;
     gc_mover_at q;
     gc_motion motion;
     gc_trip w;

@@ -1,7 +1,7 @@
 /* gc_ground.h: what spheres are swept against: features of meshes, bodies with their motion, trees over both.
  * needs: common/gc_math.h common/gc_types.h
  *
- * Features stand in the order of the mesh's tree of faces (gpu_collide/geometry/ground.py): the faces of a leaf are a range, and so
+ * Features stand in the order of the mesh's tree of faces (gpu_collide/geometry/preparation/cast_features.py): the faces of a leaf are a range, and so
  * are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its scale, a power of two.
  */
 #ifndef GC_GROUND_H
@@ -76,23 +76,23 @@ typedef struct {
     GC_GLOBAL const gc_raster *crowds; /* (nodes, GC_WIDE_STRIDE) of the tree over the bodies, the first is the root */
     GC_GLOBAL const int *crowd_kids;   /* (nodes, GC_WIDE_KIDS) */
     GC_GLOBAL const int *order;        /* (leaves,) body of each */
-    GC_GLOBAL const gc_real *frame;    /* (GC_COURSE_STRIDE,) */
+    GC_GLOBAL const gc_real *frame;    /* (GC_CAST_SCENE_STRIDE,) */
     int two_sided;                     /* all of it */
-} gc_course;
+} gc_cast_scene;
 
 /* frame of the tree over the bodies: reals; its lengths count from the middle, divided by the scale */
-#define GC_COURSE_STRIDE 11
-#define GC_COURSE_COLUMNS(ONE, MANY, X) \
+#define GC_CAST_SCENE_STRIDE 11
+#define GC_CAST_SCENE_COLUMNS(ONE, MANY, X) \
     MANY(X, middle, 3) \
     ONE(X, shrink) \
     MANY(X, low, 3) \
     MANY(X, high, 3) \
     ONE(X, alone) /* not 0: the world has one body, the first in its order */
-GC_RECORD(GC_COURSE)
+GC_RECORD(GC_CAST_SCENE)
 
 /* what w01, w02, w03 and w05 are all given: what is swept against */
 /* clang-format off */
-#define GC_COURSE_ARGS \
+#define GC_CAST_SCENE_ARGS \
     int two_sided,                        /* back faces count */ \
     GC_GLOBAL const int *heads_in,        /* (meshes, GC_GROUND_STRIDE) */ \
     GC_GLOBAL const gc_real *sizes_in,    /* (meshes, GC_GROUND_SIZE_STRIDE) */ \
@@ -104,16 +104,16 @@ GC_RECORD(GC_COURSE)
     GC_GLOBAL const gc_raster *crowds_in, /* (nodes, GC_WIDE_STRIDE) */ \
     GC_GLOBAL const int *crowd_kids_in,   /* (nodes, GC_WIDE_KIDS) */ \
     GC_GLOBAL const int *order_in,        /* (leaves,) body of each */ \
-    GC_GLOBAL const gc_real *frame_in     /* (GC_COURSE_STRIDE,) */
+    GC_GLOBAL const gc_real *frame_in     /* (GC_CAST_SCENE_STRIDE,) */
 /* clang-format on */
 
 /* the same as a course */
-#define GC_COURSE_GIVEN() \
-    gc_course_of( \
+#define GC_CAST_SCENE_GIVEN() \
+    gc_cast_scene_of( \
         heads_in, sizes_in, ints_in, reals_in, nodes_in, bodies_in, body_ints_in, crowds_in, crowd_kids_in, order_in, \
         frame_in, two_sided)
 
-GC_FN gc_course gc_course_of(
+GC_FN gc_cast_scene gc_cast_scene_of(
     GC_GLOBAL const int *heads,
     GC_GLOBAL const gc_real *sizes,
     GC_GLOBAL const int *ints,
@@ -127,7 +127,7 @@ GC_FN gc_course gc_course_of(
     GC_GLOBAL const gc_real *frame,
     int two_sided)
 {
-    gc_course w;
+    gc_cast_scene w;
     w.heads = heads;
     w.sizes = sizes;
     w.ints = ints;
@@ -148,7 +148,7 @@ typedef struct {
     int mesh;
 } gc_ground;
 
-GC_FN void gc_ground_load(const gc_course *w, int mesh, gc_ground *to)
+GC_FN void gc_ground_load(const gc_cast_scene *w, int mesh, gc_ground *to)
 {
     GC_GLOBAL const int *from = w->heads + GC_GROUND_STRIDE * mesh;
     GC_LOAD(GC_GROUND, GC_GROUND)
@@ -157,17 +157,17 @@ GC_FN void gc_ground_load(const gc_course *w, int mesh, gc_ground *to)
 }
 
 /* features of faces from this one on of a kind (GC_GROUND_FACE_edge, ...): where they begin */
-GC_FN int gc_ground_begin(const gc_course *w, const gc_ground *g, int face, int kind)
+GC_FN int gc_ground_begin(const gc_cast_scene *w, const gc_ground *g, int face, int kind)
 {
     return w->ints[g->face + GC_GROUND_FACE_STRIDE * face + kind];
 }
 
-GC_FN gc_vec gc_ground_corner(const gc_course *w, const gc_ground *g, int row)
+GC_FN gc_vec gc_ground_corner(const gc_cast_scene *w, const gc_ground *g, int row)
 {
     return gc_load_vec(w->reals + g->loop, row);
 }
 
-GC_FN gc_vec gc_ground_plane(const gc_course *w, const gc_ground *g, int face)
+GC_FN gc_vec gc_ground_plane(const gc_cast_scene *w, const gc_ground *g, int face)
 {
     return gc_load_vec(w->reals + g->loop, gc_ground_begin(w, g, face, GC_GROUND_FACE_loop));
 }

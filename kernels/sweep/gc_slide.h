@@ -1,6 +1,6 @@
 /* gc_slide.h: a character on its way: it is cast, stops before what it meets, gathers the planes it is near, and goes on along
  * them.
- * needs: sweep/gc_beside.h sweep/gc_cast.h sweep/gc_clip.h
+ * needs: sweep/gc_contact_planes.h sweep/gc_cast.h sweep/gc_clip.h
  *
  * It is where it may be at every moment: each move ends before what a cast has found, and nothing else moves it. The
  * skin is what it keeps away from what it meets. Source: K. Fauerby, with sliding in the world along the world's tangent
@@ -14,7 +14,7 @@
 
 /* what all characters of a launch have in common */
 typedef struct {
-    const gc_course *world;
+    const gc_cast_scene *world;
     const gc_cast *cast;
     gc_real skin;   /* least distance kept */
     gc_vec up;      /* unit */
@@ -53,9 +53,9 @@ GC_FN void gc_walker_ball(const gc_rules *r, const gc_walker *s, gc_vec way, gc_
 GC_FN int gc_is_ground(const gc_rules *r, gc_vec normal) { return gc_dot(normal, r->up) >= r->ground; }
 
 /* Is one of the faces ground, at a moment, that share what was touched? */
-GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_catch *c, gc_real moment)
+GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_cast_hit *c, gc_real moment)
 {
-    const gc_course *w = r->world;
+    const gc_cast_scene *w = r->world;
     gc_quat quat = gc_obstacle_at(w, c->body, moment);
     gc_ground g;
     int first, last;
@@ -72,19 +72,21 @@ GC_FN int gc_touch_is_ground(const gc_rules *r, const gc_catch *c, gc_real momen
 /* Cast: what comes first on the way; goes there, less the skin. 0: nothing. What was met goes to `hit`. */
 GC_LARGE int gc_walker_go(const gc_rules *r, gc_walker *s, gc_vec *way, gc_nearby *hit)
 {
-    gc_real told[GC_CATCH_REAL_STRIDE], time = GC_R(1.0), moment;
+    gc_real told[GC_CAST_HIT_REAL_STRIDE], time = GC_R(1.0), moment;
     gc_ball b;
-    gc_net net;
+    gc_cast_collector net;
     gc_walker_ball(r, s, *way, &b);
     gc_net_begin(&net, GC_WALK_FIRST, s->query, s->ints, s->planes);
     net.ball = &b;
     gc_walk_world(r->world, &b, 0, &net);
     s->casts += 1;
     if (net.best.kind != GC_FEATURE_NONE) {
-        gc_catch_tell(r->world, &b, &net.best, told);
-        time = told[GC_CATCH_REAL_time];
-        hit->normal = gc_make(told[GC_CATCH_REAL_normal], told[GC_CATCH_REAL_normal + 1], told[GC_CATCH_REAL_normal + 2]);
-        hit->point = gc_make(told[GC_CATCH_REAL_point], told[GC_CATCH_REAL_point + 1], told[GC_CATCH_REAL_point + 2]);
+        gc_cast_hit_tell(r->world, &b, &net.best, told);
+        time = told[GC_CAST_HIT_REAL_time];
+        hit->normal = gc_make(
+            told[GC_CAST_HIT_REAL_normal], told[GC_CAST_HIT_REAL_normal + 1], told[GC_CAST_HIT_REAL_normal + 2]);
+        hit->point = gc_make(
+            told[GC_CAST_HIT_REAL_point], told[GC_CAST_HIT_REAL_point + 1], told[GC_CAST_HIT_REAL_point + 2]);
         hit->body = net.best.body;
         moment = s->since + time * s->share;
         hit->kind = gc_touch_is_ground(r, &net.best, moment); /* of what was met: may one stand on it */
@@ -128,7 +130,7 @@ GC_FN gc_plane gc_plane_of(const gc_rules *r, const gc_nearby *from, gc_real sha
 GC_LARGE int gc_walker_planes(const gc_rules *r, gc_walker *s, const gc_nearby *hit, gc_nearby *list)
 {
     gc_vec still = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
-    gc_crowd near;
+    gc_plane_list near;
     gc_ball b;
     gc_walker_ball(r, s, still, &b);
     near.count = near.all = near.room = 0;
@@ -137,7 +139,7 @@ GC_LARGE int gc_walker_planes(const gc_rules *r, gc_walker *s, const gc_nearby *
     near.keep = GC_BESIDE_MOST;
     near.reach = GC_R(2.0) * r->skin;
     near.list = list + 1;
-    gc_beside_world(r->world, &b, s->query, &near);
+    gc_contact_planes_world(r->world, &b, s->query, &near);
     list[0] = *hit;
     return near.count + 1;
 }

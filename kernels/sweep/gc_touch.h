@@ -1,5 +1,5 @@
 /* gc_touch.h: when a swept sphere first touches a face, an edge or a vertex.
- * needs: sweep/gc_lens.h pluecker/gc_twofold.h
+ * needs: sweep/gc_ellipsoid_space.h pluecker/gc_twofold.h
  *
  * All tests count from the centre at the start; times are shares of the path, GC_SWEEP_NEVER if it does not touch.
  * What is within the radius at the start is touched at 0 if it is approached, else never (docs/sweep.md has the formulas
@@ -32,7 +32,7 @@ typedef struct {
     gc_real x, y, z;
 } gc_sight;
 
-GC_FN gc_sight gc_sight_of(const gc_lens *v, gc_vec p)
+GC_FN gc_sight gc_sight_of(const gc_ellipsoid_space *v, gc_vec p)
 {
     gc_sight s;
     s.z = gc_axis(p, v->kz);
@@ -45,20 +45,20 @@ GC_FN gc_sight gc_sight_of(const gc_lens *v, gc_vec p)
  * beside, or lies in it. Between which times the way is level with it. Cut into triangles from its first corner; signs are exact, so that of two triangles with a common
  * edge at least one has the way, whatever rounding did to the corners. */
 GC_FN int gc_sight_through(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     int corner,
     int last,
     gc_real *first,
     gc_real *until)
 {
-    gc_sight a = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, corner)));
-    gc_sight b = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, corner + 1)));
+    gc_sight a = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner)));
+    gc_sight b = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner + 1)));
     int before = gc_turn_sign(a.x, a.y, b.x, b.y), found = 0;
     gc_real low = GC_MIN(a.z, b.z), high = GC_MAX(a.z, b.z), along = gc_axis(v->way, v->kz);
     for (int k = corner + 2; k < last; ++k) {
-        gc_sight c = gc_sight_of(v, gc_lens_point(v, gc_ground_corner(w, g, k)));
+        gc_sight c = gc_sight_of(v, gc_ellipsoid_space_point(v, gc_ground_corner(w, g, k)));
         int across = gc_turn_sign(b.x, b.y, c.x, c.y), after = gc_turn_sign(c.x, c.y, a.x, a.y);
         int some = (before | across | after) != 0;
         if (some && before <= 0 && across <= 0 && after <= 0) found = 1;
@@ -78,9 +78,9 @@ GC_FN int gc_sight_through(
 /* Between which times the foot of the centre's perpendicular is on a face with normal n, or beside it by no more than rounding: of a
  * side along the way that is all of it. If the foot passes beside all sides, by more, it is level with the nearest corner. */
 GC_RARE void gc_touch_span(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     int corner,
     int end,
     gc_vec n,
@@ -88,14 +88,14 @@ GC_RARE void gc_touch_span(
     gc_real *until)
 {
     gc_vec aside = gc_cross(n, v->way), along = gc_sub(v->way, gc_scale(n, gc_dot(n, v->way)));
-    gc_vec y = gc_lens_point(v, gc_ground_corner(w, g, end - 1));
+    gc_vec y = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, end - 1));
     gc_real square = gc_dot(along, along), nothing = v->slack * gc_norm(aside);
     gc_real off = gc_dot(aside, y), level = gc_dot(along, y), least = GC_ABS(off), nearest = level;
     gc_real low = GC_R(0.0), high = GC_R(0.0);
     int met = 0;
     for (int j = corner; j < end; ++j) {
         gc_real from = off, at = level, in = GC_R(0.0), out = GC_R(1.0);
-        y = gc_lens_point(v, gc_ground_corner(w, g, j));
+        y = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, j));
         off = gc_dot(aside, y);
         level = gc_dot(along, y);
         if (GC_ABS(off) < least) {
@@ -120,9 +120,9 @@ GC_RARE void gc_touch_span(
  * almost along the plane is level with it at a time that is rounding: it is held to when the foot is on the face. So is the touch
  * of a sphere, which comes before its centre's. */
 GC_FN gc_real gc_touch_thin(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     int corner,
     int end,
     gc_vec n,
@@ -160,12 +160,18 @@ GC_FN gc_real gc_touch_thin(
 
 /* Is a place within the box of a polygon's corners? Of a sliver that is thinner than rounding the sides alone do not say where along it
  * one is: they all lie on one line. */
-GC_FN int gc_touch_along(const gc_course *w, const gc_ground *g, const gc_lens *v, int corner, int end, gc_vec at)
+GC_FN int gc_touch_along(
+    const gc_cast_scene *w,
+    const gc_ground *g,
+    const gc_ellipsoid_space *v,
+    int corner,
+    int end,
+    gc_vec at)
 {
-    gc_vec x = gc_lens_point(v, gc_ground_corner(w, g, corner)), low = x, high = x;
+    gc_vec x = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner)), low = x, high = x;
     gc_real most = GC_R(64.0) * v->slack;
     for (int j = corner + 1; j < end; ++j) {
-        x = gc_lens_point(v, gc_ground_corner(w, g, j));
+        x = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, j));
         low = gc_make(GC_MIN(low.x, x.x), GC_MIN(low.y, x.y), GC_MIN(low.z, x.z));
         high = gc_make(GC_MAX(high.x, x.x), GC_MAX(high.y, x.y), GC_MAX(high.z, x.z));
     }
@@ -175,13 +181,13 @@ GC_FN int gc_touch_along(const gc_course *w, const gc_ground *g, const gc_lens *
 
 /* A face: the plane comes as near as the radius, and the foot of the perpendicular is on the face then, or before the plane is
  * nearer by more than rounding. Along a border that the path crosses at a slant, that is what rounding may have taken from
- * the edge there, and what lies on the face next to it comes onto this one so (gc_rest.h). */
-GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_lens *v, int face, gc_real last)
+ * the edge there, and what lies on the face next to it comes onto this one so (gc_internal_edges.h). */
+GC_FN gc_real gc_touch_face(const gc_cast_scene *w, const gc_ground *g, const gc_ellipsoid_space *v, int face, gc_real last)
 {
     int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
     int end = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
-    gc_vec n = gc_lens_normal(v, gc_ground_corner(w, g, corner - 1));
-    gc_vec x = gc_ground_corner(w, g, corner), y = gc_lens_point(v, x);
+    gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_corner(w, g, corner - 1));
+    gc_vec x = gc_ground_corner(w, g, corner), y = gc_ellipsoid_space_point(v, x);
     gc_real d = -gc_dot(n, y), k = -gc_dot(n, v->way), lo, hi, in, out;
     int on; /* the centre starts on it: at its border counts as within */
     if (g->two_sided && d < GC_R(0.0)) {
@@ -200,7 +206,7 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
     on = d <= v->slack;
     for (int j = corner; j < end; ++j) {
         gc_vec next = gc_ground_corner(w, g, j + 1 < end ? j + 1 : corner);
-        gc_vec side = gc_cross(n, gc_lens_vector(v, gc_sub(next, x)));
+        gc_vec side = gc_cross(n, gc_ellipsoid_space_vector(v, gc_sub(next, x)));
         gc_real rate = gc_dot(side, v->way), at = gc_dot(side, y);
         int before = lo * rate < at, behind = hi * rate < at;
         if (on && at * at <= v->slack * v->slack * gc_dot(side, side)) before = behind = 0;
@@ -208,10 +214,10 @@ GC_FN gc_real gc_touch_face(const gc_course *w, const gc_ground *g, const gc_len
         if (before) in = GC_MAX(in, at / rate);
         if (behind) out = GC_MIN(out, at / rate);
         x = next;
-        y = gc_lens_point(v, x);
+        y = gc_ellipsoid_space_point(v, x);
     }
     if (!(in <= out)) return GC_SWEEP_NEVER;
-    y = gc_lens_point(v, gc_ground_corner(w, g, corner));
+    y = gc_ellipsoid_space_point(v, gc_ground_corner(w, g, corner));
     x = gc_scale(v->way, in);
     x = gc_sub(x, gc_scale(n, gc_dot(n, gc_sub(x, y))));
     return gc_touch_along(w, g, v, corner, end, x) ? in : GC_SWEEP_NEVER;
@@ -235,7 +241,7 @@ GC_FN gc_real gc_touch_root(gc_vec m, gc_vec v, gc_real square, gc_real least, g
 }
 
 /* A vertex at y. */
-GC_FN gc_real gc_touch_vertex(const gc_lens *v, gc_vec y)
+GC_FN gc_real gc_touch_vertex(const gc_ellipsoid_space *v, gc_vec y)
 {
     gc_real nearest;
     return gc_touch_root(gc_scale(y, GC_R(-1.0)), v->way, v->radius * v->radius, v->least, v->slack * v->slack, &nearest);
@@ -243,7 +249,7 @@ GC_FN gc_real gc_touch_vertex(const gc_lens *v, gc_vec y)
 
 /* An edge from y along e: as a vertex, seen along the edge. Where the foot is beside the edge when the line is touched,
  * its ends are touched first, unless the foot comes onto it before the line is nearer by more than rounding. */
-GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
+GC_FN gc_real gc_touch_edge(const gc_ellipsoid_space *v, gc_vec y, gc_vec e, gc_real last)
 {
     gc_vec m = gc_scale(y, GC_R(-1.0)), across = gc_cross(m, e), way = gc_cross(v->way, e);
     gc_real ee = gc_dot(e, e), nearest, t, at, rate, near;
@@ -272,9 +278,9 @@ GC_FN gc_real gc_touch_edge(const gc_lens *v, gc_vec y, gc_vec e, gc_real last)
 /* Of the faces around an edge or a vertex at y, those from `begin` to `end` of a list, the one that counts when it is touched:
  * the first in the mesh that has the centre in front of it; -1: none has. */
 GC_FN int gc_touch_front(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     gc_vec y,
     gc_real time,
     int begin,
@@ -283,7 +289,7 @@ GC_FN int gc_touch_front(
     gc_vec at = gc_sub(gc_scale(v->way, time), y);
     for (int k = begin; k < end; ++k) {
         int face = w->ints[g->around + k];
-        if (g->two_sided || gc_dot(gc_lens_normal(v, gc_ground_plane(w, g, face)), at) >= -v->slack)
+        if (g->two_sided || gc_dot(gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, face)), at) >= -v->slack)
             return w->ints[g->source + face];
     }
     return -1;

@@ -1,5 +1,5 @@
 /* gc_walk.h: the way of a swept sphere through both trees, nearest first.
- * needs: sweep/gc_catch.h sweep/gc_rest.h sweep/gc_wide.h
+ * needs: sweep/gc_collector.h sweep/gc_internal_edges.h sweep/gc_wide.h
  *
  * Without recursion: one stack for the tree over the bodies and, above what is left there, for that over a body's
  * faces. What can only be met later than the best touch so far is left out; what may be as early is not, so that neither
@@ -16,74 +16,75 @@
 /* where touches go */
 typedef struct {
     int mode;
-    gc_catch best; /* of GC_WALK_FIRST and GC_WALK_ANY */
-    int found;     /* of GC_WALK_ALL */
-    int room;      /* how many may be written */
+    gc_cast_hit best; /* of GC_WALK_FIRST and GC_WALK_ANY */
+    int found;        /* of GC_WALK_ALL */
+    int room;         /* how many may be written */
     GC_GLOBAL int *ints;
     GC_GLOBAL gc_real *reals;
     const gc_ball *ball;
     gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
-} gc_net;
+} gc_cast_collector;
 
-GC_FN void gc_net_add(const gc_course *w, gc_net *net, const gc_catch *c)
+GC_FN void gc_net_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
 {
     if (net->mode != GC_WALK_ALL) {
-        if (gc_catch_before(c, &net->best)) net->best = *c;
+        if (gc_cast_hit_before(c, &net->best)) net->best = *c;
         return;
     }
     if (net->found < net->room) {
-        const gc_catch *from = c;
-        GC_GLOBAL int *to = net->ints + GC_CATCH_STRIDE * (gc_long)net->found;
-        gc_real told[GC_CATCH_REAL_STRIDE];
-        GC_STORE(GC_CATCH, GC_CATCH)
-        gc_catch_tell(w, net->ball, c, told);
-        for (int k = 0; k < GC_CATCH_REAL_STRIDE; ++k) net->reals[GC_CATCH_REAL_STRIDE * (gc_long)net->found + k] = told[k];
+        const gc_cast_hit *from = c;
+        GC_GLOBAL int *to = net->ints + GC_CAST_HIT_STRIDE * (gc_long)net->found;
+        gc_real told[GC_CAST_HIT_REAL_STRIDE];
+        GC_STORE(GC_CAST_HIT, GC_CAST_HIT)
+        gc_cast_hit_tell(w, net->ball, c, told);
+        for (int k = 0; k < GC_CAST_HIT_REAL_STRIDE; ++k)
+            net->reals[GC_CAST_HIT_REAL_STRIDE * (gc_long)net->found + k] = told[k];
     }
     net->found += 1;
 }
 
 /* latest time at which a touch is of use */
-GC_FN gc_real gc_net_last(const gc_net *net) { return net->mode == GC_WALK_ALL ? GC_R(1.0) : net->best.time; }
+GC_FN gc_real gc_net_last(const gc_cast_collector *net) { return net->mode == GC_WALK_ALL ? GC_R(1.0) : net->best.time; }
 
-GC_FN int gc_net_ends(const gc_net *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_FEATURE_NONE; }
+GC_FN int gc_net_ends(const gc_cast_collector *net) { return net->mode == GC_WALK_ANY && net->best.kind != GC_FEATURE_NONE; }
 
 /* Does an edge or a vertex from a to b, whose faces are from `begin` to `end` of their list, count when it is touched? */
 GC_FN int gc_walk_counts(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     gc_vec a,
     gc_vec b,
     int begin,
     int end,
-    gc_catch *c,
-    gc_net *net)
+    gc_cast_hit *c,
+    gc_cast_collector *net)
 {
     int rests;
-    c->face = gc_touch_front(w, g, v, gc_lens_point(v, a), c->time, begin, end);
+    c->face = gc_touch_front(w, g, v, gc_ellipsoid_space_point(v, a), c->time, begin, end);
     if (c->face < 0) return 0;
-    rests = gc_rests(w, g, v, a, b, gc_scale(v->way, c->time), begin, end);
+    rests = gc_on_internal_edge(w, g, v, a, b, gc_scale(v->way, c->time), begin, end);
     if (rests == GC_REST_SUNK) net->sunk = GC_MIN(net->sunk, c->time);
     return rests == GC_REST_NOT;
 }
 
 /* edges and vertices that the faces from `first` to `last` own */
 GC_FN void gc_walk_rim(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     int first,
     int last,
-    gc_catch *c,
-    gc_net *net)
+    gc_cast_hit *c,
+    gc_cast_collector *net)
 {
     GC_GLOBAL const int *ints = w->ints + g->edge;
     int end = gc_ground_begin(w, g, last, GC_GROUND_FACE_edge);
     for (c->at = gc_ground_begin(w, g, first, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
-        gc_vec y = gc_lens_point(v, a);
+        gc_vec y = gc_ellipsoid_space_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
-        c->time = gc_touch_edge(v, y, gc_lens_vector(v, gc_sub(b, a)), gc_net_last(net));
+        c->time = gc_touch_edge(v, y, gc_ellipsoid_space_vector(v, gc_sub(b, a)), gc_net_last(net));
         if (c->time > gc_net_last(net)) continue;
         if (!gc_walk_counts(
                 w, g, v, a, b, own[GC_GROUND_EDGE_around], own[GC_GROUND_EDGE_STRIDE + GC_GROUND_EDGE_around], c, net))
@@ -95,7 +96,7 @@ GC_FN void gc_walk_rim(
     ints = w->ints + g->vertex;
     end = gc_ground_begin(w, g, last, GC_GROUND_FACE_vertex);
     for (c->at = gc_ground_begin(w, g, first, GC_GROUND_FACE_vertex); c->at < end; c->at += 1) {
-        gc_vec a = gc_load_vec(w->reals + g->tip, c->at), y = gc_lens_point(v, a);
+        gc_vec a = gc_load_vec(w->reals + g->tip, c->at), y = gc_ellipsoid_space_point(v, a);
         GC_GLOBAL const int *own = ints + GC_GROUND_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
         if (c->time > gc_net_last(net)) continue;
@@ -110,13 +111,13 @@ GC_FN void gc_walk_rim(
 
 /* the faces of a leaf, and what they own; a point touches faces only */
 GC_FN void gc_walk_leaf(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    const gc_lens *v,
+    const gc_ellipsoid_space *v,
     int first,
     int last,
-    gc_catch *c,
-    gc_net *net)
+    gc_cast_hit *c,
+    gc_cast_collector *net)
 {
     for (int face = first; face < last; ++face) {
         c->time = gc_touch_face(w, g, v, face, gc_net_last(net));
@@ -134,14 +135,14 @@ GC_FN void gc_walk_leaf(
  * touched as such. Before such a one there is nothing that these miss: who is within its radius of a face that it approaches
  * was within it of an edge or a vertex there before, which was touched or did not count for one who was sunk in beside it. */
 GC_LARGE void gc_walk_late(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ground *g,
-    gc_lens *v,
+    gc_ellipsoid_space *v,
     int first,
     int last,
     gc_real since,
-    gc_catch *c,
-    gc_net *net)
+    gc_cast_hit *c,
+    gc_cast_collector *net)
 {
     gc_real own = v->onto;
     for (int face = first; face < last; ++face) {
@@ -159,7 +160,7 @@ GC_LARGE void gc_walk_late(
         }
         for (c->at = gc_ground_begin(w, g, face, GC_GROUND_FACE_edge); c->at < end; c->at += 1) {
             gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
-            gc_vec y = gc_lens_point(v, a), e = gc_lens_vector(v, gc_sub(b, a));
+            gc_vec y = gc_ellipsoid_space_point(v, a), e = gc_ellipsoid_space_vector(v, gc_sub(b, a));
             GC_GLOBAL const int *around = ints + GC_GROUND_EDGE_STRIDE * c->at + GC_GROUND_EDGE_around;
             most = gc_net_last(net);
             v->onto = v->radius;
@@ -176,30 +177,30 @@ GC_LARGE void gc_walk_late(
 
 /* one body, with a stack from n on */
 GC_FN void gc_walk_body(
-    const gc_course *w,
+    const gc_cast_scene *w,
     const gc_ball *b,
     int body,
     int ball,
     int *stack,
     gc_raster *when,
     int n,
-    gc_net *net)
+    gc_cast_collector *net)
 {
     int base = n, shape = w->body_ints[GC_OBSTACLE_INT_STRIDE * body + GC_OBSTACLE_INT_shape];
     GC_GLOBAL const gc_real *size = w->sizes + GC_GROUND_SIZE_STRIDE * shape;
     gc_real low[3], high[3], since;
-    gc_catch c;
+    gc_cast_hit c;
     gc_ground g;
-    gc_lens v;
-    gc_dart d;
-    gc_lens_make(w, b, body, &v);
+    gc_ellipsoid_space v;
+    gc_ray_box d;
+    gc_ellipsoid_space_make(w, b, body, &v);
     if (!(v.square > GC_R(0.0))) return;
     for (int k = 0; k < 3; ++k) {
         low[k] = size[GC_GROUND_SIZE_low + k];
         high[k] = size[GC_GROUND_SIZE_high + k];
     }
     v.sides = gc_make(v.sides.x + v.slack, v.sides.y + v.slack, v.sides.z + v.slack);
-    if (!gc_dart_make(v.centre, v.line, v.sides, low, high, gc_net_last(net), &d)) return;
+    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_net_last(net), &d)) return;
     gc_ground_load(w, shape, &g);
     c.query = net->best.query;
     c.body = body;
@@ -211,7 +212,7 @@ GC_FN void gc_walk_body(
         stack[n] = 0;
         when[n++] = GC_F(0.0);
         while (n > base) {
-            gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+            gc_raster last = gc_ray_box_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
             int kid = 0, leaf, first, end;
             do { /* nodes until a leaf is next, so that lanes have leaves together */
                 int some;
@@ -219,7 +220,7 @@ GC_FN void gc_walk_body(
                 if (when[n] > last) continue;
                 kid = stack[n];
                 if (kid < 0) break;
-                some = gc_dart_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
+                some = gc_ray_box_look(&d, w->nodes + g.node + GC_WIDE_STRIDE * kid, last, times);
                 n = gc_wide_pile(w->ints + g.kid + GC_WIDE_KIDS * kid, times, some, stack, when, n);
             } while (!GC_SERIAL && n > base);
             if (kid >= 0) continue;
@@ -237,23 +238,23 @@ GC_FN void gc_walk_body(
 }
 
 /* all bodies */
-GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net *net)
+GC_FN void gc_walk_world(const gc_cast_scene *w, const gc_ball *b, int ball, gc_cast_collector *net)
 {
     int stack[2 * GC_WIDE_STACK];
     gc_raster when[2 * GC_WIDE_STACK];
     GC_GLOBAL const gc_real *frame = w->frame;
-    gc_real low[3], high[3], shrink = frame[GC_COURSE_shrink], axes[9];
+    gc_real low[3], high[3], shrink = frame[GC_CAST_SCENE_shrink], axes[9];
     gc_vec sides;
-    gc_dart d;
-    int n = 0, next = 0, behind = frame[GC_COURSE_alone] > GC_R(0.0);
+    gc_ray_box d;
+    int n = 0, next = 0, behind = frame[GC_CAST_SCENE_alone] > GC_R(0.0);
     for (int k = 0; k < 3; ++k) {
-        low[k] = frame[GC_COURSE_low + k];
-        high[k] = frame[GC_COURSE_high + k];
+        low[k] = frame[GC_CAST_SCENE_low + k];
+        high[k] = frame[GC_CAST_SCENE_high + k];
     }
     if (!b->round) gc_ball_axes(b, gc_quat_make(GC_R(1.0), GC_R(0.0), GC_R(0.0), GC_R(0.0)), axes);
     sides = gc_scale(gc_ball_sides(b, axes), shrink);
     if (!behind) {
-        if (!gc_dart_make(
+        if (!gc_ray_box_make(
                 gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
                 gc_net_last(net), &d))
             return;
@@ -262,7 +263,7 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
     }
     while (n > 0 || next < behind) {
         while (next >= behind && n > 0) { /* nodes until there are bodies, for the same reason */
-            gc_raster last = gc_dart_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
+            gc_raster last = gc_ray_box_time(&d, gc_net_last(net)), times[GC_WIDE_KIDS];
             int kid, leaf, some;
             n -= 1;
             if (when[n] > last) continue;
@@ -273,7 +274,7 @@ GC_FN void gc_walk_world(const gc_course *w, const gc_ball *b, int ball, gc_net 
                 behind = next + (leaf & ((1 << GC_WIDE_LEAF) - 1)) + 1;
                 break;
             }
-            some = gc_dart_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
+            some = gc_ray_box_look(&d, w->crowds + GC_WIDE_STRIDE * kid, last, times);
             n = gc_wide_pile(w->crowd_kids + GC_WIDE_KIDS * kid, times, some, stack, when, n);
         }
         if (next >= behind) return;

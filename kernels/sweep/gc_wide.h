@@ -28,11 +28,18 @@ typedef struct {
     gc_raster per[3];             /* one over the way along it */
     int border[3];                /* where the borders stand that are met first */
     gc_real begin;                /* when the raster's times begin */
-} gc_dart;
+} gc_ray_box;
 
 /* Path from c by v, of a box of half the sides `sides` (which takes in what features may be off by), through the box
  * from low to high: 0 if it does not come there before `last`. */
-GC_FN int gc_dart_make(gc_vec c, gc_vec v, gc_vec sides, const gc_real *low, const gc_real *high, gc_real last, gc_dart *d)
+GC_FN int gc_ray_box_make(
+    gc_vec c,
+    gc_vec v,
+    gc_vec sides,
+    const gc_real *low,
+    const gc_real *high,
+    gc_real last,
+    gc_ray_box *d)
 {
     gc_real at[3], way[3], side[3], per[3], first = GC_R(0.0), until = last;
     at[0] = c.x;
@@ -72,14 +79,14 @@ GC_FN int gc_dart_make(gc_vec c, gc_vec v, gc_vec sides, const gc_real *low, con
 }
 
 /* a time as the raster has it, not sooner */
-GC_FN gc_raster gc_dart_time(const gc_dart *d, gc_real time)
+GC_FN gc_raster gc_ray_box_time(const gc_ray_box *d, gc_real time)
 {
     gc_raster t = (gc_raster)(time - d->begin);
     return t + GC_WIDE_MARGIN * GC_ABS_R(t) + GC_F(1e-37);
 }
 
 /* when the path comes to each of a node's boxes: times, or GC_WIDE_NEVER; a bit of each to which it comes */
-GC_FN int gc_dart_look(const gc_dart *d, GC_GLOBAL const gc_raster *node, gc_raster last, gc_raster *times)
+GC_FN int gc_ray_box_look(const gc_ray_box *d, GC_GLOBAL const gc_raster *node, gc_raster last, gc_raster *times)
 {
     GC_GLOBAL const gc_raster *x = node + d->border[0], *y = node + d->border[1], *z = node + d->border[2];
     GC_GLOBAL const gc_raster *x1 = node + (GC_WIDE_UPPER - d->border[0]);

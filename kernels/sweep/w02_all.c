@@ -12,7 +12,7 @@ GC_KERNEL void w02_all(
     int apart, /* 0: one radius for all spheres */
     int fill,  /* 0: they are only counted */
     gc_real buffer,
-    GC_COURSE_ARGS,
+    GC_CAST_SCENE_ARGS,
     GC_GLOBAL const int *todo_in,          /* (n,) queries in the order in which they are worked off */
     GC_GLOBAL const gc_real *ways_in,      /* (n, 6) start and path */
     GC_GLOBAL const gc_real *radius_in,    /* as gc_cast has it */
@@ -21,20 +21,20 @@ GC_KERNEL void w02_all(
     GC_GLOBAL const int *cluster_in,       /* (n,) or none */
     GC_GLOBAL const int *cluster_start_in, /* (clusters + 1,) or none */
     GC_GLOBAL const gc_long *begin_in,     /* (n + 1,) where the touches of each query go */
-    GC_GLOBAL int *caught_out,             /* (touches, GC_CATCH_STRIDE) */
-    GC_GLOBAL gc_real *told_out,           /* (touches, GC_CATCH_REAL_STRIDE) */
+    GC_GLOBAL int *caught_out,             /* (touches, GC_CAST_HIT_STRIDE) */
+    GC_GLOBAL gc_real *told_out,           /* (touches, GC_CAST_HIT_REAL_STRIDE) */
     GC_GLOBAL int *count_out)              /* (n,) */
 {
-    gc_course w = GC_COURSE_GIVEN();
+    gc_cast_scene w = GC_CAST_SCENE_GIVEN();
     gc_cast q = gc_cast_of_ways(form, apart, ways_in, radius_in, turned_in, balls_in, cluster_in, cluster_start_in, buffer);
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
-        gc_net net;
+        gc_cast_collector net;
         gc_net_begin(&net, GC_WALK_ALL, i, caught_out, told_out);
         if (fill) {
             net.room = (int)(begin_in[i + 1] - begin_in[i]);
-            net.ints = caught_out + GC_CATCH_STRIDE * begin_in[i];
-            net.reals = told_out + GC_CATCH_REAL_STRIDE * begin_in[i];
+            net.ints = caught_out + GC_CAST_HIT_STRIDE * begin_in[i];
+            net.reals = told_out + GC_CAST_HIT_REAL_STRIDE * begin_in[i];
         }
         gc_cast_through(&w, &q, i, &net);
         count_out[i] = net.found;

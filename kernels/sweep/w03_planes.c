@@ -1,5 +1,5 @@
 /* w03_planes: the planes of contact of each ellipsoid at rest.
- * needs: sweep/gc_beside.h sweep/gc_cast.h
+ * needs: sweep/gc_contact_planes.h sweep/gc_cast.h
  *
  * in:  places, radii and orientations of ellipsoids; the world's meshes, bodies and trees; how near is near
  * out: planes: counted first, then written, in any order, which the host sorts; world frame
@@ -11,7 +11,7 @@ GC_KERNEL void w03_planes(
     int fill, /* 0: they are only counted */
     gc_real reach,
     gc_real since, /* where the bodies are: 0 at their start, 1 at their end */
-    GC_COURSE_ARGS,
+    GC_CAST_SCENE_ARGS,
     GC_GLOBAL const gc_real *start_in,  /* (n, 3) */
     GC_GLOBAL const gc_real *radius_in, /* (n, 3) */
     GC_GLOBAL const gc_real *turned_in, /* (n, 4) */
@@ -20,13 +20,13 @@ GC_KERNEL void w03_planes(
     GC_GLOBAL gc_real *told_out,        /* (planes, GC_NEARBY_REAL_STRIDE) */
     GC_GLOBAL int *count_out)           /* (n,) */
 {
-    gc_course w = GC_COURSE_GIVEN();
+    gc_cast_scene w = GC_CAST_SCENE_GIVEN();
     gc_cast q = gc_cast_of(
         GC_CAST_ELLIPSOIDS, start_in, start_in, radius_in, turned_in, radius_in, order_in, order_in, GC_R(0.0));
     for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
         gc_ball b;
         gc_nearby none[1];
-        gc_crowd to;
+        gc_plane_list to;
         gc_cast_ball(&q, i, 0, &b);
         b.path = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
         b.since = since;
@@ -41,7 +41,7 @@ GC_KERNEL void w03_planes(
             to.ints = near_out + GC_NEARBY_STRIDE * begin_in[i];
             to.reals = told_out + GC_NEARBY_REAL_STRIDE * begin_in[i];
         }
-        gc_beside_world(&w, &b, i, &to);
+        gc_contact_planes_world(&w, &b, i, &to);
         count_out[i] = to.all;
     }
 }

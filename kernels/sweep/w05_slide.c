@@ -16,7 +16,7 @@ GC_KERNEL void w05_slide(
     gc_real up_x,
     gc_real up_y,
     gc_real up_z,
-    GC_COURSE_ARGS,
+    GC_CAST_SCENE_ARGS,
     GC_GLOBAL const gc_real *start_in,    /* (n, 3) */
     GC_GLOBAL const gc_real *path_in,     /* (n, 3) the velocity, and what carries it */
     GC_GLOBAL const gc_real *velocity_in, /* (n, 3) */
@@ -27,7 +27,7 @@ GC_KERNEL void w05_slide(
     GC_GLOBAL gc_real *told_out,          /* (n, GC_WALKED_REAL_STRIDE) */
     GC_GLOBAL int *walked_out)            /* (n, GC_WALKED_STRIDE) */
 {
-    gc_course w = GC_COURSE_GIVEN();
+    gc_cast_scene w = GC_CAST_SCENE_GIVEN();
     gc_cast q = gc_cast_of(GC_CAST_ELLIPSOIDS, start_in, path_in, radius_in, turned_in, radius_in, order_in, order_in, skin);
     gc_rules r;
     r.world = &w;

@@ -82,7 +82,7 @@ def parts(folder: Path, small: bool) -> list[Part]:
                    "--results", str(folder / "bench"), *(SMALL if small else ()))  # fmt: skip
         lacks = "Warp is not installed" if case == "sampled" and not importlib.util.find_spec("warp") else ""
         found.append(Part(f"bench {case}", 22, command, lacks=lacks))
-    what = ("tests/given", "tests/backends/test_memory.py") if small else ("tests",)
+    what = ("tests/upload", "tests/backends/test_memory.py") if small else ("tests",)
     suite = (sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider")
     chosen = (("GPU_COLLIDE_TEST_BACKENDS", "cuda"), ("GPU_COLLIDE_REQUIRE_BACKENDS", "cuda"))
     # what is only compiled, for several devices, needs no GPU and takes its time

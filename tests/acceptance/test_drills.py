@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.reference.screw import s01_screw as reference
+from gpu_collide.reference.narrow_phase import s01_screw as reference
+from tests.narrow_phase._launch import Stages
+from tests.narrow_phase.test_s01_screw import Record
 from tests.oracle.solid import quat_mul
-from tests.screw._launch import Stages
-from tests.screw.test_s01_screw import Record
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 

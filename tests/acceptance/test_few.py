@@ -12,10 +12,10 @@ import pytest
 import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide._validate import owned
+from gpu_collide.pipeline.device_scene import DeviceScene
+from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.narrow_phase import query
 from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
-from gpu_collide.pipeline.resident import Resident
-from gpu_collide.pipeline.run import Run
 from gpu_collide.results import invariants
 from gpu_collide.results.contacts import sealed
 from tests.support.seeds import generator
@@ -25,7 +25,7 @@ MESHES = (gc.shapes.box(), gc.shapes.l_block(), gc.shapes.car(), gc.shapes.torus
 
 def few_pairs(backend, bodies, pairs, room=None, **options):
     options = Options.checked(backend=backend.kind, **options)
-    run = Run(backend, options.precision, options.max_bytes)
+    run = Launcher(backend, options.precision, options.max_bytes)
     prepared = query.prepare(run, bodies.meshes, options)
     return Kept(RecordedBatch(run, prepared, room), bodies, np.asarray(pairs, np.int32).reshape(-1, 2))
 
@@ -196,8 +196,8 @@ def test_any_pairs_of_bodies_whose_poses_are_placed(backend):
     rng = np.random.default_rng(11)
     bodies = step(rng, 30, 2.0)
     options = Options.checked(backend=backend.kind)
-    run = Run(backend, options.precision, options.max_bytes)
-    resident = Resident(backend, options.precision, bodies.meshes, bodies.shape)
+    run = Launcher(backend, options.precision, options.max_bytes)
+    resident = DeviceScene(backend, options.precision, bodies.meshes, bodies.shape)
     few = RecordedBatch(run, resident.prepare(run, bodies, options))
     kept = owned(np.array([[0, 1], [5, 2], [7, 3]], np.int32))
     for n in (3, 0, 40, None, None, 17, 200, None, 1):
@@ -226,7 +226,7 @@ def test_whom_it_serves(backend):
         ({"features": "all", "precision": "single"}, False),
     ):  # fmt: skip
         checked = Options.checked(backend=backend.kind, **options)
-        run = Run(backend, checked.precision, checked.max_bytes)
+        run = Launcher(backend, checked.precision, checked.max_bytes)
         prepared = query.prepare(run, bodies.meshes, checked)
         assert prepared.plan.may_record is serves
         if not serves:

@@ -16,12 +16,12 @@ from gpu_collide.backends import sources
 from gpu_collide.pipeline.engine import Pipeline
 from gpu_collide.pipeline.narrow_phase.plan import near_bits
 from tests.acceptance import lattice_scenes, matrix
-from tests.bvh import _near
+from tests.broad_phase import _near
 from tests.filters import _cases
+from tests.narrow_phase._launch import sharing
 from tests.oracle import scenes
 from tests.oracle.scenes_base import resting_world, turn_quat, unit4
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
-from tests.screw._launch import sharing
 from tests.support.seeds import generator
 from tests.support.shares import in_turn
 

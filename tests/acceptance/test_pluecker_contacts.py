@@ -19,13 +19,13 @@ N = 12
 
 
 def exact_distance(couple, meshes, kind, a, b):
-    """Of a vertex and a face, a face and a vertex, or two edges of the library's meshes."""
+    """Of two features of the library's meshes, by the kind of their touch."""
     one, two = couple.a.points, couple.b.points
-    if kind == gc.pluecker.Touch.EE:
-        square = segment_segment2(
-            *(one[k] for k in meshes[0].edges[a]), *(two[k] for k in meshes[1].edges[b])
-        )
-        return (float(square) ** 0.5) / couple.scale
+    touch = gc.pluecker.Touch
+    if kind in (touch.EE, touch.VE, touch.EV, touch.VV):
+        mine = [one[k] for k in meshes[0].edges[a]] if kind in (touch.EE, touch.EV) else [one[a]] * 2
+        theirs = [two[k] for k in meshes[1].edges[b]] if kind in (touch.EE, touch.VE) else [two[b]] * 2
+        return (float(segment_segment2(*mine, *theirs)) ** 0.5) / couple.scale
     point, corners, mesh, face = (one[a], two, meshes[1], b) if kind == 1 else (two[b], one, meshes[0], a)
     loop = mesh.face_vertices[mesh.face_start[face] : mesh.face_start[face + 1]]
     fans = ((loop[0], loop[k], loop[k + 1]) for k in range(1, len(loop) - 1))
@@ -55,13 +55,12 @@ def test_points_are_where_they_are_said_to_be(backend, family):
             exact = exact_distance(couples[i], pair, found.kind[k], found.feature_a[k], found.feature_b[k])
             # a corner that stands within the lateral tolerance beside a face counts as over it
             assert abs(exact - found.distance[k]) <= 2 * trace.expel[stopped[i]]
-            assert exact <= wide + 3 * trace.expel[stopped[i]]
+            assert exact <= wide + 8 * trace.expel[stopped[i]]  # beside a sharp corner
             assert abs(np.linalg.norm(found.normal[k]) - 1) < 1e-12
     for i, row in enumerate(stopped):
         pair = meshes[passages.mover[0][i]], meshes[passages.still[0][i]]
         met = trace.kind[row], trace.feature_a[row], trace.feature_b[row]
-        if exact_distance(couples[i], pair, *met) > 1.01 * trace.expel[row]:
-            continue  # it came nearly along the face, and stands beside it
+        assert exact_distance(couples[i], pair, *met) < 8 * trace.expel[row]
         mine = touch.mover == i
         same = mine & (touch.kind == trace.kind[row]) & (touch.feature_a == trace.feature_a[row])
         assert (same & (touch.feature_b == trace.feature_b[row])).any(), (row, "is not among the points")

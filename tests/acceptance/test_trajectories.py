@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from gpu_collide.queries.steps import absolute
+from gpu_collide.queries.trajectory_batches import absolute
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 

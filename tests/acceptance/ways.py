@@ -14,7 +14,7 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide import backends
-from gpu_collide.pipeline import run
+from gpu_collide.pipeline.launch import launcher
 from gpu_collide.pipeline.narrow_phase import batch, first_contact, near_faces
 from tests.acceptance import lattice_scenes as lattice
 from tests.acceptance.stored_digests import digest
@@ -167,7 +167,7 @@ class Counted:
 
     def __enter__(self):
         n = self.n = Counter()
-        room, of_run = run.Room, run.Run
+        room, of_run = launcher.MemoryBudget, launcher.Launcher
         filled, worked_off, launched = room.filled, room.worked_off, of_run._launch
         grown, down = batch.RecordedBatch._grown, first_contact._given_up
         found_few, near_patches = first_contact.few_near, near_faces._patches

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_collide.geometry import adjacency as adj
+from gpu_collide.geometry.arrays import adjacency as adj
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.bodies import doubts
+from gpu_collide.bodies import plausibility
 from gpu_collide.checks import families
 from gpu_collide.queries import scene as queries_scene
 from gpu_collide.scenes import random_impacts, worlds
@@ -163,7 +163,7 @@ def test_turns_drawn_at_random_are_not_doubted(seed):
         for _ in range(50):
             quat = rng.normal(size=(2, count, 4))
             quat /= np.linalg.norm(quat, axis=-1, keepdims=True)
-            assert doubts.order_doubt(quat, rng.normal(size=(count, 3))) is None
+            assert plausibility.order_doubt(quat, rng.normal(size=(count, 3))) is None
 
 
 def test_scenes_doubt_as_collide_does_and_once():

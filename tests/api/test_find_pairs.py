@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpu_collide as gc
-from tests.bvh._scenes import MESHES, at, moving
+from tests.broad_phase._scenes import MESHES, at, moving
 
-pytestmark = pytest.mark.shared_bits("tests/bvh/test_b04_pairs.py")
+pytestmark = pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 
 ONE = [1.0, 0, 0, 0]
 

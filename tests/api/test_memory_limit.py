@@ -5,7 +5,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.reference.engine import Reference
-from tests.screw._first import same_bits
+from tests.narrow_phase._first import same_bits
 
 ONE = [1.0, 0, 0, 0]
 

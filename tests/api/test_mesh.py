@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import shapes
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.arrays import adjacency as adj
+from gpu_collide.geometry.mesh.mesh import Mesh
 from tests.api._meshes import SQUARE, check_invariants, grid
 
 TETRA_V = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]

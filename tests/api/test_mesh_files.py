@@ -7,8 +7,8 @@ import pytest
 
 from gpu_collide.errors import GpuCollideError, MissingExtraError
 from gpu_collide.geometry import shapes
-from gpu_collide.geometry.files import load_mesh
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.io.files import load_mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 FORMATS = ["obj", "stl", "ply", "off", "glb"]
 

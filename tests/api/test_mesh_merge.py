@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import shapes
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.arrays import adjacency as adj
+from gpu_collide.geometry.mesh.mesh import Mesh
 from tests.acceptance import lattice_solids
 from tests.api._meshes import SQUARE, check_invariants, grid
 from tests.support.seeds import generator

@@ -14,7 +14,8 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.backends.fork import _in_child
-from gpu_collide.geometry import pickled, prepared
+from gpu_collide.geometry.mesh import pickled
+from gpu_collide.geometry.preparation import prepared
 
 TETRAHEDRON = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 PYRAMID = (

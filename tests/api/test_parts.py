@@ -7,8 +7,8 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide._validate import as_numpy
-from gpu_collide.geometry.mesh import Mesh
-from gpu_collide.geometry.parts import Parts
+from gpu_collide.geometry.arrays.parts import Parts
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 UNIT = [1.0, 0, 0, 0]
 BOX = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
@@ -196,7 +196,7 @@ def test_parts_of_results_that_were_made_without_bodies(tmp_path):
 
 def test_damaged_names_are_noticed(tmp_path):
     found = gc.collide(drive(car_of_two(tmp_path), gc.shapes.box()), [[0, 1]], backend="cpu")
-    from gpu_collide.results.faults import part_faults
+    from gpu_collide.results.file_validation import part_faults
 
     codes = {"part_a": found.part_a, "part_b": found.part_b}
     assert list(part_faults(codes, found.parts)) == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.geometry.polygons import read_polygons
+from gpu_collide.geometry.io.polygons import read_polygons
 
 RNG = np.random.default_rng(5)
 L_SHAPE = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], float)

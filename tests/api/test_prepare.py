@@ -16,8 +16,9 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.cpu import CpuBackend
-from gpu_collide.geometry import pickled, prepared
-from gpu_collide.pipeline import tables
+from gpu_collide.geometry.mesh import pickled
+from gpu_collide.geometry.preparation import prepared
+from gpu_collide.pipeline.mesh_tables import tables
 from tests.backends.test_fork import run
 
 THREADS = 8

@@ -144,7 +144,7 @@ def test_the_file_is_opened_once_for_a_run(three_bodies, tmp_path, monkeypatch):
     recording = gc.load_recording(write_parquet(tmp_path / "r.parquet", three_bodies), meshes=BOX)
     opened, real = [], parquet._opened
     monkeypatch.setattr(parquet, "_opened", lambda path: opened.append(path) or real(path))
-    monkeypatch.setattr("gpu_collide.queries.steps._MOST_BODIES", 3)  # a frame a block
+    monkeypatch.setattr("gpu_collide.queries.trajectory_batches._MOST_BODIES", 3)  # a frame a block
     assert recording.collide(backend="cpu").n_steps == 8 and len(opened) == 1
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline import resident
-from gpu_collide.pipeline.bvh import BodyTree
-from gpu_collide.queries import repeated
+from gpu_collide.pipeline import device_scene
+from gpu_collide.pipeline.broad_phase.trees import BodyTree
+from gpu_collide.queries import engine_cache
 from tests.support.steps import moved, same, scene_of
 from tests.support.worlds import SHAPES, drift
 
@@ -31,8 +31,8 @@ def test_the_tree_is_refitted_and_searched(backend, monkeypatch):
 
 
 def test_tables_are_made_once(backend, monkeypatch):
-    made, make = [], resident.build_tables
-    monkeypatch.setattr(resident, "build_tables", lambda *a: made.append(a[-1]) or make(*a))
+    made, make = [], device_scene.build_tables
+    monkeypatch.setattr(device_scene, "build_tables", lambda *a: made.append(a[-1]) or make(*a))
     rng, scene = np.random.default_rng(6), scene_of(drift(6, 20), backend.kind)
     for _ in range(3):
         scene.collide()
@@ -110,14 +110,16 @@ def test_a_dropped_scene_is_gone(backend):
 
 def test_engines_are_bounded(backend):
     scene = scene_of(drift(9, 6), backend.kind)
-    for k in range(repeated.MOST_ENGINES + 5):
+    for k in range(engine_cache.MOST_ENGINES + 5):
         for _ in range(2):
             scene.collide([[0, 1]], min_properness=-0.01 * k)
         if k == 0:
             one = scene.nbytes
-    assert len(scene._kept.engines) == repeated.MOST_ENGINES
+    assert len(scene._kept.engines) == engine_cache.MOST_ENGINES
     garbage.collect()
-    assert scene.nbytes < (repeated.MOST_ENGINES + 1) * one, "what they kept for their pairs went with them"
+    assert scene.nbytes < (engine_cache.MOST_ENGINES + 1) * one, (
+        "what they kept for their pairs went with them"
+    )
     with pytest.raises(TypeError, match="check_start: expected a bool, got int"):
         scene.collide(check_start=True) and scene.collide(check_start=1)
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_collide.geometry import adjacency as adj
 from gpu_collide.geometry import shapes
+from gpu_collide.geometry.arrays import adjacency as adj
 from gpu_collide.geometry.hull import hull_triangles
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 
 
 def counts(mesh):

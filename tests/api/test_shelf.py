@@ -13,9 +13,9 @@ import gpu_collide as gc
 from gpu_collide.backends import sources
 from gpu_collide.backends.cpu import CpuBackend
 from gpu_collide.errors import MemoryLimitError
-from gpu_collide.geometry.face_tree import level_counts
-from gpu_collide.pipeline import parts, shelf, tables
-from gpu_collide.pipeline.parts import TABLES
+from gpu_collide.geometry.preparation.face_tree import level_counts
+from gpu_collide.pipeline.mesh_tables import arena, layout, tables
+from gpu_collide.pipeline.mesh_tables.layout import TABLES
 from tests.mesh._meshes import meshes, prism, soup
 
 MESH, NODE, TREE = (sources.record(name) for name in ("mesh", "node", "tree"))
@@ -34,7 +34,7 @@ LENGTHS = {
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch):
     monkeypatch.setattr(tables, "FEW_FACES", 0)
-    monkeypatch.setattr(shelf, "MOST_SMALL", 4)
+    monkeypatch.setattr(arena, "MOST_SMALL", 4)
 
 
 def said(found, backend):
@@ -77,13 +77,13 @@ def same(meshes, backend, precision="mixed", near=True):
 
 def put(monkeypatch):
     """Meshes that are put on a shelf from now on, as weak references."""
-    seen, pieces = [], shelf.pieces_of
+    seen, pieces = [], arena.pieces_of
 
     def watched(mesh, *args):
         seen.append(weakref.ref(mesh))
         return pieces(mesh, *args)
 
-    monkeypatch.setattr(shelf, "pieces_of", watched)
+    monkeypatch.setattr(arena, "pieces_of", watched)
     return seen
 
 
@@ -138,14 +138,14 @@ def test_what_does_not_fit_gets_a_new_shelf_and_takes_others_along(monkeypatch):
     assert same([a], backend) and same([a, b], backend) and seen == []
     crowd = [gc.shapes.icosphere(1) for _ in range(12)]
     assert all(same([mesh], backend) for mesh in crowd)
-    monkeypatch.setattr(shelf, "OTHERS", 1)
+    monkeypatch.setattr(arena, "OTHERS", 1)
     del seen[:]
     large = gc.shapes.icosphere(3)
     assert same([large], backend)
     assert len(seen) > 2 and seen[-1]() is large, "those asked for last go along"
     del seen[:]
     prisms = [prism(400), prism(401)]
-    monkeypatch.setattr(shelf, "OTHERS", 0)
+    monkeypatch.setattr(arena, "OTHERS", 0)
     assert same(prisms, backend) and {id(ref()) for ref in seen} == set(map(id, prisms))
 
 
@@ -211,7 +211,7 @@ def test_without_room_for_a_shelf_tables_are_joined(monkeypatch):
         raise NoRoom
 
     with monkeypatch.context() as patch:
-        patch.setattr(shelf.Shelf, "renewed", refuse)
+        patch.setattr(arena.MeshArena, "renewed", refuse)
         found = tables.tables_for([mesh], backend, "mixed", True)
         assert tables.tables_for([mesh], backend, "mixed", True) is found
     assert held_by(backend) == [] and said(found, backend) == said(
@@ -251,13 +251,13 @@ def test_too_many_index_entries_are_refused():
     with pytest.raises(
         ValueError, match=r"meshes: expected index tables below 2\*\*31 entries in all, got 2147483648"
     ):
-        parts.check_index(2**31)
-    parts.check_index(2**31 - 1)
+        layout.check_index(2**31)
+    layout.check_index(2**31 - 1)
 
 
 def test_threads_on_a_crowded_shelf(monkeypatch):
     """Eight threads ask for sets that push each other from the shelf, while some meshes come to an end."""
-    monkeypatch.setattr(shelf, "OTHERS", 1)
+    monkeypatch.setattr(arena, "OTHERS", 1)
     backend, some = CpuBackend(), meshes()
     sets = [[some[j] for j in chosen] for chosen in ([0, 1], [2], [2, 3], [4, 5], [6, 0], [1, 2, 3], [5])]
     expected = [said(tables.build_tables(s, backend, "mixed", True), backend) for s in sets]

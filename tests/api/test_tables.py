@@ -11,7 +11,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.errors import MissingExtraError
-from gpu_collide.results import columns, tables
+from gpu_collide.results import table_schema, tables
 from gpu_collide.scenes import worlds
 
 UP = [[1.0, 0, 0, 0]]
@@ -63,11 +63,11 @@ def others():
 def test_columns_are_the_fields(crowd, bounces, others):
     """Every field with a row for each contact, mover, query is in a table, under its name."""
     for result in (crowd[0], bounces, bounces.encounters(), *others):
-        shown = {c.name for table in columns.TABLES[type(result).__name__].values() for c in table}
+        shown = {c.name for table in table_schema.TABLES[type(result).__name__].values() for c in table}
         internal = {"quat_wxyz": "quat", "hardest": "hardest_time"}
         missing = [n for n in result._rows if internal.get(n, n) not in shown]
         assert missing == []
-        for name in columns.TABLES[type(result).__name__]:
+        for name in table_schema.TABLES[type(result).__name__]:
             for part, column, values in tables.columns_of(result, name):
                 assert values.ndim == 1 and column.what and part.startswith(column.name)
     one = tables.columns_of(crowd[0])
@@ -131,7 +131,7 @@ def test_schemas_do_not_depend_on_rows(crowd, bounces, others, tmp_path):
 
     seen = set()
     for result, empty in rows_and_none(crowd, bounces, others):
-        for name in columns.TABLES[type(result).__name__]:
+        for name in table_schema.TABLES[type(result).__name__]:
             some, none = result.to_arrow(name), empty.to_arrow(name)
             assert some.schema.equals(none.schema, check_metadata=True), (type(result), name)
             assert not any(pyarrow.types.is_null(field.type) for field in none.schema)
@@ -143,7 +143,7 @@ def test_schemas_do_not_depend_on_rows(crowd, bounces, others, tmp_path):
                 read.append(parquet.read_schema(tmp_path / f"{k}.parquet"))
             assert read[0].equals(read[1])
             seen |= {(type(result).__name__, name, rows > 0) for rows in (some.num_rows, none.num_rows)}
-    expected = {(kind, name) for kind, names in columns.TABLES.items() for name in names}
+    expected = {(kind, name) for kind, names in table_schema.TABLES.items() for name in names}
     assert {(kind, name) for kind, name, rows in seen if rows} == expected
     without = {(kind, name) for kind, name, rows in seen if not rows}
     assert expected - without == {("Hits", "queries")}, "which has a row for each query"

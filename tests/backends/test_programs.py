@@ -55,7 +55,7 @@ def test_records_lie_in_c_where_python_has_them(backend):
     files = sources.resolve(programs, sources.known())
     headers = [name for name in files if name.endswith(".h")]
     body = "".join(f"    out[{k}] = {place};\n" for k, (place, _) in enumerate(places))
-    text = sources.joined(*headers, "bvh/gc_bvh.h")
+    text = sources.joined(*headers, "tree/gc_bvh.h")
     text += f"GC_KERNEL void s00_places(int n, GC_GLOBAL int *out)\n{{\n    if (n < 1) return;\n{body}}}\n"
     out = backend.fill(backend.empty(len(places), "i4"), -1)
     backend.launch(backend.compile(text)["s00_places"], 1, 1, n=1, out=out)
@@ -134,7 +134,7 @@ def test_results_do_not_depend_on_what_is_in_a_program(backend):
     keys = []
     for module in (
         backend.module("bvh", "mixed"),
-        backend.compile(sources.joined("bvh/b02_keys.c"), "mixed"),
+        backend.compile(sources.joined("broad_phase/b02_keys.c"), "mixed"),
     ):
         out = backend.empty(n, "i8")
         backend.launch_items(

@@ -10,13 +10,13 @@ from gpu_collide._options import Options
 from gpu_collide.backends.buffers import DeviceMemoryError
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.engine import Pipeline
-from gpu_collide.pipeline.run import MOST_INDEX, Room, Run, Scratch, TooLarge
+from gpu_collide.pipeline.launch.launcher import MOST_INDEX, Launcher, MemoryBudget, Scratch, TooLarge
 from tests.acceptance import matrix
-from tests.bvh import _near
+from tests.broad_phase import _near
 
 
 def test_what_fits():
-    room = Room(1000)
+    room = MemoryBudget(1000)
     assert [room.fits(100), room.fits(100, held=1), room.fits(100, share=4), room.fits(1001)] == [10, 9, 2, 0]
     assert room.fits(1, held=2000) == 0
     room.check(1000)
@@ -42,7 +42,7 @@ def written(room, items, n=10, each=8, **more):
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 3000)), min_size=1, max_size=6))
 def test_nothing_is_lost_whatever_came_before(calls):
-    room = Room(8 * 3000)
+    room = MemoryBudget(8 * 3000)
     for n, count in calls:
         items = list(range(count))
         found, made, _ = written(room, items, n, first=0.5)
@@ -50,7 +50,7 @@ def test_nothing_is_lost_whatever_came_before(calls):
 
 
 def test_guesses_grow_and_are_kept():
-    room, items = Room(1 << 20), list(range(100))
+    room, items = MemoryBudget(1 << 20), list(range(100))
     assert written(room, items)[2] == [20, 120]
     assert written(room, items)[2] == [110], "what the first call took, and a little more"
     assert written(room, items[:5])[2] == [110], "fewer forget nothing"
@@ -59,7 +59,7 @@ def test_guesses_grow_and_are_kept():
 
 def test_the_limit_is_met_and_not_passed():
     for count, fits in ((100, True), (101, False)):
-        room = Room(8 * 100)
+        room = MemoryBudget(8 * 100)
         if fits:
             found, made, tried = written(room, list(range(count)))
             assert found == len(made) == 100 and tried == [20, 100]
@@ -68,19 +68,19 @@ def test_the_limit_is_met_and_not_passed():
                 written(room, list(range(count)))
             assert caught.value.need == 8 * 101
     with pytest.raises(TooLarge) as caught:
-        written(Room(8 * 19), [])
+        written(MemoryBudget(8 * 19), [])
     assert caught.value.need == 8 * 20, "the first guess does not fit"
 
 
 def test_a_guess_refuses_nothing():
-    room = Room(8 * 100)
+    room = MemoryBudget(8 * 100)
     room.guesses["items"] = 1e9
     found, made, tried = written(room, list(range(60)))
     assert found == len(made) == 60 and tried == [100]
 
 
 def test_kernels_index_with_int():
-    room = Room(1 << 60)
+    room = MemoryBudget(1 << 60)
     with pytest.raises(TooLarge):
         room.filled("items", 1, lambda capacity: (MOST_INDEX, None), each=1, first=1.0, least=1, width=4)
     tried = []
@@ -113,13 +113,13 @@ def worked(room, needs, first=10, held=0, groups=4, width=1):
 
 @given(st.lists(st.integers(0, 5000), max_size=40))
 def test_every_item_is_worked_off_once(needs):
-    done, launches = worked(Room(8 * 5000), needs)
+    done, launches = worked(MemoryBudget(8 * 5000), needs)
     assert sorted(done) == list(range(len(needs)))
     assert all(count >= 1 and count * 8 * size <= max(8 * size, 8 * 5000) for _, count, size in launches)
 
 
 def test_only_the_short_come_again_and_the_size_is_kept():
-    room = Room(1 << 20)
+    room = MemoryBudget(1 << 20)
     assert worked(room, [1, 200, 5, 100])[1] == [(4, 4, 10), (2, 2, 304)]
     assert worked(room, [1, 200, 5, 100])[1] == [(4, 4, 304)]
     room.guesses["size"] = 1 << 40
@@ -127,9 +127,14 @@ def test_only_the_short_come_again_and_the_size_is_kept():
 
 
 def test_scratch_keeps_to_the_limit():
-    assert worked(Room(8 * 200), [1, 200])[1] == [(2, 2, 10), (1, 1, 200)], "no spare where there is no room"
-    assert [count for _, count, _ in worked(Room(8 * 100), [1] * 9, held=8 * 75)[1]] == [2]
-    for room, needs, width in ((Room(8 * 200), [201], 1), (Room(1 << 50), [1000], MOST_INDEX // 500)):
+    assert worked(MemoryBudget(8 * 200), [1, 200])[1] == [(2, 2, 10), (1, 1, 200)], (
+        "no spare where there is no room"
+    )
+    assert [count for _, count, _ in worked(MemoryBudget(8 * 100), [1] * 9, held=8 * 75)[1]] == [2]
+    for room, needs, width in (
+        (MemoryBudget(8 * 200), [201], 1),
+        (MemoryBudget(1 << 50), [1000], MOST_INDEX // 500),
+    ):
         with pytest.raises(TooLarge) as caught:
             worked(room, needs, held=30, width=width)
         assert caught.value.need == 8 * needs[0] + 30
@@ -146,13 +151,13 @@ def test_pieces_are_halved_where_they_are_too_large():
             raise TooLarge(stop - at) if at % 2 else MemoryError
         done.append((at, stop))
 
-    Room(1).pieces(10, 8, work, progress=told.append)
+    MemoryBudget(1).pieces(10, 8, work, progress=told.append)
     assert done == [(0, 2), (2, 4), (4, 6), (6, 8), (8, 9), (9, 10)] and told == [stop for _, stop in done]
 
 
 def test_pieces_end_where_they_have_to():
     done = []
-    Room(1).pieces(10, 4, lambda at, stop: done.append((at, stop)), cut=lambda at: 5 if at < 5 else 0)
+    MemoryBudget(1).pieces(10, 4, lambda at, stop: done.append((at, stop)), cut=lambda at: 5 if at < 5 else 0)
     assert done == [(0, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 10)]
 
 
@@ -162,19 +167,19 @@ def test_one_that_is_too_large_is_refused_by_name():
             raise TooLarge(77)
 
     with pytest.raises(MemoryLimitError, match="^number 5 needs 77$"):
-        Room(1).pieces(9, 9, work, refusal=lambda at, need: f"number {at} needs {need}")
+        MemoryBudget(1).pieces(9, 9, work, refusal=lambda at, need: f"number {at} needs {need}")
 
     def broken(at, stop):
         raise DeviceMemoryError("the device is full")
 
     with pytest.raises(DeviceMemoryError, match="is full"):
-        Room(1).pieces(9, 9, broken, refusal=lambda at, need: "no")
+        MemoryBudget(1).pieces(9, 9, broken, refusal=lambda at, need: "no")
 
 
 # ---- on a backend
 
 
-class Tight(Room):
+class Tight(MemoryBudget):
     """Begins with the smallest buffers there can be, so that every launch has to be repeated."""
 
     def filled(self, name, n, fill, *, each, first, least, width=1):
@@ -210,7 +215,7 @@ def test_the_same_bits_whatever_the_room_was_like(backend, features):
 
 
 def test_arguments_come_from_what_is_bound_in_order(backend):
-    run = Run(backend, "mixed", 1 << 20)
+    run = Launcher(backend, "mixed", 1 << 20)
     hits = {"hit_in": backend.to_device(np.array([1, 0, 0, 0], np.int32)), "n_hits": 1}
     start, later = (backend.to_device(np.array(a, np.int64)) for a in ([0, 0, 1], [9, 9, 9]))
     out = {"cursor": backend.zeros(2, np.int32), "order_out": backend.zeros(1, np.int32)}
@@ -227,15 +232,15 @@ def test_arguments_come_from_what_is_bound_in_order(backend):
 def test_types_are_those_of_the_kernels(backend):
     for precision in ("mixed", "double", "single"):
         if precision == "single" or backend.has_float64:
-            run = Run(backend, precision, 1)
+            run = Launcher(backend, precision, 1)
             of = {arg.name: arg.dtype for arg in run.kernel("screen").args}
             assert of["row_height_in"] == run.real and of["scratch_reals"] == run.raster
 
 
 def test_an_engine_keeps_its_run_from_batch_to_batch(backend, monkeypatch):
     made = []
-    init = Run.__init__
-    monkeypatch.setattr(Run, "__init__", lambda self, *args: (made.append(self), init(self, *args))[1])
+    init = Launcher.__init__
+    monkeypatch.setattr(Launcher, "__init__", lambda self, *args: (made.append(self), init(self, *args))[1])
     poses = gc.Poses.from_quat_wxyz(
         [[[0.4 * k, 0, 0], [2.0, 0, 0]] for k in range(6)], [[[1, 0, 0, 0]] * 2] * 6
     )

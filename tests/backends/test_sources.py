@@ -68,7 +68,7 @@ def test_every_entry_point_is_in_one_program():
 
 def test_find_pairs_does_not_pay_for_the_solver():
     joined = set(re.findall(r'^#line 1 "(.*)"$', sources.program("bvh"), re.M))
-    assert {name.split("/")[0] for name in joined} == {"common", "bvh"}
+    assert {name.split("/")[0] for name in joined} == {"common", "broad_phase", "tree"}
     assert len(sources.program("bvh")) < len(sources.source()) / 4
 
 
@@ -77,5 +77,5 @@ def test_records_and_constants_of_the_kernels():
     with pytest.raises(KeyError, match="no record named 'leaves'; there are mesh,"):
         sources.record("leaves")
     assert sources.constants("double")["GC_TOL_INSIDE"] == 1e-11
-    assert "GC_TOL_INSIDE" not in sources.constants("double", "bvh/gc_bvh.h")
-    assert sources.constants("double", "bvh/gc_bvh.h")["GC_BVH_PIECES"] > 0
+    assert "GC_TOL_INSIDE" not in sources.constants("double", "tree/gc_bvh.h")
+    assert sources.constants("double", "tree/gc_bvh.h")["GC_BVH_PIECES"] > 0

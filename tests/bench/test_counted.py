@@ -57,15 +57,18 @@ def test_without_nvrtc_it_says_so(monkeypatch):
 def test_a_place_is_that_of_the_function_around_it():
     text = (sources.kernels_dir() / "screw" / "gc_emit.h").read_text(encoding="utf-8").splitlines()
     first = next(i for i, line in enumerate(text, 1) if "gc_vertex_may_be_proper(" in line)
-    assert lines.function_at(f"screw/gc_emit.h:{first}") == "gc_vertex_may_be_proper"
-    assert lines.function_at(f"screw/gc_emit.h:{first + 20}") == "gc_vertex_may_be_proper"
-    assert lines.function_at(f"screw/gc_emit.h:{first - 3}") != "gc_vertex_may_be_proper"
-    assert lines.function_at("screw/gc_emit.h:0") == lines.function_at("?") == "?"
+    assert lines.function_at(f"narrow_phase/candidates/gc_emit.h:{first}") == "gc_vertex_may_be_proper"
+    assert lines.function_at(f"narrow_phase/candidates/gc_emit.h:{first + 20}") == "gc_vertex_may_be_proper"
+    assert lines.function_at(f"narrow_phase/candidates/gc_emit.h:{first - 3}") != "gc_vertex_may_be_proper"
+    assert lines.function_at("narrow_phase/candidates/gc_emit.h:0") == lines.function_at("?") == "?"
 
 
 def test_lines_and_functions_add_up_to_their_kernel(capsys):
-    ops = [("add.s64", "screw/s04_sort.c:13"), ("ld.global.f32", "screw/s04_sort.c:14")]
-    ops += [("add.s64", "screw/gc_scratch.h:105 in screw/s04_sort.c:60")]
+    ops = [
+        ("add.s64", "narrow_phase/rows/s04_sort.c:13"),
+        ("ld.global.f32", "narrow_phase/rows/s04_sort.c:14"),
+    ]
+    ops += [("add.s64", "narrow_phase/candidates/gc_scratch.h:105 in narrow_phase/rows/s04_sort.c:60")]
     block = Block("k", [Instruction(op, (), "", place) for op, place in ops])
     what = Counted(launches={"k": 1}, blocks={"k": ([block], np.array([[4.0, 64, 2, 0, 0, 0, 0]]))})
     for by_line in (False, True):

@@ -28,7 +28,7 @@ OPTIONS = (
     "--num-threads", "1",
 )  # fmt: skip
 # Tests of kernels that no query on OpenCL launches, or not alone.
-TESTS = ("tests/given", "tests/dialect/test_every_macro.py", "tests/mesh/test_m01_patches.py",
+TESTS = ("tests/upload", "tests/dialect/test_every_macro.py", "tests/mesh/test_m01_patches.py",
          "tests/mesh/test_m02_nodes.py", "tests/mesh/test_m03_cones.py", "tests/mesh/test_m04_order.py",
          "tests/pluecker/test_twofold.py")  # fmt: skip
 # Those of many work-items, as groups have in the simulator; on `cpu` one launch takes their place.

@@ -51,7 +51,7 @@ def environment(cache, kind="address"):
 def _prepare():
     """The kernels of preparation, on small meshes: by themselves large ones alone take them."""
     from gpu_collide.backends import get_backend
-    from gpu_collide.geometry import compiled, prepared
+    from gpu_collide.geometry.preparation import compiled, prepared
     from tests.mesh._meshes import meshes
 
     compiled.FEW_FACES = 0

@@ -57,7 +57,9 @@ def test_only_a_launch_of_several_stages_needs_stages():
     """A stage file calls no other; those that a shared launch calls have no entry point of their own."""
     for name, needed in KNOWN.items():
         stages = [need for need in needed if need.endswith(".c")]
-        assert name in ("screw/screen.c", "screw/screen_small.c") or not stages, f"{name} needs {stages}"
+        assert name in ("narrow_phase/screen/screen.c", "narrow_phase/screen/screen_small.c") or not stages, (
+            f"{name} needs {stages}"
+        )
         assert not any(declarations.parse(CODE[stage]) for stage in stages)
 
 
@@ -74,4 +76,7 @@ def test_the_lint_sees():
     assert defined("#define GC_A 1\ntypedef int gc_b;\n} gc_c;\nGC_FN gc_real *gc_d(int x)") == {
         "GC_A", "gc_b", "gc_c", "gc_d",
     }  # fmt: skip
-    assert uses("screw/s07_solve.c") >= {"screw/gc_solve.h", "screw/gc_hits.h"}
+    assert uses("narrow_phase/solve/s07_solve.c") >= {
+        "narrow_phase/solve/gc_solve.h",
+        "narrow_phase/contact/gc_hits.h",
+    }

@@ -7,6 +7,7 @@ import numpy as np
 import gpu_collide as gc
 from gpu_collide.backends import sources
 from tests.acceptance import matrix
+from tests.narrow_phase._launch import Stages
 from tests.oracle import scenes
 from tests.oracle.scenes_base import (
     impact,
@@ -20,7 +21,6 @@ from tests.oracle.scenes_base import (
 )
 from tests.oracle.shapes import box
 from tests.oracle.solid import RawMesh, apply, quat_mul, rotation_matrix
-from tests.screw._launch import Stages
 from tests.support.seeds import generator
 
 KERNELS = {"spheres": "f01_spheres", "boxes": "f02_boxes", "plane": "f03_plane"}
@@ -170,7 +170,7 @@ def keeps_of(filter_name, stages, groups=None, state=None):
 def reference_keeps(module, name, n):
     """What the reference says of every pair of a scene."""
     of = scene(name, n)
-    from gpu_collide.reference.screw.s01_screw import pose_arrays, screw_of_pair
+    from gpu_collide.reference.narrow_phase.s01_screw import pose_arrays, screw_of_pair
 
     bodies = of.bodies()
     (p0, q0, _), (p1, q1, _) = pose_arrays(bodies.start), pose_arrays(bodies.end)

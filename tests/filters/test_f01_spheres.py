@@ -6,9 +6,9 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.reference.filters import f01_spheres
 from tests.filters import _cases
+from tests.narrow_phase._launch import Stages, cpu
 from tests.oracle import shapes
 from tests.oracle.scenes_base import IDENTITY, SceneData, turn_quat
-from tests.screw._launch import Stages, cpu
 
 ROOT3 = np.sqrt(3.0)  # twice the bounding radius of the unit cube
 PRECISIONS = ("mixed", "double", "single")

@@ -5,9 +5,9 @@ import pytest
 
 from gpu_collide.reference.filters import f02_boxes
 from tests.filters import _cases
+from tests.narrow_phase._launch import Stages, cpu
 from tests.oracle import shapes
 from tests.oracle.scenes_base import IDENTITY, SceneData, turn_quat
-from tests.screw._launch import Stages, cpu
 
 PRECISIONS = ("mixed", "double", "single")
 X, Z = (1.0, 0, 0), (0, 0, 1.0)

@@ -8,9 +8,9 @@ from gpu_collide import scenes
 from gpu_collide.reference.filters import f03_plane
 from tests.filters import _cases
 from tests.filters.test_f02_boxes import R2, X, Z, one
+from tests.narrow_phase._lanes import LanesBackend
+from tests.narrow_phase._launch import Stages, cpu
 from tests.oracle.scenes_base import IDENTITY, SceneData
-from tests.screw._lanes import LanesBackend
-from tests.screw._launch import Stages, cpu
 
 PRECISIONS = ("mixed", "double", "single")
 

@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 
 import gpu_collide as gc
 from gpu_collide.bodies.quaternion import between, multiply, turn_vector, turned_by
-from gpu_collide.geometry.angles import angle_of, sine_cosine
+from gpu_collide.geometry.arrays.angles import angle_of, sine_cosine
 
 RNG = np.random.default_rng(0)
 ANGLES = {

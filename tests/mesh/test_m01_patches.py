@@ -6,9 +6,9 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.backends import get_backend, sources
 from gpu_collide.errors import BackendUnavailableError, KernelCompileError
-from gpu_collide.geometry import compiled, prepared
-from gpu_collide.geometry.face_tree import face_tree
-from gpu_collide.geometry.patches import PATCH_COLUMNS, cut
+from gpu_collide.geometry.preparation import compiled, prepared
+from gpu_collide.geometry.preparation.face_tree import face_tree
+from gpu_collide.geometry.preparation.patches import PATCH_COLUMNS, cut
 from tests.mesh._meshes import meshes, prism, soup
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.backends import sources
-from gpu_collide.geometry import compiled
-from gpu_collide.geometry.face_tree import face_tree
-from gpu_collide.geometry.nodes import node_table
-from gpu_collide.geometry.patches import PATCH_COLUMNS, cut
+from gpu_collide.geometry.preparation import compiled
+from gpu_collide.geometry.preparation.face_tree import face_tree
+from gpu_collide.geometry.preparation.nodes import node_table
+from gpu_collide.geometry.preparation.patches import PATCH_COLUMNS, cut
 from tests.api._meshes import grid
 from tests.mesh._meshes import meshes
 

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.geometry import compiled
-from gpu_collide.geometry.cones import face_cones
+from gpu_collide.geometry.preparation import compiled
+from gpu_collide.geometry.preparation.cones import face_cones
 from tests.api._meshes import grid
 from tests.mesh._meshes import meshes
-
-pytestmark = pytest.mark.smoke
 
 
 def bumpy(n=20):

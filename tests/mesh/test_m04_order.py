@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import gpu_collide as gc
 from gpu_collide.backends import get_backend
-from gpu_collide.geometry import compiled, prepared
-from gpu_collide.geometry.face_tree import face_tree
-from gpu_collide.geometry.order import leaf_order
+from gpu_collide.geometry.preparation import compiled, prepared
+from gpu_collide.geometry.preparation.face_tree import face_tree
+from gpu_collide.geometry.preparation.order import leaf_order
 from tests.mesh._meshes import meshes
 from tests.mesh._pivots import killer
 

@@ -55,6 +55,30 @@ def test_what_stands_in_the_zone_without_touching_is_held(backend):
         assert found.fraction[0] < 1
 
 
+def test_a_corner_on_an_edge_that_rises_by_a_rounding_first_is_not_let_in(how):
+    """Its corner 4 begins on an edge, a rounding behind the one face there, along which it turns; the other,
+    which it goes behind, is excused by that one. (Single precision has other roundings.)"""
+    mine = [[0, -1, -2], [-2, 2, 1], [0, -1, 2], [2, -1, -1], [-1, -2, 0], [2, 2, -2], [0, -2, 1]]
+    sides = [
+        [0, 4, 1],
+        [0, 1, 5],
+        [0, 3, 4],
+        [0, 5, 3],
+        [1, 4, 2],
+        [1, 2, 5],
+        [2, 3, 5],
+        [2, 6, 3],
+        [2, 4, 6],
+    ]
+    theirs = [[1, 1, 2], [1, -2, -1], [-2, -1, -1], [1, -1, -2], [0, 2, -2], [0, 0, 2]]
+    others = [[0, 1, 3], [0, 5, 1], [0, 3, 4], [0, 4, 5], [1, 2, 3], [1, 5, 2], [2, 4, 3], [2, 5, 4]]
+    mover = still(gc.Mesh(mine, [*sides, [3, 6, 4]]), [3.5, 3.5, -1])
+    world = still(gc.Mesh(theirs, others), [2.0, 0, -1])
+    for options in how:
+        found = gc.pluecker.rotate(mover, world, -11 * np.pi / 12, [0, 1, 1], [1.5, 2, 0], **options)
+        assert found.kind[0] and found.fraction[0] < 1e-6, (options, found.fraction)
+
+
 def test_tetrahedra_hulls_and_boxes_that_touch(how):
     """Of these 300 ways 15 were held."""
     for options in how:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline.primitives import layout
+from gpu_collide.pipeline.movers.primitives import layout
 from tests.pluecker._scenes import points, turns, unit
 
 P = gc.pluecker
@@ -306,7 +306,7 @@ def test_strides_are_those_of_numpy(shapes):
 
 
 def test_many_launches_are_one(backend, monkeypatch):
-    from gpu_collide.pipeline import primitives
+    from gpu_collide.pipeline.movers import primitives
 
     want = all_tests(np.random.default_rng(8), False, 300, 0.01, backend.name)
     monkeypatch.setattr(primitives, "MOST_TESTS", 7)

@@ -7,7 +7,7 @@ import gpu_collide as gc
 from gpu_collide.backends.opencl import OpenclBackend
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import BackendUnavailableError
-from gpu_collide.pipeline.pluecker import Pluecker
+from gpu_collide.pipeline.movers.moves import MoverQuery
 from gpu_collide.queries.pluecker import Touch, translate
 from gpu_collide.queries.pluecker.movers import check_movers
 from tests.pluecker._crowds import BOX, CAR, TORUS, at, crowd, quaternions, same_bits, still
@@ -99,11 +99,11 @@ def test_the_same_bits_everywhere(backend, precision):
 def test_the_same_bits_in_groups_of_any_size():
     """Compiling a kernel with barriers takes PoCL some twenty seconds."""
     try:
-        grouped = Pluecker(OpenclBackend(group_size=8), "mixed", 1 << 30)
+        grouped = MoverQuery(OpenclBackend(group_size=8), "mixed", 1 << 30)
     except BackendUnavailableError as error:
         pytest.skip(str(error))
     movers, world, way, _ = crowd(7, movers=(CAR, BOX, TORUS), obstacles=(TORUS, BOX), n=45)
-    alone = Pluecker(gc.backends.get_backend("cpu"), "mixed", 1 << 30)
+    alone = MoverQuery(gc.backends.get_backend("cpu"), "mixed", 1 << 30)
     answers = []
     for engine in (grouped, alone):
         rows = check_movers(movers, None, None, None, world, check_rules(len(world)))

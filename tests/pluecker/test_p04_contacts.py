@@ -25,14 +25,15 @@ def test_what_stopped_is_in_contact(backend):
     movers, world, way, _ = crowd(41, n=60)
     stopped = translate(movers, world, way, backend=backend.kind)
     there = gc.Bodies(movers.meshes, movers.shape, stopped.poses, stopped.poses)
-    found = contacts(there, world, expel=1.01 * stopped.expel, backend=backend.kind)
+    found = contacts(there, world, expel=stopped.expel, backend=backend.kind)
     for i in np.flatnonzero(stopped.status == gc.Status.HIT):
         mine = slice(*found.point_start[i : i + 2])
         keys = zip(
             found.kind[mine], found.feature_a[mine], found.body[mine], found.feature_b[mine], strict=True
         )
         assert (stopped.kind[i], stopped.feature_a[i], stopped.body[i], stopped.feature_b[i]) in set(keys)
-    assert (found.distance <= 1.02 * stopped.expel[found.mover]).all() and (found.distance > 0).any()
+    # beside a border by up to 9/4 of the zone, beside a sharp corner farther
+    assert (found.distance <= 8 * stopped.expel[found.mover]).all() and (found.distance > 0).any()
 
 
 @pytest.mark.backends("cpu")  # the others have its bits, as another test shows
@@ -42,7 +43,11 @@ def test_against_the_reference(backend, seed):
     stopped = translate(movers, world, way, backend="cpu")
     there = gc.Bodies(movers.meshes, movers.shape, stopped.poses, stopped.poses)
     found, truth = (contacts(there, world, 0.1, backend=name) for name in (backend.kind, "reference"))
-    assert len(truth) > 25 and same_bits(found, truth, POINT_FIELDS[:7]) == []
+    assert (
+        len(truth) > 25
+        and len(set(found.kind.tolist())) > 3
+        and same_bits(found, truth, POINT_FIELDS[:7]) == []
+    )
     for name in POINT_FIELDS[7:]:
         assert np.abs(getattr(found, name) - getattr(truth, name)).max() < 1e-12, name
 

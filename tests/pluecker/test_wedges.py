@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.geometry import prepared
-from gpu_collide.geometry.wedges import LEAF_LEVEL
+from gpu_collide.geometry.preparation import prepared
+from gpu_collide.geometry.preparation.collidable_features import LEAF_LEVEL
 from tests.pluecker._crowds import BOX, CAR, TORUS
 
 
@@ -21,7 +21,7 @@ def step():
 
 def test_a_stair():
     mesh = step()
-    w = prepared.wedges_of(mesh)
+    w = prepared.collidable_features_of(mesh)
     inner = {tuple(sorted(e)) for e in mesh.edges.tolist()} - {
         tuple(sorted(e)) for e in w.edges[:, :2].tolist()
     }
@@ -33,13 +33,15 @@ def test_a_vertex_of_folds_only():
     """The bottom of a pit with four sloping sides: all its edges fold inwards."""
     rim = [[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0]]
     pit = gc.Mesh([*rim, [1, 1, -1]], [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
-    w = prepared.wedges_of(pit)
+    w = prepared.collidable_features_of(pit)
     assert gc.pluecker.internal(pit) == (4, 1) and 4 not in w.vertices
     assert (w.edges[:, 3] == 1).all(), "the rim is a border"
     turned = gc.Mesh([*rim, [1, 1, -1]], [[1, 0, 4], [2, 1, 4], [3, 2, 4], [0, 3, 4]])
-    assert prepared.wedges_of(turned).internal_edges == 0, "from below it is a tip"
+    assert prepared.collidable_features_of(turned).internal_edges == 0, "from below it is a tip"
     both = gc.Mesh([*rim, [1, 1, -1]], [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]], two_sided=True)
-    assert prepared.wedges_of(both).internal_edges == 0, "a sheet stands out on one side or the other"
+    assert prepared.collidable_features_of(both).internal_edges == 0, (
+        "a sheet stands out on one side or the other"
+    )
 
 
 def test_only_meshes_have_internal_edges():
@@ -49,7 +51,7 @@ def test_only_meshes_have_internal_edges():
 
 def test_every_feature_has_one_owner():
     for mesh in (BOX, CAR, TORUS, step()):
-        w = prepared.wedges_of(mesh)
+        w = prepared.collidable_features_of(mesh)
         assert np.array_equal(np.sort(w.source), np.arange(mesh.n_faces))
         assert len(set(w.edges[:, 2])) == len(w.edges) and len(set(w.vertices)) == len(w.vertices)
         assert (np.diff(w.faces, axis=0) >= 0).all()
@@ -69,7 +71,7 @@ def test_every_feature_has_one_owner():
 
 def test_normals_lie_to_the_left_and_right():
     for mesh in (BOX, CAR, TORUS):
-        w = prepared.wedges_of(mesh)
+        w = prepared.collidable_features_of(mesh)
         along = mesh.vertices[w.edges[:, 1]] - mesh.vertices[w.edges[:, 0]]
         bend = np.einsum("ij,ij->i", np.cross(w.normals[:, :3], w.normals[:, 3:]), along)
         assert (bend > 0).all(), "all of them stand out"
@@ -77,7 +79,7 @@ def test_normals_lie_to_the_left_and_right():
 
 def test_nodes_hold_what_is_below():
     for mesh in (BOX, CAR, TORUS):
-        w = prepared.wedges_of(mesh)
+        w = prepared.collidable_features_of(mesh)
         centred = mesh.vertices - mesh.center
         for leaf in range(1 << w.height):
             first = leaf << LEAF_LEVEL
@@ -96,7 +98,7 @@ def test_nodes_hold_what_is_below():
 def test_faces_across_borders():
     """The planes behind borders at which faces bend outwards have all of the face on their back."""
     for mesh in (BOX, CAR, TORUS, step()):
-        w, some = prepared.wedges_of(mesh), 0
+        w, some = prepared.collidable_features_of(mesh), 0
         centred = mesh.vertices - mesh.center
         for k in range(mesh.n_faces):
             loop = w.corners[w.faces[k, 0] : w.faces[k + 1, 0]]
@@ -117,11 +119,11 @@ def test_borders_and_folds_of_sheets():
     faces = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
     one, both = gc.Mesh(rim, faces), gc.Mesh(rim, faces, two_sided=True)
     for mesh in (one, both):
-        w = prepared.wedges_of(mesh)
+        w = prepared.collidable_features_of(mesh)
         assert (w.edges[w.borders, 3] == 1).all() and len(w.borders) == 4 == w.faces[-1, 3]
         for k in range(4):
             for row in w.borders[w.faces[k, 3] : w.faces[k + 1, 3]]:
                 assert set(w.edges[row, :2]) <= set(w.corners[w.faces[k, 0] : w.faces[k + 1, 0]])
-    assert (prepared.wedges_of(one).across == 0).all(), "a pit folds inwards"
-    across = prepared.wedges_of(both).across
+    assert (prepared.collidable_features_of(one).across == 0).all(), "a pit folds inwards"
+    across = prepared.collidable_features_of(both).across
     assert (across <= 0).all() and (across < 0).sum() == 8, "and outwards, seen from below"

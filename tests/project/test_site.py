@@ -90,7 +90,7 @@ def test_the_reference_has_every_public_name():
 def test_every_page_is_in_the_navigation():
     """But the records of decisions, which have an index."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    listed = re.findall(r"^ +- (\S+\.md)$", text, re.M)
+    listed = re.findall(r"^ +- (?:\w+: )?(\S+\.md)$", text, re.M)
     pages = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
     assert len(listed) == len(set(listed))
     assert set(listed) == {p for p in pages if not re.match(r"decisions/\d", p)}

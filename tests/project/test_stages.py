@@ -16,15 +16,17 @@ from gpu_collide.backends import declarations, sources
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {
     "mesh": "m",
-    "given": "g",
-    "bvh": "b",
+    "upload": "g",
+    "broad_phase": "b",
     "filters": "f",
     "pluecker": "p",
-    "screw": "s",
+    "narrow_phase": "s",
     "sweep": "w",
 }
 """Folder of a family (in kernels, reference and tests) to the letter that its stems begin with."""
-SERVES_TOO = {"mesh": "geometry"}
+ALSO = {"b": "narrow_phase"}
+"""Where further stages of a letter are: b05 and b06, trees of faces, belong to the narrow phase."""
+SERVES_TOO = {"mesh": "geometry/preparation"}
 """Families whose second opinion, in NumPy, serves queries as well, where nothing is compiled: the folder in
 which a stage's module stands, without the stage's number."""
 SHARED_LAUNCHES = {
@@ -45,8 +47,11 @@ each_family = pytest.mark.parametrize("family", FAMILIES)
 def stems(family, folder, pattern):
     """Stems of the stages that have a file in a folder; {} in `pattern` stands for the stem."""
     letter = FAMILIES[family]
-    paths = (ROOT / folder / family).glob(pattern.format(f"{letter}[0-9][0-9]_*"))
-    return sorted(path.stem.removeprefix("test_") for path in paths)
+    name = pattern.format(f"{letter}[0-9][0-9]_*")
+    homes = {family, ALSO.get(letter, family)}
+    return sorted(
+        path.stem.removeprefix("test_") for home in homes for path in (ROOT / folder / home).rglob(name)
+    )
 
 
 def kernels(family):
@@ -55,7 +60,8 @@ def kernels(family):
 
 
 def test_every_family_is_looked_at():
-    folders = {path.parent.name for path in (ROOT / "kernels").glob("*/*.c")}
+    kernels = ROOT / "kernels"
+    folders = {path.relative_to(kernels).parts[0] for path in kernels.rglob("*.c")}
     assert folders == set(FAMILIES), "a folder with stages has no row in FAMILIES, or a row no folder"
 
 
@@ -79,22 +85,24 @@ def test_kernels_reference_and_tests_have_the_same_stages(family):
 @each_family
 def test_every_entry_point_stands_in_the_file_of_its_stage(family):
     joined = {stage for stages in SHARED_LAUNCHES.values() for stage in stages}
-    heads = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "kernels" / family).glob("*.h"))
-    for path in sorted((ROOT / "kernels" / family).glob("*.c")):
+    folder = ROOT / "kernels" / family
+    heads = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.h"))
+    known = {stem for other in FAMILIES for stem in kernels(other)}
+    for path in sorted(folder.rglob("*.c")):
         entries = set(declarations.parse(heads + path.read_text(encoding="utf-8")))
         if path.stem in SHARED_LAUNCHES:
             assert entries == {path.stem}
         elif path.stem[:3] in joined:
-            assert path.stem in kernels(family) and not entries
+            assert path.stem in known and not entries
         else:
             stage = OTHER_LAUNCHES.get(path.stem, path.stem)
-            assert stage in kernels(family), f"{path.name} is no stage"
+            assert stage in known, f"{path.name} is no stage"
             assert {name[:4] for name in entries} == {f"{path.stem[:3]}_"}, path.name
 
 
 @pytest.mark.parametrize("launch", SHARED_LAUNCHES)
 def test_a_shared_launch_runs_each_of_its_stages(launch):
-    (path,) = (ROOT / "kernels").glob(f"*/{launch}.c")
+    (path,) = (ROOT / "kernels").rglob(f"{launch}.c")
     text = declarations.strip_comments(path.read_text(encoding="utf-8"))
     for stage in SHARED_LAUNCHES[launch]:
         assert re.search(rf"\b{stage}_\w+\(", text), stage

@@ -28,27 +28,27 @@ MOST_LONG = 15  # tests that the page names as the longest
 SAMPLE = {  # by group size: tests that run with it; each stage is in one of them or in the stored bits
     32: [
         f"{BITS} 0/4",
-        "tests/screw/test_s04_sort.py",
-        "tests/bvh/test_b02_keys.py",
-        "tests/bvh/test_b03_tree.py",
-        "tests/given/test_g01_poses.py",
+        "tests/narrow_phase/test_s04_sort.py",
+        "tests/broad_phase/test_b02_keys.py",
+        "tests/broad_phase/test_b03_tree.py",
+        "tests/upload/test_g01_poses.py",
     ],
     64: [
         BITS,
         "tests/backends/test_verbs.py",
-        "tests/screw/test_s01_screw.py",
+        "tests/narrow_phase/test_s01_screw.py",
         "tests/filters/test_f01_spheres.py",
-        "tests/given/test_g02_pairs.py",
-        "tests/given/test_g04_apart.py",
-        "tests/screw/test_screen_first.py::test_first_of_all_in_whole_numbers",
+        "tests/upload/test_g02_pairs.py",
+        "tests/upload/test_g04_apart.py",
+        "tests/narrow_phase/test_screen_first.py::test_first_of_all_in_whole_numbers",
     ],
     256: [
         f"{BITS} 2/4",
-        "tests/bvh/test_b06_gather.py",
+        "tests/broad_phase/test_b06_gather.py",
         "tests/dialect/test_every_macro.py",
         "tests/filters/test_f02_boxes.py",
-        "tests/given/test_g03_select.py",
-        "tests/given/test_g05_join.py",
+        "tests/upload/test_g03_select.py",
+        "tests/upload/test_g05_join.py",
     ],
 }
 

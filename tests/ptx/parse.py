@@ -117,7 +117,7 @@ def parse(text: str) -> Module:
 
 
 def _short(path: str) -> str:
-    """The end of a source path as the kernels' README names it: ``screw/s04_sort.c``."""
+    """The end of a source path as the kernels' README names it: ``narrow_phase/rows/s04_sort.c``."""
     return "/".join(path.split("/")[-2:])
 
 

@@ -75,19 +75,19 @@ def sort(run, text, size):
 
 @pytest.mark.parametrize("size", [32, 64])
 def test_s04_as_it_is(run, size):
-    row, h0, order = sort(run, text_of("screw/s04_sort.c", more=SORT), size)
+    row, h0, order = sort(run, text_of("narrow_phase/rows/s04_sort.c", more=SORT), size)
     assert order.tolist() == np.lexsort((h0[0], row)).tolist()
 
 
 def test_a_barrier_taken_out(run):
-    text = text_of("screw/s04_sort.c", more=SORT)
-    barriers = text[text.index('#line 1 "screw/s04_sort.c"') :].count("    GC_BARRIER();")
+    text = text_of("narrow_phase/rows/s04_sort.c", more=SORT)
+    barriers = text[text.index('#line 1 "narrow_phase/rows/s04_sort.c"') :].count("    GC_BARRIER();")
     assert barriers == 6
     for n in range(barriers - 1):  # the last one is for whoever comes next
-        parts = text.split('#line 1 "screw/s04_sort.c"')
+        parts = text.split('#line 1 "narrow_phase/rows/s04_sort.c"')
         pieces = parts[1].split("    GC_BARRIER();")
         pieces[n : n + 2] = ["".join(pieces[n : n + 2])]
-        without = parts[0] + '#line 1 "screw/s04_sort.c"' + "    GC_BARRIER();".join(pieces)
+        without = parts[0] + '#line 1 "narrow_phase/rows/s04_sort.c"' + "    GC_BARRIER();".join(pieces)
         with pytest.raises(Failure, match=r"kernel k, screw/s04_sort\.c:\d+.*: data race"):
             sort(run, without, 64)
 
@@ -100,7 +100,7 @@ def ptx_of(text, fmad):
 
 
 def test_a_fused_multiply_add_let_in(cupy):
-    text = text_of("screw/s01_screw.c")
+    text = text_of("narrow_phase/frame/s01_screw.c")
     translate(parse(ptx_of(text, "false").decode()), "s01_screw")
     opcode = r"kernel s01_screw: .*[ch]:\d+.*not known in (fma\.rn|mul|add|sub)\.f64"
     with pytest.raises(PtxError, match=opcode):

@@ -7,9 +7,9 @@ import gpu_collide as gc
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.cuda import CudaBackend
+from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.narrow_phase import query
 from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
-from gpu_collide.pipeline.run import Run
 from gpu_collide.scenes import random_impacts
 from tests.pluecker._crowds import BOX, CAR, POINT_FIELDS, at, crowd, same_bits
 from tests.ptx._staying import MESHES, made, numbers, same
@@ -73,7 +73,7 @@ def test_few_pairs(sizes):
 
 def few_pairs(backend, bodies):
     """`RecordedBatch` as a scene keeps them."""
-    run, options = Run(backend, "mixed", 1 << 30), Options()
+    run, options = Launcher(backend, "mixed", 1 << 30), Options()
     return RecordedBatch(run, query.prepare(run, bodies.meshes, options))
 
 

@@ -30,7 +30,7 @@ def test_nothing_goes_up_and_the_host_waits_once(cuda, form):
 @pytest.mark.parametrize("most", [1 << 20, 7])
 def test_precisions_and_pieces(cuda, monkeypatch, precision, most):
     """In single precision positions count from the middle of the world, and come back."""
-    monkeypatch.setattr("gpu_collide.pipeline.landing.PIECE", most)
+    monkeypatch.setattr("gpu_collide.pipeline.sweep.device_queries.PIECE", most)
     world = world_of()
     far = gc.Poses.from_quat_wxyz(world.start.position + [1e5, 0, -3e4], world.start.quat_wxyz)
     world = gc.Bodies(world.meshes, world.shape, far, far)
@@ -176,8 +176,8 @@ def test_bodies_that_turn_are_met_there(cuda, form):
 
 
 def test_many_queries_are_put_in_order_there(cuda, monkeypatch):
-    monkeypatch.setattr("gpu_collide.pipeline.sweep.MANY", 16)
-    monkeypatch.setattr("gpu_collide.pipeline.sweep.LARGE", 16)
+    monkeypatch.setattr("gpu_collide.pipeline.sweep.casts.MANY", 16)
+    monkeypatch.setattr("gpu_collide.pipeline.sweep.casts.LARGE", 16)
     world, given = world_of(), asked("spheres")
     cast("spheres", given, world, cuda.asarray, backend="cuda")
     there = {name: cuda.asarray(array) for name, array in given.items()}

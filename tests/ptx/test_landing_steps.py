@@ -135,7 +135,7 @@ def test_characters_among_bodies_that_turn_stay_there(cuda, precision, skin, pie
 
 def test_pieces_of_the_queries_and_of_the_step(cuda, monkeypatch):
     """What all queries reach is the most of several launches, each of them in several parts."""
-    monkeypatch.setattr("gpu_collide.pipeline.landing.PIECE", 150)
+    monkeypatch.setattr("gpu_collide.pipeline.sweep.device_queries.PIECE", 150)
     world, given = turning_world(), steps(400)
     given["position"][399] = 12.0, 9.0, 3.0  # it is the last that reaches farthest
     options = {"turning": "chord", "skin": 0.2, "up": [0, 0, 1]}

@@ -6,7 +6,7 @@ import pytest
 
 import gpu_collide as gc
 from gpu_collide.backends.cuda import CudaBackend
-from gpu_collide.backends.lane import Lane
+from gpu_collide.backends.transfer_stream import TransferStream
 from tests.ptx._staying import Moved, made, numbers, same
 from tests.ptx.device import Failure
 
@@ -18,8 +18,8 @@ CHUNK = 3000  # bytes of a pinned buffer: 25 bodies
 def small(cuda, monkeypatch):
     """Small pieces and pinned buffers; what is looked at is what a call does after the first one."""
     monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_SENT", PIECE)
-    monkeypatch.setattr("gpu_collide.backends.lane.PINNED", CHUNK + 1024)
-    monkeypatch.setattr(Lane, "nbytes", CHUNK)
+    monkeypatch.setattr("gpu_collide.backends.transfer_stream.PINNED", CHUNK + 1024)
+    monkeypatch.setattr(TransferStream, "nbytes", CHUNK)
     yield cuda
     cuda.cuda.forget()
 

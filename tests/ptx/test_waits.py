@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline import pairs as broad_phase
+from gpu_collide.pipeline.broad_phase import pairs as broad_phase
 from gpu_collide.scenes import worlds
 from tests.ptx._staying import Moved, made, same
 

@@ -9,7 +9,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide import scenes
 from gpu_collide.cli import main
-from gpu_collide.reference.screw.census import census
+from gpu_collide.reference.narrow_phase.census import census
 from gpu_collide.study import page, paper, run, tori
 
 SMALL = {"pairs": 30, "resolutions": (3.0, 12.0), "repeat": 1}

@@ -84,7 +84,11 @@ def copy(folder, kind):
     if kind == "none":
         return
     # lists that are taken as they are do not know their copies, which chords need: all are below GC_TILED
-    _put(folder / "kernels/screw/screen.c", r"!rows && !w->wraps &&", "!rows && !q->chords_a && !w->wraps &&")
+    _put(
+        folder / "kernels/narrow_phase/screen/screen.c",
+        r"!rows && !w->wraps &&",
+        "!rows && !q->chords_a && !w->wraps &&",
+    )
     pipeline = folder / "gpu_collide/pipeline"
     for file, values in NO_ROOM.items():
         for name, value in values.items():

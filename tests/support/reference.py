@@ -3,10 +3,10 @@
 import numpy as np
 
 from gpu_collide._options import Options
-from gpu_collide.reference import screw
+from gpu_collide.reference import narrow_phase
 
 
 def collide_reference(bodies, pairs, **options):
     """Its contacts, without filters unless they are asked for."""
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return screw.collide_reference(bodies, pairs, Options(**{"filters": (), **options}))
+    return narrow_phase.collide_reference(bodies, pairs, Options(**{"filters": (), **options}))

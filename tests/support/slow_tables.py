@@ -1,6 +1,6 @@
 """The tables of a set of meshes as ``kernels/common/gc_types.h`` describes them, put together item by item.
 
-Slow and obvious, to compare with `gpu_collide.pipeline.tables`, whose leaf orders it takes.
+Slow and obvious, to compare with `gpu_collide.pipeline.mesh_tables.tables`, whose leaf orders it takes.
 """
 
 import math

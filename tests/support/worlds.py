@@ -4,7 +4,7 @@ import numpy as np
 
 import gpu_collide as gc
 from gpu_collide.scenes import ground
-from tests.bvh._scenes import product, unit
+from tests.broad_phase._scenes import product, unit
 from tests.support.seeds import generator
 
 FIELDS = ("kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",

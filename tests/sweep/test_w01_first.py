@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_collide as gc
-from gpu_collide.pipeline import sweep as pipeline
+from gpu_collide.pipeline.sweep import casts as pipeline
 from gpu_collide.queries.sweep.arguments import sphere_casts
 from gpu_collide.results.hits import Feature
 from tests.sweep._scenes import BLOCK, BOX, closed, moving, quaternions, same_bits, still, sweeps
@@ -309,9 +309,9 @@ def test_nothing_shows_the_order(backend):
     start = rng.normal(size=(3000, 3)) * 6
     path = -1.5 * start
     whole = spheres(start, path, 0.2, world, backend)
-    engine = pipeline.Sweep(backend, "mixed", 1 << 40)
+    engine = pipeline.CastQuery(backend, "mixed", 1 << 40)
     casts = sphere_casts(start, path, 0.2)
-    small = pipeline.Sweep(backend, "mixed", 1 << 40)
+    small = pipeline.CastQuery(backend, "mixed", 1 << 40)
     made = engine.world(world), small.world(world)
     small.run.room.max_bytes = 200 * 300
     one, many = (

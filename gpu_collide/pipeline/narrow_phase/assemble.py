@@ -10,7 +10,7 @@ from gpu_collide.pipeline.narrow_phase.contacts import FIELDS, Written
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer
-    from gpu_collide.pipeline.run import Run
+    from gpu_collide.pipeline.launch.launcher import Launcher
 
 __all__ = ["Assembler"]
 
@@ -37,7 +37,7 @@ class Assembler:
         """Add what was written of the next pairs."""
         self._pieces.append(written)
 
-    def fields(self, run: Run, stay: bool = False) -> dict[str, Any]:
+    def fields(self, run: Launcher, stay: bool = False) -> dict[str, Any]:
         """Whole arrays: all on the host, or, to `stay`, all where they were computed.
 
         What is joined is let go at once: the result is large, and should not be there twice.

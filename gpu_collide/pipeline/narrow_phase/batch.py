@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_collide.backends.sequence import Count
+from gpu_collide.bodies.bodies import all_valid
+from gpu_collide.pipeline.launch.launcher import MOST_INDEX, SPARE
+from gpu_collide.pipeline.launch.poses import NAMES
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
 from gpu_collide.pipeline.narrow_phase.recorded import Recorded
-from gpu_collide.pipeline.poses import NAMES
-from gpu_collide.pipeline.run import MOST_INDEX, SPARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpu_collide._types import Array, Buffer
     from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.pipeline.launch.launcher import Launcher
     from gpu_collide.pipeline.narrow_phase.context import Prepared
-    from gpu_collide.pipeline.run import Run
 
 __all__ = ["MOST_PAIRS", "RecordedBatch"]
 
@@ -68,7 +69,7 @@ class RecordedBatch:
 
     def __init__(
         self,
-        run: Run,
+        run: Launcher,
         prepared: Prepared,
         room: dict[str, int] | None = None,
         left: Callable[[], int] | None = None,
@@ -224,7 +225,9 @@ class _Kept:
         """Buffers for the poses of the bodies of each pair, and for which meshes they have; and the same on
         the host."""
         n = 2 * self.most
-        shapes = {name: ((n, width), self.run.real) for name, width in zip(NAMES, (3, 3, 4, 4), strict=True)}
+        shapes: dict[str, Any] = {
+            name: ((n, width), self.run.real) for name, width in zip(NAMES, (3, 3, 4, 4), strict=True)
+        }
         shapes |= {"shape_in": ((n,), np.dtype(np.int32)), "valid_in": ((n,), np.dtype(np.uint8))}
         self._poses = {name: np.zeros(*shape) for name, shape in shapes.items()}
         return {name: self._empty(*shape) for name, shape in shapes.items()}
@@ -258,7 +261,7 @@ class _Kept:
         """Zeros where there is none."""
         start, end, valid = bodies.start, bodies.end, bodies.valid[rows]
         arrays = [start.position[rows], end.position[rows], start.unit_wxyz[rows], end.unit_wxyz[rows]]
-        if not bodies.all_valid:
+        if not all_valid(bodies):
             arrays[:2] = [np.where(valid[:, None], p, 0.0) for p in arrays[:2]]
         n, writes = len(rows), []
         for (name, host), array in zip(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_collide.pipeline.launch.launcher import Scratch
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.plan import CANDIDATES, REFINE
-from gpu_collide.pipeline.run import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,9 @@ def between_hulls(x: Executor, todo: WorkList) -> tuple[WorkList, Entries]:
         seats = x.seats("hull", todo, scratch.hulls(x.run)) if not reads(x) or todo.n else None
         if seats is not None:
             x.launch(
-                "screen_hulls", todo, found.out, seats=seats, columns_in=x.tables.screen["vertices_in"],
-                min_properness=x.plan.options.min_properness, keep_out=keep, **x.plan.hull_limits,
+                "screen_hulls", todo, found.out, x.plan.hull_limits, seats=seats,
+                columns_in=x.tables.screen["vertices_in"], keep_out=keep,
+                min_properness=x.plan.options.min_properness,
             )  # fmt: skip
 
     found = x.fill("hulls", scratch.CANDIDATES, todo.most, emit)

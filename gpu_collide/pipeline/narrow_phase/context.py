@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide.pipeline.run import TooLarge
-from gpu_collide.pipeline.tables import short_edges
+from gpu_collide.pipeline.launch.launcher import TooLarge
+from gpu_collide.pipeline.mesh_tables.tables import short_edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gpu_collide._types import Array
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.pipeline.launch.launcher import Launcher
+    from gpu_collide.pipeline.mesh_tables.layout import MeshTables
     from gpu_collide.pipeline.narrow_phase.plan import Plan
-    from gpu_collide.pipeline.parts import MeshTables
-    from gpu_collide.pipeline.run import Run
     from gpu_collide.results.report import FilterReport
 
 __all__ = ["Prepared", "Query"]
@@ -78,7 +78,7 @@ class Query:
         Pairs with a body without poses, where somebody counted them.
     """
 
-    run: Run
+    run: Launcher
     prepared: Prepared
     report: FilterReport | None = None
     narrow: int = 0

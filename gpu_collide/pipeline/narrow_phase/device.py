@@ -2,7 +2,7 @@
 a piece are enqueued as one `Recorded`, and the host waits once, for the counts.
 
 What the host does for each pair elsewhere (checks, items, heights of rows, lists of what is left) kernels do
-here (``kernels/given``). The bits are those of `gpu_collide.pipeline.narrow_phase.query`.
+here (``kernels/upload``). The bits are those of `gpu_collide.pipeline.narrow_phase.query`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 from gpu_collide._validate import check_pairs
 from gpu_collide.backends import sources
-from gpu_collide.pipeline.arriving import Given, Inputs
+from gpu_collide.pipeline.launch.async_upload import Given, Inputs
+from gpu_collide.pipeline.launch.launcher import MOST_INDEX, SPARE, SPARE_NEXT, TooLarge
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.contacts import FIELDS
 from gpu_collide.pipeline.narrow_phase.executor import Span
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 from gpu_collide.pipeline.narrow_phase.recorded import Recorded
-from gpu_collide.pipeline.run import MOST_INDEX, SPARE, SPARE_NEXT, TooLarge
 
 if TYPE_CHECKING:
     from gpu_collide._types import Buffer, Progress

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Array, Buffer, ShapeLike
+    from gpu_collide.pipeline.launch.launcher import Launcher, Scratch
+    from gpu_collide.pipeline.mesh_tables.layout import MeshTables
     from gpu_collide.pipeline.narrow_phase.plan import Plan
     from gpu_collide.pipeline.narrow_phase.scratch import ListKind
-    from gpu_collide.pipeline.parts import MeshTables
-    from gpu_collide.pipeline.run import Run, Scratch
 
 __all__ = ["Entries", "Executor", "Seats", "Span", "WorkList"]
 
@@ -153,7 +153,7 @@ class Executor(ABC):
     """
 
     reads: bool
-    run: Run
+    run: Launcher
     plan: Plan
     tables: MeshTables
     pairs: Span

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from gpu_collide.pipeline.launch.launcher import MOST_INDEX, TooLarge
 from gpu_collide.pipeline.narrow_phase import scratch as sizes_of
 from gpu_collide.pipeline.narrow_phase.executor import Entries, Executor, Seats, Span, WorkList
-from gpu_collide.pipeline.run import MOST_INDEX, TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Array, Buffer, ShapeLike
+    from gpu_collide.pipeline.launch.launcher import Launcher, Scratch
+    from gpu_collide.pipeline.mesh_tables.layout import MeshTables
     from gpu_collide.pipeline.narrow_phase.plan import Plan
     from gpu_collide.pipeline.narrow_phase.scratch import ListKind
-    from gpu_collide.pipeline.parts import MeshTables
-    from gpu_collide.pipeline.run import Run, Scratch
     from gpu_collide.results.report import FilterReport
 
 __all__ = ["Immediate", "reads"]
@@ -57,7 +57,7 @@ class Immediate(Executor):
 
     def __init__(
         self,
-        run: Run,
+        run: Launcher,
         plan: Plan,
         tables: MeshTables,
         shapes: Array,

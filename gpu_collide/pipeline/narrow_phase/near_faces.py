@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gpu_collide.backends import sources
+from gpu_collide.pipeline.launch.launcher import Scratch
 from gpu_collide.pipeline.narrow_phase import scratch
 from gpu_collide.pipeline.narrow_phase.executor import Span, WorkList
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.plan import REFINE
-from gpu_collide.pipeline.run import Scratch
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array, Buffer
@@ -252,10 +252,11 @@ def _joined(x: Executor, sides: _Sides) -> list[Lot]:
     made = {name.replace("_in", "_out"): buffer for name, buffer in tables.items()}
     tables |= {"headers_in": x.empty(2 * _MESH * k, np.int32), "edge0_in": x.empty(2 * k, np.int32)}
     tables["reach_in"] = made["reach_out"] = x.zeros(2 * k)
+    most = {f"most_{name}": room[name] for name in scratch.JOINED}
     x.launch(
-        "g05_headers", x.pairs, given, x.tables.screen, entries_in=entries, sums_in=before,
+        "g05_headers", x.pairs, given, most, x.tables.screen, entries_in=entries, sums_in=before,
         headers_out=tables["headers_in"], edge0_out=tables["edge0_in"], side_out=side, mesh_start_out=begin,
-        mesh_out=mesh, items_out=items, todo_out=todo, **{f"most_{key}": room[key] for key in scratch.JOINED},
+        mesh_out=mesh, items_out=items, todo_out=todo,
     )  # fmt: skip
     x.launch(
         "b06_gather", Span(sides.places, sides.places), made, x.tables.screen, each=True, entries_in=entries,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_collide.pipeline.launch.poses import bind_poses
+from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase import device, scratch
 from gpu_collide.pipeline.narrow_phase.assemble import Assembler
 from gpu_collide.pipeline.narrow_phase.context import Prepared, Query
 from gpu_collide.pipeline.narrow_phase.immediate import Immediate
 from gpu_collide.pipeline.narrow_phase.plan import decide, near_pairs
 from gpu_collide.pipeline.narrow_phase.stages import narrow_phase
-from gpu_collide.pipeline.poses import bind_poses
-from gpu_collide.pipeline.tables import tables_for
 from gpu_collide.results.report import FilterReport
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from gpu_collide._options import Options
     from gpu_collide._types import Array, Progress
     from gpu_collide.bodies.bodies import Bodies
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
+    from gpu_collide.pipeline.launch.launcher import Launcher
     from gpu_collide.pipeline.narrow_phase.plan import Plan
-    from gpu_collide.pipeline.run import Run
 
 __all__ = ["collide", "prepare"]
 
@@ -45,7 +45,7 @@ _NARROW = (
 )  # fmt: skip
 
 
-def prepare(run: Run, meshes: Sequence[Mesh], options: Options) -> Prepared:
+def prepare(run: Launcher, meshes: Sequence[Mesh], options: Options) -> Prepared:
     """The plan, the kernels that it asks for, and tables of the meshes on the run's backend."""
     plan = decide(meshes, options, run.backend)
     run.build(*plan.programs)
@@ -56,7 +56,7 @@ def prepare(run: Run, meshes: Sequence[Mesh], options: Options) -> Prepared:
 
 
 def collide(
-    run: Run,
+    run: Launcher,
     prepared: Prepared,
     bodies: Bodies,
     pairs: Any,

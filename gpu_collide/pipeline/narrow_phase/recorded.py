@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from gpu_collide._types import Buffer, ShapeLike
+    from gpu_collide.pipeline.launch.launcher import Launcher, Scratch
+    from gpu_collide.pipeline.mesh_tables.layout import MeshTables
     from gpu_collide.pipeline.narrow_phase.executor import Span
     from gpu_collide.pipeline.narrow_phase.plan import Plan
     from gpu_collide.pipeline.narrow_phase.scratch import ListKind
-    from gpu_collide.pipeline.parts import MeshTables
-    from gpu_collide.pipeline.run import Run, Scratch
 
 __all__ = ["Recorded"]
 
@@ -65,7 +65,7 @@ class Recorded(Executor):
 
     def __init__(
         self,
-        run: Run,
+        run: Launcher,
         plan: Plan,
         tables: MeshTables,
         pairs: Span,

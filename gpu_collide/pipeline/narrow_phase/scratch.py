@@ -13,8 +13,8 @@ from gpu_collide.backends import sources
 
 if TYPE_CHECKING:
     from gpu_collide._types import Array
+    from gpu_collide.pipeline.launch.launcher import Launcher
     from gpu_collide.pipeline.narrow_phase.plan import Plan
-    from gpu_collide.pipeline.run import Run
 
 __all__ = [
     "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "ListKind", "group_bytes", "hulls",
@@ -61,7 +61,7 @@ class ListKind(NamedTuple):
     columns: dict[str, tuple[int, str]]
     per_pair: str = ""
 
-    def nbytes(self, run: Run) -> int:
+    def nbytes(self, run: Launcher) -> int:
         """Of an entry."""
         return sum(width * self.dtype(run, kind).itemsize for width, kind in self.columns.values())
 
@@ -71,7 +71,7 @@ class ListKind(NamedTuple):
         return max(width for width, _ in self.columns.values())
 
     @staticmethod
-    def dtype(run: Run, kind: str) -> np.dtype:
+    def dtype(run: Launcher, kind: str) -> np.dtype:
         """The type that a kind of numbers has in a run."""
         return {"int": np.dtype(np.int32), "real": run.real, "raster": run.raster}[kind]
 
@@ -82,19 +82,19 @@ LASTING = ListKind("lasting", "n_lasting_out", {"lasting": (1, "int")})
 PATCHES = ListKind("patches", "n_out", {"list": (3, "int")})
 
 
-def group_bytes(run: Run, sizes: tuple[int, int]) -> int:
+def group_bytes(run: Launcher, sizes: tuple[int, int]) -> int:
     """Bytes of scratch of so many numbers of type gc_raster and ints."""
     return sizes[0] * run.raster.itemsize + 4 * sizes[1]
 
 
-def pair_bytes(run: Run) -> int:
+def pair_bytes(run: Launcher) -> int:
     """Bytes of the screw of a pair, and of its state."""
     return int(run.c["GC_SCREW_STRIDE"]) * run.real.itemsize + 64
 
 
 def screen(largest: Array, rows: bool) -> tuple[int, int]:
     """Raster numbers and ints for an item of the largest parts; items that need more run again."""
-    # beside the lists: hulls, what a group of many work-items notes, and bits of boxes (gc_met.h)
+    # beside the lists: hulls, what a group of many work-items notes, and bits of boxes (gc_box_overlap.h)
     nv, ne, nf = (int(x) + 16 for x in largest)
     lists = nv + ne + nf
     copies = 5 if lists < 4000 else 1
@@ -110,20 +110,20 @@ def screen(largest: Array, rows: bool) -> tuple[int, int]:
     return -(-reals // 16) * 16, -(-ints // 16) * 16
 
 
-def plane(run: Run, plan: Plan) -> tuple[int, int]:
+def plane(run: Launcher, plan: Plan) -> tuple[int, int]:
     """The same for a group of f03."""
     size = run.backend.group_size
     return 8 * int(plan.counts[:, 0].max()) + 2 * size, 2 * size
 
 
-def hulls(run: Run) -> tuple[int, int]:
+def hulls(run: Launcher) -> tuple[int, int]:
     """The same for a group of ``screen_hulls``."""
     room, met, counts = (int(_C[f"GC_SLAB_{x}"]) for x in ("ROOM", "MET", "COUNTS"))
     size = run.backend.group_size
     return 36 * room + 2 * size, counts + 6 * room + 4 * met + size
 
 
-def walk(run: Run, plan: Plan) -> tuple[int, int, int]:
+def walk(run: Launcher, plan: Plan) -> tuple[int, int, int]:
     """The same for a group of ``screen_first``, and the pairs of nodes for which there is room."""
     limits, size = plan.limits, run.backend.group_size
     nodes = limits.walk_alone if size == 1 else limits.walk_each * size + limits.walk_spare
@@ -136,7 +136,7 @@ def near(nodes: int) -> tuple[int, int]:
     return 2 * nodes * _SEEN, _NEAR_INTS * nodes + 8
 
 
-def nodes_first(run: Run, plan: Plan, each: int, held: int) -> int:
+def nodes_first(run: Launcher, plan: Plan, each: int, held: int) -> int:
     """Nodes of a set of b05, of `each` bytes, in the first launch."""
     faces = int(plan.counts[:, 2].max())
     most = max(NODES, min(MORE_NODES, ALL_NODES // run.backend.max_groups, faces // 2))

@@ -6,9 +6,10 @@ parameterization of polyhedral features".
 
 from __future__ import annotations
 
+from gpu_collide.queries.pluecker.contacts import contacts
 from gpu_collide.queries.pluecker.features import default_expel
 from gpu_collide.queries.pluecker.movers import internal
-from gpu_collide.queries.pluecker.moves import contacts, move, rotate, translate
+from gpu_collide.queries.pluecker.moves import move, rotate, translate
 from gpu_collide.queries.pluecker.primitives import (
     edge_edge_rotation,
     edge_edge_translation,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_collide.queries.worlds import where_of
+from gpu_collide.queries.backend_choice import resolve_backend
 
 if TYPE_CHECKING:
     from typing import Any
@@ -14,11 +14,11 @@ __all__ = ["engine_for"]
 
 def engine_for(world: Any, precision: Any, backend: Any, max_bytes: Any) -> Any:
     """The engine for a world: where a `Scene` is kept, else according to the arguments (None: not given)."""
-    options, where = where_of(world, precision, backend, max_bytes)
+    options, where = resolve_backend(world, precision, backend, max_bytes)
     if where.kind == "reference":
         from gpu_collide.reference.pluecker import Reference
 
         return Reference()
-    from gpu_collide.pipeline.pluecker import Pluecker
+    from gpu_collide.pipeline.movers.moves import MoverQuery
 
-    return Pluecker(where, options.precision, options.max_bytes)
+    return MoverQuery(where, options.precision, options.max_bytes)

@@ -10,11 +10,11 @@ import numpy as np
 from gpu_collide._validate import check_bool
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry.angles import sine_cosine
-from gpu_collide.geometry.columns import length
+from gpu_collide.geometry.arrays.angles import sine_cosine
+from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.initial_overlap import start_inside
 from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world
-from gpu_collide.queries.pluecker.starts import start_inside
 from gpu_collide.results.result import Status
 from gpu_collide.results.trace import Trace
 
@@ -97,8 +97,7 @@ def trace(
     engine = engine_for(world, precision, backend, max_bytes)
     with open_world(world) as (bodies, rules, resident):
         rows = check_movers(movers, own, in_world, pairs, bodies, rules)
-        n = rows.count
-        asked = motion(rows, n)
+        asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
             reach = asked.reach(rows)
         finite = np.asarray(np.isfinite(reach).all(axis=1))
@@ -107,9 +106,7 @@ def trace(
         with np.errstate(invalid="ignore", over="ignore"):
             place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
             far = place + np.where(finite, reach.max(axis=1, initial=0.0), 0.0)
-        # a turn rounds what it turns, and begins where a way has ended; a way alone is exact where it begins
-        stands = far if asked.turns else place
-        rows = check_expel(expel, rows, n, far, bodies, engine.precision, stands)
+        rows = check_expel(expel, rows, (place, far), bool(asked.turns), bodies, engine.precision)
         still = ~rows.moves[:, None]
         way = None if asked.way is None else np.where(still, 0.0, asked.way)
         turns = [replace(t, half=np.where(still, [0.0, 1.0], t.half)) for t in asked.turns]

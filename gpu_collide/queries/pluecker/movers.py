@@ -14,11 +14,11 @@ from gpu_collide.backends import sources
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD, check_rules
-from gpu_collide.geometry import prepared
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
+from gpu_collide.geometry.preparation import prepared
+from gpu_collide.queries.backend_choice import not_a_world
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
-from gpu_collide.queries.worlds import no_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.rules import Rules
 
-__all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover"]
+__all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover", "reach_of"]
 
 #: Coordinates beyond this, or scenes within less, leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
 LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
+#: A zone may be this share of the bound on the error of where a mover stands, and no thinner: that of a trace
+#: always is thicker, however its mover was turned, for which a coordinate may grow by the square root of 3.
+ROOM = 0.5
 
 
 def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodies, rules: Rules) -> Movers:
@@ -144,52 +147,52 @@ def per_mover(value: Any, name: str, movers: Movers, n: int, width: int | None =
     return np.broadcast_to(array, (n, *tail))[movers.mover]
 
 
+def reach_of(movers: Movers, bodies: Bodies) -> float:
+    """How far features of a mover and of a body may be from both their origins, along an axis of either."""
+    size = [
+        max((prepared.collidable_features_of(m).reach for m in meshes), default=0.0)
+        for meshes in (movers.meshes or (), bodies.meshes)
+    ]
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(3.0) * (size[0] + 2.0 * size[1]))
+
+
 def check_expel(
-    expel: Any,
-    movers: Movers,
-    n: int,
-    reach: Array,
-    bodies: Bodies,
-    precision: str,
-    place: Array | None = None,
+    expel: Any, movers: Movers, far: tuple[Array, Array], turns: bool, bodies: Bodies, precision: str
 ) -> Movers:
-    """The movers with the thickness of their zones.
+    """The movers with the thickness of their zones: the bound on the error of all that takes part in the way,
+    or `expel` if that is more. It may be less, since what follows a way may lead farther than the way that
+    its zone was made for, but not so little that where they stand is in doubt.
 
     Parameters
     ----------
     expel : float, (n,) array_like or None
-    reach : (k,) float64
-        Greatest coordinate of each way, from where positions count, and how far it goes.
-    place : (k,) float64, optional
-        The same without the way: what rounding of the place comes from in which each stands. Default `reach`.
+    far : ((k,) float64, (k,) float64)
+        Greatest coordinate of where each stands, from where positions count; the same with its way.
+    turns : bool
+        A turn rounds what it turns, and begins where a way has ended; a way alone is exact where it begins.
     """
-    c = sources.constants("mixed" if precision == "reference" else precision)
-    size = [0.0, 0.0]
-    for k, meshes in enumerate((movers.meshes or (), bodies.meshes)):
-        size[k] = max((prepared.wedges_of(m).reach for m in meshes), default=0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        wide = np.sqrt(3.0) * (size[0] + 2.0 * size[1])
-        largest = reach + wide
-        least, stands = (
-            c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * x
-            for x in (largest, largest if place is None else place + wide)
-        )
     key = "mixed" if precision == "reference" else precision
+    c = sources.constants(key)
+    wide = reach_of(movers, bodies)
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = far[1] + wide
+        stands, least = (c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * (x + wide) for x in far)
     inside = np.isfinite(largest) & (largest <= MOST[key]) & ((largest >= LEAST[key]) | (largest == 0.0))
-    least = np.where(inside, least, 0.0)
-    zone = least
+    zone = least = np.where(inside, least, 0.0)
     if expel is not None:
-        zone = per_mover(expel, "expel", movers, n, None).copy()
-        thin = np.flatnonzero(~(zone >= least) & movers.moves)
-        if thin.size or not np.isfinite(zone).all():
-            row = int(thin[0]) if thin.size else int(np.flatnonzero(~np.isfinite(zone))[0])
+        given = per_mover(expel, "expel", movers, movers.count, None)
+        thinnest = ROOM * np.where(inside, stands, 0.0)
+        thin = np.flatnonzero(~(given >= thinnest) & movers.moves)
+        if thin.size or not np.isfinite(given).all():
+            row = int(thin[0]) if thin.size else int(np.flatnonzero(~np.isfinite(given))[0])
             raise ValueError(
-                f"expel: expected a finite length of at least {least[row]:.3g} for mover "
-                f"{movers.mover[row]}, which is the bound on the error of its numbers, got {zone[row]:.3g}; "
+                f"expel: expected a finite length of at least {thinnest[row]:.3g} for mover "
+                f"{movers.mover[row]}, half the bound on the error of where it stands, got {given[row]:.3g}; "
                 "pass one that thick, or None"
             )
-        zone = np.where(inside, zone, 0.0)
-    doubt = c["GC_ZONE_SURE"] * np.where(inside, stands, 0.0)
+        zone = np.where(inside, np.maximum(given, least), 0.0)
+    doubt = c["GC_ZONE_SURE"] * np.where(inside, least if turns else stands, 0.0)
     return replace(movers, zone=zone, doubt=doubt, moves=movers.moves & inside)
 
 
@@ -219,7 +222,7 @@ def internal(mesh: Mesh) -> tuple[int, int]:
     """
     if not isinstance(mesh, Mesh):
         raise TypeError(f"mesh: expected gpu_collide.Mesh, got {type(mesh).__name__}")
-    wedges = prepared.wedges_of(mesh)
+    wedges = prepared.collidable_features_of(mesh)
     return wedges.internal_edges, wedges.internal_vertices
 
 
@@ -231,7 +234,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
             yield held
         return
     if not isinstance(world, Bodies):
-        raise no_world(world)
+        raise not_a_world(world)
     bodies = world if world.start is world.end else world.moved(world.start, world.start)
     warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"))
     yield bodies, check_rules(len(bodies)), None

@@ -1,8 +1,7 @@
-"""`translate`, `rotate`, `move` and `contacts`: movers against a world that stands still."""
+"""`translate`, `rotate` and `move`: movers against a world that stands still."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +12,9 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
-from gpu_collide.geometry.columns import length
-from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.pluecker.motions import Motion, checked_end, trace, turned
-from gpu_collide.queries.pluecker.movers import check_expel, check_movers, open_world, per_mover
-from gpu_collide.results.result import Status
-from gpu_collide.results.trace import TouchPoints
+from gpu_collide.queries.pluecker.movers import per_mover
 
 if TYPE_CHECKING:
     from gpu_collide._types import ArrayLike, BackendName, Precision
@@ -26,10 +22,8 @@ if TYPE_CHECKING:
     from gpu_collide.queries.scene import Scene
     from gpu_collide.results.trace import Trace
 
-__all__ = ["contacts", "move", "rotate", "translate"]
+__all__ = ["move", "rotate", "translate"]
 
-#: What stopped at a zone stands there within this share of it (worst seen: 0.002).
-STOPS = 1 / 16
 #: A whole turn, and what float32 makes of it.
 ROUND = float(np.float32(2.0 * np.pi))
 
@@ -63,8 +57,9 @@ def translate(
     vector : (n, 3) or (3,) array_like
         Displacement of each mover, or of all.
     expel : float or (n,) array_like, optional
-        Thickness of the zone around obstacles that no mover enters; one that is in it may only go away.
-        Default: the bound on the error of the numbers at hand; it may not be less. See Notes.
+        Thickness of the zone around obstacles that no mover enters; one that is in it may only go away. Where
+        it is less than the bound on the error of the numbers at hand, which is the default, this bound
+        is taken: ``expel=trace.expel`` goes on with the zone of a `Trace`, wherever that leads. See Notes.
     own : (n,) array_like of int, optional
         Body of the world that each mover is itself, and does not meet; -1: none. The rules of a scene hold
         for it as they do for this body: its world, its group and mask, and the pairs to ignore.
@@ -279,77 +274,3 @@ def move(
     return trace(
         movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
     )
-
-
-@within_memory
-def contacts(
-    movers: Bodies | ArrayLike,
-    world: Scene | Bodies,
-    distance: ArrayLike = 0.0,
-    *,
-    expel: ArrayLike | None = None,
-    own: ArrayLike | None = None,
-    in_world: ArrayLike | None = None,
-    pairs: ArrayLike | None = None,
-    precision: Precision | None = None,
-    backend: BackendName | None = None,
-    max_bytes: int | None = None,
-) -> TouchPoints:
-    """All places where movers at rest touch an obstacle or come within a distance of one.
-
-    Parameters
-    ----------
-    movers, world
-        As in `translate`.
-    distance : (n,) array_like or float, optional
-        How far from the zone around an obstacle still counts, along the normal of both features; a sixteenth
-        of the zone is added for the rounding of poses. What `translate`, `rotate` or `move` stopped at is
-        listed with 0, if ``expel=trace.expel`` says what their zone was: left out, it is that of a mover that
-        stands, which is thinner.
-    expel, own, in_world, pairs, precision, backend, max_bytes
-        As in `translate`.
-
-    Returns
-    -------
-    TouchPoints
-        ``distance`` there is measured from the obstacle, not from its zone. With `pairs`, a mover is a row
-        of them.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
-        As `translate`; a distance below zero.
-
-    Examples
-    --------
-    >>> import gpu_collide as gc
-    >>> box = gc.shapes.box()
-    >>> at = gc.Poses.from_quat_wxyz([[0.2, 0.3, 1.001]], [[1, 0, 0, 0]])
-    >>> ground = gc.Poses.identity(1)
-    >>> movers, world = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
-    >>> found = gc.pluecker.contacts(movers, world, 0.01)
-    >>> [gc.pluecker.Touch(kind).name for kind in found.kind], found.distance.round(6)
-    (['VF', 'FV', 'EE', 'EE'], array([0.001, 0.001, 0.001, 0.001]))
-    """
-    engine = engine_for(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, rules, resident):
-        rows = check_movers(movers, own, in_world, pairs, bodies, rules)
-        near = per_mover(distance, "distance", rows, rows.count, None)
-        if (near < 0.0).any():
-            row = int(np.flatnonzero(near < 0.0)[0])
-            raise ValueError(f"distance: expected lengths from 0 up, got {near[row]} in row {row}")
-        finite = np.isfinite(near)
-        rows = replace(rows, moves=rows.moves & finite)
-        near = np.where(finite, near, 0.0)
-        made = engine.world(bodies, rules, resident)
-        with np.errstate(invalid="ignore", over="ignore"):
-            far = np.abs(rows.position - made.shift).max(axis=1, initial=0.0) + near
-        rows = check_expel(expel, rows, rows.count, far, bodies, engine.precision)
-        found = engine.contacts(made, rows, np.where(rows.moves, near + STOPS * rows.zone, 0.0))
-    counts = np.bincount(found["mover"], minlength=len(near))
-    status = np.where(counts > 0, Status.HIT, np.where(rows.moves, Status.MISS, Status.UNRESOLVED)).astype(
-        np.uint8
-    )
-    status[~(rows.valid & finite)] = Status.INVALID_INPUT
-    start = np.concatenate([[0], np.cumsum(counts)])
-    return TouchPoints(status=status, point_start=start, **found, info=engine.about())

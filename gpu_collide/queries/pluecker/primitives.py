@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gpu_collide._calls import within_memory
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
-from gpu_collide.pipeline.primitives import PROGRAM, Primitives
+from gpu_collide.pipeline.movers.primitives import PROGRAM, Primitives
 from gpu_collide.queries.pluecker import features
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from gpu_collide._validate import as_float_array, as_int_array, check_bool, chec
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
-from gpu_collide.geometry import prepared
+from gpu_collide.geometry.preparation import prepared
+from gpu_collide.queries.backend_choice import not_a_world, resolve_backend
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
-from gpu_collide.queries.sweep import given
+from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
-from gpu_collide.queries.worlds import no_world, where_of
 from gpu_collide.results.hits import Feature, Hits
 from gpu_collide.results.result import Status
 
@@ -43,8 +43,8 @@ NOTHING["normal"] = 0
 
 def sphere_casts(start: Any, path: Any, radius: Any, results: Any = "auto") -> Casts | GivenCasts:
     """`Casts` of spheres; points have radius 0."""
-    if given.lies(results, start, path, radius):
-        return given.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, radius)
+    if residency.on_device_or_wanted_there(results, start, path, radius):
+        return residency.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, radius)
     return _spheres(start, path, radius)
 
 
@@ -64,9 +64,11 @@ def ellipsoid_casts(
     beside: tuple[tuple[Any, int], ...] = (),
 ) -> Casts | GivenCasts:
     """`Casts` of ellipsoids. `beside`: what else comes with them, and how many axes it has if it has rows."""
-    if given.lies(results, start, path, radii, orientation, *(array for array, _ in beside)):
+    if residency.on_device_or_wanted_there(
+        results, start, path, radii, orientation, *(array for array, _ in beside)
+    ):
         make = lambda: _ellipsoids(start, path, radii, orientation)  # noqa: E731
-        return given.casts(ELLIPSOIDS, make, start, path, radii, orientation, beside=beside)
+        return residency.casts(ELLIPSOIDS, make, start, path, radii, orientation, beside=beside)
     return _ellipsoids(start, path, radii, orientation)
 
 
@@ -89,22 +91,22 @@ def cluster_casts(
     clusters: Any, start: Any, path: Any, orientation: Any, results: Any = "auto"
 ) -> Casts | GivenCasts:
     """`Casts` of clusters: one for all, or a list and which each query has."""
-    which, all_of = given.clusters(clusters)
-    if given.lies(results, start, path, orientation, which):
+    which, all_of = residency.clusters(clusters)
+    if residency.on_device_or_wanted_there(results, start, path, orientation, which):
         make = lambda: _clusters(clusters, start, path, orientation)  # noqa: E731
-        return given.casts(CLUSTERS, make, start, path, None, orientation, which=which, clusters=all_of)
+        return residency.casts(CLUSTERS, make, start, path, None, orientation, which=which, clusters=all_of)
     return _clusters(clusters, start, path, orientation)
 
 
 def _clusters(clusters: Any, start: Any, path: Any, orientation: Any) -> Casts:
-    numbers, all_of = given.clusters(clusters)
+    numbers, all_of = residency.clusters(clusters)
     starts, paths = _ways(start, path)
     n = len(starts)
     which = np.zeros(n, np.int32) if numbers is None else cluster_numbers(numbers, n, len(all_of))
     if not all_of and n:
         raise ValueError("clusters: expected at least one Cluster, got none")
     quat, good = _orientation(orientation, n)
-    balls, radii, begin = given.balls_of(all_of)
+    balls, radii, begin = residency.balls_of(all_of)
     moves = np.ones(n, bool) & good
     return _checked(Casts(CLUSTERS, starts, paths, radii, quat, balls, which, begin, moves))
 
@@ -125,7 +127,7 @@ def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
 def _ways(start: Any, path: Any) -> tuple[Array, Array]:
     """Starts and paths, (n, 3) each; one start or one path may do for all."""
     starts, paths = as_float_array(start, "start"), as_float_array(path, "path")
-    shape = (given.count(starts, paths), 3)
+    shape = (residency.count(starts, paths), 3)
     return np.broadcast_to(starts, shape), np.broadcast_to(paths, shape)
 
 
@@ -133,7 +135,7 @@ def _per_query(value: Any, name: str, n: int, width: int | None = None) -> Array
     """Lengths, of one for all or of one for each query."""
     tail = () if width is None else (width,)
     array = as_float_array(value, name)
-    given.check_lengths(array, name, n, tail)
+    residency.check_lengths(array, name, n, tail)
     if (array < 0).any():
         bad = np.flatnonzero((array < 0).reshape(len(array), -1).any(axis=1)) if array.ndim else [0]
         raise ValueError(
@@ -150,7 +152,7 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
     if orientation is None:
         return np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.ones(n, bool)
     quat = as_float_array(orientation, "orientation")
-    given.check_turns(quat, n)
+    residency.check_turns(quat, n)
     poses = Poses.from_quat_wxyz(np.zeros((n, 3)), np.broadcast_to(quat, (n, 4)))
     return poses.unit_wxyz, poses.valid
 
@@ -190,7 +192,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
             yield bodies, resident
         return
     if not isinstance(world, Bodies):
-        raise no_world(world)
+        raise not_a_world(world)
     invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
     warn_of_invalid(world, invalid, ("is not there", "are not there"))
     yield world, None
@@ -201,18 +203,18 @@ def engine_for(
 ) -> tuple[Any, Any]:
     """Who answers: where a `Scene` is kept, else according to the arguments (None: not given); and the
     backend."""
-    options, where = where_of(world, precision, backend, max_bytes, ("sweep",))
+    options, where = resolve_backend(world, precision, backend, max_bytes, ("sweep",))
     if where.kind == "reference":
         from gpu_collide.reference import sweep
 
         return sweep.Walkers() if characters else sweep.Reference(), where
     if characters:
-        from gpu_collide.pipeline.characters import Characters
+        from gpu_collide.pipeline.sweep.characters import CharacterQuery
 
-        return Characters(where, options.precision, options.max_bytes), where
-    from gpu_collide.pipeline.sweep import Sweep
+        return CharacterQuery(where, options.precision, options.max_bytes), where
+    from gpu_collide.pipeline.sweep.casts import CastQuery
 
-    return Sweep(where, options.precision, options.max_bytes), where
+    return CastQuery(where, options.precision, options.max_bytes), where
 
 
 def answer(
@@ -233,17 +235,17 @@ def answer(
     check_choice(turns, "turning", TURNING)
     two_sided, zone = check_bool(two_sided, "two_sided"), _buffer(buffer)
     engine, where = engine_for(world, precision, backend, max_bytes)
-    stays = given.stays(casts, where, results)
+    stays = residency.keeps_on_device(casts, where, results)
     with where.current(), open_world(world) as (bodies, resident):
         turn = _refused_turning(bodies, turns)
         limit = limit_of(bodies, engine.precision)
-        landing = given.landing(casts, where, stays, engine, bodies, resident, limit)
+        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit)
         if landing is not None:
             every = hits == "all"
             told = {"turning": chord_error(extent_there(landing, bodies), bodies)} if turn else {}
             rows = landing.all(two_sided, zone) if every else landing.first(two_sided, zone, hits == "any")
-            return Hits(**(rows if stays else given.fetched(rows, where)), info=engine.about() | told)
-        casts = given.fetched_casts(casts)
+            return Hits(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
+        casts = residency.fetched_casts(casts)
         within = within_digits(casts, bodies, engine.precision)
         rows = casts if within.all() else _staying(replace(casts, moves=casts.moves & within))
         extent = extent_of(rows, bodies, turning_bodies(bodies)) if turn else None
@@ -251,7 +253,7 @@ def answer(
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
         found = _answered(engine, engine.world(bodies, resident), rows, lost, hits, two_sided, zone)
     found.info.update(engine.about() | told)
-    return given.placed(found, where) if stays else found
+    return residency.placed(found, where) if stays else found
 
 
 def _answered(

@@ -18,8 +18,8 @@ from gpu_collide._validate import (
     check_positive,
     first_few,
 )
-from gpu_collide.geometry.angles import sine_cosine
-from gpu_collide.queries.sweep import given
+from gpu_collide.geometry.arrays.angles import sine_cosine
+from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
     TURNING,
     ellipsoid_casts,
@@ -28,9 +28,9 @@ from gpu_collide.queries.sweep.arguments import (
     open_world,
     within_digits,
 )
-from gpu_collide.queries.sweep.stepping import stepped, stepped_there
+from gpu_collide.queries.sweep.character_arguments import falls, length, ridden, slides, slope, upwards
+from gpu_collide.queries.sweep.substeps import substeps, substeps_device
 from gpu_collide.queries.sweep.turning import turning_bodies
-from gpu_collide.queries.sweep.walking import falls, length, ridden, slides, slope, upwards
 from gpu_collide.results.result import Status
 from gpu_collide.results.slides import Clipped, Planes, Slides
 
@@ -116,14 +116,14 @@ def planes(
     check_choice(results, "results", RESULTS)
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results)
     engine, where = _engine(world, precision, backend, max_bytes)
-    stays = given.stays(casts, where, results)
+    stays = residency.keeps_on_device(casts, where, results)
     with where.current(), open_world(world) as (bodies, resident):
         limit = limit_of(bodies, engine.precision)
-        landing = given.landing(casts, where, stays, engine, bodies, resident, limit)
+        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
-            return Planes(**(rows if stays else given.fetched(rows, where)), info=engine.about())
-        casts, good = _kept(given.fetched_casts(casts), bodies, engine.precision)
+            return Planes(**(rows if stays else residency.fetched(rows, where)), info=engine.about())
+        casts, good = _kept(residency.fetched_casts(casts), bodies, engine.precision)
         rows = engine.planes(engine.world(bodies, resident), casts, two_sided, near, moment)
     keep = good[rows["query"]]
     rows = {name: array[keep] for name, array in rows.items()}
@@ -132,7 +132,7 @@ def planes(
     status[~good] = Status.INVALID_INPUT
     offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     found = Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
-    return given.placed(found, where) if stays else found
+    return residency.placed(found, where) if stays else found
 
 
 @within_memory
@@ -336,31 +336,31 @@ def slide(
     check_choice(turning, "turning", TURNING)
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
     engine, where = _engine(world, precision, backend, max_bytes)
-    stays = given.stays(casts, where, results)
+    stays = residency.keeps_on_device(casts, where, results)
     with where.current(), open_world(world) as (bodies, resident):
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
-            given.fetched_casts(casts)
+            residency.fetched_casts(casts)
             ridden(riding, len(bodies), n)
 
         limit = limit_of(bodies, engine.precision)
-        landing = given.landing(casts, where, stays, engine, bodies, resident, limit, refuse)
+        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit, refuse)
         if landing is not None:
-            on = None if riding is None else given.integers(riding, "riding", n)
+            on = None if riding is None else residency.integers(riding, "riding", n)
             if turn:
-                rows, more = stepped_there(engine, bodies, resident, landing, on, fall, rules)
+                rows, more = substeps_device(engine, bodies, resident, landing, on, fall, rules)
                 told |= more
             else:
                 rows = landing.slide(fall, on, engine.motions(bodies), rules)
-            return Slides(**(rows if stays else given.fetched(rows, where)), info=engine.about() | told)
-        casts = given.fetched_casts(casts)
+            return Slides(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
+        casts = residency.fetched_casts(casts)
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
         casts, good = _kept(casts, bodies, engine.precision)
         on = np.where(good, ridden(riding, len(bodies), n), -1)
         fall = np.where(good[:, None], fall, 0.0)
-        rows, more = stepped(engine, bodies, resident, casts, on, fall, rules)
+        rows, more = substeps(engine, bodies, resident, casts, on, fall, rules)
     status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
     ground = rows.pop("ground").astype(np.int32)
@@ -371,7 +371,7 @@ def slide(
     rows["ground_normal"][ground < 0] = 0.0
     info = engine.about() | told | more
     found = Slides(status=status, ground_body=ground, info=info, **rows)
-    return given.placed(found, where) if stays else found
+    return residency.placed(found, where) if stays else found
 
 
 def _engine(world: Any, precision: Any, backend: Any, max_bytes: Any) -> tuple[Any, Any]:

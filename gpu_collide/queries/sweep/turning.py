@@ -10,7 +10,7 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, turning
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import between, rotate, turn_vector, turned_by
-from gpu_collide.geometry import prepared
+from gpu_collide.geometry.preparation import prepared
 
 if TYPE_CHECKING:
     from typing import Any
@@ -70,7 +70,7 @@ def _farthest(balls: Array) -> float:
 
 def extent_of(casts: Casts, bodies: Bodies, which: Array, rides: bool = False) -> Extent | None:
     """`Extent` of casts on the host among bodies of which some turn, None of none; with the operations of
-    ``kernels/given/g08_turning.c``."""
+    ``kernels/upload/g08_turning.c``."""
     if not len(casts):
         return None
     ends = casts.start, casts.start + casts.path

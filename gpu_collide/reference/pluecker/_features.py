@@ -1,6 +1,7 @@
 """All features of meshes in some frame: vertices, edges with their faces, polygons by number of corners.
 
-Which may touch is told from the mesh itself, in another way than `gpu_collide.geometry.wedges` does it: by
+Which may touch is told from the mesh itself, in another way than
+`gpu_collide.geometry.preparation.collidable_features` does it: by
 the angle between the faces.
 """
 
@@ -11,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross, rotate
-from gpu_collide.geometry.adjacency import EDGE_FLAT, EDGE_REFLEX
-from gpu_collide.geometry.prepared import kept_with
+from gpu_collide.geometry.arrays.adjacency import EDGE_FLAT, EDGE_REFLEX
+from gpu_collide.geometry.preparation.prepared import kept_with
 
 __all__ = ["Features", "features_of", "joined", "parted"]
 
@@ -36,6 +37,8 @@ class Features(NamedTuple):
     two_sided : bool
     borders : tuple
         Where faces end: their numbers (k,), ends (k, 2, 3), normals (k, 3).
+    fans : (m, k, 3) float64
+        Of the vertices: where the edges from each lead to, all edges; the rest is NaN.
     """
 
     vertices: np.ndarray
@@ -44,6 +47,7 @@ class Features(NamedTuple):
     polygons: dict
     two_sided: bool
     borders: tuple
+    fans: np.ndarray
 
 
 class _Numbers(NamedTuple):
@@ -59,19 +63,22 @@ class _Numbers(NamedTuple):
         front and from the back (k, 2, n), -1 for none, and with which sign their normals count.
     borders : tuple
         Numbers (k,), which are also the faces whose normals they have, ends (k, 2).
+    fans : (m, k) int
+        Vertices to which edges lead; -1: no more.
     """
 
     vertices: np.ndarray
     edges: dict
     polygons: dict
     borders: tuple
+    fans: np.ndarray
 
 
 def features_of(mesh, position, quat):
     """`Features` of a mesh at a pose; of a point, if `mesh` is None."""
     if mesh is None:
         none = np.zeros(0, int), np.zeros((0, 2, 3)), np.zeros((0, 3))
-        return Features(np.zeros(1, int), position[None], {}, {}, False, none)
+        return Features(np.zeros(1, int), position[None], {}, {}, False, none, np.zeros((1, 0, 3)))
     numbers = kept_with(mesh, "features of the reference", lambda: _numbers_of(mesh))
     places = rotate(quat, mesh.vertices) + position
     planes = rotate(quat, mesh.face_planes[:, :3])
@@ -90,7 +97,10 @@ def features_of(mesh, position, quat):
         polygons[n] = which, places[corners], across
     which, ends = numbers.borders
     borders = which, places[ends], planes[which]
-    return Features(numbers.vertices, places[numbers.vertices], edges, polygons, mesh.two_sided, borders)
+    fans = np.where((numbers.fans >= 0)[..., None], places[numbers.fans], np.nan)
+    return Features(
+        numbers.vertices, places[numbers.vertices], edges, polygons, mesh.two_sided, borders, fans
+    )
 
 
 def joined(bodies):
@@ -101,6 +111,9 @@ def joined(bodies):
     bodies : list of (int, Features)
     """
 
+    wide = max(one.fans.shape[1] for _, one in bodies)
+    fans = [np.pad(one.fans, ((0, 0), (0, wide - one.fans.shape[1]), (0, 0)), constant_values=np.nan)
+            for _, one in bodies]  # fmt: skip
     vertices, places = _one([(body, (one.vertices, one.places)) for body, one in bodies])
     edges, polygons = (
         {
@@ -113,7 +126,8 @@ def joined(bodies):
         )
     )
     borders = _one([(body, one.borders) for body, one in bodies])
-    return Features(vertices, places, edges, polygons, bodies[0][1].two_sided, borders)
+    two_sided = bodies[0][1].two_sided
+    return Features(vertices, places, edges, polygons, two_sided, borders, np.concatenate(fans))
 
 
 def _one(parts):
@@ -156,11 +170,19 @@ def _numbers_of(mesh):
         sides = mesh.face_edges[begin : begin + len(loop)]
         beyond = np.array([[across.get((f, e, back), (-1, 1.0)) for e in sides] for back in (0, 1)])
         polygons.setdefault(len(loop), []).append((f, loop, beyond[..., 0].astype(int), beyond[..., 1]))
+    vertices = np.unique(mesh.edges[~inner])
+    others: dict = {}
+    for low, high in mesh.edges.tolist():
+        others.setdefault(low, []).append(high)
+        others.setdefault(high, []).append(low)
+    wide = max((len(others[v]) for v in vertices), default=0)
+    fans = [others[v] + [-1] * (wide - len(others[v])) for v in vertices]
     return _Numbers(
-        np.unique(mesh.edges[~inner]),
+        vertices,
         {k: _columns(rows, int, (2,), (k,)) for k, rows in edges.items()},
         {k: tuple(map(np.array, zip(*rows, strict=True))) for k, rows in polygons.items()},
         _columns(borders, int, (2,)),
+        np.array(fans, int).reshape(len(vertices), wide),
     )
 
 

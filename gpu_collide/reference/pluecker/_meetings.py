@@ -61,12 +61,12 @@ def crossing(sign, a, u, m, c, w, n, met, expel, lateral):
 def crossing_by(edges, real, met, expel, lateral):
     """When edges meet, and `crossing` then: at `met`, or before, as a face of the one comes flat onto the
     other, which `real`, their distance times the sine, says is already within the tolerance."""
-    length, arrival, hit, both = crossing(*edges, met, expel, lateral)
-    flat = flat_at(*edges, met)
+    length, arrival, hit, both = crossing(*(*edges, met, expel, lateral))
+    flat = flat_at(*(*edges, met))
     before = ~hit & (flat < met)
     if before.any():
         early_length, early_arrival, early, early_both = crossing(
-            *edges, np.where(before, flat, met), expel, lateral
+            *(*edges, np.where(before, flat, met), expel, lateral)
         )
         near = lateral * early_length
         before = before & early & (value_at(real, 0.0) > near) & (value_at(real, flat) <= near)

@@ -1,4 +1,4 @@
-"""The verbs of `gpu_collide.pipeline.pluecker.Pluecker`: every mover against every body, in turn."""
+"""The verbs of `gpu_collide.pipeline.movers.moves.Pluecker`: every mover against every body, in turn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_collide.bodies.quaternion import multiply, rotate
 from gpu_collide.reference.pluecker._features import features_of, joined, parted
 from gpu_collide.reference.pluecker.p02_translate import first_on_the_way
 from gpu_collide.reference.pluecker.p03_rotate import first_in_the_turn
-from gpu_collide.reference.pluecker.p04_contacts import near_points
+from gpu_collide.reference.pluecker.p04_contacts import near_of, near_points
 
 __all__ = ["Reference"]
 
@@ -87,10 +87,12 @@ class Reference:
             here = movers.position[i]
             mesh = None if movers.meshes is None else movers.meshes[movers.shape[i]]
             mover = features_of(mesh, np.zeros(3), movers.quat[i])
+            near = near_of(distance[i][0], distance[i][1], movers.zone[i], movers.doubt[i])
+            zero = np.zeros(3)
             for obstacle in _obstacles(world, movers, i, here):
-                for kind, a, b, point, normal, gap in near_points(
-                    mover, obstacle, distance[i], movers.zone[i]
-                ):
+                for body in np.unique(parted(obstacle.vertices)[0]):  # all are asked who is inside them
+                    rows.append((i, 0, 0, int(body), 0, zero, zero, 0.0))
+                for kind, a, b, point, normal, gap in near_points(mover, obstacle, near):
                     rows.append((i, kind, a, *parted(b), point + here, normal, gap))
         rows.sort(key=lambda row: row[:5])
         names = ("mover", "kind", "feature_a", "body", "feature_b", "point", "normal", "distance")

@@ -2,7 +2,8 @@
 
 The kernels work with sides of lines, twice the digits and half-angle tangents. Here a translation is a linear
 system, a rotation is turned until its axis is z, as in the source, and solved by angles; nothing has more
-than float64. All functions broadcast, and take what `gpu_collide.pipeline.primitives.Primitives` takes.
+than float64. All functions broadcast, and take what `gpu_collide.pipeline.movers.primitives.Primitives`
+takes.
 """
 
 from __future__ import annotations
@@ -339,7 +340,7 @@ def _stop(still, sine, cosine, outer_still, outer_sine, outer_cosine, behind, ne
     # out of the zone: to its surface; within: out of it and back, or as far out as it goes
     stays = np.isnan(leaves) | ((leaves > np.pi) & (falls <= np.pi))
     stop = np.where(in_zone & stays, top, leaves)
-    never_through = in_zone & (still + reach < 0)
+    never_through = in_zone & ((still + reach < 0) | ((start < 0) & np.isnan(falls)))
     stop, met = np.where(never_through, top, stop), np.where(never_through, top, met)
     is_met = np.where(never_through, start >= -behind, is_met)
     deeper = in_zone & sinks

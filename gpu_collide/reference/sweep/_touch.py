@@ -56,6 +56,11 @@ def face_times(corners, sides, normal, c, v, radius, two_sided, late=False):
         first = np.where(rate > 0, np.maximum(first, meets), first)
         last = np.where(rate < 0, np.minimum(last, meets), last)
         last = np.where((rate == 0) & (start < 0), -1.0, last)
+    # along a face a point is level with it at a time that has lost digits: then when it is over the face, so
+    # that of two halves of a polygon one has it
+    over = np.clip(time, first, np.maximum(first, last))
+    seam = (radius == 0) & ~inside & (first <= last) & (np.abs(over - time) <= nothing / approach)
+    inside, time = inside | seam, np.where(seam, over, time)
     if late:
         good &= ~(inside & (time <= 1.0)) & (first <= last) & (first >= time)
         return np.where(good, first, np.inf)

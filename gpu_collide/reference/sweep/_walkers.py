@@ -1,4 +1,4 @@
-"""The verbs of `gpu_collide.pipeline.characters.Characters`, one character after the other."""
+"""The verbs of `gpu_collide.pipeline.sweep.characters.Characters`, one character after the other."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.bodies.poses import Poses
-    from gpu_collide.geometry.mesh import Mesh
+    from gpu_collide.geometry.mesh.mesh import Mesh
     from gpu_collide.results.result import Result
 
 __all__ = ["Cast", "Events", "PageScene", "fields_of", "poses_of", "stands_still"]

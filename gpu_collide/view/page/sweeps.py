@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide._validate import as_float_array, how_many
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.results.hits import Feature
 from gpu_collide.results.result import Status
 from gpu_collide.view.page.scene import Cast, Events, PageScene, fields_of, poses_of, stands_still

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.bodies.bodies import Bodies
-from gpu_collide.geometry.mesh import Mesh
+from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
 from gpu_collide.recordings.recording import Recording
 from gpu_collide.results.contacts import Contacts

@@ -1,0 +1,1 @@
+"""The arrays of a mesh and what follows from them: edges, planes, names of parts, what was repaired."""

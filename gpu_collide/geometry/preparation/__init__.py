@@ -1,0 +1,1 @@
+"""What queries need of a mesh beside its own arrays, made once."""

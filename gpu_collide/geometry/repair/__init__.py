@@ -1,0 +1,1 @@
+"""Corners, polygons and coplanar faces put in order."""

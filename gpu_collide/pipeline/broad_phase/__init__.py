@@ -1,0 +1,1 @@
+"""Trees over bodies, and the pairs of bodies that may meet."""

@@ -1,0 +1,1 @@
+"""What kernels read of each mesh, and how it lies in memory."""

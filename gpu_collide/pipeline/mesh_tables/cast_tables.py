@@ -1,0 +1,248 @@
+"""Tables of what spheres are swept against: meshes, bodies with their motion, and the tree over them
+(``kernels/sweep/gc_ground.h``)."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_collide.backends import declarations, sources
+from gpu_collide.bodies.casts import turning
+from gpu_collide.bodies.quaternion import rotate, turn_vector
+from gpu_collide.geometry.preparation import morton, prepared
+from gpu_collide.geometry.preparation.bvh8 import WIDE, build_bvh8, widened
+from gpu_collide.pipeline.mesh_tables.tables import MeshSets
+
+__all__ = [
+    "CastTables", "Obstacles", "build_cast_tables", "cast_tables_for", "key_bits", "motions_for", "obstacles",
+    "obstacles_for",
+]  # fmt: skip
+
+HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
+    sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "cast_scene")
+)
+#: Bodies without borders: those that turn are looked at always.
+FAR = 1e30
+#: Bits of a Morton code on each axis.
+BITS = 21
+#: Cells of the keys that order queries, along an axis (``GC_CAST_CELLS``), and bits of a key.
+CELLS, KEY_BITS = 1024, 30
+
+
+@dataclass(frozen=True)
+class CastTables:
+    """Device buffers of all meshes.
+
+    Attributes
+    ----------
+    buffers : dict
+        By the names of kernel arguments.
+    nbytes : int
+    """
+
+    buffers: dict
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """Device buffers of the bodies of a world.
+
+    Attributes
+    ----------
+    buffers : dict
+        By the names of kernel arguments.
+    shift : (3,) float64
+        What positions count from.
+    nbytes : int
+    """
+
+    buffers: dict
+    shift: np.ndarray
+    nbytes: int
+
+
+def build_cast_tables(meshes, backend, precision):
+    """`CastTables` of meshes."""
+    real, raster = declarations.dtypes(precision)
+    heads = np.zeros((len(meshes), HEAD.stride), np.int64)
+    sizes = np.zeros((len(meshes), SIZE.stride))
+    ints, reals, nodes, at_int, at_real, at_node = [], [], [], 0, 0, 0
+    for mesh, head, size in zip(meshes, heads, sizes, strict=True):
+        g, measures = prepared.cast_features_of(mesh), prepared.measures_of(mesh)
+        head[HEAD["two_sided"]], head[HEAD["faces"]] = mesh.two_sided, len(g.source)
+        tables: dict = {
+            "face": g.faces, "source": g.source, "edge": g.edges, "vertex": g.vertices, "around": g.around,
+            "kid": g.tree.kids,
+        }  # fmt: skip
+        for name, array in tables.items():
+            head[HEAD[name]], at_int = at_int, at_int + array.size
+            ints.append(array.reshape(-1))
+        tables = {"loop": g.loops, "side": g.sides, "tip": g.tips}
+        for name, array in tables.items():
+            head[HEAD[name]], at_real = at_real, at_real + array.size
+            reals.append(array.reshape(-1))
+        head[HEAD["node"]], at_node = at_node, at_node + g.tree.boxes.size
+        nodes.append(widened(g.tree.boxes, raster).reshape(-1))
+        size[SIZE["centre"]], size[SIZE["scale"]], size[SIZE["shrink"]] = (
+            measures[:3], measures[4], 1.0 / measures[4],
+        )  # fmt: skip
+        size[SIZE["low"]], size[SIZE["high"]] = g.low, g.high
+    if max(at_int, at_real, at_node) >= 2**31:
+        raise ValueError(
+            f"meshes: expected tables below 2**31 entries in all, got {max(at_int, at_real, at_node)}"
+        )
+    host = {
+        "heads_in": heads.astype(np.int32),
+        "sizes_in": sizes.astype(real),
+        "ints_in": np.concatenate(ints).astype(np.int32),
+        "reals_in": np.concatenate(reals).astype(real),
+        "nodes_in": np.concatenate(nodes),
+    }
+    return CastTables(*_placed(host, backend))
+
+
+class _CastTableSets(MeshSets):
+    """The last sets of meshes whose grounds one backend was asked for."""
+
+    def make(self, entry, meshes, backend, precision, near):
+        entry.tables = grounds = build_cast_tables(meshes, backend, precision)
+        return grounds
+
+
+def cast_tables_for(meshes, backend, precision):
+    """`build_grounds`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    sets = backend.kept.get("grounds")
+    if sets is None:
+        sets = backend.kept.setdefault("grounds", _CastTableSets())
+    return sets.get(meshes, backend, precision, False)
+
+
+def _normalised(rows):
+    """Rows of bodies with quaternions made units in the precision of the rows, as `gc_quat_unit` does it:
+    once here, and not for each query. Those of bodies that are not there stay whatever they are."""
+    for name in ("quat", "end"):
+        w, x, y, z = rows[:, OBSTACLE[name]].T
+        with np.errstate(all="ignore"):
+            f = 1 / np.sqrt(w * w + x * x + y * y + z * z)
+            rows[:, OBSTACLE[name]] *= f[:, None]
+    return rows
+
+
+def obstacles(bodies, backend, precision):
+    """`Obstacles` of bodies; those whose poses are none are not there."""
+    real, raster = declarations.dtypes(precision)
+    valid = np.flatnonzero(bodies.start.valid & bodies.end.valid)
+    start = np.where((bodies.start.valid & bodies.end.valid)[:, None], bodies.start.position, 0.0)
+    end = np.where((bodies.start.valid & bodies.end.valid)[:, None], bodies.end.position, 0.0)
+    quat, quat_end = bodies.start.unit_wxyz, bodies.end.unit_wxyz
+    turns = turning(bodies)
+    boxes = _boxes(bodies, start, end, turns)[valid]
+    finite = np.abs(boxes).max(axis=1, initial=0.0) < FAR
+    low = boxes[finite, :3].min(axis=0, initial=np.inf, keepdims=False) if finite.any() else np.zeros(3)
+    high = boxes[finite, 3:].max(axis=0, initial=-np.inf) if finite.any() else np.zeros(3)
+    middle, half = 0.5 * low + 0.5 * high, 0.5 * np.max(high - low)
+    shift = middle if real == np.float32 else np.zeros(3)
+    shrink = 2.0 ** -int(np.frexp(half)[1]) if half > 0 else 1.0
+    frame = np.zeros(COURSE.stride)
+    frame[COURSE["middle"]], frame[COURSE["shrink"]] = middle - shift, shrink
+    frame[COURSE["alone"]] = len(valid) == 1
+    inner = np.array([low - middle, high - middle]) * shrink
+    per_length, spread = morton.spread(inner[1] - inner[0], key_bits(backend), CELLS)
+    local = boxes.copy()
+    local[finite] = (boxes[finite] - np.tile(middle, 2)) * shrink
+    order = _order(local, finite)
+    if len(valid):
+        tree = build_bvh8(local[order])
+        frame[COURSE["low"]], frame[COURSE["high"]] = local[:, :3].min(axis=0), local[:, 3:].max(axis=0)
+        crowds, kids = widened(tree.boxes, raster), tree.kids
+    else:  # a root without children
+        frame[COURSE["low"]], frame[COURSE["high"]] = 1.0, -1.0
+        none = np.repeat([np.inf, -np.inf], 3 * WIDE).reshape(1, 6, WIDE)
+        crowds, kids = widened(none, raster), np.full(WIDE, -1, np.int32)
+    rows = np.zeros((len(bodies), OBSTACLE.stride))
+    rows[:, OBSTACLE["start"]], rows[:, OBSTACLE["quat"]] = start - shift, quat
+    rows[:, OBSTACLE["way"]], rows[:, OBSTACLE["end"]] = end - start, quat_end
+    rows[:, OBSTACLE["spin"]] = np.where(turns[:, None], turn_vector(quat, quat_end), 0.0)
+    ints = np.zeros((len(bodies), OBSTACLE_INT.stride), np.int32)
+    ints[:, OBSTACLE_INT["shape"]], ints[:, OBSTACLE_INT["turns"]] = bodies.shape, turns
+    host = {
+        "bodies_in": _normalised(rows.astype(real)),
+        "body_ints_in": ints,
+        "crowds_in": crowds,
+        "crowd_kids_in": kids,
+        "order_in": valid[order].astype(np.int32),
+        "frame_in": frame.astype(real),
+        "cells_in": np.concatenate([*inner, per_length]).astype(real),
+        "spread_in": spread,
+    }
+    placed, nbytes = _placed(host, backend)
+    return Obstacles(placed, shift, nbytes)
+
+
+def obstacles_for(bodies, backend, precision):
+    """`obstacles`, kept for the bodies that were asked for last as long as they live: bodies never change."""
+    return _kept_for(bodies, backend, f"obstacles {precision}", lambda: obstacles(bodies, backend, precision))
+
+
+def motions_for(bodies, backend):
+    """How far bodies go in their step, (bodies, 3) float64 in a flat buffer; those without poses stay. Kept
+    as `obstacles_for` keeps."""
+
+    def made():
+        there = bodies.start.valid & bodies.end.valid
+        motion = np.where(there[:, None], bodies.end.position - bodies.start.position, 0.0)
+        return backend.to_device(motion.reshape(-1))
+
+    return _kept_for(bodies, backend, "motions", made)
+
+
+def _kept_for(bodies, backend, what, make):
+    kept = backend.kept.setdefault("of bodies", {})
+    known = kept.get(what)
+    if known is None or known[0]() is not bodies:
+
+        def gone(ref):
+            if kept.get(what, (None,))[0] is ref:
+                kept.pop(what, None)
+
+        known = kept[what] = weakref.ref(bodies, gone), make()
+    return known[1]
+
+
+def key_bits(backend):
+    """Bits of the keys by which queries are put in order; a processor sorts 16 fastest."""
+    return 16 if backend.serial_groups else KEY_BITS
+
+
+def _placed(host, backend):
+    """Buffers of arrays by name, and the bytes that they take."""
+    placed = {name: backend.to_device(array.reshape(-1), copy=False) for name, array in host.items()}
+    return placed, sum(array.nbytes for array in host.values())
+
+
+def _boxes(bodies, start, end, turns):
+    """(n, 6) boxes of what bodies fill on their ways, in the world, rounded outwards."""
+    measures = np.array([prepared.measures_of(mesh) for mesh in bodies.meshes])[bodies.shape]
+    quat = bodies.start.unit_wxyz
+    middle = rotate(quat, measures[:, :3])
+    axes = np.stack([rotate(quat, np.tile(np.eye(3)[k], (len(quat), 1))) for k in range(3)], axis=2)
+    half = np.einsum("nij,nj->ni", np.abs(axes), measures[:, 5:8])
+    with np.errstate(over="ignore", invalid="ignore"):
+        ends = start + middle, end + middle
+        pad = half + 1e-12 * (half + np.maximum(np.abs(start), np.abs(end)) + np.abs(middle))
+        boxes = np.concatenate([np.minimum(*ends) - pad, np.maximum(*ends) + pad], axis=1)
+        wild = turns | ~(np.abs(boxes).max(axis=1, initial=0.0) < FAR)
+    return np.where(wild[:, None], np.repeat([-FAR, FAR], 3), boxes)
+
+
+def _order(boxes, finite):
+    """Bodies along a Morton curve."""
+    centres = [np.where(finite, 0.5 * (boxes[:, k] + boxes[:, 3 + k]), 0.0) for k in range(3)]
+    if len(boxes) <= 1:
+        return np.arange(len(boxes))
+    chosen = morton.sample(len(boxes))
+    origin, side = morton.cube(np.stack([x[chosen] for x in centres], axis=1), BITS)
+    return np.argsort(morton.codes(centres, BITS, origin, side), kind="stable")

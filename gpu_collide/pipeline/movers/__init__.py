@@ -1,0 +1,1 @@
+"""Movers in a still world: what is launched, and with which buffers."""

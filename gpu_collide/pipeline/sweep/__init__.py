@@ -1,0 +1,1 @@
+"""Casts and characters: what is launched, and with which buffers."""

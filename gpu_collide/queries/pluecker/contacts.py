@@ -1,0 +1,180 @@
+"""`contacts`: what movers at rest touch, or nearly do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._calls import within_memory
+from gpu_collide.backends import sources
+from gpu_collide.queries.pluecker.engine import engine_for
+from gpu_collide.queries.pluecker.initial_overlap import overlap
+from gpu_collide.queries.pluecker.movers import (
+    MOST,
+    check_expel,
+    check_movers,
+    open_world,
+    per_mover,
+    reach_of,
+)
+from gpu_collide.queries.pluecker.places import ASIDE, BEYOND, behind_nothing, sorted_rows, told_before
+from gpu_collide.results.enums import Touch
+from gpu_collide.results.result import Status
+from gpu_collide.results.trace import TouchPoints
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.movers import Movers
+    from gpu_collide.queries.scene import Scene
+
+__all__ = ["contacts"]
+
+
+@within_memory
+def contacts(
+    movers: Bodies | ArrayLike,
+    world: Scene | Bodies,
+    distance: ArrayLike = 0.0,
+    *,
+    expel: ArrayLike | None = None,
+    own: ArrayLike | None = None,
+    in_world: ArrayLike | None = None,
+    pairs: ArrayLike | None = None,
+    precision: Precision | None = None,
+    backend: BackendName | None = None,
+    max_bytes: int | None = None,
+) -> TouchPoints:
+    """All places where movers at rest touch something, or nearly do, from all around.
+
+    A place is a pair of features that face each other: a vertex before a face, two edges that cross; where
+    neither is, a vertex beside an edge or before a vertex, if it is what the two bodies have nearest to each
+    other there. Nothing is nearer than the nearest place told.
+
+    Parameters
+    ----------
+    movers, world
+        As in `translate`.
+    distance : (n,) array_like or float, optional
+        How far from the zone around an obstacle still counts; a sixteenth of the zone is added for the
+        rounding of poses. What `translate`, `rotate` or `move` stopped at is listed with 0, if
+        ``expel=trace.expel`` says what their zone was: left out, it is that of a mover that stands, which is
+        thinner.
+    expel, own, in_world, pairs, precision, backend, max_bytes
+        As in `translate`.
+
+    Returns
+    -------
+    TouchPoints
+        ``distance`` there is measured from the obstacle, not from its zone. A mover that goes into a body by
+        more than its zone has the status INITIAL_OVERLAP, and a row of the kind ``Touch.OVERLAP`` names
+        the body; how deep, and where, is not told. What goes in by no more than `collide` takes for touch
+        (1e-7 of the sizes) has places with distances below 0 instead. With `pairs`, a mover is a row of them.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryLimitError, BackendUnavailableError
+        As `translate`; a distance below zero.
+
+    Notes
+    -----
+    Parallel edges have places at their ends, as have faces side by side at their corners and where
+    borders cross. Of a place that several pairs of features tell, such as a corner on a corner, the first is
+    told, by kind, then numbers; with `expel` given, in the zone, each of them: any could have stopped the
+    mover. Faces count from their front, unless the mesh is ``two_sided``.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> box = gc.shapes.box()
+    >>> at = gc.Poses.from_quat_wxyz([[0.2, 0.3, 1.001]], [[1, 0, 0, 0]])
+    >>> ground = gc.Poses.identity(1)
+    >>> movers, world = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
+    >>> found = gc.pluecker.contacts(movers, world, 0.01)
+    >>> [gc.pluecker.Touch(kind).name for kind in found.kind], found.distance.round(6)
+    (['VF', 'FV', 'EE', 'EE'], array([0.001, 0.001, 0.001, 0.001]))
+    """
+    engine = engine_for(world, precision, backend, max_bytes)
+    with open_world(world) as (bodies, rules, resident):
+        rows = check_movers(movers, own, in_world, pairs, bodies, rules)
+        near = per_mover(distance, "distance", rows, rows.count, None)
+        if (near < 0.0).any():
+            row = int(np.flatnonzero(near < 0.0)[0])
+            raise ValueError(f"distance: expected lengths from 0 up, got {near[row]} in row {row}")
+        finite = np.isfinite(near)
+        most = MOST["mixed" if engine.precision == "reference" else engine.precision]
+        rows = replace(rows, moves=rows.moves & finite & (near <= most))
+        made = engine.world(bodies, rules, resident)
+        with np.errstate(invalid="ignore", over="ignore"):
+            place = np.abs(rows.position - made.shift).max(axis=1, initial=0.0)
+        rows = check_expel(expel, rows, (place, place), False, bodies, engine.precision)
+        near = np.where(rows.moves, near, 0.0)
+        deep = touch_depth(rows, bodies, engine.precision)
+        found = engine.contacts(made, rows, np.column_stack((near, np.full(len(near), deep))))
+        found, inside = _told(found, rows, bodies, (near, expel is not None), engine, max_bytes)
+    counts = np.bincount(found["mover"], minlength=len(near))
+    status = np.where(counts > 0, Status.HIT, np.where(rows.moves, Status.MISS, Status.UNRESOLVED)).astype(
+        np.uint8
+    )
+    status[inside] = Status.INITIAL_OVERLAP
+    status[~(rows.valid & finite)] = Status.INVALID_INPUT
+    start = np.concatenate([[0], np.cumsum(counts)])
+    return TouchPoints(status=status, point_start=start, **found, info=engine.about())
+
+
+def touch_depth(rows: Movers, bodies: Bodies, precision: str) -> float:
+    """How deep what `collide` takes for touch may be, with room to spare."""
+    c = sources.constants("mixed" if precision == "reference" else precision)
+    return 2.0 * float(c["GC_OVERLAP_DEPTH"]) * reach_of(rows, bodies)
+
+
+def _told(
+    found: dict[str, Any],
+    rows: Movers,
+    bodies: Bodies,
+    asked: tuple[Array, bool],
+    engine: Any,
+    max_bytes: int | None,
+) -> tuple[dict[str, Any], Array]:
+    """Of what an engine found the places that are told, once each, with the bodies that movers overlap; and
+    which movers are inside something. `asked`: the distances, and whether the zones were given: then all that
+    is in one is told."""
+    near, zones = asked
+    c = sources.constants("mixed" if engine.precision == "reference" else engine.precision)
+    stands = float(c["GC_ZONE_STANDS"]) * rows.zone
+    # four times what counts beside a border, which a corner may be beside several of
+    rough = rows.doubt / c["GC_ZONE_SURE"] + c["GC_ZONE_DEFAULT"] * c["GC_ROUNDING"] * near
+    close = found["kind"] == Touch.NONE  # bodies whose boxes come near
+    mover, body = found["mover"][close], found["body"][close]
+    into = overlap(rows, mover, body, bodies, engine, max_bytes)
+    mover, body = mover[into], body[into]
+    places = {name: column[~close] for name, column in found.items()}
+    places["flags"] = places["kind"] & (BEYOND | ASIDE)
+    places["kind"] = places["kind"] - places["flags"]
+    places = sorted_rows(places)
+    drop = (places["flags"] == BEYOND) | behind_nothing(places, stands[places["mover"]])
+    if (
+        not zones
+    ):  # what stands beside a border counts no farther, and what two edges tell their ends tell, too
+        beyond = places["distance"] > (near + stands)[places["mover"]]
+        drop |= (places["flags"] == ASIDE) & (beyond | (places["kind"] == Touch.EE))
+    places = {name: column[~drop] for name, column in places.items()}
+    of = places["mover"]
+    far = (places.pop("flags") == 0) & (places["distance"] > stands[of]) | (not zones)
+    drop = told_before(places, far, rough[of])
+    places = {name: column[~drop] for name, column in places.items()}
+    deeper = places["distance"] < -stands[places["mover"]]
+    inside = np.zeros(len(near), bool)
+    inside[mover] = inside[places["mover"][deeper]] = True
+    if len(mover):
+        zero, none = np.zeros((len(mover), 3)), np.full(len(mover), -1, np.int32)
+        more = {
+            "mover": mover, "kind": none + 1 + np.int32(Touch.OVERLAP), "feature_a": none, "body": body,
+            "feature_b": none, "point": zero, "normal": zero, "distance": zero[:, 0],
+        }  # fmt: skip
+        places = sorted_rows({name: np.concatenate([places[name], more[name]]) for name in places})
+    return places, inside

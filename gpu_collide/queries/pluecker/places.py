@@ -1,0 +1,82 @@
+"""Places of movers at rest, told once each; and what lies behind a surface and yet is inside of nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_collide.backends import sources
+from gpu_collide.results.enums import Touch
+
+if TYPE_CHECKING:
+    from gpu_collide._types import Array
+
+__all__ = ["ASIDE", "BEYOND", "behind_nothing", "sorted_rows", "told_before"]
+
+_C = sources.constants("mixed", "pluecker/gc_found.h")
+#: Added to the kind of a place that is out of reach, which only tells what is not inside; and of one in the
+#: zone that is beside a border.
+BEYOND, ASIDE = int(_C["GC_TOUCH_BEYOND"]), int(_C["GC_TOUCH_ASIDE"])
+#: No two differences of points that are not equal are at right angles to this, but by chance.
+ALONG = np.array([0.8017837, 0.5345225, 0.2672612])
+#: Two normals of one place may differ by this much.
+ALIKE = 0.1
+
+
+def told_before(found: dict[str, Array], far: Array, rough: Array) -> Array:
+    """Places that one before them tells, too: the shortest way from body to body is the same, within `rough`
+    at either end; (c,) bool.
+
+    Parameters
+    ----------
+    found : dict
+        In the order of results: the larger features first.
+    far : (c,) bool
+        Which are out of the zone: of those in it, each could have stopped the mover, and all are told.
+    rough : (c,) float64
+    """
+    told = np.zeros(len(found["kind"]), bool)
+    rows = np.flatnonzero(far)
+    on_mover = np.isin(found["kind"][rows], (Touch.VF, Touch.VE, Touch.VV))[:, None]
+    normal, point = found["normal"][rows], found["point"][rows]
+    way = normal * found["distance"][rows, None]
+    foot = np.where(on_mover, point - way, point)
+    height, rough = foot @ ALONG, rough[rows]
+    order = np.lexsort((height, found["body"][rows], found["mover"][rows]))
+    for step in range(1, len(rows)):
+        one, two = order[:-step], order[step:]
+        near = height[two] - height[one] <= 2.0 * rough[one]
+        for name in ("mover", "body"):
+            near &= found[name][rows[one]] == found[name][rows[two]]
+        if not near.any():
+            break
+        near &= (np.abs(normal[one] - normal[two]) <= ALIKE).all(axis=1)
+        for end in (foot, foot + way):
+            near &= (np.abs(end[one] - end[two]) <= rough[one, None]).all(axis=1)
+        told[rows[np.maximum(one, two)[near]]] = True
+    return told
+
+
+def behind_nothing(found: dict[str, Array], stands: Array) -> Array:
+    """Places deeper than `stands` behind a surface whose vertex, or edge of the mover, is as near before
+    another: it is behind a thin plate; (c,) bool."""
+    kind, distance = found["kind"], found["distance"]
+    behind = distance < -stands
+    if not behind.any():
+        return behind
+    of_world = np.isin(kind, (Touch.FV, Touch.EV))
+    what = np.where(of_world, 1, np.where(kind == Touch.EE, 2, 0))
+    number = np.where(of_world, found["feature_b"], found["feature_a"])
+    keys = np.stack([found["mover"], found["body"], what, number], axis=1)
+    which = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    before = np.full(len(keys), np.inf)
+    np.minimum.at(before, which[~behind], np.abs(distance[~behind]))
+    return behind & (before[which] <= -distance)
+
+
+def sorted_rows(found: dict[str, Any]) -> dict[str, Any]:
+    """The same in the order of mover, kind, feature of the mover, body and feature of the body."""
+    names = ("feature_b", "body", "feature_a", "kind", "mover")
+    order = np.lexsort([found[name] for name in names])
+    return {name: column[order] for name, column in found.items()}

@@ -1,0 +1,207 @@
+"""What is swept as it was given: which of its arrays lie on a GPU, their shapes, and where results are."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._validate import as_float_array, as_int_array, on_device
+from gpu_collide.bodies.casts import CLUSTERS, SPHERES, Cluster, GivenCasts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.casts import Casts
+
+__all__ = [
+    "balls_of", "casts", "check_lengths", "check_turns", "clusters", "count", "fetched", "fetched_casts",
+    "floats", "integers", "device_queries", "on_device_or_wanted_there", "placed", "keeps_on_device",
+]  # fmt: skip
+
+#: Numbers of devices: arrays lie on several.
+SEVERAL = -1
+
+
+def on_device_or_wanted_there(results: Any, *arrays: Any) -> bool:
+    """Does an array lie on a GPU, or are results to stay on one?"""
+    return any(on_device(array) is not None for array in arrays) or (
+        isinstance(results, str) and results == "device"
+    )
+
+
+def casts(
+    form: int,
+    host: Callable[[], Casts],
+    start: Any,
+    path: Any,
+    sizes: Any,
+    orientation: Any = None,
+    *,
+    which: Any = None,
+    clusters: Any = (),
+    beside: tuple[tuple[Any, int], ...] = (),
+) -> GivenCasts:
+    """`GivenCasts` of arguments, whose shapes and dtypes are checked. `beside` as in `ellipsoid_casts`."""
+    starts, paths = floats(start, "start"), floats(path, "path")
+    n = count(starts, paths)
+    arrays: list[tuple[Any, int]] = [(starts, 2), (paths, 2)]
+    quat = numbers = None
+    balls, radius, begin = balls_of(clusters)
+    if form == CLUSTERS:
+        if not clusters and n:
+            raise ValueError("clusters: expected at least one Cluster, got none")
+        numbers = np.zeros(n, np.int32) if which is None else integers(which, "clusters", n)
+        arrays += [] if which is None else [(numbers, 1)]
+    else:
+        name, tail = ("radius", ()) if form == SPHERES else ("radii", (3,))
+        radius = floats(sizes, name)
+        check_lengths(radius, name, n, tail)
+        arrays.append((radius, 1 + len(tail)))
+    if orientation is not None:
+        quat = floats(orientation, "orientation")
+        check_turns(quat, n)
+        arrays.append((quat, 2))
+    arrays += [(_somewhere(array), axes) for array, axes in beside if array is not None]
+    rows = [array for array, axes in arrays if array.ndim == axes]
+    devices = {array.device.id for array, _ in arrays if not isinstance(array, np.ndarray)}
+    device = None if not devices else devices.pop() if len(devices) == 1 else SEVERAL
+    whole = bool(rows) and not any(isinstance(array, np.ndarray) for array in rows)
+    return GivenCasts(form, n, starts, paths, radius, quat, numbers, balls, begin, device, whole, host)
+
+
+def floats(obj: Any, name: str) -> Any:
+    """An array of numbers where it lies: by CuPy, of any real dtype, or `as_float_array`."""
+    there = on_device(obj)
+    if there is None:
+        return as_float_array(obj, name)
+    if there.dtype.kind not in "fiu" or there.dtype.itemsize > 8:
+        raise TypeError(f"{name}: expected float32 or float64, got {there.dtype}")
+    return there
+
+
+def integers(obj: Any, name: str, n: int) -> Any:
+    """(n,) integers where they lie."""
+    there = on_device(obj)
+    if there is None:
+        return as_int_array(obj, name, shape=(n,))
+    if there.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers, got {there.dtype}; pass {name}.astype(int)")
+    if there.shape != (n,):
+        raise ValueError(f"{name}: expected shape ({n},), got {there.shape}")
+    return there
+
+
+def _somewhere(obj: Any) -> Any:
+    there = on_device(obj)
+    return np.asarray(obj) if there is None else there
+
+
+def count(starts: Any, paths: Any) -> int:
+    """How many queries there are; one start or one path may do for all."""
+    for name, array in (("start", starts), ("path", paths)):
+        if array.ndim not in (1, 2) or array.shape[-1] != 3:
+            raise ValueError(f"{name}: expected shape (n, 3) or (3,), got {array.shape}")
+    if starts.ndim == paths.ndim == 2 and len(starts) != len(paths):
+        raise ValueError(
+            f"path: expected as many rows as start, {len(starts)}, or shape (3,), got {paths.shape}"
+        )
+    n = len(starts) if starts.ndim == 2 else len(paths) if paths.ndim == 2 else 1
+    if n >= 2**30:
+        raise ValueError(f"start: expected fewer than 2**30 queries, got {n}")
+    return n
+
+
+def check_lengths(array: Any, name: str, n: int, tail: tuple[int, ...]) -> None:
+    """Raise unless there is a length (or `tail` of them) for all or for each query."""
+    if array.shape not in (tail, (n, *tail)):
+        raise ValueError(f"{name}: expected shape {tail} or {(n, *tail)}, got {array.shape}")
+
+
+def check_turns(quat: Any, n: int) -> None:
+    """Raise unless there is a quaternion for all or for each query."""
+    if quat.shape not in ((4,), (n, 4)):
+        raise ValueError(f"orientation: expected quaternions wxyz, shape (4,) or ({n}, 4), got {quat.shape}")
+
+
+def clusters(value: Any) -> tuple[Any, tuple[Cluster, ...]]:
+    """Which cluster each query has, as it was given (None: there is one for all), and the clusters."""
+    which = None
+    if isinstance(value, Cluster):
+        found: Any = (value,)
+    elif isinstance(value, (tuple, list)) and len(value) == 2 and not isinstance(value[0], Cluster):
+        found, which = tuple(value[0]), value[1]
+    else:
+        raise TypeError(
+            "clusters: expected a Cluster, or a list of them and (n,) numbers in it, got "
+            f"{type(value).__name__}"
+        )
+    for k, cluster in enumerate(found):
+        if not isinstance(cluster, Cluster):
+            raise TypeError(f"clusters: expected Cluster, got {type(cluster).__name__} at index {k}")
+    return which, found
+
+
+def balls_of(clusters: tuple[Cluster, ...]) -> tuple[Array, Array, Array]:
+    """Centres and radii of all balls, and the first ball of each cluster."""
+    begin = np.concatenate([[0], np.cumsum([len(c) for c in clusters])]).astype(np.int32)
+    balls = np.concatenate([np.zeros((0, 3)), *(c.centers for c in clusters)])
+    return balls, np.concatenate([np.zeros(0), *(c.radii for c in clusters)]), begin
+
+
+def keeps_on_device(swept: Casts | GivenCasts, where: Any, results: str) -> bool:
+    """Do the arrays of a result stay on the device? The rule of docs/devices.md."""
+    if where.kind != "cuda" or results == "host":
+        return False
+    return results == "device" or (_is_there(swept, where) and swept.whole)  # type: ignore[union-attr]
+
+
+def _is_there(swept: Casts | GivenCasts, where: Any) -> bool:
+    return isinstance(swept, GivenCasts) and swept.device == where.device_id
+
+
+def device_queries(
+    swept: Casts | GivenCasts,
+    where: Any,
+    stay: bool,
+    engine: Any,
+    bodies: Bodies,
+    resident: Any,
+    limit: float,
+    refuse: Callable[[], object] | None = None,
+) -> Any:
+    """The `Landing` of casts that are taken from where they lie, or whose results stay there; None of others.
+
+    `refuse` raises what is wrong with arguments; default: what is with the casts.
+    """
+    if where.kind != "cuda" or not isinstance(swept, GivenCasts) or not len(swept):
+        return None
+    if not _is_there(swept, where) and not (stay and swept.device is None):
+        return None
+    from gpu_collide.pipeline.sweep.device_queries import DeviceQueries
+
+    refuse = swept.host if refuse is None else refuse
+    if swept.device is None:
+        refuse()  # all of it is on the host: what is wrong is said before any launch
+    return DeviceQueries(engine, engine.world(bodies, resident), swept, limit, refuse)
+
+
+def fetched_casts(swept: Casts | GivenCasts) -> Casts:
+    """The same on the host."""
+    return swept.host() if isinstance(swept, GivenCasts) else swept
+
+
+def fetched(rows: dict[str, Any], where: Any) -> dict[str, Any]:
+    """Arrays on the host, by one wait for all."""
+    return dict(zip(rows, where.to_hosts(rows.values()), strict=True))
+
+
+def placed(result: Any, where: Any) -> Any:
+    """A result of host arrays on the device of a backend."""
+    arrays = {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "info"}
+    with where.current():
+        return dataclasses.replace(result, **{name: where.to_device(a) for name, a in arrays.items()})

@@ -1,0 +1,191 @@
+"""Steps of characters, each cut in as many pieces as the bodies that turn within its reach take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide.queries.sweep.cutting import Cuts, Walkers, distance, room_of
+from gpu_collide.queries.sweep.turning import (
+    carried_along,
+    extent_of,
+    extent_there,
+    part_of,
+    turning_bodies,
+    turns_of,
+)
+from gpu_collide.results.result import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gpu_collide._types import Array
+    from gpu_collide.bodies.bodies import Bodies
+    from gpu_collide.bodies.casts import Casts
+    from gpu_collide.queries.sweep.turning import Extent
+
+__all__ = ["substeps", "substeps_device"]
+
+
+def substeps(
+    engine: Any,
+    bodies: Bodies,
+    resident: Any,
+    casts: Casts,
+    on: Array,
+    fall: Array,
+    rules: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The step of characters on the host, and what is told of how it was cut. `on`: what each rides, -1:
+    nothing."""
+    rides = bool((on >= 0).any())
+    walkers = Walkers(np, casts.start, casts.path, fall, casts.radius, on if rides else None, casts.moves)
+
+    def extent_for(which: Array) -> Extent:
+        extent = extent_of(casts, bodies, which, rides)
+        assert extent is not None  # there are some
+        return extent
+
+    def go(pieces: int, absent: Array, which: Array | None, found: dict[str, Any]) -> dict[str, Any]:
+        part = (casts, on, fall) if which is None else (casts.take(which), on[which], fall[which])
+        rows = _in_pieces(engine, bodies, resident, *part, rules, pieces, absent)
+        if which is None:
+            return rows
+        for name, array in rows.items():
+            found.setdefault(name, np.zeros((len(casts), *array.shape[1:]), array.dtype))[which] = array
+        return found
+
+    return _by_pieces(bodies, walkers, extent_for, rules, go)
+
+
+def _by_pieces(
+    bodies: Bodies,
+    walkers: Walkers,
+    extent_for: Callable[[Array], Extent],
+    rules: dict[str, Any],
+    go: Callable[..., dict[str, Any]],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The step of all, by `go` for those whose step is cut alike; once more for those whom pushes took so far
+    that they may have come to a body which asks for more pieces."""
+    which = turning_bodies(bodies)
+    if not which.size or not len(walkers.swept):
+        return go(1, which[:0], None, {}), {}
+    room, where = room_of(walkers, bodies, rules["step"]), walkers.arrays.where
+    pieces: Any = None
+    found: dict[str, Any] = {}
+    used, error = 1, 0.0
+    while True:
+        cuts = Cuts(bodies, which, walkers, room, extent_for, rules["skin"])
+        before, pieces = pieces, cuts.of_each()
+        todo = None if before is None else pieces > before
+        for number, rows in cuts.groups(pieces, todo):
+            found = go(number, cuts.absent(number), rows, found)
+            used, error = max(used, number), max(error, cuts.error(number))
+        away = distance(where(walkers.swept[:, None], found["position"], walkers.start), walkers.start)
+        pushed = away > room
+        if not bool(pushed.any()):
+            return found, {"turning": error, "pieces": used}
+        room = where(pushed, 2.0 * away, room)
+
+
+def _in_pieces(
+    engine: Any,
+    bodies: Bodies,
+    resident: Any,
+    casts: Casts,
+    on: Array,
+    fall: Array,
+    rules: dict[str, Any],
+    pieces: int,
+    absent: Array,
+) -> dict[str, Any]:
+    """The step of some in so many equal pieces, of which the last has the fall, without some bodies."""
+    none, status, count, found = np.zeros_like(fall), 0, 0, {}
+    left, place = casts.path / pieces, casts.start
+    for k in range(pieces):
+        part = part_of(bodies, k, pieces, absent)
+        way = left + carried_along(part, on, place)
+        found = engine.slide(
+            engine.world(part, resident), replace(casts, start=place, path=way), left,
+            fall if k == pieces - 1 else none, rules,
+        )  # fmt: skip
+        left, place = found["velocity"], found["position"]
+        status, count = np.maximum(found["status"], status), found["casts"] + count
+    if pieces > 1:
+        found |= {"velocity": left * pieces, "status": status, "casts": count}
+        lost = ~casts.moves
+        found["velocity"][lost] = found["fall"][lost] = 0.0
+        found["casts"][lost] = 0
+    return found
+
+
+def substeps_device(
+    engine: Any,
+    bodies: Bodies,
+    resident: Any,
+    landing: Any,
+    on: Any,
+    fall: Any,
+    rules: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`stepped` on a device, of what a `Landing` has; the same bits, with what is in `Slides` beside it."""
+    cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
+    start, path, falls, radius, rides = landing.walkers(fall, on)
+    walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept)
+
+    def extent_for(which: Array) -> Extent:
+        return extent._replace(leaning=extent.leaning[np.isin(every, which)])
+
+    def go(pieces: int, absent: Array, which: Any, found: dict[str, Any]) -> dict[str, Any]:
+        if pieces == 1 and which is None and not absent.size:
+            return landing.slide(fall, on, engine.motions(bodies), rules, _arcs(bodies))
+        rows = _in_pieces_there(engine, bodies, resident, landing, on, fall, rules, pieces, absent, which)
+        for name, array in rows.items() if found else ():
+            rows[name] = cp.where(which.reshape(-1, *[1] * (array.ndim - 1)), array, found[name])
+        return rows
+
+    return _by_pieces(bodies, walkers, extent_for, rules, go)
+
+
+def _in_pieces_there(
+    engine: Any,
+    bodies: Bodies,
+    resident: Any,
+    landing: Any,
+    on: Any,
+    fall: Any,
+    rules: dict[str, Any],
+    pieces: int,
+    absent: Array,
+    which: Any,
+) -> dict[str, Any]:
+    """`_in_pieces` on a device: of those `which`, None: all; what is told of the others is not theirs."""
+    cp, swept, lost = landing.be.arrays, landing.swept, ~landing.swept
+    path = landing.paths(pieces)
+    path = path if which is None else cp.where(which[:, None], path, np.nan)
+    given, status = replace(landing.given, path=path), None
+    none, count, rows = np.zeros(3), 0, {}
+    for k in range(pieces):
+        part = part_of(bodies, k, pieces, absent)
+        piece = type(landing)(engine, engine.world(part, resident), given, np.inf, landing.refuse)
+        rows = piece.slide(fall if k == pieces - 1 else none, on, engine.motions(part), rules, _arcs(part))
+        way = cp.where(swept[:, None], rows["velocity"], np.nan)
+        way = way if which is None else cp.where(which[:, None], way, np.nan)
+        given = replace(given, start=rows["position"], path=way)
+        status = rows["status"] if k == 0 else cp.where(rows["status"] > status, rows["status"], status)
+        count = rows["casts"] + count
+    if pieces > 1:
+        rows["velocity"] = cp.where(swept[:, None], rows["velocity"] * float(pieces), 0.0)
+        rows["fall"] = cp.where(swept[:, None], rows["fall"], 0.0)
+        rows["casts"] = cp.where(swept, count, np.int32(0))
+    rows["status"] = cp.where(lost, np.uint8(Status.INVALID_INPUT), status)
+    return rows
+
+
+def _arcs(bodies: Bodies) -> tuple[Array, Array, Array] | None:
+    """What `Landing.slide` needs of bodies that carry along an arc; None: there are none."""
+    turns, quat = turns_of(bodies)
+    return (turns.astype(np.int32), quat, bodies.start.position) if turns.any() else None

@@ -1,0 +1,45 @@
+"""The words of results: outcomes, and which features meet or are touched."""
+
+import enum
+
+__all__ = ["Feature", "Kind", "Status", "Touch"]
+
+
+class Status(enum.IntEnum):
+    """Outcome of a pair."""
+
+    MISS = 0  #: no reported contact (perhaps some below ``min_properness``)
+    HIT = 1  #: at least one reported contact
+    INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
+    INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
+    UNRESOLVED = 4  #: a cap was hit, what was found is kept; or a motion beyond all digits, without contacts
+
+
+class Kind(enum.IntEnum):
+    """Which features meet."""
+
+    FV = 0  #: a face of A and a vertex of B
+    VF = 1  #: a vertex of A and a face of B
+    EE = 2  #: an edge of A and an edge of B
+
+
+class Feature(enum.IntEnum):
+    """Which feature of an obstacle is touched."""
+
+    NONE = 0  #: nothing
+    FACE = 1
+    EDGE = 2
+    VERTEX = 3
+
+
+class Touch(enum.IntEnum):
+    """Which features touch, the mover's first."""
+
+    NONE = 0  #: nothing is touched
+    VF = 1  #: a vertex of the mover and a face of the obstacle
+    FV = 2  #: a face of the mover and a vertex of the obstacle
+    EE = 3  #: an edge of each
+    VE = 4  #: at rest: a vertex of the mover beside an edge of the obstacle
+    EV = 5  #: at rest: an edge of the mover beside a vertex of the obstacle
+    VV = 6  #: at rest: a vertex of each
+    OVERLAP = 7  #: at rest: the bodies go into each other; features are -1, point, normal and distance 0

@@ -1,0 +1,282 @@
+"""What holds for every result, checked when one is read from a file: the first field that cannot be is named.
+
+Each function takes the arrays by name and yields ``(field, what is wrong)``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpu_collide._validate import first_few, how_many
+from gpu_collide.results.enums import Touch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gpu_collide._types import Array, BoolArray
+
+__all__ = [
+    "clipped_faults",
+    "contact_faults",
+    "csr_faults",
+    "encounter_faults",
+    "normal_faults",
+    "part_faults",
+    "planes_faults",
+    "slides_faults",
+    "touch_faults",
+    "trace_faults",
+    "trajectory_faults",
+]
+
+# Lengths of normals and properness in files: float32 leaves 2e-7, and no result is meant to be off by more.
+UNIT_TOLERANCE = 1e-3
+SKIP_REASONS = ("invalid", "teleport", "turn")
+
+
+def _rows(name: str, bad: BoolArray, expected: str) -> Iterator[tuple[str, str]]:
+    """A fault if any row is bad."""
+    if bad.any():
+        rows = np.unique(np.argwhere(bad)[:, 0])
+        got = f"other values in {how_many(len(rows), 'row')}, first: {first_few(rows)}"
+        yield name, f"expected {expected}, got {got}"
+
+
+def csr_faults(start: Array, count: int) -> Iterator[tuple[str, str]]:
+    """Faults of ``contact_start`` over `count` contacts."""
+    if start[0] != 0 or start[-1] != count or (np.diff(start) < 0).any():
+        yield "contact_start", f"expected numbers that rise from 0 to the {count} contacts"
+
+
+def _each_contact_faults(a: Mapping[str, Array], n_kinds: int, share: str) -> Iterator[tuple[str, str]]:
+    """Faults of what a contact is in both kinds of result; `share` names the time in [0, 1]."""
+    yield from _rows("kind", a["kind"] >= n_kinds, f"kinds 0 to {n_kinds - 1}")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(name, a[name] < 0, "numbers of features from 0 up")
+    yield from _rows(share, ~((a[share] >= 0) & (a[share] <= 1)), "shares of the step in [0, 1]")
+    for name in (
+        "position",
+        "normal",
+        "properness",
+        "local_a",
+        "local_b",
+        "normal_speed",
+        "time",
+        "time_end",
+    ):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    yield from _rows("properness", np.abs(a["properness"]) > 1 + UNIT_TOLERANCE, "numbers in [-1, 1]")
+    yield from _rows("sustained", a["sustained"].view(np.uint8) > 1, "true or false")
+    lasts = np.where(a["sustained"], a["time_end"] >= a["time"], a["time_end"] == a["time"])
+    yield from _rows("time_end", ~lasts, "the time, or a later one where sustained")
+
+
+def part_faults(a: Mapping[str, Array], names: object) -> Iterator[tuple[str, str]]:
+    """Faults of the parts that contacts are on, whose names stand in the info."""
+    if ("part_a" in a) != ("part_b" in a):
+        yield "part_a" if "part_b" in a else "part_b", "expected it beside the other one"
+    for name in ("part_a", "part_b"):
+        if name in a:
+            if not isinstance(names, (list, tuple)) or not all(isinstance(text, str) for text in names):
+                yield "info", "expected the names of parts"
+                return
+            wrong = (a[name] < -1) | (a[name] >= len(names))
+            yield from _rows(name, wrong, f"numbers of the {len(names)} names of parts, or -1")
+
+
+def normal_faults(a: Mapping[str, Array]) -> Iterator[tuple[str, str]]:
+    """Faults of normals as directions."""
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1")
+
+
+def _order_faults(name: str, keys: Sequence[Array]) -> Iterator[tuple[str, str]]:
+    """A fault if rows are not in the lexicographic order of `keys`."""
+    behind = np.zeros(max(len(keys[0]) - 1, 0), bool)
+    equal = ~behind
+    for key in keys:
+        behind |= equal & (key[1:] < key[:-1])
+        equal &= key[1:] == key[:-1]
+    yield from _rows(name, np.append(False, behind)[: len(keys[0])], "rows in the order of the result")
+
+
+def _toi_faults(name: str, toi: Array, time: Array, start: Array) -> Iterator[tuple[str, str]]:
+    """Faults of the earliest time of each pair."""
+    expected = np.full(len(toi), np.inf)
+    np.minimum.at(expected, np.repeat(np.arange(len(toi)), np.diff(start)), time)
+    yield from _rows(name, toi != expected, "the time of the pair's earliest contact")
+
+
+def contact_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Contacts`."""
+    start, time = a["contact_start"], a["time"]
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from csr_faults(start, len(time))
+    owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    yield from _rows("pair", a["pair"] != owner, "the pairs that contact_start says")
+    yield from _each_contact_faults(a, n_kinds, "time")
+    yield from _rows("time_end", a["time_end"] > 1, "shares of the step in [0, 1]")
+    yield from _toi_faults("toi", a["toi"], time, start)
+    yield from _order_faults("time", [a[n] for n in ("pair", "time", "kind", "feature_a", "feature_b")])
+    if "pairs" in a:
+        pairs = a["pairs"]
+        yield from _rows(
+            "pairs", (pairs < 0).any(axis=1) | (pairs[:, 0] == pairs[:, 1]), "two different bodies"
+        )
+
+
+def trajectory_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `TrajectoryContacts`."""
+    start, pairs, first = a["contact_start"], a["pairs"], int(a["first_step"])
+    stop = first + len(a["step_pairs"])
+    if first < 0:
+        yield "first_step", f"expected a number from 0 up, got {first}"
+    yield from _rows("step_pairs", a["step_pairs"] < 0, "numbers from 0 up")
+    if "step_start" in a:
+        yield from _rows("step_start", np.isinf(a["step_start"]), "times, or not a number")
+    yield from _rows("pairs", pairs["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from csr_faults(start, len(a["time"]))
+    owner = np.repeat(np.arange(len(pairs)), np.diff(start))
+    for name in ("step", "body_a", "body_b"):
+        yield from _rows(name, a[name] != pairs[name][owner], "those of pairs")
+    for name, steps in (("pairs", pairs["step"]), ("skipped", a["skipped"]["step"])):
+        yield from _rows(name, (steps < first) | (steps >= stop), f"steps from {first} to {stop - 1}")
+    yield from _rows("pairs", (pairs["body_a"] < 0) | (pairs["body_b"] <= pairs["body_a"]), "body_a < body_b")
+    yield from _order_faults("pairs", [pairs[n] for n in ("step", "body_a", "body_b")])
+    yield from _rows("skipped", a["skipped"]["body"] < 0, "bodies from 0 up")
+    reasons = np.isin(a["skipped"]["reason"], SKIP_REASONS)
+    yield from _rows("skipped", ~reasons, f"the reasons {', '.join(SKIP_REASONS)}")
+    yield from _each_contact_faults(a, n_kinds, "share")
+    yield from _toi_faults("pairs", pairs["toi"], a["time"], start)
+    keys = [owner, *(a[n] for n in ("share", "kind", "feature_a", "feature_b"))]
+    yield from _order_faults("share", keys)
+
+
+def encounter_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of an `Encounters`."""
+    yield from _rows("body_b", (a["body_a"] < 0) | (a["body_b"] <= a["body_a"]), "body_a < body_b")
+    yield from _rows("contacts", a["contacts"] < 0, "numbers of contacts")
+    yield from _rows("last_step", a["last_step"] < a["first_step"], "the first step or a later one")
+    touched = a["contacts"] > 0
+    yield from _rows("hardest", (a["hardest"] >= 0) != touched, "rows of contacts, -1 where there is none")
+    off = (a["hardest_step"] < a["first_step"]) | (a["hardest_step"] > a["last_step"])
+    off = np.where(touched, off, a["hardest_step"] != -1)
+    yield from _rows("hardest_step", off, "steps from the first to the last, -1 without a contact")
+    for name in ("first_time", "last_time", "position", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    for name, none in (("hardest_time", np.inf), ("approach", -np.inf)):
+        off = np.where(touched, ~np.isfinite(a[name]), a[name] != none)
+        yield from _rows(name, off, f"finite numbers, {none} without a contact")
+    late = (a["hardest_time"] < a["first_time"]) | (a["last_time"] < a["hardest_time"])
+    yield from _rows("hardest_time", late & touched, "times from the first to the last")
+    yield from _rows("last_time", a["last_time"] < a["first_time"], "the first time or a later one")
+    yield from _rows("in_touch", a["in_touch"].view(np.uint8) > 1, "true or false")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - touched) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1, zero without a contact")
+    yield from _order_faults("first_time", [a[n] for n in ("first_time", "body_a", "body_b", "first_step")])
+
+
+def trace_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Trace`, whose kinds have one more for none."""
+    hit = a["kind"] > 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    off = ((a["status"] == 1) != hit) & (a["status"] != 2)
+    yield from _rows("status", off, "HIT or INITIAL_OVERLAP where something is touched, and HIT nowhere else")
+    yield from _rows("kind", a["kind"] > n_kinds, f"kinds 0 to {n_kinds}")
+    yield from _rows("fraction", ~((a["fraction"] >= 0) & (a["fraction"] <= 1)), "shares in [0, 1]")
+    yield from _rows("part", a["part"] > 1, "0 or 1")
+    for name in ("body", "feature_a", "feature_b"):
+        yield from _rows(
+            name, np.where(hit, a[name] < 0, a[name] != -1), "numbers where something is touched, else -1"
+        )
+    for name in ("point", "normal", "expel"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+
+
+def touch_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `TouchPoints`."""
+    start = a["point_start"]
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    if start[0] != 0 or start[-1] != len(a["mover"]) or (np.diff(start) < 0).any():
+        yield "point_start", f"expected numbers that rise from 0 to the {len(a['mover'])} points"
+    else:
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        yield from _rows("mover", a["mover"] != owner, "the movers that point_start says")
+    last = max(Touch)
+    yield from _rows("kind", (a["kind"] < 1) | (a["kind"] > last), f"kinds 1 to {last}")
+    into = a["kind"] == Touch.OVERLAP
+    yield from _rows("body", a["body"] < 0, "numbers from 0 up")
+    for name in ("feature_a", "feature_b"):
+        yield from _rows(name, np.where(into, a[name] != -1, a[name] < 0), "numbers from 0 up, -1 of OVERLAP")
+    for name in ("point", "normal", "distance"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - ~into) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1, of OVERLAP zero")
+    yield from _order_faults("kind", [a[n] for n in ("mover", "kind", "feature_a", "body", "feature_b")])
+
+
+def hits_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Hits`, whose features are as many as the kinds, and none."""
+    start, hit = a["offsets"], a["feature"] > 0
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    if start[0] != 0 or start[-1] != len(hit) or (np.diff(start) < 0).any():
+        yield "offsets", f"expected numbers that rise from 0 to the {len(hit)} rows"
+    else:
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        yield from _rows("query", a["query"] != owner, "the queries that offsets says")
+        touched = np.zeros(len(start) - 1, bool)
+        touched[owner[hit]] = True
+        yield from _rows("status", (a["status"] == 1) != touched, "HIT where something is touched, only")
+    yield from _rows("feature", a["feature"] > n_kinds, f"features 0 to {n_kinds}")
+    yield from _rows("time", ~((a["time"] >= 0) & (a["time"] <= 1)), "shares in [0, 1]")
+    for name in ("body", "face", "number", "sphere"):
+        yield from _rows(
+            name, np.where(hit, a[name] < 0, a[name] != -1), "numbers where something is touched, else -1"
+        )
+    for name in ("point", "normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - hit) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1 where something is touched, else zero")
+
+
+def slides_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Slides`."""
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    for name in ("position", "velocity", "fall", "ground_normal"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    stands = a["ground_body"] >= 0
+    yield from _rows("ground_body", a["ground_body"] < -1, "numbers of bodies, or -1")
+    off = np.abs(np.linalg.norm(a["ground_normal"], axis=1) - stands) > UNIT_TOLERANCE
+    yield from _rows("ground_normal", off, "directions of length 1 where there is ground, else zero")
+    yield from _rows("casts", a["casts"] < 0, "numbers of casts")
+
+
+def planes_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Planes`."""
+    start = a["offsets"]
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    if start[0] != 0 or start[-1] != len(a["query"]) or (np.diff(start) < 0).any():
+        yield "offsets", f"expected numbers that rise from 0 to the {len(a['query'])} rows"
+    else:
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        yield from _rows("query", a["query"] != owner, "the ellipsoids that offsets says")
+    yield from _rows("feature", (a["feature"] < 1) | (a["feature"] > n_kinds), f"features 1 to {n_kinds}")
+    for name in ("body", "face", "number"):
+        yield from _rows(name, a[name] < 0, "numbers, 0 or more")
+    for name in ("normal", "gap", "point", "motion"):
+        yield from _rows(name, ~np.isfinite(a[name]), "finite numbers")
+    off = np.abs(np.linalg.norm(a["normal"], axis=1) - 1) > UNIT_TOLERANCE
+    yield from _rows("normal", off, "directions of length 1")
+    keys = [a[n] for n in ("query", "gap", "feature", "body", "number")]
+    yield from _order_faults("gap", keys)
+
+
+def clipped_faults(a: Mapping[str, Array], n_status: int, n_kinds: int) -> Iterator[tuple[str, str]]:
+    """Faults of a `Clipped`."""
+    yield from _rows("status", a["status"] >= n_status, f"statuses 0 to {n_status - 1}")
+    yield from _rows("velocity", ~np.isfinite(a["velocity"]), "finite numbers")
+    yield from _rows("bent", (a["bent"] < -1) | (a["bent"] > 3), "numbers from -1 to 3")

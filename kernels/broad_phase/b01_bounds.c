@@ -1,0 +1,61 @@
+/* b01_bounds: where the things may be that the tree is to find.
+ * needs: broad_phase/gc_swept_volume.h
+ *
+ * b01_bodies: poses and meshes of the bodies -> centres, radius and turn of each, and the world box of all that it sweeps by
+ * its own screw motion; world frame, user units. One work-item per body. The box holds the arcs of the mesh's ball and of the
+ * corners of its box: chords over at most GC_BVH_PIECES pieces, and how far an arc strays from its chord.
+ * Degenerate: near half a turn the motion may go round either side, and the box holds both; a body whose pose is not valid
+ * has an empty box; one with coordinates beyond GC_BVH_WILD has the box that holds everything.
+ */
+
+/* greatest coordinate without sign; GC_BVH_FAR if one is no number */
+GC_FN gc_real gc_largest(gc_vec v)
+{
+    gc_real x = GC_ABS(v.x), y = GC_ABS(v.y), z = GC_ABS(v.z), xy = GC_MAX(x, y);
+    return gc_is_finite(x) && gc_is_finite(y) && gc_is_finite(z) ? GC_MAX(xy, z) : GC_BVH_FAR;
+}
+
+GC_KERNEL void b01_bodies(
+    int n,
+    GC_GLOBAL const int *shape_in,              /* (n,) mesh of each body */
+    GC_GLOBAL const gc_uchar *valid_in,         /* (n,) both poses usable */
+    GC_GLOBAL const gc_real *start_position_in, /* (n, 3) world */
+    GC_GLOBAL const gc_real *start_quat_in,     /* (n, 4) wxyz */
+    GC_GLOBAL const gc_real *end_position_in,
+    GC_GLOBAL const gc_real *end_quat_in,
+    GC_GLOBAL const gc_real *mesh_bounds_in, /* (meshes, GC_BALL_STRIDE) */
+    GC_GLOBAL gc_real *bounds_out,           /* (n, GC_BOUND_STRIDE) */
+    GC_GLOBAL gc_real *boxes_out)            /* (n, GC_BOX_STRIDE) swept by the own screw; least > greatest: invalid */
+{
+    for (int i = GC_ITEM_LO(n); i < GC_ITEM_HI(n); i += GC_ITEM_STEP(n)) {
+        GC_GLOBAL const gc_real *mesh = mesh_bounds_in + GC_BALL_STRIDE * shape_in[i];
+        GC_GLOBAL gc_real *bound = bounds_out + GC_BOUND_STRIDE * i, *box = boxes_out + GC_BOX_STRIDE * i;
+        gc_vec centre = gc_load_vec(mesh + GC_BALL_centre, 0);
+        gc_moving m;
+        gc_vec start = gc_load_vec(start_position_in, i), end = gc_load_vec(end_position_in, i);
+        gc_real far0, far1, far, swept[GC_BOX_STRIDE];
+        m = gc_moving_make(
+            centre, mesh[GC_BALL_radius], gc_load_vec(mesh + GC_BALL_sides, 0), start, gc_load_quat(start_quat_in, i), end,
+            gc_load_quat(end_quat_in, i));
+        far0 = gc_largest(start);
+        far1 = gc_largest(end);
+        far = GC_MAX(far0, far1) + gc_largest(centre);
+        m.pad = GC_BVH_PAD * (m.radius + m.way) + GC_BVH_ROUNDING * far;
+        gc_store_vec(bound + GC_BOUND_start, 0, m.c0);
+        gc_store_vec(bound + GC_BOUND_end, 0, m.c1);
+        bound[GC_BOUND_radius] = m.radius + m.pad;
+        bound[GC_BOUND_angle] = m.angle;
+        bound[GC_BOUND_turn] = m.turn.w;
+        gc_store_vec(bound + GC_BOUND_turn + 1, 0, gc_make(m.turn.x, m.turn.y, m.turn.z));
+        gc_swept_box(&m, swept);
+        for (int k = 0; k < GC_BOX_STRIDE; ++k) box[k] = swept[k];
+        if (valid_in[i] && far <= GC_BVH_WILD && m.way <= GC_BVH_WILD) continue;
+        for (int k = GC_BOUND_start; k < GC_BOUND_radius; ++k) bound[k] = GC_R(0.0);
+        bound[GC_BOUND_radius] = GC_BVH_FAR;
+        bound[GC_BOUND_angle] = GC_R(0.0);
+        for (int k = 0; k < 3; ++k) {
+            box[k] = valid_in[i] ? -GC_BVH_FAR : GC_BVH_FAR;
+            box[3 + k] = -box[k];
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* s07_solve: candidates to hits.
+ * needs: narrow_phase/solve/gc_solve.h
+ *
+ * in:  candidates (pair, kind, features) with a bracket in time that holds all their meetings
+ * out: hits: times at which the features meet, face each other and are proper enough
+ * One work-item per candidate. See docs/decisions/0003; gc_solve.h has what is done with one. Among many work-items s07_find.c does the same in
+ * three launches.
+ * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval (gc_sustained.h).
+ */
+
+GC_KERNEL void s07_solve(
+    int n_candidates,
+    GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE), a pair below 0: none */
+    GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, GC_BRACKET_STRIDE) */
+    GC_GLOBAL const int *pairs_in,
+    GC_GLOBAL const int *shape_in,
+    GC_GLOBAL const gc_real *screw_in,
+    GC_GLOBAL const int *headers_in,
+    GC_GLOBAL const int *topology_in,
+    GC_GLOBAL const gc_real *mesh_reals_in,
+    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
+    GC_GLOBAL const gc_real *planes_in,
+    gc_real min_properness,
+    int capacity,
+    GC_GLOBAL int *state_out,     /* (n_pairs,) */
+    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
+    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
+    GC_GLOBAL int *hit_out,       /* (capacity, GC_HIT_STRIDE) */
+    GC_GLOBAL gc_real *value_out) /* (capacity, GC_HIT_REAL_STRIDE) */
+{
+    gc_tables t = gc_tables_of(headers_in, topology_in, mesh_reals_in, vertices_in, planes_in);
+    gc_hits o = gc_hits_of(pair_hits_out, n_hits_out, hit_out, value_out, capacity, min_properness);
+    gc_pair p;
+    int held = -1;
+    for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
+        gc_candidate c;
+        if (candidates_in[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] < 0) continue;
+        c = gc_candidate_load(candidates_in, brackets_in, i);
+        /* those of a pair stand together */
+        if (c.pair != held) gc_pair_load(pairs_in, shape_in, screw_in, &t, c.pair, &p);
+        held = c.pair;
+        if (!gc_solve_exact(&t, &p, &o, c.pair, c.kind, c.a, c.b, c.first, c.last))
+            GC_ATOMIC_MAX(state_out + c.pair, GC_PAIR_UNRESOLVED);
+    }
+}
