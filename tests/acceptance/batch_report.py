@@ -109,14 +109,14 @@ def ask(folder):
     print(json.dumps({**spans, "items": done.items, "peak": peak_memory()}))
 
 
-def one_and_two(inputs, folder, turns=3):
+def one_and_two(drives, folder, count=1600, turns=3):
     """Wall and processor seconds with one worker and with two, of a thread each, by turns; medians."""
-    found = {1: [], 2: []}
+    found, inputs = {1: [], 2: []}, sorted(drives.iterdir())[:count]
     for turn in range(turns):
         for workers, times in found.items():
             wall, used = time.perf_counter(), spent()
             out = folder / f"w{workers}-{turn}"
-            run(inputs, out, engine="processes", workers=workers, threads_per_worker=1, poses_per_item=9600)
+            run(inputs, out, engine="processes", workers=workers, threads_per_worker=1, poses_per_item=50_000)
             times.append((time.perf_counter() - wall, spent() - used))
     return {workers: np.median(times, axis=0) for workers, times in found.items()}
 
@@ -145,15 +145,15 @@ def killed(folder, count, times=2):
 def large(folder, count):
     """Say how so many recordings went that were killed, and whether all files are those of a quiet run."""
     MADE["write_recordings"](folder / "drives", count)
-    begun, used = time.perf_counter(), spent()
+    begun = time.perf_counter()
     marks = killed(folder, count)
-    seconds, used = time.perf_counter() - begun, spent() - used
+    seconds = time.perf_counter() - begun
     whole = run(folder / "drives", folder / "whole")
     same = tree(folder / "tables") == tree(folder / "whole")
     size = sum(path.stat().st_size for path in (folder / "tables").rglob("*.parquet"))
     print(f"\n{whole}; {whole.items} items, {size / 1e6:.1f} MB of tables.")
-    print(f"Two processes, killed when {' and '.join(marks)} items were done, then resumed: {seconds:.0f} s,")
-    print(f"{used:.0f} of processor time. One process, undisturbed: {whole.seconds:.0f} s.")
+    print(f"Two processes, killed when {' and '.join(marks)} items were done, then resumed: {seconds:.0f} s.")
+    print(f"One process, undisturbed: {whole.seconds:.0f} s.")
     print(f"Every file the same: {same}; verify: {gc.batch.verify(folder / 'tables')}", flush=True)
     return same
 
@@ -181,8 +181,8 @@ def main():
         own = said["own"] / said["items"] * 1e3
         numbers = f"{said['planning']:.3f} | {said['resuming']:.3f} | {own:.2f} | {said['peak']:.0f}"
         print(f"| {count:,} | {said['items']} | {numbers} |", flush=True)
-    times = one_and_two(folder / "ask400" / "in", folder)
-    print(f"\n400 recordings, load {os.getloadavg()[0]:.1f}:")
+    times = one_and_two(folder / "large" / "drives", folder)
+    print(f"\n1,600 recordings, load {os.getloadavg()[0]:.1f}:")
     for workers, (wall, used) in times.items():
         print(f"{workers} workers: {wall:.1f} s, {used:.1f} of processor time")
     print(f"{times[1][0] / times[2][0]:.2f} times as fast")
