@@ -28,12 +28,12 @@ def cluster(monkeypatch):
 
     started = []
 
-    def start(fault=None, flag=None):
+    def start(fault=None, flag=None, **has):
         for name, value in runs.faulty(fault, flag).items():
             monkeypatch.setenv(name, value)
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
         started.append(cluster)
-        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+        nodes = [cluster.add_node(num_cpus=1, **has) for _ in range(2)]
         ray.init(address=cluster.address, log_to_driver=False)
         cluster.wait_for_nodes()
         return cluster, nodes
@@ -68,6 +68,15 @@ def test_workers_killed_at_three_moments_cost_a_second_try(whole, tmp_path, clus
     summary = runs.run(inputs, tmp_path / "out", engine="ray")
     assert sorted(path.suffix[1:] for path in tmp_path.glob("flag.*")) == sorted(MOMENTS)
     assert summary.failed == 0 and runs.tree(tmp_path / "out") == expected
+
+
+def test_where_there_are_gpus_an_actor_has_each_and_one_that_dies_is_replaced(whole, tmp_path, cluster):
+    """Ray is told of a GPU on each node; what computes there is `cpu` all the same."""
+    inputs, expected = whole
+    cluster("colliding", tmp_path / "flag", num_gpus=1)
+    summary = runs.run(inputs, tmp_path / "out", engine="ray", backend="auto")
+    assert (tmp_path / "flag.colliding").exists() and summary.failed == 0
+    assert runs.tree(tmp_path / "out") == expected
 
 
 def test_a_lethal_recording_is_a_row_and_a_cancelled_run_goes_on(whole, tmp_path, cluster):
