@@ -88,7 +88,7 @@ def test_a_barrier_taken_out(run):
         pieces = parts[1].split("    GC_BARRIER();")
         pieces[n : n + 2] = ["".join(pieces[n : n + 2])]
         without = parts[0] + '#line 1 "narrow_phase/rows/s04_sort.c"' + "    GC_BARRIER();".join(pieces)
-        with pytest.raises(Failure, match=r"kernel k, screw/s04_sort\.c:\d+.*: data race"):
+        with pytest.raises(Failure, match=r"kernel k, narrow_phase/rows/s04_sort\.c:\d+.*: data race"):
             sort(run, without, 64)
 
 
