@@ -99,6 +99,10 @@ class IdleEngines:
         """An engine for these options, if there is one that of the last call about `meshes`."""
         return self._idle.pop((options, *map(id, meshes)), None) or engine_on(self._backend, options)
 
+    def forget(self) -> None:
+        """Keep none."""
+        self._idle.clear()
+
     def give(self, meshes: Any, engine: Any) -> None:
         """Keep an engine for the next call of the kind."""
         key, engine.again = (engine.options, *map(id, meshes)), True

@@ -148,7 +148,7 @@ class _Truth:
             words: Any = {"refine": mode, "precision": precision, "backend": backend}
             return gc.collide(
                 self.bodies, self.pairs, candidates="raster", resolution=resolution,
-                min_properness=threshold, **words,
+                min_properness=threshold, report=True, **words,
             ).to_numpy()  # fmt: skip
 
         found, every = ask(self.threshold), ask(-1.0)

@@ -128,8 +128,11 @@ GC_RARE int gc_separated_at(const gc_mover_at *q, int mode, gc_vec place)
 {
     const gc_stand *here = &q->walk->here;
     gc_vec v = mode == GC_GOES ? here->way : gc_cross(here->axis, gc_sub(place, here->pivot)), middle;
+    gc_loop first = gc_loop_of(q, 1, 0);
     gc_rays rays;
     int leaves = 0;
+    /* A point has no face to be before a plane: in a fold that opens inwards the solid's faces are behind one, and the solid before it. */
+    if (first.end == first.begin) return 0;
     rays.place = place;
     rays.near = GC_R(0.5) * q->zone.doubt;
     rays.n = rays.check = rays.off = 0;

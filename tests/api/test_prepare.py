@@ -276,7 +276,7 @@ def test_pickles_leave_it_out(monkeypatch):
 def test_a_child_forked_while_another_thread_prepares():
     printed = run(
         """
-from gpu_collide.geometry import prepared
+from gpu_collide.geometry.preparation import prepared
 begun, cut = threading.Event(), prepared.cut
 def slow(*args):
     begun.set()

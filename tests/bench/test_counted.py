@@ -55,7 +55,9 @@ def test_without_nvrtc_it_says_so(monkeypatch):
 
 
 def test_a_place_is_that_of_the_function_around_it():
-    text = (sources.kernels_dir() / "screw" / "gc_emit.h").read_text(encoding="utf-8").splitlines()
+    text = (
+        (sources.kernels_dir() / "narrow_phase/candidates/gc_emit.h").read_text(encoding="utf-8").splitlines()
+    )
     first = next(i for i, line in enumerate(text, 1) if "gc_vertex_may_be_proper(" in line)
     assert lines.function_at(f"narrow_phase/candidates/gc_emit.h:{first}") == "gc_vertex_may_be_proper"
     assert lines.function_at(f"narrow_phase/candidates/gc_emit.h:{first + 20}") == "gc_vertex_may_be_proper"

@@ -4,7 +4,6 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from tests.broad_phase.test_b05_features import INVALID
 
 import gpu_collide as gc
 from bench import dense_shapes
@@ -14,6 +13,7 @@ from tests.broad_phase import _near, test_cones
 from tests.broad_phase._near_launch import NEAR_INTS, SEEN_STRIDE, TREE, Near
 from tests.narrow_phase._first import same_bits
 from tests.narrow_phase._launch import C, cpu
+from tests.narrow_phase.test_b05_features import INVALID
 from tests.oracle.scenes_base import IDENTITY, resting_world
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")

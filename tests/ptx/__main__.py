@@ -44,7 +44,7 @@ SAMPLE = {  # by group size: tests that run with it; each stage is in one of the
     ],
     256: [
         f"{BITS} 2/4",
-        "tests/broad_phase/test_b06_gather.py",
+        "tests/narrow_phase/test_b06_gather.py",
         "tests/dialect/test_every_macro.py",
         "tests/filters/test_f02_boxes.py",
         "tests/upload/test_g03_select.py",

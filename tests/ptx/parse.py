@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from gpu_collide.backends import sources
+
 __all__ = ["Array", "Brace", "Function", "Instruction", "Label", "Module", "Param", "PtxError", "parse"]
 
 
@@ -118,7 +120,9 @@ def parse(text: str) -> Module:
 
 def _short(path: str) -> str:
     """The end of a source path as the kernels' README names it: ``narrow_phase/rows/s04_sort.c``."""
-    return "/".join(path.split("/")[-2:])
+    parts = path.split("/")
+    ends = ["/".join(parts[-n:]) for n in (3, 2)]
+    return next((end for end in ends if end in sources.known()), ends[-1])
 
 
 def _closing(text: str, brace: int) -> int:

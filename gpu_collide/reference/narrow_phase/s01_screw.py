@@ -106,6 +106,11 @@ def pose_arrays(poses):
     return np.where(valid[:, None], poses.position, 0.0), np.asarray(poses.unit_wxyz), valid
 
 
+def times(rows, matrix):
+    """``rows @ matrix`` of (..., 3) rows, each by itself: BLAS rounds a row differently among more rows."""
+    return rows[..., :1] * matrix[0] + rows[..., 1:2] * matrix[1] + rows[..., 2:] * matrix[2]
+
+
 @dataclass(frozen=True)
 class Screw:
     """The screw frame of one pair.
@@ -158,25 +163,25 @@ class Screw:
 
     def from_a(self, x):
         """Points (..., 3) of A's mesh in the screw frame."""
-        return (x - self.centre_a - self.origin) @ self.axes.T
+        return times(x - self.centre_a - self.origin, self.axes.T)
 
     def to_a(self, x):
         """Screw frame points (..., 3) in A's mesh coordinates."""
-        return x @ self.axes + self.origin + self.centre_a
+        return times(x, self.axes) + self.origin + self.centre_a
 
     def from_b(self, x):
         """Points (..., 3) of B's mesh at its half-way pose, in the screw frame."""
-        return ((x - self.centre_b) @ self.half.T + self.centre_half - self.origin) @ self.axes.T
+        return times(times(x - self.centre_b, self.half.T) + self.centre_half - self.origin, self.axes.T)
 
     def to_b(self, x):
         """Half-way screw frame points (..., 3) in B's mesh coordinates."""
-        return (x @ self.axes + self.origin - self.centre_half) @ self.half + self.centre_b
+        return times(times(x, self.axes) + self.origin - self.centre_half, self.half) + self.centre_b
 
     def direction_from_a(self, n):
-        return n @ self.axes.T
+        return times(n, self.axes.T)
 
     def direction_from_b(self, n):
-        return n @ self.half.T @ self.axes.T
+        return times(times(n, self.half.T), self.axes.T)
 
     def basis(self, s):
         """sigma = sin(theta s)/theta and nu = (1 - cos(theta s))/theta^2, exact down to theta = 0."""

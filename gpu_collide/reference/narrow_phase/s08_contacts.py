@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpu_collide.reference.narrow_phase.s01_screw import times
 from gpu_collide.reference.narrow_phase.s07_solve import EE, FV, TOUCH, VF, crossing, edge_doubt, place_doubt
 
 # Of what an entry lasts, the shares at which it is compared with others: no likely symmetric moments.
@@ -139,7 +140,7 @@ def describe(screw, m):
     on_a = np.where((m.kind == FV)[:, None], carried_a, m.on_a)
     on_b = np.where((m.kind == VF)[:, None], carried_b, m.on_b)
     local_a = screw.to_a(on_a)
-    direction = m.normal @ screw.axes
+    direction = times(m.normal, screw.axes)
     return dict(
         kind=m.kind,
         feature_a=m.feature_a,

@@ -77,6 +77,8 @@ class Start(NamedTuple):
         to which the mover does not go down?"""
         near = 0.5 * self.doubt
         mine, mine_normals, mine_sides = self._at(place, self.mover, None)
+        if not len(mine):
+            return False  # a point: behind a plane it may be in the solid, in a fold that opens inwards
         theirs, normals, sides = self._at(place, self.obstacle, body)
         across = cross(mine_sides[:, None], sides[None]).reshape(-1, 3)
         planes = np.concatenate([-mine_normals, normals, across, -across])
