@@ -56,17 +56,19 @@ class Pile:
         way[:, 2] = -np.abs(way[:, 2])
         way[0] = [0, 0, -0.5] + wind
         way[1:4] += wind
-        return gc.pluecker.translate(self.box(k, TRIES), self.scene, way, own=np.full(TRIES, k))
+        return gc.pluecker.translate(self.box(k, TRIES), self.scene, way, exclude_body=np.full(TRIES, k))
 
     def turns(self, k):
         """Where it comes to if it tips over what it touches; None if that is nothing."""
-        held = gc.pluecker.contacts(self.box(k), self.scene, 1e-6, own=[k]).point
+        held = gc.pluecker.contacts(self.box(k), self.scene, 1e-6, exclude_body=[k]).point
         if not len(held):
             return None
         held = np.r_[held, [held.mean(axis=0)]][self.rng.integers(0, len(held) + 1, TRIES)]
         axis = np.cross(self.position[k] - held, [0, 0, -1.0]) + self.rng.normal(0, 0.1, (TRIES, 3))
         angle = self.rng.choice([0.3, 0.1, 0.02], TRIES) * self.rng.choice([1, 1, -1], TRIES)
-        return gc.pluecker.rotate(self.box(k, TRIES), self.scene, angle, axis, held, own=np.full(TRIES, k))
+        return gc.pluecker.rotate(
+            self.box(k, TRIES), self.scene, angle, axis, held, exclude_body=np.full(TRIES, k)
+        )
 
     def round(self, wind):
         """Every box tries, the lowest first, and takes what brings it lowest, or farthest with the wind."""

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from gpu_collide.errors import MemoryLimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import ParamSpec, TypeVar
+    from collections.abc import Callable, Mapping
+    from typing import Any, ParamSpec, TypeVar
 
     _P = ParamSpec("_P")
     _R = TypeVar("_R")
 
-__all__ = ["warn_caller", "within_memory"]
+__all__ = ["renamed", "warn_caller", "warn_renamed", "within_memory"]
 
 _HERE = os.path.dirname(__file__) + os.sep
 
@@ -43,9 +43,43 @@ def within_memory(call: Callable[_P, _R]) -> Callable[_P, _R]:
     return asked
 
 
-def warn_caller(text: str) -> None:
-    """Warn (`RuntimeWarning`) at the line of the caller: the nearest that is not in this package."""
+def renamed(**names: str | tuple[str, tuple[type, ...]]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """A decorator: keywords of earlier versions still work, with a warning that names those of today.
+
+    `names` has for each old keyword the new one; or the new one and types, where the old keyword means
+    something else today: then only values of these types are taken for what it meant.
+    """
+
+    def decorated(call: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(call)
+        def asked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if not names.keys().isdisjoint(kwargs):
+                _rename(call.__name__, names, kwargs)
+            return call(*args, **kwargs)
+
+        return asked
+
+    return decorated
+
+
+def _rename(of: str, names: Mapping[str, str | tuple[str, tuple[type, ...]]], kwargs: dict[str, Any]) -> None:
+    for old, rule in names.items():
+        new, types = (rule, (object,)) if isinstance(rule, str) else rule
+        if old in kwargs and isinstance(kwargs[old], types):
+            if new in kwargs:
+                raise TypeError(f"{new}: expected once, got {old} (its old name) as well; leave {old} out")
+            warn_renamed(f"{of}({old}=)", f"{new}=")
+            kwargs[new] = kwargs.pop(old)
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn (`FutureWarning`) that a name will go, at the caller's line."""
+    warn_caller(f"{old} is now called {new}; the old name works in this version only", FutureWarning)
+
+
+def warn_caller(text: str, category: type[Warning] = RuntimeWarning) -> None:
+    """Warn at the line of the caller: the nearest that is not in this package."""
     level, frame = 2, sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith((_HERE, contextlib.__file__)):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    warnings.warn(text, RuntimeWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)

@@ -12,7 +12,7 @@ from gpu_collide.queries.scene import Scene
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["not_a_world", "resolve_backend"]
+__all__ = ["not_obstacles", "resolve_backend"]
 
 
 def resolve_backend(
@@ -38,7 +38,7 @@ def resolve_backend(
     return options, get_backend(options.backend, options.precision, *programs)
 
 
-def not_a_world(value: Any) -> TypeError:
+def not_obstacles(value: Any) -> TypeError:
     """The error that says what a world can be."""
     remedy = "Bodies(mesh, None, start, end) makes bodies of a Mesh and Poses"
     if isinstance(value, Mesh):
@@ -46,5 +46,5 @@ def not_a_world(value: Any) -> TypeError:
             "of a mesh that stands at the origin: here = Poses.identity(1); Bodies(mesh, None, here, here)"
         )
     return TypeError(
-        f"world: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(value).__name__}; {remedy}"
+        f"obstacles: expected gpu_collide.Scene or gpu_collide.Bodies, got {type(value).__name__}; {remedy}"
     )

@@ -346,7 +346,8 @@ contacts, check_start, results, progress
         with self.held() as held:
             if held[0].start is not held[0].end:
                 raise ValueError(
-                    "world: expected a Scene at rest, got one that moves; call its update(poses) without end"
+                    "obstacles: expected a Scene at rest, got one that moves; call its update(poses) "
+                    "without end"
                 )
             yield held
 

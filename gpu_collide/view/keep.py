@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import renamed
 from gpu_collide._validate import as_numpy
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.poses import Poses
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["keep", "kept"]
 
-FORMAT = 1  # of what stands behind the result
+FORMAT = 2  # of what stands behind the result; 2: displacement, which 1 calls way
+OLD = {"way": "displacement"}  # in files of format 1
 RESULTS = {of.__name__: of for of in (Contacts, TrajectoryContacts, Hits, Slides, Trace)}
 NONE_KEPT = (
     "holds a result alone, and not the bodies it was found among: name the files that it was made from as "
@@ -46,6 +48,7 @@ NONE_KEPT = (
 )
 
 
+@renamed(way="displacement")
 def keep(
     result: Result | Sequence[Slides],
     scene: Bodies | Recording | Mesh,
@@ -53,7 +56,7 @@ def keep(
     *,
     world: ArrayLike | None = None,
     start: ArrayLike | None = None,
-    way: ArrayLike | None = None,
+    displacement: ArrayLike | None = None,
     radii: ArrayLike | None = None,
     orientation: ArrayLike | None = None,
     movers: Bodies | ArrayLike | None = None,
@@ -70,7 +73,7 @@ def keep(
         As for `page`.
     path : str or path-like
         A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added.
-    world, start, way, radii, orientation, movers, angle, axis, origin, end : optional
+    world, start, displacement, radii, orientation, movers, angle, axis, origin, end : optional
         As for `page`.
 
     Raises
@@ -91,8 +94,8 @@ def keep(
         raise ValueError(f"path: expected a name ending in .npz, got {name!r}; tables hold no bodies")
     check_folder(name)
     how = {
-        "world": world, "start": start, "way": way, "radii": radii, "orientation": orientation,
-        "movers": movers, "angle": angle, "axis": axis, "origin": origin, "end": end,
+        "world": world, "start": start, "displacement": displacement, "radii": radii,
+        "orientation": orientation, "movers": movers, "angle": angle, "axis": axis, "origin": origin, "end": end,
     }  # fmt: skip
     shown(result, scene, None, **how)  # complains of what does not belong together
     alone = hasattr(result, "save")
@@ -149,7 +152,7 @@ def kept(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
         try:
             made = _Reader(reader, tree)
             scene = made.value(tree["scene"])
-            how = {key: made.value(node) for key, node in tree["how"].items()}
+            how = {OLD.get(key, key): made.value(node) for key, node in tree["how"].items()}
             steps = [RESULTS[kind].load(io.BytesIO(made.array(step).tobytes())) for step in tree["steps"]]
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             if str(error).startswith("path: "):
@@ -166,10 +169,10 @@ def _tree(reader: NpzReader) -> dict[str, Any]:
         found = tree["format"]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise reader.damaged("scene", f"expected JSON, got {error}") from error
-    if found != FORMAT:
+    if found not in (1, FORMAT):
         raise ValueError(
-            f"path: {reader.path} keeps its bodies in format {found}, this version reads {FORMAT}; a newer "
-            "gpu_collide reads newer files, and load of the result's class the result alone"
+            f"path: {reader.path} keeps its bodies in format {found}, this version reads 1 to {FORMAT}; a "
+            "newer gpu_collide reads newer files, and load of the result's class the result alone"
         )
     return tree
 

@@ -66,7 +66,7 @@ def test_a_scene_and_bodies_are_the_same_world(backend):
         assert same_bits(again, translate(movers, there, way, backend=backend.kind)) == []
         assert scene.nbytes == kept and not np.array_equal(again.fraction, loose.fraction)
         scene.step(world.start)
-        with pytest.raises(ValueError, match="world: expected a Scene at rest, got one that moves"):
+        with pytest.raises(ValueError, match="obstacles: expected a Scene at rest, got one that moves"):
             translate(movers, scene, way)
         with pytest.raises(ValueError, match="precision: expected nothing with a Scene as world"):
             translate(movers, scene, way, precision="single")
@@ -91,9 +91,9 @@ def test_pairs_and_own(backend):
     )
     # a body of the world that moves itself
     itself = gc.Bodies(world.meshes, world.shape, world.start, world.start)
-    alone = translate(itself, world, [0, 0, 1e-3], own=np.arange(m), backend=backend.kind)
+    alone = translate(itself, world, [0, 0, 1e-3], exclude_body=np.arange(m), backend=backend.kind)
     assert (alone.body != np.arange(m)).all()
-    left_out = translate(movers, world, way, own=first.body, backend=backend.kind)
+    left_out = translate(movers, world, way, exclude_body=first.body, backend=backend.kind)
     others = np.where(every[:, 1] == np.repeat(first.body, m), 1.0, each.fraction).reshape(n, m)
     assert np.array_equal(left_out.fraction, others.min(axis=1))
 
@@ -152,31 +152,47 @@ def test_bad_arguments():
         ({"movers": world.meshes[0]}, TypeError, "movers: expected gpu_collide.Bodies or points"),
         ({"movers": np.zeros((4, 2))}, ValueError, "movers: expected shape"),
         (
-            {"world": movers.start},
+            {"obstacles": movers.start},
             TypeError,
-            "world: expected gpu_collide.Scene or gpu_collide.Bodies, got Poses",
+            "obstacles: expected gpu_collide.Scene or gpu_collide.Bodies, got Poses",
         ),
-        ({"vector": [1, 2]}, ValueError, r"vector: expected shape \(3,\) or \(4, 3\), got \(2,\)"),
-        ({"vector": [[1, 2, 3]] * 3}, ValueError, r"vector: expected shape \(3,\) or \(4, 3\), got \(3, 3\)"),
-        ({"vector": ["a", "b", "c"]}, TypeError, "vector: expected float"),
+        (
+            {"displacement": [1, 2]},
+            ValueError,
+            r"displacement: .* \(3,\) or \(4, 3\), got \(2,\)",
+        ),
+        (
+            {"displacement": [[1, 2, 3]] * 3},
+            ValueError,
+            r"displacement: .* \(3,\) or \(4, 3\), got \(3, 3\)",
+        ),
+        ({"displacement": ["a", "b", "c"]}, TypeError, "displacement: expected float"),
         ({"expel": 0.0}, ValueError, "expel: expected a finite length of at least .* for mover 0"),
         ({"expel": [1.0, 1.0, np.inf, 1.0]}, ValueError, "expel: expected a finite length"),
-        ({"own": [0, 1, 2, 6]}, ValueError, "own: expected bodies of the world from 0 to 5, or -1, got 6"),
-        ({"own": [0.0] * 4}, TypeError, "own: expected integers"),
+        (
+            {"exclude_body": [0, 1, 2, 6]},
+            ValueError,
+            "exclude_body: expected bodies .* from 0 to 5, or -1, got 6",
+        ),
+        ({"exclude_body": [0.0] * 4}, TypeError, "exclude_body: expected integers"),
         ({"pairs": [[4, 0]]}, ValueError, "pairs: expected movers from 0 to 3 in column 0, got 4"),
         (
             {"pairs": [[0, 6]]},
             ValueError,
             "pairs: expected bodies of the world from 0 to 5 in column 1, got 6",
         ),
-        ({"pairs": [[0, 1]], "own": [0] * 4}, ValueError, "own: expected nothing when pairs are given"),
+        (
+            {"pairs": [[0, 1]], "exclude_body": [0] * 4},
+            ValueError,
+            "exclude_body: expected nothing when pairs",
+        ),
         ({"precision": "half"}, ValueError, "precision: expected one of"),
         ({"backend": "gpu"}, ValueError, "backend: expected one of"),
         ({"max_bytes": 0}, ValueError, "max_bytes: expected a positive integer"),
         ({"max_bytes": 100}, MemoryLimitError, "max_bytes: expected room for the world"),
     ):
         with pytest.raises(error, match=text):
-            translate(**{"movers": movers, "world": world, "vector": way, **bad})
+            translate(**{"movers": movers, "obstacles": world, "displacement": way, **bad})
     with pytest.raises(ValueError, match="angle: expected radians of at most 2 pi, got 7"):
         rotate(movers, world, 7.0, [0, 0, 1], [0, 0, 0])
     with pytest.raises(TypeError, match="movers: expected gpu_collide.Bodies, got list; points have no pose"):
@@ -291,12 +307,12 @@ def test_the_pile_of_the_examples_stays_apart(monkeypatch):
 
 
 def test_what_starts_inside_is_told(backend):
-    """Bodies and points, with and without `pairs` and `own`, and of a scene; all else is the same."""
+    """Bodies and points, with and without `pairs` and `exclude_body`, and of a scene; all else is equal."""
     at_start = at([[0, 0, 3], [0.2, 0.1, 0.3], [0, 0, 1], [0.9, 0, 0], [5, 0, 0], [5.1, 0, 0]])
     movers, world = gc.Bodies(BOX, None, at_start, at_start), still(BOX, [[0, 0, 0], [5, 0, 0]])
     own = [-1, -1, -1, -1, 1, -1]
-    plain = translate(movers, world, [0, 0, -4.0], own=own, backend=backend.kind)
-    told = translate(movers, world, [0, 0, -4.0], own=own, check_start=True, backend=backend.kind)
+    plain = translate(movers, world, [0, 0, -4.0], exclude_body=own, backend=backend.kind)
+    told = translate(movers, world, [0, 0, -4.0], exclude_body=own, check_start=True, backend=backend.kind)
     assert same_bits(plain, told) == ["status"] and (plain.status != STATUS.INITIAL_OVERLAP).all()
     inside = [False, True, False, True, False, True]
     assert ((told.status == STATUS.INITIAL_OVERLAP) == inside).all()

@@ -79,7 +79,7 @@ def test_who_is_not_there_is_told_of_once(how):
         for own in (None, [-1, 0, 1]):
             with warnings.catch_warnings(record=True) as seen:
                 warnings.simplefilter("always")
-                found = translate(movers, world, [-4.0, 0, 0], own=own, check_start=True, **how)
+                found = translate(movers, world, [-4.0, 0, 0], exclude_body=own, check_start=True, **how)
             assert len([w for w in seen if "pose" in str(w.message)]) == 1
             inside = "INITIAL_OVERLAP" if kinds[0] else "MISS"
             assert names(found)[1:] == [inside, "INVALID_INPUT"]

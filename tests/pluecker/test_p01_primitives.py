@@ -351,7 +351,7 @@ def test_units_are_the_users(power, precision, backend):
     [
         (lambda: VT([0, 0], [0, 0, 1], SQUARE), ValueError, "vertex: expected shape"),
         (lambda: VT([0, 0, np.nan], X, SQUARE), ValueError, "vertex: expected finite"),
-        (lambda: VT(X, [np.inf, 0, 0], SQUARE), ValueError, "vector: expected finite"),
+        (lambda: VT(X, [np.inf, 0, 0], SQUARE), ValueError, "displacement: expected finite"),
         (lambda: VT(X, X, SQUARE[:2]), ValueError, "at least 3 corners, got .2, 3."),
         (lambda: VT(X, X, "square"), TypeError, "polygon: expected an array"),
         (lambda: VT(np.zeros((2, 3)), np.zeros((3, 3)), SQUARE), ValueError,

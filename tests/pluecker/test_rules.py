@@ -74,17 +74,17 @@ def test_movers_meet_what_the_rules_of_a_scene_let_them(backend, kind):
     how = {"expel": 1e-9}
     alone = gc.pluecker.translate(*ask, pairs=rows, **how)
     # as bodies of the scene in another world than theirs, and in their own
-    both = gc.pluecker.translate(*ask, own=case.own, in_world=case.number, **how)
+    both = gc.pluecker.translate(*ask, exclude_body=case.own, world=case.number, **how)
     case.check(both, case.number, case.own, alone)
     own = np.where(case.own < 0, 3, case.own)
     number = case.rules["world"][own]
-    case.check(gc.pluecker.translate(*ask, own=own, **how), number, own, alone)
-    points = gc.pluecker.contacts(case.movers, case.scene, 0.5, own=own)
+    case.check(gc.pluecker.translate(*ask, exclude_body=own, **how), number, own, alone)
+    points = gc.pluecker.contacts(case.movers, case.scene, 0.5, exclude_body=own)
     met = {(int(i), int(b)) for i, b in zip(points.mover, points.body, strict=True)}
     assert met and all(case.may(i, b, number, own) for i, b in met)
     if kind == "reference":
         return
-    inside = gc.pluecker.translate(*ask, own=own, check_start=True, **how).status
+    inside = gc.pluecker.translate(*ask, exclude_body=own, check_start=True, **how).status
     begun = gc.pluecker.translate(*ask, pairs=rows, check_start=True, **how).status.reshape(N, BODIES)
     begun = begun == gc.Status.INITIAL_OVERLAP
     want = [any(begun[i, b] and case.may(i, b, number, own) for b in range(BODIES)) for i in range(N)]
@@ -95,9 +95,9 @@ def test_movers_meet_what_the_rules_of_a_scene_let_them(backend, kind):
 def test_one_number_is_for_all_and_a_world_without_rules_needs_none(backend):
     case = Case(backend.kind)
     ask = case.movers, case.scene, case.way
-    each = gc.pluecker.translate(*ask, in_world=np.full(N, 3))
-    assert np.array_equal(gc.pluecker.translate(*ask, in_world=3).fraction, each.fraction)
-    everywhere = gc.pluecker.translate(*ask, in_world=-1)
+    each = gc.pluecker.translate(*ask, world=np.full(N, 3))
+    assert np.array_equal(gc.pluecker.translate(*ask, world=3).fraction, each.fraction)
+    everywhere = gc.pluecker.translate(*ask, world=-1)
     plain = gc.Bodies(gc.shapes.box(), np.zeros(BODIES, int), case.still, case.still)
     plain = gc.pluecker.translate(case.movers, plain, case.way, backend=backend.kind)
     assert np.array_equal(everywhere.fraction, plain.fraction) and (each.fraction > plain.fraction).any()
@@ -107,20 +107,18 @@ def test_bad_numbers_are_refused():
     case = Case("cpu")
     ask = case.movers, case.scene, case.way
     move = gc.pluecker.translate
-    with pytest.raises(
-        ValueError, match="in_world: expected the world's number of each mover.*pass in_world"
-    ):
+    with pytest.raises(ValueError, match="world: expected the world's number of each mover.*pass world"):
         move(*ask)
-    with pytest.raises(ValueError, match="in_world: expected the world's number"):
-        gc.pluecker.contacts(case.movers, case.scene, own=case.own)
+    with pytest.raises(ValueError, match="world: expected the world's number"):
+        gc.pluecker.contacts(case.movers, case.scene, exclude_body=case.own)
     for bad in (np.zeros(3, int), -2, np.full(N, -2)):
-        with pytest.raises(ValueError, match="in_world"):
-            move(*ask, in_world=bad)
-    with pytest.raises(TypeError, match="in_world"):
-        move(*ask, in_world="all")
-    with pytest.raises(ValueError, match="in_world: expected nothing when pairs"):
-        move(*ask, in_world=0, pairs=[[0, 0]])
+        with pytest.raises(ValueError, match="world"):
+            move(*ask, world=bad)
+    with pytest.raises(TypeError, match="world"):
+        move(*ask, world="all")
+    with pytest.raises(ValueError, match="world: expected nothing when pairs"):
+        move(*ask, world=0, pairs=[[0, 0]])
     no_worlds = Case("cpu", without=("world",)).scene
-    with pytest.raises(ValueError, match="in_world: expected nothing where"):
-        move(case.movers, no_worlds, case.way, in_world=0)
-    assert len(move(case.movers, no_worlds, case.way, own=case.own)) == N
+    with pytest.raises(ValueError, match="world: expected nothing where"):
+        move(case.movers, no_worlds, case.way, world=0)
+    assert len(move(case.movers, no_worlds, case.way, exclude_body=case.own)) == N

@@ -41,7 +41,7 @@ def turning_world(moving=True):
 def asked(form, n=60, seed=4, hostile=True):
     """Arguments of a cast by name, with rows among them that are none."""
     rng = np.random.default_rng(seed)
-    given = {"start": rng.uniform(-4, 4, (n, 3)), "path": rng.normal(size=(n, 3)) * 3}
+    given = {"start": rng.uniform(-4, 4, (n, 3)), "displacement": rng.normal(size=(n, 3)) * 3}
     if form == "spheres":
         given["radius"] = rng.uniform(0, 0.4, n)
     if form == "ellipsoids":
@@ -52,8 +52,8 @@ def asked(form, n=60, seed=4, hostile=True):
     if form == "clusters":
         given["clusters"] = rng.integers(0, 2, n)
     if hostile and n > 30:
-        given["start"][3, 1], given["path"][5, 0], given["start"][7] = np.nan, np.inf, 1e300
-        given["path"][8] = -0.0
+        given["start"][3, 1], given["displacement"][5, 0], given["start"][7] = np.nan, np.inf, 1e300
+        given["displacement"][8] = -0.0
         for name, wrong in (("radius", np.nan), ("radii", np.inf), ("orientation", 2.0)):
             if name in given:
                 given[name][11] = wrong
@@ -64,7 +64,7 @@ def cast(form, given, world, put=np.asarray, **options):
     given = {name: put(array) for name, array in given.items()}
     if form == "clusters":
         given["clusters"] = [BALL, CAR], given["clusters"]
-    return getattr(gc.sweep, form)(world=world, **given, **options)
+    return getattr(gc.sweep, form)(obstacles=world, **given, **options)
 
 
 def steps(n=40, seed=5, hostile=True):

@@ -82,15 +82,15 @@ def test_one_rule_for_where_results_live(cuda, on, results):
 def test_what_all_have_in_common_need_not_lie_there(cuda):
     """A path, a radius, an orientation for all: they have no rows, and say nothing of where results are."""
     world, given = world_of(), asked("ellipsoids", hostile=False)
-    common = {"path": [0, 1.0, -4], "radii": [0.2, 0.3, 0.2], "orientation": [0.6, 0, 0.8, 0]}
-    wanted = gc.sweep.ellipsoids(given["start"], world=world, backend="cpu", **common)
+    common = {"displacement": [0, 1.0, -4], "radii": [0.2, 0.3, 0.2], "orientation": [0.6, 0, 0.8, 0]}
+    wanted = gc.sweep.ellipsoids(given["start"], obstacles=world, backend="cpu", **common)
     for put in (np.asarray, cuda.asarray):
         there = {name: put(value) for name, value in common.items()}
         start = cuda.asarray(given["start"])
-        found = gc.sweep.ellipsoids(start, world=world, backend="cuda", **there)
+        found = gc.sweep.ellipsoids(start, obstacles=world, backend="cuda", **there)
         assert lies(found, cuda.ndarray)
         same(found, wanted)
-    found = gc.sweep.ellipsoids([0, 0, 3.0], world=world, backend="cuda", **there)
+    found = gc.sweep.ellipsoids([0, 0, 3.0], obstacles=world, backend="cuda", **there)
     assert lies(found, np.ndarray)  # nothing has rows
     found = gc.sweep.spheres(start, [0, 0, -3], cuda.asarray(0.2), world, backend="cuda")
     same(found, gc.sweep.spheres(given["start"], [0, 0, -3], 0.2, world, backend="cpu"))
@@ -100,9 +100,9 @@ def test_what_all_have_in_common_need_not_lie_there(cuda):
 def test_other_dtypes_and_strides(cuda):
     world, given = world_of(), asked("spheres", 12, hostile=False)
     start, radius = given["start"].astype(np.float32), given["radius"].astype(np.float32)
-    wide = cuda.asarray(np.hstack((given["path"], given["path"])))
+    wide = cuda.asarray(np.hstack((given["displacement"], given["displacement"])))
     found = gc.sweep.spheres(cuda.asarray(start), wide[:, 3:], cuda.asarray(radius), world, backend="cuda")
-    same(found, gc.sweep.spheres(start, given["path"], radius, world, backend="cpu"))
+    same(found, gc.sweep.spheres(start, given["displacement"], radius, world, backend="cpu"))
     found = slid(steps() | {"riding": np.full(40, -1, np.int8)}, world, cuda.asarray, backend="cuda")
     same(found, slid(steps() | {"riding": np.full(40, -1)}, world, backend="cpu"))
 
@@ -135,13 +135,13 @@ def test_what_raises_on_the_host_raises_when_it_is_known(cuda, which):
 def test_shapes_and_dtypes_raise_before_any_launch(cuda):
     world, start = world_of(), np.zeros((4, 3))
     bad = [
-        ("rays", {"start": np.zeros((4, 2)), "path": start}),
-        ("rays", {"start": start, "path": np.zeros((5, 3))}),
-        ("rays", {"start": start + 1j, "path": start}),
-        ("spheres", {"start": start, "path": start, "radius": np.zeros(5)}),
-        ("ellipsoids", {"start": start, "path": start, "radii": start + 1, "orientation": start}),
-        ("clusters", {"start": start, "path": start, "clusters": np.zeros(4)}),
-        ("clusters", {"start": start, "path": start, "clusters": np.zeros(3, int)}),
+        ("rays", {"start": np.zeros((4, 2)), "displacement": start}),
+        ("rays", {"start": start, "displacement": np.zeros((5, 3))}),
+        ("rays", {"start": start + 1j, "displacement": start}),
+        ("spheres", {"start": start, "displacement": start, "radius": np.zeros(5)}),
+        ("ellipsoids", {"start": start, "displacement": start, "radii": start + 1, "orientation": start}),
+        ("clusters", {"start": start, "displacement": start, "clusters": np.zeros(4)}),
+        ("clusters", {"start": start, "displacement": start, "clusters": np.zeros(3, int)}),
     ]
     for form, given in bad:
         with pytest.raises((TypeError, ValueError)) as wanted:

@@ -15,12 +15,12 @@ UP, DOWN = [0, 0, 3.0], [0, 0, -4.0]
 
 @pytest.mark.parametrize("change, error, text", [
     ({"start": [[0, 0]]}, ValueError, "start: expected shape"),
-    ({"start": np.zeros((2, 3)), "path": np.zeros((3, 3))}, ValueError, "path: expected as many rows"),
-    ({"path": "down"}, TypeError, "path"),
+    ({"start": np.zeros((2, 3)), "displacement": np.zeros((3, 3))}, ValueError, "displacement: expected as many"),
+    ({"displacement": "down"}, TypeError, "displacement"),
     ({"radius": -1.0}, ValueError, "radius: expected lengths, zero or more"),
     ({"radius": [1.0, 2.0]}, ValueError, "radius: expected shape"),
     ({"radius": np.nan}, ValueError, "radius: expected finite"),
-    ({"world": BOX}, TypeError, "world: expected"),
+    ({"obstacles": BOX}, TypeError, "obstacles: expected"),
     ({"hits": "last"}, ValueError, "hits"),
     ({"two_sided": 1}, TypeError, "two_sided"),
     ({"buffer": -0.1}, ValueError, "buffer"),
@@ -32,7 +32,7 @@ UP, DOWN = [0, 0, 3.0], [0, 0, -4.0]
     ({"max_bytes": 0}, ValueError, "max_bytes"),
 ])  # fmt: skip
 def test_bad_arguments_name_themselves(change, error, text):
-    args = {"start": UP, "path": DOWN, "radius": 0.5, "world": WORLD} | change
+    args = {"start": UP, "displacement": DOWN, "radius": 0.5, "obstacles": WORLD} | change
     with pytest.raises(error, match=text):
         gc.sweep.spheres(**args)
 

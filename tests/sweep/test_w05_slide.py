@@ -301,11 +301,16 @@ def test_rows_that_are_no_numbers(backend):
         ({"gravity": [1, 2]}, "gravity: expected shape"),
         ({"up": [0, 0, 0]}, "up: expected a direction"),
         ({"riding": [4]}, "riding: expected bodies 0 to 0, or -1"),
-        ({"world": 3}, "world: expected gpu_collide.Scene or gpu_collide.Bodies, got int"),
+        ({"obstacles": 3}, "obstacles: expected gpu_collide.Scene or gpu_collide.Bodies, got int"),
     ],
 )
 def test_bad_arguments(change, message):
-    args = {"world": world(ground()), "position": [[0, 0, 3]], "radii": RADII, "velocity": [0, 0, 0]} | change
+    args = {
+        "obstacles": world(ground()),
+        "position": [[0, 0, 3]],
+        "radii": RADII,
+        "velocity": [0, 0, 0],
+    } | change
     with pytest.raises((TypeError, ValueError), match=message):
         gc.sweep.slide(**args, backend="cpu")
 

@@ -69,7 +69,7 @@ def movers_over_a_floor():
     end = gc.Poses.from_quat_wxyz(place - [0, 0, 1.2], np.tile([0.6, 0, 0.8, 0], (4, 1)))
     world, here = floor(), {"backend": "cpu"}
     return movers, [
-        ({"way": way}, gc.pluecker.translate(movers, world, way, **here)),
+        ({"displacement": way}, gc.pluecker.translate(movers, world, way, **here)),
         (turn, gc.pluecker.rotate(movers, world, **turn, **here)),
         ({"end": end}, gc.pluecker.move(movers, world, end, **here)),
     ]

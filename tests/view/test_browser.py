@@ -169,12 +169,12 @@ def test_it_plays_and_contacts_light_up(open_page):
 
 def test_touched_things_stop_and_characters_walk(open_page):
     hits = gc.sweep.spheres([[0, 0, 3], [0, 1, 3]], [[1, 0, -4]] * 2, 0.25, floor(), backend="cpu")
-    options = {"start": [[0, 0, 3], [0, 1, 3]], "way": [[1, 0, -4]] * 2, "radii": 0.25}
+    options = {"start": [[0, 0, 3], [0, 1, 3]], "displacement": [[1, 0, -4]] * 2, "radii": 0.25}
     tab, head, _ = open_page(hits, floor(), **options)
     at = np.array(tab.evaluate("viewer.scene.pose(0, 1)"))[:3] + head["origin"]
     np.testing.assert_allclose(at, [0.5625, 0, 0.75], atol=1e-12)
     world, start, way, found = walkers()
-    tab, head, _ = open_page(found, world, start=start, way=way, radii=[0.3, 0.3, 0.6])
+    tab, head, _ = open_page(found, world, start=start, displacement=way, radii=[0.3, 0.3, 0.6])
     at = np.array(tab.evaluate("viewer.scene.pose(1, 3.5)"))[:3] + head["origin"]
     np.testing.assert_allclose(at, 0.5 * (found[2].position[1] + found[3].position[1]), atol=1e-12)
     tab.click(".row >> nth=0")

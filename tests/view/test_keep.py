@@ -32,14 +32,14 @@ def race():
 
 
 def swept():
-    given = {"start": [[0, 0, 3], [0, 1, 3]], "way": [[1, 0, -4]] * 2, "radii": 0.25}
-    hits = gc.sweep.spheres(given["start"], given["way"], given["radii"], floor(), backend="cpu")
+    given = {"start": [[0, 0, 3], [0, 1, 3]], "displacement": [[1, 0, -4]] * 2, "radii": 0.25}
+    hits = gc.sweep.spheres(given["start"], given["displacement"], given["radii"], floor(), backend="cpu")
     return hits, floor(), given
 
 
 def characters():
     world, start, way, found = walkers(5)
-    return found, world, {"start": start, "way": way, "radii": [0.3, 0.3, 0.6]}
+    return found, world, {"start": start, "displacement": way, "radii": [0.3, 0.3, 0.6]}
 
 
 def moved(k):
@@ -60,7 +60,7 @@ KINDS = {
     "a ray among a mesh": lambda: (
         gc.sweep.rays([[0, 0, 3.0]], [[0, 0, -4.0]], floor(), backend="cpu"),
         floor().meshes[0],
-        {"start": [[0, 0, 3.0]], "way": [[0, 0, -4.0]]},
+        {"start": [[0, 0, 3.0]], "displacement": [[0, 0, -4.0]]},
     ),
 }
 

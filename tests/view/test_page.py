@@ -111,7 +111,7 @@ def test_what_is_swept(tmp_path):
         (None, lambda s, w, _, world, **o: gc.sweep.rays(s, w, world, **o)),
     ):
         hits = query(start, way, radii, floor(), backend="cpu")
-        gc.view.page(hits, floor(), tmp_path / "page.html", start=start, way=way, radii=radii)
+        gc.view.page(hits, floor(), tmp_path / "page.html", start=start, displacement=way, radii=radii)
         head, data = read_page(tmp_path / "page.html")
         n = int(hits.hit.sum())
         assert len(data["stop"]) == len(data["contact_time"]) == n > 5
@@ -120,13 +120,13 @@ def test_what_is_swept(tmp_path):
         np.testing.assert_allclose(poses[1] - poses[0], way[hits.hit], atol=1e-12)
         assert data["scale"].max() == pytest.approx(np.max(radii) if radii is not None else 0.0274, rel=0.3)
     every = gc.sweep.spheres(start, way, 0.25, floor(), hits="all", backend="cpu")
-    gc.view.page(every, floor(), tmp_path / "all.html", start=start, way=way, radii=0.25)
+    gc.view.page(every, floor(), tmp_path / "all.html", start=start, displacement=way, radii=0.25)
     assert np.isinf(read_page(tmp_path / "all.html")[1]["stop"]).all(), "it goes on"
 
 
 def test_characters(tmp_path):
     world, start, way, found = walkers()
-    gc.view.page(found, world, tmp_path / "page.html", start=start, way=way, radii=[0.3, 0.3, 0.6])
+    gc.view.page(found, world, tmp_path / "page.html", start=start, displacement=way, radii=[0.3, 0.3, 0.6])
     head, data = read_page(tmp_path / "page.html")
     poses = data["moving_pose"].reshape(len(found) + 1, 2, 7)[..., :3] + head["origin"]
     np.testing.assert_allclose(poses, [start, *(s.position for s in found)], atol=1e-12)
@@ -167,15 +167,15 @@ def test_movers(tmp_path):
             np.testing.assert_allclose(abs(at.unit_wxyz[0] @ trace.quat_wxyz[i]), 1.0, atol=1e-12)
     points = [[0, 0, 3.0], [20, 0, 3]]
     rays = gc.pluecker.translate(points, floor(), [0, 0, -5], backend="cpu")
-    gc.view.page(rays, floor(), tmp_path / "rays.html", movers=points, way=[0, 0, -5], most=1)
+    gc.view.page(rays, floor(), tmp_path / "rays.html", movers=points, displacement=[0, 0, -5], most=1)
     head, data = read_page(tmp_path / "rays.html")
     assert data["stop"].tolist() == rays.fraction[:1].tolist() and "The first 1 of 2" in head["note"]
     trace = found[0][1]
     for words, text in (
         ({}, "movers: expected those that the query was given"),
-        ({"movers": movers}, "way: expected the motion that the query was given, got None; pass way= of tra"),
-        ({"movers": points, "way": [0, 0, 1]}, "movers: expected the 4 of the result, got 2"),
-        ({"movers": movers, "way": [0, 0, 1], "angle": 1.0}, "way: expected one motion, got angle as well"),
+        ({"movers": movers}, "displacement: expected the motion that the query was given, got None; pass disp"),
+        ({"movers": points, "displacement": [0, 0, 1]}, "movers: expected the 4 of the result, got 2"),
+        ({"movers": movers, "displacement": [0, 0, 1], "angle": 1.0}, "displacement: expected one motion, got angle"),
         ({"movers": movers, "angle": 1.0}, "angle: expected angle, axis and origin together"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
@@ -194,7 +194,7 @@ def test_what_cannot_be_a_page(batch, race, tmp_path):
         ((contacts, floor(), path), {}, ValueError, "scene: expected the bodies that the result"),
         ((race[0], turning_cars(frames=6), path), {}, ValueError, "scene: expected the recording that the"),
         ((hits, floor(), path), {}, ValueError, "start: expected the one that the query was given"),
-        ((hits, floor(), path), {"start": [0, 0], "way": [0, 0, 1]}, ValueError, "start: expected shape"),
+        ((hits, floor(), path), {"start": [0, 0], "displacement": [0] * 3}, ValueError, "start: expected shape"),
         (([], floor(), path), {}, TypeError, "result: expected Contacts, TrajectoryContacts, Hits, Slides"),
         ((contacts, bodies, path), {"up": 3}, ValueError, "up: expected 0, 1 or 2, got 3"),
         ((contacts, bodies, path), {"world": [0]}, ValueError, "world: expected shape"),

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed, within_memory
 from gpu_collide.backends import sources
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.initial_overlap import overlap
 from gpu_collide.queries.pluecker.movers import (
     MOST,
+    OLD,
     check_expel,
     check_movers,
     open_world,
@@ -35,15 +36,16 @@ if TYPE_CHECKING:
 __all__ = ["contacts"]
 
 
+@renamed(**OLD)
 @within_memory
 def contacts(
     movers: Bodies | ArrayLike,
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     distance: ArrayLike = 0.0,
     *,
     expel: ArrayLike | None = None,
-    own: ArrayLike | None = None,
-    in_world: ArrayLike | None = None,
+    exclude_body: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
@@ -57,14 +59,14 @@ def contacts(
 
     Parameters
     ----------
-    movers, world
+    movers, obstacles
         As in `translate`.
     distance : (n,) array_like or float, optional
         How far from the zone around an obstacle still counts; a sixteenth of the zone is added for the
         rounding of poses. What `translate`, `rotate` or `move` stopped at is listed with 0, if
         ``expel=trace.expel`` says what their zone was: left out, it is that of a mover that stands, which is
         thinner.
-    expel, own, in_world, pairs, precision, backend, max_bytes
+    expel, exclude_body, world, pairs, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -93,14 +95,14 @@ def contacts(
     >>> box = gc.shapes.box()
     >>> at = gc.Poses.from_quat_wxyz([[0.2, 0.3, 1.001]], [[1, 0, 0, 0]])
     >>> ground = gc.Poses.identity(1)
-    >>> movers, world = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
-    >>> found = gc.pluecker.contacts(movers, world, 0.01)
+    >>> movers, still = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
+    >>> found = gc.pluecker.contacts(movers, still, 0.01)
     >>> [gc.pluecker.Touch(kind).name for kind in found.kind], found.distance.round(6)
     (['VF', 'FV', 'EE', 'EE'], array([0.001, 0.001, 0.001, 0.001]))
     """
-    engine = engine_for(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, rules, resident):
-        rows = check_movers(movers, own, in_world, pairs, bodies, rules)
+    engine = engine_for(obstacles, precision, backend, max_bytes)
+    with open_world(obstacles) as (bodies, rules, resident):
+        rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         near = per_mover(distance, "distance", rows, rows.count, None)
         if (near < 0.0).any():
             row = int(np.flatnonzero(near < 0.0)[0])

@@ -81,11 +81,11 @@ def checked_end(end: Any, n: int) -> Poses:
 
 def trace(
     movers: Any,
-    world: Any,
+    obstacles: Any,
     motion: Callable[[Movers, int], Motion],
     expel: Any,
-    own: Any,
-    in_world: Any,
+    exclude_body: Any,
+    world: Any,
     pairs: Any,
     precision: Any,
     backend: Any,
@@ -94,9 +94,9 @@ def trace(
 ) -> Trace:
     """`Trace` of movers; ``motion(rows, n)`` is the `Motion` of the rows made of `n` movers."""
     check_start = check_bool(check_start, "check_start")
-    engine = engine_for(world, precision, backend, max_bytes)
-    with open_world(world) as (bodies, rules, resident):
-        rows = check_movers(movers, own, in_world, pairs, bodies, rules)
+    engine = engine_for(obstacles, precision, backend, max_bytes)
+    with open_world(obstacles) as (bodies, rules, resident):
+        rows = check_movers(movers, exclude_body, world, pairs, bodies, rules)
         asked = motion(rows, rows.count)
         with np.errstate(invalid="ignore", over="ignore"):
             reach = asked.reach(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,19 +16,20 @@ from gpu_collide.bodies.movers import Movers
 from gpu_collide.bodies.rules import EVERYWHERE, LARGEST_WORLD, check_rules
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.geometry.preparation import prepared
-from gpu_collide.queries.backend_choice import not_a_world
+from gpu_collide.queries.backend_choice import not_obstacles
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from gpu_collide._types import Array
     from gpu_collide.bodies.rules import Rules
 
 __all__ = ["check_expel", "check_movers", "internal", "open_world", "per_mover", "reach_of"]
 
+#: Keywords of earlier versions, as `renamed` takes them.
+OLD: Any = {"world": ("obstacles", (Bodies, Scene)), "own": "exclude_body", "in_world": "world"}
 #: Coordinates beyond this, or scenes within less, leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e6}
 LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
@@ -37,7 +38,9 @@ LEAST = {"mixed": 0.0, "double": 0.0, "single": 1e-7}
 ROOM = 0.5
 
 
-def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodies, rules: Rules) -> Movers:
+def check_movers(
+    movers: Any, exclude_body: Any, world: Any, pairs: Any, bodies: Bodies, rules: Rules
+) -> Movers:
     """`Movers` of the caller's arguments, with a row for each of them, or for each of `pairs`."""
     if isinstance(movers, Bodies):
         poses = movers.start
@@ -51,21 +54,21 @@ def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodie
         position = np.where(valid[:, None], position, 0.0)
         quat = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
     rows, body, leave = np.arange(n, dtype=np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    if own is not None:
+    if exclude_body is not None:
         leave = as_int_array(
-            own, "own", shape=(n,), low=-1, high=len(bodies), dtype=np.int32,
-            expected=f"bodies of the world from 0 to {len(bodies) - 1}, or -1",
+            exclude_body, "exclude_body", shape=(n,), low=-1, high=len(bodies), dtype=np.int32,
+            expected=f"bodies of the obstacles from 0 to {len(bodies) - 1}, or -1",
         )  # fmt: skip
     if pairs is not None:
-        if own is not None:
+        if exclude_body is not None:
             raise ValueError(
-                "own: expected nothing when pairs are given, since they say which bodies a mover meets; "
-                "leave own out, or pairs"
+                "exclude_body: expected nothing when pairs are given, since they say which bodies a mover "
+                "meets; leave exclude_body out, or pairs"
             )
-        if in_world is not None:
+        if world is not None:
             raise ValueError(
-                "in_world: expected nothing when pairs are given, since they say which bodies a mover meets; "
-                "leave in_world out, or pairs"
+                "world: expected nothing when pairs are given, since they say which bodies a mover meets; "
+                "leave world out, or pairs"
             )
         rows, body = _checked_pairs(pairs, n, len(bodies)).T
         standing = bodies.start.valid[body]
@@ -73,26 +76,26 @@ def check_movers(movers: Any, own: Any, in_world: Any, pairs: Any, bodies: Bodie
         shape, position, quat = shape[rows], position[rows], quat[rows]
         rank, (group, mask) = np.zeros(len(rows), np.int32), np.full((2, len(rows)), -1, np.int32)
     else:
-        rank, group, mask = _meetings(in_world, leave, rules)
+        rank, group, mask = _meetings(world, leave, rules)
     return Movers(n, meshes, shape, position, quat, valid, rows, body, leave, rank, group, mask, valid,
                   np.zeros(len(rows)), np.zeros(len(rows)))  # fmt: skip
 
 
-def _meetings(in_world: Any, own: Array, rules: Rules) -> tuple[Array, Array, Array]:
+def _meetings(world: Any, leave: Array, rules: Rules) -> tuple[Array, Array, Array]:
     """Rank of the world, group and mask of each mover: those of the body that it is, if it is one."""
-    n, is_body = len(own), own >= 0
+    n, is_body = len(leave), leave >= 0
     group, mask = (
-        np.full(n, -1, np.int32) if which is None else np.where(is_body, which.view(np.int32)[own], -1)
+        np.full(n, -1, np.int32) if which is None else np.where(is_body, which.view(np.int32)[leave], -1)
         for which in (rules.group, rules.mask)
     )
-    if in_world is not None:
+    if world is not None:
         if rules.world is None:
             raise ValueError(
-                "in_world: expected nothing where the bodies of the world have no world numbers, got "
-                f"{type(in_world).__name__}; give the Scene its world=, or leave in_world out"
+                "world: expected nothing where the obstacles have no world numbers, got "
+                f"{type(world).__name__}; give the Scene its world=, or leave world out"
             )
         given = as_int_array(
-            in_world, "in_world", shape=() if np.ndim(in_world) == 0 else (n,), low=EVERYWHERE,
+            world, "world", shape=() if np.ndim(world) == 0 else (n,), low=EVERYWHERE,
             high=LARGEST_WORLD, dtype=np.int64, expected="-1 (every world) or a number from 0 on",
         )  # fmt: skip
         return rules.rank_of(np.broadcast_to(given, (n,))), group, mask
@@ -101,11 +104,11 @@ def _meetings(in_world: Any, own: Array, rules: Rules) -> tuple[Array, Array, Ar
     if not is_body.all():
         none = np.flatnonzero(~is_body)
         raise ValueError(
-            "in_world: expected the world's number of each mover, since the Scene has such numbers, got "
-            f"None, and no body of the Scene in own for {how_many(none.size, 'mover')}, first: "
-            f"{first_few(none)}; pass in_world (-1: every world), own, or pairs"
+            "world: expected the world's number of each mover, since the Scene has such numbers, got "
+            f"None, and no body of the Scene in exclude_body for {how_many(none.size, 'mover')}, first: "
+            f"{first_few(none)}; pass world (-1: every world), exclude_body, or pairs"
         )
-    return rules.rank_of(rules.world[own]), group, mask
+    return rules.rank_of(rules.world[leave]), group, mask
 
 
 def _points(movers: Any) -> Array:
@@ -227,14 +230,16 @@ def internal(mesh: Mesh) -> tuple[int, int]:
 
 
 @contextmanager
-def open_world(world: Any) -> Iterator[tuple[Bodies, Any, Any]]:
+def open_world(obstacles: Any) -> Iterator[tuple[Bodies, Any, Any]]:
     """The bodies of a world at their start, their rules, and what a `Scene` keeps of them (else None)."""
-    if isinstance(world, Scene):
-        with world.still() as held:
+    if isinstance(obstacles, Scene):
+        with obstacles.still() as held:
             yield held
         return
-    if not isinstance(world, Bodies):
-        raise not_a_world(world)
-    bodies = world if world.start is world.end else world.moved(world.start, world.start)
+    if not isinstance(obstacles, Bodies):
+        raise not_obstacles(obstacles)
+    bodies = obstacles
+    if obstacles.start is not obstacles.end:
+        bodies = obstacles.moved(obstacles.start, obstacles.start)
     warn_of_invalid(bodies, np.flatnonzero(~bodies.start.valid), ("is not there", "are not there"))
     yield bodies, check_rules(len(bodies)), None

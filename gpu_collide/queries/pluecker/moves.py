@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed, within_memory
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
@@ -14,7 +14,7 @@ from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
 from gpu_collide.geometry.arrays.soa import length
 from gpu_collide.queries.pluecker.motions import Motion, checked_end, trace, turned
-from gpu_collide.queries.pluecker.movers import per_mover
+from gpu_collide.queries.pluecker.movers import OLD, per_mover
 
 if TYPE_CHECKING:
     from gpu_collide._types import ArrayLike, BackendName, Precision
@@ -28,15 +28,16 @@ __all__ = ["move", "rotate", "translate"]
 ROUND = float(np.float32(2.0 * np.pi))
 
 
+@renamed(vector="displacement", **OLD)
 @within_memory
 def translate(
     movers: Bodies | ArrayLike,
-    world: Scene | Bodies,
-    vector: ArrayLike,
+    obstacles: Scene | Bodies,
+    displacement: ArrayLike,
     *,
     expel: ArrayLike | None = None,
-    own: ArrayLike | None = None,
-    in_world: ArrayLike | None = None,
+    exclude_body: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     check_start: bool = False,
     precision: Precision | None = None,
@@ -51,31 +52,31 @@ def translate(
     ----------
     movers : Bodies, or (n, 3) array_like
         Bodies, whose end poses are ignored; or points, which move along rays.
-    world : Scene or Bodies
+    obstacles : Scene or Bodies
         What stands still: a `Scene` at rest, prepared once for many queries; or bodies, of which the start
         poses count.
-    vector : (n, 3) or (3,) array_like
+    displacement : (n, 3) or (3,) array_like
         Displacement of each mover, or of all.
     expel : float or (n,) array_like, optional
         Thickness of the zone around obstacles that no mover enters; one that is in it may only go away. Where
         it is less than the bound on the error of the numbers at hand, which is the default, this bound
         is taken: ``expel=trace.expel`` goes on with the zone of a `Trace`, wherever that leads. See Notes.
-    own : (n,) array_like of int, optional
-        Body of the world that each mover is itself, and does not meet; -1: none. The rules of a scene hold
-        for it as they do for this body: its world, its group and mask, and the pairs to ignore.
-    in_world : (n,) array_like of int, or int, optional
+    exclude_body : (n,) array_like of int, optional
+        Body of the obstacles that each mover is itself, and does not meet; -1: none. The rules of a scene
+        hold for it as they do for this body: its world, its group and mask, and the pairs to ignore.
+    world : (n,) array_like of int, or int, optional
         Number of the world of each mover, as the bodies of a scene have them: it meets those of this world,
         and those in every world; -1: all. Default: that of the body that it is. A scene with world numbers
         wants it of every mover that is none of its bodies. What is no body has no group, and meets all.
     pairs : (p, 2) array_like of int, optional
-        Rows (mover, body of the world): then there is an answer for each of them, about this body alone,
+        Rows (mover, body of the obstacles): then there is an answer for each of them, about this body alone,
         whatever the rules.
     check_start : bool, optional
         Also look for movers that begin inside something, by `gpu_collide.collide` of bodies at rest, and mark
         them INITIAL_OVERLAP; all else about them is the same. What only touches, within 1e-7 of its size, is
         not inside; a point on a surface may be either. Default False: it costs about a third more.
     precision, backend, max_bytes
-        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given
+        As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene; they are not to be given
         then.
 
     Returns
@@ -88,14 +89,14 @@ def translate(
     TypeError, ValueError
         Wrong arguments, before anything is computed.
     MemoryLimitError
-        The world, or the work on one mover, does not fit `max_bytes`.
+        The obstacles, or the work on one mover, does not fit `max_bytes`.
     BackendUnavailableError
         The backend is not available.
 
     Warns
     -----
     RuntimeWarning
-        Bodies of the world with invalid poses; they are not there.
+        Obstacles with invalid poses; they are not there.
 
     Notes
     -----
@@ -104,7 +105,7 @@ def translate(
     are touched from their front only, unless the mesh is ``two_sided``: a mover that starts inside an
     obstacle may leave it; `check_start` tells.
     The default of `expel` is some 256 roundings of the largest coordinate involved
-    (position, way, sizes).
+    (position, displacement, sizes).
 
     Examples
     --------
@@ -112,31 +113,42 @@ def translate(
     >>> box = gc.shapes.box()
     >>> at = gc.Poses.from_quat_wxyz([[0, 0, 2]], [[1, 0, 0, 0]])
     >>> ground = gc.Poses.identity(1)
-    >>> movers, world = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
-    >>> found = gc.pluecker.translate(movers, world, [0, 0, -4])
+    >>> movers, still = gc.Bodies(box, None, at, at), gc.Bodies(box, None, ground, ground)
+    >>> found = gc.pluecker.translate(movers, still, [0, 0, -4])
     >>> round(float(found.fraction[0]), 9), found.poses.position.round(9)
     (0.25, array([[0., 0., 1.]]))
     """
 
     def motion(rows: Movers, n: int) -> Motion:
-        return Motion(per_mover(vector, "vector", rows, n), (), None, None)
+        return Motion(per_mover(displacement, "displacement", rows, n), (), None, None)
 
     return trace(
-        movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
-    )
+        movers,
+        obstacles,
+        motion,
+        expel,
+        exclude_body,
+        world,
+        pairs,
+        precision,
+        backend,
+        max_bytes,
+        check_start,
+    )  # fmt: skip
 
 
+@renamed(**OLD)
 @within_memory
 def rotate(
     movers: Bodies | ArrayLike,
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     angle: ArrayLike,
     axis: ArrayLike,
     origin: ArrayLike,
     *,
     expel: ArrayLike | None = None,
-    own: ArrayLike | None = None,
-    in_world: ArrayLike | None = None,
+    exclude_body: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     check_start: bool = False,
     precision: Precision | None = None,
@@ -147,7 +159,7 @@ def rotate(
 
     Parameters
     ----------
-    movers, world
+    movers, obstacles
         As in `translate`.
     angle : (n,) array_like or float
         Radians, right-handed about `axis`, of either sign, at most 2 pi (or what float32 makes of that): more
@@ -156,7 +168,7 @@ def rotate(
         Direction in the world, of any length but zero.
     origin : (n, 3) or (3,) array_like
         A point of the axis, in the world.
-    expel, own, in_world, pairs, check_start, precision, backend, max_bytes
+    expel, exclude_body, world, pairs, check_start, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -178,8 +190,8 @@ def rotate(
     >>> plank, box = gc.shapes.box((2, 0.1, 0.1)), gc.shapes.box((1, 1, 1))
     >>> at = gc.Poses.from_quat_wxyz([[1.0, 0, 1.05]], [[1, 0, 0, 0]])
     >>> block = gc.Poses.from_quat_wxyz([[1.5, 0, 0]], [[1, 0, 0, 0]])
-    >>> movers, world = gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block)
-    >>> found = gc.pluecker.rotate(movers, world, np.pi / 2, [0, 1, 0], [0, 0, 1.05])
+    >>> movers, still = gc.Bodies(plank, None, at, at), gc.Bodies(box, None, block, block)
+    >>> found = gc.pluecker.rotate(movers, still, np.pi / 2, [0, 1, 0], [0, 0, 1.05])
     >>> round(float(found.fraction[0] * 90), 6), gc.pluecker.Touch(found.kind[0]).name
     (14.524799, 'VF')
     """
@@ -196,19 +208,30 @@ def rotate(
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
     return trace(
-        movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
-    )
+        movers,
+        obstacles,
+        motion,
+        expel,
+        exclude_body,
+        world,
+        pairs,
+        precision,
+        backend,
+        max_bytes,
+        check_start,
+    )  # fmt: skip
 
 
+@renamed(**OLD)
 @within_memory
 def move(
     movers: Bodies,
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     end: Poses | None = None,
     *,
     expel: ArrayLike | None = None,
-    own: ArrayLike | None = None,
-    in_world: ArrayLike | None = None,
+    exclude_body: ArrayLike | None = None,
+    world: ArrayLike | None = None,
     pairs: ArrayLike | None = None,
     check_start: bool = False,
     precision: Precision | None = None,
@@ -222,11 +245,11 @@ def move(
     ----------
     movers : Bodies
         Where they start; where they go to, too, if `end` is not given.
-    world : Scene or Bodies
+    obstacles : Scene or Bodies
         As in `translate`.
     end : Poses of shape (n,), optional
         Where they go to. The turn is the shorter one.
-    expel, own, in_world, pairs, check_start, precision, backend, max_bytes
+    expel, exclude_body, world, pairs, check_start, precision, backend, max_bytes
         As in `translate`.
 
     Returns
@@ -272,5 +295,15 @@ def move(
         return Motion(way, (turn,), None, last[rows.mover])
 
     return trace(
-        movers, world, motion, expel, own, in_world, pairs, precision, backend, max_bytes, check_start
-    )
+        movers,
+        obstacles,
+        motion,
+        expel,
+        exclude_body,
+        world,
+        pairs,
+        precision,
+        backend,
+        max_bytes,
+        check_start,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed, within_memory
 from gpu_collide._options import Options
 from gpu_collide.backends import get_backend
 from gpu_collide.pipeline.movers.primitives import PROGRAM, Primitives
@@ -117,10 +117,11 @@ def side(
     return _engine(options).side(lines["p"], lines["q"])
 
 
+@renamed(vector="displacement")
 @within_memory
 def vertex_polygon_translation(
     vertex: ArrayLike,
-    vector: ArrayLike,
+    displacement: ArrayLike,
     polygon: ArrayLike,
     *,
     expel: float | None = 0.0,
@@ -131,11 +132,12 @@ def vertex_polygon_translation(
 
     Parameters
     ----------
-    vertex, vector : (..., 3) array_like
+    vertex, displacement : (..., 3) array_like
         Where each vertex starts and by what it is moved; same frame and unit.
     polygon : (..., corners, 3) array_like
         Corners of convex planar polygons, counter-clockwise seen from the front, which alone stops anything.
-        Axes before the last one (`vertex`, `vector`) or two (`polygon`) are broadcast against each other.
+        Axes before the last one (`vertex`, `displacement`) or two (`polygon`) are broadcast against each
+        other.
     expel : float, optional
         Thickness of the zone in front of a polygon that is not entered; in it, only what leads out is
         allowed. A quarter of it beside a polygon's border still belongs to the polygon. None:
@@ -146,8 +148,8 @@ def vertex_polygon_translation(
     Returns
     -------
     (...,) float64 ndarray
-        The fraction of the vector done when the vertex is `expel` before the polygon, 0 to 1; ``inf`` if it
-        is not stopped: it misses the polygon, does not reach it, leaves it, moves along it, or starts behind
+        The fraction of the displacement done when the vertex is `expel` before the polygon, 0 to 1; ``inf``
+        if it is not stopped: it misses the polygon, does not reach it, leaves it, moves along it, or starts behind
         it by more than `expel`. Polygons without area stop nothing.
 
     Raises
@@ -175,12 +177,15 @@ def vertex_polygon_translation(
     [0.5, inf, 0.5, inf]
     """
     options = Options.checked(precision=precision, backend=backend)
-    given = {"vertex": features.rows(vertex, "vertex", 3), "vector": features.rows(vector, "vector", 3),
-             "polygon": features.polygons(polygon)}  # fmt: skip
+    given = {
+        "vertex": features.rows(vertex, "vertex", 3),
+        "displacement": features.rows(displacement, "displacement", 3),
+        "polygon": features.polygons(polygon),
+    }
     zone = features.zone(given, expel, options)
     features.check_broadcast(given)
     return _engine(options).vertex_polygon_translation(
-        given["vertex"], given["vector"], given["polygon"], *zone
+        given["vertex"], given["displacement"], given["polygon"], *zone
     )
 
 
@@ -254,10 +259,11 @@ def vertex_polygon_rotation(
     )  # fmt: skip
 
 
+@renamed(vector="displacement")
 @within_memory
 def edge_edge_translation(
     edge: ArrayLike,
-    vector: ArrayLike,
+    displacement: ArrayLike,
     still: ArrayLike,
     *,
     edge_normals: ArrayLike | None = None,
@@ -272,7 +278,7 @@ def edge_edge_translation(
     ----------
     edge, still : (..., 2, 3) array_like
         Both ends of the moving edges and of the still ones; same frame and unit.
-    vector : (..., 3) array_like
+    displacement : (..., 3) array_like
         By what each edge is moved.
     edge_normals, still_normals : (..., faces, 3) array_like, optional
         Outward normals of the faces at each edge, one (a border) or two: first that of the face whose corners
@@ -284,8 +290,8 @@ def edge_edge_translation(
     Returns
     -------
     (...,) float64 ndarray
-        The fraction of the vector done when the lines of both edges are `expel` apart; ``inf`` if nothing
-        stops the edge. Parallel edges do not stop each other: what they hit, their ends hit.
+        The fraction of the displacement done when the lines of both edges are `expel` apart; ``inf`` if
+        nothing stops the edge. Parallel edges do not stop each other: what they hit, their ends hit.
 
     Raises
     ------
@@ -309,14 +315,17 @@ def edge_edge_translation(
     [0.5, inf]
     """
     options = Options.checked(precision=precision, backend=backend)
-    given = {"edge": features.rows(edge, "edge", 2, 3), "vector": features.rows(vector, "vector", 3),
-             "still": features.rows(still, "still", 2, 3)}  # fmt: skip
+    given = {
+        "edge": features.rows(edge, "edge", 2, 3),
+        "displacement": features.rows(displacement, "displacement", 3),
+        "still": features.rows(still, "still", 2, 3),
+    }
     mine = features.normals(edge_normals, "edge_normals")
     theirs = features.normals(still_normals, "still_normals")
     zone = features.zone(given, expel, options)
     features.check_broadcast(given)
     return _engine(options).edge_edge_translation(
-        features.with_normals(given, "edge", mine), given["vector"],
+        features.with_normals(given, "edge", mine), given["displacement"],
         features.with_normals(given, "still", theirs), *zone,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.preparation import prepared
-from gpu_collide.queries.backend_choice import not_a_world, resolve_backend
+from gpu_collide.queries.backend_choice import not_obstacles, resolve_backend
 from gpu_collide.queries.pairs import warn_of_invalid
 from gpu_collide.queries.scene import Scene
 from gpu_collide.queries.sweep import residency
@@ -126,7 +126,7 @@ def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
 
 def _ways(start: Any, path: Any) -> tuple[Array, Array]:
     """Starts and paths, (n, 3) each; one start or one path may do for all."""
-    starts, paths = as_float_array(start, "start"), as_float_array(path, "path")
+    starts, paths = as_float_array(start, "start"), as_float_array(path, "displacement")
     shape = (residency.count(starts, paths), 3)
     return np.broadcast_to(starts, shape), np.broadcast_to(paths, shape)
 
@@ -192,7 +192,7 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
             yield bodies, resident
         return
     if not isinstance(world, Bodies):
-        raise not_a_world(world)
+        raise not_obstacles(world)
     invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
     warn_of_invalid(world, invalid, ("is not there", "are not there"))
     yield world, None
@@ -314,7 +314,7 @@ def _refused_turning(bodies: Bodies, turns: str) -> bool:
     which = turning_bodies(bodies)
     if which.size and turns == "refuse":
         raise ValueError(
-            f"world: expected bodies that move without turning, got {which.size} that turn, first: "
+            f"obstacles: expected bodies that move without turning, got {which.size} that turn, first: "
             f"{first_few(which)}; pass turning='chord' to have paths taken for straight as these bodies see "
             "them, or use collide, which turns exactly"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed, within_memory
 from gpu_collide.queries.sweep.arguments import answer, cluster_casts, ellipsoid_casts, sphere_casts
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["clusters", "ellipsoids", "rays", "spheres"]
 
 
+@renamed(path="displacement", world="obstacles")
 @within_memory
 def rays(
     start: ArrayLike,
-    path: ArrayLike,
-    world: Scene | Bodies,
+    displacement: ArrayLike,
+    obstacles: Scene | Bodies,
     *,
     hits: HitsWanted = "first",
     two_sided: bool = False,
@@ -41,9 +42,9 @@ def rays(
     ----------
     start : (n, 3) or (3,) array_like
         Where each begins, in the world.
-    path : (n, 3) or (3,) array_like
-        The way that it goes, in the unit of lengths: a ray ends where its path does.
-    world : Scene or Bodies
+    displacement : (n, 3) or (3,) array_like
+        Where it goes from there, in the unit of lengths: a ray ends there.
+    obstacles : Scene or Bodies
         What is met: bodies at rest, or with a start and an end, which they move between while the points go
         along their paths. Rules of a scene do not apply.
     hits : {"first", "any", "all"}, optional
@@ -58,7 +59,7 @@ def rays(
         What to do with bodies that turn between start and end: refuse them, or take for straight the paths
         that those bodies see; ``info["turning"]`` is then a bound on the error. See Notes.
     precision, backend, max_bytes
-        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene; they are not to be given
+        As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene; they are not to be given
         then.
     results : {"auto", "host", "device"}, optional
         Where the arrays of the result are: ``device`` is where the backend computes, which on `cuda` is the
@@ -76,14 +77,14 @@ def rays(
         Arguments of the wrong kind, before anything is computed, but lengths and numbers that lie on a GPU
         when they are known (docs/devices.md); bodies that turn.
     MemoryLimitError
-        The world, or what one query touches, does not fit `max_bytes`.
+        The obstacles, or what one query touches, does not fit `max_bytes`.
     BackendUnavailableError
         The backend is not available.
 
     Warns
     -----
     RuntimeWarning
-        Bodies of the world with invalid poses; they are not there.
+        Obstacles with invalid poses; they are not there.
 
     Notes
     -----
@@ -99,21 +100,22 @@ def rays(
     --------
     >>> import gpu_collide as gc
     >>> here = gc.Poses.identity(1)
-    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
-    >>> found = gc.sweep.rays([[0, 0, 3], [5, 0, 3]], [0, 0, -5], world)
+    >>> still = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> found = gc.sweep.rays([[0, 0, 3], [5, 0, 3]], [0, 0, -5], still)
     >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
     ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
     """
-    casts = sphere_casts(start, path, 0.0, results)
-    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    casts = sphere_casts(start, displacement, 0.0, results)
+    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
+@renamed(path="displacement", world="obstacles")
 @within_memory
 def spheres(
     start: ArrayLike,
-    path: ArrayLike,
+    displacement: ArrayLike,
     radius: ArrayLike,
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     *,
     hits: HitsWanted = "first",
     two_sided: bool = False,
@@ -128,11 +130,11 @@ def spheres(
 
     Parameters
     ----------
-    start, path
+    start, displacement
         As in `rays`, of the centres.
     radius : float or (n,) array_like
         Zero or more.
-    world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results
+    obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results
         As in `rays`.
 
     Returns
@@ -160,21 +162,22 @@ def spheres(
     --------
     >>> import gpu_collide as gc
     >>> here = gc.Poses.identity(1)
-    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
-    >>> found = gc.sweep.spheres([[0, 0, 3], [0.9, 0, 3]], [0, 0, -4], 0.5, world)
+    >>> still = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> found = gc.sweep.spheres([[0, 0, 3], [0.9, 0, 3]], [0, 0, -4], 0.5, still)
     >>> found.time.round(6).tolist(), [gc.sweep.Feature(f).name for f in found.feature]
     ([0.5, 0.55], ['FACE', 'EDGE'])
     """
-    casts = sphere_casts(start, path, radius, results)
-    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    casts = sphere_casts(start, displacement, radius, results)
+    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
+@renamed(path="displacement", world="obstacles")
 @within_memory
 def ellipsoids(
     start: ArrayLike,
-    path: ArrayLike,
+    displacement: ArrayLike,
     radii: ArrayLike,
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     *,
     orientation: ArrayLike | None = None,
     hits: HitsWanted = "first",
@@ -190,11 +193,11 @@ def ellipsoids(
 
     Parameters
     ----------
-    start, path
+    start, displacement
         As in `rays`, of the centres.
     radii : (3,) or (n, 3) array_like
         Along the ellipsoid's own axes, above zero.
-    world
+    obstacles
         As in `rays`.
     orientation : (n, 4) or (4,) array_like, optional
         Unit quaternions wxyz, from the ellipsoid's axes to the world's. Default: they are the same.
@@ -225,20 +228,21 @@ def ellipsoids(
     --------
     >>> import gpu_collide as gc
     >>> here = gc.Poses.identity(1)
-    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
-    >>> gc.sweep.ellipsoids([0, 0, 3], [0, 0, -4], [0.2, 0.2, 1.0], world).time.tolist()
+    >>> still = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> gc.sweep.ellipsoids([0, 0, 3], [0, 0, -4], [0.2, 0.2, 1.0], still).time.tolist()
     [0.375]
     """
-    casts = ellipsoid_casts(start, path, radii, orientation, results)
-    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    casts = ellipsoid_casts(start, displacement, radii, orientation, results)
+    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
+@renamed(path="displacement", world="obstacles")
 @within_memory
 def clusters(
     clusters: Cluster | tuple[Sequence[Cluster], ArrayLike],
     start: ArrayLike,
-    path: ArrayLike,
-    world: Scene | Bodies,
+    displacement: ArrayLike,
+    obstacles: Scene | Bodies,
     *,
     orientation: ArrayLike | None = None,
     hits: HitsWanted = "first",
@@ -256,9 +260,9 @@ def clusters(
     ----------
     clusters : Cluster, or (list of Cluster, (n,) array_like of int)
         One for all queries, or a list and which of it each query has.
-    start, path
+    start, displacement
         As in `rays`, of the cluster's origin.
-    world
+    obstacles
         As in `rays`.
     orientation : (n, 4) or (4,) array_like, optional
         Unit quaternions wxyz, from the cluster's axes to the world's. Default: they are the same.
@@ -279,11 +283,11 @@ def clusters(
     --------
     >>> import gpu_collide as gc
     >>> here = gc.Poses.identity(1)
-    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> still = gc.Bodies(gc.shapes.box(), None, here, here)
     >>> car = gc.sweep.Cluster([[-1, 0, 0], [1, 0, 0]], [0.5, 0.6])
-    >>> found = gc.sweep.clusters(car, [[0, 0, 3]], [0, 0, -4], world)
+    >>> found = gc.sweep.clusters(car, [[0, 0, 3]], [0, 0, -4], still)
     >>> round(float(found.time[0]), 6), int(found.sphere[0])
     (0.542084, 1)
     """
-    casts = cluster_casts(clusters, start, path, orientation, results)
-    return answer(casts, world, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
+    casts = cluster_casts(clusters, start, displacement, orientation, results)
+    return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed, within_memory
 from gpu_collide._options import RESULTS
 from gpu_collide._validate import (
     as_float_array,
@@ -48,9 +48,10 @@ __all__ = ["clip", "planes", "slide"]
 SKIN = 1e-3
 
 
+@renamed(world="obstacles")
 @within_memory
 def planes(
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     position: ArrayLike,
     radii: ArrayLike,
     reach: float,
@@ -71,7 +72,7 @@ def planes(
 
     Parameters
     ----------
-    world : Scene or Bodies
+    obstacles : Scene or Bodies
     position : (n, 3) or (3,) array_like
         Centres.
     radii : (3,) or (n, 3) array_like
@@ -85,7 +86,7 @@ def planes(
     two_sided : bool, optional
         Faces count from behind as well.
     precision, backend, max_bytes
-        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene.
+        As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene.
     results : {"auto", "host", "device"}, optional
         Where results are, as in `gpu_collide.sweep.rays`.
 
@@ -104,8 +105,8 @@ def planes(
     --------
     >>> import gpu_collide as gc
     >>> here = gc.Poses.identity(1)
-    >>> world = gc.Bodies(gc.shapes.box(), None, here, here)
-    >>> near = gc.sweep.planes(world, [0, 0, 1.01], [0.5, 0.5, 0.5], 0.1)
+    >>> still = gc.Bodies(gc.shapes.box(), None, here, here)
+    >>> near = gc.sweep.planes(still, [0, 0, 1.01], [0.5, 0.5, 0.5], 0.1)
     >>> near.normal.tolist(), near.gap.round(6).tolist()
     ([[0.0, 0.0, 1.0]], [0.01])
     """
@@ -115,9 +116,9 @@ def planes(
     two_sided = check_bool(two_sided, "two_sided")
     check_choice(results, "results", RESULTS)
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results)
-    engine, where = _engine(world, precision, backend, max_bytes)
+    engine, where = _engine(obstacles, precision, backend, max_bytes)
     stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(world) as (bodies, resident):
+    with where.current(), open_world(obstacles) as (bodies, resident):
         limit = limit_of(bodies, engine.precision)
         landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit)
         if landing is not None:
@@ -212,9 +213,10 @@ def clip(
     return Clipped(status=status.astype(np.uint8), velocity=found, bent=bent, info=engine.about())
 
 
+@renamed(world="obstacles")
 @within_memory
 def slide(
-    world: Scene | Bodies,
+    obstacles: Scene | Bodies,
     position: ArrayLike,
     radii: ArrayLike,
     velocity: ArrayLike,
@@ -242,7 +244,7 @@ def slide(
 
     Parameters
     ----------
-    world : Scene or Bodies
+    obstacles : Scene or Bodies
         Bodies may move between their start and their end while the characters walk; then they fall in the
         world as it is at the end. Of those that turn see `turning`.
     position : (n, 3) or (3,) array_like
@@ -280,7 +282,7 @@ def slide(
     two_sided : bool, optional
         Faces count from behind as well.
     precision, backend, max_bytes
-        As in `gpu_collide.collide`. With a `Scene` as world, those of the scene.
+        As in `gpu_collide.collide`. With a `Scene` as obstacles, those of the scene.
     results : {"auto", "host", "device"}, optional
         Where results are, as in `gpu_collide.sweep.rays`.
 
@@ -311,8 +313,8 @@ def slide(
     --------
     >>> import gpu_collide as gc
     >>> here = gc.Poses.identity(1)
-    >>> world = gc.Bodies(gc.shapes.box((9, 9, 1)), None, here, here)
-    >>> found = gc.sweep.slide(world, [0, 0, 1.1], [0.3, 0.3, 0.6], [0.1, 0, 0], gravity=[0, 0, -0.2])
+    >>> still = gc.Bodies(gc.shapes.box((9, 9, 1)), None, here, here)
+    >>> found = gc.sweep.slide(still, [0, 0, 1.1], [0.3, 0.3, 0.6], [0.1, 0, 0], gravity=[0, 0, -0.2])
     >>> found.position.round(3).tolist(), found.grounded.tolist()
     ([[0.1, 0.0, 1.1]], [True])
     """
@@ -335,9 +337,9 @@ def slide(
         rules["skin"] = check_positive(skin, "skin")
     check_choice(turning, "turning", TURNING)
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
-    engine, where = _engine(world, precision, backend, max_bytes)
+    engine, where = _engine(obstacles, precision, backend, max_bytes)
     stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(world) as (bodies, resident):
+    with where.current(), open_world(obstacles) as (bodies, resident):
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
@@ -391,7 +393,7 @@ def _turns(bodies: Bodies, turns: str) -> bool:
     which = turning_bodies(bodies)
     if which.size and turns == "refuse":
         raise ValueError(
-            f"world: expected bodies that move without turning, got {which.size} that turn, first: "
+            f"obstacles: expected bodies that move without turning, got {which.size} that turn, first: "
             f"{first_few(which)}; pass turning='chord' to have the step cut into pieces"
         )
     return bool(which.size)

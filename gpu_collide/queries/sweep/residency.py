@@ -47,7 +47,7 @@ def casts(
     beside: tuple[tuple[Any, int], ...] = (),
 ) -> GivenCasts:
     """`GivenCasts` of arguments, whose shapes and dtypes are checked. `beside` as in `ellipsoid_casts`."""
-    starts, paths = floats(start, "start"), floats(path, "path")
+    starts, paths = floats(start, "start"), floats(path, "displacement")
     n = count(starts, paths)
     arrays: list[tuple[Any, int]] = [(starts, 2), (paths, 2)]
     quat = numbers = None
@@ -103,12 +103,12 @@ def _somewhere(obj: Any) -> Any:
 
 def count(starts: Any, paths: Any) -> int:
     """How many queries there are; one start or one path may do for all."""
-    for name, array in (("start", starts), ("path", paths)):
+    for name, array in (("start", starts), ("displacement", paths)):
         if array.ndim not in (1, 2) or array.shape[-1] != 3:
             raise ValueError(f"{name}: expected shape (n, 3) or (3,), got {array.shape}")
     if starts.ndim == paths.ndim == 2 and len(starts) != len(paths):
         raise ValueError(
-            f"path: expected as many rows as start, {len(starts)}, or shape (3,), got {paths.shape}"
+            f"displacement: expected as many rows as start, {len(starts)}, or shape (3,), got {paths.shape}"
         )
     n = len(starts) if starts.ndim == 2 else len(paths) if paths.ndim == 2 else 1
     if n >= 2**30:

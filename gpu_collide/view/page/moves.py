@@ -101,7 +101,7 @@ def _frames(
     turns = [name for name, value in zip(("angle", "axis", "origin"), turn, strict=True) if value is not None]
     if way is not None and (turns or end is not None):
         raise ValueError(
-            f"way: expected one motion, got {(turns or ['end'])[0]} as well; pass that of the query"
+            f"displacement: expected one motion, got {(turns or ['end'])[0]} as well; pass that of the query"
         )
     if turns:
         if len(turns) < 3:
@@ -120,14 +120,14 @@ def _frames(
         )
     if way is not None:
         there = poses_of(start)
-        there[:, :3] += rows_of(way, "way", n)
+        there[:, :3] += rows_of(way, "displacement", n)
         return np.stack([poses_of(start), there]), np.array([0.0, 1.0]), "Along ways, up to the first touch."
     if end is None and isinstance(movers, Bodies) and movers.end is not movers.start:
         end = movers.end
     if not isinstance(end, Poses) or end.shape != (n,):
         raise ValueError(
-            "way: expected the motion that the query was given, got None; pass way= of translate, angle=, "
-            f"axis= and origin= of rotate, or end= (Poses of shape ({n},)) of move"
+            "displacement: expected the motion that the query was given, got None; pass displacement= of "
+            f"translate, angle=, axis= and origin= of rotate, or end= (Poses of shape ({n},)) of move"
         )
     first, last = poses_of(start), poses_of(end)
     shifted = np.concatenate([last[:, :3], first[:, 3:]], axis=1)

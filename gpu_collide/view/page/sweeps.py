@@ -118,7 +118,7 @@ def scene_of_hits(
 ) -> PageScene:
     """What is swept along straight paths, which ends at the first touch if that is what was asked."""
     n = len(hits.status)
-    start, way = rows_of(start, "start", n), rows_of(way, "way", n)
+    start, way = rows_of(start, "start", n), rows_of(way, "displacement", n)
     size = float(np.ptp(np.concatenate([start, start + way]), axis=0).max()) if n else 1.0
     touched = np.unique(hits.query[hits.feature != Feature.NONE])
     chosen = touched if len(touched) else np.arange(n)
@@ -172,7 +172,7 @@ def scene_of_characters(
     turned = np.array([1.0, 0, 0, 0]) if orientation is None else _turns(orientation, n)[:count]
     names, drawn = [f"character {i}" for i in range(count)], _swept(radii, n, size)[:count]
     cast, position = _together(bodies, places, turned, drawn, names, None)
-    who, step, label = _happened(slides, None if way is None else rows_of(way, "way", n), count)
+    who, step, label = _happened(slides, None if way is None else rows_of(way, "displacement", n), count)
     fresh = np.ones(len(who), bool)
     fresh[1:] = (np.diff(who) != 0) | (np.diff(step) != 1) | (np.diff(label) != 0)
     begins = np.flatnonzero(fresh)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_collide._calls import renamed
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.trajectories import as_static
@@ -43,6 +44,7 @@ LINES = 20_000  # edges of a mesh that are drawn
 FEW = 20_000  # contacts that are told with all their digits
 
 
+@renamed(way="displacement")
 def page(
     result: Result | Sequence[Slides],
     scene: Bodies | Recording | Mesh,
@@ -50,7 +52,7 @@ def page(
     *,
     world: ArrayLike | None = None,
     start: ArrayLike | None = None,
-    way: ArrayLike | None = None,
+    displacement: ArrayLike | None = None,
     radii: ArrayLike | None = None,
     orientation: ArrayLike | None = None,
     movers: Bodies | ArrayLike | None = None,
@@ -81,17 +83,17 @@ def page(
     world : (n,) array_like of int, optional
         World of each body, as the query was given: the page lets a world be chosen, else a pair. All zero
         shows all bodies at once. Default: that of bodies whose poses have the shape ``(worlds, n)``.
-    start, way : (n, 3) array_like, optional
-        Of what is swept: where it starts, and the path. Of characters: where they start, and the velocity
-        that each step was given, so that the page can tell what was in their way.
+    start, displacement : (n, 3) array_like, optional
+        Of what is swept: where it starts, and its displacement. Of characters: where they start, and the
+        velocity that each step was given, so that the page can tell what was in their way.
     radii : float, (n,), (3,) or (n, 3) array_like, optional
         Of spheres, ellipsoids or characters; default: points.
     orientation : (4,) or (n, 4) array_like, optional
         Of ellipsoids, w first.
     movers : Bodies or (n, 3) array_like, optional
         Of a `Trace`: what moves, as the query was given it.
-    way, angle, axis, origin, end : optional
-        Of a `Trace`: its motion. `way` is the vector of `gpu_collide.pluecker.translate`; angle, axis and
+    displacement, angle, axis, origin, end : optional
+        Of a `Trace`: its motion. `displacement` is that of `gpu_collide.pluecker.translate`; angle, axis and
         origin are those of `rotate`; end is that of `move`, by default the end poses of the movers.
     up : int, optional
         Axis that points up; default: of recordings the one along which they are flattest, else z.
@@ -117,8 +119,8 @@ def page(
         raise ValueError(f"path: expected a name ending in .html, got {name!r}")
     check_folder(str(name))
     scene_shown = shown(
-        result, scene, most, world=world, start=start, way=way, radii=radii, orientation=orientation,
-        movers=movers, angle=angle, axis=axis, origin=origin, end=end,
+        result, scene, most, world=world, start=start, displacement=displacement, radii=radii,
+        orientation=orientation, movers=movers, angle=angle, axis=axis, origin=origin, end=end,
     )  # fmt: skip
     if title is not None:
         scene_shown.title = title
@@ -138,7 +140,7 @@ def shown(
     *,
     world: Any,
     start: Any,
-    way: Any,
+    displacement: Any,
     radii: Any,
     orientation: Any,
     movers: Any,
@@ -151,7 +153,9 @@ def shown(
     if isinstance(result, Trace):
         among = as_static(_checked_bodies(scene))
         assert among is not None
-        return scene_of_movers(result, among, movers, way, (angle, axis, origin), end, most or MOST["swept"])
+        return scene_of_movers(
+            result, among, movers, displacement, (angle, axis, origin), end, most or MOST["swept"]
+        )
     if isinstance(result, TrajectoryContacts):
         if not isinstance(scene, Recording):
             raise TypeError(f"scene: expected the Recording of the contacts, got {type(scene).__name__}")
@@ -165,10 +169,10 @@ def shown(
         return scene_of_pairs(result.to_numpy(), bodies, most or MOST["pairs"])
     most = most or MOST["swept"]
     if isinstance(result, Hits):
-        return scene_of_hits(result, bodies, start, way, radii, orientation, most)
+        return scene_of_hits(result, bodies, start, displacement, radii, orientation, most)
     steps = [result] if isinstance(result, Slides) else result
     if isinstance(steps, (list, tuple)) and steps and all(isinstance(step, Slides) for step in steps):
-        return scene_of_characters(steps, bodies, start, way, radii, orientation, most)
+        return scene_of_characters(steps, bodies, start, displacement, radii, orientation, most)
     raise TypeError(
         "result: expected Contacts, TrajectoryContacts, Hits, Slides, a list of Slides or Trace, got "
         f"{type(result).__name__}"
