@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 The page is one file that a browser opens without any other: bodies that move, a time bar, and a list of
-contacts to click on. RESULT is the .npz file that "run" or "race" wrote, or gpu_collide.view.keep in Python:
+contacts to click on. RESULT is the .npz file that "run" or "race" wrote, or gpu_collide.view.save_result in Python:
 of pairs, worlds, a recording, movers, what is swept, characters. A file that holds contacts alone (of
 Contacts.save, or written with --no-bodies) takes the files that it was made from behind it.
 
@@ -98,7 +98,7 @@ def read_kept(path: str) -> tuple[Any, Any, dict[str, Any]]:
     from gpu_collide import view
 
     try:
-        return view.kept(path)
+        return view.load_result(path)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
@@ -107,7 +107,7 @@ def read_kept(path: str) -> tuple[Any, Any, dict[str, Any]]:
             text = (
                 f"{path} holds a result alone: name what it was made from behind it, as in gpu-collide view "
                 f"{path} A B POSES (of run) or gpu-collide view {path} RECORDING (of race); what Python "
-                "writes by gpu_collide.view.keep holds all that a page shows"
+                "writes by gpu_collide.view.save_result holds all that a page shows"
             )
         raise UserError(text) from error
 
@@ -129,7 +129,7 @@ def read_result(path: str) -> Any:
         raise UserError(f"{path}: not a result that can be read: {text}") from error
     if kind not in ("Contacts", "TrajectoryContacts"):
         raise UserError(
-            f"{path} holds {kind}, which no files tell of: write it by gpu_collide.view.keep in Python"
+            f"{path} holds {kind}, which no files tell of: write it by gpu_collide.view.save_result in Python"
         )
     try:
         return getattr(gc, kind).load(path)

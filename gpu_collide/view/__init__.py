@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_collide._calls import warn_renamed
 from gpu_collide.errors import MissingExtraError
-from gpu_collide.view.keep import keep, kept
 from gpu_collide.view.page.write import page
+from gpu_collide.view.result_file import load_result, save_result
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["keep", "kept", "page", "plot_contacts", "plot_screen", "plot_track", "save"]
+__all__ = ["load_result", "page", "plot_contacts", "plot_screen", "plot_track", "save", "save_result"]
+
+#: Names of earlier versions.
+OLD = {"keep": save_result, "kept": load_result}
 
 
 def __getattr__(name: str) -> Any:
+    if name in OLD:
+        warn_renamed(f"gpu_collide.view.{name}", OLD[name].__name__)
+        return OLD[name]
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -67,9 +67,9 @@ def test_a_result(tmp_path, bomb, name):
 
 @pytest.mark.parametrize("name", ["scene", "scene_0"])
 def test_a_kept_file(tmp_path, bomb, name):
-    gc.view.keep(*found(), tmp_path / "k.npz")
+    gc.view.save_result(*found(), tmp_path / "k.npz")
     with_bomb(tmp_path / "k.npz", bomb, name)
-    refuses(lambda: gc.view.kept(tmp_path / "k.npz"))
+    refuses(lambda: gc.view.load_result(tmp_path / "k.npz"))
 
 
 @pytest.mark.parametrize("name", ["time", "position", "track_faces"])

@@ -15,7 +15,7 @@ UP, DOWN = [0, 0, 3.0], [0, 0, -4.0]
 
 @pytest.mark.parametrize("change, error, text", [
     ({"start": [[0, 0]]}, ValueError, "start: expected shape"),
-    ({"start": np.zeros((2, 3)), "displacement": np.zeros((3, 3))}, ValueError, "displacement: expected as many"),
+    ({"start": np.zeros((2, 3)), "displacement": np.zeros((3, 3))}, ValueError, "expected as many rows"),
     ({"displacement": "down"}, TypeError, "displacement"),
     ({"radius": -1.0}, ValueError, "radius: expected lengths, zero or more"),
     ({"radius": [1.0, 2.0]}, ValueError, "radius: expected shape"),

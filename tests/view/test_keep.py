@@ -11,7 +11,7 @@ import gpu_collide as gc
 from gpu_collide.cli import main
 from gpu_collide.cli.files import bytes_of_scene
 from gpu_collide.scenes import demo_race, random_impacts, worlds
-from gpu_collide.view.keep import FORMAT
+from gpu_collide.view.result_file import FORMAT
 from tests.view._pages import UP, floor, movers_over_a_floor, turning_cars, walkers
 
 
@@ -68,10 +68,10 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_kept_has_the_page_of_what_was_given(kind, tmp_path, capsys):
     result, scene, how = KINDS[kind]()
-    gc.view.keep(result, scene, tmp_path / "kept.npz", **how)
+    gc.view.save_result(result, scene, tmp_path / "kept.npz", **how)
     gc.view.page(result, scene, tmp_path / "given.html", **how)
     expected = (tmp_path / "given.html").read_bytes()
-    again, among, told = gc.view.kept(tmp_path / "kept.npz")
+    again, among, told = gc.view.load_result(tmp_path / "kept.npz")
     gc.view.page(again, among, tmp_path / "kept.html", **told)
     assert (tmp_path / "kept.html").read_bytes() == expected
     assert main(["view", str(tmp_path / "kept.npz"), "-o", str(tmp_path / "shell.html"), "-q"]) == 0
@@ -96,10 +96,10 @@ def test_bodies_come_back_to_the_bit(tmp_path):
         bodies = gc.Bodies([named, merged], [1, 0], start, end)
         with pytest.warns(RuntimeWarning, match="invalid pose"):
             found = gc.collide(bodies, backend="cpu")
-        gc.view.keep(found, bodies, tmp_path / "kept")
+        gc.view.save_result(found, bodies, tmp_path / "kept")
         with pytest.warns(RuntimeWarning, match="invalid pose"):
-            same = gc.collide(gc.view.kept(tmp_path / "kept.npz")[1], backend="cpu")
-        again, among, _ = gc.view.kept(tmp_path / "kept.npz")
+            same = gc.collide(gc.view.load_result(tmp_path / "kept.npz")[1], backend="cpu")
+        again, among, _ = gc.view.load_result(tmp_path / "kept.npz")
         assert again.parts == found.parts and among.worlds == (3, 2)
         assert (among.start is among.end) == (end is start)
         for mine, other in zip(bodies.meshes, among.meshes, strict=True):
@@ -145,9 +145,9 @@ def test_large_scenes_are_left_out_unless_they_are_wanted(tmp_path, capsys, monk
     assert main(words) == 0
     assert "without its meshes and poses of" in capsys.readouterr().out
     with pytest.raises(ValueError, match="holds a result alone"):
-        gc.view.kept(tmp_path / "c.npz")
+        gc.view.load_result(tmp_path / "c.npz")
     assert main([*words, "--bodies"]) == 0
-    assert isinstance(gc.view.kept(tmp_path / "c.npz")[1], gc.Recording)
+    assert isinstance(gc.view.load_result(tmp_path / "c.npz")[1], gc.Recording)
 
 
 def rewritten(path, change):
@@ -179,22 +179,25 @@ def put(members, tree):
         (lambda m: put(m, "[]"), "damaged: scene"),
         (lambda m: put(m, tree_of(m) | {"scene": {"mesh": 9}}), "damaged: scene"),
         (lambda m: put(m, tree_of(m) | {"scene": {"code": "import os"}}), "damaged: scene"),
-        (lambda m: put(m, tree_of(m) | {"format": FORMAT + 1}), "in format 2, this version reads 1; a newer"),
+        (
+            lambda m: put(m, tree_of(m) | {"format": FORMAT + 1}),
+            "in format 3, this version reads 1 to 2; a newer",
+        ),
         (lambda m: m.pop("scene.npy"), "holds a result alone"),
         (lambda m: m.pop("time.npy"), "it lacks time"),
-        (lambda m: m.pop("info.npy") and m.pop("scene.npy"), "not written by gpu_collide.view.keep"),
+        (lambda m: m.pop("info.npy") and m.pop("scene.npy"), "not written by gpu_collide.view.save_result"),
     ],
 )
 def test_damage_is_noticed(change, text, tmp_path):
-    gc.view.keep(*batch()[:2], tmp_path / "kept.npz")
+    gc.view.save_result(*batch()[:2], tmp_path / "kept.npz")
     rewritten(tmp_path / "kept.npz", change)
     with pytest.raises(ValueError, match=text):
-        gc.view.kept(tmp_path / "kept.npz")
+        gc.view.load_result(tmp_path / "kept.npz")
 
 
 def test_a_newer_scene_leaves_the_result_readable(tmp_path):
     found, bodies, _ = batch()
-    gc.view.keep(found, bodies, tmp_path / "kept.npz")
+    gc.view.save_result(found, bodies, tmp_path / "kept.npz")
     rewritten(tmp_path / "kept.npz", lambda m: put(m, tree_of(m) | {"format": 2}))
     assert len(gc.Contacts.load(tmp_path / "kept.npz")) == len(found)
 
@@ -208,15 +211,15 @@ def test_what_cannot_be_kept(tmp_path):
         (([1], bodies, tmp_path / "a.npz"), TypeError, "result: expected Contacts"),
     ):
         with pytest.raises(error, match=text):
-            gc.view.keep(*arguments)
+            gc.view.save_result(*arguments)
         assert not (tmp_path / "a.npz").exists()
     with pytest.raises(TypeError, match="path: expected the name of a file, got int"):
-        gc.view.kept(3)
+        gc.view.load_result(3)
     with pytest.raises(FileNotFoundError):
-        gc.view.kept(tmp_path / "none.npz")
+        gc.view.load_result(tmp_path / "none.npz")
     (tmp_path / "page.html").write_text("<html>")
     with pytest.raises(ValueError, match="not a NumPy file"):
-        gc.view.kept(tmp_path / "page.html")
+        gc.view.load_result(tmp_path / "page.html")
 
 
 def test_names_raise_the_version_of_the_file(tmp_path):

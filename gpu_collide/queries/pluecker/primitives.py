@@ -149,8 +149,8 @@ def vertex_polygon_translation(
     -------
     (...,) float64 ndarray
         The fraction of the displacement done when the vertex is `expel` before the polygon, 0 to 1; ``inf``
-        if it is not stopped: it misses the polygon, does not reach it, leaves it, moves along it, or starts behind
-        it by more than `expel`. Polygons without area stop nothing.
+        if it is not stopped: it misses the polygon, does not reach it, leaves it, moves along it, or starts
+        behind it by more than `expel`. Polygons without area stop nothing.
 
     Raises
     ------

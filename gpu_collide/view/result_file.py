@@ -1,4 +1,4 @@
-"""`keep`: a result and what it was found among in one file; `kept` and ``gpu-collide view`` read it again.
+"""`save_result`: a result and what it was found among in one file; `load_result` and ``gpu-collide view`` read it again.
 
 The file is that of ``result.save`` with more arrays behind it, so whatever reads results reads these too.
 What the arrays make up is told by a tree, in JSON, whose leaves are names of arrays, with their checksums.
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from gpu_collide.results.npz import NpzReader
     from gpu_collide.results.result import Result
 
-__all__ = ["keep", "kept"]
+__all__ = ["load_result", "save_result"]
 
 FORMAT = 2  # of what stands behind the result; 2: displacement, which 1 calls way
 OLD = {"way": "displacement"}  # in files of format 1
 RESULTS = {of.__name__: of for of in (Contacts, TrajectoryContacts, Hits, Slides, Trace)}
 NONE_KEPT = (
     "holds a result alone, and not the bodies it was found among: name the files that it was made from as "
-    "well, or have it written by gpu_collide.view.keep"
+    "well, or have it written by gpu_collide.view.save_result"
 )
 
 
 @renamed(way="displacement")
-def keep(
+def save_result(
     result: Result | Sequence[Slides],
     scene: Bodies | Recording | Mesh,
     path: StrPath,
@@ -79,7 +79,7 @@ def keep(
     Raises
     ------
     TypeError, ValueError
-        As from `page`: what is kept can be shown.
+        As from `page`: what is written can be shown.
 
     Notes
     -----
@@ -95,7 +95,8 @@ def keep(
     check_folder(name)
     how = {
         "world": world, "start": start, "displacement": displacement, "radii": radii,
-        "orientation": orientation, "movers": movers, "angle": angle, "axis": axis, "origin": origin, "end": end,
+        "orientation": orientation, "movers": movers, "angle": angle, "axis": axis,
+        "origin": origin, "end": end,
     }  # fmt: skip
     shown(result, scene, None, **how)  # complains of what does not belong together
     alone = hasattr(result, "save")
@@ -117,8 +118,8 @@ def keep(
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
-def kept(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
-    """What `keep` wrote, so that ``page(result, scene, "page.html", **how)`` shows it.
+def load_result(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
+    """What `save_result` wrote, so that ``page(result, scene, "page.html", **how)`` shows it.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def kept(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
     result : Contacts, TrajectoryContacts, Hits, Trace, Slides or list of Slides
     scene : Bodies, Recording or Mesh
     how : dict
-        The other arguments, as `keep` was given them.
+        The other arguments, as `save_result` was given them.
 
     Raises
     ------
@@ -140,13 +141,15 @@ def kept(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path: expected the name of a file, got {type(path).__name__}")
-    with open_npz(path, "a .npz file written by gpu_collide.view.keep") as reader:
+    with open_npz(path, "a .npz file written by gpu_collide.view.save_result") as reader:
         kind = str(reader.read("format_kind")) if "format_kind" in reader.names else "Contacts"
         if kind not in RESULTS:
             raise ValueError(f"path: {path} holds {kind}, of which there are no pages")
         if "scene" not in reader.names:
             if "info" not in reader.names:
-                raise ValueError(f"path: {path} was not written by gpu_collide.view.keep: it holds no result")
+                raise ValueError(
+                    f"path: {path} was not written by gpu_collide.view.save_result: it holds no result"
+                )
             raise ValueError(f"path: {path} {NONE_KEPT}")
         tree = _tree(reader)
         try:

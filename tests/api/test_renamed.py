@@ -1,0 +1,130 @@
+"""Names of earlier versions still work, warn once at the caller's line, and give the same."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import gpu_collide as gc
+
+BOX = gc.shapes.box()
+HOW = {"backend": "cpu"}
+
+
+def placed(*where):
+    poses = gc.Poses.from_quat_wxyz(np.array(where, float), [[1, 0, 0, 0]] * len(where))
+    return gc.Bodies(BOX, None, poses, poses)
+
+
+MOVERS, STILL = placed([0, 0, 3]), placed([0, 0, 0], [0, 0, 1.2])
+DOWN, UP = [[0, 0, -4.0]], [[0, 0, 5.0]]
+
+
+def scene():
+    return gc.Scene(BOX, [0, 0], STILL.start, world=[3, 4], backend="cpu")
+
+
+def own(**names):
+    return gc.pluecker.translate(STILL, STILL, [0, 0, -1.0], **names, **HOW)
+
+
+def vertex(**names):
+    square = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
+    return gc.pluecker.vertex_polygon_translation([0, 0, 2], polygon=square, **names, **HOW)
+
+
+def edge(**names):
+    y, x = [[0, -1, 2], [0, 1, 2]], [[-1, 0, 0], [1, 0, 0]]
+    return gc.pluecker.edge_edge_translation(y, still=x, **names, **HOW)
+
+
+P, S = gc.pluecker, gc.sweep
+CLUSTER = S.Cluster([[0, 0, 0]], [0.5])
+HALF = [0.5, 0.5, 0.5]
+PATHS = {"path": DOWN, "world": STILL}, {"displacement": DOWN, "obstacles": STILL}
+WORLD = {"world": STILL}, {"obstacles": STILL}
+#: The call, its keywords of before and of today.
+KEYWORDS = {
+    "translate": (lambda **n: P.translate(MOVERS, **n, **HOW), {"vector": DOWN, "world": STILL}, PATHS[1]),
+    "rotate": (lambda **n: P.rotate(MOVERS, angle=1.0, axis=[0, 1, 0], origin=[3, 0, 3], **n, **HOW), *WORLD),
+    "move": (lambda **n: P.move(MOVERS, end=placed([0, 0, 0]).start, **n, **HOW), *WORLD),
+    "contacts": (lambda **n: P.contacts(MOVERS, distance=2.0, **n, **HOW), *WORLD),
+    "own": (own, {"own": [0, 1]}, {"exclude_body": [0, 1]}),
+    "vertices": (vertex, {"vector": DOWN}, {"displacement": DOWN}),
+    "edges": (edge, {"vector": DOWN}, {"displacement": DOWN}),
+    "rays": (lambda **n: S.rays(UP, **n, **HOW), *PATHS),
+    "spheres": (lambda **n: S.spheres(UP, radius=0.5, **n, **HOW), *PATHS),
+    "ellipsoids": (lambda **n: S.ellipsoids(UP, radii=HALF, **n, **HOW), *PATHS),
+    "clusters": (lambda **n: S.clusters(CLUSTER, UP, **n, **HOW), *PATHS),
+    "planes": (lambda **n: S.planes(position=[0, 0, 2.3], radii=HALF, reach=0.5, **n, **HOW), *WORLD),
+    "slide": (lambda **n: S.slide(position=[0, 0, 3], radii=HALF, velocity=DOWN, **n, **HOW), *WORLD),
+}  # fmt: skip
+
+
+def warned(call, count):
+    """What a call gives, and its warnings: so many, of old names, at a line of this file."""
+    with warnings.catch_warnings(record=True) as got:
+        warnings.simplefilter("always")
+        found = call()
+    assert [w.category for w in got] == [FutureWarning] * count
+    assert all(w.filename == __file__ for w in got)
+    return found, " ".join(str(w.message) for w in got)
+
+
+def same(one, two):
+    if isinstance(one, np.ndarray):
+        assert one.tobytes() == two.tobytes()
+        return
+    for name in one._format.fields:
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_keywords(name):
+    call, old, new = KEYWORDS[name]
+    expected, _ = warned(lambda: call(**new), 0)
+    found, text = warned(lambda: call(**old), len(old))
+    assert all(f"is now called {word}=" in text for word in new)
+    same(found, expected)
+    before, today = next(zip(old, new, strict=True))
+    with pytest.raises(TypeError, match=f"{today}: expected once, got {before}"):
+        call(**old, **{today: new[today]})
+
+
+def test_world_is_a_number_or_what_it_was():
+    with scene() as there:
+        expected, _ = warned(lambda: P.translate(MOVERS, there, DOWN, world=3), 0)
+        found, text = warned(lambda: P.translate(MOVERS, displacement=DOWN, world=there, in_world=3), 2)
+        same(found, expected)
+        assert "translate(world=) is now called obstacles=" in text and "called world=" in text
+        assert P.translate(MOVERS, there, DOWN, world=4).fraction[0] < found.fraction[0]
+
+
+def test_pages_and_files(tmp_path):
+    hits = S.spheres(UP, DOWN, 0.5, STILL, **HOW)
+    given = {"start": UP, "radii": 0.5}
+    gc.view.page(hits, STILL, tmp_path / "new.html", displacement=DOWN, **given)
+    _, text = warned(lambda: gc.view.page(hits, STILL, tmp_path / "old.html", way=DOWN, **given), 1)
+    assert "page(way=) is now called displacement=" in text
+    assert (tmp_path / "old.html").read_bytes() == (tmp_path / "new.html").read_bytes()
+    _, text = warned(lambda: gc.view.keep(hits, STILL, tmp_path / "old.npz", way=DOWN, **given), 2)
+    assert "gpu_collide.view.keep is now called save_result" in text
+    (again, _, how), text = warned(lambda: gc.view.kept(tmp_path / "old.npz"), 1)
+    assert "gpu_collide.view.kept is now called load_result" in text
+    same(again, hits)
+    assert how.keys() == {"start", "displacement", "radii"}
+
+
+def test_files_that_say_way(tmp_path):
+    """Files of format 1 are read, and their arguments have the names of today."""
+    hits, path = S.spheres(UP, DOWN, 0.5, STILL, **HOW), tmp_path / "hits.npz"
+    gc.view.save_result(hits, STILL, path, start=UP, displacement=DOWN, radii=0.5)
+    with np.load(path) as file:
+        arrays = dict(file)
+    tree = json.loads(str(arrays["scene"]))
+    tree["how"] = {"way" if name == "displacement" else name: node for name, node in tree["how"].items()}
+    np.savez(path, **arrays | {"scene": np.array(json.dumps(tree | {"format": 1}))})
+    again, _, how = gc.view.load_result(path)
+    same(again, hits)
+    assert how["displacement"].tolist() == DOWN
