@@ -19,7 +19,8 @@ EPILOG = """\
 The page is one file that a browser opens without any other: bodies that move, a time bar, and a list of
 contacts to click on. RESULT is the .npz file that "run" or "race" wrote, or in Python
 gpu_collide.view.save_result: of pairs, worlds, a recording, movers, what is swept, characters. A file
-that holds contacts alone (of Contacts.save, or written with --no-bodies) takes the files that it was made from behind it.
+that holds contacts alone (of Contacts.save, or written with --no-bodies) takes the files that it was made
+from behind it.
 
 examples:
   gpu-collide run a.obj b.obj poses.npz -o contacts.npz
