@@ -219,7 +219,7 @@ def write_found(found: Any, scene: Any, path: str, wanted: bool | None, terminal
         why = f", without its meshes and poses of {size >> 20:,} MB; --bodies keeps them" if left_out else ""
         terminal.say(f"wrote {path}{why}")
         return
-    view.keep(found, scene, path)
+    view.save_result(found, scene, path)
     terminal.say(f"wrote {path}; to look at it: gpu-collide view {quoted(path)} -o page.html")
 
 

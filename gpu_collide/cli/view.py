@@ -42,7 +42,7 @@ def add_parser(commands: Any) -> None:
         description="Make a page for a browser of a result.",
         epilog=EPILOG,
     )
-    parser.add_argument("result", metavar="RESULT", help="as run, race or view.keep wrote it (.npz)")
+    parser.add_argument("result", metavar="RESULT", help="as run, race or view.save_result wrote it (.npz)")
     parser.add_argument(
         "inputs",
         metavar="FILE",
@@ -95,7 +95,7 @@ def view(options: argparse.Namespace, terminal: Terminal) -> None:
 
 
 def read_kept(path: str) -> tuple[Any, Any, dict[str, Any]]:
-    """What `view.keep` wrote, or the complaint that says what to name as well."""
+    """What `view.save_result` wrote, or the complaint that says what to name as well."""
     from gpu_collide import view
 
     try:

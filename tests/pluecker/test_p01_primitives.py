@@ -355,7 +355,7 @@ def test_units_are_the_users(power, precision, backend):
         (lambda: VT(X, X, SQUARE[:2]), ValueError, "at least 3 corners, got .2, 3."),
         (lambda: VT(X, X, "square"), TypeError, "polygon: expected an array"),
         (lambda: VT(np.zeros((2, 3)), np.zeros((3, 3)), SQUARE), ValueError,
-         "vertex, vector, polygon: expected shapes that broadcast"),
+         "vertex, displacement, polygon: expected shapes that broadcast"),
         (lambda: VT(X, X, SQUARE, expel=-1), ValueError, "expel: expected a finite"),
         (lambda: VT(X, X, SQUARE, expel=np.nan), ValueError, "expel: expected a finite"),
         (lambda: VT(X, X, SQUARE, expel="no"), TypeError, "expel: expected a number"),
