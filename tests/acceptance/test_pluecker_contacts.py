@@ -55,12 +55,12 @@ def test_points_are_where_they_are_said_to_be(backend, family):
             exact = exact_distance(couples[i], pair, found.kind[k], found.feature_a[k], found.feature_b[k])
             # a corner that stands within the lateral tolerance beside a face counts as over it
             assert abs(exact - found.distance[k]) <= 2 * trace.expel[stopped[i]]
-            assert exact <= wide + 8 * trace.expel[stopped[i]]  # beside a sharp corner
+            assert exact <= wide + 3 * trace.expel[stopped[i]]  # worst measured 2.1
             assert abs(np.linalg.norm(found.normal[k]) - 1) < 1e-12
     for i, row in enumerate(stopped):
         pair = meshes[passages.mover[0][i]], meshes[passages.still[0][i]]
         met = trace.kind[row], trace.feature_a[row], trace.feature_b[row]
-        assert exact_distance(couples[i], pair, *met) < 8 * trace.expel[row]
+        assert exact_distance(couples[i], pair, *met) < 3 * trace.expel[row]  # worst measured 2.1
         mine = touch.mover == i
         same = mine & (touch.kind == trace.kind[row]) & (touch.feature_a == trace.feature_a[row])
         assert (same & (touch.feature_b == trace.feature_b[row])).any(), (row, "is not among the points")

@@ -32,8 +32,8 @@ def test_what_stopped_is_in_contact(backend):
             found.kind[mine], found.feature_a[mine], found.body[mine], found.feature_b[mine], strict=True
         )
         assert (stopped.kind[i], stopped.feature_a[i], stopped.body[i], stopped.feature_b[i]) in set(keys)
-    # beside a border by up to 9/4 of the zone, beside a sharp corner farther
-    assert (found.distance <= 8 * stopped.expel[found.mover]).all() and (found.distance > 0).any()
+    # worst measured 1.0022 zones
+    assert (found.distance <= 1.02 * stopped.expel[found.mover]).all() and (found.distance > 0).any()
 
 
 @pytest.mark.backends("cpu")  # the others have its bits, as another test shows
