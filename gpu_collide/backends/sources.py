@@ -51,6 +51,7 @@ PROGRAMS = {
     "solve": ("narrow_phase/solve/s07_solve.c", "narrow_phase/contact/s08_contacts.c"),
     "find": ("narrow_phase/solve/s07_find.c",),
     "answer": ("narrow_phase/raster/s07_answer.c",),
+    "bodies": ("narrow_phase/frame/s01_bodies.c",),
     "overlap": ("narrow_phase/overlap/s09_overlap.c",),
     "primitives": ("pluecker/p01_primitives.c",),
     "translate": ("pluecker/p02_translate.c",),
@@ -64,6 +65,10 @@ PROGRAMS = {
     "landing": ("upload/g06_casts.c", "upload/g07_landed.c", "upload/g08_turning.c"),
 }
 """What is compiled together: stages that a query launches together. A stage with entry points is in one."""
+
+#: Programs that are others with a macro that is 1 in them; their kernels have its word behind their names.
+VARIANTS = {"solve_body": ("solve", "GC_BODY_MOTION")}
+_ENTRY = re.compile(r"(?m)^(\s*GC_(?:CROWDED_)?KERNEL\s+void\s+(?!gc_)\w+)")
 
 
 def kernels_dir() -> Path:
@@ -164,22 +169,25 @@ def source() -> str:
 
 
 def program(name: str) -> str:
-    """The text of one of `PROGRAMS`, read once per process.
+    """The text of one of `PROGRAMS` or `VARIANTS`, read once per process.
 
     Raises
     ------
     KeyError
         There is no such program.
     """
+    if name in VARIANTS:
+        of, macro = VARIANTS[name]
+        return f"#define {macro} 1\n" + _ENTRY.sub(rf"\1{name.removeprefix(of)}", program(of))
     if name not in PROGRAMS:
-        raise KeyError(f"no program named {name!r}; there are {', '.join(PROGRAMS)}")
+        raise KeyError(f"no program named {name!r}; there are {', '.join([*PROGRAMS, *VARIANTS])}")
     return joined(*PROGRAMS[name])
 
 
 @lru_cache(maxsize=1)
 def _homes() -> dict[str, str]:
     """Program of each entry point."""
-    return {kernel: name for name in PROGRAMS for kernel in parse(program(name))}
+    return {kernel: name for name in (*PROGRAMS, *VARIANTS) for kernel in parse(program(name))}
 
 
 def program_of(kernel: str) -> str:

@@ -22,6 +22,11 @@
 #define GC_TOL_PARALLEL GC_R(1e-9)
 /* the two signs of an edge-edge normal are tied if their properness differs by less: then the approach decides */
 #define GC_TOL_TIE GC_R(1e-9)
+/* what rounding makes of the equations of two bodies that move each by itself, in units of GC_CURVE_ROUNDING times size + way (30
+ * roundings of 2.2e-16 seen at most, docs/decisions/0108) */
+#define GC_BODY_ROUNDING GC_R(3.6)
+/* two motions are one screw if B's points stay this near to it, in units of size + way */
+#define GC_ONE_SCREW GC_R(1.5e-14)
 /* properness is given in steps of one over this (2^40): rounding then leaves ties what they are, so that kernels and
  * reference name the same winner of a coincidence, and a threshold of 0 keeps what is 0 */
 #define GC_PROPERNESS_STEPS GC_R(1099511627776.0)
@@ -82,6 +87,8 @@
 #define GC_TOL_TIE GC_R(1e-5)
 #define GC_PROPERNESS_STEPS GC_R(65536.0)
 #define GC_TOL_FACING GC_R(1e-5)
+#define GC_BODY_ROUNDING GC_R(3.6)
+#define GC_ONE_SCREW GC_R(4e-6)
 #define GC_TAU_TIME GC_R(1e-6)
 #define GC_TAU_LENGTH GC_R(1e-5)
 #define GC_CURVE_ROUNDING GC_R(1e-6)
@@ -314,6 +321,11 @@
 #define GC_NEAR_FINE 256
 /* caps; reaching one sets UNRESOLVED for the pair, never drops in silence */
 #define GC_MAX_NEWTON 80
+/* pieces of the motions of two bodies, where culling takes a screw for each: how far both turn in one, radians; how far B may be off
+ * the screw, in units of the smaller radius; and how many there are at most: a pair that turns farther is UNRESOLVED */
+#define GC_PIECE_TURN GC_R(0.8)
+#define GC_PIECE_PAD GC_R(0.02)
+#define GC_MOST_PIECES 4096
 #define GC_MAX_LEVEL 44
 /* pieces that one walk in search of roots may look at: some 0.1 ms; the most seen in 25,000 hostile pairs: 64 to 128 */
 #define GC_MAX_VISITS 1024

@@ -55,6 +55,22 @@ GC_FN gc_tables gc_tables_of(
     return t;
 }
 
+#if GC_BODY_MOTION
+GC_FN void gc_bodies_load(GC_GLOBAL const gc_real *from, gc_bodies *to) { GC_LOAD(GC_BODIES, GC_BODIES); }
+
+/* does each body of a pair move by itself, not B by one screw as A sees it? */
+GC_FN int gc_each_moves(const gc_pair *p) { return p->bodies.bodies > GC_R(0.5); }
+
+/* the frame of a pair each of whose bodies moves by itself: what is A's in A's axes, what is B's in B's */
+GC_FN void gc_axes_of_bodies(gc_screw *k)
+{
+    int i;
+    for (i = 0; i < 9; ++i) k->ra[i] = k->rb[i] = i % 4 == 0 ? GC_R(1.0) : GC_R(0.0);
+    for (i = 0; i < 3; ++i) k->ta[i] = k->tb[i] = GC_R(0.0);
+    k->theta = k->w = k->g = k->kappa = GC_R(0.0);
+}
+#endif
+
 GC_FN void gc_pair_load(
     GC_GLOBAL const int *pairs,
     GC_GLOBAL const int *shape,
@@ -66,6 +82,10 @@ GC_FN void gc_pair_load(
     GC_SEEN_LOAD(gc_screw, gc_screw_load, screw + GC_SCREW_STRIDE * pair, p->screw);
     GC_SEEN_LOAD(gc_mesh, gc_mesh_load, t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair]], p->mesh_a);
     GC_SEEN_LOAD(gc_mesh, gc_mesh_load, t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], p->mesh_b);
+#if GC_BODY_MOTION
+    gc_bodies_load(screw + GC_SCREW_STRIDE * pair, &p->bodies);
+    if (gc_each_moves(p)) gc_axes_of_bodies(&p->screw);
+#endif
 }
 
 GC_INLINE const gc_screw *gc_screw_of(const gc_pair *p) { return GC_SEEN_AT(p->screw); }

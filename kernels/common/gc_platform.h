@@ -21,6 +21,15 @@
 #ifndef GC_PRECISION
 #error "define GC_PRECISION: 0 mixed, 1 double, 2 single"
 #endif
+/* 1 in programs that solve for bodies each of which has a motion of its own (backends/sources.py) */
+#ifndef GC_BODY_MOTION
+#define GC_BODY_MOTION 0
+#endif
+#if GC_BODY_MOTION
+#define GC_OF_BODIES(text) text
+#else
+#define GC_OF_BODIES(text)
+#endif
 #ifdef __FAST_MATH__
 #error "the kernels need exact IEEE arithmetic: build them without fast-math"
 #endif
@@ -225,7 +234,7 @@ typedef long long gc_long;
 /* A record that is only read, as a field of a struct. CUDA has one kind of pointer: a work-item reads it where it lies, and keeps no copy of
  * it on its stack. Elsewhere it is a copy, which a C compiler may hold in registers. GC_SEEN_LOAD fills it by a function that loads such a
  * record, GC_SEEN_AT points to it. */
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && !GC_BODY_MOTION
 #define GC_SEEN(type, name) const type *name
 #define GC_SEEN_LOAD(type, load, from, field) ((field) = (const type *)(from))
 #define GC_SEEN_AT(field) (field)

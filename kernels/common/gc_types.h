@@ -195,11 +195,48 @@ GC_RECORD(GC_INSET)
     MANY(X, tb, 3) \
     ONE(X, shrink)   /* 1 / scale, a power of two as well */ \
     ONE(X, radius_a) /* bounding radii about the meshes' centres */ \
-    ONE(X, radius_b)
+    ONE(X, radius_b) \
+    ONE(X, pad)      /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
+    ONE(X, slip)     /* the same of the velocity at a place */ \
+    ONE(X, tilt)     /* and of directions, radians */ \
+    ONE(X, bodies)   /* 1: the record is no screw, but a GC_BODIES */
 GC_RECORD(GC_SCREW)
 typedef struct {
     GC_FIELDS(GC_SCREW, gc_real)
 } gc_screw;
+
+/* In place of a screw: the motions of both bodies of a pair, each on its own (gc_body_motion.h). At s both have turned about their
+ * centres by s times their turns, and these have moved by s drift + (s in the turned axes) swing. All is seen in A's axes at half-way. */
+#define GC_BODIES_STRIDE 40
+#define GC_BODIES_COLUMNS(ONE, MANY, X) \
+    ONE(X, angle_a) /* lengths of turn_a, turn_b */ \
+    ONE(X, angle_b) \
+    ONE(X, angle) /* of their difference */ \
+    ONE(X, chi)   /* and of their cross product */ \
+    ONE(X, speed) /* bound of the relative speed of their surfaces: tolerances are shares of it */ \
+    ONE(X, size) \
+    ONE(X, tau) \
+    ONE(X, scale) \
+    MANY(X, apart, 3)   /* from A's centre to B's, half-way */ \
+    MANY(X, drift, 3)   /* B's less A's */ \
+    MANY(X, swing_a, 3) /* velocity that turns with the body, half-way */ \
+    MANY(X, swing_b, 3) \
+    MANY(X, turn_a, 3) /* axis times angle of the whole step */ \
+    MANY(X, turn_b, 3) \
+    MANY(X, quat, 4) /* B's orientation seen from A, half-way, wxyz */ \
+    ONE(X, way)      /* of drift, swing_a and swing_b, lengths added */ \
+    ONE(X, most)     /* bound of the distance of the centres */ \
+    ONE(X, shrink) \
+    ONE(X, radius_a) \
+    ONE(X, radius_b) \
+    ONE(X, pad) \
+    ONE(X, slip) \
+    ONE(X, tilt) \
+    ONE(X, bodies)
+GC_RECORD(GC_BODIES)
+typedef struct {
+    GC_FIELDS(GC_BODIES, gc_real)
+} gc_bodies;
 
 /* what b05 lists: faces of a body that come near the other one of its pair */
 #define GC_LISTED_STRIDE 3
@@ -273,6 +310,7 @@ typedef struct {
     GC_SEEN(gc_mesh, mesh_a);
     GC_SEEN(gc_mesh, mesh_b);
     GC_SEEN(gc_screw, screw);
+    GC_OF_BODIES(gc_bodies bodies;) /* where bodies.bodies is 1; the screw has the axes of each body then, and no motion */
 } gc_pair;
 
 /* All mesh tables of a launch (see gpu_collide/pipeline/mesh_tables/tables.py). Passed on by value; every pointer is global. */

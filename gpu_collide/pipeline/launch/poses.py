@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide.bodies.bodies import all_valid
 from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
-__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "take_given"]
+__all__ = ["NAMES", "PoseBuffers", "bind_poses", "bind_spins", "pose_arrays", "take_given"]
 
 
 #: Of positions and turns, as kernels call them.
@@ -49,6 +49,19 @@ def positions_and_turns(bodies, valid):
     if not valid:
         first, last = (np.where(bodies.valid[:, None], p, 0.0) for p in (first, last))
     return first, last, start.unit_wxyz, end.unit_wxyz
+
+
+def bind_spins(run, bodies, pairs):
+    """Buffers that say which bodies spin and how, for bodies that `bind_poses` has bound for `pairs`."""
+    spins, n = bodies.spins, len(bodies)
+    kind = np.zeros(n, np.uint8) if spins is None else spins.kind
+    rows = np.zeros((1 if spins is None else n, 9))
+    if spins is not None:
+        rows = np.column_stack([spins.displacement, spins.rotation, spins.center])
+    if run.real == np.float32:
+        flat = pairs.reshape(-1)
+        kind, rows = kind[flat], rows if spins is None else rows[flat]
+    return {"spins_in": run.to_device(kind, np.uint8), "spin_in": run.to_device(rows, run.real)}
 
 
 def take_given(run, bodies, into=None):

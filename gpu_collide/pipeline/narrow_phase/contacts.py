@@ -58,8 +58,8 @@ def _times(x: Executor, candidates: Entries, hits: Entries) -> None:
     given = hits.out | {"min_properness": options.min_properness, "refine": REFINE[options.refine]}
     if options.refine != "exact":
         x.launch("s07_answer", candidates, given)
-    elif x.plan.serial:
-        x.launch("s07_solve", candidates, given)
+    elif x.plan.serial or x.plan.pieces:
+        x.launch(x.plan.solver("s07_solve"), candidates, given)
     else:
         lasting = x.entries(scratch.LASTING, candidates.most)
         more = (
@@ -75,13 +75,13 @@ def _times(x: Executor, candidates: Entries, hits: Entries) -> None:
 
 def write(x: Executor, hits: Entries) -> Written:
     """s08: of coinciding hits one is kept; contacts are ordered and written. Each is a hit."""
-    n, options = x.pairs.most, x.plan.options
+    n, options, solver = x.pairs.most, x.plan.options, x.plan.solver
     hit_start = x.scan(hits.per_pair)
     order, cursor = x.empty(max(hits.most, 1), np.int32), x.zeros(n)
-    x.launch_listed("s08_place", hits, hit_start_in=hit_start, cursor=cursor, order_out=order)
+    x.launch_listed(solver("s08_place"), hits, hit_start_in=hit_start, cursor=cursor, order_out=order)
     kept, status, toi = x.empty(n, np.int32), x.empty(n, np.uint8), x.empty(n, x.run.real)
     x.launch(
-        "s08_resolve", x.pairs, hits.given, hits.out, hit_start_in=hit_start, refine=REFINE[options.refine],
+        solver("s08_resolve"), x.pairs, hits.given, hits.out, hit_start_in=hit_start, refine=REFINE[options.refine],
         first_only=int(options.first_only), order_out=order, kept_out=kept, status_out=status, toi_out=toi,
     )  # fmt: skip
     start = x.scan(kept)
@@ -92,7 +92,7 @@ def write(x: Executor, hits: Entries) -> Written:
     }
     if total:
         x.launch(
-            "s08_contacts", x.pairs, hits.given, hit_start_in=hit_start, contact_start_in=start,
+            solver("s08_contacts"), x.pairs, hits.given, hit_start_in=hit_start, contact_start_in=start,
             order_in=order, first_pair=x.first, **{f"{name}_out": buffer for name, buffer in out.items()},
         )  # fmt: skip
     return Written(status, toi, start, total, out)

@@ -250,16 +250,26 @@ class Plan:
         """May pairs be recorded, as far as the options and the meshes say? Whole meshes, exact times,
         float64, and no report."""
         o = self.options
-        exact = o.refine == "exact" and o.precision != "single" and not o.report
+        exact = o.refine == "exact" and o.precision != "single" and not o.report and not self.pieces
         return exact and not self.late.any()
+
+    @property
+    def pieces(self) -> bool:
+        """Are pairs cut into pieces, since each body has its own motion?"""
+        return self.options.motion == "body"
+
+    def solver(self, kernel: str) -> str:
+        """Name of a kernel that solves contact equations or looks at a contact."""
+        return f"{kernel}_body" if self.pieces else kernel
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
         """Kernels that are launched, by the names of `sources.PROGRAMS`."""
         o = self.options
         asked = {
-            "screw": True, "screen": True, "small": "small" in self.classes.kinds, "solve": True,
-            "answer": o.refine != "exact", "find": o.refine == "exact" and not self.serial,
+            "screw": True, "screen": True, "small": "small" in self.classes.kinds,
+            "solve": not self.pieces, "bodies": self.pieces, "solve_body": self.pieces,
+            "answer": o.refine != "exact", "find": o.refine == "exact" and not self.serial and not self.pieces,
             "overlap": o.check_start, "near": self.late.any(), "joining": self.late.any(),
             "first": self.walked, "hulls": self.hulls,
         }  # fmt: skip
@@ -320,7 +330,7 @@ def decide(meshes: Sequence[Any], options: Options, backend: Backend) -> Plan:
     counts = counts.reshape(-1, 3)
     faces, limits, serial = counts[:, 2], LIMITS, backend.group_size == 1
     near = late = near_bits(meshes, options, backend.kind != "cuda")
-    first = options.first_only and options.refine == "exact"
+    first = options.first_only and options.refine == "exact" and options.motion == "relative"
     first = first and options.candidates == options.features == "auto"
     looking = faces[near & (_NEAR | _WIDE) > 0]
     # Only if all pairs that look at near faces by themselves are such: a small mesh beside a large one has

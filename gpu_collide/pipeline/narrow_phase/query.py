@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_collide.pipeline.launch.poses import bind_poses
+from gpu_collide.pipeline.launch.poses import bind_poses, bind_spins
 from gpu_collide.pipeline.mesh_tables.tables import tables_for
 from gpu_collide.pipeline.narrow_phase import device, scratch
 from gpu_collide.pipeline.narrow_phase.assemble import Assembler
@@ -111,6 +111,7 @@ def _block(
     """All stages for a block of pairs, one launch after the other, in pieces that fit the memory limit."""
     run, prepared = query.run, query.prepared
     bound = bind_poses(run, bodies, pairs, prepared.placed)
+    spins = bind_spins(run, bodies, pairs) if prepared.plan.pieces else {}
     done, shapes, plan = found.add_block(pairs, bound.origin), bodies.shape[pairs], prepared.plan
     near: Any = np.cumsum(near_pairs(plan.near, shapes)) if plan.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))
@@ -118,7 +119,7 @@ def _block(
     def take(plan: Plan, at: int, stop: int) -> None:
         some, report = shapes[at:stop], None if query.report is None else FilterReport()
         heights = prepared.row_heights(bodies.meshes, some)
-        buffers = dict(bound.buffers)
+        buffers = bound.buffers | spins
         buffers["pairs_in"] = run.to_device(bound.pairs[at:stop])
         buffers["row_height_in"] = run.to_device(
             np.zeros(stop - at) if heights is None else heights, run.real

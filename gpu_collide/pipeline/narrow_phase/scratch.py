@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from gpu_collide.pipeline.narrow_phase.plan import Plan
 
 __all__ = [
-    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "ListKind", "group_bytes", "hulls",
-    "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
+    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES", "ListKind", "group_bytes",
+    "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
 _SEEN, _PAGE = sources.record("seen").stride, 8 * sources.record("seen").stride
 _NEAR_INTS = int(_C["GC_NEAR_INTS"])
 #: Entries of lists for which there is room at first: for each thing that writes to one, and in all.
-FIRST = {"hulls": (2.0, 1024), "candidates": (12.0, 4096), "hits": (1.0, 1024), "patches": (16.0, 16384)}
+FIRST = {"hulls": (2.0, 1024), "candidates": (12.0, 4096), "hits": (1.0, 1024), "patches": (16.0, 16384), "pieces": (1.5, 1024)}
 #: Candidates that there is room for at first where pairs have large parts.
 MANY = 1 << 21
 #: Nodes that a set of b05 may hold at first, and more where groups are few and meshes have many faces; pairs
@@ -79,6 +79,14 @@ class ListKind(NamedTuple):
 CANDIDATES = ListKind("candidates", "n_candidates_out", {"candidates": (4, "int"), "brackets": (2, "raster")})
 HITS = ListKind("hits", "n_hits_out", {"hit": (4, "int"), "value": (3, "real")}, "pair_hits_out")
 LASTING = ListKind("lasting", "n_lasting_out", {"lasting": (1, "int")})
+PIECES = ListKind(
+    "pieces",
+    "n_pieces_out",
+    {
+        "piece": (1, "int"), "span": (2, "raster"), "pairs": (2, "int"), "items": (3, "int"), "screw": (int(sources.record("screw").stride), "real"),
+        "state": (1, "int"), "row_height": (1, "real"), "when": (1, "real"),
+    },
+)
 PATCHES = ListKind("patches", "n_out", {"list": (3, "int")})
 
 

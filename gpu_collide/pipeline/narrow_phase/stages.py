@@ -15,6 +15,7 @@ from gpu_collide.pipeline.narrow_phase.candidates import between_hulls, search
 from gpu_collide.pipeline.narrow_phase.contacts import solve, write
 from gpu_collide.pipeline.narrow_phase.immediate import reads
 from gpu_collide.pipeline.narrow_phase.near_faces import lots_of
+from gpu_collide.pipeline.narrow_phase.pieces import cut, propose_for_pairs, settle_pairs
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ __all__ = ["filter_pairs", "find_motion", "mark_overlaps", "narrow_phase"]
 
 def narrow_phase(x: Executor) -> Written:
     """All stages for the pairs of an executor."""
+    if x.plan.pieces:
+        return _of_pieces(x)
     plan, lists = x.plan, []
     find_motion(x)  # s01
     todo = left = filter_pairs(x)  # f01 to f03
@@ -43,6 +46,21 @@ def narrow_phase(x: Executor) -> Written:
     if reads(x):
         x.narrow += sum(lot.todo.n for lot in lots) + todo.n - left.n
     return write(x, hits)  # s08
+
+
+def _of_pieces(x: Executor) -> Written:
+    """The same where each body has its own motion: pieces are culled, pairs are solved."""
+    y = cut(x)  # s01_bodies
+    todo = filter_pairs(y)
+    lots = lots_of(y, todo, y.plan.classes)
+    lists = [search(y, lots, 0)]
+    if x.plan.options.check_start:
+        mark_overlaps(y, todo, y.buffers["when_in"])
+    if reads(y):
+        y.narrow += sum(lot.todo.n for lot in lots)
+    settle_pairs(x, y)
+    propose_for_pairs(x, y, lists)
+    return write(x, solve(x, x.todo, lists))
 
 
 def find_motion(x: Executor) -> None:

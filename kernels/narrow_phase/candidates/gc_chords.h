@@ -273,7 +273,7 @@ GC_LARGE void gc_emit_chords(const gc_search *q, const gc_list *la, int i, const
     gc_chord a, b;
     if (w->cull_properness && w->speed > GC_F(0.0)) {
         gc_raster s0 = GC_MAX((a0 - b1) * w->inv_speed, GC_F(-0.5)), s1 = GC_MIN((a1 - b0) * w->inv_speed, GC_F(0.5));
-        gc_raster spread = GC_F(0.5) * GC_MAX(s1 - s0, GC_F(0.0)) * w->theta + GC_CULL_PROPERNESS;
+        gc_raster spread = GC_F(0.5) * GC_MAX(s1 - s0, GC_F(0.0)) * w->theta + (GC_CULL_PROPERNESS + w->tilt);
         s0 = GC_MIN(s0, GC_F(0.5));
         s1 = GC_MAX(s1, GC_F(-0.5));
         if (!gc_edges_may_be_proper(q, la->id[i], lb->id[j], GC_F(0.5) * (s0 + s1) * w->theta, spread)) return;

@@ -237,12 +237,12 @@ GC_FN void gc_bracket(const gc_view *w, gc_raster a0, gc_raster a1, gc_raster b0
 /* can they be proper enough between s0 and s1? */
 GC_FN int gc_may_be_proper(const gc_search *q, int kind, int fa, int fb, gc_raster s0, gc_raster s1)
 {
-    gc_raster turn = GC_F(0.5) * q->view.theta, angle = (s0 + s1) * turn, spread = (s1 - s0) * turn + GC_CULL_PROPERNESS;
+    gc_raster turn = GC_F(0.5) * q->view.theta, angle = (s0 + s1) * turn, spread = (s1 - s0) * turn + (GC_CULL_PROPERNESS + q->view.tilt);
     if (!q->view.cull_properness) return 1;
     /* by pixels a vertex has the time of a face's plane, which may be any of the step where the plane leads off the face */
     if (kind != GC_EE && q->view.pixel > GC_F(0.0)) {
         angle = GC_F(0.0);
-        spread = turn + GC_CULL_PROPERNESS;
+        spread = turn + (GC_CULL_PROPERNESS + q->view.tilt);
     }
     if (kind == GC_EE) return gc_edges_may_be_proper(q, fa, fb, angle, spread);
     if (kind == GC_FV && !q->mesh_a.two_sided)

@@ -169,9 +169,24 @@ GC_FN gc_contact gc_edges_contact(const gc_tables *t, const gc_pair *p, int ea, 
     return c;
 }
 
+#if GC_BODY_MOTION
+/* of bodies that move each by itself; its normal and its point are in A's axes */
+GC_LARGE gc_contact gc_contact_of_bodies(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
+{
+    gc_pair at;
+    gc_contact c;
+    gc_pair_at(p, s, &at);
+    c = kind == GC_EE ? gc_edges_contact(t, &at, fa, fb, GC_R(0.0)) : gc_vertex_contact(t, &at, kind, fa, fb, GC_R(0.0));
+    c.normal = gc_rotate_back(at.screw.ra, c.normal);
+    c.point = gc_scale(c.local_a, at.screw.shrink);
+    return c;
+}
+#endif
+
 /* The contact at s where a kernel asks for it in one place only: what it does not use is not computed then. */
 GC_FN gc_contact gc_contact_alone(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
+    GC_OF_BODIES(if (gc_each_moves(p)) return gc_contact_of_bodies(t, p, kind, fa, fb, s);)
     return kind == GC_EE ? gc_edges_contact(t, p, fa, fb, s) : gc_vertex_contact(t, p, kind, fa, fb, s);
 }
 
@@ -187,6 +202,7 @@ GC_LARGE gc_contact gc_contact_edges(const gc_tables *t, const gc_pair *p, int e
 
 GC_FN gc_contact gc_contact_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s)
 {
+    GC_OF_BODIES(if (gc_each_moves(p)) return gc_contact_of_bodies(t, p, kind, fa, fb, s);)
     return kind == GC_EE ? gc_contact_edges(t, p, fa, fb, s) : gc_contact_vertex(t, p, kind, fa, fb, s);
 }
 

@@ -103,7 +103,14 @@ GC_FN int gc_end_at(const gc_tables *t, const gc_mesh *m, int edge, gc_real alon
 }
 
 /* lasting: found by its borders, not by the time at which it comes about, so that nothing of it is in doubt */
-GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s, int lasting)
+GC_LARGE gc_touch gc_touch_on_screw(
+    const gc_tables *t,
+    const gc_pair *p,
+    int kind,
+    int fa,
+    int fb,
+    gc_real s,
+    int lasting)
 {
     const gc_screw *k = gc_screw_of(p);
     gc_turn to = gc_turn_at(k->theta, s), back = gc_turn_back(to);
@@ -149,6 +156,18 @@ GC_LARGE gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, in
         r.margin = gc_inside_face(t, gc_mesh_b(p), fb, r.on_b, k->shrink) <= tol + r.doubt;
     }
     return r;
+}
+
+GC_FN gc_touch gc_touch_at(const gc_tables *t, const gc_pair *p, int kind, int fa, int fb, gc_real s, int lasting)
+{
+#if GC_BODY_MOTION
+    if (gc_each_moves(p)) {
+        gc_pair at;
+        gc_pair_at(p, s, &at);
+        return gc_touch_on_screw(t, &at, kind, fa, fb, GC_R(0.0), lasting);
+    }
+#endif
+    return gc_touch_on_screw(t, p, kind, fa, fb, s, lasting);
 }
 
 /* the moments at which hit i is looked at: its own, or two odd ones of those that it lasts */

@@ -1,5 +1,5 @@
 /* gc_equations.h: the contact equations of feature pairs, and the tests at a given time.
- * needs: narrow_phase/contact/gc_roots.h
+ * needs: narrow_phase/contact/gc_roots.h narrow_phase/contact/gc_body_moment.h
  *
  * Vertex-face has one form for FV and VF: the face's body is held at its half-way pose and the vertex flows, forwards
  * for a vertex of B (way = +1), backwards for a vertex of A (way = -1). Edge-edge is the product of the two Pluecker
@@ -11,9 +11,10 @@
 /* ---- vertex-face -------------------------------------------------------------------------------------------- */
 
 /* distance of the moving point x (half-way position) from the plane n.p + d = 0 at time way*s */
-GC_FN gc_curve gc_point_plane(const gc_screw *k, gc_vec n, gc_real d, gc_vec x, gc_real way)
+GC_FN gc_curve gc_point_plane(const gc_pair *p, gc_vec n, gc_real d, gc_vec x, gc_real way)
 {
     gc_curve c;
+    const gc_screw *k = gc_screw_of(p);
     gc_real out = k->w + k->theta * x.z, in = k->theta * x.x;
     c.theta = k->theta;
     c.p0 = gc_dot(n, x) + d;
@@ -22,6 +23,13 @@ GC_FN gc_curve gc_point_plane(const gc_screw *k, gc_vec n, gc_real d, gc_vec x, 
     c.p3 = way * n.y * k->g;
     c.q1 = GC_R(0.0);
     c.q2 = GC_R(0.0);
+#if GC_BODY_MOTION
+    c.own.form = GC_CURVE_SCREW;
+    if (gc_each_moves(p)) {
+        c.own = gc_body_curve_of(p, way > GC_R(0.0) ? GC_CURVE_PLANE_A : GC_CURVE_PLANE_B, n, x, x, n);
+        c.own.d = d;
+    }
+#endif
     return c;
 }
 
@@ -48,9 +56,10 @@ GC_FN gc_real gc_inside_face(const gc_tables *t, const gc_mesh *m, int f, gc_vec
  * take the same d x e: where the edges are nearly parallel its rounding is large beside it, but tilts the plane in which
  * they are compared only, and that does not move the root. (Each moment with a rounding of its own moved it by 1e-8
  * lengths over a way of 150, tilted by 5e-7.) */
-GC_FN gc_curve gc_line_line(const gc_screw *k, gc_vec d, gc_vec p, gc_vec q, gc_vec e)
+GC_FN gc_curve gc_line_line(const gc_pair *of, gc_vec d, gc_vec p, gc_vec q, gc_vec e)
 {
     gc_curve c;
+    const gc_screw *k = gc_screw_of(of);
     gc_real th = k->theta, w = k->w, g = k->g;
     gc_vec m = gc_cross(q, e), moment_a = gc_cross(p, d), n = gc_cross(d, e);
     c.theta = th;
@@ -60,6 +69,13 @@ GC_FN gc_curve gc_line_line(const gc_screw *k, gc_vec d, gc_vec p, gc_vec q, gc_
     c.p3 = -g * n.y;
     c.q1 = -g * th * (d.x * e.x + d.z * e.z);
     c.q2 = g * th * th * (d.z * e.x - d.x * e.z);
+#if GC_BODY_MOTION
+    c.own.form = GC_CURVE_SCREW;
+    if (gc_each_moves(of)) {
+        c.own = gc_body_curve_of(of, GC_CURVE_LINES, d, p, q, e);
+        c.own.unit = gc_norm(d) * gc_norm(e);
+    }
+#endif
     return c;
 }
 
@@ -130,6 +146,24 @@ GC_FN gc_crossing gc_cross_at(const gc_screw *k, const gc_edges *x, gc_turn r)
     c.beta = gc_dot(gc_cross(gap, x->d), c.cross) / n2;
     return c;
 #endif
+}
+
+/* the same at s, of a pair's edges, seen in the axes in which x was loaded */
+GC_FN gc_crossing gc_cross_when(const gc_tables *t, const gc_pair *p, const gc_edges *x, int ea, int eb, gc_real s)
+{
+#if GC_BODY_MOTION
+    if (gc_each_moves(p)) {
+        gc_pair at;
+        gc_edges y;
+        gc_crossing c;
+        gc_pair_at(p, s, &at);
+        y = gc_edges_load(t, &at, ea, eb);
+        c = gc_cross_at(&at.screw, &y, gc_turn_at(at.screw.theta, GC_R(0.0)));
+        c.cross = gc_rotate_back(at.screw.ra, c.cross);
+        return c;
+    }
+#endif
+    return gc_cross_at(gc_screw_of(p), x, gc_turn_at(gc_screw_of(p)->theta, s));
 }
 
 /* ---- facing ------------------------------------------------------------------------------------------------- */

@@ -147,14 +147,14 @@ GC_LARGE gc_curve gc_candidate_curve(const gc_tables *t, const gc_pair *p, int k
     if (kind == GC_EE) {
         gc_edges x = gc_edges_load(t, p, fa, fb);
         *scale = x.length_a * x.length_b;
-        return gc_line_line(k, x.d, x.p, x.q, x.e);
+        return gc_line_line(p, x.d, x.p, x.q, x.e);
     } else {
         gc_sides q = gc_sides_of(p, kind, fa, fb);
         gc_vec n = gc_rotate(q.rf, gc_normal(t, q.mesh_f, q.face));
         gc_real d = t->planes[4 * (q.mesh_f->face0 + q.face) + 3] * k->shrink
                     - (n.x * q.tf[0] + n.y * q.tf[1] + n.z * q.tf[2]);
         *scale = GC_R(1.0);
-        return gc_point_plane(k, n, d, gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
+        return gc_point_plane(p, n, d, gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
     }
 }
 

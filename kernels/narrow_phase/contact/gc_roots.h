@@ -1,5 +1,5 @@
 /* gc_roots.h: all roots of the contact equations on an interval, in rising order.
- * needs: common/gc_constants.h common/gc_motion.h
+ * needs: common/gc_constants.h common/gc_motion.h narrow_phase/contact/gc_body_curve.h
  *
  * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
  * Vertex-face has q = 0 (docs/decisions/0003). The interval is cut in halves, left to right. A piece is settled as soon
@@ -16,18 +16,31 @@
 
 typedef struct {
     gc_real theta, p0, p1, p2, p3, q1, q2;
+    GC_OF_BODIES(gc_body_curve own;) /* in place of these, unless own.form is GC_CURVE_SCREW */
 } gc_curve;
 
 typedef struct {
     gc_real f, df;
+    GC_OF_BODIES(gc_real ddf;)
 } gc_value;
 
 GC_FN gc_value gc_curve_at(const gc_curve *c, gc_real s)
 {
     gc_value r;
-    gc_turn t = gc_turn_at(c->theta, s);
-    gc_real cosine = GC_R(1.0) - c->theta * c->theta * t.nu;
-    gc_real q = c->q1 * t.sigma + c->q2 * t.nu;
+    gc_turn t;
+    gc_real cosine, q;
+#if GC_BODY_MOTION
+    if (c->own.form) {
+        gc_body_value v = gc_body_curve_at(&c->own, s);
+        r.f = v.f;
+        r.df = v.df;
+        r.ddf = v.ddf;
+        return r;
+    }
+#endif
+    t = gc_turn_at(c->theta, s);
+    cosine = GC_R(1.0) - c->theta * c->theta * t.nu;
+    q = c->q1 * t.sigma + c->q2 * t.nu;
     r.f = c->p0 + c->p1 * t.sigma + c->p2 * t.nu + c->p3 * s + s * q;
     r.df = c->p1 * cosine + c->p2 * t.sigma + c->p3 + q + s * (c->q1 * cosine + c->q2 * t.sigma);
     return r;
@@ -36,8 +49,11 @@ GC_FN gc_value gc_curve_at(const gc_curve *c, gc_real s)
 /* second derivative, for the extremum of a touch */
 GC_FN gc_real gc_curve_bend(const gc_curve *c, gc_real s)
 {
-    gc_turn t = gc_turn_at(c->theta, s);
-    gc_real th2 = c->theta * c->theta, cosine = GC_R(1.0) - th2 * t.nu;
+    gc_turn t;
+    gc_real th2 = c->theta * c->theta, cosine;
+    GC_OF_BODIES(if (c->own.form) return gc_body_curve_at(&c->own, s).ddf;)
+    t = gc_turn_at(c->theta, s);
+    cosine = GC_R(1.0) - th2 * t.nu;
     return c->p2 * cosine - th2 * c->p1 * t.sigma + GC_R(2.0) * (c->q1 * cosine + c->q2 * t.sigma)
            + s * (c->q2 * cosine - th2 * c->q1 * t.sigma);
 }
@@ -47,6 +63,7 @@ GC_FN gc_real gc_curve_bend_bound(const gc_curve *c, gc_real reach)
 {
     gc_real th2 = c->theta * c->theta;
     gc_real a = GC_ABS(c->q1), b = GC_ABS(c->q2);
+    GC_OF_BODIES(if (c->own.form) return gc_body_curve_bound(&c->own, 2);)
     return th2 * GC_ABS(c->p1) * reach + GC_ABS(c->p2) + GC_R(2.0) * (a + b * reach) + reach * (th2 * a * reach + b);
 }
 
@@ -54,12 +71,14 @@ GC_FN gc_real gc_curve_bend_bound(const gc_curve *c, gc_real reach)
 GC_FN gc_real gc_curve_third_bound(const gc_curve *c, gc_real reach)
 {
     gc_real th2 = c->theta * c->theta, a = GC_ABS(c->q1), b = GC_ABS(c->q2);
+    GC_OF_BODIES(if (c->own.form) return gc_body_curve_bound(&c->own, 3);)
     return th2 * (GC_ABS(c->p1) + reach * (GC_ABS(c->p2) + a + reach * b)) + GC_R(3.0) * (b + th2 * a * reach);
 }
 
 /* bound of |f'| for |s| <= reach, term by term: what its rounding is measured by */
 GC_FN gc_real gc_curve_slope_bound(const gc_curve *c, gc_real reach)
 {
+    GC_OF_BODIES(if (c->own.form) return gc_body_curve_rounding(&c->own) + gc_body_curve_bound(&c->own, 1);)
     return GC_ABS(c->p1) + GC_ABS(c->p3)
            + reach * (GC_ABS(c->p2) + GC_R(2.0) * GC_ABS(c->q1) + GC_R(1.5) * reach * GC_ABS(c->q2));
 }
@@ -67,6 +86,7 @@ GC_FN gc_real gc_curve_slope_bound(const gc_curve *c, gc_real reach)
 /* bound of |f| for |s| <= reach */
 GC_FN gc_real gc_curve_bound(const gc_curve *c, gc_real reach)
 {
+    GC_OF_BODIES(if (c->own.form) return gc_body_curve_rounding(&c->own);)
     return GC_ABS(c->p0)
            + reach * (GC_ABS(c->p1) + GC_ABS(c->p3) + reach * (GC_ABS(c->p2) + GC_ABS(c->q1) + reach * GC_ABS(c->q2)));
 }
@@ -121,6 +141,7 @@ typedef struct {
     gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
     gc_long index;
     int level, visits, done, capped;
+    GC_OF_BODIES(gc_real third; gc_real slope_rounding;)
 } gc_walk;
 
 /* touch: |f| that counts as zero at an extremum */
@@ -140,6 +161,10 @@ GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, 
     w->visits = 0;
     w->done = 0;
     w->capped = 0;
+#if GC_BODY_MOTION
+    w->third = c->own.form ? gc_body_curve_bound(&c->own, 3) : GC_R(0.0);
+    w->slope_rounding = c->own.form ? GC_CURVE_ROUNDING * gc_curve_slope_bound(c, reach) : GC_R(0.0);
+#endif
 }
 
 /* What the coefficients were computed from may be larger than they are: `rounding` is then more than theirs. Roots are found as
@@ -187,6 +212,21 @@ GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_
     return gc_piece(w, v, bend, GC_CURVE_ROUNDING * gc_curve_slope_bound(c, w->reach), arm);
 }
 
+#if GC_BODY_MOTION
+/* ... of bodies that move each by itself; where value and curvature have one sign the curve comes less near than by its slope alone */
+GC_FN int gc_piece_of_bodies(const gc_walk *w, gc_value v, gc_real arm)
+{
+    gc_real cubic = w->third * arm * arm * arm * GC_R(0.166666666666666667), slope = GC_ABS(v.df), value = GC_ABS(v.f);
+    gc_real curve = GC_ABS(v.ddf), bend = curve + w->third * arm + GC_CURVE_ROUNDING * w->bend, fall = slope + w->slope_rounding;
+    if ((v.f < GC_R(0.0)) == (v.ddf < GC_R(0.0)) && curve > GC_R(0.0)) {
+        gc_real x = GC_MIN(fall / curve, arm);
+        value -= x * (fall - GC_R(0.5) * curve * x) + cubic;
+    } else value -= arm * (fall + GC_R(0.5) * curve * arm) + cubic;
+    if (value > GC_R(2.0) * w->rounding + w->touch) return GC_PIECE_EMPTY;
+    return gc_piece(w, v, bend, w->slope_rounding, arm);
+}
+#endif
+
 /* Two roots nearer to each other than rounding can tell are one touch: a root so flat that its partner lies within the
  * rounding of f goes to the extremum between them, where time, place and approach are those of the touch (a root within
  * rounding is off by its root, 1.5e-8 of a step seen, enough to face the wrong way). Returns 0 if it was reported already. */
@@ -217,7 +257,13 @@ GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
         gc_value v = gc_curve_at(c, m);
         int piece = gc_piece(w, v, w->bend, GC_R(0.0), arm);
-        if (piece == GC_PIECE_OPEN && w->level > 0) piece = gc_piece_closer(w, c, m, v, arm);
+#if GC_BODY_MOTION
+        /* the value came with its curvature: closer bounds cost little from the first piece on */
+        if (piece == GC_PIECE_OPEN && c->own.form) piece = gc_piece_of_bodies(w, v, arm);
+        else
+#endif
+            if (piece == GC_PIECE_OPEN && w->level > 0)
+            piece = gc_piece_closer(w, c, m, v, arm);
         if (++w->visits >= GC_MAX_VISITS || (piece == GC_PIECE_OPEN && w->level >= GC_MAX_LEVEL)) w->capped = 1;
         if (w->visits > GC_MAX_VISITS) {
             w->done = 1;

@@ -33,6 +33,7 @@ typedef struct {
     gc_raster pad;    /* added to every box on every side */
     gc_raster axis;   /* kappa times the radius below which a feature has no azimuth */
     gc_raster facing; /* culling tolerance of n . omega / speed */
+    gc_raster tilt;   /* how far a direction may be off, radians: of the screw of a piece (gc_pieces.h); else 0 */
     gc_raster min_properness;
     int cull_properness;
     int wraps;       /* can a copy of A shifted by a whole turn come into B's window? */
@@ -55,10 +56,13 @@ GC_FN gc_view gc_view_make(const gc_screw *k, gc_real min_properness)
     v.speed = (gc_raster)k->speed;
     v.inv_speed = (gc_raster)inv;
     v.thetan = (gc_raster)(k->theta * inv);
-    v.pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed));
+    /* The boxes of both bodies are padded: half of how far B may be off its screw each. Near the axis that is an angle, and a little more
+     * (arcsine), at twice as far from the axis or beyond. */
+    v.pad = (gc_raster)(GC_CULL_PAD * (GC_R(1.0) + k->speed)) + GC_F(0.525) * (gc_raster)k->pad;
     v.window = (gc_raster)(k->speed * (GC_R(0.5) + k->tau)) + v.pad;
-    v.axis = v.kappa * GC_CULL_AXIS;
-    v.facing = k->speed > GC_R(0.0) ? GC_CULL_FACING : GC_F(2.0);
+    v.axis = v.kappa * GC_MAX(GC_CULL_AXIS, GC_F(2.0) * (gc_raster)k->pad);
+    v.facing = k->speed > GC_R(0.0) ? GC_CULL_FACING + (gc_raster)(k->slip * inv) * GC_F(1.0001) : GC_F(2.0);
+    v.tilt = (gc_raster)k->tilt * GC_F(1.0001);
     v.min_properness = (gc_raster)min_properness;
     v.cull_properness = min_properness > GC_R(-1.0);
     /* No copy is needed if half a period holds half a step and the arcs 2 hA + hB of the bodies (A's edges unwrap from its

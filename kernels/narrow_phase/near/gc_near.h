@@ -50,6 +50,8 @@ GC_LARGE void gc_screw_near(const gc_screw *k, gc_screw *n)
     n->shrink = k->shrink * m;
     n->radius_a = k->radius_a * m;
     n->radius_b = k->radius_b * m;
+    n->pad = k->pad * m;
+    n->slip = k->slip * m;
     for (i = 0; i < 3; ++i) {
         n->ra[i] = uz * k->ra[i] - ux * k->ra[6 + i];
         n->ra[6 + i] = ux * k->ra[i] + uz * k->ra[6 + i];

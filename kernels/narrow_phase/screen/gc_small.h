@@ -310,7 +310,7 @@ GC_FN void gc_small_sift(const gc_search *q, const gc_small *t, int of_edges)
         }
         if (w->cull_properness) {
             gc_raster angle = GC_F(0.5) * (s0 + s1) * w->theta,
-                      spread = GC_F(0.5) * (s1 - s0) * w->theta + GC_CULL_PROPERNESS;
+                      spread = GC_F(0.5) * (s1 - s0) * w->theta + (GC_CULL_PROPERNESS + w->tilt);
             if (of_edges) may = gc_edges_may_be_proper(q, i, j, angle, spread);
             else
                 may = (fv ? q->mesh_a.two_sided : q->mesh_b.two_sided)

@@ -10,13 +10,17 @@
 /* the largest sine of the angle between two edges during the step, or 0 if they stay parallel */
 GC_FN gc_real gc_most_sine(const gc_tables *t, const gc_pair *p, int ea, int eb)
 {
-    const gc_screw *k = gc_screw_of(p);
     gc_edges x = gc_edges_load(t, p, ea, eb);
-    gc_turn to_end = gc_turn_at(k->theta, GC_R(0.5));
-    gc_real early = gc_cross_at(k, &x, gc_turn_back(to_end)).sine;
-    gc_real middle = gc_cross_at(k, &x, gc_turn_at(k->theta, GC_R(0.0))).sine;
-    gc_real late = gc_cross_at(k, &x, to_end).sine;
+    gc_real early = gc_cross_when(t, p, &x, ea, eb, GC_R(-0.5)).sine;
+    gc_real middle = gc_cross_when(t, p, &x, ea, eb, GC_R(0.0)).sine;
+    gc_real late = gc_cross_when(t, p, &x, ea, eb, GC_R(0.5)).sine;
     gc_real most = GC_MAX(middle, GC_MAX(early, late));
+#if GC_BODY_MOTION
+    /* edges that are parallel at three moments need not be so in between if both bodies turn */
+    int i, n = 4 + 4 * (int)(p->bodies.angle_a + p->bodies.angle_b);
+    for (i = 0; gc_each_moves(p) && most < GC_TOL_PARALLEL && i < n; ++i)
+        most = gc_cross_when(t, p, &x, ea, eb, ((gc_real)i + GC_R(0.5)) / (gc_real)n - GC_R(0.5)).sine;
+#endif
     return most < GC_TOL_PARALLEL ? GC_R(0.0) : most;
 }
 
@@ -39,8 +43,15 @@ GC_FN int gc_solve_begin(
     gc_real touch, mid = GC_R(0.5) * (s0 + s1), arm = GC_R(0.5) * (s1 - s0) + k->tau, edge = GC_R(0.5) + k->tau;
     gc_value v;
     *c = gc_candidate_curve(t, p, kind, fa, fb, scale);
-    v = gc_curve_at(c, mid);
     touch = GC_TOL_TOUCH * k->size * *scale;
+#if GC_BODY_MOTION
+    if (gc_each_moves(p)) {
+        /* its bracket is a piece of the motion, in which it is solved; the first piece of the walk may say that there is nothing */
+        gc_walk_start(w, c, mid - arm, mid + arm, touch);
+        return gc_piece_of_bodies(w, gc_curve_at(c, mid), arm) != GC_PIECE_EMPTY;
+    }
+#endif
+    v = gc_curve_at(c, mid);
     gc_walk_start(w, c, -edge, edge, touch);
     return !(GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + touch);
 }
@@ -66,6 +77,13 @@ GC_FN int gc_solve_todo(
     if (kind == GC_EE) scale = scale * gc_most_sine(t, p, fa, fb);
     if (!(scale > GC_R(0.0))) return GC_SOLVE_NOTHING;
     touch = GC_TOL_TOUCH * k->size * scale;
+#if GC_BODY_MOTION
+    if (gc_each_moves(p)) {
+        w->touch = GC_MAX(touch, GC_R(4.0) * w->rounding);
+        if (gc_body_curve_most(&c->own, w->touch) <= w->touch) return GC_SOLVE_LASTING;
+        return GC_SOLVE_ROOTS;
+    }
+#endif
     if (kind == GC_EE) gc_walk_start(w, c, -edge, edge, touch);
     if (gc_curve_bound_near(c, GC_R(0.5)) <= touch) return GC_SOLVE_LASTING;
     return k->speed > GC_R(0.0) ? GC_SOLVE_ROOTS : GC_SOLVE_NOTHING;

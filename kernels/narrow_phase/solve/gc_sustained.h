@@ -10,12 +10,12 @@
 
 /* Normal of the plane in which two edges slide, from the moment of three at which they are least parallel: half-way they may
  * be parallel, and what is left of the cross product then points anywhere. */
-GC_FN gc_vec gc_slide_normal(const gc_screw *k, const gc_edges *x)
+GC_FN gc_vec gc_slide_normal(const gc_tables *t, const gc_pair *p, const gc_edges *x, int ea, int eb)
 {
-    gc_vec best = gc_cross_at(k, x, gc_turn_at(k->theta, GC_R(0.0))).cross;
+    gc_vec best = gc_cross_when(t, p, x, ea, eb, GC_R(0.0)).cross;
     int i;
     for (i = -1; i <= 1; i += 2) {
-        gc_vec n = gc_cross_at(k, x, gc_turn_at(k->theta, GC_R(0.5) * (gc_real)i)).cross;
+        gc_vec n = gc_cross_when(t, p, x, ea, eb, GC_R(0.5) * (gc_real)i).cross;
         if (gc_norm(n) > gc_norm(best)) best = n;
     }
     return gc_unit(best, gc_across(x->d));
@@ -38,15 +38,15 @@ GC_LARGE int gc_border_curve(
         gc_edges x = gc_edges_load(t, p, fa, fb);
         gc_vec n;
         if (j >= 4) return 0;
-        n = gc_slide_normal(k, &x);
+        n = gc_slide_normal(t, p, &x, fa, fb);
         if (j < 2) {
             /* side of A's end j as B's line sees it, in the plane with normal n */
             gc_vec end = gc_add(x.p, gc_scale(x.d, (gc_real)j));
-            *c = gc_line_line(k, gc_scale(n, GC_R(-1.0)), end, x.q, x.e);
+            *c = gc_line_line(p, gc_scale(n, GC_R(-1.0)), end, x.q, x.e);
             *scale = x.length_b;
         } else {
             gc_vec side = gc_cross(x.d, n), end = gc_add(x.q, gc_scale(x.e, (gc_real)(j - 2)));
-            *c = gc_point_plane(k, side, -gc_dot(side, x.p), end, GC_R(1.0));
+            *c = gc_point_plane(p, side, -gc_dot(side, x.p), end, GC_R(1.0));
             *scale = x.length_a;
         }
         return 1;
@@ -60,7 +60,7 @@ GC_LARGE int gc_border_curve(
         n = gc_normal(t, q.mesh_f, q.face);
         side = gc_rotate(q.rf, gc_unit(gc_cross(n, gc_sub(v, u)), n));
         u = gc_place(k, q.rf, q.tf, u);
-        *c = gc_point_plane(k, side, -gc_dot(side, u), gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
+        *c = gc_point_plane(p, side, -gc_dot(side, u), gc_place(k, q.rv, q.tv, gc_vertex(t, q.mesh_v, q.vertex)), q.way);
         *scale = GC_R(1.0);
         return 1;
     }
@@ -120,11 +120,12 @@ GC_FN int gc_plane_turns(const gc_tables *t, const gc_pair *p, int kind, int fa,
 {
     gc_edges x;
     gc_vec a, b, c;
-    if (kind != GC_EE || gc_screw_of(p)->theta == GC_R(0.0)) return 0;
+    if (kind != GC_EE) return 0;
+    if (gc_screw_of(p)->theta == GC_R(0.0) GC_OF_BODIES(&& !gc_each_moves(p))) return 0;
     x = gc_edges_load(t, p, fa, fb);
-    a = gc_cross_at(gc_screw_of(p), &x, gc_turn_at(gc_screw_of(p)->theta, GC_R(-0.5))).cross;
-    b = gc_cross_at(gc_screw_of(p), &x, gc_turn_at(gc_screw_of(p)->theta, GC_R(0.0))).cross;
-    c = gc_cross_at(gc_screw_of(p), &x, gc_turn_at(gc_screw_of(p)->theta, GC_R(0.5))).cross;
+    a = gc_cross_when(t, p, &x, fa, fb, GC_R(-0.5)).cross;
+    b = gc_cross_when(t, p, &x, fa, fb, GC_R(0.0)).cross;
+    c = gc_cross_when(t, p, &x, fa, fb, GC_R(0.5)).cross;
     return gc_norm(gc_cross(a, b)) + gc_norm(gc_cross(b, c)) + gc_norm(gc_cross(a, c))
            > GC_TOL_PARALLEL * x.length_a * x.length_a * x.length_b * x.length_b;
 }

@@ -1,0 +1,63 @@
+"""Pairs whose bodies move each on its own, cut into pieces for all that culls.
+
+A piece has its own screw, padded by how far B may be off it; filters, near faces and the screen work on pieces
+as on pairs (docs/decisions/0108). What they propose is solved for the motions themselves.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_collide.pipeline.narrow_phase import scratch
+from gpu_collide.pipeline.narrow_phase.executor import Span
+from gpu_collide.pipeline.narrow_phase.immediate import reads
+
+if TYPE_CHECKING:
+    from gpu_collide.pipeline.narrow_phase.executor import Entries, Executor
+
+__all__ = ["cut", "propose_for_pairs", "settle_pairs"]
+
+
+def cut(x: Executor) -> Executor:
+    """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs."""
+    given = {"motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"]}
+
+    def emit(found: Entries) -> None:
+        x.launch("s01_bodies", x.pairs, found.out, given)
+
+    return _executor_of(x, x.fill("pieces", scratch.PIECES, x.pairs.most, emit))
+
+
+def _executor_of(x: Executor, pieces: Entries) -> Executor:
+    """One that shares all with `x` but what it works on."""
+    y: Any = copy.copy(x)
+    columns, most = pieces.columns, pieces.most
+    y.pairs = Span(pieces.n, most)
+    y.buffers = x.buffers | pieces.given
+    y.buffers |= {f"{name}_out": columns[name] for name in ("screw", "state")}
+    y.items = columns["items"]
+    if reads(y):
+        y.pairs = Span(pieces.n, pieces.n)
+        pair = x.run.backend.to_host(columns["piece"])[: pieces.n]
+        y.shapes = y.shapes[pair]
+        y.todo = y.listed(np.arange(pieces.n, dtype=np.int32))
+    else:
+        numbers = x.run.backend.to_device(np.arange(most, dtype=np.int32))
+        y.todo = x.todo._replace(numbers=numbers, n=pieces.n, most=most)
+    return y
+
+
+def settle_pairs(x: Executor, y: Executor) -> None:
+    """s01_gather: what was found out of pieces, that they overlap or are not resolved, goes to their pairs."""
+    x.launch("s01_gather", y.pairs, y.buffers, settled_out=x.buffers["state_out"])
+    if reads(x) and reads(y):
+        x.held, x.narrow = y.held, y.narrow
+
+
+def propose_for_pairs(x: Executor, y: Executor, lists: list[Entries]) -> None:
+    """s07_pieces: candidates of pieces become candidates of their pairs."""
+    for found in lists:
+        x.launch_listed("s07_pieces", found, found.out, y.buffers)

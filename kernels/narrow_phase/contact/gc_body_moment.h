@@ -1,0 +1,40 @@
+/* gc_body_moment.h: two bodies that move each by itself, as the screw that they are on at one moment.
+ * needs: narrow_phase/frame/gc_screw.h narrow_phase/frame/gc_body_motion.h
+ *
+ * Compiled only where GC_BODY_MOTION is 1. Place, normal, facing and properness of a contact depend on the poses and the velocities of its
+ * moment alone, and there a pair is one that is on a screw half-way through its step.
+ */
+#ifndef GC_BODY_MOMENT_H
+#define GC_BODY_MOMENT_H
+#if GC_BODY_MOTION
+
+/* The pair at s, to be looked at half-way. Tolerances stay those of the whole step: where all stands still for a moment a share of the
+ * speed there would be none. */
+GC_LARGE void gc_pair_at(const gc_pair *p, gc_real s, gc_pair *at)
+{
+    gc_body_state t;
+    gc_screw *k = &at->screw;
+    gc_real wc, fast;
+    gc_vec axis, along;
+    *at = *p;
+    gc_bodies_at(&p->bodies, s, &t);
+    fast = gc_length(t.v);
+    k->theta = gc_length(t.omega);
+    if (k->theta > GC_R(0.0)) {
+        axis = gc_direction(t.omega, t.omega);
+        along = gc_across_axis(axis, t.v, fast, &k->g, &wc);
+    } else {
+        k->g = GC_R(0.0);
+        wc = fast;
+        along = gc_direction(t.v, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
+        axis = gc_across(along);
+    }
+    gc_screw_still(p->bodies.size, &wc, k);
+    gc_screw_frame(axis, along, wc, t.q, GC_R(0.0), GC_R(1.0), t.turned, p->bodies.size, k);
+    k->speed = p->bodies.speed;
+    k->tau = p->bodies.tau;
+    at->bodies.bodies = GC_R(0.0);
+}
+
+#endif
+#endif

@@ -1,0 +1,160 @@
+/* gc_pieces.h: the motions of two bodies from their poses, and the screws that stand for pieces of them where culling asks for one.
+ * needs: narrow_phase/frame/gc_body_motion.h narrow_phase/frame/gc_screw.h
+ *
+ * A piece's screw leads from B's true pose at its beginning to that at its end, and is padded by a proved bound of how far B's points are
+ * off it in between (docs/decisions/0108). So pieces only propose; what is solved are the true motions.
+ */
+#ifndef GC_PIECES_H
+#define GC_PIECES_H
+
+/* a body's own motion, in world axes */
+typedef struct {
+    gc_vec drift, swing, turn; /* as gc_body_motion.h has them; its angle */
+    gc_real angle;
+    gc_vec to_half; /* from the centre at the start to that half-way */
+    gc_quat half;   /* orientation half-way */
+} gc_own_motion;
+
+/* the screw between two poses; chord: the centre's */
+GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
+{
+    gc_own_motion o;
+    gc_quat d = gc_quat_unit(gc_quat_mul(q1, gc_quat_conj(q0)));
+    gc_vec v, t;
+    gc_real sine = gc_axis_angle(&d, &v, &o.angle), along, across, none = GC_R(0.0);
+    o.drift = chord;
+    o.swing = gc_make(none, none, none);
+    o.turn = o.swing;
+    o.to_half = gc_scale(chord, GC_R(0.5));
+    o.half = q0;
+    if (!(o.angle > GC_R(0.0))) return o;
+    t = gc_across_axis(v, chord, gc_length(chord), &along, &across);
+    across = across * GC_R(0.5) * o.angle / sine;
+    o.drift = gc_scale(v, along);
+    o.swing = gc_scale(t, across);
+    o.turn = gc_scale(v, o.angle);
+    o.to_half = gc_add(
+        o.to_half, gc_scale(gc_cross(t, v), across * sine * sine / ((GC_R(1.0) + d.w) * o.angle)));
+    o.half = gc_quat_unit(gc_quat_mul(gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z)), q0));
+    return o;
+}
+
+/* a straight way of the pivot and a constant turn about it; arm: from the pivot to the centre, in the body's axes */
+GC_FN gc_own_motion gc_own_spin(gc_quat q0, gc_vec way, gc_vec turn, gc_vec arm)
+{
+    gc_own_motion o;
+    gc_half_turn r;
+    o.angle = gc_length(turn);
+    r = gc_half_turn_at(o.angle, GC_R(0.5));
+    o.half = gc_quat_unit(gc_quat_mul(gc_half_turn_quat(r, turn), q0));
+    o.turn = turn;
+    o.drift = way;
+    o.swing = gc_cross(turn, gc_quat_rotate(o.half, arm));
+    o.to_half = gc_add(gc_scale(way, GC_R(0.5)), gc_sub(gc_quat_rotate(o.half, arm), gc_quat_rotate(q0, arm)));
+    return o;
+}
+
+GC_FN void gc_bodies_store(const gc_bodies *from, GC_GLOBAL gc_real *to) { GC_STORE(GC_BODIES, GC_BODIES); }
+
+/* Both motions as A sees them half-way. apart: from A's centre to B's at the start, world; shrink, size, scale, radii are there. */
+GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec apart, gc_bodies *o)
+{
+    gc_quat back = gc_quat_conj(a->half), q = gc_quat_unit(gc_quat_mul(back, b->half));
+    gc_vec ta = gc_quat_rotate(back, a->turn), tb = gc_quat_rotate(back, b->turn);
+    gc_vec sa = gc_scale(gc_quat_rotate(back, a->swing), o->shrink), sb = gc_scale(gc_quat_rotate(back, b->swing), o->shrink);
+    gc_vec drift = gc_scale(gc_quat_rotate(back, gc_sub(b->drift, a->drift)), o->shrink);
+    gc_vec u = gc_scale(gc_quat_rotate(back, gc_add(apart, gc_sub(b->to_half, a->to_half))), o->shrink);
+    gc_body_state t;
+    int i;
+    o->angle_a = a->angle;
+    o->angle_b = b->angle;
+    o->angle = gc_length(gc_sub(tb, ta));
+    o->chi = gc_length(gc_cross(ta, tb));
+    gc_to_three(u, o->apart);
+    gc_to_three(drift, o->drift);
+    gc_to_three(sa, o->swing_a);
+    gc_to_three(sb, o->swing_b);
+    gc_to_three(ta, o->turn_a);
+    gc_to_three(tb, o->turn_b);
+    o->quat[0] = q.w;
+    o->quat[1] = q.x;
+    o->quat[2] = q.y;
+    o->quat[3] = q.z;
+    o->way = gc_length(drift) + gc_length(sa) + gc_length(sb);
+    o->most = gc_length(u) + GC_R(0.5) * o->way;
+    o->speed = o->angle * o->size;
+    for (i = -1; i <= 1; ++i) {
+        gc_bodies_at(o, GC_R(0.5) * (gc_real)i, &t);
+        o->speed = GC_MAX(gc_length(t.v), o->speed);
+    }
+    o->tau = o->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * o->size / o->speed : GC_R(1.0);
+    if (o->tau > GC_R(1.0)) o->tau = GC_R(1.0);
+    o->pad = GC_R(0.0);
+    o->slip = GC_R(0.0);
+    o->tilt = GC_R(0.0);
+    o->bodies = GC_R(1.0);
+}
+
+/* How fast B moves at most for h / 2 beside the middle t of a piece: its centre, as A sees it. */
+GC_FN gc_real gc_piece_fastest(const gc_body_bounds *bound, const gc_body_state *t, gc_real h)
+{
+    gc_real arm = GC_R(0.5) * h;
+    return gc_length(t->v) + arm * (gc_length(t->a) + arm * bound->y3);
+}
+
+/* Pads of the screw k of a piece of length h with the middle t. */
+GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t, gc_real h, gc_screw *k)
+{
+    gc_real arm = GC_R(0.5) * h, rho = b->radius_b, fast = gc_piece_fastest(bound, t, h), rim, ball, off, turn, k0, k1, q0, q1;
+    gc_real step = GC_R(1.0) / h, spin = k->theta * step, tilt, velocity, distance;
+    /* the screw's turn and its flow at B's centre, in A's axes, per step of the pair */
+    gc_vec axis = gc_make(k->ra[3], k->ra[4], k->ra[5]), at, flow;
+    at = gc_rotate(k->ra, t->q);
+    at = gc_make(at.x + k->ta[0], at.y + k->ta[1], at.z + k->ta[2]);
+    flow = gc_make(k->w + k->theta * at.z, k->g, -(k->theta * at.x));
+    flow = gc_scale(gc_rotate_back(k->ra, flow), step);
+    turn = gc_length(gc_sub(t->omega, gc_scale(axis, spin)));
+    off = gc_length(gc_sub(t->v, flow));
+    rim = fast + b->angle * rho;
+    k0 = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v)));
+    k1 = bound->y3 + b->chi * fast + b->angle * (gc_length(t->a) + arm * bound->y3);
+    ball = k0 + b->chi * rho;
+    q0 = ball + turn * rim + spin * (off + turn * rho);
+    q1 = k1 + b->chi * rim + spin * (k0 + arm * k1 + b->chi * rho + (turn + b->chi * arm) * fast);
+    distance = h * h * (GC_R(0.125) * q0 + GC_R(0.0208333333333333333) * h * q1);
+    velocity = off + turn * rho + arm * (ball + GC_R(0.5) * arm * k1) + (turn + GC_R(0.5) * b->chi * arm) * arm * rim;
+    tilt = h * h * GC_R(0.125) * (b->chi + spin * (turn + b->chi * arm));
+    k->pad = distance;
+    k->tilt = tilt;
+    k->slip = h * (velocity + spin * distance + tilt * rim);
+}
+
+/* Are both motions one screw as A sees them, so that the pads of the whole step are but rounding? k: that screw */
+GC_FN int gc_bodies_commute(const gc_bodies *b, const gc_body_bounds *bound, const gc_screw *k)
+{
+    gc_body_state t;
+    gc_screw whole = *k;
+    if (b->angle > GC_R(3.14159265358979)) return 0;
+    gc_bodies_at(b, GC_R(0.0), &t);
+    gc_piece_pads(b, bound, &t, GC_R(1.0), &whole);
+    return whole.pad + whole.tilt * b->radius_b <= GC_ONE_SCREW * (b->size + b->way);
+}
+
+/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. */
+GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound)
+{
+    gc_real turns = (b->angle_a + b->angle_b) * (GC_R(1.0) / GC_PIECE_TURN), goal, h, stray;
+    gc_body_state t;
+    int n = 1 + (int)GC_MIN(turns, (gc_real)GC_MOST_PIECES);
+    goal = GC_PIECE_PAD * GC_MIN(b->radius_a, b->radius_b);
+    gc_bodies_at(b, GC_R(0.0), &t);
+    h = GC_R(1.0) / (gc_real)n;
+    /* without the small terms: how far from good, not whether it is */
+    stray = GC_R(0.125) * h * h * (gc_length(gc_sub(t.a, gc_cross(t.omega, t.v))) + b->chi * b->radius_b
+                                   + GC_R(0.2) * h * bound->y3);
+    if (stray > goal) n = (int)GC_MIN((gc_real)n * GC_SQRT(stray / GC_MAX(goal, GC_R(1e-30) + GC_R(1e-9) * stray)) + GC_R(0.999),
+                                      (gc_real)GC_MOST_PIECES);
+    return n;
+}
+
+#endif

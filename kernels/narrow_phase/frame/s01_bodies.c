@@ -1,0 +1,181 @@
+/* s01_bodies: the motions of pairs whose bodies move each on its own, and pieces of them for what culls.
+ * needs: narrow_phase/frame/gc_relative.h narrow_phase/frame/gc_pieces.h
+ *
+ * in:  as s01_screw, and which bodies have a straight way and a constant spin in place of the screw between their poses
+ * out: motion_out of every pair: both motions (GC_BODIES), or, where they are one screw, that (GC_SCREW) with the numbers of s01_screw;
+ *      settled_out as state_out there; a list of pieces, each with its pair, the time it takes, its bodies, and a screw with pads. What culls
+ *      works on pieces as on pairs. A pair whose motions are one screw is one piece; pieces in which the balls about both bodies stay apart
+ *      are left out.
+ * s01_gather: what was found out of pieces goes to their pairs. s07_pieces: candidates of pieces become candidates of pairs.
+ * Source: docs/decisions/0108. Degenerate: as s01_screw.
+ */
+GC_FN gc_own_motion s01_own(
+    GC_GLOBAL const gc_uchar *spins,
+    GC_GLOBAL const gc_real *spin, /* (bodies, 9) */
+    GC_GLOBAL const gc_real *start,
+    GC_GLOBAL const gc_real *end,
+    int body,
+    gc_quat q0,
+    gc_quat q1,
+    gc_vec centre)
+{
+    gc_vec way;
+    if (spins[body]) {
+        GC_GLOBAL const gc_real *own = spin + 9 * body;
+        return gc_own_spin(q0, gc_load_vec(own, 0), gc_load_vec(own, 1), gc_sub(centre, gc_load_vec(own, 2)));
+    }
+    way = gc_sub(gc_load_vec(end, body), gc_load_vec(start, body));
+    return gc_own_screw(q0, q1, gc_add(way, gc_sub(gc_quat_rotate(q1, centre), gc_quat_rotate(q0, centre))));
+}
+
+GC_KERNEL void s01_bodies(
+    int n_pairs,
+    GC_GLOBAL const int *pairs_in,              /* (n_pairs, 2) */
+    GC_GLOBAL const int *shape_in,              /* (bodies,) mesh of each body */
+    GC_GLOBAL const gc_uchar *valid_in,         /* (bodies,) both poses usable */
+    GC_GLOBAL const gc_real *start_position_in, /* (bodies, 3) world */
+    GC_GLOBAL const gc_real *start_quat_in,     /* (bodies, 4) wxyz */
+    GC_GLOBAL const gc_real *end_position_in,
+    GC_GLOBAL const gc_real *end_quat_in,
+    GC_GLOBAL const gc_uchar *spins_in,      /* (bodies,) 1: a spin */
+    GC_GLOBAL const gc_real *spin_in,        /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
+    GC_GLOBAL const gc_real *mesh_reals_in,  /* (meshes, GC_MESH_REAL_STRIDE) */
+    GC_GLOBAL const gc_real *row_height_in,  /* (n_pairs,) */
+    int capacity,
+    GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
+    GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
+    GC_GLOBAL int *n_pieces_out,       /* (1,) may pass the capacity */
+    GC_GLOBAL int *piece_out,          /* (capacity,) pair of each */
+    GC_GLOBAL gc_raster *span_out,     /* (capacity, 2) when it begins and ends, s; beyond 1: a pair that is one screw */
+    GC_GLOBAL int *pairs_out,          /* (capacity, 2) its bodies */
+    GC_GLOBAL int *items_out,          /* (capacity, GC_ITEM_STRIDE) */
+    GC_GLOBAL gc_real *screw_out,      /* (capacity, GC_SCREW_STRIDE) */
+    GC_GLOBAL int *state_out,          /* (capacity,) 0 */
+    GC_GLOBAL gc_real *row_height_out, /* (capacity,) */
+    GC_GLOBAL gc_real *when_out)       /* (capacity,) -1/2 where it begins the step: is there an overlap? Else 1 */
+{
+    GC_ROLLED
+    for (int i = GC_ITEM_LO(n_pairs); i < GC_ITEM_HI(n_pairs); i += GC_ITEM_STEP(n_pairs)) {
+        int a = pairs_in[2 * i], b = pairs_in[2 * i + 1], one, n, j, at;
+        GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
+        GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
+        gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb, apart;
+        gc_quat qa0, qa1, qb0, qb1;
+        gc_own_motion own_a, own_b;
+        gc_relative r;
+        gc_screw k;
+        gc_bodies o;
+        gc_body_bounds bound;
+        gc_body_state from, middle, to;
+        gc_real way, own, size, h;
+        settled_out[i] = 0;
+        if (!valid_in[a] || !valid_in[b]) {
+            settled_out[i] = GC_PAIR_INVALID;
+            continue;
+        }
+        k.scale = GC_MAX(ma[GC_MESH_REAL_scale], mb[GC_MESH_REAL_scale]);
+        k.shrink = GC_R(1.0) / k.scale;
+        k.radius_a = ma[GC_MESH_REAL_radius] * k.shrink;
+        k.radius_b = mb[GC_MESH_REAL_radius] * k.shrink;
+        pa = gc_load_vec(start_position_in, a);
+        pb = gc_load_vec(start_position_in, b);
+        qa0 = gc_load_quat(start_quat_in, a);
+        qa1 = gc_load_quat(end_quat_in, a);
+        qb0 = gc_load_quat(start_quat_in, b);
+        qb1 = gc_load_quat(end_quat_in, b);
+        gc_relative_pose(pa, qa0, pb, qb0, ca, cb, &r.q0, &r.p0);
+        gc_relative_pose(gc_load_vec(end_position_in, a), qa1, gc_load_vec(end_position_in, b), qb1, ca, cb, &r.q1, &r.p1);
+        size = GC_MAX(ma[GC_MESH_REAL_radius], mb[GC_MESH_REAL_radius]) * k.shrink;
+        way = gc_length(gc_scale(gc_sub(r.p1, r.p0), k.shrink));
+        r.p0 = gc_scale(r.p0, k.shrink);
+        r.p1 = gc_scale(r.p1, k.shrink);
+        own = gc_most(gc_sub(gc_load_vec(end_position_in, a), pa));
+        own_a = s01_own(spins_in, spin_in, start_position_in, end_position_in, a, qa0, qa1, ca);
+        own_b = s01_own(spins_in, spin_in, start_position_in, end_position_in, b, qb0, qb1, cb);
+        o.scale = k.scale;
+        o.shrink = k.shrink;
+        o.radius_a = k.radius_a;
+        o.radius_b = k.radius_b;
+        o.size = size;
+        apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
+        gc_bodies_make(&own_a, &own_b, apart, &o);
+        /* so written that it is also true of what overflowed to infinity or to no number at all */
+        if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (size * k.scale)
+            || !(o.angle_a + o.angle_b <= GC_PIECE_TURN * (gc_real)GC_MOST_PIECES)) {
+            if (spins_in[a] || spins_in[b]
+                || s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
+                settled_out[i] = GC_PAIR_UNRESOLVED;
+            r = s01_settled(size);
+            gc_screw_make(r.q0, r.q0, r.p0, r.p1, size, &k);
+            gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
+            continue;
+        }
+        gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
+        bound = gc_bodies_bounds(&o);
+        one = gc_bodies_commute(&o, &bound, &k);
+        n = one ? 1 : gc_bodies_pieces(&o, &bound);
+        if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
+        else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
+        h = GC_R(1.0) / (gc_real)n;
+        if (!one) gc_bodies_at(&o, GC_R(-0.5), &to);
+        for (j = 0; j < n; ++j) {
+            gc_raster first = (gc_raster)((gc_real)j / (gc_real)n - GC_R(0.5));
+            gc_raster last = (gc_raster)((gc_real)(j + 1) / (gc_real)n - GC_R(0.5));
+            if (!one) {
+                gc_real nearest;
+                from = to;
+                gc_bodies_at(&o, (gc_real)(j + 1) / (gc_real)n - GC_R(0.5), &to);
+                gc_bodies_at(&o, ((gc_real)j + GC_R(0.5)) / (gc_real)n - GC_R(0.5), &middle);
+                nearest = gc_length(middle.q) - GC_R(0.5) * h * gc_piece_fastest(&bound, &middle, h);
+                if (nearest > (o.radius_a + o.radius_b) + GC_R(1e-5) * size) continue;
+                gc_screw_make(
+                    gc_quat_unit(gc_quat_mul(to.turned, gc_quat_conj(from.turned))), from.turned, from.q, to.q, size, &k);
+                gc_piece_pads(&o, &bound, &middle, h, &k);
+            }
+            at = GC_ATOMIC_ADD(n_pieces_out, 1);
+            if (at >= capacity || at < 0) continue;
+            piece_out[at] = i;
+            span_out[2 * at] = one ? GC_F(2.0) : first;
+            span_out[2 * at + 1] = last;
+            pairs_out[2 * at] = a;
+            pairs_out[2 * at + 1] = b;
+            items_out[GC_ITEM_STRIDE * at + GC_ITEM_pair] = at;
+            items_out[GC_ITEM_STRIDE * at + GC_ITEM_part_a] = shape_in[a];
+            items_out[GC_ITEM_STRIDE * at + GC_ITEM_part_b] = shape_in[b];
+            gc_screw_store(&k, screw_out + GC_SCREW_STRIDE * at);
+            state_out[at] = 0;
+            row_height_out[at] = row_height_in[i];
+            when_out[at] = j == 0 ? GC_R(-0.5) : GC_R(1.0);
+        }
+    }
+}
+
+/* One work-item per piece. */
+GC_KERNEL void s01_gather(
+    int n_pieces,
+    GC_GLOBAL const int *piece_in,
+    GC_GLOBAL const int *state_in, /* (n_pieces,) */
+    GC_GLOBAL int *settled_out)    /* (n_pairs,) */
+{
+    for (int i = GC_ITEM_LO(n_pieces); i < GC_ITEM_HI(n_pieces); i += GC_ITEM_STEP(n_pieces))
+        if (state_in[i]) GC_ATOMIC_MAX(settled_out + piece_in[i], state_in[i]);
+}
+
+/* One work-item per candidate. The bracket of a piece becomes all the time of the piece: its roots are then those of the motion, whatever
+ * proposed them. */
+GC_KERNEL void s07_pieces(
+    int n_candidates,
+    GC_GLOBAL const int *piece_in,
+    GC_GLOBAL const gc_raster *span_in,
+    GC_GLOBAL int *candidates_out,
+    GC_GLOBAL gc_raster *brackets_out)
+{
+    for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
+        int piece = candidates_out[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair];
+        if (piece < 0) continue;
+        candidates_out[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] = piece_in[piece];
+        if (span_in[2 * piece] > GC_F(1.0)) continue;
+        brackets_out[GC_BRACKET_STRIDE * i + GC_BRACKET_first] = span_in[2 * piece];
+        brackets_out[GC_BRACKET_STRIDE * i + GC_BRACKET_last] = span_in[2 * piece + 1];
+    }
+}
