@@ -326,6 +326,8 @@
 #define GC_PIECE_TURN GC_R(0.8)
 #define GC_PIECE_PAD GC_R(0.02)
 #define GC_MOST_PIECES 4096
+/* ... and what is searched beyond the ends of one, in steps: more than what float32 rounds them by */
+#define GC_PIECE_OVERLAP GC_R(1e-6)
 #define GC_MAX_LEVEL 44
 /* pieces that one walk in search of roots may look at: some 0.1 ms; the most seen in 25,000 hostile pairs: 64 to 128 */
 #define GC_MAX_VISITS 1024

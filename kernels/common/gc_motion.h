@@ -55,11 +55,41 @@ GC_FN gc_tables gc_tables_of(
     return t;
 }
 
+GC_FN gc_vec gc_of_three(const gc_real *v) { return gc_make(v[0], v[1], v[2]); }
+
+/* bounds of a plane of one body, of whose other one points are so far at most */
+GC_FN void gc_plane_bounds(const gc_body_bounds *o, gc_real turn, gc_real far, gc_real *to)
+{
+    to[0] = o->y1 + turn * far;
+    to[1] = o->y2 + o->d2 * far;
+    to[2] = o->y3 + o->d3 * far;
+}
+
+GC_LARGE gc_body_bounds gc_bodies_bounds(const gc_bodies *b)
+{
+    gc_body_bounds o;
+    gc_real turn = GC_MAX(b->angle_a, b->angle_b), d = b->angle, chi = b->chi, l0 = b->most + b->radius_a + b->radius_b;
+    gc_real drift = gc_length(gc_of_three(b->drift)), l[3];
+    gc_real swing = GC_MAX(gc_length(gc_of_three(b->swing_a)), gc_length(gc_of_three(b->swing_b)));
+    o.d2 = chi + d * d;
+    o.d3 = turn * chi + GC_R(3.0) * chi * d + d * d * d;
+    o.y1 = b->way + turn * b->most;
+    o.y2 = turn * drift + d * swing + turn * o.y1;
+    o.y3 = turn * turn * drift + o.d2 * swing + turn * o.y2;
+    gc_plane_bounds(&o, d, b->radius_b, o.plane_a);
+    gc_plane_bounds(&o, d, b->radius_a + b->most, o.plane_b);
+    gc_plane_bounds(&o, d, b->radius_b, l);
+    o.lines[0] = l[0] + l0 * d;
+    o.lines[1] = l[1] + GC_R(2.0) * l[0] * d + l0 * o.d2;
+    o.lines[2] = l[2] + GC_R(3.0) * (l[1] * d + l[0] * o.d2) + l0 * o.d3;
+    return o;
+}
+
 #if GC_BODY_MOTION
 GC_FN void gc_bodies_load(GC_GLOBAL const gc_real *from, gc_bodies *to) { GC_LOAD(GC_BODIES, GC_BODIES); }
 
 /* does each body of a pair move by itself, not B by one screw as A sees it? */
-GC_FN int gc_each_moves(const gc_pair *p) { return p->bodies.bodies > GC_R(0.5); }
+GC_FN int gc_each_moves(const gc_pair *p) { return p->bodies.pieces > GC_R(0.0); }
 
 /* the frame of a pair each of whose bodies moves by itself: what is A's in A's axes, what is B's in B's */
 GC_FN void gc_axes_of_bodies(gc_screw *k)
@@ -84,7 +114,10 @@ GC_FN void gc_pair_load(
     GC_SEEN_LOAD(gc_mesh, gc_mesh_load, t->headers + GC_MESH_STRIDE * shape[pairs[2 * pair + 1]], p->mesh_b);
 #if GC_BODY_MOTION
     gc_bodies_load(screw + GC_SCREW_STRIDE * pair, &p->bodies);
-    if (gc_each_moves(p)) gc_axes_of_bodies(&p->screw);
+    if (gc_each_moves(p)) {
+        gc_axes_of_bodies(&p->screw);
+        p->bounds = gc_bodies_bounds(&p->bodies);
+    }
 #endif
 }
 

@@ -199,7 +199,7 @@ GC_RECORD(GC_INSET)
     ONE(X, pad)      /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
     ONE(X, slip)     /* the same of the velocity at a place */ \
     ONE(X, tilt)     /* and of directions, radians */ \
-    ONE(X, bodies)   /* 1: the record is no screw, but a GC_BODIES */
+    ONE(X, pieces)   /* 0; else the record is no screw, but a GC_BODIES of a motion that is cut into so many pieces */
 GC_RECORD(GC_SCREW)
 typedef struct {
     GC_FIELDS(GC_SCREW, gc_real)
@@ -232,11 +232,20 @@ typedef struct {
     ONE(X, pad) \
     ONE(X, slip) \
     ONE(X, tilt) \
-    ONE(X, bodies)
+    ONE(X, pieces)
 GC_RECORD(GC_BODIES)
 typedef struct {
     GC_FIELDS(GC_BODIES, gc_real)
 } gc_bodies;
+
+/* Bounds for the whole step, of either body as the other sees it: y1, y2, y3 of the derivatives of the place of a point at the other's
+ * centre, to which a point at a distance r adds angle r, d2 r, d3 r; and from them those of the derivatives of the contact equations, from
+ * the first on: of a plane of A, a plane of B, and two lines of unit directions. A plane of B sees points of A that are as far from B's
+ * centre as both centres are from each other, and more. */
+typedef struct {
+    gc_real y1, y2, y3, d2, d3;
+    gc_real plane_a[3], plane_b[3], lines[3];
+} gc_body_bounds;
 
 /* what b05 lists: faces of a body that come near the other one of its pair */
 #define GC_LISTED_STRIDE 3
@@ -310,7 +319,8 @@ typedef struct {
     GC_SEEN(gc_mesh, mesh_a);
     GC_SEEN(gc_mesh, mesh_b);
     GC_SEEN(gc_screw, screw);
-    GC_OF_BODIES(gc_bodies bodies;) /* where bodies.bodies is 1; the screw has the axes of each body then, and no motion */
+    GC_OF_BODIES(gc_bodies bodies;) /* where bodies.pieces is above 0; the screw has the axes of each body then, and no motion */
+    GC_OF_BODIES(gc_body_bounds bounds;)
 } gc_pair;
 
 /* All mesh tables of a launch (see gpu_collide/pipeline/mesh_tables/tables.py). Passed on by value; every pointer is global. */

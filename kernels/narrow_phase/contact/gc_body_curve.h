@@ -17,7 +17,7 @@ typedef struct {
     const gc_bodies *bodies;
     gc_vec n, x, y, e; /* each in the axes of the body that has it */
     gc_real d, unit;   /* unit: |n| |e| */
-    gc_body_bounds bound;
+    const gc_real *bounds; /* of the derivatives, (3,), times unit */
 } gc_body_curve;
 
 typedef struct {
@@ -35,37 +35,36 @@ GC_FN gc_body_curve gc_body_curve_of(const gc_pair *p, int form, gc_vec n, gc_ve
     c.e = e;
     c.d = GC_R(0.0);
     c.unit = GC_R(1.0);
-    c.bound = gc_bodies_bounds(&p->bodies);
+    c.bounds = form == GC_CURVE_PLANE_A ? p->bounds.plane_a : (form == GC_CURVE_PLANE_B ? p->bounds.plane_b : p->bounds.lines);
     return c;
 }
 
-GC_LARGE gc_body_value gc_body_curve_at(const gc_body_curve *c, gc_real s)
+/* t: B as A sees it then */
+GC_FN gc_body_value gc_body_curve_then(const gc_body_curve *c, const gc_body_state *t)
 {
-    gc_body_state t;
     gc_body_value r;
     gc_vec n, at, y1, y2, u, v, v1, v2;
-    gc_bodies_at(c->bodies, s, &t);
     if (c->form == GC_CURVE_PLANE_A) {
-        at = gc_rotate(t.m, c->x);
-        r.f = gc_dot(c->n, gc_add(t.q, at)) + c->d;
-        r.df = gc_dot(c->n, gc_state_velocity(&t, at));
-        r.ddf = gc_dot(c->n, gc_state_acceleration(&t, at));
+        at = gc_rotate(t->m, c->x);
+        r.f = gc_dot(c->n, gc_add(t->q, at)) + c->d;
+        r.df = gc_dot(c->n, gc_state_velocity(t, at));
+        r.ddf = gc_dot(c->n, gc_state_acceleration(t, at));
     } else if (c->form == GC_CURVE_PLANE_B) {
-        n = gc_rotate(t.m, c->n);
-        at = gc_sub(c->x, t.q);
-        y1 = gc_state_velocity(&t, at);
-        y2 = gc_sub(gc_add(gc_cross(t.omega, gc_add(y1, t.v)), gc_cross(t.xi, at)), t.a);
+        n = gc_rotate(t->m, c->n);
+        at = gc_sub(c->x, t->q);
+        y1 = gc_state_velocity(t, at);
+        y2 = gc_sub(gc_add(gc_cross(t->omega, gc_add(y1, t->v)), gc_cross(t->xi, at)), t->a);
         r.f = gc_dot(n, at) + c->d;
         r.df = -gc_dot(n, y1);
         r.ddf = gc_dot(n, y2);
     } else {
-        at = gc_rotate(t.m, c->y);
-        v = gc_rotate(t.m, c->e);
-        v1 = gc_cross(t.omega, v);
-        v2 = gc_sub(gc_cross(t.omega, v1), gc_cross(t.xi, v));
-        y1 = gc_state_velocity(&t, at);
-        y2 = gc_state_acceleration(&t, at);
-        u = gc_sub(c->x, gc_add(t.q, at));
+        at = gc_rotate(t->m, c->y);
+        v = gc_rotate(t->m, c->e);
+        v1 = gc_cross(t->omega, v);
+        v2 = gc_sub(gc_cross(t->omega, v1), gc_cross(t->xi, v));
+        y1 = gc_state_velocity(t, at);
+        y2 = gc_state_acceleration(t, at);
+        u = gc_sub(c->x, gc_add(t->q, at));
         v = gc_cross(c->n, v);
         v1 = gc_cross(c->n, v1);
         v2 = gc_cross(c->n, v2);
@@ -76,28 +75,21 @@ GC_LARGE gc_body_value gc_body_curve_at(const gc_body_curve *c, gc_real s)
     return r;
 }
 
+GC_LARGE gc_body_value gc_body_curve_at(const gc_body_curve *c, gc_real s)
+{
+    gc_body_state t;
+    gc_bodies_at(c->bodies, s, &t);
+    return gc_body_curve_then(c, &t);
+}
+
 /* what the rounding of f is measured by */
 GC_FN gc_real gc_body_curve_rounding(const gc_body_curve *c)
 {
     return GC_BODY_ROUNDING * (c->bodies->size + c->bodies->way) * c->unit;
 }
 
-/* Bounds of a derivative for the whole step, the first to the third. A plane of B sees a point of A that is as far from B's centre as
- * both centres are from each other, and more. */
-GC_LARGE gc_real gc_body_curve_bound(const gc_body_curve *c, int derivative)
-{
-    const gc_body_bounds *o = &c->bound;
-    gc_real turn = c->bodies->angle, far = gc_norm(c->form == GC_CURVE_LINES ? c->y : c->x), l0, l1, l2, l3;
-    if (c->form == GC_CURVE_PLANE_B) far += c->bodies->most;
-    l1 = o->y1 + turn * far;
-    l2 = o->y2 + o->d2 * far;
-    l3 = o->y3 + o->d3 * far;
-    if (c->form != GC_CURVE_LINES) return derivative == 1 ? l1 : (derivative == 2 ? l2 : l3);
-    l0 = c->bodies->most + far + gc_norm(c->x);
-    if (derivative == 1) return c->unit * (l1 + l0 * turn);
-    if (derivative == 2) return c->unit * (l2 + GC_R(2.0) * l1 * turn + l0 * o->d2);
-    return c->unit * (l3 + GC_R(3.0) * (l2 * turn + l1 * o->d2) + l0 * o->d3);
-}
+/* bound of a derivative for the whole step, the first to the third */
+GC_FN gc_real gc_body_curve_bound(const gc_body_curve *c, int derivative) { return c->unit * c->bounds[derivative - 1]; }
 
 /* The largest |f| at nodes that lie close enough to tell a function that vanishes from one that does not, and closer at the ends of the
  * step, as those of Chebyshev do; the first that is beyond the limit is enough. */

@@ -33,7 +33,7 @@ GC_LARGE void gc_pair_at(const gc_pair *p, gc_real s, gc_pair *at)
     gc_screw_frame(axis, along, wc, t.q, GC_R(0.0), GC_R(1.0), t.turned, p->bodies.size, k);
     k->speed = p->bodies.speed;
     k->tau = p->bodies.tau;
-    at->bodies.bodies = GC_R(0.0);
+    at->bodies.pieces = GC_R(0.0);
 }
 
 #endif

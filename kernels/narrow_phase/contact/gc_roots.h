@@ -24,19 +24,24 @@ typedef struct {
     GC_OF_BODIES(gc_real ddf;)
 } gc_value;
 
+#if GC_BODY_MOTION
+GC_FN gc_value gc_value_of(gc_body_value v)
+{
+    gc_value r;
+    r.f = v.f;
+    r.df = v.df;
+    r.ddf = v.ddf;
+    return r;
+}
+#endif
+
 GC_FN gc_value gc_curve_at(const gc_curve *c, gc_real s)
 {
     gc_value r;
     gc_turn t;
     gc_real cosine, q;
 #if GC_BODY_MOTION
-    if (c->own.form) {
-        gc_body_value v = gc_body_curve_at(&c->own, s);
-        r.f = v.f;
-        r.df = v.df;
-        r.ddf = v.ddf;
-        return r;
-    }
+    if (c->own.form) return gc_value_of(gc_body_curve_at(&c->own, s));
 #endif
     t = gc_turn_at(c->theta, s);
     cosine = GC_R(1.0) - c->theta * c->theta * t.nu;
@@ -256,14 +261,13 @@ GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
         gc_value v = gc_curve_at(c, m);
-        int piece = gc_piece(w, v, w->bend, GC_R(0.0), arm);
+        int piece = GC_PIECE_OPEN;
 #if GC_BODY_MOTION
-        /* the value came with its curvature: closer bounds cost little from the first piece on */
-        if (piece == GC_PIECE_OPEN && c->own.form) piece = gc_piece_of_bodies(w, v, arm);
+        if (c->own.form) piece = gc_piece_of_bodies(w, v, arm);
         else
 #endif
-            if (piece == GC_PIECE_OPEN && w->level > 0)
-            piece = gc_piece_closer(w, c, m, v, arm);
+            piece = gc_piece(w, v, w->bend, GC_R(0.0), arm);
+        if (GC_OF_BODIES(!c->own.form &&) piece == GC_PIECE_OPEN && w->level > 0) piece = gc_piece_closer(w, c, m, v, arm);
         if (++w->visits >= GC_MAX_VISITS || (piece == GC_PIECE_OPEN && w->level >= GC_MAX_LEVEL)) w->capped = 1;
         if (w->visits > GC_MAX_VISITS) {
             w->done = 1;
@@ -278,6 +282,17 @@ GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
         p->a = a;
         p->m = m;
         p->v = v;
+#if GC_BODY_MOTION
+        if (piece == GC_PIECE_MONOTONE && c->own.form) {
+            /* its root lies to one side of the middle, whose other end has the other sign */
+            int ahead = (v.f < GC_R(0.0)) == (v.df > GC_R(0.0));
+            gc_real end = ahead ? w->lo + (gc_real)(w->index + 1) * w->h : a, fe = gc_curve_at(c, end).f;
+            p->a = ahead ? m : end;
+            p->b = ahead ? end : m;
+            p->fa = ahead ? v.f : fe;
+            if ((fe < GC_R(0.0)) != (v.f < GC_R(0.0))) return GC_NEXT_CROSSING;
+        } else
+#endif
         if (piece == GC_PIECE_MONOTONE) {
             gc_real b = w->lo + (gc_real)(w->index + 1) * w->h;
             gc_real fa = gc_curve_at(c, a).f, fb = gc_curve_at(c, b).f;
@@ -300,8 +315,11 @@ GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
         gc_walk_on(w);
         if (next == GC_NEXT_CROSSING) {
             /* no slope of the piece is less than that of its middle by more */
-            gc_real least = GC_ABS(p.v.df) - w->bend * (GC_R(0.5) * h);
-            int lone = least > GC_R(0.0) && least * least > GC_R(8.0) * w->bend * w->rounding;
+            gc_real bend = w->bend, least;
+            int lone;
+            GC_OF_BODIES(if (c->own.form) bend = GC_ABS(p.v.ddf) + w->third * (GC_R(0.5) * h);)
+            least = GC_ABS(p.v.df) - bend * (GC_R(0.5) * h);
+            lone = least > GC_R(0.0) && least * least > GC_R(8.0) * bend * w->rounding;
             *root = gc_bracketed(c, p.a, p.b, p.fa, w->settled, &w->capped);
             if (lone || gc_join_double(w, c, root)) {
                 w->last_touch = *root;

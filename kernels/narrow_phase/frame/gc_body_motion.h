@@ -40,8 +40,6 @@ GC_FN gc_quat gc_half_turn_quat(gc_half_turn r, gc_vec turn)
     return gc_quat_make(r.w, turn.x * r.k, turn.y * r.k, turn.z * r.k);
 }
 
-GC_FN gc_vec gc_of_three(const gc_real *v) { return gc_make(v[0], v[1], v[2]); }
-
 GC_FN void gc_to_three(gc_vec v, gc_real *to)
 {
     to[0] = v.x;
@@ -65,12 +63,30 @@ typedef struct {
     gc_vec q, v, a, omega, xi;
 } gc_body_state;
 
+/* rows of the rotation of a unit quaternion */
+GC_FN void gc_quat_matrix(gc_quat q, gc_real *m)
+{
+    gc_real x = q.x + q.x, y = q.y + q.y, z = q.z + q.z;
+    gc_real xx = x * q.x, yy = y * q.y, zz = z * q.z, xy = x * q.y, xz = x * q.z, yz = y * q.z;
+    gc_real wx = x * q.w, wy = y * q.w, wz = z * q.w;
+    m[0] = GC_R(1.0) - (yy + zz);
+    m[1] = xy - wz;
+    m[2] = xz + wy;
+    m[3] = xy + wz;
+    m[4] = GC_R(1.0) - (xx + zz);
+    m[5] = yz - wx;
+    m[6] = xz - wy;
+    m[7] = yz + wx;
+    m[8] = GC_R(1.0) - (xx + yy);
+}
+
 GC_LARGE void gc_bodies_at(const gc_bodies *b, gc_real s, gc_body_state *to)
 {
     gc_vec ta = gc_of_three(b->turn_a), tb = gc_of_three(b->turn_b), sa = gc_of_three(b->swing_a), sb = gc_of_three(b->swing_b);
     gc_vec drift = gc_of_three(b->drift), p, p1, p2, va, vb, x;
     gc_half_turn ha = gc_half_turn_at(b->angle_a, s), hb = gc_half_turn_at(b->angle_b, s);
-    gc_quat qa = gc_half_turn_quat(ha, ta), qb = gc_half_turn_quat(hb, tb), back = gc_quat_conj(qa);
+    gc_quat qa = gc_half_turn_quat(ha, ta), qb = gc_half_turn_quat(hb, tb);
+    gc_real a[9];
     /* in A's half-way axes: the centre, and its first two derivatives */
     va = gc_quat_rotate(qa, sa);
     vb = gc_quat_rotate(qb, sb);
@@ -79,26 +95,16 @@ GC_LARGE void gc_bodies_at(const gc_bodies *b, gc_real s, gc_body_state *to)
     p1 = gc_add(drift, gc_sub(vb, va));
     p2 = gc_sub(gc_cross(tb, vb), gc_cross(ta, va));
     /* in the axes that turn with A */
+    gc_quat_matrix(qa, a);
     x = gc_cross(ta, p);
-    to->q = gc_quat_rotate(back, p);
-    to->v = gc_quat_rotate(back, gc_sub(p1, x));
-    to->a = gc_quat_rotate(back, gc_add(gc_sub(p2, gc_scale(gc_cross(ta, p1), GC_R(2.0))), gc_cross(ta, x)));
-    to->omega = gc_quat_rotate(back, gc_sub(tb, ta));
-    to->xi = gc_quat_rotate(back, gc_cross(ta, tb));
-    to->turned = gc_quat_unit(
-        gc_quat_mul(back, gc_quat_mul(qb, gc_quat_make(b->quat[0], b->quat[1], b->quat[2], b->quat[3]))));
-    x = gc_quat_rotate(to->turned, gc_make(GC_R(1.0), GC_R(0.0), GC_R(0.0)));
-    to->m[0] = x.x;
-    to->m[3] = x.y;
-    to->m[6] = x.z;
-    x = gc_quat_rotate(to->turned, gc_make(GC_R(0.0), GC_R(1.0), GC_R(0.0)));
-    to->m[1] = x.x;
-    to->m[4] = x.y;
-    to->m[7] = x.z;
-    x = gc_quat_rotate(to->turned, gc_make(GC_R(0.0), GC_R(0.0), GC_R(1.0)));
-    to->m[2] = x.x;
-    to->m[5] = x.y;
-    to->m[8] = x.z;
+    to->q = gc_rotate_back(a, p);
+    to->v = gc_rotate_back(a, gc_sub(p1, x));
+    to->a = gc_rotate_back(a, gc_add(gc_sub(p2, gc_scale(gc_cross(ta, p1), GC_R(2.0))), gc_cross(ta, x)));
+    to->omega = gc_rotate_back(a, gc_sub(tb, ta));
+    to->xi = gc_rotate_back(a, gc_cross(ta, tb));
+    to->turned = gc_quat_mul(
+        gc_quat_conj(qa), gc_quat_mul(qb, gc_quat_make(b->quat[0], b->quat[1], b->quat[2], b->quat[3])));
+    gc_quat_matrix(to->turned, to->m);
 }
 
 /* velocity and acceleration of what of B is at q + r */
@@ -107,26 +113,6 @@ GC_FN gc_vec gc_state_velocity(const gc_body_state *t, gc_vec r) { return gc_add
 GC_FN gc_vec gc_state_acceleration(const gc_body_state *t, gc_vec r)
 {
     return gc_add(t->a, gc_sub(gc_cross(t->omega, gc_cross(t->omega, r)), gc_cross(t->xi, r)));
-}
-
-/* Bounds for the whole step, of either body as the other sees it: y1, y2, y3 of the derivatives of the place of a point at the other's
- * centre, to which a point at a distance r adds angle r, d2 r, d3 r. */
-typedef struct {
-    gc_real y1, y2, y3, d2, d3;
-} gc_body_bounds;
-
-GC_FN gc_body_bounds gc_bodies_bounds(const gc_bodies *b)
-{
-    gc_body_bounds o;
-    gc_real turn = GC_MAX(b->angle_a, b->angle_b), d = b->angle, chi = b->chi;
-    gc_real drift = gc_length(gc_of_three(b->drift));
-    gc_real swing = GC_MAX(gc_length(gc_of_three(b->swing_a)), gc_length(gc_of_three(b->swing_b)));
-    o.d2 = chi + d * d;
-    o.d3 = turn * chi + GC_R(3.0) * chi * d + d * d * d;
-    o.y1 = b->way + turn * b->most;
-    o.y2 = turn * drift + d * swing + turn * o.y1;
-    o.y3 = turn * turn * drift + o.d2 * swing + turn * o.y2;
-    return o;
 }
 
 #endif

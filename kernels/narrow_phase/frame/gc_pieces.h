@@ -92,7 +92,6 @@ GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec
     o->pad = GC_R(0.0);
     o->slip = GC_R(0.0);
     o->tilt = GC_R(0.0);
-    o->bodies = GC_R(1.0);
 }
 
 /* How fast B moves at most for h / 2 beside the middle t of a piece: its centre, as A sees it. */

@@ -86,7 +86,7 @@ GC_FN void gc_screw_frame(
     k->pad = GC_R(0.0);
     k->slip = GC_R(0.0);
     k->tilt = GC_R(0.0);
-    k->bodies = GC_R(0.0);
+    k->pieces = GC_R(0.0);
 }
 
 /* What of a velocity, or of a way, is across axis v, its direction and its length; along: what is along it. A drill's is 0: what is

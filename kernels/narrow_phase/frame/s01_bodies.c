@@ -46,7 +46,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL int *n_pieces_out,       /* (1,) may pass the capacity */
     GC_GLOBAL int *piece_out,          /* (capacity,) pair of each */
-    GC_GLOBAL gc_raster *span_out,     /* (capacity, 2) when it begins and ends, s; beyond 1: a pair that is one screw */
+    GC_GLOBAL gc_raster *span_out,     /* (capacity, 2) when it begins and ends, s */
     GC_GLOBAL int *pairs_out,          /* (capacity, 2) its bodies */
     GC_GLOBAL int *items_out,          /* (capacity, GC_ITEM_STRIDE) */
     GC_GLOBAL gc_real *screw_out,      /* (capacity, GC_SCREW_STRIDE) */
@@ -114,6 +114,7 @@ GC_KERNEL void s01_bodies(
         bound = gc_bodies_bounds(&o);
         one = gc_bodies_commute(&o, &bound, &k);
         n = one ? 1 : gc_bodies_pieces(&o, &bound);
+        o.pieces = (gc_real)n;
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
         h = GC_R(1.0) / (gc_real)n;
@@ -135,7 +136,7 @@ GC_KERNEL void s01_bodies(
             at = GC_ATOMIC_ADD(n_pieces_out, 1);
             if (at >= capacity || at < 0) continue;
             piece_out[at] = i;
-            span_out[2 * at] = one ? GC_F(2.0) : first;
+            span_out[2 * at] = first;
             span_out[2 * at + 1] = last;
             pairs_out[2 * at] = a;
             pairs_out[2 * at + 1] = b;
@@ -161,8 +162,7 @@ GC_KERNEL void s01_gather(
         if (state_in[i]) GC_ATOMIC_MAX(settled_out + piece_in[i], state_in[i]);
 }
 
-/* One work-item per candidate. The bracket of a piece becomes all the time of the piece: its roots are then those of the motion, whatever
- * proposed them. */
+/* One work-item per candidate. The bracket is in the time of the piece, and becomes one in that of the pair. */
 GC_KERNEL void s07_pieces(
     int n_candidates,
     GC_GLOBAL const int *piece_in,
@@ -172,10 +172,13 @@ GC_KERNEL void s07_pieces(
 {
     for (int i = GC_ITEM_LO(n_candidates); i < GC_ITEM_HI(n_candidates); i += GC_ITEM_STEP(n_candidates)) {
         int piece = candidates_out[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair];
+        GC_GLOBAL gc_raster *bracket = brackets_out + GC_BRACKET_STRIDE * i;
+        gc_raster first, last;
         if (piece < 0) continue;
         candidates_out[GC_CANDIDATE_STRIDE * i + GC_CANDIDATE_pair] = piece_in[piece];
-        if (span_in[2 * piece] > GC_F(1.0)) continue;
-        brackets_out[GC_BRACKET_STRIDE * i + GC_BRACKET_first] = span_in[2 * piece];
-        brackets_out[GC_BRACKET_STRIDE * i + GC_BRACKET_last] = span_in[2 * piece + 1];
+        first = span_in[2 * piece];
+        last = span_in[2 * piece + 1];
+        bracket[GC_BRACKET_first] = first + (last - first) * (bracket[GC_BRACKET_first] + GC_F(0.5));
+        bracket[GC_BRACKET_last] = first + (last - first) * (bracket[GC_BRACKET_last] + GC_F(0.5));
     }
 }

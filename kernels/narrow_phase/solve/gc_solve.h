@@ -44,13 +44,6 @@ GC_FN int gc_solve_begin(
     gc_value v;
     *c = gc_candidate_curve(t, p, kind, fa, fb, scale);
     touch = GC_TOL_TOUCH * k->size * *scale;
-#if GC_BODY_MOTION
-    if (gc_each_moves(p)) {
-        /* its bracket is a piece of the motion, in which it is solved; the first piece of the walk may say that there is nothing */
-        gc_walk_start(w, c, mid - arm, mid + arm, touch);
-        return gc_piece_of_bodies(w, gc_curve_at(c, mid), arm) != GC_PIECE_EMPTY;
-    }
-#endif
     v = gc_curve_at(c, mid);
     gc_walk_start(w, c, -edge, edge, touch);
     return !(GC_ABS(v.f) > GC_ABS(v.df) * arm + GC_R(0.5) * w->bend * arm * arm + w->rounding + touch);
@@ -77,13 +70,6 @@ GC_FN int gc_solve_todo(
     if (kind == GC_EE) scale = scale * gc_most_sine(t, p, fa, fb);
     if (!(scale > GC_R(0.0))) return GC_SOLVE_NOTHING;
     touch = GC_TOL_TOUCH * k->size * scale;
-#if GC_BODY_MOTION
-    if (gc_each_moves(p)) {
-        w->touch = GC_MAX(touch, GC_R(4.0) * w->rounding);
-        if (gc_body_curve_most(&c->own, w->touch) <= w->touch) return GC_SOLVE_LASTING;
-        return GC_SOLVE_ROOTS;
-    }
-#endif
     if (kind == GC_EE) gc_walk_start(w, c, -edge, edge, touch);
     if (gc_curve_bound_near(c, GC_R(0.5)) <= touch) return GC_SOLVE_LASTING;
     return k->speed > GC_R(0.0) ? GC_SOLVE_ROOTS : GC_SOLVE_NOTHING;

@@ -1,0 +1,88 @@
+/* gc_solve_bodies.h: one candidate of bodies that move each by itself to its hits.
+ * needs: narrow_phase/solve/gc_solve.h
+ *
+ * Compiled only where GC_BODY_MOTION is 1. A candidate was proposed for a piece of the motion, and there its roots are isolated, with little
+ * of the neighbouring pieces: what both find is one (s08_resolve). Its bracket only excludes.
+ */
+#ifndef GC_SOLVE_BODIES_H
+#define GC_SOLVE_BODIES_H
+#if GC_BODY_MOTION
+
+/* the piece that is on at s; when its middle is; and half of its length, with what is searched beyond it */
+GC_FN int gc_piece_when(const gc_bodies *b, gc_real s)
+{
+    return (int)GC_MIN(GC_MAX((s + GC_R(0.5)) * b->pieces, GC_R(0.0)), b->pieces - GC_R(1.0));
+}
+
+GC_FN gc_real gc_piece_middle(const gc_bodies *b, int piece) { return ((gc_real)piece + GC_R(0.5)) / b->pieces - GC_R(0.5); }
+
+GC_FN gc_real gc_piece_arm(const gc_bodies *b) { return GC_R(0.5) / b->pieces + GC_MAX(b->tau, GC_PIECE_OVERLAP); }
+
+/* Can features that meet, for all that their equation says, be inside each other's borders then? To well more than what is in doubt of it. */
+GC_LARGE int gc_may_be_inside(const gc_tables *t, const gc_pair *p, const gc_curve *c, int kind, int fa, int fb, gc_real s)
+{
+    gc_body_state now;
+    gc_real tol = GC_R(4.0) * GC_PLACE_DOUBT * (p->bodies.size + p->bodies.speed) + GC_R(4.0) * GC_TOL_INSIDE * p->bodies.size;
+    gc_bodies_at(&p->bodies, s, &now);
+    if (kind == GC_FV) {
+        gc_vec x = gc_add(now.q, gc_rotate(now.m, c->own.x));
+        return gc_inside_face(t, gc_mesh_a(p), fa, gc_scale(x, p->bodies.scale), p->bodies.shrink) >= -tol;
+    }
+    if (kind == GC_VF) {
+        gc_vec x = gc_rotate_back(now.m, gc_sub(c->own.x, now.q));
+        return gc_inside_face(t, gc_mesh_b(p), fb, gc_scale(x, p->bodies.scale), p->bodies.shrink) >= -tol;
+    }
+    {
+        gc_vec d = c->own.n, e = gc_rotate(now.m, c->own.e), n = gc_cross(d, e);
+        gc_vec gap = gc_sub(gc_add(now.q, gc_rotate(now.m, c->own.y)), c->own.x);
+        gc_real n2 = gc_dot(n, n), alpha = gc_dot(gc_cross(gap, e), n), beta = gc_dot(gc_cross(gap, d), n), slack;
+        if (!(n2 > GC_R(1e-6) * c->own.unit * c->own.unit)) return 1; /* nearly parallel: places are worth little */
+        slack = n2 * GC_R(1e3) * tol / GC_MIN(gc_norm(d), gc_norm(e));
+        return alpha >= -slack && alpha <= n2 + slack && beta >= -slack && beta <= n2 + slack;
+    }
+}
+
+/* middle: B as A sees it in the middle of the piece; returns 0 if a cap was hit */
+GC_LARGE int gc_solve_bodies(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_hits *o,
+    int pair,
+    int kind,
+    int fa,
+    int fb,
+    gc_real first,
+    gc_real last,
+    int piece,
+    const gc_body_state *middle)
+{
+    gc_real scale, root, mid = gc_piece_middle(&p->bodies, piece), arm = gc_piece_arm(&p->bodies), touch;
+    gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
+    gc_value v = gc_value_of(gc_body_curve_then(&c.own, middle));
+    gc_walk w;
+    if (kind == GC_EE) {
+        /* no sine in the piece is larger */
+        gc_real sine = gc_norm(gc_cross(c.own.n, gc_rotate(middle->m, c.own.e))) + scale * p->bodies.angle * arm;
+        scale = GC_MIN(sine, scale);
+    }
+    touch = GC_TOL_TOUCH * p->bodies.size * scale;
+    gc_walk_start(&w, &c, mid - arm, mid + arm, touch);
+    if (gc_piece_of_bodies(&w, v, arm) == GC_PIECE_EMPTY) return 1;
+    if (GC_ABS(v.f) <= w.touch && gc_body_curve_most(&c.own, w.touch) <= w.touch) {
+        if (kind == GC_EE && !(gc_most_sine(t, p, fa, fb) > GC_R(0.0))) return 1;
+        return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
+    }
+    arm = GC_R(0.5) * (last - first) + GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
+    if (arm < GC_R(0.4) / p->bodies.pieces) {
+        v = gc_value_of(gc_body_curve_at(&c.own, GC_R(0.5) * (first + last)));
+        if (gc_piece_of_bodies(&w, v, arm) == GC_PIECE_EMPTY) return 1;
+    }
+    while (gc_walk_next(&w, &c, &root)) {
+        gc_real s = gc_clamp_time(root);
+        if (gc_may_be_inside(t, p, &c, kind, fa, fb, s)) gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
+    }
+    return !w.capped;
+}
+
+#endif
+#endif
