@@ -53,14 +53,11 @@ def positions_and_turns(bodies, valid):
 
 def bind_spins(run, bodies, pairs):
     """Buffers that say which bodies spin and how, for bodies that `bind_poses` has bound for `pairs`."""
-    spins, n = bodies.spins, len(bodies)
-    kind = np.zeros(n, np.uint8) if spins is None else spins.kind
-    rows = np.zeros((1 if spins is None else n, 9))
-    if spins is not None:
-        rows = np.column_stack([spins.displacement, spins.rotation, spins.center])
+    spins = bodies.spins
+    kind, rows = spins.kind, np.column_stack([spins.displacement, spins.rotation, spins.center])
     if run.real == np.float32:
         flat = pairs.reshape(-1)
-        kind, rows = kind[flat], rows if spins is None else rows[flat]
+        kind, rows = kind[flat], rows[flat]
     return {"spins_in": run.to_device(kind, np.uint8), "spin_in": run.to_device(rows, run.real)}
 
 

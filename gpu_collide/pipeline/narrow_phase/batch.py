@@ -109,7 +109,7 @@ class RecordedBatch:
             Fields of `Contacts`, of its dtypes and shapes, which nobody else holds. None if all that would
             have to be kept is more than a share of the memory limit: then it is for the general way.
         """
-        kept = self._fitting(bodies, pairs)
+        kept = None if bodies.spins is not None else self._fitting(bodies, pairs)
         begun = time.perf_counter()
         while kept is not None:
             kept.take(pairs, bodies)
@@ -133,6 +133,8 @@ class RecordedBatch:
             reals, ints = scratch.screen(plan.largest, plan.takes_rows(bodies.shape[pairs]))
             most = max(FIRST_LEAST, FIRST_EACH * n)
             room = {"candidates": most, "hits": most, "reals": reals, "ints": ints, "pairs": max(n, 1)}
+            if plan.pieces:
+                room["pieces"] = most
             room |= self._first
         if pairs.flags.writeable:  # found, and others in the next step
             n = int(SPARE * n) + SPARE_PAIRS
@@ -172,6 +174,7 @@ class RecordedBatch:
         need = 2 * BODY_BYTES * n if self.prepared.placed is None else 0
         need += room["screen_groups"] * group + each * n
         need += CANDIDATE_BYTES * room["candidates"] + HIT_BYTES * room["hits"]
+        need += scratch.PIECES.nbytes(run) * room.get("pieces", 0)
         if need > most or 4 * max(room.values()) > MOST_INDEX:
             return None
         try:

@@ -39,7 +39,7 @@ MOST_HEIGHTS = 1 << 16
 MOST_PAIRS, MOST_SENT = 1 << 20, 1 << 18
 #: Candidates, hits, and patches of a pair for which there is room where nothing is known; of how many patches
 #: a joined mesh is, for the scratch of the screen; nodes of a set of b05.
-FIRST = {"candidates": 12.0, "hits": 4.0, "patches": 16.0}
+FIRST = {"candidates": 12.0, "hits": 4.0, "patches": 16.0, "pieces": 2.0}
 FIRST_PATCHES, FIRST_NODES = 8, 256
 #: The least for which there is room, if it is there; else.
 LEAST, LITTLE = 4096, 64
@@ -52,7 +52,7 @@ SINGLE_BYTES, NEAR_BYTES = 140, 440
 #: Kinds of queries for which the guesses are kept on a backend.
 MOST_KINDS = 64
 #: What is guessed for each pair; the rest is for a group.
-EACH = ("candidates", "hits", "patches", *scratch.JOINED)
+EACH = ("candidates", "hits", "patches", "pieces", *scratch.JOINED)
 
 
 def serves(backend: Backend, bodies: Bodies, heights: bool) -> bool:
@@ -163,7 +163,7 @@ def _guess(block: _Block, plan: Plan) -> dict[str, float]:
     """How much pairs took in the calls before, by name; kept on the backend for queries of a kind."""
     o, run = plan.options, block.query.run
     kept = run.backend.kept.setdefault("guesses", {})
-    key = (o.precision, o.candidates, o.filters, o.min_properness, o.refine, o.resolution, o.pixel_size,
+    key = (o.precision, o.motion, o.candidates, o.filters, o.min_properness, o.refine, o.resolution, o.pixel_size,
            plan.near.tobytes(), plan.walked, plan.hulls, *plan.counts.max(axis=0).tolist())  # fmt: skip
     if key not in kept:
         while len(kept) >= MOST_KINDS:
@@ -194,6 +194,8 @@ def _first(block: _Block, plan: Plan) -> dict[str, float]:
         largest = np.maximum(largest, np.minimum(patches, plan.counts.max(axis=0)))
     else:
         del guess["patches"]
+    if not plan.pieces:
+        del guess["pieces"]
     guess["reals"], guess["ints"] = scratch.screen(plan.largest if plan.walked else largest, block.rows)
     return guess
 
@@ -217,6 +219,8 @@ def _pair_bytes(block: _Block, plan: Plan) -> int:
 def _entry_bytes(run: Any, plan: Plan) -> dict[str, int]:
     """Bytes of an entry of each list of which there is room for so many a pair."""
     found = {"candidates": CANDIDATE_BYTES, "hits": HIT_BYTES}
+    if plan.pieces:
+        found["pieces"] = scratch.PIECES.nbytes(run)
     if _near(plan):
         joined = {name: width * run.raster.itemsize or 4 for name, width in scratch.JOINED.items()}
         found |= {"patches": PATCH_BYTES} | joined

@@ -257,6 +257,10 @@ class Executor(ABC):
         is room: ``pairs`` and those of `scratch.JOINED`."""
 
     @abstractmethod
+    def take_back(self, other: Any) -> None:
+        """Count for what another one took that has worked on pieces of these pairs."""
+
+    @abstractmethod
     def settled(self, name: str, before: WorkList, left: WorkList, begun: float) -> None:
         """A filter left these of those before."""
 

@@ -216,6 +216,9 @@ class Immediate(Executor):
             seconds = time.perf_counter() - begun
             self.report.add("near features", near.n, near.n - given_up - items, seconds)
 
+    def take_back(self, other: Immediate) -> None:
+        self.held, self.narrow = other.held, other.narrow
+
     def settled(self, name: str, before: Any, left: Any, begun: float) -> None:
         if self.report is not None:
             self.report.add(name, before.n, before.n - left.n, time.perf_counter() - begun)

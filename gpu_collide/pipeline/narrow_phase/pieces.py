@@ -24,6 +24,8 @@ __all__ = ["cut", "propose_for_pairs", "settle_pairs"]
 def cut(x: Executor) -> Executor:
     """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs."""
     given = {"motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"]}
+    if "spins_in" not in x.buffers:  # nobody spins
+        given |= {"spins_in": x.zeros(x.buffers["valid_in"].size, np.uint8), "spin_in": x.zeros(9, x.run.real)}
 
     def emit(found: Entries) -> None:
         x.launch("s01_bodies", x.pairs, found.out, given)
@@ -53,8 +55,7 @@ def _executor_of(x: Executor, pieces: Entries) -> Executor:
 def settle_pairs(x: Executor, y: Executor) -> None:
     """s01_gather: what was found out of pieces, that they overlap or are not resolved, goes to their pairs."""
     x.launch("s01_gather", y.pairs, y.buffers, settled_out=x.buffers["state_out"])
-    if reads(x) and reads(y):
-        x.held, x.narrow = y.held, y.narrow
+    x.take_back(y)
 
 
 def propose_for_pairs(x: Executor, y: Executor, lists: list[Entries]) -> None:

@@ -250,7 +250,7 @@ class Plan:
         """May pairs be recorded, as far as the options and the meshes say? Whole meshes, exact times,
         float64, and no report."""
         o = self.options
-        exact = o.refine == "exact" and o.precision != "single" and not o.report and not self.pieces
+        exact = o.refine == "exact" and o.precision != "single" and not o.report
         return exact and not self.late.any()
 
     @property

@@ -85,7 +85,7 @@ def collide(
     """
     query = Query(run, prepared, FilterReport() if prepared.plan.options.report else None)
     found, total = Assembler(), len(pairs)
-    there = device.serves(run.backend, bodies, prepared.plan.asks_heights)
+    there = device.serves(run.backend, bodies, prepared.plan.asks_heights) and bodies.spins is None
     blocks = [pairs]
     if not isinstance(pairs, (np.ndarray, device.Given)):
         limit = max(1, min(BLOCK, run.room.fits(BLOCK_BYTES)))
@@ -111,7 +111,7 @@ def _block(
     """All stages for a block of pairs, one launch after the other, in pieces that fit the memory limit."""
     run, prepared = query.run, query.prepared
     bound = bind_poses(run, bodies, pairs, prepared.placed)
-    spins = bind_spins(run, bodies, pairs) if prepared.plan.pieces else {}
+    spins = bind_spins(run, bodies, pairs) if bodies.spins is not None else {}
     done, shapes, plan = found.add_block(pairs, bound.origin), bodies.shape[pairs], prepared.plan
     near: Any = np.cumsum(near_pairs(plan.near, shapes)) if plan.any_near else None
     most_near = max(1, run.room.fits(NEAR_BYTES))

@@ -43,7 +43,7 @@ class Recorded(Executor):
     todo : buffer
         Numbers of all pairs.
     room : dict of str to int
-        What there is room for: ``candidates``, ``hits`` (entries); ``reals``, ``ints`` (scratch of a group of
+        What there is room for: ``candidates``, ``hits``, ``pieces`` (entries); ``reals``, ``ints`` (scratch of a group of
         the screen), ``screen_groups``; ``plane_groups``, 0: the filter is left out; ``first_groups`` and
         ``hull_groups`` where first contacts are looked for so; ``patches``, ``nodes``, ``node_groups`` and
         those of `scratch.JOINED` where pairs may look at near faces.
@@ -199,6 +199,9 @@ class Recorded(Executor):
         n, names = self.pairs.most, ("pairs near", *sizes_of.JOINED)
         self._told[names] = sums[n :: 2 * n]
         return {name: self.room[name] for name in sizes_of.JOINED} | {"pairs": n}
+
+    def take_back(self, other: Recorded) -> None:
+        self.nbytes = other.nbytes
 
     def settled(self, name: str, before: WorkList, left: WorkList, begun: float) -> None:
         if left is not before:

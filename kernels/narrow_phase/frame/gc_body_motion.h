@@ -18,14 +18,14 @@ typedef struct {
 GC_FN gc_half_turn gc_half_turn_at(gc_real angle, gc_real s)
 {
     gc_half_turn r;
-    gc_real half = GC_R(0.5) * s, a, w;
+    gc_real part = GC_R(0.5) * s, a, w;
     int doubled = 0;
-    while (GC_ABS(angle * half) > GC_R(1.58) && doubled < 60) {
-        half *= GC_R(0.5);
+    while (GC_ABS(angle * part) > GC_R(1.58) && doubled < 60) {
+        part *= GC_R(0.5);
         ++doubled;
     }
-    a = angle * half;
-    r.k = half * gc_sinc(a * a);
+    a = angle * part;
+    r.k = part * gc_sinc(a * a);
     r.w = GC_R(1.0) - a * a * gc_verc(a * a);
     for (; doubled > 0; --doubled) {
         w = r.w;

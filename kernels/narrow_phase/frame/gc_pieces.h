@@ -12,7 +12,7 @@ typedef struct {
     gc_vec drift, swing, turn; /* as gc_body_motion.h has them; its angle */
     gc_real angle;
     gc_vec to_half; /* from the centre at the start to that half-way */
-    gc_quat half;   /* orientation half-way */
+    gc_quat midway; /* orientation half-way */
 } gc_own_motion;
 
 /* the screw between two poses; chord: the centre's */
@@ -26,7 +26,7 @@ GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
     o.swing = gc_make(none, none, none);
     o.turn = o.swing;
     o.to_half = gc_scale(chord, GC_R(0.5));
-    o.half = q0;
+    o.midway = q0;
     if (!(o.angle > GC_R(0.0))) return o;
     t = gc_across_axis(v, chord, gc_length(chord), &along, &across);
     across = across * GC_R(0.5) * o.angle / sine;
@@ -35,7 +35,7 @@ GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
     o.turn = gc_scale(v, o.angle);
     o.to_half = gc_add(
         o.to_half, gc_scale(gc_cross(t, v), across * sine * sine / ((GC_R(1.0) + d.w) * o.angle)));
-    o.half = gc_quat_unit(gc_quat_mul(gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z)), q0));
+    o.midway = gc_quat_unit(gc_quat_mul(gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z)), q0));
     return o;
 }
 
@@ -46,11 +46,11 @@ GC_FN gc_own_motion gc_own_spin(gc_quat q0, gc_vec way, gc_vec turn, gc_vec arm)
     gc_half_turn r;
     o.angle = gc_length(turn);
     r = gc_half_turn_at(o.angle, GC_R(0.5));
-    o.half = gc_quat_unit(gc_quat_mul(gc_half_turn_quat(r, turn), q0));
+    o.midway = gc_quat_unit(gc_quat_mul(gc_half_turn_quat(r, turn), q0));
     o.turn = turn;
     o.drift = way;
-    o.swing = gc_cross(turn, gc_quat_rotate(o.half, arm));
-    o.to_half = gc_add(gc_scale(way, GC_R(0.5)), gc_sub(gc_quat_rotate(o.half, arm), gc_quat_rotate(q0, arm)));
+    o.swing = gc_cross(turn, gc_quat_rotate(o.midway, arm));
+    o.to_half = gc_add(gc_scale(way, GC_R(0.5)), gc_sub(gc_quat_rotate(o.midway, arm), gc_quat_rotate(q0, arm)));
     return o;
 }
 
@@ -59,7 +59,7 @@ GC_FN void gc_bodies_store(const gc_bodies *from, GC_GLOBAL gc_real *to) { GC_ST
 /* Both motions as A sees them half-way. apart: from A's centre to B's at the start, world; shrink, size, scale, radii are there. */
 GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec apart, gc_bodies *o)
 {
-    gc_quat back = gc_quat_conj(a->half), q = gc_quat_unit(gc_quat_mul(back, b->half));
+    gc_quat back = gc_quat_conj(a->midway), q = gc_quat_unit(gc_quat_mul(back, b->midway));
     gc_vec ta = gc_quat_rotate(back, a->turn), tb = gc_quat_rotate(back, b->turn);
     gc_vec sa = gc_scale(gc_quat_rotate(back, a->swing), o->shrink), sb = gc_scale(gc_quat_rotate(back, b->swing), o->shrink);
     gc_vec drift = gc_scale(gc_quat_rotate(back, gc_sub(b->drift, a->drift)), o->shrink);

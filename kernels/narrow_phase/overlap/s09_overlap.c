@@ -1,5 +1,5 @@
 /* s09_overlap: do the solids of a pair overlap at one time of the step? check_start asks about the start,
- * needs: narrow_phase/overlap/gc_pierce.h
+ * needs: narrow_phase/overlap/gc_pierce.h narrow_phase/frame/gc_body_motion.h
  * baselines.bisection about one time after the other.
  *
  * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair
@@ -44,12 +44,26 @@ GC_LARGE int gc_boxes_apart(
     return 0;
 }
 
-/* B's mesh into A's, both centred, at s: a turn r (row major) and a shift */
-GC_FN void gc_relative_at(const gc_screw *k, gc_real s, gc_real *r, gc_real *shift)
+/* B's mesh into A's, both centred, at s: a turn r (row major) and a shift; record: what k was loaded from */
+GC_FN void gc_relative_at(const gc_screw *k, GC_GLOBAL const gc_real *record, gc_real s, gc_real *r, gc_real *shift)
 {
-    gc_turn turn = gc_turn_at(k->theta, s);
-    gc_vec c = gc_flow(k, turn, gc_make(k->tb[0], k->tb[1], k->tb[2]));
+    gc_turn turn;
+    gc_vec c;
     int j;
+#if GC_BODY_MOTION
+    if (k->pieces > GC_R(0.0)) {
+        gc_bodies b;
+        gc_body_state t;
+        gc_bodies_load(record, &b);
+        gc_bodies_at(&b, s, &t);
+        gc_to_three(t.q, shift);
+        for (j = 0; j < 9; ++j) r[j] = t.m[j];
+        return;
+    }
+#endif
+    (void)record;
+    turn = gc_turn_at(k->theta, s);
+    c = gc_flow(k, turn, gc_make(k->tb[0], k->tb[1], k->tb[2]));
     c = gc_rotate_back(k->ra, gc_make(c.x - k->ta[0], c.y - k->ta[1], c.z - k->ta[2]));
     shift[0] = c.x;
     shift[1] = c.y;
@@ -91,7 +105,7 @@ GC_KERNEL void s09_near(
         ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair]];
         mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[pairs_in[2 * pair + 1]];
         gc_screw_load(screw_in + GC_SCREW_STRIDE * pair, &k);
-        gc_relative_at(&k, when_in[pair], r, shift);
+        gc_relative_at(&k, screw_in + GC_SCREW_STRIDE * pair, when_in[pair], r, shift);
         reach = k.radius_a + k.radius_b;
         if (shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2] > reach * reach) continue;
         for (j = 0; j < 3; ++j) {
@@ -329,7 +343,7 @@ GC_KERNEL void s09_overlap(
         o.slack = GC_R(2.0) * o.depth;
         gc_solid_make(&o, gc_mesh_a(&p), mesh_a, trees_in, nodes_in, solids_in, gc_screw_of(&p)->radius_a, &a);
         gc_solid_make(&o, gc_mesh_b(&p), mesh_b, trees_in, nodes_in, solids_in, gc_screw_of(&p)->radius_b, &b);
-        gc_relative_at(gc_screw_of(&p), when_in[pair], b.rot, shift);
+        gc_relative_at(gc_screw_of(&p), screw_in + GC_SCREW_STRIDE * pair, when_in[pair], b.rot, shift);
         b.shift = gc_make(shift[0], shift[1], shift[2]);
         for (j = 0; j < 3; ++j)
             for (l = 0; l < 3; ++l) a.rot[3 * j + l] = b.rot[3 * l + j];
