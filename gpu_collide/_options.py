@@ -20,6 +20,7 @@ from gpu_collide._types import (
     FilterName,
     Filters,
     HitsWanted,
+    MotionName,
     Precision,
     Refine,
     ResultsOn,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "HITS", "Options", "PRECISIONS", "REFINE", "RESULTS",
+    "FILTERS", "HITS", "MOTIONS", "Options", "PRECISIONS", "REFINE", "RESULTS",
 ]  # fmt: skip
 
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
@@ -41,6 +42,7 @@ CANDIDATES: tuple[Candidates, ...] = get_args(Candidates)
 RESULTS: tuple[ResultsOn, ...] = get_args(ResultsOn)
 HITS: tuple[HitsWanted, ...] = get_args(HitsWanted)
 FEATURES: tuple[Features, ...] = get_args(Features)
+MOTIONS: tuple[MotionName, ...] = get_args(MotionName)
 CONTACTS: tuple[ContactsWanted, ...] = get_args(ContactsWanted)
 BROAD_PHASES: tuple[BroadPhaseName, ...] = get_args(BroadPhaseName)
 #: In the order in which they cost.
@@ -71,6 +73,7 @@ class Options:
     filters: tuple[FilterName, ...] = AUTO_FILTERS
     features: Features = "auto"
     report: bool = False
+    motion: MotionName = "relative"
     refine: Refine = "exact"
     candidates: Candidates = "auto"
     resolution: float | None = None
@@ -91,6 +94,7 @@ class Options:
         filters: Filters = "auto",
         features: Features = "auto",
         report: bool = False,
+        motion: MotionName = "relative",
         refine: Refine = "exact",
         candidates: Candidates = "auto",
         resolution: float | None = None,
@@ -112,6 +116,7 @@ class Options:
         """
         check_choice(broad_phase, "broad_phase", BROAD_PHASES)
         filters = _check_filters(filters)
+        check_choice(motion, "motion", MOTIONS)
         check_choice(refine, "refine", REFINE)
         check_choice(candidates, "candidates", CANDIDATES)
         check_choice(features, "features", FEATURES)
@@ -120,6 +125,7 @@ class Options:
         check_choice(backend, "backend", BACKENDS)
         check_choice(results, "results", RESULTS)
         _check_rows(candidates, features)
+        _check_motion(motion, refine, candidates)
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
@@ -128,6 +134,7 @@ class Options:
             filters=filters,
             features=features,
             report=check_bool(report, "report"),
+            motion=motion,
             refine=refine,
             candidates=candidates,
             resolution=resolution,
@@ -153,7 +160,7 @@ class Options:
     @cached_property
     def _told(self) -> dict[str, Any]:
         names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
-                 "contacts", "features")  # fmt: skip
+                 "contacts", "features", "motion")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
 
@@ -184,6 +191,20 @@ def _check_rows(candidates: str, features: str) -> None:
         raise ValueError(
             "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got "
             "'near'"
+        )
+
+
+def _check_motion(motion: str, refine: str, candidates: str) -> None:
+    """Refuse what needs the screen of one screw where each body has its own."""
+    if motion == "body" and refine != "exact":
+        raise ValueError(
+            f"refine: expected 'exact' with motion='body', where pairs have no screw to make a screen of, "
+            f"got {refine!r}; motion='relative' has it"
+        )
+    if motion == "body" and candidates == "raster":
+        raise ValueError(
+            "candidates: expected 'auto' or 'pairs' with motion='body', where pairs have no screw to make "
+            "rows of, got 'raster'; motion='relative' has it"
         )
 
 

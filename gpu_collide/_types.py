@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
     "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "HitsWanted", "IntArray",
-    "Precision", "Progress", "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions", "StrPath",
-    "SupportsCudaArray", "SupportsDLPack",
+    "MotionName", "Precision", "Progress", "QueryOptions", "Refine", "ResultsOn", "ShapeLike", "StepOptions",
+    "StrPath", "SupportsCudaArray", "SupportsDLPack",
 ]  # fmt: skip
 
 
@@ -54,6 +54,7 @@ BroadPhaseName: TypeAlias = Literal["hierarchy", "off"]
 Candidates: TypeAlias = Literal["auto", "raster", "pairs"]
 ContactsWanted: TypeAlias = Literal["all", "first"]
 Features: TypeAlias = Literal["auto", "near", "all"]
+MotionName: TypeAlias = Literal["relative", "body"]
 FilterName: TypeAlias = Literal["spheres", "boxes", "plane"]
 Filters: TypeAlias = Literal["auto", "none"] | Sequence[FilterName]
 Precision: TypeAlias = Literal["mixed", "double", "single"]

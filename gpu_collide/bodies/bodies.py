@@ -1,4 +1,4 @@
-"""`Bodies`: shapes, and where they are at the start and at the end of the step."""
+"""`Bodies`: shapes, and where they are at the start and at the end of the step, or how they move over it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, all_true, as_int_array, how_many, owned
+from gpu_collide._validate import (
+    Frozen,
+    all_true,
+    as_float_array,
+    as_int_array,
+    as_parts,
+    check_positive,
+    how_many,
+    owned,
+)
 from gpu_collide.bodies.poses import Poses
+from gpu_collide.bodies.spins import SPIN, Spins, per_body
 from gpu_collide.geometry.io.files import load_mesh
 from gpu_collide.geometry.mesh.mesh import Mesh
 
@@ -20,15 +30,17 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies"]
+__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion"]
 
+SPINS_GO_WITH = "gpu_collide.collide(bodies, motion='body')"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
 
 
 class Bodies(Frozen):
     """Many rigid bodies, each with a shape and two poses: at the start and at the end of the step.
 
-    Bodies never change: `shape` is copied, and other poses make other bodies.
+    `from_velocities` makes them of poses at the start and velocities, `concatenate` of several. Bodies never
+    change: `shape` is copied, and other poses make other bodies.
 
     Parameters
     ----------
@@ -55,6 +67,8 @@ class Bodies(Frozen):
         `Contacts.by_world`.
     named : bool
         Some mesh has names of its parts.
+    spins : Spins or None
+        Of bodies given by velocities, how they move; None if all were given by two poses.
     valid : (n,) bool
         Both poses of the body are poses.
     on_device : bool
@@ -80,6 +94,7 @@ class Bodies(Frozen):
     end: Poses
     worlds: tuple[int, int] | None
     named: bool
+    spins: Spins | None = None
 
     def __init__(
         self,
@@ -131,8 +146,137 @@ class Bodies(Frozen):
             meshes=meshes, shape=owned(shape), start=start, end=end, worlds=worlds, named=named
         )
 
+    @classmethod
+    def from_velocities(
+        cls,
+        meshes: Mesh | StrPath | Sequence[Mesh | StrPath],
+        shape: ArrayLike | None,
+        poses: Poses,
+        linear_velocity: ArrayLike,
+        angular_velocity: ArrayLike,
+        duration: float = 1.0,
+        *,
+        center: ArrayLike | None = None,
+    ) -> Bodies:
+        """Bodies that keep their velocities over the step, as engines integrate them: a reference point of
+        each moves straight on, and the body turns about it at a constant rate, by any angle.
+
+        Parameters
+        ----------
+        meshes, shape
+            As in `Bodies`.
+        poses : Poses of shape (n,) or (worlds, n)
+            At the start.
+        linear_velocity : (n, 3) or (3,) array_like
+            Of the reference points, in the world, length per unit of time.
+        angular_velocity : (n, 3) or (3,) array_like
+            In the world, radians per unit of time.
+        duration : float, optional
+            Of the step, in that unit. Times of contacts are shares of it, as ever.
+        center : (n, 3) or (3,) array_like, optional
+            The reference points, such as centers of mass, in body coordinates. Default: the origins.
+
+        Returns
+        -------
+        Bodies
+            Whose `end` is where they come to. A body with a velocity that is not finite has no valid pose
+            there.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `Bodies`; numbers that are no velocities, or of another number of bodies.
+
+        Examples
+        --------
+        >>> import numpy as np, gpu_collide as gc
+        >>> box, start = gc.shapes.box(), gc.Poses.identity(1)
+        >>> bodies = gc.Bodies.from_velocities(box, None, start, [1, 0, 0], [0, 9 * np.pi, 0], 2.0)
+        >>> bodies.end.position.tolist(), bodies.spins.rotation.round(3).tolist()
+        ([[2.0, 0.0, 0.0]], [[0.0, 56.549, 0.0]])
+        """
+        if not isinstance(poses, Poses):
+            raise _no_poses("poses", poses)
+        duration = check_positive(duration, "duration")
+        given = dict(linear_velocity=linear_velocity, angular_velocity=angular_velocity)
+        displacement, rotation = (duration * per_body(v, name, poses.shape) for name, v in given.items())
+        middle = per_body(np.zeros(3) if center is None else center, "center", poses.shape)
+        spins = Spins(np.full(len(middle), SPIN), displacement, rotation, middle)
+        start = poses.flat()
+        with np.errstate(invalid="ignore", over="ignore"):
+            end = spins.poses_at(start, np.ones(len(middle)))
+            end = Poses.from_quat_wxyz(end.position, np.where(start.valid[:, None], end.quat_wxyz, np.nan))
+        worlds = poses.shape if len(poses.shape) == 2 else None
+        if worlds is not None:
+            end = Poses.from_quat_wxyz(
+                end.position.reshape(*worlds, 3), end.quat_wxyz.reshape(*worlds, 4)
+            )  # fmt: skip
+        made = cls(meshes, shape, poses, end)
+        made.__dict__.update(spins=spins)
+        return made
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Bodies]) -> Bodies:
+        """Bodies of several, one after the other: such as some given by two poses, some by velocities.
+
+        Parameters
+        ----------
+        parts : sequence of Bodies
+            At least one, none of them in worlds.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Something else than bodies, none, or bodies in worlds.
+        """
+        parts = as_parts(parts, Bodies, "Bodies")
+        if any(part.worlds is not None for part in parts):
+            raise ValueError(
+                "parts: expected bodies whose poses have the shape (n,), got some in worlds; give poses of "
+                "that shape, and world to the query"
+            )
+        meshes: dict[int, Mesh] = {id(mesh): mesh for part in parts for mesh in part.meshes}
+        number = {key: k for k, key in enumerate(meshes)}
+        shapes = [np.array([number[id(mesh)] for mesh in part.meshes])[part.shape] for part in parts]
+        start, end = (Poses.concatenate([getattr(part, name) for part in parts]) for name in ("start", "end"))
+        made = cls(list(meshes.values()), np.concatenate(shapes), start, end)
+        if any(part.spins is not None for part in parts):
+            spins = [Spins.none(len(part)) if part.spins is None else part.spins for part in parts]
+            made.__dict__.update(spins=Spins.concatenate(spins))
+        return made
+
+    def poses_at(self, time: ArrayLike) -> Poses:
+        """Where the bodies are during the step, each on its own motion: along the screw between its poses, or
+        straight on and spinning.
+
+        Parameters
+        ----------
+        time : float or (n,) array_like
+            0 is the start of the step, 1 its end.
+
+        Returns
+        -------
+        Poses of shape (n,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            No numbers, or another number of them.
+        """
+        time = as_float_array(time, "time")
+        if time.shape not in ((), (len(self),)):
+            raise ValueError(f"time: expected a number or shape ({len(self)},), got {time.shape}")
+        time = np.broadcast_to(time, (len(self),))
+        poses = self.start.toward(self.end, time)
+        if self.spins is not None:
+            spun, spins = self.spins.poses_at(self.start, time), self.spins.spinning[:, None]
+            position = np.where(spins, spun.position, poses.position)
+            poses = Poses(position, np.where(spins, spun.quat_wxyz, poses.quat_wxyz), poses.valid)
+        return poses
+
     def moved(self, start: Poses, end: Poses) -> Bodies:
-        """The same bodies with other poses, `Poses` of shape (n,) or of these worlds; nothing is copied."""
+        """The same bodies with other poses, `Poses` of shape (n,) or of these worlds; nothing is copied. They
+        move from one pose to the other, however these did."""
         for name, poses in (("start", start), ("end", end)):
             if not isinstance(poses, Poses):
                 raise _no_poses(name, poses)
@@ -186,6 +330,15 @@ class Bodies(Frozen):
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
 
 
+def check_motion(bodies: Bodies, motion: str) -> None:
+    """Raise ``ValueError`` for bodies made from velocities that are asked of as if they had only poses."""
+    if bodies.spins is not None and motion != "body":
+        raise ValueError(
+            f"motion: expected 'body' for bodies that spin (from_velocities), got {motion!r}; pass "
+            "motion='body', or Bodies(meshes, shape, bodies.start, bodies.end), which move from pose to pose"
+        )
+
+
 def all_valid(bodies: Bodies) -> bool:
     """Are all poses of `bodies` poses? Looked at once."""
     found = bodies.__dict__.get("_all_valid")
@@ -231,9 +384,16 @@ def _no_poses(name: str, value: Any) -> TypeError:
     )
 
 
-def check_bodies(value: Any) -> Bodies:
-    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
+def check_bodies(value: Any, spins: bool = False) -> Bodies:
+    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it. If not `spins`, raise
+    ``ValueError`` for bodies that were made from velocities."""
     if isinstance(value, Bodies):
+        if value.spins is not None and not spins:
+            raise ValueError(
+                "bodies: expected bodies that move from pose to pose, got some that spin (from_velocities), "
+                f"which {SPINS_GO_WITH} takes; Bodies(meshes, shape, bodies.start, bodies.end) moves them "
+                "from pose to pose"
+            )
         return value
     has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
     if hasattr(value, "bodies"):

@@ -214,13 +214,17 @@ def _ignored(ignore: Any, n: int) -> Array:
 
 
 def still_bodies(bodies: Bodies) -> BoolArray:
-    """(n,) bool: start and end pose are the same, to the bit; quaternions up to their sign."""
+    """(n,) bool: start and end pose are the same, to the bit; quaternions up to their sign. Of bodies given
+    by velocities: these are zero (whole turns end where they began)."""
     start, end = bodies.start, bodies.end
     same = _columns(start.position == end.position)
-    if not same.any():
-        return same
-    turned = _columns(start.unit_wxyz == end.unit_wxyz)
-    return same & (turned | _columns(start.unit_wxyz == -end.unit_wxyz))
+    if same.any():
+        turned = _columns(start.unit_wxyz == end.unit_wxyz)
+        same &= turned | _columns(start.unit_wxyz == -end.unit_wxyz)
+    if bodies.spins is not None:
+        rests = _columns(bodies.spins.displacement == 0) & _columns(bodies.spins.rotation == 0)
+        same = np.where(bodies.spins.spinning, rests, same)
+    return same
 
 
 def _columns(equal: BoolArray) -> BoolArray:

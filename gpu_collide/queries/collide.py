@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide._calls import within_memory
 from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies
+from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.narrow_phase.device import Given
 from gpu_collide.queries.engine_cache import engines_of, options_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ContactsWanted,
         Features,
         Filters,
+        MotionName,
         Precision,
         Progress,
         Refine,
@@ -56,6 +57,7 @@ def collide(
     filters: Filters = "auto",
     features: Features = "auto",
     report: bool = False,
+    motion: MotionName = "relative",
     refine: Refine = "exact",
     candidates: Candidates = "auto",
     resolution: float | None = None,
@@ -202,7 +204,7 @@ def collide(
     >>> round(float(found.toi[0]), 12)
     0.666666666667
     """
-    check_bodies(bodies)
+    check_bodies(bodies, spins=True)
     if world is None and pairs is None:
         world = bodies.world
     told = (world, group, mask, ignore)
@@ -210,10 +212,10 @@ def collide(
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
     options = options_of(
-        broad_phase=broad_phase, filters=filters, features=features, report=report, refine=refine,
-        candidates=candidates, resolution=resolution, pixel_size=pixel_size, min_properness=min_properness,
-        contacts=contacts, check_start=check_start, precision=precision, backend=backend, max_bytes=max_bytes,
-        results=results,
+        broad_phase=broad_phase, filters=filters, features=features, report=report, motion=motion,
+        refine=refine, candidates=candidates, resolution=resolution, pixel_size=pixel_size,
+        min_properness=min_properness, contacts=contacts, check_start=check_start, precision=precision,
+        backend=backend, max_bytes=max_bytes, results=results,
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
@@ -225,6 +227,7 @@ def collide(
                 "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
             })  # fmt: skip
         pairs = check_given(pairs, len(bodies))
+    check_motion(bodies, options.motion)
     engines = engines_of(get_backend(options.backend, options.precision))
     engine = engines.take(bodies.meshes, options)
     if pairs is None:
@@ -285,7 +288,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
     if invariants.enabled():
-        asked = {name: getattr(options, name) for name in ("min_properness", "precision", "refine")}
+        asked = {name: getattr(options, name) for name in ("min_properness", "motion", "precision", "refine")}
         here = found.to_numpy()
         invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)
     return found
