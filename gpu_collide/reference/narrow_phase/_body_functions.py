@@ -24,7 +24,7 @@ import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.narrow_phase._roots import MAX_DEPTH, _bracket
-from gpu_collide.reference.narrow_phase.body_motion import turned
+from gpu_collide.reference.narrow_phase.body_motion import State, skew, turned
 
 # Of slopes: how much more than the bound they have to be, and how many roundings of a value.
 SLOPE_MARGIN = 1.00001
@@ -35,11 +35,22 @@ def _dot(a, b):
     return np.sum(a * b, axis=-1)
 
 
+class Places(NamedTuple):
+    """The `State`, the way y (m, 3) between the reference points of the features, and the velocity and the
+    acceleration ``y1``, ``y2`` (m, 3) of the other's as the owner sees them."""
+
+    at: State
+    y: np.ndarray
+    y1: np.ndarray
+    y2: np.ndarray
+
+
 class Bounds(NamedTuple):
     """Of a pair as one body has it, over the step and a little more: ``y1, y3`` of the velocity and third
     derivative of the other centre in the owner's axes; ``s2``, ``s3`` what a place or unit direction of the
     other body adds to the second and to the third derivative, by its length; ``turn`` |D|; ``own``, ``other``
-    the turns; ``straight`` the speed of one centre past the other in axes that stand still."""
+    the turns; ``straight`` the speed of one centre past the other in axes that stand still. ``O``, ``D``,
+    ``D2`` (3, 3) take x to Oo x x, D x x and D x (D x x) - X x x."""
 
     y1: float
     y3: float
@@ -49,6 +60,9 @@ class Bounds(NamedTuple):
     own: float
     other: float
     straight: float
+    O: np.ndarray
+    D: np.ndarray
+    D2: np.ndarray
 
 
 def bounds_of(motion, side):
@@ -65,7 +79,8 @@ def bounds_of(motion, side):
     s2 = chi + turn**2
     y3 = own.theta * across + s2 * p + own.theta * y2
     s3 = own.theta * chi + 3.0 * chi * turn + turn**3
-    return Bounds(y1, y3, s2, s3, turn, own.theta, other.theta, straight)
+    O, D, X = skew(own.turn), skew(other.turn - own.turn), skew(cross(own.turn, other.turn))
+    return Bounds(y1, y3, s2, s3, turn, own.theta, other.theta, straight, O, D, D @ D - X)
 
 
 @dataclass(frozen=True)
@@ -94,32 +109,27 @@ class Functions:
         return np.full(len(self), self.motion.rounding)
 
     def places(self, s):
-        """`State`, the turned place r of the other body, y1, y2, D, X at the times ``s`` (m,)."""
-        at = self.motion.state(s, self.side)
-        o, D = at.own_turn, at.other_turn - at.own_turn
-        X = cross(at.own_turn, at.other_turn)
+        """`Places` at the times ``s`` (m,)."""
+        at, b = self.motion.state(s, self.side), self.bounds
         r = turned(at.other_axes, self.other)
-        swing = cross(D, r)
-        y1 = at.P1 - cross(o, at.P) + swing
-        y2 = at.P2 - 2.0 * cross(o, at.P1) + cross(o, cross(o, at.P)) + cross(D, swing) - cross(X, r)
-        return at, r, y1, y2, D, X
+        y1 = at.P1 - turned(b.O, at.P) + turned(b.D, r)
+        y2 = at.P2 - turned(b.O, 2.0 * at.P1 - turned(b.O, at.P)) + turned(b.D2, r)
+        return Places(at, at.P + r - turned(at.own_axes, self.own), y1, y2)
 
-    def apart(self, s, arm):
-        """Where features stay farther apart than they reach, at all times within ``arm`` (m,) of ``s``."""
-        at = self.motion.state(s, self.side)
-        gap = at.P + turned(at.other_axes, self.other) - turned(at.own_axes, self.own)
+    def apart(self, places, arm):
+        """Where features stay farther apart than they reach, at all times within ``arm`` (m,)."""
         own, other = (np.linalg.norm(x, axis=1) for x in (self.own, self.other))
         b = self.bounds
         speed = np.minimum(b.straight + b.own * own + b.other * other, b.y1 + b.turn * other)
         slack = 1e-6 * self.motion.size + self.motion.rounding
-        return np.linalg.norm(gap, axis=1) > self.reach + speed * arm + slack
+        return np.linalg.norm(places.y, axis=1) > self.reach + speed * arm + slack
 
     def __call__(self, s):
         """Values and first and second derivatives at ``s`` (m,)."""
-        return self.expanded(s)[:3]
+        return self.expanded(self.places(s))[:3]
 
-    def expanded(self, s, arm=0.0):
-        """The same, and a bound of the third derivative within ``arm`` of ``s``."""
+    def expanded(self, places, arm=0.0):
+        """The same, and a bound of the third derivative within ``arm`` of the time of ``places``."""
         raise NotImplementedError
 
     def pieces(self, low, high, tolerance):
@@ -132,10 +142,11 @@ class Functions:
                 break
             middle, arm = 0.5 * (start + end), 0.5 * (end - start)
             part, tol = self.take(item), tolerance[item] + self.motion.rounding
-            f, f1, f2, third = part.expanded(middle, arm)
+            places = part.places(middle)
+            f, f1, f2, third = part.expanded(places, arm)
             bend = np.abs(f2) * arm + 0.5 * third * arm**2  # the most that the slope changes
             possible = _least(f, f1, f2, arm) <= third * arm**3 / 6.0 + tol
-            possible &= ~part.apart(middle, arm)
+            possible &= ~part.apart(places, arm)
             slope = SLOPE_MARGIN * bend + SLOPE_ROUNDINGS * self.motion.rounding
             monotone = np.abs(f1) > slope
             bent = ~monotone & (np.abs(f2) > SLOPE_MARGIN * third * arm)
@@ -177,11 +188,11 @@ class VertexFace(Functions):
     normal: np.ndarray
     offset: np.ndarray
 
-    def expanded(self, s, arm=0.0):
-        at, r, y1, y2, _, _ = self.places(s)
-        n = turned(at.own_axes, self.normal)
+    def expanded(self, places, arm=0.0):
+        n = turned(places.at.own_axes, self.normal)
         third = self.bounds.y3 + self.bounds.s3 * np.linalg.norm(self.other, axis=1)
-        return _dot(n, at.P + r) + self.offset, _dot(n, y1), _dot(n, y2), third
+        height = _dot(self.normal, self.own) + self.offset  # of the reference point in the face: rounding
+        return _dot(n, places.y) + height, _dot(n, places.y1), _dot(n, places.y2), third
 
 
 @dataclass(frozen=True)
@@ -191,13 +202,11 @@ class EdgeEdge(Functions):
     u: np.ndarray
     v: np.ndarray
 
-    def expanded(self, s, arm=0.0):
-        at, r, y1, y2, D, X = self.places(s)
-        u, v = turned(at.own_axes, self.u), turned(at.other_axes, self.v)
-        y = at.P + r - turned(at.own_axes, self.own)
-        v1 = cross(D, v)
-        k, k1, k2 = cross(u, v), cross(u, v1), cross(u, cross(D, v1) - cross(X, v))
+    def expanded(self, places, arm=0.0):
+        at, y, y1, y2 = places
         b = self.bounds
+        u, v = turned(at.own_axes, self.u), turned(at.other_axes, self.v)
+        k, k1, k2 = cross(u, v), cross(u, turned(b.D, v)), cross(u, turned(b.D2, v))
         y3 = b.y3 + b.s3 * np.linalg.norm(self.other, axis=1)
         l0, l1, l2 = (np.linalg.norm(x, axis=1) for x in (y, y1, y2))
         l0 = l0 + l1 * arm + 0.5 * l2 * arm**2 + y3 * arm**3 / 6.0

@@ -55,8 +55,8 @@ def distance_bound(motion, screw):
     th_a, th_b = a.theta, b.theta
     X, D = cross(A, B), B - A
     chi, th_r, arm = norm(X), norm(D), 0.5
-    turned = [quat.rotate(path.quaternion(np.asarray(0.5)), path.p) for path in (a, b)]
-    P3 = cross(B, cross(B, turned[1])) - cross(A, cross(A, turned[0]))
+    half = np.asarray(0.5)
+    P3 = cross(B, b.orbit(half)[2]) - cross(A, a.orbit(half)[2])
     # the twist of the screw, and how far it is from the true one half way
     spin = screw.theta * screw.axes[1]
     place = back(at.own_axes, at.P)

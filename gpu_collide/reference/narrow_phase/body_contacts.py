@@ -21,9 +21,8 @@ from gpu_collide.reference.narrow_phase.s07_solve import (
     stays,
 )
 
-# Pairs of features looked at together, and how often the step is halved to see which stay apart.
+# Pairs of features looked at together.
 AT_A_TIME = 100_000
-CULL_DEPTH = 6
 
 
 def meetings_of(motion, a, b):
@@ -49,24 +48,9 @@ def _pairs(count, others):
         yield np.repeat(some, len(others)), np.tile(others, len(some))
 
 
-def _near(functions, window):
-    """Which functions are of features that come near each other, by halving the step where they may."""
-    item, start, end = np.arange(len(functions)), -window, window
-    start, end = np.full(len(item), start), np.full(len(item), end)
-    for _ in range(CULL_DEPTH):
-        middle, arm = 0.5 * (start + end), 0.5 * (end - start)
-        near = ~functions.take(item).apart(middle, arm)
-        item, start, middle, end = item[near], start[near], middle[near], end[near]
-        item = np.concatenate([item, item])
-        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
-    return np.unique(item)
-
-
 def _vertex_face(motion, face_side, vertex_side, faces, vertices):
     functions = vertex_face_functions(motion, face_side, vertex_side, faces, vertices)
     window, touch = 0.5 + motion.tau, TOUCH * motion.size
-    near = _near(functions, window)
-    functions, faces, vertices = functions.take(near), faces[near], vertices[near]
     lasting = stays(functions, np.full(len(faces), touch), motion)
     index = np.flatnonzero(~lasting)
     item, s, _ = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
@@ -93,8 +77,6 @@ def _faced(motion, face_side, vertex_side, faces, vertices, s, s_end=None):
 def _edge_edge(motion, a, b, edges_a, edges_b):
     functions = edge_edge_functions(motion, a, b, edges_a, edges_b)
     window, touch = 0.5 + motion.tau, TOUCH * motion.size
-    near = _near(functions, window)
-    functions, edges_a, edges_b = functions.take(near), edges_a[near], edges_b[near]
 
     def sine(index, s):
         return np.linalg.norm(cross(a.unit[edges_a[index]], motion.turn(b.unit[edges_b[index]], s)), axis=1)

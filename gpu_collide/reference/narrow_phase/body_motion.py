@@ -32,14 +32,15 @@ ROUNDING = 32 * np.finfo(np.float64).eps
 SAME_AXIS = 1e-14
 
 
-class Path(NamedTuple):
-    """Own motion of one body in A's axes at the start: ``w``, ``p``, ``turn`` (3,) of the whole step."""
+@dataclass(frozen=True)
+class Path:
+    """Own motion of one body in A's axes at the start, of the whole step: ``w``, ``p`` and ``turn`` (3,)."""
 
     w: np.ndarray
     p: np.ndarray
     turn: np.ndarray
 
-    @property
+    @cached_property
     def theta(self):
         return float(np.linalg.norm(self.turn))
 
@@ -48,21 +49,32 @@ class Path(NamedTuple):
         """Bound of the length of the centre's path."""
         return float(np.linalg.norm(self.w) + np.linalg.norm(self.p))
 
-    def _basis(self, t):
-        half = 0.5 * self.theta * t
-        sinc = np.sinc(half / np.pi)
-        return (t * sinc * np.cos(half))[..., None], (0.5 * (t * sinc) ** 2)[..., None]
+    @cached_property
+    def q(self):
+        """turn x p."""
+        return cross(self.turn, self.p)
+
+    def basis(self, t):
+        """cos(theta t), sigma and nu at the times ``t`` (...), as (..., 1)."""
+        angle = self.theta * t
+        sigma, half = t * np.sinc(angle / np.pi), t * np.sinc(0.5 * angle / np.pi)
+        return np.cos(angle)[..., None], sigma[..., None], (0.5 * half * half)[..., None]
 
     def orbit(self, t):
-        """What the turning part adds to the centre's place at the times ``t`` (...)."""
-        sigma, nu = self._basis(t)
-        return sigma * self.p + nu * cross(self.turn, self.p)
+        """Place, velocity and acceleration (..., 3) that the turning part adds to the centre's."""
+        c, sigma, nu = self.basis(t)
+        p, q = self.p, self.q
+        return sigma * p + nu * q, c * p + sigma * q, c * q - self.theta**2 * sigma * p
 
-    def quaternion(self, t):
-        """The turn up to the times ``t``."""
-        half = 0.5 * self.theta * t
-        share = (0.5 * t * np.sinc(half / np.pi))[..., None]
-        return np.concatenate([np.cos(half)[..., None], share * self.turn], axis=-1)
+    def axes(self, t):
+        """Rotation matrices (..., 3, 3) up to the times ``t``."""
+        c, sigma, nu = (x[..., None] for x in self.basis(t))
+        return c * np.eye(3) + sigma * skew(self.turn) + nu * np.outer(self.turn, self.turn)
+
+
+def skew(v):
+    """The matrix (3, 3) that takes x to v x x."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def screw_path(q0, q1, way, centre, frame):
@@ -136,8 +148,8 @@ def back(axes, x):
 class BodyMotion:
     """Motion of one pair.
 
-    path_a, path_b : `Path`. U : (3,) B's centre from A's at the start. between : (4,) B's axes in A's at the
-    start. centre_a, centre_b : mesh centres. radius_a, radius_b : bounding radii. qa0 : A's orientation at
+    path_a, path_b : `Path`. U : (3,) B's centre from A's at the start. between : (3, 3) B's axes in A's
+    there. centre_a, centre_b : mesh centres. radius_a, radius_b : bounding radii. qa0 : A's orientation at
     the start, in the world; pa0 : (3,) its centre's place there.
     """
 
@@ -209,13 +221,11 @@ class BodyMotion:
         """`State` at the times ``s`` (...) as the body `side` has it: -1 is A, 1 is B."""
         t = np.asarray(s, dtype=np.float64) + 0.5
         a, b = self.path_a, self.path_b
-        axes_a = quat.to_matrix(a.quaternion(t))
-        turn_b = b.quaternion(t)
-        axes_b = quat.to_matrix(quat.multiply(turn_b, np.broadcast_to(self.between, turn_b.shape)))
-        pa, pb = turned(axes_a, a.p), quat.rotate(turn_b, b.p)
-        P = self.U + t[..., None] * self.W + b.orbit(t) - a.orbit(t)
-        P1 = self.W + pb - pa
-        P2 = cross(b.turn, pb) - cross(a.turn, pa)
+        orbit_a, orbit_b = a.orbit(t), b.orbit(t)
+        P = self.U + t[..., None] * self.W + (orbit_b[0] - orbit_a[0])
+        P1 = self.W + (orbit_b[1] - orbit_a[1])
+        P2 = orbit_b[2] - orbit_a[2]
+        axes_a, axes_b = a.axes(t), b.axes(t) @ self.between
         if side < 0:
             return State(P, P1, P2, axes_a, axes_b, a.turn, b.turn)
         return State(-P, -P1, -P2, axes_b, axes_a, b.turn, a.turn)
@@ -275,11 +285,11 @@ class BodyMotion:
     def world_of_a(self, x, t):
         """World position of points ``x`` (..., 3) of A's mesh, A on its own motion."""
         a = self.path_a
-        there = t[..., None] * a.w + a.orbit(t) + quat.rotate(a.quaternion(t), x - self.centre_a)
+        there = t[..., None] * a.w + a.orbit(t)[0] + turned(a.axes(t), x - self.centre_a)
         return quat.rotate(self.qa0, there) + self.pa0
 
     def world_direction_of_a(self, n, t):
-        return quat.rotate(self.qa0, quat.rotate(self.path_a.quaternion(t), n))
+        return quat.rotate(self.qa0, turned(self.path_a.axes(t), n))
 
 
 class Body(NamedTuple):
@@ -323,7 +333,7 @@ def motion_of_pair(mesh_a, mesh_b, body_a, body_b):
         path_a=path(body_a, c_a),
         path_b=path(body_b, c_b),
         U=quat.rotate(inverse, body_b.p0 - body_a.p0) + (quat.rotate(between, c_b) - c_a),
-        between=between,
+        between=quat.to_matrix(between),
         centre_a=c_a,
         centre_b=c_b,
         radius_a=float(mesh_a.radius),
