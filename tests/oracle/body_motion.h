@@ -45,6 +45,8 @@ typedef struct {
     vec *vertex, *face_mid, *face_normal, *edge_mid;
     real *vertex_bend, *face_bend, *face_reach, *edge_bend, *edge_reach;
     real radius, speed; /* bounds from the reference point */
+    vec middle;
+    real extent;
 } Actor;
 
 static inline vec V(real x, real y, real z) { return (vec){x, y, z}; }
@@ -73,14 +75,17 @@ static inline void axes_of(const double *given, real *q, vec *r) {
     }
 }
 
-/* The turn from q0 to q1 about k by an angle in [0, pi]; of a half turn the axis whose first component that is not 0 is positive. */
-static inline real turn_between(const real *q0, const real *q1, vec *k) {
+/* The turn from q0 to q1 about k by an angle in [0, pi]; of a half turn the axis whose first component that is not 0 in the body's
+   own axes r0 is positive. */
+static inline real turn_between(const real *q0, const real *q1, const vec *r0, vec *k) {
     vec a = V(q0[1], q0[2], q0[3]), b = V(q1[1], q1[2], q1[3]);
     real w = q1[0] * q0[0] + dot(a, b);
     vec v = sub(sub(mul(q0[0], b), mul(q1[0], a)), cross(b, a));
     int flip = w < 0;
-    if (fabsl(w) < 1e-15L)
-        flip = fabsl(v.x) > 1e-9L ? v.x < 0 : fabsl(v.y) > 1e-9L ? v.y < 0 : v.z < 0;
+    if (fabsl(w) < 1e-15L) {
+        vec own = V(dot(r0[0], v), dot(r0[1], v), dot(r0[2], v));
+        flip = fabsl(own.x) > 1e-9L ? own.x < 0 : fabsl(own.y) > 1e-9L ? own.y < 0 : own.z < 0;
+    }
     if (flip) {
         w = -w;
         v = mul(-1, v);
@@ -105,7 +110,7 @@ static inline Motion motion_of(const Body *b) {
         return m;
     }
     axes_of(b->turn, q1, r1);
-    m.a = turn_between(q0, q1, &m.k);
+    m.a = turn_between(q0, q1, m.r0, &m.k);
     vec way = add(sub(of(b->to), of(b->place)), sub(turned(r1, ref), turned(m.r0, ref)));
     if (m.a == 0) {
         m.w = way;
@@ -188,6 +193,10 @@ static inline Actor actor_of(const Mesh *mesh, const Body *b) {
         a.edge_reach[e] = len(sub(y, x)) / 2;
         a.edge_bend[e] = bend_of(&s, a.edge_mid[e]);
     }
+    for (int i = 0; i < nv; i++)
+        a.middle = add(a.middle, mul((real)1 / nv, a.vertex[i]));
+    for (int i = 0; i < nv; i++)
+        a.extent = fmaxl(a.extent, len(sub(a.vertex[i], a.middle)));
     a.speed = len(a.motion.w) + len(a.motion.e) + a.motion.a * a.radius;
     return a;
 }

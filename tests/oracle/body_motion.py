@@ -34,7 +34,7 @@ FIRST = np.dtype(
     [
         ("status", "i4"), ("kind", "i4"), ("feature_a", "i4"), ("feature_b", "i4"), ("time", "f8"),
         ("gap", "f8"), ("approach", "f8"), ("margin", "f8"), ("size", "f8"), ("speed", "f8"), ("depth", "f8"),
-        ("looks", "i4"), ("inside", "i4"),
+        ("least", "f8"), ("looks", "i4"), ("inside", "i4"),
     ], align=True,
 )  # fmt: skip
 
@@ -194,10 +194,12 @@ def poses(bodies, times):
     return place, axes
 
 
-def signed_distance(scene, pair, kind, feature_a, feature_b, time):
-    """(f, df/dt) of two features in extended precision."""
+def described(scene, pair, kind, feature_a, feature_b, time):
+    """CONTACT of features at given times, and their signed distances then."""
     meshes, bodies, pairs = _arguments(scene)
-    two, out = np.ascontiguousarray(bodies[pairs[pair]]), np.zeros(2)
-    args = (int(kind), int(feature_a), int(feature_b), ctypes.c_double(time))
-    _library().one_value(meshes, _at(two), *args, _at(out))
-    return out
+    rows = np.zeros(len(pair), CONTACT)
+    rows["pair"], rows["kind"], rows["feature_a"], rows["feature_b"] = pair, kind, feature_a, feature_b
+    rows["time"] = rows["time_end"] = time
+    distance = np.zeros(len(rows))
+    _library().described(meshes, _at(bodies), _at(pairs), len(rows), _at(rows), _at(distance))
+    return rows, distance

@@ -394,18 +394,26 @@ long all_contacts(const Mesh *meshes, const Body *bodies, const int *pairs, int 
     return s.count;
 }
 
-/* Signed distance and its slope of one pair of features at a time. */
-void one_value(const Mesh *meshes, const Body *pair, int kind, int fa, int fb, double t, double *out) {
-    Actor a = actor_of(meshes + pair[0].mesh, pair), b = actor_of(meshes + pair[1].mesh, pair + 1);
-    Search s = {0};
-    s.a = &a;
-    s.b = &b;
-    s.kind = kind;
-    s.fa = fa;
-    s.fb = fb;
-    Value v = value(&s, t, 0);
-    out[0] = (double)v.f;
-    out[1] = (double)v.slope;
-    drop_actor(&a);
-    drop_actor(&b);
+/* What rows name, at their times: decisions as in `all_contacts`, `slope` of the distance, and the distance itself. */
+void described(const Mesh *meshes, const Body *bodies, const int *pairs, int count, Contact *rows, double *distance) {
+    for (int i = 0; i < count; i++) {
+        const int *pair = pairs + 2 * rows[i].pair;
+        const Body *x = bodies + pair[0], *y = bodies + pair[1];
+        Actor a = actor_of(meshes + x->mesh, x), b = actor_of(meshes + y->mesh, y);
+        Search s = {0};
+        s.a = &a;
+        s.b = &b;
+        s.pair = rows[i].pair;
+        s.kind = rows[i].kind;
+        s.fa = rows[i].feature_a;
+        s.fb = rows[i].feature_b;
+        double end = rows[i].time_end;
+        Value v = value(&s, rows[i].time, 0);
+        rows[i] = describe(&s, rows[i].time);
+        rows[i].time_end = end;
+        rows[i].slope = (double)v.slope;
+        distance[i] = (double)v.f;
+        drop_actor(&a);
+        drop_actor(&b);
+    }
 }

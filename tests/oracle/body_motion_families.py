@@ -13,7 +13,10 @@ UP = np.array([0.0, 0, 1])
 
 
 def family(make):
-    FAMILIES[make.__name__] = lambda seed, n: make(np.random.default_rng([seed, len(make.__name__)]), n)
+    def seeded(seed, n):
+        return make(np.random.default_rng([*np.atleast_1d(seed), *make.__name__.encode()]), n)
+
+    FAMILIES[make.__name__] = seeded
     return make
 
 

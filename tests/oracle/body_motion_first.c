@@ -8,7 +8,7 @@ enum { MISSES, TOUCHES, OVERLAPS, GRAZES, TOUCHES_AT_START, GIVEN_UP };
 typedef struct {
     int status, kind, feature_a, feature_b; /* 0: face of A, vertex of B; 1: vertex of A, face of B; 2: edges */
     double time, gap, approach, margin, size, speed;
-    double depth; /* deepest cut at the start, in lengths, 0 if none was found */
+    double depth, least; /* deepest cut at the start (0: none), least gap that was looked at, in lengths */
     int looks, inside;
 } First;
 
@@ -108,7 +108,7 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
         if (out.gap < 1e-13L * p->size && out.margin > 1e-9L * p->size) {
             vec n = unit(cross(sub(placed(sa, a->vertex[ca[1]]), placed(sa, a->vertex[ca[0]])),
                                sub(placed(sb, b->vertex[cb[1]]), placed(sb, b->vertex[cb[0]]))));
-            out.normal = n;
+            out.normal = dot(n, out.normal) < 0 ? mul(-1, n) : n;
         }
     } else {
         const Actor *f = kind == 0 ? a : b;
@@ -264,17 +264,19 @@ static void first_of(const Pair *p, First *out, int most) {
     int n = p->fv + p->vf + p->ee;
     real *key = malloc(sizeof(real) * n);
     int *heap = malloc(sizeof(int) * n);
-    int touching = 0;
+    out->least = INFINITY;
     for (int i = 0; i < n; i++) {
         Near near = look(p, i, &sa, &sb);
         heap[i] = i;
         key[i] = near.next;
-        if (near.gap <= 1e-9L * p->size)
-            touching = 1;
+        if (near.gap < out->least)
+            out->least = (double)near.gap;
     }
     out->looks = n;
-    if (touching) {
-        out->status = TOUCHES_AT_START;
+    if (out->least <= 1e-9L * p->size) {
+        /* faces in one plane cut nothing, however deep */
+        out->inside = a->mesh->closed && b->mesh->closed && both_hold(p, 0, a->middle, a->extent);
+        out->status = out->inside ? OVERLAPS : TOUCHES_AT_START;
     } else if ((b->mesh->closed && winds(b, back(&sb, placed(&sa, a->vertex[a->mesh->loop[0]])))) ||
                (a->mesh->closed && winds(a, back(&sa, placed(&sb, b->vertex[b->mesh->loop[0]]))))) {
         out->status = OVERLAPS;
@@ -287,7 +289,7 @@ static void first_of(const Pair *p, First *out, int most) {
             int id = heap[0];
             real t = key[id];
             out->time = (double)t;
-            if (t > 1) {
+            if (t > 1 + 1e-8L) {
                 out->status = MISSES;
                 out->time = INFINITY;
                 break;
@@ -295,6 +297,8 @@ static void first_of(const Pair *p, First *out, int most) {
             sa = state_at(&a->motion, t);
             sb = state_at(&b->motion, t);
             Near near = look(p, id, &sa, &sb);
+            if (near.gap < out->least)
+                out->least = (double)near.gap;
             if (near.gap <= enough) {
                 which(p, id, &out->kind, &out->feature_a, &out->feature_b);
                 out->gap = (double)near.gap;
@@ -305,7 +309,7 @@ static void first_of(const Pair *p, First *out, int most) {
                 int clear = near.margin > 1e-9L * p->size;
                 if (pace < -1e-6L * out->speed && (clear || near.gap > 1e-17L * p->size)) {
                     out->time = (double)(t + near.gap / -pace);
-                    if (clear && out->time <= 1)
+                    if (clear)
                         out->status = TOUCHES;
                 }
                 vec on_a = back(&sa, near.at);
@@ -317,6 +321,8 @@ static void first_of(const Pair *p, First *out, int most) {
                     else if (on > 5e-6L && pace < -1e-6L * out->speed && a->mesh->closed && b->mesh->closed)
                         out->status = both_hold(p, t + on, on_a, -pace * on) ? TOUCHES : GRAZES;
                 }
+                if (out->time > 1 - 1e-8) /* before the end or after it */
+                    out->status = GRAZES;
                 break;
             }
             key[id] = t + near.next;
