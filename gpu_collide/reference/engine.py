@@ -38,7 +38,7 @@ class Reference:
 
     def search(self, bodies, rules, tree=None, most=None):
         """The pairs that may meet, counted; all of them, whatever `most` is, without any tree."""
-        return ReferenceSearch(bodies, rules, self.options.broad_phase)
+        return ReferenceSearch(bodies, rules, self.options.broad_phase, self.options.motion)
 
     def hold(self, meshes, shape):
         """What a scene of bodies with these shapes keeps: nothing."""

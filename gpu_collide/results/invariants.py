@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.results.contacts import Kind, Status
-from gpu_collide.results.invariants_motion import Motion, Tables, carry
+from gpu_collide.results.invariants_motion import BodyMotions, Motion, Tables, carry
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from gpu_collide._types import Array, ContactsWanted, Precision, Refine
+    from gpu_collide._types import Array, ContactsWanted, MotionName, Precision, Refine
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.results.contacts import Contacts
 
@@ -77,6 +77,7 @@ def violations(
     precision: Precision = "mixed",
     refine: Refine = "exact",
     contacts: ContactsWanted = "all",
+    motion: MotionName = "relative",
 ) -> list[str]:
     """Sentences about every promise that the result breaks; none if it is sound.
 
@@ -86,7 +87,7 @@ def violations(
     bodies : Bodies
     pairs : (p, 2) array_like of int, optional
         Default: the pairs that the result holds.
-    min_properness, precision, refine, contacts
+    min_properness, precision, refine, contacts, motion
         As the query was asked. Places are checked in exact mode only; the others are off by pixels.
     """
     found = found.to_numpy()
@@ -97,7 +98,7 @@ def violations(
         return bad
     bad = _features(found, bodies, pairs) + _numbers(found, min_properness, slack)
     if not bad and len(found) and refine == "exact":
-        bad = _places(found, bodies, pairs, slack)
+        bad = _places(found, bodies, pairs, slack, BodyMotions if motion == "body" else Motion)
     return bad
 
 
@@ -193,12 +194,12 @@ def _numbers(found: Contacts, min_properness: float, slack: _Slack) -> list[str]
     return bad + _tell(found, proper < min_properness, "properness below the threshold")
 
 
-def _places(found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack) -> list[str]:
+def _places(found: Contacts, bodies: Bodies, pairs: Array, slack: _Slack, kind: type[Motion]) -> list[str]:
     """Local points lie on their features, meet at the time of the contact, and are where the world says."""
     table = Tables(bodies.meshes)
     a, b = pairs[found.pair].T
-    motion = Motion.of_pairs(bodies, table, a, b)
-    sure = motion.arc.real > slack.half_turn
+    motion = kind.of_pairs(bodies, table, a, b)
+    sure = motion.real > slack.half_turn
     size, time = motion.size, found.time
     room = slack.place * size + slack.reach * motion.way
     # what was clamped to the ends of the step may lie outside it by tau

@@ -64,6 +64,38 @@ class _Arc:
         return _turn(self.v, self.theta * t, rotate(self.q0, x))
 
 
+class _Own:
+    """Own motions of bodies `k`, from where each is at the start: along arcs, or straight on and spinning."""
+
+    def __init__(self, bodies: Bodies, k: Array) -> None:
+        start, end, spins = bodies.start, bodies.end, bodies.spins
+        self.q0, none = start.unit_wxyz[k], np.zeros((len(k), 3))
+        self.arc = _Arc(none, self.q0, end.position[k] - start.position[k], end.unit_wxyz[k])
+        self.spins = np.zeros(len(k), bool) if spins is None else spins.spinning[k]
+        self.way, self.turn, self.center = (
+            (none, none, none)
+            if spins is None
+            else (spins.displacement[k], spins.rotation[k], spins.center[k])
+        )
+        angle = np.sqrt(_dot(self.turn, self.turn))
+        self.angle = np.where(self.spins, angle, self.arc.theta)
+        self.axis = self.turn / np.where(angle > 0, angle, 1.0)[:, None]
+        self.real = np.where(self.spins, 1.0, self.arc.real)
+        self.length = np.where(
+            self.spins, np.sqrt(_dot(self.way, self.way)), np.sqrt(_dot(self.arc.chord, self.arc.chord))
+        )
+
+    def axes(self, t: Array, x: Array) -> Array:
+        """Directions x of the bodies in the world at times t."""
+        spun = _turn(self.axis, self.angle * t, rotate(self.q0, x))
+        return np.where(self.spins[:, None], spun, self.arc.axes(t, x))
+
+    def origin(self, t: Array) -> Array:
+        """How far the origins have come by the times t."""
+        spun = t[:, None] * self.way + (rotate(self.q0, self.center) - self.axes(t, self.center))
+        return np.where(self.spins[:, None], spun, self.arc.origin(t))
+
+
 @dataclass
 class Motion:
     """Motions of B's centre and axes as seen from A, one for each contact."""
@@ -77,6 +109,11 @@ class Motion:
     size: np.ndarray
     way: np.ndarray
     speed: np.ndarray
+
+    @property
+    def real(self) -> Array:
+        """Cosine of half the turn; 0 for a half turn, which two screws fit."""
+        return self.arc.real
 
     @classmethod
     def of_pairs(cls, bodies: Bodies, table: Tables, a: Array, b: Array) -> Motion:
@@ -99,6 +136,10 @@ class Motion:
         """Points of B's mesh at times t, in A's mesh coordinates."""
         return self.arc.origin(t) + self.arc.axes(t, local_b - self.center_b) + self.center_a
 
+    def turned(self, t: Array, x: Array) -> Array:
+        """Directions x of B at times t, in A's axes."""
+        return self.arc.axes(t, x)
+
     def sine(self, table: Tables, found: Contacts) -> Array:
         """|sin| between the edges of edge-edge contacts at their times, 1 for the others."""
         out = np.ones(len(found))
@@ -106,7 +147,7 @@ class Motion:
         a = table.edge_direction(self.bodies.shape[self.a[k]], found.feature_a[k])
         b = np.zeros((len(found), 3))
         b[k] = table.edge_direction(self.bodies.shape[self.b[k]], found.feature_b[k])
-        across = cross(a, self.arc.axes(found.time, b)[k])
+        across = cross(a, self.turned(found.time, b)[k])
         out[k] = np.sqrt(_dot(across, across))
         return out
 
@@ -117,14 +158,48 @@ class Motion:
         out[k] = table.normal(self.bodies.shape[self.a[k]], found.feature_a[k])
         k = found.kind == Kind.VF
         out[k] = table.normal(self.bodies.shape[self.b[k]], found.feature_b[k])
-        out[k] = self.arc.axes(found.time, out)[k]
+        out[k] = self.turned(found.time, out)[k]
         return out
+
+
+@dataclass
+class BodyMotions(Motion):
+    """The same where each body moves on its own motion."""
+
+    own_a: _Own
+    own_b: _Own
+
+    @classmethod
+    def of_pairs(cls, bodies: Bodies, table: Tables, a: Array, b: Array) -> BodyMotions:
+        one = Motion.of_pairs(bodies, table, a, b)
+        own_a, own_b = _Own(bodies, a), _Own(bodies, b)
+        length, turn = own_a.length + own_b.length, own_a.angle + own_b.angle
+        one.way = one.way + length + turn * one.size
+        one.speed = length * np.pi / 2 + turn * 2 * one.size
+        return cls(**vars(one), own_a=own_a, own_b=own_b)
+
+    @property
+    def real(self) -> Array:
+        return np.minimum(self.own_a.real, self.own_b.real)
+
+    def turned(self, t: Array, x: Array) -> Array:
+        return self._seen(t, self.own_b.axes(t, x))
+
+    def b_in_a(self, t: Array, local_b: Array) -> Array:
+        start = self.bodies.start.position
+        apart = (start[self.b] - start[self.a]) + (self.own_b.origin(t) - self.own_a.origin(t))
+        return self._seen(t, self.own_b.axes(t, local_b) + apart)
+
+    def _seen(self, t: Array, world: Array) -> Array:
+        """Directions of the world at times t, in A's axes."""
+        unit = np.broadcast_to(np.eye(3)[:, None], (3, len(world), 3))
+        return np.stack([_dot(self.own_a.axes(t, e), world) for e in unit], axis=1)
 
 
 def carry(
     bodies: Bodies, a: Array, t: Array, local: Array, direction: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Points and directions of bodies a in the world at times t, each body moving by its own screw.
+    """Points and directions of bodies a in the world at times t, each body on its own motion.
 
     Returns
     -------
@@ -135,10 +210,11 @@ def carry(
         Cosine of half of a body's turn; 0 for a half turn, which two screws fit.
     """
     start, end = bodies.start, bodies.end
-    arc = _Arc(start.position[a], start.unit_wxyz[a], end.position[a], end.unit_wxyz[a])
+    own = _Own(bodies, a)
     far = np.maximum(np.abs(start.position[a]).max(axis=1), np.abs(end.position[a]).max(axis=1))
     far = far + np.abs(local).max(axis=1)
-    return arc.origin(t) + arc.axes(t, local), arc.axes(t, direction), far, arc.real
+    place = start.position[a] + own.origin(t) + own.axes(t, local)
+    return place, own.axes(t, direction), far, own.real
 
 
 class Tables:

@@ -1,5 +1,8 @@
 """Stage 4: which pairs may meet, each pair on its own.
 
+Each body on its own motion (``motion="body"``): their swept boxes meet if they do. The rest is for the motion
+of pairs on one screw each.
+
 One of them still: the motion of the pair is the other's own screw, so their swept boxes meet if they do.
 
 Both moving. The motion of the pair is that of B seen from A, one screw, and not made up of their own; so
@@ -45,9 +48,11 @@ def nearest(start, end):
     return np.linalg.norm(start + t[..., None] * way, axis=-1)
 
 
-def may_meet(bounds, a, b):
+def may_meet(bounds, a, b, motion="relative"):
     """Of the pairs of bodies a, b (k,): may they meet during the step? (k,) bool."""
     boxes = ((bounds.low[a] <= bounds.high[b]) & (bounds.low[b] <= bounds.high[a])).all(axis=1)
+    if motion == "body":
+        return boxes | bounds.wild[a] | bounds.wild[b]
     angle_a, angle_b = bounds.angle[a], bounds.angle[b]
     cosine = np.abs(np.sum(bounds.turn[a] * bounds.turn[b], axis=1))
     turn = 2 * np.arccos(np.minimum(cosine, 1.0)) + 4 * C["GC_BVH_SINE_PAD"]
@@ -90,9 +95,9 @@ class ReferenceSearch:
 
     tree, complete = None, True
 
-    def __init__(self, bodies, rules, broad_phase):
+    def __init__(self, bodies, rules, broad_phase, motion="relative"):
         begun = time.perf_counter()
-        self.rules, self.everything = rules, broad_phase == "off"
+        self.rules, self.everything, self.motion = rules, broad_phase == "off", motion
         self.bounds = bounds_of(bodies)
         valid, still = self.bounds.valid, self.bounds.still
         self.report = PairReport(
@@ -127,7 +132,7 @@ class ReferenceSearch:
         good = allowed(self.rules, self.bounds, a, b)
         a, b = a[good], b[good]
         if not self.everything:
-            good = may_meet(self.bounds, a, b)
+            good = may_meet(self.bounds, a, b, self.motion)
             a, b = a[good], b[good]
         return np.stack([a, b], axis=1).astype(np.int32)
 

@@ -1,7 +1,8 @@
 """Filter 1: do the bounding balls meet during the step?
 
-A point that moves along a screw has a constant speed, so in an interval of time its distance from a still
-point is at least the distance half way less half the way. Intervals are halved until that settles it.
+A point that moves along a screw has a constant speed, and on the motions of two bodies there is a bound of
+it, so in an interval of time its distance from a still point is at least the distance half way less half the
+way. Intervals are halved until that settles it.
 Source: Blow, "The First Filters".
 """
 
@@ -22,8 +23,8 @@ def may_meet(screw, mesh_a, mesh_b):
 
 
 def speed_of(screw, points):
-    """Greatest speed of points (..., 3) of B, per step."""
-    return float(np.linalg.norm(screw.omega(points), axis=-1).max())
+    """Greatest speed of points (..., 3) of B as A sees them, per step."""
+    return screw.fastest(points)
 
 
 def within(screw, gap, speed, reach):

@@ -8,6 +8,8 @@ from gpu_collide.reference.filters import keeps
 from gpu_collide.reference.narrow_phase import (
     _pixels,
     _screen,
+    body_contacts,
+    body_motion,
     s01_screw,
     s02_facing,
     s03_project,
@@ -15,6 +17,7 @@ from gpu_collide.reference.narrow_phase import (
     s08_contacts,
     s09_overlap,
 )
+from gpu_collide.reference.narrow_phase._one_screw import is_one_screw
 from gpu_collide.reference.narrow_phase._tables import tables_of
 from gpu_collide.reference.narrow_phase.s01_screw import ScrewMotion, screw_motion
 from gpu_collide.results.contacts import Contacts, Status
@@ -69,7 +72,8 @@ def collide_reference(bodies, pairs, options, progress=None):
         screw = s01_screw.screw_of_pair(
             mesh_a, mesh_b, (p0[ia], q0[ia]), (p1[ia], q1[ia]), (p0[ib], q0[ib]), (p1[ib], q1[ib])
         )
-        if not screw.in_range:
+        motion, world = _motion_of_pair(screw, bodies, ia, ib, options.motion)
+        if not motion.in_range:
             if bounds is None:
                 from gpu_collide.reference.broad_phase.b01_bounds import bounds_of
                 from gpu_collide.reference.broad_phase.b04_pairs import may_meet
@@ -77,22 +81,20 @@ def collide_reference(bodies, pairs, options, progress=None):
                 bounds = bounds_of(bodies, padded=False)
             # whose sweeps are apart is not doubtful, and not found by the broad phase either
             status[i] = (
-                Status.UNRESOLVED if may_meet(bounds, np.array([ia]), np.array([ib]))[0] else Status.MISS
+                Status.UNRESOLVED
+                if may_meet(bounds, np.array([ia]), np.array([ib]), options.motion)[0]
+                else Status.MISS
             )
             continue
-        a = s02_facing.side_of(screw, tables[shape_a], "a")
-        b = s02_facing.side_of(screw, tables[shape_b], "b")
-        if options.check_start and s09_overlap.overlap_at(screw, a, b, -0.5):
+        a = s02_facing.side_of(motion, tables[shape_a], "a")
+        b = s02_facing.side_of(motion, tables[shape_b], "b")
+        if options.check_start and s09_overlap.overlap_at(motion, a, b, -0.5):
             status[i] = Status.INITIAL_OVERLAP
-        if not keeps(options.filters, screw, mesh_a, mesh_b, report):
+        if not keeps(options.filters, motion, mesh_a, mesh_b, report):
             continue
         left += 1
-        met = _meetings(screw, a, b, options, timings)
-        if options.refine == "pixels" and screw.moves:
-            met = _pixels.resolve(screw, a, b, met, options.min_properness, _pixel(a, b, options))
-        else:
-            met = s08_contacts.resolve(screw, a, b, met, options.min_properness)
-        fields = s08_contacts.describe(screw, met)
+        met = _resolved(motion, a, b, options, timings)
+        fields = s08_contacts.describe(motion, met, world)
         if len(met):
             toi[i] = fields["time"].min()
             status[i] = max(status[i], Status.HIT)
@@ -120,6 +122,32 @@ def collide_reference(bodies, pairs, options, progress=None):
             tolerances=dict(touch=s07_solve.TOUCH, facing=s07_solve.FACING, parallel=s07_solve.PARALLEL),
         ),
     )
+
+
+def _motion_of_pair(screw, bodies, ia, ib, motion):
+    """The motion of a pair, and the one that A has in the world: the relative screw, or that of both bodies
+    where it is another."""
+    if motion == "relative":
+        return screw, screw
+    own = body_motion.motion_of_pair(
+        *(bodies.meshes[bodies.shape[k]] for k in (ia, ib)),
+        *(body_motion.body_of(bodies, k) for k in (ia, ib)),
+    )
+    spins = bodies.spins is not None and bodies.spins.spinning[ia]
+    return (screw, own if spins else screw) if is_one_screw(own, screw) else (own, own)
+
+
+def _resolved(motion, a, b, options, timings):
+    """`Meetings` of one pair that are reported, in their order."""
+    if isinstance(motion, body_motion.BodyMotion):
+        spent = _Stopwatch(timings)
+        met = body_contacts.meetings_of(motion, a, b)
+        spent("s07_solve")
+        return s08_contacts.resolve(motion, a, b, met, options.min_properness)
+    met = _meetings(motion, a, b, options, timings)
+    if options.refine == "pixels" and motion.moves:
+        return _pixels.resolve(motion, a, b, met, options.min_properness, _pixel(a, b, options))
+    return s08_contacts.resolve(motion, a, b, met, options.min_properness)
 
 
 def _pixel(a, b, options):

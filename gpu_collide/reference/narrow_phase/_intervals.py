@@ -1,8 +1,8 @@
 """Intervals of time in which features that stay in contact overlap (sustained contacts).
 
 The overlap is described by a few smooth margins, positive inside. They are entire functions of the time with
-a small frequency, so their Chebyshev interpolants of degree 40 are exact to rounding, and the real zeros of
-those cut the step into spans on which no margin changes sign.
+a small frequency, so their Chebyshev interpolants of degree 40 (more where bodies spin fast) are exact to
+rounding, and the real zeros of those cut the step into spans on which no margin changes sign.
 """
 
 import numpy as np
@@ -16,39 +16,45 @@ PARALLEL = 1e-9
 # Sine below which the place of a crossing is known worse than the inside tests ask for: rounding over touch
 # tolerance.
 UNSURE = 1e-5
-NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
-# Values at the nodes to coefficients (discrete orthogonality of the Chebyshev polynomials).
-TO_SERIES = chebyshev.chebvander(NODES, DEGREE).T * (2.0 / (DEGREE + 1))
-TO_SERIES[0] *= 0.5
 
 
-def vertex_face(screw, face_side, vertex_side, face, vertex, slack):
+def _interpolation(degree):
+    """Nodes, and the matrix that takes values there to coefficients (discrete orthogonality of the Chebyshev
+    polynomials)."""
+    nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
+    to_series = chebyshev.chebvander(nodes, degree).T * (2.0 / (degree + 1))
+    to_series[0] *= 0.5
+    return nodes, to_series
+
+
+def vertex_face(motion, face_side, vertex_side, face, vertex, slack):
     """Maximal intervals (k, 2) of s in which the vertex is inside the face, closed within ``slack``."""
     t = face_side.tables
     sides = np.nonzero(t.loops[face] >= 0)[0]
     corners, inward = face_side.points[t.loops[face, sides]], face_side.inward[face, sides]
 
     def margins(s, slack):
-        x = screw.flow(vertex_side.points[vertex], -face_side.sign * s)
+        x = motion.carry(vertex_side.points[vertex], s, face_side.sign)
         return np.sum(inward[:, None] * (x[None] - corners[:, None]), axis=-1) + slack
 
-    return _spans(margins, margins, slack, screw.moves)
+    return _spans(margins, margins, slack, motion)
 
 
-def edge_edge(screw, a, b, edge_a, edge_b, slack):
+def edge_edge(motion, a, b, edge_a, edge_b, slack):
     """Maximal intervals (k, 2) of s in which two coplanar edges cross, ends closed within ``slack``."""
     pa, da, la = a.points[a.tables.edges[edge_a, 0]], a.unit[edge_a], a.tables.length[edge_a]
     pb, db, lb = b.points[b.tables.edges[edge_b, 0]], b.unit[edge_b], b.tables.length[edge_b]
 
-    # Edges that stay across the axis keep their plane: the signed sine has simple zeros, where its square
+    # Edges that stay across one axis keep their plane: the signed sine has simple zeros, where its square
     # would have double.
-    level = max(abs(da[1]), abs(db[1])) <= PARALLEL
+    axis = motion.level
+    level = axis is not None and max(abs(da @ axis), abs(motion.turn(db, 0.0) @ axis)) <= PARALLEL
 
     def smooth(s, slack):
-        gap, d = screw.flow(pb, s) - pa, screw.turn(db, s)
+        gap, d = motion.flow(pb, s) - pa, motion.turn(db, s)
         n = cross(da, d)
-        sine = n[..., 1] if level else np.sum(n * n, axis=-1)
-        across = np.array([0.0, 1.0, 0.0]) if level else n
+        sine = np.sum(n * (axis if level else n), axis=-1)
+        across = axis if level else n
         along_a = np.sum(cross(gap, d) * across, axis=-1)
         along_b = np.sum(cross(gap, da) * across, axis=-1)
         # Distances along the edges from all four ends, times the sine (level edges) or its square.
@@ -73,20 +79,21 @@ def edge_edge(screw, a, b, edge_a, edge_b, slack):
         )
 
     def sine(s):
-        return np.linalg.norm(cross(da, screw.turn(db, s)), axis=-1)
+        return np.linalg.norm(cross(da, motion.turn(db, s)), axis=-1)
 
-    return _spans(smooth, margins, slack, screw.moves, sine)
+    return _spans(smooth, margins, slack, motion, sine)
 
 
-def _spans(smooth, margins, slack, moves, sine=None):
+def _spans(smooth, margins, slack, motion, sine=None):
     """Intervals of s on which all rows of ``margins(s, slack)`` are non-negative; they can change sign only
     where a row of the smooth functions does. Where the ``sine`` of the edges is so small that rounding
     decides, nothing changes."""
-    if not moves:
+    if not motion.moves:
         inside = bool(np.all(margins(np.zeros(1), slack) >= 0.0))
         return np.array([[-0.5, 0.5]]) if inside else np.zeros((0, 2))
     borders = [-0.5, 0.5]
-    for series in smooth(0.5 * NODES, slack) @ TO_SERIES.T:
+    nodes, to_series = _interpolation(DEGREE + 4 * int(max(motion.turning - 2 * np.pi, 0.0)))
+    for series in smooth(0.5 * nodes, slack) @ to_series.T:
         size = np.abs(series)
         if size[0] > size[1:].sum():
             continue

@@ -36,13 +36,13 @@ def properness_bound(screw, face_side, vertex_side, faces, vertices):
     return np.where(there.any(axis=1), bound, -1.0)
 
 
-def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
+def vertex_properness(motion, face_side, vertex_side, vertices, n, s):
     """Least e . n over the edges leaving the vertices, negative where the solid is not behind the vertex.
 
     ``n`` (m, 3) are outward normals of the faces in the face's own frame, ``s`` (m,) the times.
     """
     # Work in the frame of the vertex: turn the normal instead of every edge.
-    n = screw.turn(n, s * face_side.sign)
+    n = motion.carry_direction(n, s, -face_side.sign)
     e, there = _leaving(vertex_side, vertices)
     along = np.where(there, np.sum(e * n[:, None], axis=-1), np.inf)
     # not beyond -1 by rounding: a threshold of -1 reports all
@@ -55,7 +55,7 @@ def vertex_properness(screw, face_side, vertex_side, vertices, n, s):
     return value
 
 
-def met_from(screw, face_side, vertex_side, faces, vertices, at, s):
+def met_from(motion, face_side, vertex_side, faces, vertices, at, s):
     """How vertices meet faces of the other body at the points ``at`` (m, 3) and times ``s`` (m,): the faces'
     normals (m, 3) in their own frame, the normal speeds, and the properness.
 
@@ -63,13 +63,13 @@ def met_from(screw, face_side, vertex_side, faces, vertices, at, s):
     that which makes the vertex more proper; both the same, that on the side of the vertex's body.
     """
     n = face_side.normals[faces]
-    speed = np.sum(n * screw.omega(at), axis=1)
-    value = vertex_properness(screw, face_side, vertex_side, vertices, n, s)
+    speed = np.sum(n * motion.field(at, s, face_side.sign), axis=1)
+    value = vertex_properness(motion, face_side, vertex_side, vertices, n, s)
     if face_side.tables.two_sided:
-        behind = vertex_properness(screw, face_side, vertex_side, vertices, -n, s)
-        centre = screw.flow(np.broadcast_to(vertex_side.centre, at.shape), -face_side.sign * s)
+        behind = vertex_properness(motion, face_side, vertex_side, vertices, -n, s)
+        centre = motion.carry(np.broadcast_to(vertex_side.centre, at.shape), s, face_side.sign)
         beyond = np.sum(n * (centre - at), axis=1) < 0
-        idle = np.abs(speed) <= FACING * screw.speed
+        idle = np.abs(speed) <= FACING * motion.speed
         better = np.where(np.abs(behind - value) > TIE_OF_SHEETS, behind > value, beyond)
         turn = np.where(idle, better, face_side.sign * speed < 0)
         n, speed = np.where(turn[:, None], -n, n), np.where(turn, -speed, speed)
@@ -99,19 +99,19 @@ def _leaving(side, vertices):
     return side.unit[edges] * t.vertex_signs[vertices][..., None], edges >= 0
 
 
-def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
+def edge_properness(motion, a, b, edges_a, edges_b, s, n, x):
     """Formula (7) of Buss with one term per incident face, the sign of ``n`` chosen; negative at reflex
     edges.
 
     Returns properness, normal (A to B) and normal speed.
     """
-    da, db = a.unit[edges_a], screw.turn(b.unit[edges_b], s)
+    da, db = a.unit[edges_a], motion.turn(b.unit[edges_b], s)
 
     def terms(side, edges, d, turn):
         faces, sides = side.tables.edge_faces[edges], side.tables.edge_sides[edges]
         normal = side.normals[faces]
         if turn:
-            normal = screw.turn(normal, s[:, None])
+            normal = motion.turn(normal, s[:, None])
         value = np.sum(cross(n, d)[:, None] * normal, axis=-1)
         # + for the left face and - for the right one on A, the other way round on B.
         return np.where(sides == 0, 1.0, -1.0) * -side.sign * value, faces >= 0
@@ -120,11 +120,11 @@ def edge_properness(screw, a, b, edges_a, edges_b, s, n, x):
     term, there = np.concatenate([term_a, term_b], axis=1), np.concatenate([there_a, there_b], axis=1)
     plus = np.where(there, term, np.inf).min(axis=1)
     minus = np.where(there, -term, np.inf).min(axis=1)
-    speed = np.sum(n * screw.omega(x), axis=1)
+    speed = np.sum(n * motion.field(x, s, a.sign), axis=1)
     against = np.where(speed > 0, -1.0, 1.0)
     sign = np.where(np.abs(plus - minus) <= TIE, against, np.where(plus > minus, 1.0, -1.0))
     if a.tables.two_sided or b.tables.two_sided:
-        sign = np.where(np.abs(speed) > FACING * screw.speed, against, sign)
+        sign = np.where(np.abs(speed) > FACING * motion.speed, against, sign)
     value = np.maximum(np.where(sign > 0, plus, minus), -1.0)
     reflex = a.tables.edge_reflex[edges_a] | b.tables.edge_reflex[edges_b]
     value = np.where(reflex, -np.abs(value), value)

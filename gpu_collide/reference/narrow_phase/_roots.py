@@ -47,6 +47,20 @@ class ScrewFunctions:
         d2 = -p[1] * th2 * sigma + p[2] * c + q[0] * (2 * c - s * th2 * sigma) + q[1] * (2 * sigma + s * c)
         return f, d1, d2
 
+    def rounding(self):
+        """Rounding (m,) of a value."""
+        return ROUNDING * (np.abs(self.p).sum(axis=1) + np.abs(self.q).sum(axis=1))
+
+    def pieces(self, low, high, tolerance):
+        """Pieces of [low, high] on which a function is monotone, all that may hold a root or a touch: which
+        function, start and end, (k,) each."""
+        curved = np.any(self.q != 0.0, axis=1)
+        found = []
+        for index, cutter in ((np.nonzero(~curved)[0], _cut_closed), (np.nonzero(curved)[0], _cut_bisect)):
+            item, start, end = cutter(self.take(index), low, high, tolerance[index])
+            found.append((index[item], start, end))
+        return tuple(np.concatenate(columns) for columns in zip(*found, strict=True))
+
     def third_bound(self, reach):
         """Bound (m,) of |f'''| for |s| <= reach."""
         p, q, th = np.abs(self.p.T), np.abs(self.q.T), self.theta
@@ -65,7 +79,7 @@ def find_roots(functions, low, high, tolerance):
 
     Parameters
     ----------
-    functions : ScrewFunctions, m of them
+    functions : ScrewFunctions or body_functions.Functions, m of them
     low, high : float
     tolerance : (m,) values up to which |f| counts as touching
 
@@ -73,19 +87,9 @@ def find_roots(functions, low, high, tolerance):
     -------
     item (k,) int, s (k,) f8, touch (k,) bool : ordered by item, then s
     """
-    count = len(functions.p)
-    if count == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=bool)
-    curved = np.any(functions.q != 0.0, axis=1)
-    found = []
-    for index, cutter in ((np.nonzero(~curved)[0], _cut_closed), (np.nonzero(curved)[0], _cut_bisect)):
-        if len(index):
-            part = functions.take(index)
-            piece, start, end = cutter(part, low, high, tolerance[index])
-            item, s, touch = _solve_pieces(part, piece, start, end, tolerance[index])
-            s, touch = _join_double(part.take(item), s, touch)
-            found.append((index[item], s, touch))
-    item, s, touch = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    item, start, end = functions.pieces(low, high, tolerance)
+    item, s, touch = _solve_pieces(functions, item, start, end, tolerance)
+    s, touch = _join_double(functions.take(item), s, touch)
     order = np.lexsort((s, item))
     item, s, touch = item[order], s[order], touch[order]
     # One root found from both sides of a cut.
@@ -97,8 +101,7 @@ def find_roots(functions, low, high, tolerance):
 def _join_double(part, s, touch):
     """Two roots that rounding cannot separate are one touch, at the extremum between them."""
     _, d1, d2 = part(s)
-    rounding = ROUNDING * (np.abs(part.p).sum(axis=1) + np.abs(part.q).sum(axis=1))
-    double = d1 * d1 <= 8.0 * np.abs(d2) * rounding
+    double = d1 * d1 <= 8.0 * np.abs(d2) * part.rounding()
     return np.where(double, s - d1 / np.where(double & (d2 != 0), d2, 1.0), s), touch | double
 
 
@@ -156,7 +159,8 @@ def _cut_bisect(functions, low, high, tolerance):
         split = possible & ~monotone & ~bent & ~last
         i, a, m, b = item[split], start[split], middle[split], end[split]
         item, start, end = np.concatenate([i, i]), np.concatenate([a, m]), np.concatenate([m, b])
-    return tuple(np.concatenate([piece[j] for piece in done]) for j in range(3))
+    empty = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+    return tuple(np.concatenate([piece[j] for piece in [empty, *done]]) for j in range(3))
 
 
 def _slope(part, s, index):

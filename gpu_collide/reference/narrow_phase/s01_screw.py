@@ -30,6 +30,8 @@ AXIAL = 8.0 * np.finfo(np.float64).eps
 # Roots are looked for this far outside the step: a part of the step, and of the time that a size takes.
 TAU_TIME = 1e-9
 TAU_LENGTH = 1e-10
+# In units of size + speed: what the arithmetic of a function may leave of an exact zero.
+ROUNDING = 4e-16
 
 
 class ScrewMotion(NamedTuple):
@@ -161,6 +163,26 @@ class Screw:
         """Tolerance of the time window: roots in [-tau, 1 + tau] count."""
         return TAU_TIME + (TAU_LENGTH * self.size / self.speed if self.moves else 0.0)
 
+    @property
+    def unit(self):
+        """Length of which places lose units in the last place."""
+        return self.size + self.speed
+
+    @property
+    def rounding(self):
+        """What the arithmetic of a function may leave of an exact zero."""
+        return ROUNDING * self.unit
+
+    @property
+    def turning(self):
+        """Radians that set how fast functions can change."""
+        return self.theta
+
+    @property
+    def level(self):
+        """Unit vector in A's axes at right angles to which edges stay once they are."""
+        return np.array([0.0, 1.0, 0.0])
+
     def from_a(self, x):
         """Points (..., 3) of A's mesh in the screw frame."""
         return times(x - self.centre_a - self.origin, self.axes.T)
@@ -176,6 +198,10 @@ class Screw:
     def to_b(self, x):
         """Half-way screw frame points (..., 3) in B's mesh coordinates."""
         return times(times(x, self.axes) + self.origin - self.centre_half, self.half) + self.centre_b
+
+    def direction_to_a(self, n):
+        """Directions (..., 3) of the screw frame in A's axes."""
+        return times(n, self.axes)
 
     def direction_from_a(self, n):
         return times(n, self.axes.T)
@@ -214,6 +240,25 @@ class Screw:
             ],
             axis=-1,
         )
+
+    def carry(self, x, s, side):
+        """Points (..., 3) of the other body as the body `side` sees them at the times ``s``: -1 is A, 1 is
+        B."""
+        return self.flow(x, -side * s)
+
+    def carry_direction(self, d, s, side):
+        """The same of directions."""
+        return self.turn(d, -side * s)
+
+    def field(self, x, s, side):
+        """Velocity (..., 3) of B's material relative to A's where the body `side` sees the points ``x``: on a
+        screw the same at all times and from both."""
+        del s, side
+        return self.omega(x)
+
+    def fastest(self, x):
+        """Greatest speed of points (..., 3) of B."""
+        return float(np.linalg.norm(self.omega(x), axis=-1).max())
 
     def omega(self, x):
         """Velocity (..., 3) of B's material at screw frame points, per step."""

@@ -46,10 +46,11 @@ class Side:
     unit: np.ndarray
     inward: np.ndarray
 
-    def facing(self, screw, faces, x, tolerance):
-        """True where ``faces`` (...) face the other body at the points ``x`` (..., 3); -1 is no face."""
-        value = np.sum(self.normals[faces] * screw.omega(x), axis=-1)
-        good = self.sign * value >= -tolerance * screw.speed
+    def facing(self, motion, faces, x, s, tolerance):
+        """True where ``faces`` (...) face the other body at the points ``x`` (..., 3) at the times ``s``; -1
+        is no face."""
+        value = np.sum(self.normals[faces] * motion.field(x, s, self.sign), axis=-1)
+        good = self.sign * value >= -tolerance * motion.speed
         return (faces >= 0) & (good | self.tables.two_sided)
 
 
@@ -183,7 +184,7 @@ def facing_vertices(screw, side):
     """Numbers of the vertices with at least one facing face."""
     t = side.tables
     tolerance = FACING_PAD if screw.moves else 1.0
-    good = side.facing(screw, t.vertex_faces, side.points[:, None, :], tolerance)
+    good = side.facing(screw, t.vertex_faces, side.points[:, None, :], 0.0, tolerance)
     return np.nonzero(good.any(axis=1))[0]
 
 

@@ -31,8 +31,6 @@ PLACE_DOUBT = 1e-9
 PROPERNESS_STEPS = 2.0**40
 # Slack of the bound by which candidates are dropped before they are solved: the bound is in float64 here.
 PROPERNESS_PAD = 1e-9
-# In units of size + speed: what the arithmetic of a function may leave of an exact zero.
-ROUNDING = 4e-16
 
 
 @dataclass(frozen=True)
@@ -71,17 +69,17 @@ def in_steps(properness):
     return np.floor(properness * PROPERNESS_STEPS + 0.5) / PROPERNESS_STEPS
 
 
-def place_doubt(screw, x, rate, sine=1.0):
-    """How far from its true place a meeting at ``x`` may be found.
+def place_doubt(motion, x, rate, s, side, sine=1.0):
+    """How far from its true place a meeting at ``x`` may be found, as the body `side` sees it.
 
     The equation is good to a rounding. Divided by the ``rate`` at which the features come together that is a
     doubt of time, and divided by the ``sine`` of two edges' angle a doubt along them.
     """
-    unit = screw.size + screw.speed
-    length = PLACE_ROUNDING * unit / np.maximum(sine, PARALLEL)
+    length = PLACE_ROUNDING * motion.unit / np.maximum(sine, PARALLEL)
     with np.errstate(divide="ignore", invalid="ignore"):
-        late = np.fmin(length / np.abs(rate), screw.tau)
-    return np.minimum(length + late * np.linalg.norm(screw.omega(x), axis=-1), PLACE_DOUBT * unit)
+        late = np.fmin(length / np.abs(rate), motion.tau)
+    speed = np.linalg.norm(motion.field(x, s, side), axis=-1)
+    return np.minimum(length + late * speed, PLACE_DOUBT * motion.unit)
 
 
 def concatenate(parts):
@@ -137,7 +135,7 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
     """Exact meetings of the vertices of one body with the faces of the other (candidate arrays (m,))."""
     keep = properness_bound(screw, face_side, vertex_side, faces, vertices) >= min_properness - PROPERNESS_PAD
     keep &= vertex_side.facing(
-        screw, vertex_side.tables.vertex_faces[vertices], vertex_side.points[vertices][:, None], FACING
+        screw, vertex_side.tables.vertex_faces[vertices], vertex_side.points[vertices][:, None], 0.0, FACING
     ).any(axis=1)
     faces, vertices = faces[keep], vertices[keep]
     functions = vertex_face_functions(screw, face_side, vertex_side, faces, vertices)
@@ -148,9 +146,7 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
     item, s, _ = find_roots(functions.take(index), -window, window, np.full(len(index), touch))
     s = np.clip(s, -0.5, 0.5)
     faces_at, vertices_at = faces[index[item]], vertices[index[item]]
-    at = _carry(screw, face_side, vertex_side.points[vertices_at], s)
-    rate = np.sum(face_side.normals[faces_at] * screw.omega(at), axis=1)
-    good = inside(face_side, faces_at, at) >= -touch - place_doubt(screw, at, rate)
+    good = meets_face(screw, face_side, vertex_side, faces_at, vertices_at, s)
     parts = [describe_vertices(screw, face_side, vertex_side, faces_at[good], vertices_at[good], s[good])]
     for i in np.nonzero(lasting)[0]:
         spans = _intervals.vertex_face(screw, face_side, vertex_side, faces[i], vertices[i], touch)
@@ -170,22 +166,30 @@ def solve_vertex_face(screw, face_side, vertex_side, faces, vertices, min_proper
     return concatenate(parts)
 
 
+def meets_face(motion, face_side, vertex_side, faces, vertices, s):
+    """Which vertices are within the borders of the faces at the times ``s``, closed."""
+    at = motion.carry(vertex_side.points[vertices], s, face_side.sign)
+    rate = np.sum(face_side.normals[faces] * motion.field(at, s, face_side.sign), axis=1)
+    slack = TOUCH * motion.size + place_doubt(motion, at, rate, s, face_side.sign)
+    return inside(face_side, faces, at) >= -slack
+
+
 def lasting_vertices(screw, face_side, vertex_side, faces, vertices):
     """Which vertices stay in the planes of the faces over the whole step."""
     functions = vertex_face_functions(screw, face_side, vertex_side, faces, vertices)
     return stays(functions, np.full(len(faces), TOUCH * screw.size), screw)
 
 
-def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=None):
+def describe_vertices(motion, face_side, vertex_side, faces, vertices, s, s_end=None):
     """Meetings of vertices with faces at given times: facing, normal, properness; what does not face is left
     out."""
     x = vertex_side.points[vertices]
-    at = _carry(screw, face_side, x, s)
-    good = face_side.facing(screw, faces, at, FACING)
+    at = motion.carry(x, s, face_side.sign)
+    good = face_side.facing(motion, faces, at, s, FACING)
     faces, vertices, s, x, at = faces[good], vertices[good], s[good], x[good], at[good]
     sustained = np.full(len(s), s_end is not None)
     s_end = s if s_end is None else s_end[good]
-    n, speed, value = met_from(screw, face_side, vertex_side, faces, vertices, at, s)
+    n, speed, value = met_from(motion, face_side, vertex_side, faces, vertices, at, s)
     value = in_steps(value)
     on_face_of_a = face_side.sign < 0
     nan = np.full(len(s), np.nan)
@@ -197,18 +201,13 @@ def describe_vertices(screw, face_side, vertex_side, faces, vertices, s, s_end=N
         s_end,
         sustained,
         value,
-        n if on_face_of_a else -screw.turn(n, s),
+        n if on_face_of_a else -motion.turn(n, s),
         speed if on_face_of_a else -speed,
         at if on_face_of_a else x,
         x if on_face_of_a else at,
         nan,
         nan,
     )
-
-
-def _carry(screw, face_side, x, s):
-    """Vertices ``x`` at the times ``s``, in the frame of the face's body."""
-    return screw.flow(x, -face_side.sign * s)
 
 
 def inside(face_side, faces, x):
@@ -220,18 +219,18 @@ def inside(face_side, faces, x):
     return np.where(t.loops[faces] >= 0, distance, np.inf).min(axis=1)
 
 
-def stays(functions, limit, screw, weight=None):
-    """Whether |f| <= limit (times ``weight(s)``) over the whole step, from 33 Chebyshev points."""
-    stays = np.ones(len(functions.p), dtype=bool)
-    points = 0.5 * np.cos(np.pi * np.arange(33) / 32) if screw.moves else np.zeros(1)
+def stays(functions, limit, motion, weight=None):
+    """Whether |f| <= limit (times ``weight(s)``) over the whole step, from 33 Chebyshev points
+    and more where bodies spin."""
+    stays = np.ones(len(limit), dtype=bool)
+    count = max(32, 12 + int(4 * motion.turning))
+    points = 0.5 * np.cos(np.pi * np.arange(count + 1) / count) if motion.moves else np.zeros(1)
     for s in points:
         index = np.nonzero(stays)[0]
         if len(index) == 0:
             break
         at = np.full(len(index), s)
-        bound = limit[index] * (1.0 if weight is None else weight(index, at)) + ROUNDING * (
-            screw.size + screw.speed
-        )
+        bound = limit[index] * (1.0 if weight is None else weight(index, at)) + motion.rounding
         stays[index] = np.abs(functions.take(index)(at)[0]) <= bound
     return stays
 
@@ -265,12 +264,12 @@ def solve_edge_edge(screw, a, b, edges_a, edges_b):
     return concatenate(parts)
 
 
-def crossing(screw, a, b, edges_a, edges_b, s):
+def crossing(motion, a, b, edges_a, edges_b, s):
     """Where the lines of two edges are nearest at the times ``s``: distances along A's and B's edge from
     their low ends (NaN for parallel edges)."""
     pa, da = a.points[a.tables.edges[edges_a, 0]], a.unit[edges_a]
-    pb = screw.flow(b.points[b.tables.edges[edges_b, 0]], s)
-    db = screw.turn(b.unit[edges_b], s)
+    pb = motion.flow(b.points[b.tables.edges[edges_b, 0]], s)
+    db = motion.turn(b.unit[edges_b], s)
     n = cross(da, db)
     square = np.sum(n * n, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -279,24 +278,24 @@ def crossing(screw, a, b, edges_a, edges_b, s):
     return along_a, along_b
 
 
-def edge_doubt(screw, a, b, edges_a, edges_b, s, along_a):
+def edge_doubt(motion, a, b, edges_a, edges_b, s, along_a):
     """`place_doubt` of edge meetings at the times ``s``, so far along A's edges."""
     x = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
-    n = cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
+    n = cross(a.unit[edges_a], motion.turn(b.unit[edges_b], s))
     sine = np.linalg.norm(n, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return place_doubt(screw, x, np.sum(n * screw.omega(x), axis=1) / sine, sine)
+        return place_doubt(motion, x, np.sum(n * motion.field(x, s, a.sign), axis=1) / sine, s, a.sign, sine)
 
 
-def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
+def edge_edge_meetings(motion, a, b, edges_a, edges_b, s, slack, s_end=None):
     """Inside tests (closed within ``slack``), facing and properness of edge pairs whose lines meet at times
     ``s``.
 
     With ``s_end`` the meetings are sustained, and inside by the construction of their intervals.
     """
-    along_a, along_b = crossing(screw, a, b, edges_a, edges_b, s)
+    along_a, along_b = crossing(motion, a, b, edges_a, edges_b, s)
     length_a, length_b = a.tables.length[edges_a], b.tables.length[edges_b]
-    slack = slack + edge_doubt(screw, a, b, edges_a, edges_b, s, along_a) if s_end is None else np.inf
+    slack = slack + edge_doubt(motion, a, b, edges_a, edges_b, s, along_a) if s_end is None else np.inf
     good = (
         (along_a >= -slack)
         & (along_a <= length_a + slack)
@@ -305,7 +304,7 @@ def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
     )
     index = np.nonzero(good)[0]
     return describe_edges(
-        screw,
+        motion,
         a,
         b,
         edges_a[index],
@@ -317,22 +316,22 @@ def edge_edge_meetings(screw, a, b, edges_a, edges_b, s, slack, s_end=None):
     )
 
 
-def describe_edges(screw, a, b, edges_a, edges_b, s, along_a, along_b, s_end=None):
+def describe_edges(motion, a, b, edges_a, edges_b, s, along_a, along_b, s_end=None):
     """Meetings of edge pairs at given times and distances along the edges: facing, normal, properness.
 
     Pairs that are parallel or do not face each other there are left out.
     """
     on_a = a.points[a.tables.edges[edges_a, 0]] + along_a[:, None] * a.unit[edges_a]
     on_b = b.points[b.tables.edges[edges_b, 0]] + along_b[:, None] * b.unit[edges_b]
-    n = cross(a.unit[edges_a], screw.turn(b.unit[edges_b], s))
+    n = cross(a.unit[edges_a], motion.turn(b.unit[edges_b], s))
     sine = np.linalg.norm(n, axis=1)
     # A lasting meeting may begin exactly where the edges stop being parallel.
     keep = sine >= (PARALLEL if s_end is None else 0.5 * PARALLEL)
-    keep &= a.facing(screw, a.tables.edge_faces[edges_a], on_a[:, None], FACING).any(axis=1)
-    keep &= b.facing(screw, b.tables.edge_faces[edges_b], on_b[:, None], FACING).any(axis=1)
+    keep &= a.facing(motion, a.tables.edge_faces[edges_a], on_a[:, None], s[:, None], FACING).any(axis=1)
+    keep &= b.facing(motion, b.tables.edge_faces[edges_b], on_b[:, None], s[:, None], FACING).any(axis=1)
     edges_a, edges_b, s, n, on_a, on_b = (x[keep] for x in (edges_a, edges_b, s, n, on_a, on_b))
     n = n / sine[keep][:, None]
-    value, n, speed = edge_properness(screw, a, b, edges_a, edges_b, s, n, on_a)
+    value, n, speed = edge_properness(motion, a, b, edges_a, edges_b, s, n, on_a)
     return Meetings(
         np.full(len(s), EE, dtype=np.uint8),
         edges_a,

@@ -14,34 +14,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpu_collide.reference.narrow_phase.s01_screw import times
 from gpu_collide.reference.narrow_phase.s07_solve import EE, FV, TOUCH, VF, crossing, edge_doubt, place_doubt
 
 # Of what an entry lasts, the shares at which it is compared with others: no likely symmetric moments.
 SHARES = (0.29, 0.61, 0.83)
 
 
-def resolve(screw, a, b, meetings, min_properness):
+def resolve(motion, a, b, meetings, min_properness):
     """Meetings with every coincidence reported once, all at or above ``min_properness``, ordered."""
     meetings = meetings.take(np.nonzero(meetings.properness >= min_properness)[0])
     # Features that pass each other at their ends while they stay in contact do not last; what holds for half
     # a step does, even where the whole step is too slow to separate two times.
-    brief = min(2 * screw.tau, 0.5) if screw.moves else 0.0
+    brief = min(2 * motion.tau, 0.5) if motion.moves else 0.0
     lasts = meetings.sustained & (meetings.s_end - meetings.s > brief)
     begin = np.clip(meetings.s, -0.5, 0.5)
     end = np.where(lasts, np.clip(meetings.s_end, -0.5, 0.5), begin)
     meetings = replace(meetings, sustained=lasts, s=begin, s_end=end)
-    meetings = meetings.take(_reported(screw, a, b, meetings))
+    meetings = meetings.take(_reported(motion, a, b, meetings))
     time = meetings.s + 0.5
     return meetings.take(np.lexsort((meetings.feature_b, meetings.feature_a, meetings.kind, time)))
 
 
-def _reported(screw, a, b, m):
+def _reported(motion, a, b, m):
     """Which meetings are not covered by a better one."""
-    slack = 2 * screw.tau
+    slack = 2 * motion.tau
     # From the best to the least; what is left out may itself cover others.
     ranked = m.take(np.lexsort((m.s, m.feature_b, m.feature_a, m.kind, ~m.sustained, -m.properness)))
-    points = _Points(screw, a, b, ranked)
+    points = _Points(motion, a, b, ranked)
     reported = np.ones(len(m), dtype=bool)
     for i in range(1, len(m)):
         better = slice(0, i)
@@ -58,9 +57,9 @@ def _reported(screw, a, b, m):
 class _Points:
     """Where meetings touch, as either body sees it."""
 
-    def __init__(self, screw, a, b, m):
-        self.screw, self.a, self.b, self.m = screw, a, b, m
-        self.near = TOUCH * screw.size
+    def __init__(self, motion, a, b, m):
+        self.motion, self.a, self.b, self.m = motion, a, b, m
+        self.near = TOUCH * motion.size
         self.seen = {}
 
     def coincide(self, i, j):
@@ -77,7 +76,7 @@ class _Points:
             theirs = self.at(j, other_s)
             if theirs is None:
                 return False
-            reach = 4 * self.near + mine[2] + theirs[2] + abs(s - other_s) * self.screw.speed
+            reach = 4 * self.near + mine[2] + theirs[2] + abs(s - other_s) * self.motion.speed
             if max(np.linalg.norm(mine[k] - theirs[k]) for k in (0, 1)) > reach:
                 return False
         return True
@@ -95,10 +94,12 @@ class _Points:
         face_side, vertex_side = (self.a, self.b) if face_of_a else (self.b, self.a)
         face, vertex = (x[i] for x in (self.m.feature_a, self.m.feature_b)[:: 1 if face_of_a else -1])
         corner = vertex_side.points[vertex]
-        x = self.screw.flow(corner, s if face_of_a else -s)
+        x = self.motion.carry(corner, s, face_side.sign)
         # What lasts is found by its borders: nothing of its place is in doubt.
-        rate = face_side.normals[face] @ self.screw.omega(x[None])[0]
-        doubt = 0.0 if self.m.sustained[i] else float(place_doubt(self.screw, x[None], rate)[0])
+        rate = face_side.normals[face] @ self.motion.field(x, s, face_side.sign)
+        doubt = 0.0
+        if not self.m.sustained[i]:
+            doubt = float(place_doubt(self.motion, x, rate, s, face_side.sign))
         loop = face_side.tables.loops[face]
         used = loop >= 0
         distance = np.sum(face_side.inward[face][used] * (x - face_side.points[loop[used]]), axis=-1)
@@ -109,18 +110,18 @@ class _Points:
     def _edges_at(self, i, s):
         """The corners at which edges meet: they say better than nearly parallel edges where that is."""
         edge_a, edge_b, s = (np.full(1, x) for x in (self.m.feature_a[i], self.m.feature_b[i], s))
-        along_a, along_b = crossing(self.screw, self.a, self.b, edge_a, edge_b, s)
+        along_a, along_b = crossing(self.motion, self.a, self.b, edge_a, edge_b, s)
         doubt = 0.0
         if not self.m.sustained[i]:
-            doubt = float(edge_doubt(self.screw, self.a, self.b, edge_a, edge_b, s, along_a)[0])
+            doubt = float(edge_doubt(self.motion, self.a, self.b, edge_a, edge_b, s, along_a)[0])
         on_a = self._end(self.a, edge_a[0], along_a[0], doubt)
         on_b = self._end(self.b, edge_b[0], along_b[0], doubt)
         if on_a is None and on_b is None:
             return None
         if on_b is None:
-            on_b = self.screw.flow(on_a, -s[0])
+            on_b = self.motion.carry(on_a, s[0], self.b.sign)
         if on_a is None:
-            on_a = self.screw.flow(on_b, s[0])
+            on_a = self.motion.carry(on_b, s[0], self.a.sign)
         return on_a, on_b, doubt
 
     def _end(self, side, edge, along, doubt):
@@ -131,26 +132,27 @@ class _Points:
         return side.points[side.tables.edges[edge, 0 if along <= rest else 1]]
 
 
-def describe(screw, m):
-    """Per-contact fields of `gpu_collide.Contacts` (a dict without ``pair``) for the meetings of one pair."""
+def describe(motion, m, own):
+    """Per-contact fields of `gpu_collide.Contacts` (a dict without ``pair``) for the meetings of one pair, in
+    the world as ``own`` moves A there."""
     time = m.s + 0.5
     # A vertex is exactly itself in its own body; the other body's point is the vertex carried over.
-    carried_a = screw.flow(m.on_b, m.s)
-    carried_b = screw.flow(m.on_a, -m.s)
+    carried_a = motion.carry(m.on_b, m.s, -1.0)
+    carried_b = motion.carry(m.on_a, m.s, 1.0)
     on_a = np.where((m.kind == FV)[:, None], carried_a, m.on_a)
     on_b = np.where((m.kind == VF)[:, None], carried_b, m.on_b)
-    local_a = screw.to_a(on_a)
-    direction = times(m.normal, screw.axes)
+    local_a = motion.to_a(on_a)
+    direction = motion.direction_to_a(m.normal)
     return dict(
         kind=m.kind,
         feature_a=m.feature_a,
         feature_b=m.feature_b,
         time=time,
-        position=screw.world_of_a(local_a, time),
-        normal=screw.world_direction_of_a(direction, time),
+        position=own.world_of_a(local_a, time),
+        normal=own.world_direction_of_a(direction, time),
         properness=m.properness,
         local_a=local_a,
-        local_b=screw.to_b(on_b),
+        local_b=motion.to_b(on_b),
         normal_speed=m.normal_speed,
         sustained=m.sustained,
         time_end=m.s_end + 0.5,
