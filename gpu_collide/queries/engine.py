@@ -31,11 +31,6 @@ def engine_on(backend: Any, options: Options, resident: Any = None) -> Any:
         from gpu_collide.reference.engine import Reference
 
         return Reference(options)
-    if options.motion == "body":
-        raise ValueError(
-            f"motion: expected 'relative' on the backend {backend.kind!r}, got 'body', which the backend "
-            "'reference' has"
-        )
     from gpu_collide.pipeline.engine import Pipeline
 
     return Pipeline(backend, options, resident)
