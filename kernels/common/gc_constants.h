@@ -41,6 +41,8 @@
 #define GC_MIN_HALF_SINE GC_R(1e-15)
 /* cosine of the half angle below which a turn counts as a half-turn, whose axis sign is fixed by convention */
 #define GC_HALF_TURN GC_R(1e-15)
+/* the same of a turn that a body makes by itself: as gpu_collide.bodies.motion.HALF_TURN */
+#define GC_OWN_HALF_TURN GC_R(1e-12)
 /* a component of the half-turn axis counts as non-zero above this */
 #define GC_AXIS_COMPONENT GC_R(1e-9)
 /* a chord that leads away from the axis by less than this share of its length lies along it: what is left of it across
@@ -94,6 +96,7 @@
 #define GC_CURVE_ROUNDING GC_R(1e-6)
 #define GC_MIN_HALF_SINE GC_R(5e-7)
 #define GC_HALF_TURN GC_R(5e-7)
+#define GC_OWN_HALF_TURN GC_R(5e-7)
 #define GC_AXIS_COMPONENT GC_R(1e-4)
 #define GC_AXIAL GC_R(5e-7)
 #define GC_NO_MOTION GC_R(1e-6)

@@ -28,6 +28,15 @@ GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
     o.to_half = gc_scale(chord, GC_R(0.5));
     o.midway = q0;
     if (!(o.angle > GC_R(0.0))) return o;
+    /* of a half turn, which two screws fit, the one whose axis has its first component positive in the body's own axes */
+    if (d.w < GC_OWN_HALF_TURN) {
+        gc_vec own = gc_quat_rotate(gc_quat_conj(q0), v);
+        gc_real lead = GC_ABS(own.x) > GC_AXIS_COMPONENT ? own.x : (GC_ABS(own.y) > GC_AXIS_COMPONENT ? own.y : own.z);
+        if (lead < GC_R(0.0)) {
+            v = gc_scale(v, GC_R(-1.0));
+            d = gc_quat_make(d.w, -d.x, -d.y, -d.z);
+        }
+    }
     t = gc_across_axis(v, chord, gc_length(chord), &along, &across);
     across = across * GC_R(0.5) * o.angle / sine;
     o.drift = gc_scale(v, along);
@@ -128,11 +137,33 @@ GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, con
     k->slip = h * (velocity + spin * distance + tilt * rim);
 }
 
-/* Are both motions one screw as A sees them, so that the pads of the whole step are but rounding? k: that screw */
-GC_FN int gc_bodies_commute(const gc_bodies *b, const gc_body_bounds *bound, const gc_screw *k)
+GC_FN int gc_own_stands(const gc_own_motion *o)
+{
+    return o->angle == GC_R(0.0) && gc_most(o->drift) == GC_R(0.0) && gc_most(o->swing) == GC_R(0.0);
+}
+
+/* Does a body move along one axis, by less than half a turn, of which two screws are good? Its drift is along the axis to the rounding of
+ * the projection that made it. */
+GC_FN int gc_own_is_screw(const gc_own_motion *o)
+{
+    gc_real across = gc_length(gc_cross(o->turn, o->drift)), along = GC_ABS(gc_dot(o->turn, o->drift));
+    return o->angle < GC_R(3.1415926) && across <= GC_R(4.0) * GC_AXIAL * along;
+}
+
+/* Are both motions one screw as A sees them? Two bodies that do not turn, or one that stands beside one on a screw, are in any case; of
+ * others the pads of the whole step are but rounding then. k: that screw */
+GC_FN int gc_bodies_commute(
+    const gc_bodies *b,
+    const gc_body_bounds *bound,
+    const gc_own_motion *own_a,
+    const gc_own_motion *own_b,
+    const gc_screw *k)
 {
     gc_body_state t;
     gc_screw whole = *k;
+    if (own_a->angle == GC_R(0.0) && own_b->angle == GC_R(0.0)) return 1;
+    if (gc_own_stands(own_a) && gc_own_is_screw(own_b)) return 1;
+    if (gc_own_stands(own_b) && gc_own_is_screw(own_a)) return 1;
     if (b->angle > GC_R(3.14159265358979)) return 0;
     gc_bodies_at(b, GC_R(0.0), &t);
     gc_piece_pads(b, bound, &t, GC_R(1.0), &whole);

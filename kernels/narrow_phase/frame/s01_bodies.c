@@ -112,7 +112,7 @@ GC_KERNEL void s01_bodies(
         }
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
         bound = gc_bodies_bounds(&o);
-        one = gc_bodies_commute(&o, &bound, &k);
+        one = gc_bodies_commute(&o, &bound, &own_a, &own_b, &k);
         n = one ? 1 : gc_bodies_pieces(&o, &bound);
         o.pieces = (gc_real)n;
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);

@@ -66,7 +66,9 @@ GC_LARGE int gc_solve_bodies(
         scale = GC_MIN(sine, scale);
     }
     touch = GC_TOL_TOUCH * p->bodies.size * scale;
-    gc_walk_start(&w, &c, mid - arm, mid + arm, touch);
+    /* beyond the step roots are looked for as far as those of one screw are */
+    gc_walk_start(
+        &w, &c, GC_MAX(mid - arm, GC_R(-0.5) - p->bodies.tau), GC_MIN(mid + arm, GC_R(0.5) + p->bodies.tau), touch);
     if (gc_piece_of_bodies(&w, v, arm) == GC_PIECE_EMPTY) return 1;
     if (GC_ABS(v.f) <= w.touch && gc_body_curve_most(&c.own, w.touch) <= w.touch) {
         if (kind == GC_EE && !(gc_most_sine(t, p, fa, fb) > GC_R(0.0))) return 1;
