@@ -4,6 +4,17 @@ A body alone moves by its own screw: its centre along an arc about the axis and 
 along such paths as well. The box of such a path is that of points on it, as far apart as to leave the chord
 between neighbours by little, grown by how far an arc leaves its chord: ``radius (1 - cos(half the angle
 between the points))``.
+
+A body that spins while its reference point goes straight on from r0 to r1 stays within a ball about that
+point, of radius R = arm + radius, arm the distance of its centre from there. And of its points, y from the
+reference point, x(t) = r0 + t d + Rot(theta t) y leaves the straight line between its ends by at most theta^2
+|y| / 8 (the acceleration of what turns is theta^2 |y|), and never by more than 2 |y|. So with
+e = min(theta^2/8, 2), c0 and c1 the centre and h0 and h1 half the sides of the turned box at both ends, the
+body is within each of the three
+
+    r0, r1 +- R        c0, c1 +- (radius + e arm)        c0 +- h0, c1 +- h1, grown by e (arm + |half|)
+
+where the box of two boxes is meant, and so within what they share.
 """
 
 from dataclasses import dataclass
@@ -29,11 +40,11 @@ class Bounds:
     radius : (n,)
         Of the ball about the centre, with pads.
     angle : (n,)
-        Of the body's own turn, in [0, pi].
+        Of the turn between its poses, in [0, pi].
     turn : (n, 4)
         That turn as a unit quaternion.
     low, high : (n, 3)
-        Box of all that the body sweeps by its own screw.
+        Box of all that the body sweeps on its own motion.
     valid, still, wild : (n,) bool
         Wild bodies are too far out for any bound, and may meet all.
     """
@@ -62,6 +73,10 @@ def bounds_of(bodies, padded=True):
     with np.errstate(over="ignore", invalid="ignore"):
         c0, c1 = p0 + quat.rotate(q0, centre), p1 + quat.rotate(q1, centre)
         way = np.linalg.norm(c1 - c0, axis=1)
+        if bodies.spins is not None:
+            arm = np.linalg.norm(centre - bodies.spins.center, axis=1)
+            spun = np.linalg.norm(bodies.spins.displacement, axis=1) + arm
+            way = np.where(bodies.spins.spinning, spun, way)
         far = np.maximum(np.abs(p0).max(axis=1), np.abs(p1).max(axis=1)) + np.abs(centre).max(axis=1)
         limit = C["GC_BVH_WILD"] if padded else 1e150
         wild = ~((far <= limit) & (way <= limit)) & valid
@@ -71,6 +86,10 @@ def bounds_of(bodies, padded=True):
     turn = quat.normalised(quat.multiply(q1, quat.conjugate(q0)))
     axis, angle = quat.axis_angle(turn)
     low, high = _swept(c0, c1, q0, q1, turn, np.nan_to_num(axis), angle, radius, half)
+    if bodies.spins is not None:
+        spun_low, spun_high = _spun(bodies.spins, c0, c1, q0, q1, centre, radius, half)
+        spins = bodies.spins.spinning[:, None]
+        low, high = np.where(spins, spun_low, low), np.where(spins, spun_high, high)
     low, high = np.where(calm, low - pad[:, None], -np.inf), np.where(calm, high + pad[:, None], np.inf)
     return Bounds(c0, c1, radius + pad, angle, turn, low, high, valid, still_bodies(bodies), wild)
 
@@ -109,6 +128,26 @@ def _swept(c0, c1, q0, q1, turn, axis, angle, radius, half):
     middle = 0.5 * (c0 + c1)
     low = np.where(either[:, None], middle - ball[:, None], low)
     return low, np.where(either[:, None], middle + ball[:, None], high)
+
+
+def _spun(spins, c0, c1, q0, q1, centre, radius, half):
+    """The same of bodies that spin."""
+    theta = np.linalg.norm(spins.rotation, axis=1)
+    bend = np.minimum(theta**2 / 8.0, 2.0)
+    arms = centre - spins.center
+    arm = np.linalg.norm(arms, axis=1)
+    r0 = c0 - quat.rotate(q0, arms)
+    h0, h1 = _turned(q0, half), _turned(q1, half)
+    zero, corner = np.zeros_like(half), np.linalg.norm(half, axis=1)
+    lows, highs = [], []
+    for first, last, s0, s1, grown in (
+        (r0, r0 + spins.displacement, zero, zero, arm + radius),
+        (c0, c1, zero, zero, radius + bend * arm),
+        (c0, c1, h0, h1, bend * (arm + corner)),
+    ):
+        lows.append(np.minimum(first - s0, last - s1) - grown[:, None])
+        highs.append(np.maximum(first + s0, last + s1) + grown[:, None])
+    return np.max(lows, axis=0), np.min(highs, axis=0)
 
 
 def _turned(q, half):

@@ -24,7 +24,7 @@ import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
 from gpu_collide.reference.narrow_phase._roots import MAX_DEPTH, _bracket
-from gpu_collide.reference.narrow_phase.body_motion import State, skew, turned
+from gpu_collide.reference.narrow_phase.body_motion import BodyMotion, State, skew, turned
 
 # Of slopes: how much more than the bound they have to be, and how many roundings of a value.
 SLOPE_MARGIN = 1.00001
@@ -69,10 +69,10 @@ def bounds_of(motion, side):
     """`Bounds` for the owner `side`."""
     own, other = (motion.path_a, motion.path_b)[:: 1 if side < 0 else -1]
     norm = np.linalg.norm
-    straight = norm(motion.W) + norm(own.p) + norm(other.p)
+    straight = float(norm(motion.W) + norm(own.p) + norm(other.p))
     middle = norm(motion.state(np.zeros(()), side).P)
     farthest = middle + (0.5 + motion.tau) * straight
-    turn, chi = norm(other.turn - own.turn), norm(cross(own.turn, other.turn))
+    turn, chi = float(norm(other.turn - own.turn)), norm(cross(own.turn, other.turn))
     across, p = norm(cross(own.turn, motion.W)), norm(other.p)
     y1 = straight + own.theta * farthest
     y2 = across + turn * p + own.theta * y1
@@ -91,7 +91,7 @@ class Functions:
     reach : (m,) how far both features' points are from these at most, together.
     """
 
-    motion: object
+    motion: BodyMotion
     side: float
     bounds: Bounds
     own: np.ndarray
@@ -233,10 +233,9 @@ def vertex_face_functions(motion, face_side, vertex_side, faces, vertices):
 
 def edge_edge_functions(motion, a, b, edges_a, edges_b):
     """`EdgeEdge` of candidates (m,)."""
-    middles = [
+    middle_a, middle_b = (
         side.points[side.tables.edges[edges]].mean(axis=1) for side, edges in ((a, edges_a), (b, edges_b))
-    ]
-    reach = 0.5 * (a.tables.length[edges_a] + b.tables.length[edges_b])
-    return EdgeEdge(
-        motion, -1.0, bounds_of(motion, -1.0), *middles, reach, u=a.unit[edges_a], v=b.unit[edges_b]
     )
+    reach = 0.5 * (a.tables.length[edges_a] + b.tables.length[edges_b])
+    bounds = bounds_of(motion, -1.0)
+    return EdgeEdge(motion, -1.0, bounds, middle_a, middle_b, reach, u=a.unit[edges_a], v=b.unit[edges_b])

@@ -2,25 +2,39 @@
 
 The relative motion is one screw exactly if both motions commute: one body stands still, both go straight
 without a turn, they turn about one axis, they move together. Then the answer is that of the relative screw,
-by its own code. In numbers: both agree at the start and at the end of the step, and between them they are
-apart by at most q0/8 + q1/48, where q0 and q1 bound, for any point of B, how the difference of the
-velocities changes (its Green's function has the integrals 1/8 and, with |s|, 1/48). If that is within the
-rounding of the true functions, no function of the pair can tell them apart.
+by its own code.
 
-A pair that commutes in name may fail the bound in numbers (far apart, where rounding of places is large), and
-only costs the longer way then. Two cases do not ask it: two bodies without a turn, and one body without any
-motion beside one on a screw; but half turns, which two screws fit, have to pass the bound.
+In numbers. About the place of A's centre at the start the twist of a body at the time t is its turn and the
+velocity v(t) = w + p - turn x c0 - t turn x w (constant on a screw, where w is along the axis). With A, B for
+both turns, the velocity of B's material relative to A's, at a place z and as A sees it, changes at the rate
+
+    kappa = K0 + t K1 - X x z,    X = A x B
+    K0 = A x wA - B x wB - A x vB(0) + B x vA(0)        K1 = A x (B x wB) - B x (A x wA)
+
+all of which vanish where motions commute. The true motion and the screw agree at both ends of the step;
+with bounds k of |kappa|, Y of the speed of B's points, dw and dv of how far the twists are apart half way
+(wbar the screw's turn), the difference e of both has |e''| <= q0 + q1 |t - 1/2| but for a turn of the frame,
+so that
+
+    |e| <= q0/8 + q1/48      q0 = k + dw Y + wbar (dv + dw rho)      q1 = |X| Y + wbar (k + (dw + |X|/2) Y)
+
+If that is within the rounding of the true functions, no function of the pair can tell both apart. A pair that
+commutes in name may fail it in numbers, far apart, and only takes the longer way then. Two cases do not ask:
+no turn of either body, and one body without any motion beside one on a screw by less than half a turn; of
+half a turn two screws fit, and which the bodies are on is the bound's to say.
 """
 
 import numpy as np
 
 from gpu_collide.bodies.quaternion import cross
-from gpu_collide.reference.narrow_phase import _quaternion as quat
+from gpu_collide.reference.narrow_phase._quaternion import HALF_TURN
 from gpu_collide.reference.narrow_phase.body_motion import back
 from gpu_collide.reference.narrow_phase.s01_screw import times
 
-# Cosine of half a turn, below which a turn counts as half a turn here: far beyond rounding.
-NEAR_HALF_TURN = 1e6 * quat.HALF_TURN
+# Cosine of half a turn up to which it counts as half a turn here: beyond all rounding.
+NEAR_HALF_TURN = 1e6 * HALF_TURN
+# How far ``w`` may be off the axis of a screw by the rounding of its projection: four roundings.
+OFF_AXIS = 1e-15
 
 
 def is_one_screw(motion, screw):
@@ -28,7 +42,7 @@ def is_one_screw(motion, screw):
     a, b = motion.path_a, motion.path_b
     if a.theta == 0.0 and b.theta == 0.0:
         return True
-    if (_stands(a) and _on_a_screw(b)) or (_stands(b) and _on_a_screw(a)):
+    if (_stands(a) and _is_screw(b)) or (_stands(b) and _is_screw(a)):
         return True
     return bool(distance_bound(motion, screw) <= motion.rounding)
 
@@ -37,47 +51,32 @@ def _stands(path):
     return not (path.w.any() or path.p.any() or path.turn.any())
 
 
-def _on_a_screw(path):
-    """Whether a body moves along one axis, by less than half a turn: `w` is along it to the rounding of the
-    projection that made it."""
-    across = np.linalg.norm(cross(path.turn, path.w))
-    along = abs(path.turn @ path.w)
-    return np.cos(0.5 * path.theta) > NEAR_HALF_TURN and path.theta < np.pi and across <= 1e-15 * along
+def _is_screw(path):
+    """Whether a body moves along its axis and turns by less than half a turn."""
+    off = np.linalg.norm(cross(path.turn, path.w))
+    less = path.theta < np.pi and np.cos(0.5 * path.theta) > NEAR_HALF_TURN
+    return less and off <= OFF_AXIS * path.theta * np.linalg.norm(path.w)
 
 
 def distance_bound(motion, screw):
     """Bound of the distance between where a point of B is on its true motion and on the screw, as A sees
     both, at any time of the step."""
-    a, b, rho = motion.path_a, motion.path_b, motion.radius_b
-    A, B, norm = a.turn, b.turn, np.linalg.norm
+    a, b, rho, norm = motion.path_a, motion.path_b, motion.radius_b, np.linalg.norm
+    A, B = a.turn, b.turn
+    X, Y = cross(A, B), motion.fastest(np.array([rho, 0.0, 0.0]))
+    va, vb = a.w + a.p, b.w + b.p - cross(B, motion.U)
+    k0 = cross(A, a.w) - cross(B, b.w) - cross(A, vb) + cross(B, va)
+    k1 = cross(A, cross(B, b.w)) - cross(B, cross(A, a.w))
+    chi, reach = norm(X), norm(motion.U) + b.way + rho
+    k = max(norm(k0), norm(k0 + k1)) + chi * reach
+    # the screw's twist and the true one, half way
     at = motion.state(np.zeros(()), -1.0)
-    pa, pb = norm(a.p), norm(b.p)
-    th_a, th_b = a.theta, b.theta
-    X, D = cross(A, B), B - A
-    chi, th_r, arm = norm(X), norm(D), 0.5
-    half = np.asarray(0.5)
-    P3 = cross(B, b.orbit(half)[2]) - cross(A, a.orbit(half)[2])
-    # the twist of the screw, and how far it is from the true one half way
     spin = screw.theta * screw.axes[1]
-    place = back(at.own_axes, at.P)
     velocity = back(at.own_axes, at.P1 - cross(A, at.P))
-    along_screw = times(screw.omega(times(place - screw.origin, screw.axes.T)), screw.axes)
-    dw = norm(back(at.own_axes, D) - spin)
-    dv = norm(velocity - along_screw)
-    # how the true twist changes
-    kc = at.P2 - cross(A + B, at.P1) + cross(B, cross(A, at.P))
-    along = kc @ X / chi if chi > 0 else 0.0
-    ball = np.hypot(along, norm(kc - along * X / chi if chi > 0 else kc) + chi * rho)
-    k2 = th_b**3 * pb + th_a**3 * pa + (th_a + th_b) * (th_b**2 * pb + th_a**2 * pa)
-    k2 += th_a * th_b * (th_b * pb + th_a * pa)
-    k1 = norm(P3 - cross(A + B, at.P2) + cross(B, cross(A, at.P1))) + arm * k2
-    # the most that B's centre moves
-    z2 = th_a * (norm(cross(A, motion.W)) + th_r * pb) + (chi + th_r**2) * pb
-    bend = norm(at.P2 - 2 * cross(A, at.P1) + cross(A, cross(A, at.P)))
-    growth = np.expm1(th_a * arm) / th_a if th_a > 0 else arm
-    V = norm(velocity) + (bend + arm * z2) * growth
+    place = times(back(at.own_axes, at.P) - screw.origin, screw.axes.T)
+    dv = norm(velocity - times(screw.omega(place), screw.axes))
+    dw = norm(back(at.own_axes, B - A) - spin)
     wbar = norm(spin)
-    q0 = ball + dw * (V + th_r * rho) + wbar * (dv + dw * rho)
-    q1 = k1 + chi * (V + th_r * rho)
-    q1 += wbar * (norm(kc) + arm * k1 + chi * rho + (dw + chi * arm) * V)
+    q0 = k + dw * Y + wbar * (dv + dw * rho)
+    q1 = chi * Y + wbar * (k + (dw + 0.5 * chi) * Y)
     return q0 / 8.0 + q1 / 48.0

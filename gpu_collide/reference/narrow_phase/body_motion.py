@@ -306,14 +306,13 @@ class Body(NamedTuple):
 
 def body_of(bodies, k):
     """Body number ``k`` of `gpu_collide.Bodies`."""
-    poses = [
-        getattr(when, name)[k] for when in (bodies.start, bodies.end) for name in ("position", "unit_wxyz")
-    ]
+    p0, p1 = (when.position[k] for when in (bodies.start, bodies.end))
+    q0, q1 = (when.unit_wxyz[k] for when in (bodies.start, bodies.end))
     spins = bodies.spins
     spin = None
     if spins is not None and spins.spinning[k]:
         spin = spins.displacement[k], spins.rotation[k], spins.center[k]
-    return Body(*poses, spin)
+    return Body(p0, q0, p1, q1, spin)
 
 
 def motion_of_pair(mesh_a, mesh_b, body_a, body_b):
