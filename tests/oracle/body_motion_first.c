@@ -151,6 +151,7 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
     out.next = 1e30L;
     if (out.gap <= 0)
         return out;
+    real doubt = 1e-17L * p->size * p->size / out.gap; /* of the normal, over the size */
     real high[64], fast[64];
     for (int i = 0; i < na; i++) {
         vec x = placed(sa, a->vertex[ca[i]]);
@@ -161,7 +162,7 @@ static Near look(const Pair *p, int id, const State *sa, const State *sb) {
         vec x = placed(sb, b->vertex[cb[j]]);
         real top = dot(out.normal, sub(x, pa)), pace = dot(out.normal, velocity(sb, x));
         for (int i = 0; i < na; i++) {
-            real c = top - high[i];
+            real c = top - high[i] - doubt;
             real t = no_sooner(c > out.gap ? c : out.gap, pace - fast[i], a->vertex_bend[ca[i]] + b->vertex_bend[cb[j]]);
             if (t < out.next)
                 out.next = t;
