@@ -90,7 +90,7 @@ class Pipeline:
         everything = self.options.broad_phase == "off"
         placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
-            self.run, bodies, rules, everything=everything, tree=tree, most=most, placed=placed
+            self.run, bodies, rules, everything=everything, own=self.options.motion == "body", tree=tree, most=most, placed=placed
         )
 
     def _given(self, bodies):

@@ -23,6 +23,9 @@ GC_KERNEL void b01_bodies(
     GC_GLOBAL const gc_real *start_quat_in,     /* (n, 4) wxyz */
     GC_GLOBAL const gc_real *end_position_in,
     GC_GLOBAL const gc_real *end_quat_in,
+    int spinning,                            /* do some bodies spin? Else both of these are not read */
+    GC_GLOBAL const gc_uchar *spins_in,      /* (n,) 1: this one */
+    GC_GLOBAL const gc_real *spin_in,        /* (n, 9) way, turn, and pivot in mesh coordinates */
     GC_GLOBAL const gc_real *mesh_bounds_in, /* (meshes, GC_BALL_STRIDE) */
     GC_GLOBAL gc_real *bounds_out,           /* (n, GC_BOUND_STRIDE) */
     GC_GLOBAL gc_real *boxes_out)            /* (n, GC_BOX_STRIDE) swept by the own screw; least > greatest: invalid */
@@ -33,13 +36,17 @@ GC_KERNEL void b01_bodies(
         gc_vec centre = gc_load_vec(mesh + GC_BALL_centre, 0);
         gc_moving m;
         gc_vec start = gc_load_vec(start_position_in, i), end = gc_load_vec(end_position_in, i);
+        GC_GLOBAL const gc_real *own = spin_in + (spinning ? 9 * i : 0);
         gc_real far0, far1, far, swept[GC_BOX_STRIDE];
+        int spun;
         m = gc_moving_make(
             centre, mesh[GC_BALL_radius], gc_load_vec(mesh + GC_BALL_sides, 0), start, gc_load_quat(start_quat_in, i), end,
             gc_load_quat(end_quat_in, i));
         far0 = gc_largest(start);
         far1 = gc_largest(end);
         far = GC_MAX(far0, far1) + gc_largest(centre);
+        spun = spinning && spins_in[i];
+        if (spun) m.way = gc_norm(gc_load_vec(own, 0)) + gc_norm(gc_sub(centre, gc_load_vec(own, 2)));
         m.pad = GC_BVH_PAD * (m.radius + m.way) + GC_BVH_ROUNDING * far;
         gc_store_vec(bound + GC_BOUND_start, 0, m.c0);
         gc_store_vec(bound + GC_BOUND_end, 0, m.c1);
@@ -47,7 +54,8 @@ GC_KERNEL void b01_bodies(
         bound[GC_BOUND_angle] = m.angle;
         bound[GC_BOUND_turn] = m.turn.w;
         gc_store_vec(bound + GC_BOUND_turn + 1, 0, gc_make(m.turn.x, m.turn.y, m.turn.z));
-        gc_swept_box(&m, swept);
+        if (spun) gc_spun_box(&m, gc_load_vec(own, 0), gc_load_vec(own, 1), gc_load_vec(own, 2), centre, swept);
+        else gc_swept_box(&m, swept);
         for (int k = 0; k < GC_BOX_STRIDE; ++k) box[k] = swept[k];
         if (valid_in[i] && far <= GC_BVH_WILD && m.way <= GC_BVH_WILD) continue;
         for (int k = GC_BOUND_start; k < GC_BOUND_radius; ++k) bound[k] = GC_R(0.0);

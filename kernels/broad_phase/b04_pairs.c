@@ -8,7 +8,7 @@
  * there was no room for all, walks again. b04_row marks the partners of one body that has very many.
  * Whether a pair passes is decided at the leaf by gc_pair_passes alone, from the two bodies, whichever asks: a node only
  * leaves out what would fail there, so that neither the tree nor its age shows in the result.
- * Bounds: with one body still, the other moves by its own screw, and the swept boxes must meet. With both moving, the motion
+ * Bounds: where each body has its own motion, the boxes that they sweep must meet. Else, with one body still, the other moves by its own screw, and the swept boxes must meet. With both moving, the motion
  * that counts is that of one seen from the other, and gc_cull says how near the straight paths of the centres must come.
  * Degenerate: a NaN never parts a pair.
  */
@@ -32,7 +32,7 @@ typedef struct {
     GC_GLOBAL const gc_long *ignored; /* (n_ignored,) a * n_bodies + b, a < b, rising */
     int n, n_bodies, n_ignored;
     int still_pairs; /* are two bodies that stand still a pair? */
-    int all;         /* leave out the bounds, keep the rules */
+    int bounds;      /* GC_BOUNDS_*: what has to meet */
 } gc_broad;
 
 GC_FN gc_quat gc_leaf_turn(GC_GLOBAL const gc_real *leaf)
@@ -122,7 +122,10 @@ GC_FN int gc_crowd_moving(const gc_asker *q, GC_GLOBAL const gc_raster *node)
 
 GC_FN int gc_crowd_passes(const gc_broad *s, const gc_asker *q, GC_GLOBAL const gc_raster *node)
 {
-    if (s->all) return 1;
+    if (s->bounds == GC_BOUNDS_NONE) return 1;
+    if (s->bounds == GC_BOUNDS_SWEPT)
+        return gc_crowd_box_meets(q->node_box, node + GC_CROWD_swept)
+               || gc_crowd_box_meets(q->node_box, node + GC_CROWD_still);
     if (q->still)
         return gc_crowd_box_meets(q->node_box, node + GC_CROWD_swept)
                || (s->still_pairs && gc_crowd_box_meets(q->node_box, node + GC_CROWD_still));
@@ -149,7 +152,11 @@ GC_FN int gc_pair_passes(const gc_broad *s, const gc_asker *q, int leaf)
     int still = ints[GC_LEAF_INT_rank] & 1;
     if (still && q->still && !s->still_pairs) return 0;
     if (!(q->group & ints[GC_LEAF_INT_mask]) || !(q->mask & ints[GC_LEAF_INT_group])) return 0;
-    if (!s->all && !(still || q->still ? gc_boxes_meet(q->box, p + GC_LEAF_low) : gc_moving_meet(q, p))) return 0;
+    if (s->bounds != GC_BOUNDS_NONE
+        && !(
+            s->bounds == GC_BOUNDS_SWEPT || still || q->still ? gc_boxes_meet(q->box, p + GC_LEAF_low)
+                                                              : gc_moving_meet(q, p)))
+        return 0;
     return s->n_ignored == 0
            || !gc_is_ignored(
                s->ignored, s->n_ignored, s->n_bodies, GC_MIN(q->body, ints[GC_LEAF_INT_body]),
@@ -161,7 +168,7 @@ GC_FN gc_broad gc_broad_of(
     int n_bodies,
     int n_ignored,
     int still_pairs,
-    int all,
+    int bounds,
     GC_GLOBAL const gc_real *leaves,
     GC_GLOBAL const int *leaf_ints,
     GC_GLOBAL const gc_raster *nodes,
@@ -176,7 +183,7 @@ GC_FN gc_broad gc_broad_of(
     s.n_bodies = n_bodies;
     s.n_ignored = n_ignored;
     s.still_pairs = still_pairs;
-    s.all = all;
+    s.bounds = bounds;
     return s;
 }
 
@@ -246,7 +253,7 @@ GC_CROWDED_KERNEL void b04_count(
     int n_bodies,
     int n_ignored,
     int still_pairs,
-    int all,
+    int bounds,
     gc_real origin_x,
     gc_real origin_y,
     gc_real origin_z,
@@ -259,7 +266,7 @@ GC_CROWDED_KERNEL void b04_count(
     GC_GLOBAL int *counts_out,           /* (n_bodies,) zero before: partners of higher number of each body */
     GC_GLOBAL int *tests_out)            /* (n,) nodes and leaves that each leaf looked at */
 {
-    gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, all, leaves_in, leaf_ints_in, nodes_in, ignored_in);
+    gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, bounds, leaves_in, leaf_ints_in, nodes_in, ignored_in);
     gc_real origin[3];
     origin[0] = origin_x;
     origin[1] = origin_y;
@@ -289,7 +296,7 @@ GC_KERNEL void b04_fill(
     int n_bodies,
     int n_ignored,
     int still_pairs,
-    int all,
+    int bounds,
     int longest,  /* rows of more partners are left to b04_row */
     gc_long base, /* number of the first pair in pairs_out */
     gc_real origin_x,
@@ -305,7 +312,7 @@ GC_KERNEL void b04_fill(
     GC_GLOBAL const gc_long *starts_in, /* (n_bodies + 1,) number of each body's first pair */
     GC_GLOBAL int *pairs_out)           /* (pairs, 2) */
 {
-    gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, all, leaves_in, leaf_ints_in, nodes_in, ignored_in);
+    gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, bounds, leaves_in, leaf_ints_in, nodes_in, ignored_in);
     gc_real origin[3];
     origin[0] = origin_x;
     origin[1] = origin_y;
@@ -342,7 +349,7 @@ GC_KERNEL void b04_row(
     int n_bodies,
     int n_ignored,
     int still_pairs,
-    int all,
+    int bounds,
     gc_real origin_x,
     gc_real origin_y,
     gc_real origin_z,
@@ -352,7 +359,7 @@ GC_KERNEL void b04_row(
     GC_GLOBAL const gc_long *ignored_in,
     GC_GLOBAL gc_uchar *marks_out) /* (n_bodies,) 1 for partners; zero before */
 {
-    gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, all, leaves_in, leaf_ints_in, nodes_in, ignored_in);
+    gc_broad s = gc_broad_of(n, n_bodies, n_ignored, still_pairs, bounds, leaves_in, leaf_ints_in, nodes_in, ignored_in);
     gc_real origin[3];
     gc_asker q;
     origin[0] = origin_x;

@@ -21,6 +21,11 @@
 #define GC_REFINE_SEGMENTS 1
 #define GC_REFINE_PIXELS 2
 
+/* which bounds part two bodies in the broad phase: those of one screw a pair, none, or the boxes that each sweeps by itself */
+#define GC_BOUNDS_SCREW 0
+#define GC_BOUNDS_NONE 1
+#define GC_BOUNDS_SWEPT 2
+
 #define GC_CANDIDATES_AUTO 0
 #define GC_CANDIDATES_RASTER 1
 #define GC_CANDIDATES_PAIRS 2
@@ -196,10 +201,10 @@ GC_RECORD(GC_INSET)
     ONE(X, shrink)   /* 1 / scale, a power of two as well */ \
     ONE(X, radius_a) /* bounding radii about the meshes' centres */ \
     ONE(X, radius_b) \
-    ONE(X, pad)      /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
-    ONE(X, slip)     /* the same of the velocity at a place */ \
-    ONE(X, tilt)     /* and of directions, radians */ \
-    ONE(X, pieces)   /* 0; else the record is no screw, but a GC_BODIES of a motion that is cut into so many pieces */
+    ONE(X, pad)    /* how far B may be off this screw, for one that stands for a piece of a motion; 0: it is the motion */ \
+    ONE(X, slip)   /* the same of the velocity at a place */ \
+    ONE(X, tilt)   /* and of directions, radians */ \
+    ONE(X, pieces) /* 0; else the record is no screw, but a GC_BODIES of a motion that is cut into so many pieces */
 GC_RECORD(GC_SCREW)
 typedef struct {
     GC_FIELDS(GC_SCREW, gc_real)
@@ -319,7 +324,8 @@ typedef struct {
     GC_SEEN(gc_mesh, mesh_a);
     GC_SEEN(gc_mesh, mesh_b);
     GC_SEEN(gc_screw, screw);
-    GC_OF_BODIES(gc_bodies bodies;) /* where bodies.pieces is above 0; the screw has the axes of each body then, and no motion */
+    GC_OF_BODIES(
+        gc_bodies bodies;) /* where bodies.pieces is above 0; the screw has the axes of each body then, and no motion */
     GC_OF_BODIES(gc_body_bounds bounds;)
 } gc_pair;
 

@@ -43,7 +43,7 @@ class Search:
     """
 
     tree: BodyTree
-    everything: bool
+    bounds: int
     report: PairReport
     starts: Any = None
     complete: bool = False
@@ -63,7 +63,7 @@ class Search:
         t = self.tree
         ignored = t.rules.ignore
         self._bound = {
-            "n": t.n, "n_bodies": t.n_bodies, "n_ignored": len(ignored), "all": int(self.everything),
+            "n": t.n, "n_bodies": t.n_bodies, "n_ignored": len(ignored), "bounds": self.bounds,
             "still_pairs": int(t.rules.still_pairs), "leaves_in": t.leaves, "leaf_ints_in": t.leaf_ints,
             "nodes_in": t.nodes, "segments_in": t.segments,
             "ignored_in": t.run.to_device(ignored if len(ignored) else np.zeros(1, np.int64)),
@@ -222,7 +222,7 @@ def fitted(run, bodies, rules, tree=None, placed=None):
     return BodyTree.build(run, bodies, rules, placed), False
 
 
-def search(run, bodies, rules, *, everything=False, tree=None, most=None, placed=None):
+def search(run, bodies, rules, *, everything=False, own=False, tree=None, most=None, placed=None):
     """Count the pairs of `bodies` that may meet under `rules`.
 
     Parameters
@@ -250,6 +250,7 @@ def search(run, bodies, rules, *, everything=False, tree=None, most=None, placed
         "off" if everything else "hierarchy", len(bodies), np.flatnonzero(~tree.valid),
         rules.possible(tree.valid, tree.still), refitted=refitted, seconds_build=time.perf_counter() - built,
     )  # fmt: skip
-    found = Search(tree, everything, report).count(most, tree.pairs_before if refitted else None)
+    bounds = "NONE" if everything else "SWEPT" if own else "SCREW"
+    found = Search(tree, int(run.c[f"GC_BOUNDS_{bounds}"]), report).count(most, tree.pairs_before if refitted else None)
     tree.pairs_before = found.total if found.complete else None
     return found

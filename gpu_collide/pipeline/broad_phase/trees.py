@@ -13,7 +13,7 @@ from gpu_collide.backends import sources
 from gpu_collide.bodies import quaternion
 from gpu_collide.bodies.rules import still_bodies
 from gpu_collide.geometry.preparation import morton
-from gpu_collide.pipeline.launch.poses import NAMES, pose_arrays
+from gpu_collide.pipeline.launch.poses import NAMES, pose_arrays, spin_buffers
 
 __all__ = ["BodyTree", "Levels", "leaf_order", "mesh_bounds", "tree_constants"]
 
@@ -217,8 +217,15 @@ class BodyTree:
             placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
-        run.launch_noted("b01_bodies", n, placed, n=n, bounds_out=bounds, boxes_out=boxes)
+        run.launch_noted("b01_bodies", n, self._spins(bodies), placed, n=n, bounds_out=bounds, boxes_out=boxes)
         return bounds, boxes
+
+    def _spins(self, bodies):
+        """What b01 is told of bodies that spin."""
+        if bodies.spins is None:
+            none = self.buffer("spins", 9, self.run.real)
+            return {"spinning": 0, "spins_in": self.buffer("spinning", 1, np.uint8), "spin_in": none}
+        return {"spinning": 1} | spin_buffers(self.run, bodies.spins)
 
     def _sort(self, bodies, bounds, boxes):
         """Stage b02, and what of b03 stays the same in a refit."""

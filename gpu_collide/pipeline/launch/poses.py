@@ -9,7 +9,7 @@ import numpy as np
 from gpu_collide.bodies.bodies import all_valid
 from gpu_collide.bodies.poses import UNIT_TOLERANCE
 
-__all__ = ["NAMES", "PoseBuffers", "bind_poses", "bind_spins", "pose_arrays", "take_given"]
+__all__ = ["NAMES", "PoseBuffers", "bind_poses", "pose_arrays", "spin_buffers", "take_given"]
 
 
 #: Of positions and turns, as kernels call them.
@@ -51,14 +51,13 @@ def positions_and_turns(bodies, valid):
     return first, last, start.unit_wxyz, end.unit_wxyz
 
 
-def bind_spins(run, bodies, pairs):
-    """Buffers that say which bodies spin and how, for bodies that `bind_poses` has bound for `pairs`."""
-    spins = bodies.spins
-    kind, rows = spins.kind, np.column_stack([spins.displacement, spins.rotation, spins.center])
-    if run.real == np.float32:
-        flat = pairs.reshape(-1)
-        kind, rows = kind[flat], rows[flat]
-    return {"spins_in": run.to_device(kind, np.uint8), "spin_in": run.to_device(rows, run.real)}
+def spin_buffers(run, spins, rows=slice(None)):
+    """Buffers of the bodies of `rows` that say which of them spin, and how."""
+    each = np.column_stack([spins.displacement, spins.rotation, spins.center])
+    return {
+        "spins_in": run.to_device(spins.kind[rows], np.uint8),
+        "spin_in": run.to_device(each[rows], run.real),
+    }  # fmt: skip
 
 
 def take_given(run, bodies, into=None):
