@@ -82,7 +82,8 @@ GC_FN void gc_quat_matrix(gc_quat q, gc_real *m)
 
 GC_LARGE void gc_bodies_at(const gc_bodies *b, gc_real s, gc_body_state *to)
 {
-    gc_vec ta = gc_of_three(b->turn_a), tb = gc_of_three(b->turn_b), sa = gc_of_three(b->swing_a), sb = gc_of_three(b->swing_b);
+    gc_vec ta = gc_of_three(b->turn_a), tb = gc_of_three(b->turn_b), sa = gc_of_three(b->swing_a),
+           sb = gc_of_three(b->swing_b);
     gc_vec drift = gc_of_three(b->drift), p, p1, p2, va, vb, x;
     gc_half_turn ha = gc_half_turn_at(b->angle_a, s), hb = gc_half_turn_at(b->angle_b, s);
     gc_quat qa = gc_half_turn_quat(ha, ta), qb = gc_half_turn_quat(hb, tb);

@@ -42,8 +42,7 @@ GC_FN gc_own_motion gc_own_screw(gc_quat q0, gc_quat q1, gc_vec chord)
     o.drift = gc_scale(v, along);
     o.swing = gc_scale(t, across);
     o.turn = gc_scale(v, o.angle);
-    o.to_half = gc_add(
-        o.to_half, gc_scale(gc_cross(t, v), across * sine * sine / ((GC_R(1.0) + d.w) * o.angle)));
+    o.to_half = gc_add(o.to_half, gc_scale(gc_cross(t, v), across * sine * sine / ((GC_R(1.0) + d.w) * o.angle)));
     o.midway = gc_quat_unit(gc_quat_mul(gc_quat_unit(gc_quat_make(GC_R(1.0) + d.w, d.x, d.y, d.z)), q0));
     return o;
 }
@@ -65,16 +64,16 @@ GC_FN gc_own_motion gc_own_spin(gc_quat q0, gc_vec way, gc_vec turn, gc_vec arm)
 
 GC_FN void gc_bodies_store(const gc_bodies *from, GC_GLOBAL gc_real *to) { GC_STORE(GC_BODIES, GC_BODIES); }
 
-/* Both motions as A sees them half-way. apart: from A's centre to B's at the start, world; shrink, size, scale, radii are there. */
-GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec apart, gc_bodies *o)
+/* Both motions as A sees them half-way, and the state there. apart: from A's centre to B's at the start, world; shrink, size, scale, radii
+ * are there. */
+GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec apart, gc_bodies *o, gc_body_state *t)
 {
     gc_quat back = gc_quat_conj(a->midway), q = gc_quat_unit(gc_quat_mul(back, b->midway));
     gc_vec ta = gc_quat_rotate(back, a->turn), tb = gc_quat_rotate(back, b->turn);
-    gc_vec sa = gc_scale(gc_quat_rotate(back, a->swing), o->shrink), sb = gc_scale(gc_quat_rotate(back, b->swing), o->shrink);
+    gc_vec sa = gc_scale(gc_quat_rotate(back, a->swing), o->shrink),
+           sb = gc_scale(gc_quat_rotate(back, b->swing), o->shrink);
     gc_vec drift = gc_scale(gc_quat_rotate(back, gc_sub(b->drift, a->drift)), o->shrink);
     gc_vec u = gc_scale(gc_quat_rotate(back, gc_add(apart, gc_sub(b->to_half, a->to_half))), o->shrink);
-    gc_body_state t;
-    int i;
     o->angle_a = a->angle;
     o->angle_b = b->angle;
     o->angle = gc_length(gc_sub(tb, ta));
@@ -91,11 +90,8 @@ GC_FN void gc_bodies_make(const gc_own_motion *a, const gc_own_motion *b, gc_vec
     o->quat[3] = q.z;
     o->way = gc_length(drift) + gc_length(sa) + gc_length(sb);
     o->most = gc_length(u) + GC_R(0.5) * o->way;
-    o->speed = o->angle * o->size;
-    for (i = -1; i <= 1; ++i) {
-        gc_bodies_at(o, GC_R(0.5) * (gc_real)i, &t);
-        o->speed = GC_MAX(gc_length(t.v), o->speed);
-    }
+    gc_bodies_at(o, GC_R(0.0), t);
+    o->speed = GC_MAX(o->angle * o->size, gc_length(t->v) + GC_R(0.5) * gc_length(t->a));
     o->tau = o->speed > GC_R(0.0) ? GC_TAU_TIME + GC_TAU_LENGTH * o->size / o->speed : GC_R(1.0);
     if (o->tau > GC_R(1.0)) o->tau = GC_R(1.0);
     o->pad = GC_R(0.0);
@@ -113,7 +109,8 @@ GC_FN gc_real gc_piece_fastest(const gc_body_bounds *bound, const gc_body_state 
 /* Pads of the screw k of a piece of length h with the middle t. */
 GC_LARGE void gc_piece_pads(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t, gc_real h, gc_screw *k)
 {
-    gc_real arm = GC_R(0.5) * h, rho = b->radius_b, fast = gc_piece_fastest(bound, t, h), rim, ball, off, turn, k0, k1, q0, q1;
+    gc_real arm = GC_R(0.5) * h, rho = b->radius_b, fast = gc_piece_fastest(bound, t, h), rim, ball, off, turn, k0, k1, q0,
+            q1;
     gc_real step = GC_R(1.0) / h, spin = k->theta * step, tilt, velocity, distance;
     /* the screw's turn and its flow at B's centre, in A's axes, per step of the pair */
     gc_vec axis = gc_make(k->ra[3], k->ra[4], k->ra[5]), at, flow;
@@ -157,34 +154,30 @@ GC_FN int gc_bodies_commute(
     const gc_body_bounds *bound,
     const gc_own_motion *own_a,
     const gc_own_motion *own_b,
+    const gc_body_state *t,
     const gc_screw *k)
 {
-    gc_body_state t;
     gc_screw whole = *k;
     if (own_a->angle == GC_R(0.0) && own_b->angle == GC_R(0.0)) return 1;
     if (gc_own_stands(own_a) && gc_own_is_screw(own_b)) return 1;
     if (gc_own_stands(own_b) && gc_own_is_screw(own_a)) return 1;
     if (b->angle > GC_R(3.14159265358979)) return 0;
-    gc_bodies_at(b, GC_R(0.0), &t);
-    gc_piece_pads(b, bound, &t, GC_R(1.0), &whole);
+    gc_piece_pads(b, bound, t, GC_R(1.0), &whole);
     return whole.pad + whole.tilt * b->radius_b <= GC_ONE_SCREW * (b->size + b->way);
 }
 
-/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. */
-GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound)
+/* In how many pieces is the motion of a pair cut: none of them turns far, and the middle one strays little. t: half-way */
+GC_FN int gc_bodies_pieces(const gc_bodies *b, const gc_body_bounds *bound, const gc_body_state *t)
 {
     gc_real turns = (b->angle_a + b->angle_b) * (GC_R(1.0) / GC_PIECE_TURN), goal, h, stray;
-    gc_body_state t;
     int n = 1 + (int)GC_MIN(turns, (gc_real)GC_MOST_PIECES);
     goal = GC_PIECE_PAD * GC_MIN(b->radius_a, b->radius_b);
-    gc_bodies_at(b, GC_R(0.0), &t);
     h = GC_R(1.0) / (gc_real)n;
     /* without the small terms: how far from good, not whether it is */
-    stray = GC_R(0.125) * h * h * (gc_length(gc_sub(t.a, gc_cross(t.omega, t.v))) + b->chi * b->radius_b
-                                   + GC_R(0.2) * h * bound->y3);
-    if (stray > goal) n = (int)GC_MIN((gc_real)n * GC_SQRT(stray / GC_MAX(goal, GC_R(1e-30) + GC_R(1e-9) * stray)) + GC_R(0.999),
-                                      (gc_real)GC_MOST_PIECES);
-    return n;
+    stray = gc_length(gc_sub(t->a, gc_cross(t->omega, t->v))) + b->chi * b->radius_b + GC_R(0.2) * h * bound->y3;
+    stray = GC_R(0.125) * h * h * stray;
+    if (stray > goal * GC_R(4096.0) * GC_R(4096.0)) return GC_MOST_PIECES;
+    return stray > goal ? (int)GC_MIN((gc_real)n * GC_SQRT(stray / goal) + GC_R(0.999), (gc_real)GC_MOST_PIECES) : n;
 }
 
 #endif

@@ -133,8 +133,7 @@ GC_FN void gc_screw_make(gc_quat d, gc_quat q0, gc_vec p0, gc_vec p1, gc_real si
     }
     gc_screw_still(size, &wc, k);
     /* sagitta of the arc of B's centre: radius times (1 - cos(theta/2)) = wc/theta * sine^2/(1 + cos) */
-    gc_screw_frame(
-        v, t, wc, middle, wc * sine * sine, GC_R(1.0) + d.w, gc_quat_unit(gc_quat_mul(midway, q0)), size, k);
+    gc_screw_frame(v, t, wc, middle, wc * sine * sine, GC_R(1.0) + d.w, gc_quat_unit(gc_quat_mul(midway, q0)), size, k);
 }
 
 #endif

@@ -37,10 +37,10 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL const gc_real *start_quat_in,     /* (bodies, 4) wxyz */
     GC_GLOBAL const gc_real *end_position_in,
     GC_GLOBAL const gc_real *end_quat_in,
-    GC_GLOBAL const gc_uchar *spins_in,      /* (bodies,) 1: a spin */
-    GC_GLOBAL const gc_real *spin_in,        /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
-    GC_GLOBAL const gc_real *mesh_reals_in,  /* (meshes, GC_MESH_REAL_STRIDE) */
-    GC_GLOBAL const gc_real *row_height_in,  /* (n_pairs,) */
+    GC_GLOBAL const gc_uchar *spins_in,     /* (bodies,) 1: a spin */
+    GC_GLOBAL const gc_real *spin_in,       /* (bodies, 9) way, turn, and pivot in mesh coordinates; of spins alone */
+    GC_GLOBAL const gc_real *mesh_reals_in, /* (meshes, GC_MESH_REAL_STRIDE) */
+    GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) */
     int capacity,
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
@@ -66,7 +66,7 @@ GC_KERNEL void s01_bodies(
         gc_screw k;
         gc_bodies o;
         gc_body_bounds bound;
-        gc_body_state from, middle, to;
+        gc_body_state from, middle, to, half_way;
         gc_real way, own, size, h;
         settled_out[i] = 0;
         if (!valid_in[a] || !valid_in[b]) {
@@ -98,9 +98,10 @@ GC_KERNEL void s01_bodies(
         o.radius_b = k.radius_b;
         o.size = size;
         apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
-        gc_bodies_make(&own_a, &own_b, apart, &o);
+        gc_bodies_make(&own_a, &own_b, apart, &o, &half_way);
         /* so written that it is also true of what overflowed to infinity or to no number at all */
-        if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY) || own > GC_MAX_OWN_SIZES * (size * k.scale)
+        if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY)
+            || own > GC_MAX_OWN_SIZES * (size * k.scale)
             || !(o.angle_a + o.angle_b <= GC_PIECE_TURN * (gc_real)GC_MOST_PIECES)) {
             if (spins_in[a] || spins_in[b]
                 || s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
@@ -112,8 +113,8 @@ GC_KERNEL void s01_bodies(
         }
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
         bound = gc_bodies_bounds(&o);
-        one = gc_bodies_commute(&o, &bound, &own_a, &own_b, &k);
-        n = one ? 1 : gc_bodies_pieces(&o, &bound);
+        one = gc_bodies_commute(&o, &bound, &own_a, &own_b, &half_way, &k);
+        n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
         o.pieces = (gc_real)n;
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
         else gc_bodies_store(&o, motion_out + GC_SCREW_STRIDE * i);
@@ -126,7 +127,8 @@ GC_KERNEL void s01_bodies(
                 gc_real nearest;
                 from = to;
                 gc_bodies_at(&o, (gc_real)(j + 1) / (gc_real)n - GC_R(0.5), &to);
-                gc_bodies_at(&o, ((gc_real)j + GC_R(0.5)) / (gc_real)n - GC_R(0.5), &middle);
+                middle = half_way;
+                if (n > 1) gc_bodies_at(&o, ((gc_real)j + GC_R(0.5)) / (gc_real)n - GC_R(0.5), &middle);
                 nearest = gc_length(middle.q) - GC_R(0.5) * h * gc_piece_fastest(&bound, &middle, h);
                 if (nearest > (o.radius_a + o.radius_b) + GC_R(1e-5) * size) continue;
                 gc_screw_make(

@@ -18,28 +18,85 @@ GC_FN gc_real gc_piece_middle(const gc_bodies *b, int piece) { return ((gc_real)
 
 GC_FN gc_real gc_piece_arm(const gc_bodies *b) { return GC_R(0.5) / b->pieces + GC_MAX(b->tau, GC_PIECE_OVERLAP); }
 
-/* Can features that meet, for all that their equation says, be inside each other's borders then? To well more than what is in doubt of it. */
-GC_LARGE int gc_may_be_inside(const gc_tables *t, const gc_pair *p, const gc_curve *c, int kind, int fa, int fb, gc_real s)
+/* Can features that meet within `off` of now, for all that their equation says, be inside each other's borders then? To well more than what
+ * is in doubt of it. */
+GC_LARGE int gc_may_be_inside(
+    const gc_tables *t,
+    const gc_pair *p,
+    const gc_body_curve *c,
+    int kind,
+    int fa,
+    int fb,
+    const gc_body_state *now,
+    gc_real off)
 {
-    gc_body_state now;
-    gc_real tol = GC_R(4.0) * GC_PLACE_DOUBT * (p->bodies.size + p->bodies.speed) + GC_R(4.0) * GC_TOL_INSIDE * p->bodies.size;
-    gc_bodies_at(&p->bodies, s, &now);
+    gc_real tol = GC_R(4.0) * GC_PLACE_DOUBT * (p->bodies.size + p->bodies.speed)
+                  + GC_R(4.0) * GC_TOL_INSIDE * p->bodies.size;
+    tol += off * p->bounds.lines[0];
     if (kind == GC_FV) {
-        gc_vec x = gc_add(now.q, gc_rotate(now.m, c->own.x));
+        gc_vec x = gc_add(now->q, gc_rotate(now->m, c->x));
         return gc_inside_face(t, gc_mesh_a(p), fa, gc_scale(x, p->bodies.scale), p->bodies.shrink) >= -tol;
     }
     if (kind == GC_VF) {
-        gc_vec x = gc_rotate_back(now.m, gc_sub(c->own.x, now.q));
+        gc_vec x = gc_rotate_back(now->m, gc_sub(c->x, now->q));
         return gc_inside_face(t, gc_mesh_b(p), fb, gc_scale(x, p->bodies.scale), p->bodies.shrink) >= -tol;
     }
     {
-        gc_vec d = c->own.n, e = gc_rotate(now.m, c->own.e), n = gc_cross(d, e);
-        gc_vec gap = gc_sub(gc_add(now.q, gc_rotate(now.m, c->own.y)), c->own.x);
+        gc_vec d = c->n, e = gc_rotate(now->m, c->e), n = gc_cross(d, e);
+        gc_vec gap = gc_sub(gc_add(now->q, gc_rotate(now->m, c->y)), c->x);
         gc_real n2 = gc_dot(n, n), alpha = gc_dot(gc_cross(gap, e), n), beta = gc_dot(gc_cross(gap, d), n), slack;
-        if (!(n2 > GC_R(1e-6) * c->own.unit * c->own.unit)) return 1; /* nearly parallel: places are worth little */
+        if (!(n2 > GC_R(1e-6) * c->unit * c->unit)) return 1; /* nearly parallel: places are worth little */
         slack = n2 * GC_R(1e3) * tol / GC_MIN(gc_norm(d), gc_norm(e));
         return alpha >= -slack && alpha <= n2 + slack && beta >= -slack && beta <= n2 + slack;
     }
+}
+
+/* where Halley's method goes from s: to a root by the third power of how far it is */
+GC_FN gc_real gc_halley(gc_real s, gc_value v)
+{
+    gc_real step = v.f / v.df;
+    return s - step / (GC_R(1.0) - GC_R(0.5) * step * v.ddf / v.df);
+}
+
+/* what there is in a piece */
+#define GC_LONE_NONE 0 /* no root that matters */
+#define GC_LONE_ROOT 1 /* one, and `now` is the state beside it */
+#define GC_LONE_ASK 2  /* not told so soon: the walk says */
+
+/* A piece on which f is monotone far beyond its rounding, as most are, by few evaluations: v is f in its middle, and only a root from first
+ * to last matters. */
+GC_LARGE int gc_lone_root(
+    const gc_walk *w,
+    const gc_curve *c,
+    gc_real mid,
+    gc_real arm,
+    gc_value v,
+    gc_real first,
+    gc_real last,
+    gc_real *root,
+    gc_real *off,
+    gc_body_state *now)
+{
+    gc_real bend = GC_ABS(v.ddf) + w->third * arm, least = GC_ABS(v.df) - bend * arm, x, next, error;
+    int i;
+    if (!(least > GC_R(0.3) * GC_ABS(v.df)) || !(least * least > GC_R(8.0) * bend * w->rounding)) return GC_LONE_ASK;
+    /* f(x) is known to the third power of how far it is from the middle, and the root is at most |f| / least away from there */
+    next = gc_halley(mid, v);
+    error = GC_MIN(GC_ABS(v.f) / least, arm + arm);
+    error = error * error * error * (w->third + GC_R(2.0) * bend * bend / least) / least + GC_ABS(next - mid) * GC_R(1e-6);
+    if (next + error < first || next - error > last) return GC_LONE_NONE;
+    for (i = 0; i < 5; ++i) {
+        x = next;
+        if (!(GC_ABS(x - mid) <= arm + arm)) return GC_LONE_ASK;
+        gc_bodies_at(c->own.bodies, x, now);
+        v = gc_value_of(gc_body_curve_then(&c->own, now));
+        next = gc_halley(x, v);
+        *root = next;
+        *off = GC_ABS(next - x);
+        /* the next one would be off by the third power of this step */
+        if (GC_ABS(v.f) <= w->settled || *off <= GC_R(1e-6)) return GC_ABS(next - mid) <= arm ? GC_LONE_ROOT : GC_LONE_NONE;
+    }
+    return GC_LONE_ASK;
 }
 
 /* middle: B as A sees it in the middle of the piece; returns 0 if a cap was hit */
@@ -60,6 +117,9 @@ GC_LARGE int gc_solve_bodies(
     gc_curve c = gc_candidate_curve(t, p, kind, fa, fb, &scale);
     gc_value v = gc_value_of(gc_body_curve_then(&c.own, middle));
     gc_walk w;
+    gc_body_state now;
+    gc_real slack, off;
+    int todo;
     if (kind == GC_EE) {
         /* no sine in the piece is larger */
         gc_real sine = gc_norm(gc_cross(c.own.n, gc_rotate(middle->m, c.own.e))) + scale * p->bodies.angle * arm;
@@ -74,14 +134,19 @@ GC_LARGE int gc_solve_bodies(
         if (kind == GC_EE && !(gc_most_sine(t, p, fa, fb) > GC_R(0.0))) return 1;
         return gc_solve_lasting(t, p, o, pair, kind, fa, fb);
     }
-    arm = GC_R(0.5) * (last - first) + GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
-    if (arm < GC_R(0.4) / p->bodies.pieces) {
-        v = gc_value_of(gc_body_curve_at(&c.own, GC_R(0.5) * (first + last)));
-        if (gc_piece_of_bodies(&w, v, arm) == GC_PIECE_EMPTY) return 1;
+    slack = GC_MAX(p->bodies.tau, GC_PIECE_OVERLAP);
+    todo = gc_lone_root(&w, &c, mid, arm, v, first - slack, last + slack, &root, &off, &now);
+    if (todo == GC_LONE_NONE) return 1;
+    if (todo == GC_LONE_ROOT) {
+        if (root < GC_R(-0.5) - p->bodies.tau || root > GC_R(0.5) + p->bodies.tau) return 1;
+        root = gc_clamp_time(root);
+        if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, off)) gc_hit_test(t, p, o, pair, kind, fa, fb, root, root, 0);
+        return 1;
     }
     while (gc_walk_next(&w, &c, &root)) {
         gc_real s = gc_clamp_time(root);
-        if (gc_may_be_inside(t, p, &c, kind, fa, fb, s)) gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
+        gc_bodies_at(&p->bodies, s, &now);
+        if (gc_may_be_inside(t, p, &c.own, kind, fa, fb, &now, GC_R(0.0))) gc_hit_test(t, p, o, pair, kind, fa, fb, s, s, 0);
     }
     return !w.capped;
 }
