@@ -10,6 +10,8 @@ from tests.acceptance.pluecker_runs import run
 from tests.oracle.passage_grazes import flat_graze_turn
 from tests.pluecker._crowds import still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 CUBE = gc.Mesh(
     [[x, y, z] for x in (1, 2) for y in (0, 1) for z in (0, 1)],
     [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]],
