@@ -90,9 +90,12 @@ def write(x: Executor, hits: Entries) -> Written:
         name: x.empty((max(total, 1), width) if width > 1 else max(total, 1), np.dtype(dtype or x.run.real))
         for name, (dtype, width) in FIELDS.items()
     }
+    # without a motion of their own bodies do not spin: what is not read is something that is there
+    unread = {"spins_in": x.buffers["valid_in"], "spin_in": x.buffers["start_position_in"]}
+    spins = {} if x.plan.pieces else unread
     if total:
         x.launch(
-            solver("s08_contacts"), x.pairs, hits.given, hit_start_in=hit_start, contact_start_in=start,
+            solver("s08_contacts"), x.pairs, hits.given, spins, hit_start_in=hit_start, contact_start_in=start,
             order_in=order, first_pair=x.first, **{f"{name}_out": buffer for name, buffer in out.items()},
         )  # fmt: skip
     return Written(status, toi, start, total, out)
