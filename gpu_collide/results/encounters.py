@@ -11,7 +11,7 @@ import numpy as np
 from gpu_collide._validate import as_parts
 from gpu_collide.results.file_validation import encounter_faults
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
-from gpu_collide.results.result import Field, FileFormat, Result, Status, joined_info
+from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, joined_info
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,8 +89,7 @@ class Encounters(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=3,  # 2: names of parts; 3: encounters without a contact
-        first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
+        groups=(Group(_FIELDS, "body_a"), Group(PART_FIELDS, "body_a")),
         faults=encounter_faults,
         optional=tuple(PART_FIELDS),
         kind="Encounters",
@@ -114,14 +113,6 @@ class Encounters(Result):
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
     part_a: NDArray[np.int32] | None = None
     part_b: NDArray[np.int32] | None = None
-
-    def __post_init__(self) -> None:
-        self._freeze_parts()
-        self._freeze(_FIELDS, len(self.body_a))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.body_a)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Encounters]) -> Encounters:

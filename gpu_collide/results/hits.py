@@ -10,7 +10,7 @@ import numpy as np
 from gpu_collide._validate import as_numpy
 from gpu_collide.results.enums import Feature
 from gpu_collide.results.file_validation import hits_faults
-from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, counted, made_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,8 @@ class Hits(Result):
     query : (r,) int32
         Query of each row.
     time : (r,) float64
-        Share of the path at which it is touched, less what keeps the buffer, in [0, 1]; 1 where nothing is.
+        Fraction of the displacement at which it is touched, less what keeps the buffer, in [0, 1]; 1 where
+        nothing is.
     point : (r, 3) float64
         Where it is touched, in the world. Zero where nothing is touched, as `normal`.
     normal : (r, 3) float64
@@ -76,8 +77,7 @@ class Hits(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
-        first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in (_STATUS | _OFFSETS | _ROWS).items()},
+        groups=(Group(_STATUS, "status"), Group(_OFFSETS, "status", 1), Group(_ROWS, "query")),
         faults=hits_faults,
         kind="Hits",
     )
@@ -97,19 +97,10 @@ class Hits(Result):
     sphere: NDArray[np.int32]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_STATUS, len(self.status))
-        self._freeze(_OFFSETS, len(self.status) + 1)
-        self._freeze(_ROWS, len(self.time))
-        object.__setattr__(self, "info", dict(self.info))
-
     @property
     def hit(self) -> NDArray[np.bool_]:
         """(n,) bool: which queries touch something."""
         return self.status == Status.HIT
-
-    def __len__(self) -> int:
-        return len(self.time)
 
     def __repr__(self) -> str:
         lines = ["Hits", f"  queries   {len(self.status)}: {counted(self.status, Status) or 'none'}"]
@@ -118,5 +109,4 @@ class Hits(Result):
         if found.any():
             lines.append(f"  touched   {counted(feature[found], Feature)}")
             lines.append(f"  time      {time[found].min():.6g} to {time[found].max():.6g}")
-        made = [str(self.info[key]) for key in ("backend", "device", "precision") if self.info.get(key)]
-        return "\n".join(lines + (["  made by   " + ", ".join(made)] if made else []))
+        return "\n".join(lines + made_by(self.info))

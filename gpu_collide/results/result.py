@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import json
 import operator
 import os
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
 from gpu_collide.results.enums import Kind, Status
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Field",
     "FileFormat",
+    "Group",
     "Kind",
     "Result",
     "Status",
     "counted",
     "joined_info",
+    "made_by",
     "overlap_words",
     "whole_number",
 ]
@@ -46,34 +50,62 @@ Field = tuple[Any, tuple[int, ...]]
 """Of an array of a result: its dtype, and its shape behind the first axis."""
 
 
+class Group(NamedTuple):
+    """Arrays of a result that have one length: that of the field `like`, and `more`."""
+
+    fields: Mapping[str, Field]
+    like: str
+    more: int = 0
+
+
 @dataclasses.dataclass(frozen=True)
 class FileFormat:
-    """How a class of results is kept in ``.npz`` files.
+    """The arrays of a class of results, and how ``.npz`` files hold them.
 
     Attributes
     ----------
-    version, first_with_checksums : int
-        The newest version, and the first one that had checksums.
-    fields : dict
-        Name to dtype and shape, None in a shape for any length; in the order in which they are written.
+    version : int
+        The newest version.
+    groups : tuple of Group
+        All arrays, in the order in which they are written.
     faults : callable
         From arrays by name, the number of statuses and that of kinds, what cannot be: (name, reason).
-    optional : tuple of str
-        Fields that older files lack.
     kind : str, optional
-        What the file says that it holds; None where it says nothing.
+        The class that the file names; None where it names none.
+    first_with_checksums : int
+        The first version that had checksums.
+    optional : tuple of str
+        Fields that may be None, which older files lack.
+    numbers : dict
+        Fields that are a single number, and their dtypes.
+    renamed : dict
+        Old names of fields, in earlier versions of the library and of the files, and those of today.
+    old_kind : str, optional
+        The class's name in earlier versions.
     unnamed : int, optional
         The version that is written where no mesh has names of parts, which older readers know; default: the
         newest.
     """
 
     version: int
-    first_with_checksums: int
-    fields: Mapping[str, tuple[Any, tuple[int | None, ...]]]
+    groups: tuple[Group, ...]
     faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
-    optional: tuple[str, ...] = ()
     kind: str | None = None
+    first_with_checksums: int = 1
+    optional: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    old_kind: str | None = None
     unnamed: int | None = None
+
+    @functools.cached_property
+    def fields(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
+        """Name to dtype and shape, None in a shape for any length; in the order in which they are written."""
+        arrays = [item for group in self.groups for item in group.fields.items()]
+        found: dict[str, tuple[Any, tuple[int | None, ...]]] = {
+            name: (dtype, (None, *tail)) for name, (dtype, tail) in arrays
+        }
+        return found | {name: (dtype, ()) for name, dtype in self.numbers.items()}
 
     def version_of(self, result: Result) -> int:
         """The version of the file of a result: the oldest that can hold it."""
@@ -85,23 +117,31 @@ class Result:
 
     _format: ClassVar[FileFormat]
     _rows: ClassVar[Mapping[str, Field]]  # fields with an entry for each of len()
-    _starts: ClassVar[tuple[str, str] | None] = (
-        None  # CSR offsets of rows, and the field that names their owner
-    )
+    #: CSR offsets of rows, and the field that names their owner.
+    _starts: ClassVar[tuple[str, str] | None] = None
     info: dict[str, Any]
     part_a: Array | None = None
     part_b: Array | None = None
 
-    def _freeze(self, fields: Mapping[str, Field], length: int) -> None:
-        """Check the shapes of some fields, and put read-only arrays of the right dtypes in their place."""
-        for name, (dtype, tail) in fields.items():
-            array = _canonical(name, getattr(self, name), dtype, (length, *tail))
-            object.__setattr__(self, name, array)
+    def __post_init__(self) -> None:
+        """Check the shapes of all arrays, and put read-only ones of the right dtypes in their place."""
+        for fields, like, more in self._format.groups:
+            length = len(getattr(self, like)) + more
+            for name, (dtype, tail) in fields.items():
+                array = getattr(self, name)
+                if array is not None or name not in self._format.optional:
+                    array = _canonical(name, array, dtype, (length, *tail))
+                    object.__setattr__(self, name, array)
+        object.__setattr__(self, "info", dict(self.info))
 
-    def _freeze_parts(self) -> None:
-        """`_freeze` of the fields that only results with names of parts have."""
-        if self.part_a is not None or self.part_b is not None:
-            self._freeze(PART_FIELDS, self.__len__())
+    if not TYPE_CHECKING:  # a checker should know old names no more
+
+        def __getattr__(self, name: str) -> Any:
+            new = self._format.renamed.get(name)
+            if new is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            warn_renamed(f"{type(self).__name__}.{name}", new)
+            return getattr(self, new)
 
     @property
     def _columns(self) -> Mapping[str, Field]:
@@ -150,7 +190,7 @@ class Result:
         return self._selected(chosen(index, self.__len__()))
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        return len(getattr(self, next(iter(self._rows))))
 
     def __iter__(self) -> Iterator[np.void]:
         return iter(self._records(slice(None)))
@@ -343,9 +383,7 @@ class Result:
         _check_path(path, "read")
         form = cls._format
         wanted = f"a .npz file written by {cls.__name__}.save"
-        arrays, info, reader, version = read_result(
-            path, wanted, form.fields, form.version, form.first_with_checksums, form.optional, form.kind
-        )
+        arrays, info, reader, version = read_result(path, wanted, form)
         try:
             found = cls(**arrays, info=info)  # type: ignore[call-arg]  # its subclasses are dataclasses
         except ValueError as error:  # lengths that do not agree
@@ -359,6 +397,12 @@ class Result:
             for name, reason in normal_faults(arrays):
                 raise reader.damaged(name, reason)
         return found
+
+
+def made_by(info: Mapping[str, Any], *more: str) -> list[str]:
+    """A line of ``repr``: backend, device, precision and `more` of a query; none where nothing is known."""
+    made = [str(info[key]) for key in ("backend", "device", "precision", *more) if info.get(key)]
+    return ["  made by   " + ", ".join(made)] if made else []
 
 
 def counted(values: np.ndarray, names: type[enum.IntEnum]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.results.enums import Touch
 from gpu_collide.results.file_validation import touch_faults, trace_faults
-from gpu_collide.results.result import Field, FileFormat, Result, Status, counted
+from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, counted, made_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,8 +72,7 @@ class Trace(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
-        first_with_checksums=1,
-        fields={name: (dtype, (None, *tail)) for name, (dtype, tail) in _PER_MOVER.items()},
+        groups=(Group(_PER_MOVER, "status"),),
         faults=trace_faults,
         kind="Trace",
     )
@@ -93,17 +92,10 @@ class Trace(Result):
     expel: NDArray[np.float64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_PER_MOVER, len(self.status))
-        object.__setattr__(self, "info", dict(self.info))
-
     @property
     def poses(self) -> Poses:
         """Where the movers end, to go on from; `Poses` of shape (n,)."""
         return Poses.from_quat_wxyz(self.position, self.quat_wxyz)
-
-    def __len__(self) -> int:
-        return len(self.status)
 
     def __repr__(self) -> str:
         lines = [
@@ -116,7 +108,7 @@ class Trace(Result):
             lines.append(
                 f"  fraction  {self.fraction[stopped].min():.6g} to {self.fraction[stopped].max():.6g}"
             )
-        return "\n".join([*lines, *_made_by(self.info)])
+        return "\n".join(lines + made_by(self.info))
 
 
 _POINT_FIELDS: dict[str, Field] = {
@@ -163,10 +155,7 @@ class TouchPoints(Result):
 
     _format: ClassVar[FileFormat] = FileFormat(
         version=1,
-        first_with_checksums=1,
-        fields={
-            name: (dtype, (None, *tail)) for name, (dtype, tail) in (_STATUS | _START | _POINT_FIELDS).items()
-        },
+        groups=(Group(_STATUS, "status"), Group(_START, "status", 1), Group(_POINT_FIELDS, "mover")),
         faults=touch_faults,
         kind="TouchPoints",
     )
@@ -185,24 +174,10 @@ class TouchPoints(Result):
     distance: NDArray[np.float64]
     info: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._freeze(_STATUS, len(self.status))
-        self._freeze(_START, len(self.status) + 1)
-        self._freeze(_POINT_FIELDS, len(self.mover))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.mover)
-
     def __repr__(self) -> str:
         lines = [
             "TouchPoints",
             f"  movers    {len(self.status)}: {counted(self.status, Status) or 'none'}",
             f"  points    {len(self)}: {counted(self.kind, Touch) or 'none'}",
         ]
-        return "\n".join([*lines, *_made_by(self.info)])
-
-
-def _made_by(info: dict[str, Any]) -> list[str]:
-    made = [str(info[key]) for key in ("backend", "device", "precision") if info.get(key)]
-    return ["  made by   " + ", ".join(made)] if made else []
+        return "\n".join(lines + made_by(self.info))

@@ -16,6 +16,7 @@ from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import (
     Field,
     FileFormat,
+    Group,
     Kind,
     Result,
     Status,
@@ -40,7 +41,7 @@ _PER_CONTACT: dict[str, Field] = {
     "step": (np.dtype(np.int64), ()),
     "body_a": (np.dtype(np.int32), ()),
     "body_b": (np.dtype(np.int32), ()),
-    "share": (np.dtype(np.float64), ()),
+    "fraction": (np.dtype(np.float64), ()),
     **{
         name: CONTACT_DTYPE[name].subdtype or (CONTACT_DTYPE[name], ())
         for name in CONTACT_DTYPE.names or ()
@@ -51,23 +52,24 @@ _PER_PAIR: dict[str, Field] = {"pairs": (PAIR_DTYPE, ())}
 _START: dict[str, Field] = {"contact_start": (np.int64, ())}
 _SKIPPED: dict[str, Field] = {"skipped": (SKIP_DTYPE, ())}
 _PER_STEP: dict[str, Field] = {"step_pairs": (np.int64, ()), "step_start": (np.float64, ())}
-_FIELDS = _PER_CONTACT | _PER_PAIR | _START | _SKIPPED | _PER_STEP
 FORMAT = FileFormat(
-    version=4,  # 2: checksums; 3: names of parts; 4: step_start
+    version=5,  # 2: checksums; 3: names of parts; 4: step_start; 5: fraction, before share
     first_with_checksums=2,
-    fields={
-        **{name: (dtype, (None, *tail)) for name, (dtype, tail) in (_FIELDS | PART_FIELDS).items()},
-        "first_step": (np.int64, ()),
-    },
+    groups=(
+        Group(_PER_CONTACT, "step"), Group(_PER_PAIR, "pairs"), Group(_START, "pairs", 1),
+        Group(_SKIPPED, "skipped"), Group(_PER_STEP, "step_pairs"), Group(PART_FIELDS, "step"),
+    ),
+    numbers={"first_step": np.int64},
     faults=trajectory_faults,
     optional=("step_start", *PART_FIELDS),
+    renamed={"share": "fraction"},
     kind="TrajectoryContacts",
-)
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class TrajectoryContacts(Result):
-    """Every contact along trajectories, ordered by (step, body_a, body_b, share, kind, features).
+    """Every contact along trajectories, ordered by (step, body_a, body_b, fraction, kind, features).
 
     Step k leads from frame k to frame k + 1.  Bodies 0 to n - 1 are the moving ones, n and up the static
     ones. All arrays are on the host and read-only. ``len()`` is the number of contacts.
@@ -81,8 +83,8 @@ class TrajectoryContacts(Result):
     time, time_end : (c,) float64
         Absolute, in the unit of the frames' times (seconds); ``time_end`` is the end of a sustained contact
         within its step, else equal to `time`.
-    share : (c,) float64
-        The same time as a share of its step, in [0, 1].
+    fraction : (c,) float64
+        The same time as a fraction of its step, in [0, 1].
     kind, feature_a, feature_b, position, normal, properness, local_a, local_b, sustained
         As in `Contacts`.
     normal_speed : (c,) float64
@@ -115,7 +117,7 @@ class TrajectoryContacts(Result):
     step: NDArray[np.int64]
     body_a: NDArray[np.int32]
     body_b: NDArray[np.int32]
-    share: NDArray[np.float64]
+    fraction: NDArray[np.float64]
     kind: NDArray[np.uint8]
     feature_a: NDArray[np.int32]
     feature_b: NDArray[np.int32]
@@ -139,19 +141,10 @@ class TrajectoryContacts(Result):
     step_start: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        self._freeze_parts()
         if self.step_start is None:
             object.__setattr__(self, "step_start", np.full(len(self.step_pairs), np.nan))
-        self._freeze(_PER_CONTACT, len(self.step))
-        self._freeze(_PER_PAIR, len(self.pairs))
-        self._freeze(_START, len(self.pairs) + 1)
-        self._freeze(_SKIPPED, len(self.skipped))
-        self._freeze(_PER_STEP, len(self.step_pairs))
         object.__setattr__(self, "first_step", int(self.first_step))
-        object.__setattr__(self, "info", dict(self.info))
-
-    def __len__(self) -> int:
-        return len(self.step)
+        super().__post_init__()
 
     @property
     def n_steps(self) -> int:

@@ -24,7 +24,7 @@ GC_RECORD(GC_NEARBY)
     MANY(X, normal, 3) /* unit, towards the centre; world, as all here */ \
     ONE(X, gap)        /* between surface and ellipsoid along it, below 0 within */ \
     MANY(X, point, 3) \
-    MANY(X, motion, 3) /* of the body, over the whole step */
+    MANY(X, body_displacement, 3) /* over the whole step */
 GC_RECORD(GC_NEARBY_REAL)
 
 typedef struct {
@@ -65,7 +65,7 @@ GC_FN void gc_crowd_write(gc_plane_list *to, const gc_nearby *from)
     ints[GC_NEARBY_number] = from->number;
     gc_store_vec(reals + GC_NEARBY_REAL_normal, 0, from->normal);
     gc_store_vec(reals + GC_NEARBY_REAL_point, 0, from->point);
-    gc_store_vec(reals + GC_NEARBY_REAL_motion, 0, from->motion);
+    gc_store_vec(reals + GC_NEARBY_REAL_body_displacement, 0, from->motion);
     reals[GC_NEARBY_REAL_gap] = from->gap;
 }
 

@@ -156,11 +156,11 @@ GC_FN int gc_walker_clip(
     gc_vec v,
     gc_vec *out)
 {
-    int all = count, bent, into = 0;
+    int all = count, active, into = 0;
     gc_real nothing;
     for (int j = 0; j < count; ++j) gc_plane_put(s->planes, j, gc_plane_of(r, &list[j], share, walks));
-    bent = gc_clip(v, s->planes, count, out);
-    if (!walks) return bent;
+    active = gc_clip(v, s->planes, count, out);
+    if (!walks) return active;
     nothing = gc_clip_nothing(v, s->planes, count);
     for (int j = 0; j < count; ++j) {
         if (gc_plane_leans(r, &list[j])) {
@@ -168,7 +168,7 @@ GC_FN int gc_walker_clip(
             into = into || gc_dot(p.normal, *out) < p.push - nothing;
         }
     }
-    if (!into) return bent;
+    if (!into) return active;
     for (int j = 0; j < count; ++j) {
         if (gc_plane_leans(r, &list[j])) { /* where both are one plane as far as can be told, it is as it is */
             int one = gc_dot(list[j].normal, r->up) <= GC_CLIP_PARALLEL;
@@ -187,7 +187,7 @@ GC_LARGE void gc_walker_pass(const gc_rules *r, gc_walker *s, gc_vec way, int wa
     for (int k = 0; k < r->most; ++k) {
         gc_nearby hit;
         gc_vec left;
-        int count, bent;
+        int count, active;
         if (!(gc_dot(way, way) > GC_R(0.0)) && !(s->share > GC_R(0.0))) return;
         if (!gc_walker_go(r, s, &way, &hit)) return;
         s->met = 1;
@@ -204,8 +204,8 @@ GC_LARGE void gc_walker_pass(const gc_rules *r, gc_walker *s, gc_vec way, int wa
             s->velocity = gc_make(GC_R(0.0), GC_R(0.0), GC_R(0.0));
             return;
         }
-        bent = gc_walker_clip(r, s, list, count, s->share, walks, way, &left);
-        if (bent < 0) {
+        active = gc_walker_clip(r, s, list, count, s->share, walks, way, &left);
+        if (active < 0) {
             s->status = GC_STATUS_UNRESOLVED;
             return;
         }

@@ -16,8 +16,8 @@ GC_RECORD(GC_WALKED)
 #define GC_WALKED_REAL_STRIDE 12
 #define GC_WALKED_REAL_COLUMNS(ONE, MANY, X) \
     MANY(X, position, 3) \
-    MANY(X, velocity, 3) /* what is left of it */ \
-    MANY(X, fall, 3)     /* the same */ \
+    MANY(X, velocity, 3)      /* what is left of it */ \
+    MANY(X, fall_velocity, 3) /* the same */ \
     MANY(X, ground_normal, 3)
 GC_RECORD(GC_WALKED_REAL)
 

@@ -58,7 +58,7 @@ GC_KERNEL void w05_slide(
         if (s.status == GC_STATUS_MISS && s.met) s.status = GC_STATUS_HIT;
         gc_store_vec(told + GC_WALKED_REAL_position, 0, s.place);
         gc_store_vec(told + GC_WALKED_REAL_velocity, 0, s.velocity);
-        gc_store_vec(told + GC_WALKED_REAL_fall, 0, fell);
+        gc_store_vec(told + GC_WALKED_REAL_fall_velocity, 0, fell);
         gc_store_vec(told + GC_WALKED_REAL_ground_normal, 0, s.normal);
         to[GC_WALKED_status] = s.status;
         to[GC_WALKED_ground] = s.ground;

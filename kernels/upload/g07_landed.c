@@ -61,7 +61,7 @@ GC_KERNEL void g07_slides(
     GC_GLOBAL gc_uchar *status_out,          /* (n,) */
     GC_GLOBAL gc_real *position_out,         /* (n, 3) */
     GC_GLOBAL gc_real *velocity_out,
-    GC_GLOBAL gc_real *fall_out,
+    GC_GLOBAL gc_real *fall_velocity_out,
     GC_GLOBAL int *ground_body_out, /* (n,) */
     GC_GLOBAL gc_real *ground_normal_out,
     GC_GLOBAL int *casts_out)
@@ -79,7 +79,7 @@ GC_KERNEL void g07_slides(
             gc_real place = told[GC_WALKED_REAL_position + k] + shift;
             position_out[3 * i + k] = !lost ? place : gc_finite(given[k]) ? given[k] : GC_R(0.0);
             velocity_out[3 * i + k] = told[GC_WALKED_REAL_velocity + k];
-            fall_out[3 * i + k] = told[GC_WALKED_REAL_fall + k];
+            fall_velocity_out[3 * i + k] = told[GC_WALKED_REAL_fall_velocity + k];
             ground_normal_out[3 * i + k] = ground < 0 ? GC_R(0.0) : told[GC_WALKED_REAL_ground_normal + k];
         }
     }

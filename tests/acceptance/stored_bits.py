@@ -58,7 +58,8 @@ def of_contacts(found):
     found = found.to_numpy() if hasattr(found, "to_numpy") else found
     values = {k: v for k, v in vars(found).items() if isinstance(v, np.ndarray)}
     assert len(values) > 10, sorted(values)
-    return digest(*(values[k] for k in sorted(values)))
+    # digests were stored when ``fraction`` was called ``share``
+    return digest(*(values[k] for k in sorted(values, key=lambda k: "share" if k == "fraction" else k)))
 
 
 def cases():

@@ -54,7 +54,7 @@ def test_slides(backend, step):
     given[::4, 1], given[1::4, 2] = np.nan, -np.inf
     given = np.broadcast_to(given[:1], (n, 3)) if step == 0 else given
     told, walked = rng.normal(size=(n, WALKED_REAL.stride)), rng.integers(-1, 3, (n, WALKED.stride), np.int32)
-    names = "position", "velocity", "fall", "ground_normal"
+    names = "position", "velocity", "fall_velocity", "ground_normal"
     rows = [
         {name: t[WALKED_REAL[name]] for name in names}
         | {name: w[WALKED[name]] for name in ("status", "ground", "casts")}

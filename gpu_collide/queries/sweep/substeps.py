@@ -117,7 +117,7 @@ def _in_pieces(
     if pieces > 1:
         found |= {"velocity": left * pieces, "status": status, "casts": count}
         lost = ~casts.moves
-        found["velocity"][lost] = found["fall"][lost] = 0.0
+        found["velocity"][lost] = found["fall_velocity"][lost] = 0.0
         found["casts"][lost] = 0
     return found
 
@@ -179,7 +179,7 @@ def _in_pieces_there(
         count = rows["casts"] + count
     if pieces > 1:
         rows["velocity"] = cp.where(swept[:, None], rows["velocity"] * float(pieces), 0.0)
-        rows["fall"] = cp.where(swept[:, None], rows["fall"], 0.0)
+        rows["fall_velocity"] = cp.where(swept[:, None], rows["fall_velocity"], 0.0)
         rows["casts"] = cp.where(swept, count, np.int32(0))
     rows["status"] = cp.where(lost, np.uint8(Status.INVALID_INPUT), status)
     return rows

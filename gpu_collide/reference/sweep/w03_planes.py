@@ -25,7 +25,7 @@ class Plane(NamedTuple):
     normal: np.ndarray
     gap: float
     point: np.ndarray
-    motion: np.ndarray
+    body_displacement: np.ndarray
 
 
 def planes_near(bodies, centre, radii, quat, two_sided, reach, since):

@@ -144,7 +144,7 @@ class PageScene:
         First and last frame.
     times : (t,) float
     unit : str
-        "s", or "" for shares of a step.
+        "s", or "" for fractions of a step.
     what : str
         What events are called.
     speed : tuple of str
