@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_int_array, as_numpy, how_many
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import contact_faults
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, NamedLater, parts_of_contacts
 from gpu_collide.results.result import (
-    Field,
-    FileFormat,
-    Group,
     Kind,
     Result,
     Status,

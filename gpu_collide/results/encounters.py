@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_parts
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import encounter_faults
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
-from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, joined_info
+from gpu_collide.results.result import Result, Status, joined_info
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,9 @@ import numpy as np
 
 from gpu_collide._validate import as_numpy
 from gpu_collide.results.enums import Feature
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import hits_faults
-from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, counted, made_by
+from gpu_collide.results.result import Result, Status, counted, made_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

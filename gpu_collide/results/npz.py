@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gpu_collide._types import Array, StrPath
-    from gpu_collide.results.result import FileFormat
+    from gpu_collide.results.file_format import FileFormat
 
 __all__ = ["NpzReader", "check_folder", "checksums", "open_npz", "read_result", "save_name", "write_result"]
 

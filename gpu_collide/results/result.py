@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools
 import json
 import operator
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from gpu_collide._calls import warn_renamed
 from gpu_collide._validate import as_numpy, check_choice
 from gpu_collide.geometry.arrays.parts import JOINT
 from gpu_collide.results.enums import Kind, Status
+from gpu_collide.results.file_format import Field, FileFormat
 from gpu_collide.results.file_validation import normal_faults, part_faults
 from gpu_collide.results.indexing import Rows, chosen, one_row, starts_of
 from gpu_collide.results.npz import check_folder, read_result, save_name, write_result
@@ -23,7 +23,7 @@ from gpu_collide.results.part_names import PART_FIELDS, names_of
 from gpu_collide.results.report import FilterReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from typing_extensions import Self
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from gpu_collide._types import Array, ArrayLike
 
 __all__ = [
-    "Field",
-    "FileFormat",
-    "Group",
     "Kind",
     "Result",
     "Status",
@@ -46,70 +43,6 @@ __all__ = [
 
 
 _RECORDS: dict[type, np.dtype[Any]] = {}  # of a class of results the dtype of a row
-Field = tuple[Any, tuple[int, ...]]
-"""Of an array of a result: its dtype, and its shape behind the first axis."""
-
-
-class Group(NamedTuple):
-    """Arrays of a result that have one length: that of the field `like`, and `more`."""
-
-    fields: Mapping[str, Field]
-    like: str
-    more: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class FileFormat:
-    """The arrays of a class of results, and how ``.npz`` files hold them.
-
-    Attributes
-    ----------
-    version : int
-        The newest version.
-    groups : tuple of Group
-        All arrays, in the order in which they are written.
-    faults : callable
-        From arrays by name, the number of statuses and that of kinds, what cannot be: (name, reason).
-    kind : str, optional
-        The class that the file names; None where it names none.
-    first_with_checksums : int
-        The first version that had checksums.
-    optional : tuple of str
-        Fields that may be None, which older files lack.
-    numbers : dict
-        Fields that are a single number, and their dtypes.
-    renamed : dict
-        Old names of fields, in earlier versions of the library and of the files, and those of today.
-    old_kind : str, optional
-        The class's name in earlier versions.
-    unnamed : int, optional
-        The version that is written where no mesh has names of parts, which older readers know; default: the
-        newest.
-    """
-
-    version: int
-    groups: tuple[Group, ...]
-    faults: Callable[[Mapping[str, np.ndarray], int, int], Iterator[tuple[str, str]]]
-    kind: str | None = None
-    first_with_checksums: int = 1
-    optional: tuple[str, ...] = ()
-    numbers: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    old_kind: str | None = None
-    unnamed: int | None = None
-
-    @functools.cached_property
-    def fields(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
-        """Name to dtype and shape, None in a shape for any length; in the order in which they are written."""
-        arrays = [item for group in self.groups for item in group.fields.items()]
-        found: dict[str, tuple[Any, tuple[int | None, ...]]] = {
-            name: (dtype, (None, *tail)) for name, (dtype, tail) in arrays
-        }
-        return found | {name: (dtype, ()) for name, dtype in self.numbers.items()}
-
-    def version_of(self, result: Result) -> int:
-        """The version of the file of a result: the oldest that can hold it."""
-        return self.version if self.unnamed is None or result.part_a is not None else self.unnamed
 
 
 class Result:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gpu_collide._validate import as_numpy
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import clipped_faults, planes_faults, slides_faults
 from gpu_collide.results.hits import Feature
-from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, counted
+from gpu_collide.results.result import Result, Status, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

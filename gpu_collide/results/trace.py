@@ -9,8 +9,9 @@ import numpy as np
 
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.results.enums import Touch
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import touch_faults, trace_faults
-from gpu_collide.results.result import Field, FileFormat, Group, Result, Status, counted, made_by
+from gpu_collide.results.result import Result, Status, counted, made_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,13 +10,11 @@ import numpy as np
 
 from gpu_collide._validate import as_parts
 from gpu_collide.results.contacts import CONTACT_DTYPE
+from gpu_collide.results.file_format import Field, FileFormat, Group
 from gpu_collide.results.file_validation import trajectory_faults
 from gpu_collide.results.indexing import has_bodies
 from gpu_collide.results.part_names import PART_FIELDS, joined_names
 from gpu_collide.results.result import (
-    Field,
-    FileFormat,
-    Group,
     Kind,
     Result,
     Status,

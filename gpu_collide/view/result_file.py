@@ -28,7 +28,7 @@ from gpu_collide.results.npz import check_folder, checksums, open_npz, save_name
 from gpu_collide.results.slides import Slides
 from gpu_collide.results.trace import Trace
 from gpu_collide.results.trajectory_contacts import TrajectoryContacts
-from gpu_collide.view.page.write import shown
+from gpu_collide.view.page.write import QueryArguments, page_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,12 +94,8 @@ def save_result(
     if not name.endswith(".npz"):
         raise ValueError(f"path: expected a name ending in .npz, got {name!r}; tables hold no bodies")
     check_folder(name)
-    how = {
-        "world": world, "start": start, "displacement": displacement, "radii": radii,
-        "orientation": orientation, "movers": movers, "angle": angle, "axis": axis,
-        "origin": origin, "end": end,
-    }  # fmt: skip
-    shown(result, scene, None, **how)  # complains of what does not belong together
+    query = QueryArguments(world, start, displacement, radii, orientation, movers, angle, axis, origin, end)
+    page_scene(result, scene, query)  # raises if it cannot be shown
     alone = hasattr(result, "save")
     steps: list[Any] = [result] if alone else list(result)
     writer = _Writer()
@@ -108,7 +104,7 @@ def save_result(
         "list": not alone,
         "steps": [writer.bytes_of(step) for step in steps[1:]],
         "scene": writer.node(scene),
-        "how": {key: writer.node(value) for key, value in how.items() if value is not None},
+        "how": {key: writer.node(value) for key, value in vars(query).items() if value is not None},
         "meshes": writer.meshes,
     }
     tree["checksums"] = json.loads(checksums(writer.arrays))
