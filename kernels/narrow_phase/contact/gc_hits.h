@@ -62,6 +62,17 @@ typedef struct {
     GC_GLOBAL int *shut; /* (n_pairs,) how early the first hit is (gc_hit_early); or none */
 } gc_hits;
 
+/* the same as arguments of kernels, and the states of pairs */
+/* clang-format off */
+#define GC_HITS_ARGS \
+    int capacity, \
+    GC_GLOBAL int *state_out,     /* (n_pairs,) GC_PAIR_* bits */ \
+    GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */ \
+    GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */ \
+    GC_GLOBAL int *hit_out,       /* (capacity, GC_HIT_STRIDE) */ \
+    GC_GLOBAL gc_real *value_out  /* (capacity, GC_HIT_REAL_STRIDE) */
+/* clang-format on */
+
 GC_FN gc_hits gc_hits_of(
     GC_GLOBAL int *pair_hits,
     GC_GLOBAL int *n_hits,

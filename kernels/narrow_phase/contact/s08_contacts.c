@@ -34,14 +34,7 @@ GC_FN gc_real gc_same_time(const gc_screw *k, int refine, gc_real row_height)
 
 GC_KERNEL void s08_resolve(
     int n_pairs,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL const int *state_in,
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units; read where refine is not exact */

@@ -201,15 +201,8 @@ GC_FN int gc_first_walk(
 
 GC_KERNEL void screen_first(
     int n_todo,
-    GC_GLOBAL const int *todo_in,      /* (n_todo,) pair numbers, below 0: none */
-    GC_GLOBAL const int *pairs_in,     /* (n_pairs, 2) */
-    GC_GLOBAL const int *shape_in,     /* (bodies,) */
-    GC_GLOBAL const gc_real *screw_in, /* (n_pairs, GC_SCREW_STRIDE) */
-    GC_GLOBAL const int *headers_in,   /* (parts, GC_MESH_STRIDE) */
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, below 0: none */
+    GC_PAIR_ARGS,
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE) */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     gc_real min_properness,

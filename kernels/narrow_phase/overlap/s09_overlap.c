@@ -296,14 +296,7 @@ GC_FN int gc_components_inside(const gc_overlap *o, const gc_solid *s, const gc_
 GC_KERNEL void s09_overlap(
     int n_todo,
     GC_GLOBAL const int *todo_in, /* (n_todo,) pair numbers, each once, below 0: none */
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     GC_GLOBAL const int *trees_in,       /* (meshes, GC_TREE_STRIDE), no faces: no tree */
     GC_GLOBAL const gc_raster *nodes_in, /* (nodes, GC_NODE_STRIDE) */
     GC_GLOBAL const int *solids_in,      /* (meshes, GC_SOLID_STRIDE), and what it leads to */

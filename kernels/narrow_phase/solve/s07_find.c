@@ -77,14 +77,7 @@ GC_CROWDED_KERNEL void s07_find(
     int n_candidates,
     GC_GLOBAL const int *candidates_in,     /* (n_candidates, GC_CANDIDATE_STRIDE), a pair below 0: none */
     GC_GLOBAL const gc_raster *brackets_in, /* (n_candidates, GC_BRACKET_STRIDE) */
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in, /* (vertices, 4) centred */
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     int capacity,
     GC_GLOBAL int *state_out,     /* (n_pairs,) */
     GC_GLOBAL int *n_hits_out,    /* (1,) may pass the capacity */
@@ -151,14 +144,7 @@ GC_CROWDED_KERNEL void s07_find(
 /* One time of the list per work-item. */
 GC_CROWDED_KERNEL void s07_test(
     int n_hits,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     gc_real min_properness,
     GC_GLOBAL int *pair_hits_out, /* (n_pairs,) hits of each pair */
     GC_GLOBAL int *hit_out,       /* (n_hits, GC_HIT_STRIDE) the pair becomes GC_HIT_NO_HIT where it is none */
@@ -193,21 +179,9 @@ GC_KERNEL void s07_last(
     GC_GLOBAL const int *lasting_in, /* (n_lasting,) numbers of candidates, below 0: none */
     GC_GLOBAL const int *candidates_in,
     GC_GLOBAL const gc_raster *brackets_in,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     gc_real min_properness,
-    int capacity,
-    GC_GLOBAL int *state_out,
-    GC_GLOBAL int *pair_hits_out,
-    GC_GLOBAL int *n_hits_out,
-    GC_GLOBAL int *hit_out,
-    GC_GLOBAL gc_real *value_out)
+    GC_HITS_ARGS)
 {
     for (int i = GC_ITEM_LO(n_lasting); i < GC_ITEM_HI(n_lasting); i += GC_ITEM_STEP(n_lasting)) {
         gc_tables t;
