@@ -170,11 +170,11 @@
 #endif
 #if GC_PRECISION == 1
 /* sweep: boxes are widened by this share of their mesh, and times by the second share of themselves */
-#define GC_WIDE_PAD GC_R(1e-14)
-#define GC_WIDE_MARGIN GC_F(1e-15)
+#define GC_BVH8_PAD GC_R(1e-14)
+#define GC_BVH8_MARGIN GC_F(1e-15)
 #else
-#define GC_WIDE_PAD GC_R(1e-6)
-#define GC_WIDE_MARGIN GC_F(5e-7)
+#define GC_BVH8_PAD GC_R(1e-6)
+#define GC_BVH8_MARGIN GC_F(5e-7)
 #endif
 
 /* boxes of a tree's nodes are widened by this, in radii of the body, when solids are looked at: they are float32 */

@@ -1,5 +1,5 @@
 /* gc_cast.h: what is swept, as queries give it.
- * needs: sweep/gc_walk.h
+ * needs: sweep/gc_traverse.h
  */
 #ifndef GC_CAST_H
 #define GC_CAST_H
@@ -121,7 +121,7 @@ GC_FN void gc_cast_through(const gc_cast_scene *w, const gc_cast *q, int i, gc_c
         gc_ball b;
         gc_cast_ball(q, i, begin + k, &b);
         net->ball = &b;
-        gc_walk_world(w, &b, k, net);
+        gc_traverse_world(w, &b, k, net);
     }
 }
 

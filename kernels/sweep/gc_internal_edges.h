@@ -7,7 +7,7 @@
  *  - by rounding (GC_SWEEP_SUNK slacks): then faces and edges are touched by who comes onto them sunk as far as that, so that
  *    nobody slides into the next one (gc_touch_face, gc_touch_edge);
  *  - by whatever, on a face or an edge that is not approached and that the centre was in front of from the start: the body is
- *    looked at once more then, for faces and edges that are come onto at any depth from that time on (gc_walk_late). What is
+ *    looked at once more then, for faces and edges that are come onto at any depth from that time on (gc_traverse_sunk). What is
  *    approached was touched before.
  */
 #ifndef GC_INTERNAL_EDGES_H
@@ -56,7 +56,7 @@ GC_FN int gc_internal_edges_along(const gc_ellipsoid_space *v, gc_vec x, gc_vec 
  * angle, the foot comes onto the face at the moment at which it comes alongside the next side: that is the face's touch.) */
 GC_FN int gc_internal_edges_on(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec n,
     gc_vec at,
@@ -65,12 +65,12 @@ GC_FN int gc_internal_edges_on(
     int last)
 {
     gc_real nearer = -gc_dot(n, v->way);
-    gc_vec x = gc_ground_corner(w, g, last - 1);
+    gc_vec x = gc_cast_mesh_corner(w, g, last - 1);
     if (gc_internal_edges_lies(v, ahead * ahead)) return GC_REST_LIES;
     if (ahead < GC_R(0.0)) nearer = -nearer;
     if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_REST_SUNK;
     for (int j = corner; j < last; ++j) {
-        gc_vec y = gc_ground_corner(w, g, j);
+        gc_vec y = gc_cast_mesh_corner(w, g, j);
         if (!gc_internal_edges_over(v, n, x, y, at)) return GC_REST_SUNK;
         x = y;
     }
@@ -81,7 +81,7 @@ GC_FN int gc_internal_edges_on(
  * edge of theirs that ends at it? If it does, what was touched is not the nearest. */
 GC_LARGE int gc_on_internal_edge(
     const gc_cast_scene *w,
-    const gc_ground *g,
+    const gc_cast_mesh *g,
     const gc_ellipsoid_space *v,
     gc_vec a,
     gc_vec b,
@@ -93,15 +93,15 @@ GC_LARGE int gc_on_internal_edge(
     if (v->thin) return found;
     for (int k = begin; k < end; ++k) {
         int face = w->ints[g->around + k], lies = GC_REST_NOT, over = 0;
-        int corner = gc_ground_begin(w, g, face, GC_GROUND_FACE_loop) + 1;
-        int last = gc_ground_begin(w, g, face + 1, GC_GROUND_FACE_loop);
-        gc_vec n = gc_ellipsoid_space_normal(v, gc_ground_plane(w, g, face)), x = gc_ground_corner(w, g, last - 1);
+        int corner = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop) + 1;
+        int last = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
+        gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face)), x = gc_cast_mesh_corner(w, g, last - 1);
         gc_real ahead = gc_dot(n, gc_sub(at, gc_ellipsoid_space_point(v, x))),
                 start = -gc_dot(n, gc_ellipsoid_space_point(v, x));
         int same = (g->two_sided && ahead < GC_R(0.0) ? -start : start) >= -v->slack; /* side as at the start */
         if (!g->two_sided && ahead < -v->slack) continue;
         for (int j = corner; j < last; ++j) {
-            gc_vec y = gc_ground_corner(w, g, j);
+            gc_vec y = gc_cast_mesh_corner(w, g, j);
             if (tip) {
                 int from = gc_internal_edges_same(x, a), to = gc_internal_edges_same(y, a);
                 if (from || to) {

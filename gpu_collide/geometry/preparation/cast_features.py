@@ -1,7 +1,7 @@
 """What spheres are swept against: faces, edges and vertices of a mesh in the order of its tree of faces.
 
 Each edge and each vertex belongs to one face, the first of its faces in the tree, so that a walk over the
-tree sees it once (``kernels/sweep/gc_ground.h``). All of them are there: what folds inwards is touched by
+tree sees it once (``kernels/sweep/gc_cast_mesh.h``). All of them are there: what folds inwards is touched by
 what starts beneath it.
 """
 

@@ -1,5 +1,5 @@
 """Tables of what spheres are swept against: meshes, bodies with their motion, and the tree over them
-(``kernels/sweep/gc_ground.h``)."""
+(``kernels/sweep/gc_cast_mesh.h``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
-    sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "cast_scene")
+    sources.record(name) for name in ("cast_mesh", "cast_mesh_size", "obstacle", "obstacle_int", "cast_scene")
 )
 #: Bodies without borders: those that turn are looked at always.
 FAR = 1e30

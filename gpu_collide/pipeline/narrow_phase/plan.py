@@ -255,13 +255,13 @@ class Plan:
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
-        """Kernels that are launched, by the names of `sources.PROGRAMS`."""
+        """The programs (`sources.PROGRAMS`) whose kernels are launched."""
         o = self.options
         asked = {
-            "screw": True, "screen": True, "small": "small" in self.classes.kinds, "solve": True,
-            "answer": o.refine != "exact", "find": o.refine == "exact" and not self.serial,
-            "overlap": o.check_start, "near": self.late.any(), "joining": self.late.any(),
-            "first": self.walked, "hulls": self.hulls,
+            "screw": True, "screen": True, "screen_small": "small" in self.classes.kinds, "solve": True,
+            "solve_raster": o.refine != "exact", "solve_split": o.refine == "exact" and not self.serial,
+            "overlap": o.check_start, "near_faces": self.late.any(), "join_near_faces": self.late.any(),
+            "first_contact": self.walked, "hull_separation": self.hulls,
         }  # fmt: skip
         return tuple(name for name, wanted in asked.items() if wanted)
 

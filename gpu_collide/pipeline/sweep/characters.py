@@ -14,9 +14,9 @@ from gpu_collide.pipeline.sweep.casts import PIECE, CastQuery
 __all__ = ["CharacterQuery"]
 
 NEARBY, NEARBY_REAL, WALKED, WALKED_REAL = (
-    sources.record(name) for name in ("nearby", "nearby_real", "walked", "walked_real")
+    sources.record(name) for name in ("nearby", "nearby_real", "character_result", "character_result_real")
 )
-#: Planes that a character has room for (``GC_WALKER_PLANES``: those near it and what it met, each twice),
+#: Planes that a character has room for (``GC_CHARACTER_PLANES``: those near it and what it met, each twice),
 #: times what is kept of each.
 PLANES = 2 * (16 + 1) * 4
 NAMES = {"query": "query", "feature": "kind", "body": "body", "face": "face", "number": "number"}

@@ -121,10 +121,10 @@ typedef struct {
     gc_real lo, h, reach, bend, rounding, settled, touch, last_touch;
     gc_long index;
     int level, visits, done, capped;
-} gc_walk;
+} gc_root_search;
 
 /* touch: |f| that counts as zero at an extremum */
-GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, gc_real touch)
+GC_FN void gc_root_search_start(gc_root_search *w, const gc_curve *c, gc_real lo, gc_real hi, gc_real touch)
 {
     gc_real reach = GC_MAX(GC_ABS(lo), GC_ABS(hi));
     w->lo = lo;
@@ -144,13 +144,13 @@ GC_FN void gc_walk_start(gc_walk *w, const gc_curve *c, gc_real lo, gc_real hi, 
 
 /* What the coefficients were computed from may be larger than they are: `rounding` is then more than theirs. Roots are found as
  * closely as before; it only says which of them are one. */
-GC_FN void gc_walk_rounding(gc_walk *w, gc_real rounding)
+GC_FN void gc_root_search_rounding(gc_root_search *w, gc_real rounding)
 {
     w->rounding = GC_MAX(w->rounding, rounding);
     w->touch = GC_MAX(w->touch, GC_R(4.0) * w->rounding);
 }
 
-GC_FN void gc_walk_on(gc_walk *w)
+GC_FN void gc_root_search_advance(gc_root_search *w)
 {
     w->index += 1;
     while (w->level > 0 && (w->index & 1) == 0) {
@@ -168,7 +168,7 @@ GC_FN void gc_walk_on(gc_walk *w)
 #define GC_PIECE_OPEN 3
 
 /* `bend` bounds |f''| on the piece, `slope_rounding` the error of v.df */
-GC_FN int gc_piece(const gc_walk *w, gc_value v, gc_real bend, gc_real slope_rounding, gc_real arm)
+GC_FN int gc_piece(const gc_root_search *w, gc_value v, gc_real bend, gc_real slope_rounding, gc_real arm)
 {
     gc_real slope = GC_ABS(v.df), value = GC_ABS(v.f);
     if (value > (slope + slope_rounding) * arm + GC_R(0.5) * bend * arm * arm + w->rounding + w->touch)
@@ -180,7 +180,7 @@ GC_FN int gc_piece(const gc_walk *w, gc_value v, gc_real bend, gc_real slope_rou
 }
 
 /* the same with the curvature of the piece itself */
-GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_value v, gc_real arm)
+GC_LARGE int gc_piece_closer(const gc_root_search *w, const gc_curve *c, gc_real m, gc_value v, gc_real arm)
 {
     gc_real bend = GC_ABS(gc_curve_bend(c, m)) + gc_curve_third_bound(c, w->reach) * arm + GC_CURVE_ROUNDING * w->bend;
     if (!(bend < w->bend)) return GC_PIECE_OPEN;
@@ -190,7 +190,7 @@ GC_LARGE int gc_piece_closer(const gc_walk *w, const gc_curve *c, gc_real m, gc_
 /* Two roots nearer to each other than rounding can tell are one touch: a root so flat that its partner lies within the
  * rounding of f goes to the extremum between them, where time, place and approach are those of the touch (a root within
  * rounding is off by its root, 1.5e-8 of a step seen, enough to face the wrong way). Returns 0 if it was reported already. */
-GC_LARGE int gc_join_double(const gc_walk *w, const gc_curve *c, gc_real *root)
+GC_LARGE int gc_join_double(const gc_root_search *w, const gc_curve *c, gc_real *root)
 {
     gc_real slope = gc_curve_at(c, *root).df, bend = GC_ABS(gc_curve_bend(c, *root)), reach;
     if (!(bend > GC_R(0.0)) || slope * slope > GC_R(8.0) * bend * w->rounding) return 1;
@@ -211,7 +211,7 @@ typedef struct {
 
 /* Walk on to the next piece that may have a root. All that finds roots comes behind this loop: lanes of a GPU that came to one
  * in different rounds find them together. */
-GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
+GC_FN int gc_root_search_piece(gc_root_search *w, const gc_curve *c, gc_next_piece *p)
 {
     while (!w->done) {
         gc_real arm = GC_R(0.5) * w->h, a = w->lo + (gc_real)w->index * w->h, m = a + arm;
@@ -239,19 +239,19 @@ GC_FN int gc_walk_search(gc_walk *w, const gc_curve *c, gc_next_piece *p)
             p->fa = fa;
             if ((fa < GC_R(0.0)) != (fb < GC_R(0.0))) return GC_NEXT_CROSSING;
         } else if (piece != GC_PIECE_EMPTY) return GC_NEXT_EXTREMUM;
-        gc_walk_on(w);
+        gc_root_search_advance(w);
     }
     return GC_NEXT_NONE;
 }
 
 /* next root in *root, or 0 when there is none left */
-GC_LARGE int gc_walk_next(gc_walk *w, const gc_curve *c, gc_real *root)
+GC_LARGE int gc_root_search_next(gc_root_search *w, const gc_curve *c, gc_real *root)
 {
     gc_next_piece p;
     int next;
-    while ((next = gc_walk_search(w, c, &p)) != GC_NEXT_NONE) {
+    while ((next = gc_root_search_piece(w, c, &p)) != GC_NEXT_NONE) {
         gc_real h = w->h;
-        gc_walk_on(w);
+        gc_root_search_advance(w);
         if (next == GC_NEXT_CROSSING) {
             /* no slope of the piece is less than that of its middle by more */
             gc_real least = GC_ABS(p.v.df) - w->bend * (GC_R(0.5) * h);

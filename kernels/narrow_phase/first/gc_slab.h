@@ -1,6 +1,6 @@
 /* gc_slab.h: of two bodies that a plane divides, the features that can meet within a short time after: those that reach into the slab
  * about the plane through which both come meanwhile.
- * needs: narrow_phase/first/gc_apart.h narrow_phase/solve/gc_solve.h
+ * needs: narrow_phase/first/gc_hull_separation.h narrow_phase/solve/gc_solve.h
  *
  * While s is from s0 to s1 each vertex of B is at least as high over the plane as the lower of its heights at both ends, less what
  * its way can sag between them; and so is each point of an edge or a face, by its vertices. What of A is below all of B, or of B

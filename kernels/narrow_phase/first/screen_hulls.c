@@ -4,7 +4,7 @@
  * in:  screw records (s01), mesh tables
  * out: candidates of the pairs that are settled here, keep_out 0 for these: pairs whose hulls stay apart, which have none, and
  *      those of which all hits up to the first and a margin behind are among the candidates. The others are for the screen.
- * One group per pair. First planes that divide the hulls, until when they do (gc_apart.h); from there on a short window in time, with what
+ * One group per pair. First planes that divide the hulls, until when they do (gc_hull_separation.h); from there on a short window in time, with what
  * reaches through the plane in it (gc_slab.h), whose meetings are solved for at once: a hit closes the window. Each is solved for again in
  * s07, as a candidate of the screen, so a hit has the bits that it has among all (docs/decisions/0058, 0061).
  * Degenerate: hulls that overlap at the start, that meet long before the bodies do, too much in the slab, a cap of the

@@ -37,9 +37,9 @@ GC_LARGE int gc_answer_axis(
     const gc_curve *f)
 {
     gc_real edge = GC_R(0.5) + gc_screw_of(p)->tau, root;
-    gc_walk w;
-    gc_walk_start(&w, f, -edge, edge, GC_TOL_TOUCH * gc_screw_of(p)->size);
-    while (gc_walk_next(&w, f, &root)) {
+    gc_root_search w;
+    gc_root_search_start(&w, f, -edge, edge, GC_TOL_TOUCH * gc_screw_of(p)->size);
+    while (gc_root_search_next(&w, f, &root)) {
         gc_real s = gc_clamp_time(root);
         gc_contact c = gc_contact_at(t, p, kind, fa, fb, s);
         if (!(c.inside >= -g->tol) || !c.facing || !(c.properness >= o->min_properness)) continue;

@@ -74,11 +74,11 @@ GC_LARGE gc_real gc_next_border(const gc_tables *t, const gc_pair *p, int kind, 
     gc_curve c;
     int j;
     for (j = 0; gc_border_curve(t, p, kind, fa, fb, j, &c, &scale); ++j) {
-        gc_walk w;
+        gc_root_search w;
         gc_real root;
-        gc_walk_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
-        gc_walk_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
-        while (gc_walk_next(&w, &c, &root)) {
+        gc_root_search_start(&w, &c, from, GC_R(0.5), GC_R(0.0));
+        gc_root_search_rounding(&w, GC_PLACE_ROUNDING * (gc_screw_of(p)->size + gc_screw_of(p)->speed) * scale);
+        while (gc_root_search_next(&w, &c, &root)) {
             if (root <= from + GC_R(1e-12)) continue;
             least = root < least ? root : least;
             break;

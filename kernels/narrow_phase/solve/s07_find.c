@@ -24,7 +24,7 @@ GC_FN int s07_stays(
     gc_real *scale)
 {
     gc_pair p;
-    gc_walk w;
+    gc_root_search w;
     gc_pair_load(pairs_in, shape_in, screw_in, t, c->pair, &p);
     return gc_solve_begin(t, &p, c->kind, c->a, c->b, c->first, c->last, curve, &w, scale);
 }
@@ -57,17 +57,17 @@ GC_FN void s07_one(
     GC_GLOBAL int *lasting_out)
 {
     gc_pair p;
-    gc_walk w;
+    gc_root_search w;
     gc_real root, edge;
     int todo;
     gc_pair_load(pairs_in, shape_in, screw_in, t, c->pair, &p);
     curve->theta = gc_screw_of(&p)->theta;
     edge = GC_R(0.5) + gc_screw_of(&p)->tau;
-    if (c->kind != GC_EE) gc_walk_start(&w, curve, -edge, edge, GC_TOL_TOUCH * gc_screw_of(&p)->size * scale);
+    if (c->kind != GC_EE) gc_root_search_start(&w, curve, -edge, edge, GC_TOL_TOUCH * gc_screw_of(&p)->size * scale);
     todo = gc_solve_todo(t, &p, c->kind, c->a, c->b, curve, scale, &w);
     if (todo == GC_SOLVE_LASTING) lasting_out[GC_ATOMIC_ADD(n_lasting_out, 1)] = i;
     if (todo != GC_SOLVE_ROOTS) return;
-    while (gc_walk_next(&w, curve, &root)) s07_append(o, c, gc_clamp_time(root));
+    while (gc_root_search_next(&w, curve, &root)) s07_append(o, c, gc_clamp_time(root));
     if (w.capped) GC_ATOMIC_MAX(state_out + c->pair, GC_PAIR_UNRESOLVED);
 }
 

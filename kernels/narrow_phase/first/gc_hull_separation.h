@@ -1,4 +1,4 @@
-/* gc_apart.h: until when the hulls of two bodies are surely apart, by planes between their vertices.
+/* gc_hull_separation.h: until when the hulls of two bodies are surely apart, by planes between their vertices.
  * needs: common/gc_constants.h common/gc_motion.h
  *
  * A plane across n that stands still in A's frame divides the bodies while all vertices of A are below it and all of B above. Along n a
@@ -8,8 +8,8 @@
  * true: a face or an edge lies in the hull of its vertices, convex mesh or not (docs/decisions/0058).
  * All work-items of the group take part, and come to the same numbers.
  */
-#ifndef GC_APART_H
-#define GC_APART_H
+#ifndef GC_HULL_SEPARATION_H
+#define GC_HULL_SEPARATION_H
 
 /* vertices looked at side by side by a work-item alone */
 #define GC_LANES 16
