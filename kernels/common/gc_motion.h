@@ -1,4 +1,4 @@
-/* gc_motion.h: the relative motion of a pair as numbers: loading, the flow of a point, facing.
+/* gc_motion.h: the relative motion of a pair: loading it, the flow of a point, facing.
  * needs: common/gc_types.h common/gc_math.h
  */
 #ifndef GC_MOTION_H

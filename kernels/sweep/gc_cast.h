@@ -1,4 +1,4 @@
-/* gc_cast.h: what is swept, as queries give it.
+/* gc_cast.h: the queries of casts, and the cast of each through the world.
  * needs: sweep/gc_traverse.h
  */
 #ifndef GC_CAST_H

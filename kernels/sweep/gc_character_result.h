@@ -1,4 +1,4 @@
-/* gc_character_result.h: what became of a character in a step.
+/* gc_character_result.h: the result of a character's step.
  * needs: common/gc_types.h
  */
 #ifndef GC_CHARACTER_RESULT_H

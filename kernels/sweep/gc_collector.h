@@ -1,4 +1,4 @@
-/* gc_collector.h: what a swept sphere touches, which of two touches comes first, and what is told of one.
+/* gc_collector.h: the touches of a swept sphere: which of two comes first, and what is reported of one.
  * needs: sweep/gc_touch.h
  */
 #ifndef GC_CAST_HIT_H

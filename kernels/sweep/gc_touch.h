@@ -1,9 +1,9 @@
 /* gc_touch.h: when a swept sphere first touches a face, an edge or a vertex.
  * needs: sweep/gc_ellipsoid_space.h pluecker/gc_twofold.h
  *
- * All tests count from the centre at the start; times are shares of the path, GC_SWEEP_NEVER if it does not touch.
- * What is within the radius at the start is touched at 0 if it is approached, else never (docs/sweep.md has the formulas
- * and why nothing passes between). Source: T. Schroeder, with the edge's quadratic and the inside test put right.
+ * All tests are relative to the centre at the start; times are fractions of the path, GC_SWEEP_NEVER if it does not touch. What is within the radius
+ * at the start is touched at 0 if it is approached, and otherwise never (docs/sweep.md has the formulas and explains why nothing slips through).
+ * Source: T. Schroeder, with corrections to the edge's quadratic and the inside test.
  */
 #ifndef GC_SWEEP_TOUCH_H
 #define GC_SWEEP_TOUCH_H

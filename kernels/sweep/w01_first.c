@@ -1,9 +1,10 @@
-/* w01_first: the first thing that each swept sphere touches, or any.
+/* w01_first: the first touch of each swept sphere, or any touch.
  * needs: sweep/gc_cast.h
  *
  * in:  starts and paths of points, spheres, ellipsoids or clusters; the world's meshes, bodies and trees
  * out: when and where each first touches something, and what; world frame
- * One work-item per query; w01_keys says in which order they are worked off, which shows in no result. Source: T. Schroeder. Degenerate: no path at all touches nothing.
+ * One work-item per query; w01_keys chooses the order of processing, which affects no result. Source: T. Schroeder. Degenerate: a path of length
+ * zero touches nothing.
  */
 
 /* cells of a key along an axis */

@@ -1,9 +1,9 @@
 /* w04_clip: velocities that lead into none of their planes.
  * needs: sweep/gc_clip.h
  *
- * in:  a velocity each, and how many planes it has; planes as unit normals and how fast they come
- * out: the nearest velocity that is allowed, and how many planes bend it; world frame
- * One work-item per velocity. Degenerate: planes that come together leave none (-1).
+ * in:  a velocity each, and its planes as unit normals with their speeds along them
+ * out: the nearest allowed velocity, and in how many planes it lies; world frame
+ * One work-item per velocity. Degenerate: planes that close in leave none (-1).
  */
 
 GC_KERNEL void w04_clip(

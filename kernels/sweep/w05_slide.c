@@ -1,9 +1,9 @@
 /* w05_slide: one step of each character: it walks, slides along what it meets, and falls.
  * needs: sweep/gc_slide.h sweep/gc_character_result.h
  *
- * in:  places, ways and falls of ellipsoids; the world's meshes, bodies and trees
- * out: where each comes to, what is left of its velocity and of its fall, what it stands on; world frame
- * One work-item per character. Degenerate: bodies that come together from two sides hold it where it was safe.
+ * in:  places, paths and falls of ellipsoids; the world's meshes, bodies and trees
+ * out: where each ends, what is left of its velocity and of its fall, what it stands on; world frame
+ * One work-item per character. Degenerate: bodies that close in from two sides hold it where it was safe.
  */
 
 GC_KERNEL void w05_slide(

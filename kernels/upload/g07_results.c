@@ -1,11 +1,10 @@
-/* g07_results: what casts and characters found, as results tell it.
+/* g07_results: results of casts and characters, as the public results have them.
  * needs: upload/gc_import.h sweep/gc_character_result.h
  *
- * in:  what w01 to w05 wrote, reals as float64; of each query what g06 says of it
+ * in:  what w01 to w05 wrote, reals as float64; what g06 says of each query
  * out: status, and places in the world
- * One work-item per query, for results that stay on the device: the operations, and so the bits, of what the host makes of them.
- * Built for mixed precision, whatever the query's. Degenerate: a character that was not moved stays where it was given, and
- * numbers of that which are not finite become 0.
+ * One work-item per query, for results that stay on the device: the operations, and so the bits, of the host's. Built for mixed precision,
+ * whatever that of the query. Degenerate: a character that was not moved stays where it was given, and its numbers that are not finite become 0.
  */
 
 GC_KERNEL void g07_hits(

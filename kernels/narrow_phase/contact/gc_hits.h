@@ -1,7 +1,7 @@
 /* gc_hits.h: hits in memory, and how a candidate becomes one: the contact equation, the test at a time, the list.
  * needs: narrow_phase/contact/gc_contact.h
  *
- * A hit is a pair of features at a time, or over a stretch of it, at which they meet, face each other and are proper enough.
+ * A hit is a pair of features at a time, or over an interval, at which they meet, face each other and are proper enough.
  */
 #ifndef GC_HITS_H
 #define GC_HITS_H

@@ -1,4 +1,4 @@
-/* s07_answer: candidates to hits, in place of s07_solve with refine = segments or pixels.
+/* s07_answer: candidates to hits with refine = segments or pixels, in place of s07_solve.
  * needs: narrow_phase/raster/gc_answer.h
  *
  * in:  as s07_solve, and the height of the rows of each pair

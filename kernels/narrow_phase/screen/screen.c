@@ -1,12 +1,12 @@
-/* screen: stages s02 to s06 of one item after another, in the order of their names.
+/* screen: stages s02 to s06 for one item after another, in the order of their names.
  * needs: narrow_phase/near/gc_near.h narrow_phase/candidates/gc_cull.h narrow_phase/candidates/gc_select.h narrow_phase/candidates/s02_facing.c narrow_phase/rows/s03_project.c narrow_phase/rows/s04_sort.c narrow_phase/candidates/s05_vertex_face.c narrow_phase/candidates/s06_edge_edge.c
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
- * out: candidates of all items in one list, order of no meaning; with refine = pixels those a pixel apart as well
- * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in
- * no_room_out and emits nothing; the need is in need_out and the host runs it again.
- * Alone, without rows, an item can be shared: one launch makes its lists, which stay in scratch of its own, the next searches shares of
- * them, a group each (docs/decisions/0083).
+ * out: candidates of all items in one list, in no particular order; with refine = pixels also those a pixel apart
+ * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in no_room_out and emits nothing;
+ * the need is in need_out, and the host runs the item again.
+ * By single work-items, without rows, an item can be shared: one launch makes its lists, which stay in scratch of their own, and the next one
+ * searches shares of them, one group each (docs/decisions/0083).
  */
 
 /* What a search takes of the scratch before it knows how much it finds; by those who fill it. */

@@ -1,11 +1,11 @@
 /* s07_solve: candidates to hits.
  * needs: narrow_phase/solve/gc_solve.h
  *
- * in:  candidates (pair, kind, features) with a bracket in time that holds all their meetings
+ * in:  candidates (pair, kind, features) with a bracket in time that contains all their meetings
  * out: hits: times at which the features meet, face each other and are proper enough
- * One work-item per candidate. See docs/decisions/0003; gc_solve.h has what is done with one. Among many work-items s07_find.c does the same in
+ * One work-item per candidate. See docs/decisions/0003; gc_solve.h solves one candidate. Among many work-items, s07_find.c does the same in
  * three launches.
- * Degenerate: an equation that vanishes for the whole step is a lasting contact, reported once per interval (gc_sustained.h).
+ * Degenerate: an equation that vanishes for the whole step is a sustained contact, reported once per interval (gc_sustained.h).
  */
 
 GC_KERNEL void s07_solve(
