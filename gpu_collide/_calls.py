@@ -1,5 +1,5 @@
-"""What stands around every call of the public interface: one error for refused memory, warnings at the
-caller's line."""
+"""Wrappers around every call of the public interface: one error for refused memory, warnings at the
+caller's line, names of earlier versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel text: where it lies, what its files need, how they are joined into programs.
+"""The kernel text: where it is, what its files need, and how they are joined into programs.
 
 Kernels are declared once, in C. This module joins the files of ``kernels/`` into one text, with a ``#line``
 before each so that every compiler names our file and line. What the text declares is read by `declarations`.

@@ -1,4 +1,4 @@
-"""Other methods for comparison: what they find, what they miss, and what they cost.
+"""Other methods, for comparison: what they find, what they miss, and what they cost.
 
 Only `collide` is meant for use; these answer the same question in the classic ways, on the same motion.
 """

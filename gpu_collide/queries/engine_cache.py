@@ -1,4 +1,4 @@
-"""What is remembered of questions, by a `Scene` and of calls without one: asking again costs little."""
+"""Caches of a `Scene` and of calls without one, which make repeated queries cheap."""
 
 from __future__ import annotations
 

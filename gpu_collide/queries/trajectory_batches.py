@@ -1,4 +1,4 @@
-"""Steps of trajectories, batch by batch: which bodies take part, and what their contacts are along time."""
+"""Steps of trajectories in batches: which bodies take part, and their contacts over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Encounters`: who met whom along a recording, and when."""
+"""`Encounters`: which bodies met along a recording, and when."""
 
 from __future__ import annotations
 

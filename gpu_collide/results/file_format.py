@@ -1,5 +1,5 @@
-"""What a class of results declares of its arrays: dtypes and shapes, which have one length, and how files
-hold them."""
+"""The arrays of a class of results as it declares them: dtypes, shapes, which of them have one length, and
+their files."""
 
 from __future__ import annotations
 

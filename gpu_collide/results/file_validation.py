@@ -1,4 +1,5 @@
-"""What holds for every result, checked when one is read from a file: the first field that cannot be is named.
+"""Properties that hold for every result, checked when one is read from a file: the first field that
+violates one is named.
 
 Each function takes the arrays by name and yields ``(field, what is wrong)``.
 """

@@ -1,4 +1,4 @@
-"""`Hits`: what swept points, spheres, ellipsoids and clusters touch."""
+"""`Hits`: what points, spheres, ellipsoids and clusters touch on their paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing ``.npz`` files so that damage is noticed and never loaded.
+"""Reading and writing ``.npz`` files such that damage is detected and never loaded.
 
 What zipfile, zlib and NumPy raise about a damaged file is one ``ValueError`` here that names the file and the
 array. Every array is read to its end, so that the checksum of the archive is looked at, and a result carries

@@ -1,4 +1,4 @@
-"""What the results of all queries share: outcomes and kinds, frozen arrays, and how files keep them."""
+"""What the results of all queries share: outcomes and kinds, frozen arrays, rows, tables and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of every result as a table: names, units, meanings; the one place that knows them.
+"""The columns of every result as a table: names, units, meanings; the one place that defines them.
 
 `docs/tables.md` is made from it. A field of several components becomes a column for each: ``position_x``,
 ``position_y``, ``position_z``.

@@ -1,5 +1,5 @@
-"""Looking at results: pictures of a pair, of its screen and of recordings, pages for a browser, and files
-that hold all that these show.
+"""Visualization of results: pictures of a pair, of its screen and of recordings, pages for a browser, and
+files that hold everything these show.
 
 Pictures need matplotlib, which is imported when it is used, with the remedy if it is not installed.
 """

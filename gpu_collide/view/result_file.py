@@ -1,5 +1,4 @@
-"""`save_result`: a result and what it was found among in one file; `load_result` and ``gpu-collide
-view`` read it again.
+"""`save_result`: a result and its scene in one file; `load_result` and ``gpu-collide view`` read it again.
 
 The file is that of ``result.save`` with more arrays behind it, so whatever reads results reads these too.
 What the arrays make up is told by a tree, in JSON, whose leaves are names of arrays, with their checksums.

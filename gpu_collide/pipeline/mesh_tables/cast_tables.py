@@ -105,18 +105,18 @@ def build_cast_tables(meshes, backend, precision):
 
 
 class _CastTableSets(MeshSets):
-    """The last sets of meshes whose grounds one backend was asked for."""
+    """The last sets of meshes whose cast tables one backend was asked for."""
 
     def make(self, entry, meshes, backend, precision, near):
-        entry.tables = grounds = build_cast_tables(meshes, backend, precision)
-        return grounds
+        entry.tables = tables = build_cast_tables(meshes, backend, precision)
+        return tables
 
 
 def cast_tables_for(meshes, backend, precision):
-    """`build_grounds`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
-    sets = backend.kept.get("grounds")
+    """`build_cast_tables`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    sets = backend.kept.get("cast_tables")
     if sets is None:
-        sets = backend.kept.setdefault("grounds", _CastTableSets())
+        sets = backend.kept.setdefault("cast_tables", _CastTableSets())
     return sets.get(meshes, backend, precision, False)
 
 

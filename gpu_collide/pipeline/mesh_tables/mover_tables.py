@@ -1,4 +1,4 @@
-"""Form tables: what of each mesh may touch, as the kernels for movers read it
+"""Tables of the features that may touch in each mesh, as the kernels for movers read them
 (``kernels/pluecker/gc_form.h``)."""
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class _MoverTableSets(MeshSets):
     """The last sets of meshes whose forms one backend was asked for."""
 
     def make(self, entry, meshes, backend, precision, near):
-        entry.tables = forms = build_mover_tables(meshes, backend, precision)
-        return forms
+        entry.tables = tables = build_mover_tables(meshes, backend, precision)
+        return tables
 
 
 def mover_tables_for(meshes, backend, precision):
-    """`build_forms`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
-    sets = backend.kept.get("forms")
+    """`build_mover_tables`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
+    sets = backend.kept.get("mover_tables")
     if sets is None:
-        sets = backend.kept.setdefault("forms", _MoverTableSets())
+        sets = backend.kept.setdefault("mover_tables", _MoverTableSets())
     return sets.get(meshes, backend, precision, False)
 
 

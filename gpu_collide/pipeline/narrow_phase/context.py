@@ -1,4 +1,4 @@
-"""What a query works with: what was prepared of its meshes, and what its tests settled."""
+"""The state of a query: what was prepared of its meshes, and which pairs its tests settled."""
 
 from __future__ import annotations
 

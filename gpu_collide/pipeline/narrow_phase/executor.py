@@ -1,5 +1,5 @@
-"""What stages launch with. An executor runs what it is told, at once or once all is recorded; it never
-chooses."""
+"""The interface through which stages launch. An executor runs what it is told, at once or once all is
+recorded; it never chooses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Launches one by one: each count is read, and what had too little room is launched again, with more."""
+"""The immediate executor: each count is read at once, and a launch that had too little room is repeated
+with more."""
 
 from __future__ import annotations
 

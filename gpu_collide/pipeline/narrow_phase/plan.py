@@ -1,4 +1,4 @@
-"""Which pair is looked at how: all predicates and limits of the narrow phase, from counts and options.
+"""The plan: all predicates and limits that choose how a pair is processed, from counts and options.
 
 Nothing is launched here. A `Plan` is made once for the meshes, the options and the kind of device; stages
 read it, and executors never choose.

@@ -1,4 +1,4 @@
-"""The screw method for the pairs of a query, in pieces that fit the memory.
+"""The screw method for the pairs of a query, in batches that fit the memory.
 
 What is made of meshes (`prepare`), of poses (`bind_poses`) and of pairs (`collide`) stands apart, so that
 each is done as often as it changes.

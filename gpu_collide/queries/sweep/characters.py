@@ -1,4 +1,4 @@
-"""`slide`, and the steps that it is made of beside `ellipsoids`: `planes` and `clip`."""
+"""`slide`, and two of its three operations, `planes` and `clip` (the third is `ellipsoids`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of characters, each cut in as many pieces as the bodies that turn within its reach take."""
+"""Steps of characters, each divided into as many parts as the rotating bodies within its reach require."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def substeps_device(
     fall: Any,
     rules: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`stepped` on a device, of what a `Landing` has; the same bits, with what is in `Slides` beside it."""
+    """`stepped` on a device, of `DeviceQueries`; the same bits, with what is in `Slides` beside it."""
     cp, every, extent = landing.be.arrays, turning_bodies(bodies), extent_there(landing, bodies, fall, on)
     start, path, falls, radius, rides = landing.walkers(fall, on)
     walkers = Walkers(cp, start, path, falls, radius, rides, landing.swept)
@@ -186,6 +186,6 @@ def _in_pieces_there(
 
 
 def _arcs(bodies: Bodies) -> tuple[Array, Array, Array] | None:
-    """What `Landing.slide` needs of bodies that carry along an arc; None: there are none."""
+    """What `DeviceQueries.slide` needs of bodies that carry along an arc; None: there are none."""
     turns, quat = turns_of(bodies)
     return (turns.astype(np.int32), quat, bodies.start.position) if turns.any() else None

@@ -1,4 +1,4 @@
-"""Stage w03: the planes of contact of an ellipsoid at rest."""
+"""Stage w03: the contact planes of an ellipsoid at rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Stage w04: of all velocities that lead into no plane the nearest, by trying what it may lie in."""
+"""Stage w04: the nearest velocity that leads into no plane, found by trying all sets of planes that it may
+lie in."""
 
 from __future__ import annotations
 

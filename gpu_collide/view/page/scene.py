@@ -1,4 +1,5 @@
-"""What a page shows, whatever result it is made of: bodies with poses at times, and events with contacts."""
+"""The content of a page, whatever result it is made from: bodies with poses at times, and events with
+contacts."""
 
 from __future__ import annotations
 

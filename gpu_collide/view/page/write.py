@@ -1,4 +1,4 @@
-"""`page`: a result and its bodies in one file that a browser opens, without any other."""
+"""`page`: a result and its bodies in one file that a browser opens on its own."""
 
 from __future__ import annotations
 
