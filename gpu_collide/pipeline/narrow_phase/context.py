@@ -66,7 +66,7 @@ class Query:
 
     Attributes
     ----------
-    run : Run
+    run : Launcher
     prepared : Prepared
     report : FilterReport or None
         What the tests before the narrow phase settled, if that is to be told.

@@ -138,7 +138,7 @@ class Executor(ABC):
     ----------
     reads : bool
         Are counts read between launches, so that all that comes behind has its size?
-    run : Run
+    run : Launcher
     plan : Plan
     tables : MeshTables
     pairs : Span

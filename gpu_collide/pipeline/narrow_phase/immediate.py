@@ -32,7 +32,7 @@ class Immediate(Executor):
 
     Parameters
     ----------
-    run : Run
+    run : Launcher
     plan : Plan
     tables : MeshTables
     shapes : (n, 2) int32 array

@@ -51,7 +51,7 @@ class RecordedBatch:
 
     Parameters
     ----------
-    run : Run
+    run : Launcher
     prepared : Prepared
         With a plan that may be recorded. With ``placed`` it is those poses that are asked about. Without, the
         poses of the bodies of each pair are copied in each call.
