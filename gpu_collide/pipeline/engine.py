@@ -121,9 +121,7 @@ class Pipeline:
         run, few, self.invalid = self.run, None, None
         if self.resident is None:
             few, pairs = self._again_for(bodies, pairs)
-        elif (
-            self.kind != "cuda"
-        ):  # where all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device_batches`)
+        elif self.kind != "cuda":  # where all pairs are recorded (`device_batches`)
             few, pairs = self._few_for(bodies, pairs)
         fields = None if few is None else few.collide(bodies, pairs)
         if fields is not None:
@@ -182,12 +180,8 @@ class Pipeline:
         """`RecordedBatch` for few pairs, if a call of this kind was before, outside of a scene; and the
         pairs."""
         kept = self._prepared
-        if (
-            not self.again
-            or kept is None
-            or len(pairs) > AGAIN_PAIRS
-            or isinstance(pairs, device_batches.Given)
-        ):
+        given = isinstance(pairs, device_batches.Given)
+        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or given:
             return None, pairs
         if not (self.backend.quick_sequences and kept.plan.may_record and self._prepared_for(bodies.meshes)):
             return None, pairs

@@ -12,8 +12,8 @@ class Status(enum.IntEnum):
     HIT = 1  #: at least one reported contact
     INITIAL_OVERLAP = 2  #: the solids overlap at the start, unless ``check_start=False``; contacts are kept
     INVALID_INPUT = 3  #: a pose that is not finite or not rigid; no contacts
-    #: a cap of the solver was reached, and contacts may be missing; or the motion is too long for the precision,
-    #: and there are none (docs/guide/limits.md says why a pair is UNRESOLVED)
+    #: a cap of the solver was reached, and contacts may be missing; or the motion is too long for the
+    #: precision, and there are none (docs/guide/limits.md has the reasons)
     UNRESOLVED = 4
 
 

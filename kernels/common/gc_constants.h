@@ -1,10 +1,10 @@
 /* gc_constants.h: every tolerance, pad and cap of the kernels, each with its unit, its reason and the effect of a change.
  * needs: common/gc_platform.h
  *
- * Lengths are in units of the pair's size (the larger bounding radius), angles in radians, times in steps (0..1).
- * Python reads these lines (gpu_collide.backends.sources); nothing is retyped there. Two rules connect them: the culling pads are
- * wider than the solver's tolerances, so that culling cannot drop what the solver would accept, and the solver's tolerances are
- * wider than its rounding error, so that no decision is rounding noise.
+ * Lengths are in units of the pair's size (the larger bounding radius), angles in radians, times in steps (0..1). Python
+ * reads these lines (gpu_collide.backends.sources); nothing is retyped there. Two rules connect them: the culling pads are
+ * wider than the solver's tolerances, so that culling cannot drop what the solver would accept, and the solver's tolerances
+ * are wider than its rounding error, so that no decision is rounding noise.
  */
 #ifndef GC_CONSTANTS_H
 #define GC_CONSTANTS_H

@@ -3,11 +3,11 @@
  *
  * in:  screw records (s01), state bits, half the sides of the meshes' boxes, which pairs to test
  * out: keep_out (n_todo,) 0 where the boxes cannot meet
- * One work-item per pair. Source: Blow, "bounding box safety", with the separating directions of oriented boxes, in (rho, psi, y),
- * where B is only shifted along (0, w, g). There a box is curved: it is its linear image about its middle, plus a bound on the
- * curvature. First the ranges of rho, psi and y are compared, then the normals of all pairs of the seven directions in which A, B and
- * the shift extend: if any of these separates the linear images by more than the bounds, nothing meets. A box near the axis takes
- * every azimuth and is tested by rho and y alone.
+ * One work-item per pair. Source: Blow, "bounding box safety", with the separating directions of oriented boxes, in (rho,
+ * psi, y), where B is only shifted along (0, w, g). There a box is curved: it is its linear image about its middle, plus a
+ * bound on the curvature. First the ranges of rho, psi and y are compared, then the normals of all pairs of the seven
+ * directions in which A, B and the shift extend: if any of these separates the linear images by more than the bounds,
+ * nothing meets. A box near the axis takes every azimuth and is tested by rho and y alone.
  */
 typedef struct {
     gc_raster gen[3][3];   /* half sides as (rho, psi, y) */

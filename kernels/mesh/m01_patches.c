@@ -4,11 +4,11 @@
  * in:  index tables of the mesh, the order of its faces
  * out: tables of the patches, laid out like those of meshes (gc_types.h), with what leads from them to the mesh and to other
  *      patches
- * m01_owners, one work-item per edge or vertex: the first patch that has a face there. m01_count, one work-item per patch: its
- * vertices and edges, each once in rising order, and the sizes of its tables. The host sums these; m01_fill, one work-item per patch,
- * writes the tables. Integers alone: the same as those of gpu_collide/geometry/preparation/patches.py.
- * Degenerate: a vertex without faces has no owner and is in no patch. Sorting has no bad worst case: a face may have any number of
- * corners.
+ * m01_owners, one work-item per edge or vertex: the first patch that has a face there. m01_count, one work-item per patch:
+ * its vertices and edges, each once in rising order, and the sizes of its tables. The host sums these; m01_fill, one
+ * work-item per patch, writes the tables. Integers alone: the same as those of gpu_collide/geometry/preparation/patches.py.
+ * Degenerate: a vertex without faces has no owner and is in no patch. Sorting has no bad worst case: a face may have any
+ * number of corners.
  */
 
 /* so many numbers are sorted by counting what is less than each: n^2 comparisons, but without a branch and in vectors */

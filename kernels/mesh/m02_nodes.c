@@ -3,10 +3,10 @@
  *
  * in:  faces in the order of the leaves, vertices centred on the mesh, the patches' vertices (m01), the faces' cones (m03)
  * out: the nodes of a level (GC_NODE): box, slab, reach, cone, ring; user units
- * m02_patches, one work-item per patch: its leaves and all nodes up to its own, which read the same few faces repeatedly. m02_level,
- * one launch for each level above, one work-item per node. Below the patch a node reads the corners of its faces, from the patch on
- * each vertex once per patch. Sums are passed from level to level, so that additions have the order of the tree: the bits of
- * gpu_collide/geometry/preparation/nodes.py.
+ * m02_patches, one work-item per patch: its leaves and all nodes up to its own, which read the same few faces repeatedly.
+ * m02_level, one launch for each level above, one work-item per node. Below the patch a node reads the corners of its faces,
+ * from the patch on each vertex once per patch. Sums are passed from level to level, so that additions have the order of the
+ * tree: the bits of gpu_collide/geometry/preparation/nodes.py.
  * Degenerate: normals that nearly cancel give no slab, that is, n = 0 and a range of 0.
  */
 

@@ -4,8 +4,9 @@
  * in:  vertices, loops, edges, normals of the faces
  * out: for each face, as cosines, the half angle of its double cone and the angle that contains its neighbours' normals
  * m03_corners, one work-item in all: the corners at each vertex, in rising order. m03_edges, one per edge; m03_vertices, one
- * per vertex; m03_faces, one per face. Double precision, with sums in the order of gpu_collide/geometry/preparation/cones.py, whose
- * bits it has. Meaning, and proof that nothing proper is lost: docs/decisions/0049.
+ * per vertex; m03_faces, one per face. Double precision, with sums in the order of
+ * gpu_collide/geometry/preparation/cones.py, whose bits it has. Meaning, and proof that nothing proper is lost:
+ * docs/decisions/0049.
  * Degenerate: borders, edges of more than two faces, edges of length zero and sharp corners leave the normal free, 0.
  */
 

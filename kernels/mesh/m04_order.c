@@ -3,9 +3,9 @@
  *
  * in:  centres of the faces' boxes, in the order of the faces
  * out: the faces in the order of the leaves
- * One launch for each level from the root down, one work-item per node: in a node of level l, the 2^(l - 1) faces that are lowest
- * along the axis on which its centres spread most go to the first child, the others to the second. The last launch continues down to
- * the leaves. Faces at equal places are ordered by number, so there is one answer, that of
+ * One launch for each level from the root down, one work-item per node: in a node of level l, the 2^(l - 1) faces that are
+ * lowest along the axis on which its centres spread most go to the first child, the others to the second. The last launch
+ * continues down to the leaves. Faces at equal places are ordered by number, so there is one answer, that of
  * gpu_collide/geometry/preparation/order.py, however it is found. Only the spread is rounded.
  * Degenerate: if all centres coincide, the faces' numbers divide them.
  */

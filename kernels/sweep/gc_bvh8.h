@@ -1,9 +1,9 @@
 /* gc_bvh8.h: trees with eight children per node, and the straight path of a box through one.
  * needs: common/gc_constants.h common/gc_math.h
  *
- * The boxes of a node's eight children lie side by side, axis by axis, so that one loop of eight tests all of them; `kids` are numbers of nodes,
- * or of the contents of a leaf (below 0). A missing child has an inverted box. Times are fractions of the path; everything is padded for rounding
- * in the type used for culling.
+ * The boxes of a node's eight children lie side by side, axis by axis, so that one loop of eight tests all of them; `kids`
+ * are numbers of nodes, or of the contents of a leaf (below 0). A missing child has an inverted box. Times are fractions of
+ * the path; everything is padded for rounding in the type used for culling.
  */
 #ifndef GC_BVH8_H
 #define GC_BVH8_H

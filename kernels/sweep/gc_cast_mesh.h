@@ -1,8 +1,9 @@
 /* gc_cast_mesh.h: what spheres are swept against: features of meshes, bodies with their motion, trees over both.
  * needs: common/gc_math.h common/gc_types.h
  *
- * Features are in the order of the mesh's tree of faces (gpu_collide/geometry/preparation/cast_features.py): the faces of a leaf are a range, and
- * so are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its scale, a power of two.
+ * Features are in the order of the mesh's tree of faces (gpu_collide/geometry/preparation/cast_features.py): the faces of a
+ * leaf are a range, and so are the edges and vertices that they own. Lengths of a mesh are centred on it and divided by its
+ * scale, a power of two.
  */
 #ifndef GC_CAST_MESH_H
 #define GC_CAST_MESH_H

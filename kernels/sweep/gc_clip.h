@@ -1,9 +1,9 @@
 /* gc_clip.h: the velocity nearest to a given one that leads into none of some planes.
  * needs: common/gc_constants.h common/gc_math.h
  *
- * Planes are added one at a time. While the result so far is on the right side of the next plane, it stays; otherwise the result lies in this
- * plane, where the earlier planes are lines, and among lines in the same way on one of them, where they are end points. So a crease of two planes
- * and a corner of three come out exactly, without iteration.
+ * Planes are added one at a time. While the result so far is on the right side of the next plane, it stays; otherwise the
+ * result lies in this plane, where the earlier planes are lines, and among lines in the same way on one of them, where they
+ * are end points. So a crease of two planes and a corner of three come out exactly, without iteration.
  */
 #ifndef GC_CLIP_H
 #define GC_CLIP_H

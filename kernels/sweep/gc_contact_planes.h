@@ -1,9 +1,9 @@
 /* gc_contact_planes.h: contact planes around a sphere or an ellipsoid at rest.
  * needs: sweep/gc_touch.h sweep/gc_bvh8.h
  *
- * Of each face the point nearest to the centre counts, whether it is inside the face, on an edge or at a vertex, and once for all faces that share
- * it. An edge does not count if one of its faces has its nearest point elsewhere, so that a triangulated face is as smooth as a polygon. The
- * plane is tangent to the surface of the ellipsoid.
+ * Of each face the point nearest to the centre counts, whether it is inside the face, on an edge or at a vertex, and once
+ * for all faces that share it. An edge does not count if one of its faces has its nearest point elsewhere, so that a
+ * triangulated face is as smooth as a polygon. The plane is tangent to the surface of the ellipsoid.
  */
 #ifndef GC_CONTACT_PLANES_H
 #define GC_CONTACT_PLANES_H

@@ -1,10 +1,10 @@
 /* gc_ellipsoid_space.h: a sphere or an ellipsoid on its path, as a body of the world sees it.
  * needs: common/gc_constants.h sweep/gc_cast_mesh.h
  *
- * Everything is in the frame of the body's mesh, relative to the start of the centre: it moves from 0 by `way`. For an ellipsoid, lengths along
- * each of its axes are multiplied by the greatest radius over that axis's radius, which makes it a sphere. A body that moves without rotating is
- * at rest once its displacement is subtracted from the path. For one that rotates, the path of the centre as the body sees it is taken for
- * straight (docs/sweep.md has the error).
+ * Everything is in the frame of the body's mesh, relative to the start of the centre: it moves from 0 by `way`. For an
+ * ellipsoid, lengths along each of its axes are multiplied by the greatest radius over that axis's radius, which makes it a
+ * sphere. A body that moves without rotating is at rest once its displacement is subtracted from the path. For one that
+ * rotates, the path of the centre as the body sees it is taken for straight (docs/sweep.md has the error).
  */
 #ifndef GC_ELLIPSOID_SPACE_H
 #define GC_ELLIPSOID_SPACE_H

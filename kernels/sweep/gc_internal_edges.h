@@ -1,14 +1,15 @@
-/* gc_internal_edges.h: whether a sphere that touches an edge or a vertex is over an adjacent face or edge, and so nearer to that.
+/* gc_internal_edges.h: whether a sphere that touches an edge or a vertex is over an adjacent face or edge, and so nearer to
+ * that.
  * needs: sweep/gc_ellipsoid_space.h
  *
- * A sphere that lies on a floor, sunk in, is within its radius of the seams ahead before it reaches them. It slides along, and nothing of the floor
- * is in its way: an edge counts only if it is nearer than the faces there, a vertex only if it is nearer than the faces and edges there. Two
- * depths are distinguished:
- *  - by rounding (GC_SWEEP_SUNK slacks): faces and edges are then touched by a sphere that comes onto them sunk in as deep as that, so that
- *    it does not slide into the next one (gc_touch_face, gc_touch_edge);
- *  - any depth, on a face or an edge that is not approached and that the centre was in front of from the start: the body is then traversed once
- *    more, for faces and edges that the sphere comes onto at any depth from that time on (gc_traverse_sunk). What is approached was touched
- *    before.
+ * A sphere that lies on a floor, sunk in, is within its radius of the seams ahead before it reaches them. It slides along,
+ * and nothing of the floor is in its way: an edge counts only if it is nearer than the faces there, a vertex only if it is
+ * nearer than the faces and edges there. Two depths are distinguished:
+ *  - by rounding (GC_SWEEP_SUNK slacks): faces and edges are then touched by a sphere that comes onto them sunk in as deep
+ *    as that, so that it does not slide into the next one (gc_touch_face, gc_touch_edge);
+ *  - any depth, on a face or an edge that is not approached and that the centre was in front of from the start: the body is
+ *    then traversed once more, for faces and edges that the sphere comes onto at any depth from that time on
+ *    (gc_traverse_sunk). What is approached was touched before.
  */
 #ifndef GC_INTERNAL_EDGES_H
 #define GC_INTERNAL_EDGES_H

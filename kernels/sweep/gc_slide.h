@@ -1,9 +1,10 @@
-/* gc_slide.h: a step of a character: it is cast, stops before what it meets, gathers the contact planes near it, and goes on along them.
+/* gc_slide.h: a step of a character: it is cast, stops before what it meets, gathers the contact planes near it, and goes on
+ * along them.
  * needs: sweep/gc_contact_planes.h sweep/gc_cast.h sweep/gc_clip.h
  *
- * It is at a safe place at every moment: each move ends before what a cast has found, and nothing else moves it. The skin is the distance that
- * it keeps from what it meets. Source: K. Fauerby, with sliding in the world along the tangent plane in the world; the three operations are
- * those of Box3D's mover.
+ * It is at a safe place at every moment: each move ends before what a cast has found, and nothing else moves it. The skin is
+ * the distance that it keeps from what it meets. Source: K. Fauerby, with sliding in the world along the tangent plane in
+ * the world; the three operations are those of Box3D's mover.
  */
 #ifndef GC_SLIDE_H
 #define GC_SLIDE_H

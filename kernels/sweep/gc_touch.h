@@ -1,8 +1,9 @@
 /* gc_touch.h: when a swept sphere first touches a face, an edge or a vertex.
  * needs: sweep/gc_ellipsoid_space.h pluecker/gc_twofold.h
  *
- * All tests are relative to the centre at the start; times are fractions of the path, GC_SWEEP_NEVER if it does not touch. What is within the radius
- * at the start is touched at 0 if it is approached, and otherwise never (docs/sweep.md has the formulas and explains why nothing slips through).
+ * All tests are relative to the centre at the start; times are fractions of the path, GC_SWEEP_NEVER if it does not touch.
+ * What is within the radius at the start is touched at 0 if it is approached, and otherwise never (docs/sweep.md has the
+ * formulas and explains why nothing slips through).
  * Source: T. Schroeder, with corrections to the edge's quadratic and the inside test.
  */
 #ifndef GC_SWEEP_TOUCH_H

@@ -1,9 +1,10 @@
 /* gc_traverse.h: a swept sphere through both trees, nearest first.
  * needs: sweep/gc_collector.h sweep/gc_internal_edges.h sweep/gc_bvh8.h
  *
- * Without recursion: one stack for the tree over the bodies and, above its entries, for the tree over a body's faces. What can only be met later
- * than the best touch so far is skipped; what may be equally early is not, so neither trees nor order affect a result. GC_COLLECT_FIRST keeps the
- * best touch, GC_COLLECT_ANY ends at the first one found, and GC_COLLECT_ALL counts each, and writes it if there is room.
+ * Without recursion: one stack for the tree over the bodies and, above its entries, for the tree over a body's faces. What
+ * can only be met later than the best touch so far is skipped; what may be equally early is not, so neither trees nor order
+ * affect a result. GC_COLLECT_FIRST keeps the best touch, GC_COLLECT_ANY ends at the first one found, and GC_COLLECT_ALL
+ * counts each, and writes it if there is room.
  */
 #ifndef GC_TRAVERSE_H
 #define GC_TRAVERSE_H

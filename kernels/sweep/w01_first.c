@@ -3,8 +3,8 @@
  *
  * in:  starts and paths of points, spheres, ellipsoids or clusters; the world's meshes, bodies and trees
  * out: when and where each first touches something, and what; world frame
- * One work-item per query; w01_keys chooses the order of processing, which affects no result. Source: T. Schroeder. Degenerate: a path of length
- * zero touches nothing.
+ * One work-item per query; w01_keys chooses the order of processing, which affects no result. Source: T. Schroeder.
+ * Degenerate: a path of length zero touches nothing.
  */
 
 /* cells of a key along an axis */

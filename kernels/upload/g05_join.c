@@ -3,13 +3,12 @@
  *
  * in:  the list of b05, in any order, and sizes of all parts
  * out: what b06 and the screen read: entries in order of side and patch, each once; headers of the joined meshes; items
- * Between b05 and b06, one launch after the other: g05_near (one work-item per remaining pair) decides which pairs use near faces, and which of
- * the others are of small meshes; g05_count and g05_place (one per row of the list) bring the rows of a side together, g05_order (one per
- * place) sorts them by patch; g05_measure (one per pair) adds up the sizes of the patches of each side, g05_headers (one per pair) lays out
- * the meshes. Where the host reads the list it sorts it itself (gpu_collide/pipeline/narrow_phase/near_faces.py); nothing depends on the order
- * of the list.
- * A pair for which there is no room, or of which the list has one side only, is left out: the host finds the counts too large, and runs
- * everything again.
+ * Between b05 and b06, one launch after the other: g05_near (one work-item per remaining pair) decides which pairs use near
+ * faces, and which of the others are of small meshes; g05_count and g05_place (one per row of the list) bring the rows of a
+ * side together, g05_order (one per place) sorts them by patch; g05_measure (one per pair) adds up the sizes of the patches
+ * of each side, g05_headers (one per pair) lays out the meshes. Where the host reads the list it sorts it itself
+ * (gpu_collide/pipeline/narrow_phase/near_faces.py); nothing depends on the order of the list. A pair for which there is no
+ * room, or of which the list has one side only, is left out: the host finds the counts too large, and runs everything again.
  */
 #define G05_MOST 2147483647
 

@@ -2,11 +2,12 @@
  * needs: common/gc_types.h upload/gc_import.h
  *
  * in:  starts, paths, radii, orientations and numbers of clusters, not checked yet; gravity, and what characters ride on
- * out: a checked copy for each query, relative to the origin of positions; whether each is swept; in wrong_out how many have a radius or a
- *      number that raises an error. What is not swept stays at 0.
- * One work-item per query, for arrays that never were on the host: the operations, and so the bits, of gpu_collide.queries.sweep.arguments.
- * Built for mixed precision, whatever that of the query. A step of 0 uses the first row of an array for all. Degenerate: invalid values are
- * made harmless (radius 1, cluster 0, no body), and the host raises when it reads the count.
+ * out: a checked copy for each query, relative to the origin of positions; whether each is swept; in wrong_out how many have
+ *      a radius or a number that raises an error. What is not swept stays at 0.
+ * One work-item per query, for arrays that never were on the host: the operations, and so the bits, of
+ * gpu_collide.queries.sweep.arguments. Built for mixed precision, whatever that of the query. A step of 0 uses the first row
+ * of an array for all. Degenerate: invalid values are made harmless (radius 1, cluster 0, no body), and the host raises when
+ * it reads the count.
  */
 
 /* forms, as sweep/gc_cast.h numbers them */

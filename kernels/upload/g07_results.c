@@ -3,8 +3,9 @@
  *
  * in:  what w01 to w05 wrote, reals as float64; what g06 says of each query
  * out: status, and places in the world
- * One work-item per query, for results that stay on the device: the operations, and so the bits, of the host's. Built for mixed precision,
- * whatever that of the query. Degenerate: a character that was not moved stays where it was given, and its numbers that are not finite become 0.
+ * One work-item per query, for results that stay on the device: the operations, and so the bits, of the host's. Built for
+ * mixed precision, whatever that of the query. Degenerate: a character that was not moved stays where it was given, and its
+ * numbers that are not finite become 0.
  */
 
 GC_KERNEL void g07_hits(

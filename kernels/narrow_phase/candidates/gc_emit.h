@@ -3,9 +3,9 @@
  *
  * in:  two list entries whose boxes overlap
  * out: a candidate (pair, kind, feature of A, feature of B, earliest and latest s) appended to the launch's list
- * The properness bound is sound over the candidate's time bracket: the terms of formula (7), multiplied by the sine of the angle, and
- * e_i . n are sums of products of a fixed direction with one that rotates by at most theta in a step, so they change by at most theta
- * times the bracket's half width (docs/decisions/0005).
+ * The properness bound is sound over the candidate's time bracket: the terms of formula (7), multiplied by the sine of the
+ * angle, and e_i . n are sums of products of a fixed direction with one that rotates by at most theta in a step, so they
+ * change by at most theta times the bracket's half width (docs/decisions/0005).
  */
 #ifndef GC_EMIT_H
 #define GC_EMIT_H

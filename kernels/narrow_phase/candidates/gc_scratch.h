@@ -1,8 +1,8 @@
 /* gc_scratch.h: the state that a group shares while it searches for the candidates of one pair (s02 to s06).
  * needs: narrow_phase/frame/gc_screen.h common/gc_cells.h
  *
- * Scratch is two blocks of global memory per group, one of gc_raster and one of int, divided by gc_take. If a pair needs more than there
- * is, nothing is written: the need is reported and the host runs that pair again with more.
+ * Scratch is two blocks of global memory per group, one of gc_raster and one of int, divided by gc_take. If a pair needs
+ * more than there is, nothing is written: the need is reported and the host runs that pair again with more.
  */
 #ifndef GC_SCRATCH_H
 #define GC_SCRATCH_H

@@ -5,8 +5,8 @@
  * out: for each body three lists of boxes (vertices, edges, faces): ranges of rho, eta, lambda that contain the feature, on
  *      every doppel copy of A that can matter; for edges also the part that faces the right way
  * One group per pair; up to the boxes, half of it works on each body (GC_SIDE_ID). Source: Buss, sections 4.2 and 8;
- * docs/decisions/0002. Every box is padded: a box may be too large, never too small. Features through or near the axis have no azimuth
- * and take the full range. The last part, hulls and the rest of each list, is in gc_select.h.
+ * docs/decisions/0002. Every box is padded: a box may be too large, never too small. Features through or near the axis have
+ * no azimuth and take the full range. The last part, hulls and the rest of each list, is in gc_select.h.
  */
 
 /* how a body lies, in the type that culls */

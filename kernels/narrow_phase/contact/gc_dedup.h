@@ -1,11 +1,12 @@
 /* gc_dedup.h: which hits of a pair are the same meeting, and which one is reported.
  * needs: narrow_phase/contact/gc_hits.h
  *
- * A vertex on the border of a face, or at the end of an edge, meets several features at once (VV, EV, VE): all of them are hits. Hit j
- * *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at the same place of A and at the same place of
- * B all the while. A hit is dropped if another one that covers it also outranks it: by greater properness, or by equal properness and an
- * earlier position in a fixed order. This depends on the two hits alone, and what drops a hit passes every threshold that the hit passes: so
- * applying a threshold before or after leaves the same contacts, and the best hit of a meeting always stays (docs/decisions/0016).
+ * A vertex on the border of a face, or at the end of an edge, meets several features at once (VV, EV, VE): all of them are
+ * hits. Hit j *covers* hit i if j lasts at least as long, both are at an end or on a border, and both are at the same place
+ * of A and at the same place of B all the while. A hit is dropped if another one that covers it also outranks it: by greater
+ * properness, or by equal properness and an earlier position in a fixed order. This depends on the two hits alone, and what
+ * drops a hit passes every threshold that the hit passes: so applying a threshold before or after leaves the same contacts,
+ * and the best hit of a meeting always stays (docs/decisions/0016).
  */
 #ifndef GC_DEDUP_H
 #define GC_DEDUP_H

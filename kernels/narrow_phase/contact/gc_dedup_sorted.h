@@ -1,9 +1,9 @@
 /* gc_dedup_sorted.h: which hits of a pair are dropped, where it has many.
  * needs: narrow_phase/contact/gc_dedup.h
  *
- * Bodies that lie flush on each other have thousands of hits at one time, or that all last. Comparing each with each takes the square of
- * their number. Hits are the same meeting only at the same place of A, so here they are sorted along A, and compared with those that are
- * near enough along it. The rule is that of gc_dedup.h, and so are the bits.
+ * Bodies that lie flush on each other have thousands of hits at one time, or that all last. Comparing each with each takes
+ * the square of their number. Hits are the same meeting only at the same place of A, so here they are sorted along A, and
+ * compared with those that are near enough along it. The rule is that of gc_dedup.h, and so are the bits.
  *
  * Meanwhile, the pair of a hit is its key: twice its position in the order, plus 1 if it is dropped.
  */

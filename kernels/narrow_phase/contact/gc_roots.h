@@ -2,13 +2,14 @@
  * needs: common/gc_constants.h common/gc_motion.h
  *
  * f(s) = p0 + p1 sigma + p2 nu + p3 s + s (q1 sigma + q2 nu), sigma = sin(theta s)/theta, nu = (1 - cos(theta s))/theta^2.
- * Vertex-face has q = 0 (docs/decisions/0003). The interval is bisected, left to right. A piece is settled as soon as a bound decides it:
- * no root (value against slope and curvature), or a single one (slope against curvature), which Newton's method finds, kept inside its
- * bracket. The curvature is bounded for the whole interval first; where that does not settle a piece, by its value in the middle and a bound
- * of the third derivative: terms that cancel over the whole interval (nearly parallel features, a long path with a tiny rotation) would
- * otherwise divide it into thousands. What remains shrinks to a double root, and is a touch if the extremum there is within the touch
- * tolerance; two single roots that rounding cannot distinguish are one as well (gc_join_double). The position in the tree of pieces is two
- * numbers, so there is no stack. After GC_MAX_VISITS pieces the search stops and reports it.
+ * Vertex-face has q = 0 (docs/decisions/0003). The interval is bisected, left to right. A piece is settled as soon as a
+ * bound decides it: no root (value against slope and curvature), or a single one (slope against curvature), which Newton's
+ * method finds, kept inside its bracket. The curvature is bounded for the whole interval first; where that does not settle a
+ * piece, by its value in the middle and a bound of the third derivative: terms that cancel over the whole interval (nearly
+ * parallel features, a long path with a tiny rotation) would otherwise divide it into thousands. What remains shrinks to a
+ * double root, and is a touch if the extremum there is within the touch tolerance; two single roots that rounding cannot
+ * distinguish are one as well (gc_join_double). The position in the tree of pieces is two numbers, so there is no stack.
+ * After GC_MAX_VISITS pieces the search stops and reports it.
  */
 #ifndef GC_ROOTS_H
 #define GC_ROOTS_H

@@ -3,10 +3,11 @@
  *
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
- * Three launches: s08_place puts hits into the range of their pair, s08_resolve sorts them and drops duplicates (one work-item per pair),
- * s08_contacts writes the result (one work-item per pair; among many, one per hit, of which those that were dropped write nothing).
- * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016; gc_dedup.h has the rule. The result depends neither on how hits were
- * proposed, nor on whether those below a threshold were left out before.
+ * Three launches: s08_place puts hits into the range of their pair, s08_resolve sorts them and drops duplicates (one
+ * work-item per pair), s08_contacts writes the result (one work-item per pair; among many, one per hit, of which those that
+ * were dropped write nothing).
+ * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016; gc_dedup.h has the rule. The result depends neither on how
+ * hits were proposed, nor on whether those below a threshold were left out before.
  */
 
 GC_KERNEL void s08_place(

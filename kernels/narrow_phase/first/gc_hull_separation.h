@@ -1,12 +1,12 @@
 /* gc_hull_separation.h: until when the hulls of two bodies are certainly separated, by planes between their vertices.
  * needs: common/gc_constants.h common/gc_motion.h
  *
- * A plane across n that is fixed in A's frame separates the bodies while all vertices of A are below it and all of B above. Along n, a vertex of
- * B moves as h + h' u, with an error of half the greatest acceleration times u^2: so one pass over all vertices bounds the time until which
- * this plane separates them. At that time the next plane is taken, across the shortest vector between the hulls as far as it is known (Gilbert,
- * Johnson and Keerthi 1988: a simplex of differences of vertices). Whatever plane is taken, its answer is true: a face or an edge lies in the
- * hull of its vertices, whether the mesh is convex or not (docs/decisions/0058).
- * All work-items of the group take part, and compute the same numbers.
+ * A plane across n that is fixed in A's frame separates the bodies while all vertices of A are below it and all of B above.
+ * Along n, a vertex of B moves as h + h' u, with an error of half the greatest acceleration times u^2: so one pass over all
+ * vertices bounds the time until which this plane separates them. At that time the next plane is taken, across the shortest
+ * vector between the hulls as far as it is known (Gilbert, Johnson and Keerthi 1988: a simplex of differences of vertices).
+ * Whatever plane is taken, its answer is true: a face or an edge lies in the hull of its vertices, whether the mesh is
+ * convex or not (docs/decisions/0058). All work-items of the group take part, and compute the same numbers.
  */
 #ifndef GC_HULL_SEPARATION_H
 #define GC_HULL_SEPARATION_H

@@ -3,12 +3,14 @@
  *
  * in:  screw records (s01), the meshes' trees of faces
  * out: hits: all that a pair has up to its first contact and a little longer, and some of the later ones
- * One group per pair. Both trees are traversed by pairs of nodes, the earliest first (by a single work-item; among many, several at a time,
- * the most recent first). For two faces that meet, the features that they own are solved: each edge and each vertex belongs to the first face in
- * its list. A hit closes the time window of its pair: what begins later is dropped. Which hits are found after the first contact depends on
- * the order; which are found up to it does not, nor does what s08 makes of them (docs/decisions/0061).
- * Degenerate: without any contact the traversal continues as long as nodes come near, as b05; where it has cost more than the screen would, as for
- * a bolt in its nut, the pair is left to the screen, which finds again what was found (docs/decisions/0075).
+ * One group per pair. Both trees are traversed by pairs of nodes, the earliest first (by a single work-item; among many,
+ * several at a time, the most recent first). For two faces that meet, the features that they own are solved: each edge and
+ * each vertex belongs to the first face in its list. A hit closes the time window of its pair: what begins later is dropped.
+ * Which hits are found after the first contact depends on the order; which are found up to it does not, nor does what s08
+ * makes of them (docs/decisions/0061).
+ * Degenerate: without any contact the traversal continues as long as nodes come near, as b05; where it has cost more than
+ * the screen would, as for a bolt in its nut, the pair is left to the screen, which finds again what was found
+ * (docs/decisions/0075).
  */
 
 /* pairs of nodes beside those of the heap, for what is below one of them: seven for every third level of two trees */

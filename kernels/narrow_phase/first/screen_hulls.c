@@ -2,13 +2,15 @@
  * needs: narrow_phase/first/gc_slab.h
  *
  * in:  screw records (s01), mesh tables
- * out: candidates of the pairs that are settled here, with keep_out 0: pairs whose hulls stay apart, which have none, and pairs for which all
- *      hits up to the first, and a margin after it, are among the candidates. The others are left to the screen.
- * One group per pair. First planes that separate the hulls, and until when (gc_hull_separation.h); from there on a short time window, with the
- * features that reach through the plane in it (gc_slab.h), whose meetings are solved at once: a hit closes the window. Each is solved again in
- * s07, as a candidate of the screen, so a hit has the same bits as among all (docs/decisions/0058, 0061).
- * Degenerate: hulls that overlap at the start, hulls that meet long before the bodies do, too many features in the slab, or a cap of the solver
- * -> the pair is left to the screen.
+ * out: candidates of the pairs that are settled here, with keep_out 0: pairs whose hulls stay apart, which have none, and
+ *      pairs for which all hits up to the first, and a margin after it, are among the candidates. The others are left to the
+ *      screen.
+ * One group per pair. First planes that separate the hulls, and until when (gc_hull_separation.h); from there on a short
+ * time window, with the features that reach through the plane in it (gc_slab.h), whose meetings are solved at once: a hit
+ * closes the window. Each is solved again in s07, as a candidate of the screen, so a hit has the same bits as among all
+ * (docs/decisions/0058, 0061).
+ * Degenerate: hulls that overlap at the start, hulls that meet long before the bodies do, too many features in the slab, or
+ * a cap of the solver -> the pair is left to the screen.
  */
 GC_FN void gc_hulls_emit(
     const gc_slab *w,

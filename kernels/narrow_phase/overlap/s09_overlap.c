@@ -1,14 +1,14 @@
-/* s09_overlap: do the solids of a pair overlap at a given time of the step? check_start asks about the start, baselines.bisection about one time
- * after another.
+/* s09_overlap: do the solids of a pair overlap at a given time of the step? check_start asks about the start,
+ * baselines.bisection about one time after another.
  * needs: narrow_phase/overlap/gc_pierce.h
  *
  * in:  screw records, both meshes, their trees of faces, components and insets, a time of each pair
  * out: GC_PAIR_OVERLAP in the pair's state
- * s09_near, one work-item per pair, keeps the pairs whose boxes overlap; s09_overlap tests those, one group per pair. Touch is not overlap:
- * one solid is shrunk (gc_solid.h). The solids overlap if a shrunk edge of one passes through a face of the other; if none does, every
- * component lies inside the other body or outside, and one shrunk vertex decides which, by its winding number. Only closed components have an
- * inside. Only faces of the larger mesh near the other's box are tested, found by its tree and shared by the work-items of a group. A pair
- * that is already marked stays as it is.
+ * s09_near, one work-item per pair, keeps the pairs whose boxes overlap; s09_overlap tests those, one group per pair. Touch
+ * is not overlap: one solid is shrunk (gc_solid.h). The solids overlap if a shrunk edge of one passes through a face of the
+ * other; if none does, every component lies inside the other body or outside, and one shrunk vertex decides which, by its
+ * winding number. Only closed components have an inside. Only faces of the larger mesh near the other's box are tested,
+ * found by its tree and shared by the work-items of a group. A pair that is already marked stays as it is.
  */
 
 /* Are two boxes apart along a side of one of them or along a cross product of two sides? The first is `half_a` about the

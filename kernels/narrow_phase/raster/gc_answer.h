@@ -1,8 +1,8 @@
 /* gc_answer.h: candidates to hits with refine = segments and pixels, by the screen.
  * needs: narrow_phase/raster/gc_cover.h narrow_phase/raster/gc_raster_crossings.h narrow_phase/solve/gc_solve.h
  *
- * Edges have the screen's time (gc_raster_crossings.h). With pixels, a vertex meets a face if its pixel is one of those that the face covers
- * (gc_cover.h), at the time at which the plane of the face is there.
+ * Edges have the screen's time (gc_raster_crossings.h). With pixels, a vertex meets a face if its pixel is one of those that
+ * the face covers (gc_cover.h), at the time at which the plane of the face is there.
  */
 #ifndef GC_ANSWER_H
 #define GC_ANSWER_H

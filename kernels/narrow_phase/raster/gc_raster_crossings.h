@@ -3,9 +3,9 @@
  *
  * in:  two edges that were proposed, the height of the rows
  * out: times, without a search for roots of their contact equation
- * Segments: a limb is straight between the borders of the rows, and in between where it bends (near the axis, or where it turns back). Pixels: a
- * limb fills the pixels between its ends in a row (Buss, section 9). Rows of two limbs are bisected; what their hulls exclude is not drawn
- * (docs/decisions/0015).
+ * Segments: a limb is straight between the borders of the rows, and in between where it bends (near the axis, or where it
+ * turns back). Pixels: a limb fills the pixels between its ends in a row (Buss, section 9). Rows of two limbs are bisected;
+ * what their hulls exclude is not drawn (docs/decisions/0015).
  */
 #ifndef GC_RASTER_CROSSINGS_H
 #define GC_RASTER_CROSSINGS_H

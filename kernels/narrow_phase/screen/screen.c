@@ -3,10 +3,10 @@
  *
  * in:  screw records (s01), mesh tables, items: a pair and a part of each of its meshes (the whole, or a patch)
  * out: candidates of all items in one list, in no particular order; with refine = pixels also those a pixel apart
- * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in no_room_out and emits nothing;
- * the need is in need_out, and the host runs the item again.
- * By single work-items, without rows, an item can be shared: one launch makes its lists, which stay in scratch of their own, and the next one
- * searches shares of them, one group each (docs/decisions/0083).
+ * One group per item; its work-items share scratch. An item that needs more scratch than there is is marked in no_room_out
+ * and emits nothing; the need is in need_out, and the host runs the item again. By single work-items, without rows, an item
+ * can be shared: one launch makes its lists, which stay in scratch of their own, and the next one searches shares of them,
+ * one group each (docs/decisions/0083).
  */
 
 /* What a search takes of the scratch before it knows how much it finds; by those who fill it. */
@@ -328,7 +328,7 @@ GC_CROWDED_KERNEL void screen(
     int refine,
     int candidates,
     int walked, /* which pairs are left to screen_first, see gc_goes_down */
-    int shares, /* 0: whole items; alone -1: only lists, more: so many shares of each item, whose scratch is one for each in todo */
+    int shares, /* 0: whole items; serially -1: lists alone, above 0: shares of each item, one scratch for each in todo */
     GC_SCREEN_LIST_ARGS)
 {
     int g = GC_GROUP_LO(n_todo);

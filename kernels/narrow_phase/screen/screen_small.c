@@ -1,11 +1,12 @@
 /* screen_small: the screen of pairs of small meshes, stages s02 to s06 with every feature tested against every other.
  * needs: common/gc_motion.h narrow_phase/screen/gc_small.h narrow_phase/candidates/s02_facing.c
  *
- * in:  screw records (s01), mesh tables, items: a pair and its two meshes, both whole and small (GC_SMALL_VERTICES and so on)
+ * in:  screw records (s01), mesh tables, items: a pair and its two meshes, both whole and small (GC_SMALL_VERTICES and so
+ *      on)
  * out: candidates of all items in one list, in no particular order
- * One group per item, preferably of as many work-items as a warp has; they share scratch. It does what `screen` does, without rows and pixels,
- * for many work-items with little to do: scratch has a fixed layout, and a few steps replace the lists and hulls. The candidates differ, the
- * contacts are the same.
+ * One group per item, preferably of as many work-items as a warp has; they share scratch. It does what `screen` does,
+ * without rows and pixels, for many work-items with little to do: scratch has a fixed layout, and a few steps replace the
+ * lists and hulls. The candidates differ, the contacts are the same.
  */
 
 GC_KERNEL void screen_small(

@@ -1,8 +1,9 @@
 /* gc_solve.h: one candidate to its hits, by all roots of its contact equation.
  * needs: narrow_phase/solve/gc_sustained.h
  *
- * The bracket only excludes (one evaluation and a bound of the derivative); roots are then isolated on the whole step, so that the bits of a
- * hit do not depend on how it was proposed. An equation that vanishes for the whole step is a sustained contact.
+ * The bracket only excludes (one evaluation and a bound of the derivative); roots are then isolated on the whole step, so
+ * that the bits of a hit do not depend on how it was proposed. An equation that vanishes for the whole step is a sustained
+ * contact.
  */
 #ifndef GC_SOLVE_H
 #define GC_SOLVE_H

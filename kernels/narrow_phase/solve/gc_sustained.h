@@ -1,9 +1,10 @@
-/* gc_sustained.h: sustained contacts: the intervals in which features that stay on each other are within each other's borders.
+/* gc_sustained.h: sustained contacts: the intervals in which features that stay on each other are within each other's
+ * borders.
  * needs: narrow_phase/contact/gc_hits.h
  *
  * in:  two features whose contact equation vanishes for the whole step
- * out: one hit per interval. Borders are crossed where a function of time changes its sign; the pieces in between are inside or outside as a
- *      whole.
+ * out: one hit per interval. Borders are crossed where a function of time changes its sign; the pieces in between are inside
+ *      or outside as a whole.
  */
 #ifndef GC_SUSTAINED_H
 #define GC_SUSTAINED_H

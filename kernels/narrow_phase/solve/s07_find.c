@@ -2,9 +2,10 @@
  * needs: narrow_phase/solve/gc_solve.h
  *
  * in, out: as s07_solve
- * Three launches: together they need so many registers that a GPU holds an eighth of the work-items it has room for, and each by itself needs a
- * third of them (docs/decisions/0076). s07_find appends the times at which features may meet to the list of hits, untested; s07_test tests them
- * in place, and marks those that are no hits; s07_last solves the few candidates that are sustained contacts.
+ * Three launches: together they need so many registers that a GPU holds an eighth of the work-items it has room for, and
+ * each by itself needs a third of them (docs/decisions/0076). s07_find appends the times at which features may meet to the
+ * list of hits, untested; s07_test tests them in place, and marks those that are no hits; s07_last solves the few candidates
+ * that are sustained contacts.
  */
 
 /* candidates of which a group sifts one each before it solves what is left */

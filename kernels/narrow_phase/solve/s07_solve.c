@@ -3,9 +3,10 @@
  *
  * in:  candidates (pair, kind, features) with a bracket in time that contains all their meetings
  * out: hits: times at which the features meet, face each other and are proper enough
- * One work-item per candidate. See docs/decisions/0003; gc_solve.h solves one candidate. Among many work-items, s07_find.c does the same in
- * three launches.
- * Degenerate: an equation that vanishes for the whole step is a sustained contact, reported once per interval (gc_sustained.h).
+ * One work-item per candidate. See docs/decisions/0003; gc_solve.h solves one candidate. Among many work-items, s07_find.c
+ * does the same in three launches.
+ * Degenerate: an equation that vanishes for the whole step is a sustained contact, reported once per interval
+ * (gc_sustained.h).
  */
 
 GC_KERNEL void s07_solve(
