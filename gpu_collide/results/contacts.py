@@ -130,9 +130,9 @@ class Contacts(Result):
         How the result was made: backend, device, precision, refine, candidates, resolution, tolerances,
         timings, notes.
     part_a, part_b : (c,) int32 or None
-        Which of the names in `parts` the part of A and of B has that meets, -1 for none; None where no mesh
-        has names. On a device they are made when they are asked for: 14 bytes a contact go to the host and
-        8 come back. `part_names` spells them.
+        Index into `parts` of the name of A's and of B's part that meets, -1 for none; None where no mesh has
+        names. On a device they are made on first access: 14 bytes per contact are copied to the host and 8
+        back. `part_names` has the names.
     """
 
     _format: ClassVar[FileFormat] = FORMAT
@@ -166,8 +166,7 @@ class Contacts(Result):
         return len(self.status)
 
     def with_parts(self, bodies: Bodies) -> Contacts:
-        """The same result with the names of the parts that meet, where it lies, as queries add them by
-        themselves.
+        """The same result with the names of the parts that meet; queries add them by themselves.
 
         Parameters
         ----------
@@ -248,13 +247,13 @@ class Contacts(Result):
         return self[mine[as_numpy(self.pair, "pair")]]
 
     def by_world(self, world: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """What happens in each world: when first, and how much.
+        """The time of the first contact and the number of contacts of each world.
 
         Parameters
         ----------
         world : (n,) array_like of int, optional
-            World of each body, as the query was given. A pair of a body that is in all worlds (-1) counts to
-            that of the other. Not needed where the poses of the bodies had the shape ``(worlds, n)``.
+            World of each body, as passed to the query. If one body of a pair is in all worlds (-1), the world
+            of the other counts. Not needed where the poses of the bodies had the shape ``(worlds, n)``.
 
         Returns
         -------

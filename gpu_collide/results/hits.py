@@ -36,9 +36,11 @@ _OFFSETS: dict[str, Field] = {"offsets": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Hits(Result):
-    """Touches on straight paths: with ``hits="first"`` or ``"any"`` a row for each query, with
-    ``"all"`` a row for each touch, ordered by (query, time of touch, feature, body, number, sphere). With a
-    buffer `time` is less than that of the touch, and need not rise.
+    """Touches along straight paths.
+
+    With ``hits="first"`` or ``"any"`` there is a row for each query, with ``"all"`` a row for each touch,
+    ordered by (query, time of touch, feature, body, number, sphere). With a buffer, `time` is earlier than the
+    touch, and need not rise.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).
@@ -47,33 +49,32 @@ class Hits(Result):
     ----------
     status : (n,) uint8
         `Status` of each query: MISS, nothing is touched; HIT, something is; INVALID_INPUT, numbers that are
-        not finite; UNRESOLVED, lengths beyond what the precision has digits for, so that nothing is said.
+        not finite; UNRESOLVED, lengths that are too long for the precision, so that nothing is known.
     offsets : (n + 1,) int64
         Rows ``offsets[i]:offsets[i + 1]`` are those of query i.
     query : (r,) int32
         Query of each row.
     time : (r,) float64
-        Fraction of the displacement at which it is touched, less what keeps the buffer, in [0, 1]; 1 where
-        nothing is.
+        Fraction of the displacement at which to stop: at the touch, or earlier by the buffer; in [0, 1], and
+        1 where nothing is touched.
     point : (r, 3) float64
-        Where it is touched, in the world. Zero where nothing is touched, as `normal`.
+        Point of the touch, in the world. Zero where nothing is touched, as `normal`.
     normal : (r, 3) float64
-        Unit, of what is touched: from the point towards the centre, of an ellipsoid across its surface.
+        Unit normal of the touch: from the point towards the centre; for an ellipsoid, normal to its surface.
     body : (r,) int32
         Body of the world; -1 where nothing is touched, as for the numbers below.
     face : (r,) int32
-        Face of the body's `Mesh`; of an edge or a vertex, the first of its faces that the centre is in front
-        of.
+        Face of the body's `Mesh`; for an edge or a vertex, the first of its faces that has the centre in
+        front.
     feature : (r,) uint8
-        `Feature`: what is touched first. If several are at once, the least by feature, body, number and
-        sphere.
+        `Feature` that is touched. Of several touched at once, the least by feature, body, number and sphere.
     number : (r,) int32
         Number of the face, edge or vertex in the body's `Mesh`.
     sphere : (r,) int32
-        Of a cluster: which of its spheres; else 0.
+        Which sphere of a cluster; else 0.
     info : dict
-        Backend, device, precision, timings; where bodies turn, ``turning``: a bound on how far from its path
-        a centre is taken to be, of all queries.
+        Backend, device, precision, timings; where bodies rotate, ``turning``: a bound on the error of the
+        paths of all queries.
     """
 
     _format: ClassVar[FileFormat] = FileFormat(

@@ -83,13 +83,12 @@ class Result:
 
     @property
     def report(self) -> FilterReport | None:
-        """`FilterReport` of the tests and what they cost, over all batches; None unless ``report=True`` was
-        asked for."""
+        """`FilterReport` of the tests and their cost, over all batches; None without ``report=True``."""
         data = self.info.get("report")
         return None if data is None else FilterReport.from_dict(data)
 
     def to_numpy(self) -> Self:
-        """The same result with every array on the host (itself if it is there already)."""
+        """The same result with every array on the host (the object itself if they are there already)."""
         there: dict[str, Any] = {}
         for name in self._format.fields:
             array = getattr(self, name)
@@ -108,14 +107,14 @@ class Result:
         Returns
         -------
         record or result
-            Of an integer the row as a structured record. Of anything else a result of the same class on the
-            host with these rows, each once and in the order they have here; all pairs, movers or queries
-            stay, and of those that lose their last row HIT becomes MISS.
+            For an integer, the row as a structured record. For anything else, a result of the same class on
+            the host with these rows, each once and in their present order; all pairs, movers or queries are
+            kept, and HIT becomes MISS for those that lose their last row.
 
         Raises
         ------
         TypeError, ValueError, IndexError
-            Something else, a mask of another length, or rows that are not there.
+            Any other index, a mask of the wrong length, or rows that do not exist.
         """
         row = one_row(index, self.__len__())
         if row is not None:
@@ -148,14 +147,14 @@ class Result:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names that ``part_a`` and ``part_b`` number; none where no mesh of the query has names."""
+        """The names that ``part_a`` and ``part_b`` index; empty where no mesh of the query has names."""
         if self.part_a is None:
             return ()
         return tuple(self.info.get("parts", ()))
 
     def part_names(self, field: str, rows: slice = slice(None)) -> Array:
-        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str; empty where there is none. Of
-        some rows those of these."""
+        """Names of the parts in ``"part_a"`` or ``"part_b"``, (len,) of str, empty where there is none; for
+        some rows, those of these rows."""
         check_choice(field, "field", tuple(PART_FIELDS))
         codes = getattr(self, field)
         if codes is None:
@@ -163,7 +162,7 @@ class Result:
         return names_of(as_numpy(codes[rows], field), self.parts)
 
     def of_part(self, name: str) -> Self:
-        """The rows of a part, be it of A or of B: those of its faces, and of the edges and vertices of these.
+        """The rows of a part of A or of B: those of its faces, and of their edges and vertices.
 
         Raises
         ------
@@ -198,10 +197,10 @@ class Result:
         Parameters
         ----------
         table : str, optional
-            Which table, where the result has several: of contacts ``"contacts"`` (the default) or
-            ``"pairs"``. Another name raises, and says which there are.
+            Which table, if the result has several: for contacts ``"contacts"`` (the default) or ``"pairs"``.
+            Any other name raises, and the message lists them.
         world : (n,) array_like of int, optional
-            World of each body, as the query was given: adds the column ``world``.
+            World of each body, as passed to the query: adds the column ``world``.
 
         Returns
         -------
@@ -250,7 +249,7 @@ class Result:
         table: str | None = None,
         world: ArrayLike | None = None,
     ) -> None:
-        """Write everything to a compressed ``.npz`` file, or a table to ``.csv``, ``.json`` or ``.parquet``.
+        """Write the whole result to a compressed ``.npz`` file, or a table to ``.csv``, ``.json`` or ``.parquet``.
 
         Parameters
         ----------
@@ -258,7 +257,7 @@ class Result:
             A name that ends in ``.npz``, or has no suffix: then ``.npz`` is added. Only these files are read
             by `load`. ``.json`` is a table schema, which ``pandas.read_json(path, orient="table")`` reads.
         table, world
-            As for `to_pandas`; not for ``.npz``, which holds all that there is.
+            As for `to_pandas`; not for ``.npz``, which holds the whole result.
 
         Raises
         ------
@@ -297,9 +296,9 @@ class Result:
     def load(cls, path: str | os.PathLike[str] | BinaryIO) -> Self:
         """Read a file written by `save` (as there, the suffix ``.npz`` may be left out).
 
-        Everything is checked: that no array was damaged or exchanged after it was saved (by checksums, which
-        only files of the first versions lack), dtypes, shapes, and that the values can be a result. Files of
-        all earlier versions are read.
+        Everything is checked: that no array was damaged or exchanged after saving (by checksums, which only
+        files of the first versions lack), dtypes, shapes, and that the values are possible. Files of all
+        earlier versions are read.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ _CLIPPED: dict[str, Field] = {
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Slides(Result):
-    """Where each character ends in a step.
+    """Where each character ends after a step.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).
@@ -57,22 +57,22 @@ class Slides(Result):
     Attributes
     ----------
     status : (n,) uint8
-        `Status`: MISS, nothing was in its way; HIT, something was; UNRESOLVED, it was not done when
-        `max_slides` was used up, or was caught between bodies that come together: it stands at the last place
-        that was safe; INVALID_INPUT, numbers that are not finite: it stays where it is.
+        `Status`: MISS, nothing was in its way; HIT, something was; UNRESOLVED, `max_slides` was used up, or
+        bodies close in on it, and it stays at the last safe place; INVALID_INPUT, numbers that are not
+        finite, and it stays where it is.
     position : (n, 3) float64
-        Of the centre, in the world.
+        Centre, in the world.
     velocity : (n, 3) float64
-        What is left of the velocity, without the part that leads into obstacles. Never faster in a world that
-        stands still.
+        What is left of the velocity, without the part that leads into obstacles. Never faster in a world at
+        rest.
     fall_velocity : (n, 3) float64
-        What is left of `gravity`, to add to in the next step; zero on ground.
+        What is left of `gravity`; add to it for the next step. Zero on ground.
     ground_body : (n,) int32
-        Body of the world that it stands on after its fall; -1: none. Pass it to the next step as `riding`.
+        Body that it stands on after its fall, or -1. Pass it to the next step as `riding`.
     ground_normal : (n, 3) float64
-        Unit; zero where there is no ground.
+        Unit normal of the ground; zero where there is none.
     casts : (n,) int32
-        How many casts it took.
+        Number of casts it took.
     info : dict
         Backend, device, precision, timings, and the ``skin``.
     """
@@ -108,8 +108,9 @@ class Slides(Result):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Planes(Result):
-    """Planes of contact of ellipsoids at rest, ordered by (query, gap, feature, body, number); on the host
-    or on a device, as in `Slides`.
+    """Contact planes of ellipsoids at rest.
+
+    Ordered by (query, gap, feature, body, number); on the host or on a device, as in `Slides`.
 
     Attributes
     ----------
@@ -119,18 +120,18 @@ class Planes(Result):
         Rows ``offsets[i]:offsets[i + 1]`` are those of ellipsoid i.
     query : (r,) int32
     normal : (r, 3) float64
-        Unit, in the world: across the ellipsoid's surface, towards its centre.
+        Unit normal of the ellipsoid's surface, in the world, towards its centre.
     gap : (r,) float64
-        Along the normal, between the surface and the ellipsoid; below 0 where it is within.
+        Distance along the normal between the obstacle and the ellipsoid; negative where it is inside.
     point : (r, 3) float64
-        Of the surface, the one nearest in the ellipsoid's measure.
+        Point of the obstacle that is nearest in the ellipsoid's measure.
     body_displacement : (r, 3) float64
-        How far the body goes there, over its whole step.
+        Displacement of the body at that point, over its whole step.
     body, face : (r,) int32
     feature : (r,) uint8
-        `Feature` on which the point lies.
+        `Feature` that has the point.
     number : (r,) int32
-        Of the face, edge or vertex in the body's `Mesh`.
+        Number of the face, edge or vertex in the body's `Mesh`.
     info : dict
     """
 
@@ -169,11 +170,11 @@ class ClippedVelocities(Result):
     Attributes
     ----------
     status : (n,) uint8
-        `Status`: MISS, no plane is in the way; HIT, the velocity was clipped; UNRESOLVED, the planes come
-        together and leave none: it is then as near to all of them as it was found; INVALID_INPUT, numbers
-        that are not finite: zero.
+        `Status`: MISS, no plane is in the way; HIT, the velocity was clipped; UNRESOLVED, the planes close
+        in and leave none, so that it is only as near to all of them as was found; INVALID_INPUT, numbers that
+        are not finite, and it is zero.
     velocity : (n, 3) float64
-        Of the velocities allowed, the one nearest to the one given.
+        The allowed velocity nearest to the given one.
     active_planes : (n,) int32
         In how many of its planes the velocity lies: 0 to 3; -1 if it is UNRESOLVED.
     info : dict

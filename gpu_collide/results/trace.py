@@ -37,33 +37,33 @@ _PER_MOVER: dict[str, Field] = {
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Trace(Result):
-    """How far each mover came and what it touched: a row for each mover, or for each given pair.
+    """How far each mover may move and what stops it: a row for each mover, or for each given pair.
 
     Attributes
     ----------
     status : (n,) uint8
         `Status`: MISS, nothing is in the way; HIT, something is; INITIAL_OVERLAP, it begins inside something
         (with ``check_start``), and ``kind`` says whether anything is in the way; INVALID_INPUT, a pose or a
-        motion that is not finite, or too long for the precision: the mover stays where it is.
+        motion that is not finite, or too long for the precision, and the mover stays where it is.
     fraction : (n,) float64
-        How much of the motion is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which it
-        ended.
+        Fraction of the motion that is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which
+        it ended.
     part : (n,) uint8
         0 if the motion ended in a translation, 1 if in a rotation.
     kind : (n,) uint8
-        `Touch`: which features touch first. If several do at once, the least by kind, feature of the mover,
-        body and feature of the obstacle.
+        `Touch`: which features touch first. Of several at once, the least by kind, feature of the mover, body
+        and feature of the obstacle.
     body : (n,) int32
         Body of the world that is touched; -1 for none, as for the features.
     feature_a, feature_b : (n,) int32
         Numbers of the face, vertex or edge in the mover's and in the obstacle's `Mesh`.
     point : (n, 3) float64
-        Where they touch, in the world: the vertex, or the point of the obstacle's edge next to the mover's.
-        Zero where nothing is touched, as `normal`.
+        Point of the touch, in the world: the vertex, or the point of the obstacle's edge nearest to the
+        mover's. Zero where nothing is touched, as `normal`.
     normal : (n, 3) float64
         Unit, from the obstacle to the mover.
     position : (n, 3) float64
-        Where the mover ends: of its own origin, in the world.
+        Where the mover's origin ends, in the world.
     quat_wxyz : (n, 4) float64
     expel : (n,) float64
         Thickness of the zone around obstacles that no mover enters.
@@ -95,7 +95,7 @@ class Trace(Result):
 
     @property
     def poses(self) -> Poses:
-        """Where the movers end, to go on from; `Poses` of shape (n,)."""
+        """Poses in which the movers end, of shape (n,); the next motion can start from them."""
         return Poses.from_quat_wxyz(self.position, self.quat_wxyz)
 
     def __repr__(self) -> str:
@@ -128,29 +128,30 @@ _START: dict[str, Field] = {"point_start": (np.int64, ())}
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class TouchPoints(Result):
-    """Places where movers at rest are near obstacles, ordered by (mover, kind, feature_a, body,
-    feature_b).
+    """Places where movers at rest are near obstacles.
+
+    Ordered by (mover, kind, feature_a, body, feature_b).
 
     Attributes
     ----------
     status : (n,) uint8
-        `Status` of each mover: MISS, nothing is near; HIT, something is; INITIAL_OVERLAP, it goes into
-        something by more than its zone, which a row names, of the kind OVERLAP or with a distance below 0;
+        `Status` of each mover: MISS, nothing is near; HIT, something is; INITIAL_OVERLAP, it overlaps
+        something by more than its zone, and a row of the kind OVERLAP or with a negative distance names it;
         INVALID_INPUT; UNRESOLVED, too large or too small for the precision.
     point_start : (n + 1,) int64
         Points ``point_start[i]:point_start[i + 1]`` are those of mover i.
     mover : (c,) int32
     kind : (c,) uint8
-        `Touch`: which features are nearest to each other there.
+        `Touch`: which features are nearest there.
     body, feature_a, feature_b
         As in `Trace`; features of OVERLAP are -1.
     point : (c, 3) float64
-        The vertex (of two, the mover's), or the place on the obstacle's edge next to the mover's. Zero for
+        The vertex (of two, the mover's), or the point on the obstacle's edge nearest to the mover's. Zero for
         OVERLAP, as `normal` and `distance`.
     normal : (c, 3) float64
         Unit, from the obstacle to the mover.
     distance : (c,) float64
-        Along the normal; below 0 behind a surface.
+        Distance along the normal; negative behind a surface.
     info : dict
     """
 

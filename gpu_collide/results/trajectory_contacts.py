@@ -88,7 +88,7 @@ class TrajectoryContacts(Result):
     normal_speed : (c,) float64
         Relative speed along the normal, length per second: negative approaches.
     pairs : (k,) structured
-        Pairs that are more than a plain MISS, with the fields ``step``, ``body_a``, ``body_b``, ``status``
+        Pairs other than a plain MISS, with the fields ``step``, ``body_a``, ``body_b``, ``status``
         (`Status`) and ``toi``, the absolute time of the earliest contact (``inf``: none).
     contact_start : (k + 1,) int64
         Contacts ``contact_start[i]:contact_start[i + 1]`` belong to row i of `pairs`.
@@ -96,15 +96,15 @@ class TrajectoryContacts(Result):
         Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
         "teleport" or "turn".
     step_pairs : (s,) int64
-        Number of pairs that were tested in each step, from `first_step` on. Between two races, and between
-        parts that were put together, there are numbers that are no steps: 0.
+        Number of pairs that were tested in each step, from `first_step` on; 0 for numbers between two races, and
+        between joined parts, that are not steps.
     step_start : (s,) float64
-        Time at which each step begins; not a number for what is no step, and in files of earlier versions.
+        Time at which each step begins; NaN for numbers that are not steps, and in files of earlier versions.
     first_step : int
         The first step covered: 0, unless the object is one batch of a stream.
     info : dict
-        As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if there: how many of the
-        numbers in `step_pairs` are no steps.
+        As in `Contacts`; ``timings`` are summed over the batches. ``gap_steps``, if present: how many of the
+        numbers in `step_pairs` are not steps.
     part_a, part_b : (c,) int32 or None
         As in `Contacts`.
     """
@@ -146,7 +146,7 @@ class TrajectoryContacts(Result):
 
     @property
     def n_steps(self) -> int:
-        """Number of steps looked at.
+        """Number of steps that were examined.
 
         Step numbers go up to ``first_step + len(step_pairs) - 1``; those between two races are not counted.
         """
@@ -181,16 +181,15 @@ class TrajectoryContacts(Result):
         return self[has_bodies(self.body_a, self.body_b, a, b)]
 
     def encounters(self) -> Encounters:
-        """Who met whom, when: consecutive steps in which two bodies are together as one encounter.
+        """Which bodies met, and when: consecutive steps in which two bodies are together, as one encounter.
 
-        Two bodies are together in a step that has a contact of theirs, or at whose start they overlap. Those
-        that overlap and have no contact are encounters as well.
+        Two bodies are together in a step in which they have a contact, or at whose start they overlap. Bodies
+        that overlap without a contact are encounters as well.
 
         Returns
         -------
         Encounters
-            Sorted by time. Of blocks of steps that follow each other, `Encounters.concatenate` makes those
-            of the whole.
+            Sorted by time. `Encounters.concatenate` joins those of consecutive blocks of steps.
         """
         from gpu_collide.results.encounters import encounters_of
 
@@ -208,7 +207,7 @@ class TrajectoryContacts(Result):
 
     @classmethod
     def concatenate(cls, parts: Iterable[TrajectoryContacts]) -> TrajectoryContacts:
-        """One object of several that follow each other, as ``stream=True`` yields them.
+        """Join consecutive parts, as ``stream=True`` yields them.
 
         Parameters
         ----------
@@ -245,7 +244,7 @@ class TrajectoryContacts(Result):
         return cls(**arrays, **named, first_step=parts[0].first_step, info=info)
 
     def shifted(self, steps: int) -> TrajectoryContacts:
-        """The same with every step number raised by `steps`; times stay.
+        """The same with `steps` added to every step number; times are unchanged.
 
         Parameters
         ----------
