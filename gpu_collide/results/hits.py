@@ -39,8 +39,8 @@ class Hits(Result):
     """Touches along straight paths.
 
     With ``hits="first"`` or ``"any"`` there is a row for each query, with ``"all"`` a row for each touch,
-    ordered by (query, time of touch, feature, body, number, sphere). With a buffer, `time` is earlier than the
-    touch, and need not rise.
+    ordered by (query, time of touch, feature, body, number, sphere). With a buffer, `time` is earlier than
+    the touch, and need not rise.
 
     All arrays are on the host, or all are on the device that computed them: the option ``results`` of the
     query decides (docs/devices.md).

@@ -249,7 +249,7 @@ class Result:
         table: str | None = None,
         world: ArrayLike | None = None,
     ) -> None:
-        """Write the whole result to a compressed ``.npz`` file, or a table to ``.csv``, ``.json`` or ``.parquet``.
+        """Write the whole result to a compressed ``.npz`` file, or a table to CSV, JSON or Parquet.
 
         Parameters
         ----------

@@ -212,7 +212,7 @@ _ENCOUNTERS = (
     Column("last_time", "s", "of its last contact, or when they are last seen in each other"),
     Column("first_step", "", "first step in which they are together"),
     Column("last_step", "", "last step in which they are together"),
-    Column("contacts", "", "how many contacts it has; 0: they are in each other all the time"),
+    Column("contacts", "", "how many contacts it has; 0: they overlap all the time"),
     Column("in_touch", "", "whether the two were in touch already when it begins"),
     Column(
         "approach",

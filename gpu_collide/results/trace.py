@@ -46,8 +46,8 @@ class Trace(Result):
         (with ``check_start``), and ``kind`` says whether anything is in the way; INVALID_INPUT, a pose or a
         motion that is not finite, or too long for the precision, and the mover stays where it is.
     fraction : (n,) float64
-        Fraction of the motion that is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in which
-        it ended.
+        Fraction of the motion that is free, in [0, 1]; after `gpu_collide.pluecker.move`, of the part in
+        which it ended.
     part : (n,) uint8
         0 if the motion ended in a translation, 1 if in a rotation.
     kind : (n,) uint8

@@ -96,8 +96,8 @@ class TrajectoryContacts(Result):
         Bodies that were not swept in a step, with the fields ``step``, ``body`` and ``reason``: "invalid",
         "teleport" or "turn".
     step_pairs : (s,) int64
-        Number of pairs that were tested in each step, from `first_step` on; 0 for numbers between two races, and
-        between joined parts, that are not steps.
+        Number of pairs that were tested in each step, from `first_step` on; 0 for numbers that are not steps,
+        between two races and between joined parts.
     step_start : (s,) float64
         Time at which each step begins; NaN for numbers that are not steps, and in files of earlier versions.
     first_step : int

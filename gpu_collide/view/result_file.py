@@ -140,7 +140,7 @@ def load_result(path: StrPath) -> tuple[Any, Any, dict[str, Any]]:
     with open_npz(path, "a .npz file written by gpu_collide.view.save_result") as reader:
         kind = str(reader.read("format_kind")) if "format_kind" in reader.names else "Contacts"
         if kind not in RESULTS:
-            raise ValueError(f"path: {path} holds {kind}, of which there are no pages")
+            raise ValueError(f"path: {path} holds {kind}, which pages cannot show")
         if "scene" not in reader.names:
             if "info" not in reader.names:
                 raise ValueError(

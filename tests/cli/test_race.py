@@ -222,7 +222,7 @@ def test_bodies_that_separate(tmp_path, capsys):
         assert len(found)
         row = encounter_rows(found.encounters())[0]
         approach, out = float(row[ENCOUNTER_COLUMNS.index("approach")]), capsys.readouterr().out
-        assert (approach < 0) == (name == "up") == ("Below 0 the bodies separate" in out)
+        assert (approach < 0) == (name == "up") == ("A negative approach: the bodies separate" in out)
         assert ("in touch already" in out) == (name == "up")
 
 
