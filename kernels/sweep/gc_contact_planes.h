@@ -34,7 +34,7 @@ typedef struct {
 } gc_nearby;
 
 /* where planes go: the nearest so many, in order; or all, into memory */
-#define GC_BESIDE_MOST 16
+#define GC_CONTACT_PLANES_MOST 16
 typedef struct {
     gc_nearby *list;
     int count; /* in the list */

@@ -14,9 +14,9 @@
 #ifndef GC_INTERNAL_EDGES_H
 #define GC_INTERNAL_EDGES_H
 
-#define GC_REST_NOT 0
-#define GC_REST_LIES 1 /* sunk by rounding */
-#define GC_REST_SUNK 2 /* by more */
+#define GC_LIES_NOT 0
+#define GC_LIES_ON 1   /* sunk by rounding */
+#define GC_LIES_SUNK 2 /* by more */
 
 GC_FN int gc_internal_edges_same(gc_vec a, gc_vec b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
@@ -42,14 +42,14 @@ GC_FN int gc_internal_edges_along(const gc_ellipsoid_space *v, gc_vec x, gc_vec 
     gc_real along, ee = gc_dot(e, e), falls, square;
     at = gc_sub(at, gc_ellipsoid_space_point(v, x));
     along = gc_dot(e, at);
-    if (!(along > GC_R(0.0) && along * along > GC_R(16.0) * v->slack * v->slack * ee)) return GC_REST_NOT;
+    if (!(along > GC_R(0.0) && along * along > GC_R(16.0) * v->slack * v->slack * ee)) return GC_LIES_NOT;
     square = gc_dot(at, at) - along * along / ee;
-    if (gc_internal_edges_lies(v, square)) return GC_REST_LIES;
+    if (gc_internal_edges_lies(v, square)) return GC_LIES_ON;
     way = gc_sub(v->way, gc_scale(e, gc_dot(e, v->way) / ee));
     falls = gc_dot(at, way);
     at = gc_sub(at, gc_scale(e, along / ee));
-    if (gc_dot(at, at) <= v->slack * v->slack) return GC_REST_SUNK; /* on it: nothing comes nearer */
-    return falls < GC_R(0.0) && falls * falls > v->least * square * gc_dot(way, way) ? GC_REST_NOT : GC_REST_SUNK;
+    if (gc_dot(at, at) <= v->slack * v->slack) return GC_LIES_SUNK; /* on it: nothing comes nearer */
+    return falls < GC_R(0.0) && falls * falls > v->least * square * gc_dot(way, way) ? GC_LIES_NOT : GC_LIES_SUNK;
 }
 
 /* How does the centre `at`, so far ahead of the face whose corners are from `corner` to `last`, lie on it or on what is beyond
@@ -67,15 +67,15 @@ GC_FN int gc_internal_edges_on(
 {
     gc_real nearer = -gc_dot(n, v->way);
     gc_vec x = gc_cast_mesh_corner(w, g, last - 1);
-    if (gc_internal_edges_lies(v, ahead * ahead)) return GC_REST_LIES;
+    if (gc_internal_edges_lies(v, ahead * ahead)) return GC_LIES_ON;
     if (ahead < GC_R(0.0)) nearer = -nearer;
-    if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_REST_SUNK;
+    if (!(nearer > GC_R(0.0)) || nearer * nearer <= v->least * v->square) return GC_LIES_SUNK;
     for (int j = corner; j < last; ++j) {
         gc_vec y = gc_cast_mesh_corner(w, g, j);
-        if (!gc_internal_edges_over(v, n, x, y, at)) return GC_REST_SUNK;
+        if (!gc_internal_edges_over(v, n, x, y, at)) return GC_LIES_SUNK;
         x = y;
     }
-    return GC_REST_NOT;
+    return GC_LIES_NOT;
 }
 
 /* How does a sphere whose centre is `at` lie on these faces, those around the edge from a to b, or around vertex a = b, or on an
@@ -90,10 +90,10 @@ GC_LARGE int gc_on_internal_edge(
     int begin,
     int end)
 {
-    int tip = gc_internal_edges_same(a, b), found = GC_REST_NOT;
+    int tip = gc_internal_edges_same(a, b), found = GC_LIES_NOT;
     if (v->thin) return found;
     for (int k = begin; k < end; ++k) {
-        int face = w->ints[g->around + k], lies = GC_REST_NOT, over = 0;
+        int face = w->ints[g->around + k], lies = GC_LIES_NOT, over = 0;
         int corner = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_loop) + 1;
         int last = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_loop);
         gc_vec n = gc_ellipsoid_space_normal(v, gc_cast_mesh_plane(w, g, face)), x = gc_cast_mesh_corner(w, g, last - 1);
@@ -108,8 +108,8 @@ GC_LARGE int gc_on_internal_edge(
                 if (from || to) {
                     ahead = gc_dot(n, gc_sub(at, gc_ellipsoid_space_point(v, a)));
                     lies = gc_internal_edges_along(v, a, from ? y : x, at);
-                    if (lies == GC_REST_LIES) return lies;
-                    if (lies == GC_REST_SUNK && same) found = lies;
+                    if (lies == GC_LIES_ON) return lies;
+                    if (lies == GC_LIES_SUNK && same) found = lies;
                     over += gc_internal_edges_over(v, n, x, y, at);
                 }
             } else if (
@@ -122,8 +122,8 @@ GC_LARGE int gc_on_internal_edge(
         }
         if (over < 2) continue; /* of a vertex's two sides both */
         lies = gc_internal_edges_on(w, g, v, n, at, ahead, corner, last);
-        if (lies == GC_REST_LIES && !tip) return lies;
-        if (lies == GC_REST_SUNK && same) found = lies;
+        if (lies == GC_LIES_ON && !tip) return lies;
+        if (lies == GC_LIES_SUNK && same) found = lies;
     }
     return found;
 }

@@ -10,7 +10,7 @@
 #define GC_SLIDE_H
 
 /* planes that a character is clipped by at most: what it met and what it is near, those that lean twice */
-#define GC_CHARACTER_PLANES (2 * (GC_BESIDE_MOST + 1))
+#define GC_CHARACTER_PLANES (2 * (GC_CONTACT_PLANES_MOST + 1))
 
 /* what all characters of a launch have in common */
 typedef struct {
@@ -76,7 +76,7 @@ GC_LARGE int gc_character_go(const gc_rules *r, gc_character *s, gc_vec *way, gc
     gc_ball b;
     gc_cast_collector net;
     gc_character_ball(r, s, *way, &b);
-    gc_net_begin(&net, GC_COLLECT_FIRST, s->query, s->ints, s->planes);
+    gc_collector_begin(&net, GC_COLLECT_FIRST, s->query, s->ints, s->planes);
     net.ball = &b;
     gc_traverse_world(r->world, &b, 0, &net);
     s->casts += 1;
@@ -136,7 +136,7 @@ GC_LARGE int gc_character_planes(const gc_rules *r, gc_character *s, const gc_ne
     near.count = near.all = near.room = 0;
     near.ints = s->ints;
     near.reals = s->planes;
-    near.keep = GC_BESIDE_MOST;
+    near.keep = GC_CONTACT_PLANES_MOST;
     near.reach = GC_R(2.0) * r->skin;
     near.list = list + 1;
     gc_contact_planes_world(r->world, &b, s->query, &near);
@@ -182,7 +182,7 @@ GC_FN int gc_character_clip(
 /* One pass: along `way` and what it becomes. `walks`: by its own will; else it falls, and ground holds it. */
 GC_LARGE void gc_character_pass(const gc_rules *r, gc_character *s, gc_vec way, int walks)
 {
-    gc_nearby list[GC_BESIDE_MOST + 1];
+    gc_nearby list[GC_CONTACT_PLANES_MOST + 1];
     gc_vec first = way;
     for (int k = 0; k < r->most; ++k) {
         gc_nearby hit;

@@ -25,7 +25,7 @@ typedef struct {
     gc_real sunk; /* when an edge or a vertex of this body first did not count for one who is sunk in beside it */
 } gc_cast_collector;
 
-GC_FN void gc_net_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
+GC_FN void gc_collector_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_cast_hit *c)
 {
     if (net->mode != GC_COLLECT_ALL) {
         if (gc_cast_hit_before(c, &net->best)) net->best = *c;
@@ -44,9 +44,12 @@ GC_FN void gc_net_add(const gc_cast_scene *w, gc_cast_collector *net, const gc_c
 }
 
 /* latest time at which a touch is of use */
-GC_FN gc_real gc_net_last(const gc_cast_collector *net) { return net->mode == GC_COLLECT_ALL ? GC_R(1.0) : net->best.time; }
+GC_FN gc_real gc_collector_last(const gc_cast_collector *net)
+{
+    return net->mode == GC_COLLECT_ALL ? GC_R(1.0) : net->best.time;
+}
 
-GC_FN int gc_net_ends(const gc_cast_collector *net)
+GC_FN int gc_collector_ends(const gc_cast_collector *net)
 {
     return net->mode == GC_COLLECT_ANY && net->best.kind != GC_FEATURE_NONE;
 }
@@ -67,8 +70,8 @@ GC_FN int gc_touch_counts(
     c->face = gc_touch_front(w, g, v, gc_ellipsoid_space_point(v, a), c->time, begin, end);
     if (c->face < 0) return 0;
     rests = gc_on_internal_edge(w, g, v, a, b, gc_scale(v->way, c->time), begin, end);
-    if (rests == GC_REST_SUNK) net->sunk = GC_MIN(net->sunk, c->time);
-    return rests == GC_REST_NOT;
+    if (rests == GC_LIES_SUNK) net->sunk = GC_MIN(net->sunk, c->time);
+    return rests == GC_LIES_NOT;
 }
 
 /* edges and vertices that the faces from `first` to `last` own */
@@ -87,15 +90,15 @@ GC_FN void gc_traverse_rim(
         gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
         gc_vec y = gc_ellipsoid_space_point(v, a);
         GC_GLOBAL const int *own = ints + GC_CAST_MESH_EDGE_STRIDE * c->at;
-        c->time = gc_touch_edge(v, y, gc_ellipsoid_space_vector(v, gc_sub(b, a)), gc_net_last(net));
-        if (c->time > gc_net_last(net)) continue;
+        c->time = gc_touch_edge(v, y, gc_ellipsoid_space_vector(v, gc_sub(b, a)), gc_collector_last(net));
+        if (c->time > gc_collector_last(net)) continue;
         if (!gc_touch_counts(
                 w, g, v, a, b, own[GC_CAST_MESH_EDGE_around], own[GC_CAST_MESH_EDGE_STRIDE + GC_CAST_MESH_EDGE_around], c,
                 net))
             continue;
         c->kind = GC_FEATURE_EDGE;
         c->number = own[GC_CAST_MESH_EDGE_source];
-        gc_net_add(w, net, c);
+        gc_collector_add(w, net, c);
     }
     ints = w->ints + g->vertex;
     end = gc_cast_mesh_begin(w, g, last, GC_CAST_MESH_FACE_vertex);
@@ -103,14 +106,14 @@ GC_FN void gc_traverse_rim(
         gc_vec a = gc_load_vec(w->reals + g->tip, c->at), y = gc_ellipsoid_space_point(v, a);
         GC_GLOBAL const int *own = ints + GC_CAST_MESH_EDGE_STRIDE * c->at;
         c->time = gc_touch_vertex(v, y);
-        if (c->time > gc_net_last(net)) continue;
+        if (c->time > gc_collector_last(net)) continue;
         if (!gc_touch_counts(
                 w, g, v, a, a, own[GC_CAST_MESH_EDGE_around], own[GC_CAST_MESH_EDGE_STRIDE + GC_CAST_MESH_EDGE_around], c,
                 net))
             continue;
         c->kind = GC_FEATURE_VERTEX;
         c->number = own[GC_CAST_MESH_EDGE_source];
-        gc_net_add(w, net, c);
+        gc_collector_add(w, net, c);
     }
 }
 
@@ -125,12 +128,12 @@ GC_FN void gc_traverse_leaf(
     gc_cast_collector *net)
 {
     for (int face = first; face < last; ++face) {
-        c->time = gc_touch_face(w, g, v, face, gc_net_last(net));
-        if (c->time <= gc_net_last(net)) {
+        c->time = gc_touch_face(w, g, v, face, gc_collector_last(net));
+        if (c->time <= gc_collector_last(net)) {
             c->kind = GC_FEATURE_FACE;
             c->at = face;
             c->face = c->number = w->ints[g->source + face];
-            gc_net_add(w, net, c);
+            gc_collector_add(w, net, c);
         }
     }
     if (v->radius > GC_SWEEP_POINT * v->slack) gc_traverse_rim(w, g, v, first, last, c, net);
@@ -153,7 +156,7 @@ GC_LARGE void gc_traverse_sunk(
     for (int face = first; face < last; ++face) {
         GC_GLOBAL const int *ints = w->ints + g->edge;
         int end = gc_cast_mesh_begin(w, g, face + 1, GC_CAST_MESH_FACE_edge);
-        gc_real most = gc_net_last(net);
+        gc_real most = gc_collector_last(net);
         v->onto = v->radius;
         c->time = gc_touch_face(w, g, v, face, most);
         v->onto = own;
@@ -161,13 +164,13 @@ GC_LARGE void gc_traverse_sunk(
             c->kind = GC_FEATURE_FACE;
             c->at = face;
             c->face = c->number = w->ints[g->source + face];
-            gc_net_add(w, net, c);
+            gc_collector_add(w, net, c);
         }
         for (c->at = gc_cast_mesh_begin(w, g, face, GC_CAST_MESH_FACE_edge); c->at < end; c->at += 1) {
             gc_vec a = gc_load_vec(w->reals + g->side, 2 * c->at), b = gc_load_vec(w->reals + g->side, 2 * c->at + 1);
             gc_vec y = gc_ellipsoid_space_point(v, a), e = gc_ellipsoid_space_vector(v, gc_sub(b, a));
             GC_GLOBAL const int *around = ints + GC_CAST_MESH_EDGE_STRIDE * c->at + GC_CAST_MESH_EDGE_around;
-            most = gc_net_last(net);
+            most = gc_collector_last(net);
             v->onto = v->radius;
             c->time = gc_touch_edge(v, y, e, most);
             v->onto = own;
@@ -175,7 +178,7 @@ GC_LARGE void gc_traverse_sunk(
             if (!gc_touch_counts(w, g, v, a, b, around[0], around[GC_CAST_MESH_EDGE_STRIDE], c, net)) continue;
             c->kind = GC_FEATURE_EDGE;
             c->number = ints[GC_CAST_MESH_EDGE_STRIDE * c->at + GC_CAST_MESH_EDGE_source];
-            gc_net_add(w, net, c);
+            gc_collector_add(w, net, c);
         }
     }
 }
@@ -205,19 +208,19 @@ GC_FN void gc_traverse_body(
         high[k] = size[GC_CAST_MESH_SIZE_high + k];
     }
     v.sides = gc_make(v.sides.x + v.slack, v.sides.y + v.slack, v.sides.z + v.slack);
-    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_net_last(net), &d)) return;
+    if (!gc_ray_box_make(v.centre, v.line, v.sides, low, high, gc_collector_last(net), &d)) return;
     gc_cast_mesh_load(w, shape, &g);
     c.query = net->best.query;
     c.body = body;
     c.ball = ball;
     net->sunk = since = GC_SWEEP_NEVER;
     for (int late = 0; late < 2; ++late) {
-        if (late && net->sunk > gc_net_last(net)) return;
+        if (late && net->sunk > gc_collector_last(net)) return;
         since = net->sunk;
         stack[n] = 0;
         when[n++] = GC_F(0.0);
         while (n > base) {
-            gc_raster last = gc_ray_box_time(&d, gc_net_last(net)), times[GC_BVH8_KIDS];
+            gc_raster last = gc_ray_box_time(&d, gc_collector_last(net)), times[GC_BVH8_KIDS];
             int kid = 0, leaf, first, end;
             do { /* nodes until a leaf is next, so that lanes have leaves together */
                 int some;
@@ -237,7 +240,7 @@ GC_FN void gc_traverse_body(
             } else {
                 gc_traverse_leaf(w, &g, &v, first, end, &c, net);
             }
-            if (gc_net_ends(net)) return;
+            if (gc_collector_ends(net)) return;
         }
     }
 }
@@ -261,14 +264,14 @@ GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball,
     if (!behind) {
         if (!gc_ray_box_make(
                 gc_scale(gc_sub(b->start, gc_load_vec(frame, 0)), shrink), gc_scale(b->path, shrink), sides, low, high,
-                gc_net_last(net), &d))
+                gc_collector_last(net), &d))
             return;
         stack[0] = 0;
         when[n++] = GC_F(0.0);
     }
     while (n > 0 || next < behind) {
         while (next >= behind && n > 0) { /* nodes until there are bodies, for the same reason */
-            gc_raster last = gc_ray_box_time(&d, gc_net_last(net)), times[GC_BVH8_KIDS];
+            gc_raster last = gc_ray_box_time(&d, gc_collector_last(net)), times[GC_BVH8_KIDS];
             int kid, leaf, some;
             n -= 1;
             if (when[n] > last) continue;
@@ -284,7 +287,7 @@ GC_FN void gc_traverse_world(const gc_cast_scene *w, const gc_ball *b, int ball,
         }
         if (next >= behind) return;
         gc_traverse_body(w, b, w->order[next++], ball, stack, when, n, net);
-        if (gc_net_ends(net)) return;
+        if (gc_collector_ends(net)) return;
     }
 }
 

@@ -73,7 +73,7 @@ GC_KERNEL void w01_first(
         for (int k = 0; k < 4; ++k) GC_FETCH(caught_out + k * n + soon);
         for (int k = 0; k < 3; ++k) GC_FETCH(told_out + (k > 0 ? (3 * k - 2) * n + 3 * soon : soon));
         /* what a net is given room for is not used: the best touch alone is told */
-        gc_net_begin(&net, any ? GC_COLLECT_ANY : GC_COLLECT_FIRST, i, caught_out, told_out);
+        gc_collector_begin(&net, any ? GC_COLLECT_ANY : GC_COLLECT_FIRST, i, caught_out, told_out);
         gc_cast_through(&w, &q, i, &net);
         for (int k = 0; k < GC_CAST_HIT_REAL_STRIDE; ++k) told[k] = GC_R(0.0); /* the touch itself is not told */
         told[GC_CAST_HIT_REAL_time] = GC_R(1.0);

@@ -30,7 +30,7 @@ GC_KERNEL void w02_all(
     for (int j = GC_ITEM_LO(n); j < GC_ITEM_HI(n); j += GC_ITEM_STEP(n)) {
         int i = todo_in[j];
         gc_cast_collector net;
-        gc_net_begin(&net, GC_COLLECT_ALL, i, caught_out, told_out);
+        gc_collector_begin(&net, GC_COLLECT_ALL, i, caught_out, told_out);
         if (fill) {
             net.room = (int)(begin_in[i + 1] - begin_in[i]);
             net.ints = caught_out + GC_CAST_HIT_STRIDE * begin_in[i];
