@@ -7,10 +7,10 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    import numpy as np
 
 __all__ = ["Field", "FileFormat", "Group"]
 
@@ -65,6 +65,14 @@ class FileFormat:
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     old_kind: str | None = None
     unnamed: int | None = None
+
+    @functools.cached_property
+    def lengths(self) -> list[tuple[str, int, list[tuple[str, Any, tuple[int, ...]]]]]:
+        """Of each group the field that has its length, what is added, and its arrays with their dtypes."""
+        return [
+            (like, more, [(name, np.dtype(dtype), tail) for name, (dtype, tail) in fields.items()])
+            for fields, like, more in self.groups
+        ]
 
     @functools.cached_property
     def fields(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:

@@ -58,14 +58,14 @@ class Result:
 
     def __post_init__(self) -> None:
         """Check the shapes of all arrays, and put read-only ones of the right dtypes in their place."""
-        for fields, like, more in self._format.groups:
+        made: dict[str, Any] = {"info": dict(self.info)}
+        for like, more, fields in self._format.lengths:
             length = len(getattr(self, like)) + more
-            for name, (dtype, tail) in fields.items():
+            for name, dtype, tail in fields:
                 array = getattr(self, name)
                 if array is not None or name not in self._format.optional:
-                    array = _canonical(name, array, dtype, (length, *tail))
-                    object.__setattr__(self, name, array)
-        object.__setattr__(self, "info", dict(self.info))
+                    made[name] = _canonical(name, array, dtype, (length, *tail))
+        self.__dict__.update(made)
 
     if not TYPE_CHECKING:  # a checker should know old names no more
 
@@ -377,7 +377,7 @@ def _canonical(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> Any
         if tuple(array.shape) != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {tuple(array.shape)}")
         # kernels write bytes that are 0 or 1; as numbers they would index instead of choose
-        return array.view(np.bool_) if dtype is np.bool_ and array.dtype == np.uint8 else array
+        return array.view(np.bool_) if dtype == np.bool_ and array.dtype == np.uint8 else array
     if type(array) is not np.ndarray:
         array = as_numpy(array, name)
     if array.shape != shape:
@@ -386,7 +386,7 @@ def _canonical(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> Any
         array = array.view()  # whoever made it may write to theirs
     else:
         array = np.ascontiguousarray(array, dtype=dtype).reshape(shape).view()
-    array.flags.writeable = False
+    array.setflags(False)  # a fifth of the price of ``flags.writeable``
     return array
 
 
