@@ -1,5 +1,5 @@
-"""What stands around every call of the public interface: one error for refused memory, warnings at the
-caller's line."""
+"""Wrappers around every call of the public interface: one error for refused memory, warnings at the
+caller's line, names of earlier versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     _P = ParamSpec("_P")
     _R = TypeVar("_R")
 
-__all__ = ["renamed", "warn_caller", "warn_renamed", "within_memory"]
+__all__ = ["old_names", "renamed", "warn_caller", "warn_renamed", "within_memory"]
 
 _HERE = os.path.dirname(__file__) + os.sep
 
@@ -75,6 +75,18 @@ def _rename(of: str, names: Mapping[str, str | tuple[str, tuple[type, ...]]], kw
 def warn_renamed(old: str, new: str) -> None:
     """Warn (`FutureWarning`) that a name will go, at the caller's line."""
     warn_caller(f"{old} is now called {new}; the old name works in this version only", FutureWarning)
+
+
+def old_names(module: str, names: Mapping[str, object]) -> Callable[[str], Any]:
+    """``__getattr__`` of a module: names of earlier versions are what they are called today, and warn."""
+
+    def get(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warn_renamed(f"{module}.{name}", getattr(names[name], "__name__", ""))
+        return names[name]
+
+    return get
 
 
 def warn_caller(text: str, category: type[Warning] = RuntimeWarning) -> None:

@@ -1,4 +1,4 @@
-"""What a query is asked besides bodies and pairs: checked once, and handed whole to whichever engine answers.
+"""The options of a query, checked once and handed as one value to whichever engine answers.
 
 The words and defaults of the public functions stand here, and nowhere else.
 """

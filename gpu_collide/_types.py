@@ -1,4 +1,4 @@
-"""Names for types in annotations: arrays, what is read as an array, and the words that options take.
+"""Types for annotations: arrays, array-like arguments, and the words that options take.
 
 Annotations use them, so most modules import this one under ``TYPE_CHECKING``; `gpu_collide._options` takes
 the choices of the options from here.

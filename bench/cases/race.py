@@ -20,8 +20,8 @@ TILES = (1, 4, 16)
 #: Steps that are checked, half of them with contacts if there are as many.
 SAMPLE = 24
 
-_FIELDS = ("body_a", "body_b", "kind", "feature_a", "feature_b", "share", "position", "normal", "properness",
-           "local_a", "local_b", "normal_speed", "sustained")  # fmt: skip
+_FIELDS = ("body_a", "body_b", "kind", "feature_a", "feature_b", "fraction", "position", "normal",
+           "properness", "local_a", "local_b", "normal_speed", "sustained")  # fmt: skip
 
 
 def run(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The threads that run a launch on ``cpu``: the one that launches, and helpers that it may call.
+"""The threads that run a launch on `cpu`: the launching one, and helpers that it may call.
 
 The launching thread takes part, and is back in Python every `TURN` microseconds, where signals are
 heeded. On Ctrl-C it leaves at once: the helpers stop before their next share, a few items later. What they

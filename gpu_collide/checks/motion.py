@@ -1,4 +1,4 @@
-"""Relative motions for the brute force: B as A sees it, from a straight way to half a turn.
+"""Relative motions for the brute force: B as A sees it, from a translation to half a turn.
 
 Nothing here is shared with the kernels or with the reference.
 """

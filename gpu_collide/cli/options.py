@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they turn into."""
+"""Options that several commands share, and their conversion to arguments of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scene keeps on a backend: tables of its meshes, poses of its bodies, the tree over them."""
+"""The state of a scene on a backend: tables of its meshes, poses of its bodies, the tree over them."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from gpu_collide.pipeline.broad_phase.trees import BodyTree, mesh_bounds
 from gpu_collide.pipeline.device_scene import DeviceScene, scene_too_large
 from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.launch.poses import take_given
-from gpu_collide.pipeline.narrow_phase import device, plan, query
-from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
+from gpu_collide.pipeline.narrow_phase import device_batches, plan, query
+from gpu_collide.pipeline.narrow_phase.recorded_batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
 from gpu_collide.results.contacts import Contacts, sealed
 
 __all__ = ["Pipeline"]
@@ -121,7 +121,7 @@ class Pipeline:
         run, few, self.invalid = self.run, None, None
         if self.resident is None:
             few, pairs = self._again_for(bodies, pairs)
-        elif self.kind != "cuda":  # where all pairs are recorded (`gpu_collide.pipeline.narrow_phase.device`)
+        elif self.kind != "cuda":  # where all pairs are recorded (`device_batches`)
             few, pairs = self._few_for(bodies, pairs)
         fields = None if few is None else few.collide(bodies, pairs)
         if fields is not None:
@@ -135,7 +135,7 @@ class Pipeline:
         else:
             prepared = self._placed(bodies)
             self._leave_room()
-        if isinstance(pairs, device.Given) and not device.serves(
+        if isinstance(pairs, device_batches.Given) and not device_batches.serves(
             self.backend, bodies, prepared.plan.asks_heights
         ):
             pairs = check_pairs(self.backend.to_host(pairs.rows), len(bodies))
@@ -180,7 +180,8 @@ class Pipeline:
         """`RecordedBatch` for few pairs, if a call of this kind was before, outside of a scene; and the
         pairs."""
         kept = self._prepared
-        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or isinstance(pairs, device.Given):
+        given = isinstance(pairs, device_batches.Given)
+        if not self.again or kept is None or len(pairs) > AGAIN_PAIRS or given:
             return None, pairs
         if not (self.backend.quick_sequences and kept.plan.may_record and self._prepared_for(bodies.meshes)):
             return None, pairs

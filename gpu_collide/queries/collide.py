@@ -11,7 +11,7 @@ from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_motion
 from gpu_collide.bodies.rules import check_rules
-from gpu_collide.pipeline.narrow_phase.device import Given
+from gpu_collide.pipeline.narrow_phase.device_batches import Given
 from gpu_collide.queries.engine_cache import engines_of, options_of
 from gpu_collide.queries.input_warnings import warn_of_bodies
 from gpu_collide.queries.pairs import open_search, warn_of_invalid

@@ -1,4 +1,4 @@
-"""What is remembered of questions, by a `Scene` and of calls without one: asking again costs little."""
+"""Caches of a `Scene` and of calls without one, which make repeated queries cheap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_collide._options import Options
 from gpu_collide._validate import as_numpy, check_pairs, owned
-from gpu_collide.pipeline.narrow_phase.batch import MOST_PAIRS
+from gpu_collide.pipeline.narrow_phase.recorded_batch import MOST_PAIRS
 from gpu_collide.queries.engine import engine_on
 
 if TYPE_CHECKING:

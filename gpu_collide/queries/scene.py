@@ -1,4 +1,4 @@
-"""`Scene`: bodies that are asked about again and again, prepared once."""
+"""`Scene`: bodies for repeated queries, prepared once."""
 
 from __future__ import annotations
 
@@ -335,8 +335,8 @@ contacts, check_start, results, progress
 
     @contextmanager
     def still(self) -> Iterator[tuple[Bodies, Any, Any]]:
-        """The scene as a world that stands still, for a method of its own, while nobody else asks it
-        anything: the bodies, the rules, and what is kept on the backend (`Resident`; None on ``reference``).
+        """The scene as a world at rest, for another method, while no other query uses it: the bodies, the
+        rules, and the state on the backend (`DeviceScene`; None on ``reference``).
 
         Raises
         ------

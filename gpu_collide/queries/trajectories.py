@@ -1,4 +1,4 @@
-"""`collide_trajectories`: every contact of bodies that are known by their poses at many times."""
+"""`collide_trajectories`: every contact between bodies whose poses are given at many times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings: bodies known by their poses at many times, read from ``.npz``, ``.zarr`` or ``.parquet``."""
+"""Recordings: the poses of bodies at many times, read from ``.npz``, ``.zarr`` or ``.parquet``."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from gpu_collide._validate import owned
 from gpu_collide.pipeline.device_scene import DeviceScene
 from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.narrow_phase import query
-from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
+from gpu_collide.pipeline.narrow_phase.recorded_batch import RecordedBatch
 from gpu_collide.results import invariants
 from gpu_collide.results.contacts import sealed
 from tests.support.seeds import generator

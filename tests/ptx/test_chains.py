@@ -83,7 +83,7 @@ def test_reports_tell_what_they_tell_elsewhere(cuda, monkeypatch, way):
     assert wanted.report["spheres"].settled and wanted.report["narrow phase"].hits
     backends.get_backend("cuda").kept.pop("guesses", None)
     for most in (1 << 20, 1 << 20, 10):
-        monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_PAIRS", most)
+        monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.MOST_PAIRS", most)
         found = gc.collide(bodies, there, backend="cuda", **options)
         assert told(found) == told(wanted), most
         assert all(row.seconds > 0 for row in found.report)
@@ -115,8 +115,8 @@ def test_what_overflows_comes_again(cuda, monkeypatch, tiny):
     gc.collide(bodies, there, backend="cuda", **options)
     (guess,) = backends.get_backend("cuda").kept["guesses"].values()
     before = dict(guess)
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.LEAST", 1)
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.LITTLE", 1)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.LEAST", 1)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.LITTLE", 1)
     guess[tiny] = {"nodes": 2, "reals": 40, "ints": 40}.get(tiny, 0.3 * before[tiny])
     with Moved(cuda) as moved:
         found = gc.collide(bodies, there, backend="cuda", **options)
@@ -150,7 +150,7 @@ def test_large_meshes_beside_small_ones(cuda):
 
 def test_many_meshes(cuda, monkeypatch):
     """There is no table of heights for any two of so many; who asks for none needs none."""
-    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device.MOST_HEIGHTS", 8)
+    monkeypatch.setattr("gpu_collide.pipeline.narrow_phase.device_batches.MOST_HEIGHTS", 8)
     for way, once in (("single", True), ("segments", False)):
         here, given, pairs, meshes, options = asked(way)
         bodies, there = made(*given, cuda.asarray, meshes), cuda.asarray(pairs)

@@ -1,4 +1,4 @@
-"""Trees with eight children a node over boxes (``kernels/sweep/gc_wide.h``).
+"""Trees with eight children per node over boxes (``kernels/sweep/gc_bvh8.h``).
 
 Boxes come in an order in which neighbours are near each other; a leaf is some of them in a row.
 """

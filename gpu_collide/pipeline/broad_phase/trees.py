@@ -1,4 +1,5 @@
-"""The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the nodes).
+"""The trees of the broad phase: stages b01 (bounds), b02 (order of the leaves) and b03 (boxes of the
+nodes).
 
 The layout of the nodes, and how kernels walk over them, is in ``kernels/tree/gc_bvh.h``.
 """

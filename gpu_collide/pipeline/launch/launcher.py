@@ -1,4 +1,4 @@
-"""What all methods launch with: a `Run` on one backend, and the `Room` that its buffers have.
+"""What all methods launch with: a `Launcher` on one backend, and the `MemoryBudget` of its buffers.
 
 Sizes are counted, scanned, then filled. Where a count is only known after a launch, the launch goes into a
 buffer of guessed size, says how much it needed, and is repeated if that was more: nothing is dropped. What

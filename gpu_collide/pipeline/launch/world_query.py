@@ -1,4 +1,4 @@
-"""`Method`: base of `Pluecker` and `Sweep`, the launches of one method through a world on one backend."""
+"""`WorldQuery`: base of `MoverQuery` and `CastQuery`, the launches of one method on one backend."""
 
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.launch.launcher import Launcher

@@ -1,5 +1,5 @@
 """Tables of what spheres are swept against: meshes, bodies with their motion, and the tree over them
-(``kernels/sweep/gc_ground.h``)."""
+(``kernels/sweep/gc_cast_mesh.h``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_collide.bodies.casts import turning
 from gpu_collide.bodies.quaternion import rotate, turn_vector
 from gpu_collide.geometry.preparation import morton, prepared
 from gpu_collide.geometry.preparation.bvh8 import WIDE, build_bvh8, widened
-from gpu_collide.pipeline.mesh_tables.tables import MeshSets
+from gpu_collide.pipeline.mesh_tables.tables import kept_for
 
 __all__ = [
     "CastTables", "Obstacles", "build_cast_tables", "cast_tables_for", "key_bits", "motions_for", "obstacles",
@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 HEAD, SIZE, OBSTACLE, OBSTACLE_INT, COURSE = (
-    sources.record(name) for name in ("ground", "ground_size", "obstacle", "obstacle_int", "cast_scene")
+    sources.record(name) for name in ("cast_mesh", "cast_mesh_size", "obstacle", "obstacle_int", "cast_scene")
 )
 #: Bodies without borders: those that turn are looked at always.
 FAR = 1e30
@@ -104,20 +104,9 @@ def build_cast_tables(meshes, backend, precision):
     return CastTables(*_placed(host, backend))
 
 
-class _CastTableSets(MeshSets):
-    """The last sets of meshes whose grounds one backend was asked for."""
-
-    def make(self, entry, meshes, backend, precision, near):
-        entry.tables = grounds = build_cast_tables(meshes, backend, precision)
-        return grounds
-
-
 def cast_tables_for(meshes, backend, precision):
-    """`build_grounds`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
-    sets = backend.kept.get("grounds")
-    if sets is None:
-        sets = backend.kept.setdefault("grounds", _CastTableSets())
-    return sets.get(meshes, backend, precision, False)
+    """`build_cast_tables`, kept for the last few sets of meshes."""
+    return kept_for("cast_tables", build_cast_tables, meshes, backend, precision)
 
 
 def _normalised(rows):

@@ -1,4 +1,4 @@
-"""Form tables: what of each mesh may touch, as the kernels for movers read it
+"""Tables of the features that may touch in each mesh, as the kernels for movers read them
 (``kernels/pluecker/gc_form.h``)."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from gpu_collide.backends import declarations, sources
 from gpu_collide.geometry.preparation import prepared
 from gpu_collide.geometry.preparation.collidable_features import POINT
 from gpu_collide.pipeline.broad_phase.trees import mesh_bounds
-from gpu_collide.pipeline.mesh_tables.tables import MeshSets
+from gpu_collide.pipeline.mesh_tables.tables import kept_for
 
 __all__ = ["MoverTables", "build_mover_tables", "mover_tables_for", "point_tables"]
 
@@ -50,20 +50,9 @@ def build_mover_tables(meshes, backend, precision):
     return _joined(forms, backend, precision)
 
 
-class _MoverTableSets(MeshSets):
-    """The last sets of meshes whose forms one backend was asked for."""
-
-    def make(self, entry, meshes, backend, precision, near):
-        entry.tables = forms = build_mover_tables(meshes, backend, precision)
-        return forms
-
-
 def mover_tables_for(meshes, backend, precision):
-    """`build_forms`, kept for the last few sets of meshes, as `tables_for` keeps tables."""
-    sets = backend.kept.get("forms")
-    if sets is None:
-        sets = backend.kept.setdefault("forms", _MoverTableSets())
-    return sets.get(meshes, backend, precision, False)
+    """`build_mover_tables`, kept for the last few sets of meshes."""
+    return kept_for("mover_tables", build_mover_tables, meshes, backend, precision)
 
 
 def point_tables(backend, precision):

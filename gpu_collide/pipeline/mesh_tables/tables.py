@@ -22,7 +22,7 @@ from gpu_collide.pipeline.mesh_tables.layout import (
     sizes_of,
 )
 
-__all__ = ["MeshSets", "build_tables", "short_edges", "tables_for"]
+__all__ = ["build_tables", "kept_for", "short_edges", "tables_for"]
 
 #: Sets of meshes whose tables are kept on a backend, and the bytes beyond which only a few are.
 MOST_SETS, FEW_SETS, MOST_BYTES = 32, 4, 1 << 28
@@ -75,13 +75,13 @@ class _Set:
 
 
 class MeshSets:
-    """The last sets of meshes that one backend was asked for; goes with the backend.
+    """The tables of the last sets of meshes that were used on one backend; freed with the backend.
 
-    What is kept of a set is its tables, or what a class made from this one has `make` make.
+    With `build` they are ``build(meshes, backend, precision)``, else those of `build_tables`.
     """
 
-    def __init__(self):
-        self._sets, self._shelves = {}, {}
+    def __init__(self, build=None):
+        self._build, self._sets, self._shelves = build, {}, {}
         self._after_fork()
         renew_after_fork(self)
 
@@ -102,13 +102,16 @@ class MeshSets:
             # the caller holds the meshes, so nothing drops the tables meanwhile
             if entry.tables is not None:
                 return entry.tables
-            tables = self.make(entry, meshes, backend, precision, near)
+            if self._build is None:
+                tables = self._make(entry, meshes, backend, precision, near)
+            else:
+                tables = entry.tables = self._build(meshes, backend, precision)
         with self._lock:
             self._trim()
         return tables
 
-    def make(self, entry, meshes, backend, precision, near):
-        """Tables of a set, which they are kept with from now on."""
+    def _make(self, entry, meshes, backend, precision, near):
+        """Tables of a set, which keeps them from now on."""
         if max(len(mesh.face_planes) for mesh in meshes) <= FEW_FACES:
             entry.tables = tables = build_tables(meshes, backend, precision, near)
             return tables
@@ -146,6 +149,15 @@ class MeshSets:
                 del self._shelves[key]
 
 
+def kept_for(name, build, meshes, backend, precision, near=False):
+    """``build(meshes, backend, precision)``, kept by `name` for the last few sets of meshes, as `tables_for`
+    keeps tables."""
+    sets = backend.kept.get(name)
+    if sets is None:
+        sets = backend.kept.setdefault(name, MeshSets(build))
+    return sets.get(meshes, backend, precision, near)
+
+
 def tables_for(meshes, backend, precision, near=False):
     """`build_tables`, kept for the last few sets of meshes: a simulation asks with the same every step.
 
@@ -164,10 +176,7 @@ def tables_for(meshes, backend, precision, near=False):
     -------
     MeshTables
     """
-    sets = backend.kept.get("tables")
-    if sets is None:
-        sets = backend.kept.setdefault("tables", MeshSets())
-    return sets.get(meshes, backend, precision, near)
+    return kept_for("tables", None, meshes, backend, precision, near)
 
 
 def short_edges(meshes, shape_a, shape_b):

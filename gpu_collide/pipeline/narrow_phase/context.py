@@ -1,4 +1,4 @@
-"""What a query works with: what was prepared of its meshes, and what its tests settled."""
+"""The state of a query: what was prepared of its meshes, and which pairs its tests settled."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Query:
 
     Attributes
     ----------
-    run : Run
+    run : Launcher
     prepared : Prepared
     report : FilterReport or None
         What the tests before the narrow phase settled, if that is to be told.

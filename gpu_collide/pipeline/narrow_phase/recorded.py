@@ -1,4 +1,5 @@
-"""Launches recorded as one sequence over buffers that have room to spare: nothing is read before its end.
+"""The recorded executor: launches form one sequence over buffers with room to spare, and nothing is read
+before its end.
 
 Whoever runs it asks then whether there was room for all (`Recorded.lacking`), and records it anew with more
 if there was not.

@@ -1,4 +1,4 @@
-"""How much each launch takes: scratch of a group, entries of lists, and what is guessed at first.
+"""Memory of each launch: scratch of a group, entries of lists, and first guesses.
 
 Guesses are in no result. What is too small is found out by the launch, which is repeated with more.
 """

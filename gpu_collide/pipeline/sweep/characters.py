@@ -14,9 +14,9 @@ from gpu_collide.pipeline.sweep.casts import PIECE, CastQuery
 __all__ = ["CharacterQuery"]
 
 NEARBY, NEARBY_REAL, WALKED, WALKED_REAL = (
-    sources.record(name) for name in ("nearby", "nearby_real", "walked", "walked_real")
+    sources.record(name) for name in ("nearby", "nearby_real", "character_result", "character_result_real")
 )
-#: Planes that a character has room for (``GC_WALKER_PLANES``: those near it and what it met, each twice),
+#: Planes that a character has room for (``GC_CHARACTER_PLANES``: those near it and what it met, each twice),
 #: times what is kept of each.
 PLANES = 2 * (16 + 1) * 4
 NAMES = {"query": "query", "feature": "kind", "body": "body", "face": "face", "number": "number"}
@@ -74,7 +74,9 @@ class CharacterQuery(CastQuery):
         ints = self.backend.to_host(near).reshape(-1, NEARBY.stride)[:total]
         reals = self.backend.to_host(told).reshape(-1, NEARBY_REAL.stride)[:total].astype(np.float64)
         rows = {name: ints[:, NEARBY[column]] for name, column in NAMES.items()}
-        rows |= {name: reals[:, NEARBY_REAL[name]] for name in ("normal", "gap", "point", "motion")}
+        rows |= {
+            name: reals[:, NEARBY_REAL[name]] for name in ("normal", "gap", "point", "body_displacement")
+        }
         rows["query"] = rows["query"] + np.int32(at)
         rows["feature"] = rows["feature"].astype(np.uint8)
         rows["point"] = rows["point"] + world.shift
@@ -82,26 +84,26 @@ class CharacterQuery(CastQuery):
         return {name: array[order] for name, array in rows.items()}
 
     def clip(self, velocity, begin, planes):
-        """Velocities clipped by their planes (planes, 4), and in how many each lies then."""
+        """Velocities clipped by their planes (planes, 4), and in how many of them each lies."""
         n, run, be = len(velocity), self.run, self.backend
         run.build("characters")
         out = be.empty(max(3 * n, 1), run.real)
-        bent = be.zeros(max(n, 1), np.int32)
+        active = be.zeros(max(n, 1), np.int32)
         if n:
             run.launch(
                 "w04_clip", n, n=n, velocity_in=run.to_device(velocity, run.real),
                 begin_in=run.to_device(begin, np.int32), planes_in=run.to_device(planes, run.real),
-                velocity_out=out, bent_out=bent,
+                velocity_out=out, active_out=active,
             )  # fmt: skip
         found = be.to_host(out)[: 3 * n].reshape(-1, 3).astype(np.float64)
-        return found, be.to_host(bent)[:n]
+        return found, be.to_host(active)[:n]
 
     def slide(self, world, casts, velocity, fall, rules):
-        """One step of each: ``position``, ``velocity``, ``fall``, ``ground_normal``, ``status``, ``ground``,
-        ``casts``."""
+        """One step of each: ``position``, ``velocity``, ``fall_velocity``, ``ground_normal``, ``status``,
+        ``ground``, ``casts``."""
         n, run, be = len(casts), self.run, self.backend
         each = (3 * 4 + 3 + 4 + PLANES + WALKED_REAL.stride) * run.real.itemsize + 4 * WALKED.stride
-        reals = {"position": 3, "velocity": 3, "fall": 3, "ground_normal": 3}
+        reals = {"position": 3, "velocity": 3, "fall_velocity": 3, "ground_normal": 3}
         found: dict[str, Any] = {name: np.zeros((n, k)) for name, k in reals.items()}
         found |= {name: np.zeros(n, np.int32) for name in ("status", "ground", "casts")}
 

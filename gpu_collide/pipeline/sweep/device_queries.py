@@ -102,7 +102,7 @@ class DeviceQueries(DeviceImport):
         def told(ints, reals, at):
             rows = {name: ints[:, NEARBY[column]] for name, column in NEARBY_NAMES.items()}
             rows["query"] = rows["query"] + np.int32(at)
-            names = ("normal", "gap", "point", "motion")
+            names = ("normal", "gap", "point", "body_displacement")
             rows |= {name: _column(reals, NEARBY_REAL, name) for name in names}
             return self._ordered(rows, ("query", "gap", "feature", "body", "number"))
 
@@ -226,9 +226,8 @@ class DeviceQueries(DeviceImport):
 
     def _slides(self, at, stop, state, told, walked):
         be, k = self.be, stop - at
-        row = {
-            name: be.empty((k, 3), np.float64) for name in ("position", "velocity", "fall", "ground_normal")
-        }
+        names = ("position", "velocity", "fall_velocity", "ground_normal")
+        row = {name: be.empty((k, 3), np.float64) for name in names}
         row |= {name: be.empty(k, np.int32) for name in ("ground_body", "casts")}
         row["status"] = be.empty(k, np.uint8)
         self._double.launch_ahead(

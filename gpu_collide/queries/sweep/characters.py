@@ -1,4 +1,4 @@
-"""`slide`, and the steps that it is made of beside `ellipsoids`: `planes` and `clip`."""
+"""`slide`, and two of its three operations, `planes` and `clip` (the third is `ellipsoids`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from gpu_collide.queries.sweep.character_arguments import falls, length, ridden,
 from gpu_collide.queries.sweep.substeps import substeps, substeps_device
 from gpu_collide.queries.sweep.turning import turning_bodies
 from gpu_collide.results.result import Status
-from gpu_collide.results.slides import Clipped, Planes, Slides
+from gpu_collide.results.slides import ClippedVelocities, Planes, Slides
 
 if TYPE_CHECKING:
     from typing import Any
@@ -145,7 +145,7 @@ def clip(
     push: ArrayLike | None = None,
     precision: Precision | None = None,
     backend: BackendName | None = None,
-) -> Clipped:
+) -> ClippedVelocities:
     """Velocities clipped by planes: for each, the nearest one that leads into none of its planes.
 
     Along one plane it slides, along the crease of two, and in a corner of three it stops. It is exact, not
@@ -159,14 +159,14 @@ def clip(
     offsets : (n + 1,) array_like of int
         Planes ``offsets[i]:offsets[i + 1]`` are those of velocity i: `Planes.offsets`.
     push : (m,) array_like, optional
-        How fast each plane comes along its own normal: the least that a velocity must go along it. For
-        planes of moving bodies ``(planes.normal * planes.motion).sum(1)``. Default: they stand still.
+        How fast each plane moves along its own normal: the least component of a velocity along it. For planes
+        of moving bodies ``(planes.normal * planes.body_displacement).sum(1)``. Default: they stand still.
     precision, backend
         As in `gpu_collide.collide`.
 
     Returns
     -------
-    Clipped
+    ClippedVelocities
 
     Raises
     ------
@@ -179,7 +179,7 @@ def clip(
     --------
     >>> import gpu_collide as gc
     >>> found = gc.sweep.clip([[1.0, 0, -2]], [[0, 0, 1.0], [-1, 0, 0]], [0, 2])
-    >>> found.velocity.tolist(), found.bent.tolist()
+    >>> found.velocity.tolist(), found.active_planes.tolist()
     ([[0.0, 0.0, 0.0]], [2])
     """
     ways = as_float_array(velocity, "velocity", shape=(None, 3))
@@ -205,12 +205,13 @@ def clip(
     some = np.repeat(np.arange(len(ways)), np.diff(begin))
     np.logical_and.at(good, some, np.isfinite(pushes))
     tables = np.column_stack((walls / length[:, None], np.where(np.isfinite(pushes), pushes, 0.0)))
-    found, bent = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
+    found, active = engine.clip(np.where(good[:, None], ways, 0.0), begin, tables)
     found[~good] = 0.0
-    status = np.where(bent > 0, Status.HIT, np.where(bent < 0, Status.UNRESOLVED, Status.MISS))
+    status = np.where(active > 0, Status.HIT, np.where(active < 0, Status.UNRESOLVED, Status.MISS))
     status[~good] = Status.INVALID_INPUT
-    bent = np.where(good, bent, 0).astype(np.int32)
-    return Clipped(status=status.astype(np.uint8), velocity=found, bent=bent, info=engine.about())
+    active = np.where(good, active, 0).astype(np.int32)
+    status = status.astype(np.uint8)
+    return ClippedVelocities(status=status, velocity=found, active_planes=active, info=engine.about())
 
 
 @renamed(world="obstacles")

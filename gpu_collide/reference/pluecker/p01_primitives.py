@@ -1,4 +1,4 @@
-"""Stage p01: lines, sides, and how far features may go, once more and in another way.
+"""Stage p01: lines, sides, and how far features may move, computed in another way.
 
 The kernels work with sides of lines, twice the digits and half-angle tangents. Here a translation is a linear
 system, a rotation is turned until its axis is z, as in the source, and solved by angles; nothing has more

@@ -1,4 +1,4 @@
-"""Stage p03: the first touch in a turn, of all pairs of features."""
+"""Stage p03: the first touch during a rotation, over all pairs of features."""
 
 from __future__ import annotations
 

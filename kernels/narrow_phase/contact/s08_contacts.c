@@ -3,10 +3,11 @@
  *
  * in:  hits of all pairs in any order
  * out: per pair: status, time of impact, and its contacts in the order (time, kind, features), coincidences resolved
- * Three launches: s08_place puts hits into their pair's range, s08_resolve sorts and thins them (one work-item a pair),
- * s08_contacts writes the result (one work-item a pair; among many one a hit, of which those that went write nothing).
- * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016: gc_dedup.h has the rule. The result does not depend on how hits were proposed, nor on whether
- * those below a threshold were left out before.
+ * Three launches: s08_place puts hits into the range of their pair, s08_resolve sorts them and drops duplicates (one
+ * work-item per pair), s08_contacts writes the result (one work-item per pair; among many, one per hit, of which those that
+ * were dropped write nothing).
+ * Source: Buss, section 5 (VV, EV, VE), and docs/decisions/0016; gc_dedup.h has the rule. The result depends neither on how
+ * hits were proposed, nor on whether those below a threshold were left out before.
  */
 
 GC_KERNEL void s08_place(
@@ -34,14 +35,7 @@ GC_FN gc_real gc_same_time(const gc_screw *k, int refine, gc_real row_height)
 
 GC_KERNEL void s08_resolve(
     int n_pairs,
-    GC_GLOBAL const int *pairs_in,
-    GC_GLOBAL const int *shape_in,
-    GC_GLOBAL const gc_real *screw_in,
-    GC_GLOBAL const int *headers_in,
-    GC_GLOBAL const int *topology_in,
-    GC_GLOBAL const gc_real *mesh_reals_in,
-    GC_GLOBAL const gc_real *vertices_in,
-    GC_GLOBAL const gc_real *planes_in,
+    GC_PAIR_ARGS,
     GC_GLOBAL const gc_long *hit_start_in, /* (n_pairs + 1,) */
     GC_GLOBAL const int *state_in,
     GC_GLOBAL const gc_real *row_height_in, /* (n_pairs,) user units; read where refine is not exact */

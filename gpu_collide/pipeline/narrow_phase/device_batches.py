@@ -1,5 +1,5 @@
-"""The narrow phase on a GPU, where data stay: poses and pairs are taken from where they are, all launches of
-a piece are enqueued as one `Recorded`, and the host waits once, for the counts.
+"""The narrow phase on data that stay on a GPU: poses and pairs are used in place, all launches of a batch
+are enqueued as one `Recorded`, and the host waits once, for the counts.
 
 What the host does for each pair elsewhere (checks, items, heights of rows, lists of what is left) kernels do
 here (``kernels/upload``). The bits are those of `gpu_collide.pipeline.narrow_phase.query`.
