@@ -5,8 +5,9 @@ The words and defaults of the public functions stand here, and nowhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from types import NoneType
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "HITS", "Options", "PRECISIONS", "REFINE", "RESULTS",
+    "FILTERS", "HITS", "OLD_TUNING", "Options", "PRECISIONS", "REFINE", "RESULTS", "Tuning",
 ]  # fmt: skip
 
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
@@ -54,8 +55,69 @@ _DEFAULT_RESOLUTION = {"exact": 2.0, "segments": 12.0, "pixels": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options of the public functions, under their names there; made by `checked`.
+class Tuning:
+    """How a query works. None of it ever changes a result: contacts, pairs and statuses have the same bits.
+
+    A query that does not do a part of it does not look at what is said of that.
+
+    Parameters
+    ----------
+    broad_phase : {"hierarchy", "off"}, optional
+        ``hierarchy``: pairs come from a tree of bounding volumes. ``off``: all pairs that the rules allow.
+        `find_pairs` itself then gives all of these, which is a larger superset.
+    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
+        Quick tests that run before the full one, in the order given, each on the pairs left by those before
+        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch.
+        ``auto`` runs those that pay off.
+    features : {"auto", "near", "all"}, optional
+        ``near`` tests only faces of a mesh that come close to the other body during the step, found
+        through bounding-volume trees on both sides; ``all`` whole meshes. ``auto`` is ``near`` for a pair of
+        which a mesh has more than 3,072 faces (with ``refine="pixels"`` twice as many; on ``cuda`` more than
+        8,192), or more than 1,024 and is about four times as wide as the other; and ``all`` where the search
+        for near faces turns out to cost more than it saves, as for a bolt in its nut. ``near`` does not go
+        with ``candidates="raster"``, whose rows are made of whole meshes.
+    candidates : {"auto", "raster", "pairs"}, optional
+        How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
+        goes through rows of pixels. ``auto`` compares boxes, unless two whole meshes have more than 1.5e11
+        pairs of edges: then rows are faster.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A word that is none of these; ``near`` with ``raster``.
+
+    Examples
+    --------
+    >>> import gpu_collide as gc
+    >>> gc.Tuning(filters=["plane"]).filters, gc.Tuning().filters
+    (('plane',), ('spheres', 'boxes'))
+    """
+
+    broad_phase: BroadPhaseName = "hierarchy"
+    filters: Filters = "auto"
+    features: Features = "auto"
+    candidates: Candidates = "auto"
+
+    def __post_init__(self) -> None:
+        check_choice(self.broad_phase, "broad_phase", BROAD_PHASES)
+        object.__setattr__(self, "filters", _check_filters(self.filters))
+        check_choice(self.candidates, "candidates", CANDIDATES)
+        check_choice(self.features, "features", FEATURES)
+        if self.features == "near" and self.candidates == "raster":
+            raise ValueError(
+                "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, "
+                "got 'near'"
+            )
+
+
+#: Keywords of earlier versions, as `renamed` takes them.
+OLD_TUNING: Any = {field.name: ("tuning", Tuning) for field in fields(Tuning)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Tuning):
+    """Options of the public functions, under their names there, with those of their `Tuning`; made by
+    `checked`.
 
     A function that has only some of them leaves the others at their defaults, which it does not look at.
 
@@ -67,12 +129,9 @@ class Options:
         At most one of them; both None only where the options were not made by `checked`.
     """
 
-    broad_phase: BroadPhaseName = "hierarchy"
     filters: tuple[FilterName, ...] = AUTO_FILTERS
-    features: Features = "auto"
     report: bool = False
     refine: Refine = "exact"
-    candidates: Candidates = "auto"
     resolution: float | None = None
     pixel_size: float | None = None
     min_properness: float = -0.1
@@ -87,12 +146,9 @@ class Options:
     def checked(
         cls,
         *,
-        broad_phase: BroadPhaseName = "hierarchy",
-        filters: Filters = "auto",
-        features: Features = "auto",
+        tuning: Tuning | None = None,
         report: bool = False,
         refine: Refine = "exact",
-        candidates: Candidates = "auto",
         resolution: float | None = None,
         pixel_size: float | None = None,
         min_properness: float = -0.1,
@@ -110,26 +166,20 @@ class Options:
         TypeError, ValueError
             Naming the keyword, what was expected and what came.
         """
-        check_choice(broad_phase, "broad_phase", BROAD_PHASES)
-        filters = _check_filters(filters)
+        if not isinstance(tuning, (Tuning, NoneType)):
+            raise TypeError(f"tuning: expected gpu_collide.Tuning or None, got {type(tuning).__name__}")
         check_choice(refine, "refine", REFINE)
-        check_choice(candidates, "candidates", CANDIDATES)
-        check_choice(features, "features", FEATURES)
         check_choice(contacts, "contacts", CONTACTS)
         check_choice(precision, "precision", PRECISIONS)
         check_choice(backend, "backend", BACKENDS)
         check_choice(results, "results", RESULTS)
-        _check_rows(candidates, features)
         resolution, pixel_size = _check_resolution(refine, resolution, pixel_size)
         max_bytes = check_bytes(max_bytes, DEFAULT_BYTES)
         _check_properness(min_properness)
         return cls(
-            broad_phase=broad_phase,
-            filters=filters,
-            features=features,
+            **vars(Tuning() if tuning is None else tuning),
             report=check_bool(report, "report"),
             refine=refine,
-            candidates=candidates,
             resolution=resolution,
             pixel_size=pixel_size,
             min_properness=float(min_properness),
@@ -140,6 +190,11 @@ class Options:
             max_bytes=max_bytes,
             results=results,
         )
+
+    @property
+    def tuning(self) -> Tuning:
+        """That part of them."""
+        return Tuning(**{field.name: getattr(self, field.name) for field in fields(Tuning)})
 
     @property
     def first_only(self) -> bool:
@@ -158,7 +213,7 @@ class Options:
 
 
 def _check_filters(filters: Any) -> tuple[FilterName, ...]:
-    """The names that the option `filters` stands for, in the order given."""
+    """The names that `filters` stands for, in the order given."""
     what = f"'auto', 'none' or a tuple of {', '.join(map(repr, FILTERS))}"
     if isinstance(filters, str):
         if filters not in ("auto", "none"):
@@ -176,15 +231,6 @@ def _check_filters(filters: Any) -> tuple[FilterName, ...]:
         if list(filters).count(name) > 1:
             raise ValueError(f"filters: expected each once, got {name!r} twice")
     return tuple(filters)
-
-
-def _check_rows(candidates: str, features: str) -> None:
-    """Refuse near faces with rows, which are made of whole meshes."""
-    if features == "near" and candidates == "raster":
-        raise ValueError(
-            "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got "
-            "'near'"
-        )
 
 
 def _check_resolution(refine: Refine, resolution: Any, pixel_size: Any) -> tuple[float | None, float | None]:

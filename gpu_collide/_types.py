@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy import typing as npt
 
+    from gpu_collide._options import Tuning
+
 __all__ = [
     "Array", "ArrayLike", "BackendName", "BoolArray", "BroadPhaseName", "Buffer", "Candidates",
     "ContactsWanted", "Features", "FilterName", "Filters", "FloatArray", "HitsWanted", "IntArray",
@@ -65,11 +67,8 @@ ResultsOn: TypeAlias = Literal["auto", "host", "device"]
 class QueryOptions(TypedDict, total=False):
     """Options of ``collide`` that ``collide_trajectories`` hands on."""
 
-    broad_phase: BroadPhaseName
-    filters: Filters
-    features: Features
+    tuning: Tuning | None
     refine: Refine
-    candidates: Candidates
     resolution: float | None
     pixel_size: float | None
     min_properness: float

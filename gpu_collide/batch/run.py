@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import as_numpy, check_bool, check_callable, check_choice, check_positive
 from gpu_collide._version import __version__
 from gpu_collide.batch import files
@@ -93,6 +94,7 @@ class BatchSummary:
         return f"{self.recordings_done:,} of {self.recordings:,} recordings{failed}: {rows or 'nothing yet'}"
 
 
+@renamed(**OLD_TUNING)
 def collide(
     inputs: StrPath | Sequence[StrPath],
     out: StrPath,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import (
     as_float_array,
     as_int_array,
@@ -88,7 +88,7 @@ def collide_trajectories(
 ) -> Iterator[TrajectoryContacts]: ...
 
 
-@within_memory
+@renamed(**OLD_TUNING)
 def collide_trajectories(
     meshes: Mesh | Sequence[Mesh],
     shape: ArrayLike | None,
@@ -157,7 +157,7 @@ def collide_trajectories(
     report : bool, optional
         Count what the broad phase and the filters let through: ``.report`` of the result.
     **options
-        Handed to `collide`: ``min_properness``, ``contacts``, ``filters``, ``backend``, ``max_bytes``, ...
+        Handed to `collide`: ``min_properness``, ``contacts``, ``tuning``, ``backend``, ``max_bytes``, ...
 
     Returns
     -------
@@ -241,7 +241,7 @@ def check_step_options(
     **options: Any,
 ) -> tuple[float | None, float | None, int | None, Options]:
     """Options that are no matter of the bodies, checked: how fast, how far, and those of `collide`."""
-    known = {field.name for field in fields(Options)}
+    known = {"tuning", *(field.name for field in fields(Options))} - OLD_TUNING.keys()
     for name in options:
         if name == "pairs":
             raise TypeError(

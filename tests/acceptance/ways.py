@@ -28,7 +28,7 @@ ROWS = (
     "normal_speed", "sustained", "time_end",
 )  # fmt: skip
 CHOICES = [
-    dict(features=f, contacts=c, refine=r)
+    dict(tuning=gc.Tuning(features=f), contacts=c, refine=r)
     for f in ("auto", "near", "all")
     for c in ("all", "first")
     for r in ("exact", "segments", "pixels")
@@ -123,7 +123,10 @@ def differences(bodies, pairs, rng, backend, common):
     for contacts in ("all", "first"):
         options = {**common, "contacts": contacts, "backend": backend}
         wanted = of_pairs[contacts, "exact"]
-        for more in ({"candidates": "raster", "resolution": 2.0}, {"candidates": "pairs"}):
+        for more in (
+            {"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},
+            {"tuning": gc.Tuning(candidates="pairs")},
+        ):
             found = told(f"{contacts} {more['candidates']}", ask(bodies, pairs, **options, **more))
             same(f"{contacts} {more}", by_pair(found), wanted)
         order = rng.permutation(len(pairs))

@@ -14,19 +14,26 @@ ONE = [1.0, 0, 0, 0]
     "options, remedy",
     [
         (dict(), "pass a larger max_bytes, or features='near'"),
-        (dict(candidates="pairs"), "pass a larger max_bytes, or features='near'"),
-        (dict(features="near"), "pass a larger max_bytes"),
-        (dict(candidates="raster"), "pass a larger max_bytes"),
+        (dict(tuning=gc.Tuning(candidates="pairs")), "pass a larger max_bytes, or features='near'"),
+        (dict(tuning=gc.Tuning(features="near")), "pass a larger max_bytes"),
+        (dict(tuning=gc.Tuning(candidates="raster")), "pass a larger max_bytes"),
         (dict(refine="segments"), "pass a larger max_bytes, or features='near'"),
         (dict(refine="pixels"), "pass a larger max_bytes, or features='near'"),
-        (dict(refine="pixels", features="near"), "pass a larger max_bytes"),
+        (dict(refine="pixels", tuning=gc.Tuning(features="near")), "pass a larger max_bytes"),
     ],
 )
 def test_remedy_for_a_pair_that_is_too_large(options, remedy, backend):
     poses = [gc.Poses.from_quat_wxyz(np.array([[0, 0, 0], [x, 0.1, 0.2]]), [ONE] * 2) for x in (-4.0, 0.0)]
     bodies = gc.Bodies(gc.shapes.torus(), None, *poses)
     with pytest.raises(gc.errors.MemoryLimitError) as caught:
-        gc.collide(bodies, [[0, 1]], filters="none", max_bytes=20_000, backend=backend.kind, **options)
+        gc.collide(
+            bodies,
+            [[0, 1]],
+            tuning=gc.Tuning(filters="none"),
+            max_bytes=20_000,
+            backend=backend.kind,
+            **options,
+        )
     assert str(caught.value).startswith("max_bytes: expected room for pair 0, which needs at least ")
     assert str(caught.value).endswith(f" bytes, got 20000; {remedy}")
 
@@ -65,7 +72,7 @@ def test_auto_is_refused_only_where_near_faces_and_whole_meshes_are(fits, contac
         torus = gc.shapes.torus(1.0, 0.4, 132 if late else 126, 66 if late else 63)
         bodies = in_a_box(torus, 1.01, [3, 0, 0], 0.0 if late else 3.0)
     pairs = np.array([[0, 1], [1, 0]])
-    asked = dict(contacts=contacts, candidates="pairs", backend=backend.kind)
+    asked = dict(contacts=contacts, tuning=gc.Tuning(candidates="pairs"), backend=backend.kind)
 
     def found(max_bytes, some=pairs[:1], **more):
         try:
@@ -76,12 +83,12 @@ def test_auto_is_refused_only_where_near_faces_and_whole_meshes_are(fits, contac
     low, high = 1 << 20, 1 << 28
     while high > 1.05 * low:
         middle = int((low * high) ** 0.5)
-        if found(middle, features=fits) is None:
+        if found(middle, tuning=gc.Tuning(features=fits)) is None:
             low = middle
         else:
             high = middle
     other = "near" if fits == "all" else "all"
-    assert found(high, features=other) is None, "the scene shows nothing"
-    expected = gc.collide(bodies, pairs, features="all", **asked)
+    assert found(high, tuning=gc.Tuning(features=other)) is None, "the scene shows nothing"
+    expected = gc.collide(bodies, pairs, tuning=gc.Tuning(features="all"), **asked)
     same_bits(expected.to_numpy(), found(high, pairs, report=True).to_numpy())
     assert len(expected.time)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gpu_collide as gc
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.pipeline.broad_phase import pairs as pipeline
 from gpu_collide.pipeline.broad_phase.trees import BodyTree
@@ -219,7 +220,9 @@ def test_rules(backend, seed, n, data):
     if data.draw(st.booleans()):
         rules["ignore"] = [tuple(rng.permutation(n)[:2].tolist()) for _ in range(3 * n)]
     everything = data.draw(st.booleans())
-    found = search(backend, bodies, broad_phase="off" if everything else "hierarchy", **rules)
+    found = search(
+        backend, bodies, tuning=gc.Tuning(broad_phase="off" if everything else "hierarchy"), **rules
+    )
     want = expected(bodies, everything, **rules)
     assert joined(found).tolist() == [list(p) for p in want]
     slow = ReferenceSearch(bodies, check_rules(n, **rules), "off" if everything else "hierarchy")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide.backends import sources
 from gpu_collide.queries.pluecker.engine import engine_for
 from gpu_collide.queries.pluecker.initial_overlap import overlap
@@ -37,7 +37,6 @@ __all__ = ["contacts"]
 
 
 @renamed(**OLD)
-@within_memory
 def contacts(
     movers: Bodies | ArrayLike,
     obstacles: Scene | Bodies,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import renamed, within_memory
+from gpu_collide._calls import renamed
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.bodies.bodies import Bodies
 from gpu_collide.bodies.movers import Turn
@@ -29,7 +29,6 @@ ROUND = float(np.float32(2.0 * np.pi))
 
 
 @renamed(vector="displacement", **OLD)
-@within_memory
 def translate(
     movers: Bodies | ArrayLike,
     obstacles: Scene | Bodies,
@@ -138,7 +137,6 @@ def translate(
 
 
 @renamed(**OLD)
-@within_memory
 def rotate(
     movers: Bodies | ArrayLike,
     obstacles: Scene | Bodies,
@@ -223,7 +221,6 @@ def rotate(
 
 
 @renamed(**OLD)
-@within_memory
 def move(
     movers: Bodies,
     obstacles: Scene | Bodies,

@@ -118,7 +118,6 @@ def side(
 
 
 @renamed(vector="displacement")
-@within_memory
 def vertex_polygon_translation(
     vertex: ArrayLike,
     displacement: ArrayLike,
@@ -260,7 +259,6 @@ def vertex_polygon_rotation(
 
 
 @renamed(vector="displacement")
-@within_memory
 def edge_edge_translation(
     edge: ArrayLike,
     displacement: ArrayLike,

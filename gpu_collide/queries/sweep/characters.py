@@ -49,7 +49,6 @@ SKIN = 1e-3
 
 
 @renamed(world="obstacles")
-@within_memory
 def planes(
     obstacles: Scene | Bodies,
     position: ArrayLike,
@@ -214,7 +213,6 @@ def clip(
 
 
 @renamed(world="obstacles")
-@within_memory
 def slide(
     obstacles: Scene | Bodies,
     position: ArrayLike,
