@@ -15,6 +15,7 @@ import gpu_collide as gc
 from gpu_collide.pipeline.narrow_phase.plan import FILTERS as ALL_FILTERS
 from gpu_collide.scenes import worlds
 from tests.support import worlds as w
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
