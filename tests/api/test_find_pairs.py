@@ -164,9 +164,9 @@ BAD = [
 def test_bad_arguments(name, value, error, match):
     bodies = at(*[([0, 0, 0], ONE, [1, 0, 0], ONE)] * 3)
     with pytest.raises(error, match=match):
-        gc.find_pairs(bodies, **{name: value})
+        gc.find_pairs(bodies, **keywords(**{name: value}))
     with pytest.raises(error, match=match):
-        gc.BroadPhase(3, **{name: value})
+        gc.BroadPhase(3, **keywords(**{name: value}))
 
 
 def test_bad_bodies():
