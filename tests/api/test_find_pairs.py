@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import gpu_collide as gc
 from tests.broad_phase._scenes import MESHES, at, moving
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.shared_bits("tests/broad_phase/test_b04_pairs.py")
 
