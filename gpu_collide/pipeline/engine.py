@@ -20,7 +20,7 @@ from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.launch.poses import take_given
 from gpu_collide.pipeline.narrow_phase import device, plan, query
 from gpu_collide.pipeline.narrow_phase.batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
-from gpu_collide.results.contacts import Contacts, sealed
+from gpu_collide.results.contacts import Contacts
 
 __all__ = ["Pipeline"]
 
@@ -127,7 +127,7 @@ class Pipeline:
         if fields is not None:
             if progress is not None and len(pairs):
                 progress(len(pairs), len(pairs))
-            return sealed(fields, self._info())
+            return Contacts.sealed(self._info(), **fields)
         stay = self._stays(bodies, pairs)
         if self.resident is None:
             prepared = self._prepare(bodies.meshes)

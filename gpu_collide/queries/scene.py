@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from gpu_collide.queries.pairs import all_pairs, check_count, open_search, warn_
 from gpu_collide.queries.scene_cache import SceneCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -324,31 +323,33 @@ progress
         with self._lock, self._kept.work:
             return self._kept.prepared(self._now(), self._rules)
 
-    @contextmanager
-    def still(self) -> Iterator[tuple[Bodies, Any, Any]]:
-        """The scene as a world that stands still, for a method of its own, while nobody else asks it
-        anything: the bodies, the rules, and what is kept on the backend (`Resident`; None on ``reference``).
+    def hold(self, still: bool = False) -> tuple[Bodies, Any, SceneCache]:
+        """The bodies, the rules, and what is kept, for a method of its own; nobody else asks the scene
+        anything until `let_loose`.
 
         Raises
         ------
         ValueError
-            The scene has no poses yet, moves, or is closed.
+            The scene has no poses yet, is closed, or moves though it has to be `still`.
         """
-        with self.held() as held:
-            if held[0].start is not held[0].end:
+        self._lock.acquire()
+        try:
+            bodies, kept = self._now(), self._kept
+            if still and bodies.start is not bodies.end:
                 raise ValueError(
                     "obstacles: expected a Scene at rest, got one that moves; call its update(poses) "
                     "without end"
                 )
-            yield held
+            kept.work.__enter__()
+        except BaseException:
+            self._lock.release()
+            raise
+        return bodies, self._rules, kept
 
-    @contextmanager
-    def held(self) -> Iterator[tuple[Bodies, Any, Any]]:
-        """`still` of a scene that may move as well."""
-        with self._lock:
-            bodies = self._now()
-            with self._kept.work:
-                yield bodies, self._rules, self._kept.resident
+    def let_loose(self) -> None:
+        """The end of `hold`."""
+        self._kept.work.__exit__()
+        self._lock.release()
 
     @property
     def bodies(self) -> Bodies | None:

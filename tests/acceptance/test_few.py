@@ -17,7 +17,6 @@ from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.narrow_phase import query
 from gpu_collide.pipeline.narrow_phase.batch import RecordedBatch
 from gpu_collide.results import invariants
-from gpu_collide.results.contacts import sealed
 from tests.support.seeds import generator
 
 MESHES = (gc.shapes.box(), gc.shapes.l_block(), gc.shapes.car(), gc.shapes.torus(1.0, 0.4, 12, 8))
@@ -256,7 +255,7 @@ def test_results_are_the_callers_own(backend):
         assert not isinstance(buffer, np.ndarray) or not np.may_share_memory(x, buffer), name
     with pytest.raises(ValueError, match="WRITEABLE"):
         two["pairs"].flags.writeable = True
-    found = sealed(two, {})
+    found = gc.Contacts.sealed({}, **two)
     assert isinstance(found, gc.Contacts) and len(found) == len(two["pair"])
     for name, array in two.items():
         if isinstance(array, np.ndarray):

@@ -5,6 +5,7 @@ The layout of the nodes, and how kernels walk over them, is in ``kernels/tree/gc
 
 from __future__ import annotations
 
+import operator
 import weakref
 
 import numpy as np
@@ -166,13 +167,13 @@ class BodyTree:
         """Bytes that it holds."""
         held = [
             *self._buffers.values(),
-            *(made for _, made in self._ints_of.values()),
+            *map(operator.itemgetter(1), self._ints_of.values()),
             self.valid,
             self.still,
         ]
         if self.n_bodies:
             held += [self.segments, self.order, self.ranks]
-        return sum(x.nbytes for x in held)
+        return sum(map(operator.attrgetter("nbytes"), held))
 
     def buffer(self, name, size, dtype):
         """A buffer that is kept from step to step."""

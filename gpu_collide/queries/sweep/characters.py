@@ -18,14 +18,15 @@ from gpu_collide._validate import (
     check_positive,
     first_few,
 )
+from gpu_collide.backends import get_backend
 from gpu_collide.geometry.arrays.angles import sine_cosine
+from gpu_collide.queries.engine_cache import options_of
+from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
     TURNING,
     ellipsoid_casts,
-    engine_for,
     limit_of,
-    open_world,
     within_digits,
 )
 from gpu_collide.queries.sweep.character_arguments import falls, length, ridden, slides, slope, upwards
@@ -115,23 +116,23 @@ def planes(
     two_sided = check_bool(two_sided, "two_sided")
     check_choice(results, "results", RESULTS)
     casts = ellipsoid_casts(position, [0.0, 0.0, 0.0], radii, orientation, results)
-    engine, where = _engine(obstacles, precision, backend, max_bytes)
-    stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(obstacles) as (bodies, resident):
-        limit = limit_of(bodies, engine.precision)
-        landing = residency.device_queries(casts, where, stays, engine, bodies, resident, limit)
+    with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
+        bodies, engine, where = among.bodies, among.engine, among.where
+        limit, stays = limit_of(bodies, engine.precision), residency.keeps_on_device(casts, where, results)
+        landing = residency.device_queries(casts, where, stays, engine, bodies, among.resident, limit)
         if landing is not None:
             rows = landing.planes(two_sided, near, moment)
             return Planes(**(rows if stays else residency.fetched(rows, where)), info=engine.about())
-        casts, good = _kept(residency.fetched_casts(casts), bodies, engine.precision)
-        rows = engine.planes(engine.world(bodies, resident), casts, two_sided, near, moment)
+        casts, good = _kept(residency.fetched_casts(casts), limit)
+        rows = engine.planes(engine.world(bodies, among.resident), casts, two_sided, near, moment)
+        info = engine.about()
     keep = good[rows["query"]]
     rows = {name: array[keep] for name, array in rows.items()}
     count = np.bincount(rows["query"], minlength=len(casts))
     status = np.where(count > 0, Status.HIT, Status.MISS)
     status[~good] = Status.INVALID_INPUT
     offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    found = Planes(status=status.astype(np.uint8), offsets=offsets, info=engine.about(), **rows)
+    found = Planes(status=status.astype(np.uint8), offsets=offsets, info=info, **rows)
     return residency.placed(found, where) if stays else found
 
 
@@ -199,7 +200,9 @@ def clip(
             f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
             f"{first_few(bad)})"
         )
-    engine, _ = _engine(None, precision, backend, None)
+    options = options_of(precision=precision or "mixed", backend=backend or "auto")
+    where = get_backend(options.backend, options.precision, ("sweep",))
+    engine = characters_on(where, options.precision, options.max_bytes)
     good = np.asarray(np.isfinite(ways).all(axis=1))
     some = np.repeat(np.arange(len(ways)), np.diff(begin))
     np.logical_and.at(good, some, np.isfinite(pushes))
@@ -335,9 +338,9 @@ def slide(
         rules["skin"] = check_positive(skin, "skin")
     check_choice(turning, "turning", TURNING)
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
-    engine, where = _engine(obstacles, precision, backend, max_bytes)
-    stays = residency.keeps_on_device(casts, where, results)
-    with where.current(), open_world(obstacles) as (bodies, resident):
+    with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
+        bodies, engine, where = among.bodies, among.engine, among.where
+        resident, stays = among.resident, residency.keeps_on_device(casts, where, results)
         turn = _turns(bodies, turning)
 
         def refuse() -> None:
@@ -357,10 +360,11 @@ def slide(
         casts = residency.fetched_casts(casts)
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
         casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
-        casts, good = _kept(casts, bodies, engine.precision)
+        casts, good = _kept(casts, limit)
         on = np.where(good, ridden(riding, len(bodies), n), -1)
         fall = np.where(good[:, None], fall, 0.0)
         rows, more = substeps(engine, bodies, resident, casts, on, fall, rules)
+        info = engine.about() | told | more
     status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
     ground = rows.pop("ground").astype(np.int32)
@@ -369,18 +373,27 @@ def slide(
     rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
     ground[lost] = -1
     rows["ground_normal"][ground < 0] = 0.0
-    info = engine.about() | told | more
     found = Slides(status=status, ground_body=ground, info=info, **rows)
     return residency.placed(found, where) if stays else found
 
 
-def _engine(world: Any, precision: Any, backend: Any, max_bytes: Any) -> tuple[Any, Any]:
-    return engine_for(world, precision, backend, max_bytes, characters=True)
+def characters_on(where: Any, precision: Any, max_bytes: Any) -> Any:
+    """Who answers: the kernels on a backend, or the reference, which has the same verbs."""
+    if where.kind == "reference":
+        from gpu_collide.reference import sweep
+
+        return sweep.Walkers()
+    from gpu_collide.pipeline.sweep.characters import CharacterQuery
+
+    return CharacterQuery(where, precision, max_bytes)
 
 
-def _kept(casts: Casts, bodies: Bodies, precision: str) -> tuple[Casts, Array]:
+def _kept(casts: Casts, limit: float) -> tuple[Casts, Array]:
     """Casts in which rows without an answer stand still, and which have one."""
-    good = casts.moves & within_digits(casts, bodies, precision)
+    within = within_digits(casts, limit)
+    good = casts.moves if within is None else casts.moves & within
+    if good.all():
+        return casts, good
     row = good[:, None]
     start, path = np.where(row, casts.start, 0.0), np.where(row, casts.path, 0.0)
     return replace(casts, start=start, path=path, moves=good), good
