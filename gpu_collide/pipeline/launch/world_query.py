@@ -52,7 +52,14 @@ class Piece:
     given : dict of str to ndarray
         Arguments that come from the host.
     made : dict
-        Buffers by name.
+        Buffers that launches write to.
+    keep : bool
+        It is to serve later calls.
+
+    Attributes
+    ----------
+    more : dict
+        Further arguments.
     """
 
     def __init__(self, run, fixed, given, made, keep):
@@ -60,9 +67,13 @@ class Piece:
         self.given = {name: run.backend.to_device(array, copy=keep) for name, array in given.items()}
         self.more, self._bound = {}, {}
 
-    def put(self, given):
-        """Other numbers in the place of those given, of the same shapes."""
-        self.run.backend.write_all(zip(self.given.values(), given.values(), strict=True))
+    def put(self, given, begin):
+        """Other numbers in the place of those given, of the same shapes; what launches write to begins with
+        these."""
+        writes = [*zip(self.given.values(), given.values(), strict=True)]
+        if begin is not None:
+            writes += zip(self.made.values(), begin.values(), strict=True)
+        self.run.backend.write_all(writes)
 
     def launch(self, name, n, small=False, /, **numbers):
         """The kernel `name` for all `n` items; with `small` in groups of the backend's smaller size."""
@@ -115,7 +126,7 @@ class WorldQuery:
             self._world = (lambda: None), None
             self._pieces.clear()
 
-    def piece(self, stage, n, fixed, given, form=None):
+    def piece(self, stage, n, fixed, given, form=None, begin=None):
         """`Piece` of `n` items; that of the call before, if all its buffers have these sizes.
 
         Parameters
@@ -126,15 +137,21 @@ class WorldQuery:
             Flat, of the dtypes of the kernels.
         form : int or None
             Pieces of one form have the same arguments besides.
+        begin : dict, optional
+            What launches write to, in the order of the stage, as it is before.
         """
-        if n > FEW:
-            return Piece(self.run, fixed, given, stage.made(self.backend, self.run.real, n), False)
         key = (stage.kernel, n, form, id(fixed), *map(len, given.values()))
         piece = self._pieces.get(key)
         if piece is not None:
-            piece.put(given)
+            piece.put(given, begin)
             return piece
-        piece = Piece(self.run, fixed, given, stage.made(self.backend, self.run.real, n), True)
+        if begin is None:
+            made = stage.made(self.backend, self.run.real, n)
+        else:
+            made = {name: self.backend.to_device(array) for name, array in begin.items()}
+        piece = Piece(self.run, fixed, given, made, n <= FEW)
+        if n > FEW:
+            return piece
         while len(self._pieces) >= MOST_PIECES:
             self._pieces.pop(next(iter(self._pieces)))
         self._pieces[key] = piece
