@@ -247,6 +247,9 @@ class CpuBackend(Backend):
     def to_host(self, buf: Buffer) -> Array:
         return buf
 
+    def to_hosts(self, buffers: Iterable[Buffer]) -> list[Array]:
+        return list(buffers)
+
     def empty(self, shape: ShapeLike, dtype: DTypeLike) -> Buffer:
         return empty_aligned(shape, dtype, align=self._align)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,8 @@ REAL = None
 FEW, MOST_PIECES = 64, 8
 
 
-class Stage(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Stage:
     """A launch with a work-item, or a group, for each of some items.
 
     Attributes
@@ -31,6 +34,7 @@ class Stage(NamedTuple):
     kernel: str
     outs: dict[str, tuple[int, Any]]
 
+    @cache  # noqa: B019  they are constants
     def nbytes(self, real):
         """Bytes of what it writes for an item."""
         return sum(width * np.dtype(real if of is REAL else of).itemsize for width, of in self.outs.values())

@@ -61,6 +61,9 @@ class CharacterQuery(CastQuery):
             told, walked, _ = piece.made.values()
             rows = slide_rows(*be.to_hosts((told, walked)))
             rows["position"] += world.shift
+            if k == n:
+                found.update(rows)
+                return
             for name, array in rows.items():
                 found.setdefault(name, np.empty((n, *array.shape[1:]), array.dtype))[part] = array
 

@@ -29,7 +29,8 @@ CAUGHT = ("body", "face", "number", "sphere")
 #: times what is kept of each.
 PLANES = 2 * (16 + 1) * 4
 #: What `w05_slide` tells in reals, and in ints.
-WALKED_NAMES = ("position", "velocity", "fall", "ground_normal"), ("status", "ground", "casts")
+_WALKED_REALS = {name: WALKED_REAL[name] for name in ("position", "velocity", "fall", "ground_normal")}
+_WALKED_INTS = {name: WALKED[name] for name in ("status", "ground", "casts")}
 
 FIRST = Stage(
     "w01_first",
@@ -124,8 +125,8 @@ def first_rows(n, feature, caught, told):
 def slide_rows(told, walked):
     """What `SLIDE` wrote, by name."""
     reals, ints = told.reshape(-1, WALKED_REAL.stride), walked.reshape(-1, WALKED.stride)
-    rows = {name: reals[:, WALKED_REAL[name]].astype(np.float64) for name in WALKED_NAMES[0]}
-    return rows | {name: ints[:, WALKED[name]] for name in WALKED_NAMES[1]}
+    rows = {name: reals[:, columns].astype(np.float64) for name, columns in _WALKED_REALS.items()}
+    return rows | {name: ints[:, column].copy() for name, column in _WALKED_INTS.items()}
 
 
 def in_lists(x, world, stage, n, queries, numbers, beside=0):

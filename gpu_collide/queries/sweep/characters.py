@@ -20,7 +20,7 @@ from gpu_collide._validate import (
 )
 from gpu_collide.backends import get_backend
 from gpu_collide.geometry.arrays.angles import sine_cosine
-from gpu_collide.queries.engine_cache import options_of
+from gpu_collide.queries.engine_cache import options_of, remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.arguments import (
@@ -319,24 +319,12 @@ def slide(
     >>> found.position.round(3).tolist(), found.grounded.tolist()
     ([[0.1, 0.0, 1.1]], [True])
     """
-    check_choice(results, "results", RESULTS)
+    rules = _rules(results, turning, two_sided, max_slides, max_slope, step_height, skin, gravity is not None)
     beside = ((gravity, 2), (riding, 1))
     casts = ellipsoid_casts(position, velocity, radii, orientation, results, beside)
     n = len(casts)
     fall = falls(gravity, n)
-    rules = {
-        "two_sided": int(check_bool(two_sided, "two_sided")),
-        "most": slides(max_slides),
-        "falls": int(gravity is not None),
-        "step": length(step_height, "step_height"),
-        "ground": float(sine_cosine(np.radians(slope(max_slope)))[1]),
-    }
-    rules |= dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall), strict=True))
-    if skin is None:
-        rules["skin"] = -SKIN  # of each one's own
-    else:
-        rules["skin"] = check_positive(skin, "skin")
-    check_choice(turning, "turning", TURNING)
+    rules = rules | dict(zip(("up_x", "up_y", "up_z"), upwards(up, fall).tolist(), strict=True))
     told = {"skin": "1e-3 of the least radius" if skin is None else rules["skin"]}
     with Obstacles(obstacles, characters_on, precision, backend, max_bytes, ("sweep",)) as among:
         bodies, engine, where = among.bodies, among.engine, among.where
@@ -368,13 +356,33 @@ def slide(
     status = rows.pop("status").astype(np.uint8)
     status[~good] = Status.INVALID_INPUT
     ground = rows.pop("ground").astype(np.int32)
-    lost = ~good
-    given_at = np.broadcast_to(as_float_array(position, "position"), (n, 3))
-    rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
-    ground[lost] = -1
+    if not good.all():
+        lost = ~good
+        given_at = np.broadcast_to(as_float_array(position, "position"), (n, 3))
+        rows["position"][lost] = np.nan_to_num(given_at[lost], posinf=0.0, neginf=0.0)
+        ground[lost] = -1
     rows["ground_normal"][ground < 0] = 0.0
-    found = Slides(status=status, ground_body=ground, info=info, **rows)
-    return residency.placed(found, where) if stays else found
+    rows |= {"status": status, "ground_body": ground, "info": info}
+    if stays:
+        return residency.placed(Slides(**rows), where)
+    return Slides(**rows) if where.kind == "reference" else Slides.sealed(**rows)
+
+
+@remembered
+def _rules(
+    results: Any, turning: Any, two_sided: Any, most: Any, steepest: Any, step: Any, skin: Any, falls: bool
+) -> dict[str, Any]:
+    """What is asked besides, checked, as the kernels read it."""
+    check_choice(results, "results", RESULTS)
+    check_choice(turning, "turning", TURNING)
+    return {
+        "two_sided": int(check_bool(two_sided, "two_sided")),
+        "most": slides(most),
+        "falls": int(falls),
+        "step": length(step, "step_height"),
+        "ground": float(sine_cosine(np.radians(slope(steepest)))[1]),
+        "skin": -SKIN if skin is None else check_positive(skin, "skin"),  # below 0: of each one's own
+    }
 
 
 def characters_on(where: Any, precision: Any, max_bytes: Any) -> Any:
