@@ -158,7 +158,7 @@ class CastQuery(WorldQuery):
         """Arrays of some queries, flat, as kernels read them."""
         real, n = self.run.real, part.stop - part.start
         ways = np.empty((n, 6), real)
-        np.subtract(casts.start[part], world.shift, out=ways[:, :3], casting="same_kind")
+        ways[:, :3] = casts.start[part] - world.shift if world.shifted else casts.start[part]
         ways[:, 3:] = casts.path[part]
         radius = casts.radius if casts.form == CLUSTERS else casts.radius[part]
         if casts.form == SPHERES and radius.strides[0] == 0:

@@ -18,7 +18,7 @@ from gpu_collide.queries.engine_cache import remembered
 from gpu_collide.queries.obstacles import Obstacles
 from gpu_collide.queries.sweep import residency
 from gpu_collide.queries.sweep.turning import chord_error, extent_of, extent_there, turning_bodies
-from gpu_collide.results.hits import Feature, Hits
+from gpu_collide.results.hits import Hits
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
@@ -37,21 +37,21 @@ TURNING = ("refuse", "chord")
 #: What is told of a query that touches nothing.
 NOTHING = dict.fromkeys(("body", "face", "number", "sphere"), -1) | {"feature": 0, "time": 1, "point": 0}
 NOTHING["normal"] = 0
-HIT, MISS = np.uint8(Status.HIT), np.uint8(Status.MISS)
 
 
 def sphere_casts(start: Any, path: Any, radius: Any, results: Any = "auto") -> Casts | GivenCasts:
-    """`Casts` of spheres; points have radius 0."""
+    """`Casts` of spheres, or of points, whose radius is None."""
     if residency.on_device_or_wanted_there(results, start, path, radius):
-        return residency.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, radius)
+        sizes = 0.0 if radius is None else radius
+        return residency.casts(SPHERES, lambda: _spheres(start, path, radius), start, path, sizes)
     return _spheres(start, path, radius)
 
 
 def _spheres(start: Any, path: Any, radius: Any) -> Casts:
     starts, paths = _ways(start, path)
     n = len(starts)
-    sizes = _per_query(radius, "radius", n)
-    return _checked(Casts(SPHERES, starts, paths, sizes, *_none(n)))
+    sizes = _per_query(radius, "radius", n) if radius is not None else np.zeros(n)
+    return _checked(SPHERES, starts, paths, sizes, *_none(n))
 
 
 def ellipsoid_casts(
@@ -82,8 +82,7 @@ def _ellipsoids(start: Any, path: Any, radii: Any, orientation: Any) -> Casts:
             f"{first_few(bad)}); points are for rays"
         )
     quat, good = _orientation(orientation, n)
-    casts = Casts(ELLIPSOIDS, starts, paths, sizes, *_none(n))
-    return _checked(replace(casts, quat=quat, moves=casts.moves & good))
+    return _checked(ELLIPSOIDS, starts, paths, sizes, quat, *_none(n)[1:4], good)
 
 
 def cluster_casts(
@@ -106,8 +105,7 @@ def _clusters(clusters: Any, start: Any, path: Any, orientation: Any) -> Casts:
         raise ValueError("clusters: expected at least one Cluster, got none")
     quat, good = _orientation(orientation, n)
     balls, radii, begin = residency.balls_of(all_of)
-    moves = np.ones(n, bool) & good
-    return _checked(Casts(CLUSTERS, starts, paths, radii, quat, balls, which, begin, moves))
+    return _checked(CLUSTERS, starts, paths, radii, quat, balls, which, begin, good)
 
 
 def cluster_numbers(numbers: Any, n: int, m: int) -> Array:
@@ -118,15 +116,18 @@ def cluster_numbers(numbers: Any, n: int, m: int) -> Array:
     )  # fmt: skip
 
 
+_NONE = np.zeros((0, 4)), np.zeros((0, 3))
+
+
 def _none(n: int) -> tuple[Array, Array, Array, Array, Array]:
     """What spheres do not have; and all of them are swept."""
-    return np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(n, np.int32), np.zeros(1, np.int32), np.ones(n, bool)
+    return (*_NONE, np.zeros(n, np.int32), np.zeros(1, np.int32), np.ones(n, bool))
 
 
 def _ways(start: Any, path: Any) -> tuple[Array, Array]:
     """Starts and paths, (n, 3) each; one start or one path may do for all."""
     starts, paths = as_float_array(start, "start"), as_float_array(path, "displacement")
-    if starts.shape == paths.shape and starts.ndim == 2 and starts.shape[1] == 3:
+    if starts.shape == paths.shape == (len(starts), 3):
         return starts, paths
     shape = (residency.count(starts, paths), 3)
     return np.broadcast_to(starts, shape), np.broadcast_to(paths, shape)
@@ -158,11 +159,11 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
     return poses.unit_wxyz, poses.valid
 
 
-def _checked(casts: Casts) -> Casts:
+def _checked(form: int, start: Array, path: Array, radius: Any, *more: Any) -> Casts:
     """Casts in which rows that are no numbers stay where they are."""
-    radius: Any = casts.radius
-    own = [radius] if casts.form != CLUSTERS else []
-    if math.isfinite(sum(map(_norm, (casts.start, casts.path, *own)))) and casts.moves.all():
+    reach = _norm(start) + _norm(path) + (_norm(radius) if form != CLUSTERS else 0.0)
+    casts = Casts(form, start, path, radius, *more, reach if math.isfinite(reach) else math.inf)
+    if casts.reach < math.inf and (form == SPHERES or casts.moves.all()):
         return casts  # as always, but for the odd call
     good: Any = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
     if casts.form != CLUSTERS:
@@ -175,7 +176,8 @@ def _checked(casts: Casts) -> Casts:
 def _staying(casts: Casts) -> Casts:
     """Casts of which those that do not move have start and path zero."""
     rows = casts.moves[:, None]
-    return replace(casts, start=np.where(rows, casts.start, 0.0), path=np.where(rows, casts.path, 0.0))
+    start, path = (np.where(rows, x, 0.0) for x in (casts.start, casts.path))
+    return replace(casts, start=start, path=path, reach=math.inf)
 
 
 def _norm(array: Array) -> float:
@@ -227,7 +229,7 @@ def answer(
         told = {"turning": chord_error(extent, bodies)} if turn else {}
         found = _answered(engine, engine.world(bodies, among.resident), rows, hits, two_sided, zone)
         found["info"] = engine.about() | told
-    if not rows.moves.all():
+    if not rows.every:
         lost = np.where(casts.moves, np.uint8(Status.UNRESOLVED), np.uint8(Status.INVALID_INPUT))
         found["status"] = np.where(rows.moves, found["status"], lost)
     if stays:
@@ -242,19 +244,19 @@ def _answered(
     n = len(casts)
     if hits == "all":
         found = engine.all(made, casts, two_sided, zone)
-        if not casts.moves.all():  # they stood at 0, where a body may have come by
+        if not casts.every:  # they stood at 0, where a body may have come by
             told = casts.moves[found["query"]]
             found = {name: array[told] for name, array in found.items()}
         count = np.bincount(found["query"], minlength=n)
         found["offsets"], hit = np.concatenate([[0], np.cumsum(count)]), count > 0
     else:
         found = engine.first(made, casts, two_sided, zone, hits == "any")
-        if not casts.moves.all():
+        if not casts.every:
             for name, array in found.items():
                 array[~casts.moves] = NOTHING[name]
         found["query"], found["offsets"] = np.arange(n, dtype=np.int32), np.arange(n + 1)
-        hit = found["feature"] != Feature.NONE
-    found["status"] = np.where(hit, HIT, MISS)
+        hit = found["feature"] != 0
+    found["status"] = hit.astype(np.uint8)  # `Status.HIT` is 1, MISS 0
     return found
 
 
@@ -286,7 +288,7 @@ def limit_of(bodies: Bodies, precision: str) -> float:
 
 def within_digits(casts: Casts, limit: float) -> Array | None:
     """Which rows have lengths that the precision can multiply; None: all."""
-    if casts.form == SPHERES and sum(map(_norm, (casts.start, casts.path, casts.radius))) <= limit:
+    if casts.form == SPHERES and casts.reach <= limit:
         return None
     reach = np.abs(casts.start).max(axis=1, initial=0.0) + np.abs(casts.path).max(axis=1, initial=0.0)
     if casts.form == ELLIPSOIDS:

@@ -104,7 +104,7 @@ def rays(
     >>> found.time.tolist(), found.hit.tolist(), found.normal[0].tolist()
     ([0.5, 1.0], [True, False], [0.0, 0.0, 1.0])
     """
-    casts = sphere_casts(start, displacement, 0.0, results)
+    casts = sphere_casts(start, displacement, None, results)
     return answer(casts, obstacles, hits, two_sided, buffer, turning, precision, backend, max_bytes, results)
 
 
