@@ -134,20 +134,20 @@ class DeviceScene:
 
     @property
     def forms(self):
-        """`MoverTables` of the meshes, made when first asked for."""
+        """Tables of the meshes for movers, made when first asked for."""
         if self._forms is None:
             self._forms = build_mover_tables(self.meshes, self.backend, self.precision)
         return self._forms
 
     @property
     def grounds(self):
-        """`CastTables` of the meshes, made when first asked for."""
+        """Tables of the meshes for casts, made when first asked for."""
         if self._grounds is None:
             self._grounds = build_cast_tables(self.meshes, self.backend, self.precision)
         return self._grounds
 
     def obstacles(self, bodies):
-        """`Obstacles` of the bodies as they are now."""
+        """Tables for casts of the bodies as they are now."""
         if self._obstacles[0] is not bodies:
             self._obstacles = bodies, obstacles(bodies, self.backend, self.precision)
         return self._obstacles[1]

@@ -15,7 +15,7 @@ from gpu_collide.backends import sources
 from gpu_collide.errors import MemoryLimitError
 from gpu_collide.pipeline.device_scene import DeviceScene
 from gpu_collide.pipeline.launch.world_query import REAL, Stage, WorldQuery
-from gpu_collide.pipeline.mesh_tables.mover_tables import mover_tables_for, point_tables
+from gpu_collide.pipeline.mesh_tables.mover_tables import mover_tables_for, of_movers, point_tables
 
 __all__ = ["MoverQuery", "MoverWorld"]
 
@@ -125,7 +125,7 @@ class MoverQuery(WorldQuery):
         self.run.build(*["translate"] * (way is not None), *["rotate"] * bool(turns))
         found = []
         tables = self._tables(movers)
-        fixed = self._checked_scratch(n, tables.vertices)
+        fixed = self._checked_scratch(n, tables.more)
 
         def some(at, stop):
             part, k = slice(at, stop), stop - at
@@ -181,7 +181,7 @@ class MoverQuery(WorldQuery):
             in the order of the first five; of kind 0 bodies whose boxes come near.
         """
         n, found, tables = len(movers.position), [], self._tables(movers)
-        fixed = self._checked_scratch(n, tables.vertices)
+        fixed = self._checked_scratch(n, tables.more)
         size = min(max(1, self.run.room.fits(64 + 10 * self.run.real.itemsize, held=fixed, share=2)), 1 << 18)
 
         def some(at, stop):
@@ -228,7 +228,7 @@ class MoverQuery(WorldQuery):
         return fixed
 
     def _tables(self, movers):
-        """`MoverTables` of the movers' meshes."""
+        """Tables of the movers' meshes."""
         if movers.meshes is None:
             return point_tables(self.backend, self.precision)
         return mover_tables_for(movers.meshes, self.backend, self.precision)
@@ -243,8 +243,8 @@ class MoverQuery(WorldQuery):
         """Scratch for `n` movers, how many vertices are kept in it, and the tables of their meshes."""
         be, real = self.backend, self.run.real
         groups, size = self.run.grid_of_small(n)
-        kept = min(tables.vertices, MOST_KEPT)
-        return tables.of_movers() | {
+        kept = min(tables.more, MOST_KEPT)
+        return of_movers(tables) | {
             "n_kept": kept,
             "kept_scratch": be.empty(groups * kept * 3, real),
             "found_scratch": be.empty(groups * size * FOUND.stride, real),

@@ -65,7 +65,7 @@ class CastQuery(WorldQuery):
             else:
                 tables, stand = resident.grounds, resident.obstacles(bodies)
             buffers, held = {**tables.buffers, **stand.buffers}, tables.nbytes + stand.nbytes
-            made = self._keep(bodies, CastWorld(buffers, stand.shift, bool(stand.shift.any()), held))
+            made = self._keep(bodies, CastWorld(buffers, stand.more, bool(stand.more.any()), held))
         self.leave_room_beside(made.held if resident is None else resident.nbytes)
         return made
 

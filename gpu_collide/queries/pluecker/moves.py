@@ -121,19 +121,8 @@ def translate(
     def motion(rows: Movers, n: int) -> Motion:
         return Motion(per_mover(displacement, "displacement", rows, n), (), None, None)
 
-    return trace(
-        movers,
-        obstacles,
-        motion,
-        expel,
-        exclude_body,
-        world,
-        pairs,
-        precision,
-        backend,
-        max_bytes,
-        check_start,
-    )  # fmt: skip
+    return trace(movers, obstacles, motion, expel, exclude_body, world, pairs, precision, backend, max_bytes,
+                 check_start)  # fmt: skip
 
 
 @renamed(**OLD)
@@ -205,19 +194,8 @@ def rotate(
         turn = np.where(np.isfinite(turn), np.clip(turn, -2.0 * np.pi, 2.0 * np.pi), turn)
         return turned(turn, per_mover(axis, "axis", rows, n), per_mover(origin, "origin", rows, n))
 
-    return trace(
-        movers,
-        obstacles,
-        motion,
-        expel,
-        exclude_body,
-        world,
-        pairs,
-        precision,
-        backend,
-        max_bytes,
-        check_start,
-    )  # fmt: skip
+    return trace(movers, obstacles, motion, expel, exclude_body, world, pairs, precision, backend, max_bytes,
+                 check_start)  # fmt: skip
 
 
 @renamed(**OLD)
@@ -291,16 +269,5 @@ def move(
         )  # fmt: skip
         return Motion(way, (turn,), None, last[rows.mover])
 
-    return trace(
-        movers,
-        obstacles,
-        motion,
-        expel,
-        exclude_body,
-        world,
-        pairs,
-        precision,
-        backend,
-        max_bytes,
-        check_start,
-    )  # fmt: skip
+    return trace(movers, obstacles, motion, expel, exclude_body, world, pairs, precision, backend, max_bytes,
+                 check_start)  # fmt: skip
