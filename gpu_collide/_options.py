@@ -201,12 +201,9 @@ class Options(Tuning):
         """Are only the contacts at the earliest time of each pair wanted?"""
         return self.contacts == "first"
 
-    def for_info(self) -> dict[str, Any]:
-        """What ``Contacts.info`` says of the options."""
-        return {**self._told, "filters": list(self.filters)}
-
     @cached_property
-    def _told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Any]:
+        """What ``Contacts.info`` says of the options, beside the list of ``filters``."""
         names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start",
                  "contacts", "features")  # fmt: skip
         return {name: getattr(self, name) for name in names}

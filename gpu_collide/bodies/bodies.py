@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._validate import Frozen, all_true, as_int_array, how_many, owned
+from gpu_collide._validate import Frozen, as_int_array, how_many, owned
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.io.files import load_mesh
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -190,7 +190,7 @@ def all_valid(bodies: Bodies) -> bool:
     """Are all poses of `bodies` poses? Looked at once."""
     found = bodies.__dict__.get("_all_valid")
     if found is None:
-        found = bodies.__dict__["_all_valid"] = all_true(bodies.valid)
+        found = bodies.__dict__["_all_valid"] = b"\0" not in bodies.valid.tobytes()
     return found
 
 

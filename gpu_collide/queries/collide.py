@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -249,7 +250,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     options = engine.options
     found = engine.collide(bodies, pairs, progress)
     info = found.info  # of a result that nobody else has yet
-    info.update(options.for_info())
+    info.update(options.told, filters=list(options.filters))
     if bodies.worlds is not None:
         info["worlds"] = bodies.worlds
     if bodies.named:
@@ -259,7 +260,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
-    if invariants.enabled():
+    if "GPU_COLLIDE_CHECK" in os.environ and invariants.enabled():
         asked = {name: getattr(options, name) for name in ("min_properness", "precision", "refine")}
         here = found.to_numpy()
         invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)

@@ -21,15 +21,9 @@ if TYPE_CHECKING:
     _R = TypeVar("_R")
 
 __all__ = [
-    "MOST_ENGINES",
-    "CheckedPairs",
-    "EngineCache",
-    "IdleEngines",
-    "ReentrancyGuard",
-    "engines_of",
-    "options_of",
-    "remembered",
-]
+    "MOST_ENGINES", "CheckedPairs", "EngineCache", "IdleEngines", "ReentrancyGuard", "engines_of",
+    "options_of", "remembered",
+]  # fmt: skip
 
 #: Combinations of options for which an engine is kept, with what it has learnt of the room that it needs.
 MOST_ENGINES = 16

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, Progress, QueryOptions
+    from gpu_collide._types import ArrayLike, Progress, QueryOptions, StepOptions
 
 __all__ = ["collide_trajectories"]
 
@@ -50,18 +50,9 @@ def collide_trajectories(
     times: ArrayLike,
     *,
     static: Bodies | Mesh | None = None,
-    world: ArrayLike | None = None,
-    group: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    ignore: ArrayLike | None = None,
-    still_pairs: bool = False,
-    max_speed: float | None = None,
-    max_turn: float | None = None,
-    frames_per_batch: int | None = None,
     stream: Literal[False] = False,
     progress: Progress | None = None,
-    report: bool = False,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[StepOptions],
 ) -> TrajectoryContacts: ...
 
 
@@ -73,18 +64,9 @@ def collide_trajectories(
     times: ArrayLike,
     *,
     static: Bodies | Mesh | None = None,
-    world: ArrayLike | None = None,
-    group: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    ignore: ArrayLike | None = None,
-    still_pairs: bool = False,
-    max_speed: float | None = None,
-    max_turn: float | None = None,
-    frames_per_batch: int | None = None,
     stream: Literal[True],
     progress: Progress | None = None,
-    report: bool = False,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[StepOptions],
 ) -> Iterator[TrajectoryContacts]: ...
 
 

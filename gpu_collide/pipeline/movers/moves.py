@@ -27,18 +27,10 @@ MOST_KEPT = 1024
 
 
 #: What becomes of a mover: at first, nothing.
-MOVED = Stage(
-    "p02_translate",
-    {
-        "hit_out": (FOUND_INT.stride, np.int32),
-        "fraction_out": (1, REAL),
-        "point_out": (3, REAL),
-        "normal_out": (3, REAL),
-        "parts_out": (1, np.int32),
-        "reached_out": (3, REAL),
-        "turned_out": (4, REAL),
-    },
-)
+MOVED = Stage("p02_translate", {
+    "hit_out": (FOUND_INT.stride, np.int32), "fraction_out": (1, REAL), "point_out": (3, REAL),
+    "normal_out": (3, REAL), "parts_out": (1, np.int32), "reached_out": (3, REAL), "turned_out": (4, REAL),
+})  # fmt: skip
 _MOVER = [(name, MOVER[name]) for name in ("shape", "body", "own", "rank", "group", "mask")]
 _SKIP = MOVER["skip"]
 _FOUND = [(name, FOUND_INT[column]) for name, column in

@@ -10,15 +10,8 @@ import numpy as np
 from gpu_collide.bodies.casts import CLUSTERS, SPHERES
 from gpu_collide.pipeline.launch.world_query import FEW, WorldQuery
 from gpu_collide.pipeline.mesh_tables.cast_tables import cast_tables_for, key_bits, obstacles_for
-from gpu_collide.pipeline.sweep.stages import (
-    ALL,
-    FIRST,
-    PIECE,
-    PIECE_IN_CACHES,
-    first_rows,
-    in_lists,
-    touching,
-)
+from gpu_collide.pipeline.sweep import stages
+from gpu_collide.pipeline.sweep.stages import ALL, FIRST, first_rows, in_lists, touching
 
 __all__ = ["CastQuery", "CastWorld"]
 
@@ -109,7 +102,9 @@ class CastQuery(WorldQuery):
                 whole[part] = array
 
         size = run.room.fits(7 * run.real.itemsize + FIRST.nbytes(run.real) + 12)
-        run.room.pieces(n, min(max(1, size), PIECE_IN_CACHES if be.serial_groups else PIECE), some)
+        run.room.pieces(
+            n, min(max(1, size), stages.PIECE_IN_CACHES if be.serial_groups else stages.PIECE), some
+        )
         return found or first_rows(0, np.zeros(0, np.uint8), np.zeros((4, 0), np.int32), np.zeros(0))
 
     def all(self, world, casts, two_sided, buffer):

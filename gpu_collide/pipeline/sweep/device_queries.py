@@ -15,22 +15,13 @@ import numpy as np
 from gpu_collide.backends import sources
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES
 from gpu_collide.pipeline.launch.device_import import TAKEN, DeviceImport
-from gpu_collide.pipeline.sweep.stages import (
-    ALL,
-    FIRST,
-    NEAR,
-    PIECE,
-    SLIDE,
-    WALKED_REAL,
-    first_rows,
-    in_lists,
-    touching,
-)
+from gpu_collide.pipeline.sweep.stages import ALL, FIRST, NEAR, PIECE, SLIDE, first_rows, in_lists, touching
 
 __all__ = ["DeviceQueries"]
 
 #: Numbers that `g08_extent` tells of a part of the queries (``G08_EXTENT_STRIDE``), and parts at most.
 EXTENT, PARTS = 10, 4096
+WALKED_REALS = SLIDE.outs["told_out"][0]
 INVALID = sources.constants()["GC_STATUS_INVALID_INPUT"]
 
 
@@ -81,7 +72,9 @@ class DeviceQueries(DeviceImport):
 
     def _lists(self, stage, numbers, queries):
         """What each query has, with its status, and where it begins."""
-        found, sums, done = [], [], 0
+        found: list = []
+        sums: list = []
+        done = 0
         pieces = in_lists(self, self.world, stage, len(self.given), queries, numbers, TAKEN)
         for rows, count, begin, state in pieces:
             found.append(rows | {"status": self._status(state, (count > 0).astype(np.uint8))})
@@ -179,7 +172,7 @@ class DeviceQueries(DeviceImport):
         """
         n, run, be = len(self.given), self.run, self.be
         each = 19 * run.real.itemsize + SLIDE.nbytes(run.real) + TAKEN
-        each += 8 * (12 + WALKED_REAL.stride) + 12
+        each += 8 * (12 + WALKED_REALS) + 12
         falls, rides = self._placed(fall, np.float64), None
         if riding is not None:
             rides = self._placed(riding, np.int64)

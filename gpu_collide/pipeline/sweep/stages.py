@@ -32,18 +32,13 @@ PLANES = 2 * (16 + 1) * 4
 _WALKED_REALS = {name: WALKED_REAL[name] for name in ("position", "velocity", "fall", "ground_normal")}
 _WALKED_INTS = {name: WALKED[name] for name in ("status", "ground", "casts")}
 
-FIRST = Stage(
-    "w01_first",
-    {"feature_out": (1, np.uint8), "caught_out": (len(CAUGHT), np.int32), "told_out": (TOLD, REAL)},
-)
-SLIDE = Stage(
-    "w05_slide",
-    {
-        "told_out": (WALKED_REAL.stride, REAL),
-        "walked_out": (WALKED.stride, np.int32),
-        "planes_scratch": (PLANES, REAL),
-    },
-)
+FIRST = Stage("w01_first", {
+    "feature_out": (1, np.uint8), "caught_out": (len(CAUGHT), np.int32), "told_out": (TOLD, REAL),
+})  # fmt: skip
+SLIDE = Stage("w05_slide", {
+    "told_out": (WALKED_REAL.stride, REAL), "walked_out": (WALKED.stride, np.int32),
+    "planes_scratch": (PLANES, REAL),
+})  # fmt: skip
 
 
 class ListStage(NamedTuple):

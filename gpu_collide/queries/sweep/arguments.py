@@ -159,11 +159,15 @@ def _orientation(orientation: Any, n: int) -> tuple[Array, Array]:
     return poses.unit_wxyz, poses.valid
 
 
-def _checked(form: int, start: Array, path: Array, radius: Any, *more: Any) -> Casts:
+def _checked(
+    form: int, start: Array, path: Array, radius: Any, quat: Array, balls: Array, which: Array, begin: Array,
+    moves: Array,
+) -> Casts:  # fmt: skip
     """Casts in which rows that are no numbers stay where they are."""
     reach = _norm(start) + _norm(path) + (_norm(radius) if form != CLUSTERS else 0.0)
-    casts = Casts(form, start, path, radius, *more, reach if math.isfinite(reach) else math.inf)
-    if casts.reach < math.inf and (form == SPHERES or casts.moves.all()):
+    reach = reach if math.isfinite(reach) else math.inf
+    casts = Casts(form, start, path, radius, quat, balls, which, begin, moves, reach)
+    if casts.reach < math.inf and (form == SPHERES or moves.all()):
         return casts  # as always, but for the odd call
     good: Any = np.isfinite(casts.start).all(axis=1) & np.isfinite(casts.path).all(axis=1)
     if casts.form != CLUSTERS:
@@ -283,7 +287,7 @@ def limit_of(bodies: Bodies, precision: str) -> float:
     if size is None:
         size = min(float(prepared.measures_of(mesh)[4]) for mesh in bodies.meshes)
         bodies.__dict__["_least_size"] = size
-    return MOST[precision] * size  # type: ignore[no-any-return]
+    return MOST[precision] * size
 
 
 def within_digits(casts: Casts, limit: float) -> Array | None:
