@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import NoneType
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 import numpy as np
 
@@ -30,9 +30,12 @@ from gpu_collide._validate import check_bool, check_bytes, check_choice, check_p
 if TYPE_CHECKING:
     from typing import Any
 
+    from gpu_collide._types import ArrayLike
+
 __all__ = [
     "AUTO_FILTERS", "BACKENDS", "BROAD_PHASES", "CANDIDATES", "CONTACTS", "DEFAULT_BYTES", "FEATURES",
-    "FILTERS", "HITS", "OLD_TUNING", "Options", "PRECISIONS", "REFINE", "RESULTS", "Tuning",
+    "FILTERS", "HITS", "OLD_TUNING", "Options", "PRECISIONS", "QueryOptions", "REFINE",
+    "RESULTS", "StepOptions", "Tuning",
 ]  # fmt: skip
 
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
@@ -249,3 +252,32 @@ def _check_properness(min_properness: Any) -> None:
         raise TypeError(f"min_properness: expected a number, got {type(min_properness).__name__}")
     if not -1.0 <= min_properness <= 1.0:
         raise ValueError(f"min_properness: expected a number in [-1, 1], got {min_properness}")
+
+
+class QueryOptions(TypedDict, total=False):
+    """Options of ``collide`` that ``collide_trajectories`` hands on."""
+
+    tuning: Tuning | None
+    refine: Refine
+    resolution: float | None
+    pixel_size: float | None
+    min_properness: float
+    contacts: ContactsWanted
+    check_start: bool
+    precision: Precision
+    backend: BackendName
+    max_bytes: int | None
+
+
+class StepOptions(QueryOptions, total=False):
+    """Options of ``collide_trajectories`` that ``Recording.collide`` hands on."""
+
+    world: ArrayLike | None
+    group: ArrayLike | None
+    mask: ArrayLike | None
+    ignore: ArrayLike | None
+    still_pairs: bool
+    max_speed: float | None
+    max_turn: float | None
+    frames_per_batch: int | None
+    report: bool

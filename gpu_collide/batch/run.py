@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, StepOptions, StrPath
+    from gpu_collide._options import StepOptions
+    from gpu_collide._types import ArrayLike, StrPath
     from gpu_collide.batch.engines import Engine
     from gpu_collide.batch.plan import Item, Source
     from gpu_collide.recordings.recording import Recording

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, Progress, QueryOptions, StepOptions
+    from gpu_collide._options import QueryOptions, StepOptions
+    from gpu_collide._types import ArrayLike, Progress
 
 __all__ = ["collide_trajectories"]
 
