@@ -130,7 +130,7 @@ class CastQuery(WorldQuery):
 
         found = [rows for rows, *_ in in_lists(self, world, stage, n, queries, numbers)]
         if not found:
-            found = [stage.rows(np, np.zeros(0, np.int32), np.zeros(0), 0, world.shift)]
+            found = [stage.rows(np, np.zeros(0, np.int32), np.zeros(0), 0, 0, world.shift)]
         return {name: np.concatenate([piece[name] for piece in found]) for name in found[0]}
 
     def launch(self, fill, name, n, /, *bound, **args):
@@ -141,10 +141,10 @@ class CastQuery(WorldQuery):
         """The last of some sums."""
         return int(self.backend.item(sums))
 
-    def listed(self, stage, world, ints, reals, at):
+    def listed(self, stage, world, ints, reals, n, at):
         """A list on the host."""
         ints, reals = self.backend.to_hosts((ints, reals))
-        return stage.rows(np, ints, reals, at, world.shift)
+        return stage.rows(np, ints, reals, n, at, world.shift)
 
     def _placed(self, given):
         return {name: self.backend.to_device(array, copy=False) for name, array in given.items()}

@@ -90,9 +90,9 @@ class DeviceQueries(DeviceImport):
         """The last of some sums: the one wait."""
         return self._wait(sums[-1:])
 
-    def listed(self, stage, world, ints, reals, at):
+    def listed(self, stage, world, ints, reals, n, at):
         """A list on the device."""
-        return stage.rows(self.be.arrays, ints, reals, at, self._kept(world.shift))
+        return stage.rows(self.be.arrays, ints, reals, n, at, self._kept(world.shift))
 
     def extent(self, spins, fall=None, riding=None, n_bodies=0):
         """What chords depend on of all queries in a world in which bodies turn by `spins` (turning, 3).

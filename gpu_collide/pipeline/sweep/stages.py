@@ -72,10 +72,10 @@ class ListStage(NamedTuple):
     inputs: int
     what: str
 
-    def rows(self, xp, ints, reals, at, shift):
-        """Results, ordered, as arrays of `xp`, from flat ones; query 0 is number `at`, places count from
+    def rows(self, xp, ints, reals, n, at, shift):
+        """`n` results, ordered, as arrays of `xp`, from flat ones; query 0 is number `at`, places count from
         `shift`."""
-        ints, reals = ints.reshape(-1, self.ints.stride), reals.reshape(-1, self.reals.stride)
+        ints, reals = ints.reshape(-1, self.ints.stride)[:n], reals.reshape(-1, self.reals.stride)[:n]
         rows = {name: ints[:, self.ints[column]] for name, column in self.names.items()}
         rows["query"] = rows["query"] + np.int32(at)
         rows |= {name: reals[:, self.reals[name]].astype(np.float64, copy=False) for name in self.columns}
@@ -111,7 +111,7 @@ def touching(two_sided, buffer):
 
 def first_rows(n, feature, caught, told):
     """What `FIRST` wrote of `n` queries, by the names of results; views of the flat arrays."""
-    rows = dict(zip(CAUGHT, caught.reshape(-1, n), strict=True))
+    rows = dict(zip(CAUGHT, caught.reshape(len(CAUGHT), n), strict=True))
     told = told.astype(np.float64, copy=False)
     point, normal = told[n:].reshape(2, n, 3)
     return {**rows, "feature": feature, "time": told[:n], "point": point, "normal": normal}
@@ -159,7 +159,7 @@ def in_lists(x, world, stage, n, queries, numbers, beside=0):
             if size or not fill:
                 x.launch(fill, stage.kernel, k, world.buffers, bound, numbers, n=k, fill=fill, begin_in=begin,
                          count_out=count, told_out=reals, **{stage.out: ints})  # fmt: skip
-            return count, ints[: size * stage.ints.stride], reals[: size * stage.reals.stride]
+            return count, ints, reals
 
         count, *_ = launch(0, be.zeros(k + 1, np.int64), 0)
         if state is not None:
@@ -171,7 +171,7 @@ def in_lists(x, world, stage, n, queries, numbers, beside=0):
         ):
             raise TooLarge(k * each + total * row)
         _, ints, reals = launch(1, begin, total)
-        found.append((x.listed(stage, world, ints, reals, at), count, begin, state))
+        found.append((x.listed(stage, world, ints, reals, total, at), count, begin, state))
 
     def refusal(at, need):
         return (
