@@ -200,7 +200,8 @@ def clip(
             f"normal: expected directions of length 1, got {length[bad[0]]} ({bad.size} rows, first: "
             f"{first_few(bad)})"
         )
-    options = options_of(precision=precision or "mixed", backend=backend or "auto")
+    options = options_of(precision="mixed" if precision is None else precision,
+                         backend="auto" if backend is None else backend)  # fmt: skip
     where = get_backend(options.backend, options.precision, ("sweep",))
     engine = characters_on(where, options.precision, options.max_bytes)
     good = np.asarray(np.isfinite(ways).all(axis=1))
@@ -347,7 +348,7 @@ def slide(
             return Slides(**(rows if stays else residency.fetched(rows, where)), info=engine.about() | told)
         casts = residency.fetched_casts(casts)
         fall = np.broadcast_to(as_numpy(fall, "gravity"), (n, 3))
-        casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1))
+        casts = replace(casts, moves=casts.moves & np.isfinite(fall).all(axis=1), reach=np.inf)
         casts, good = _kept(casts, limit)
         on = np.where(good, ridden(riding, len(bodies), n), -1)
         fall = np.where(good[:, None], fall, 0.0)
@@ -404,7 +405,7 @@ def _kept(casts: Casts, limit: float) -> tuple[Casts, Array]:
         return casts, good
     row = good[:, None]
     start, path = np.where(row, casts.start, 0.0), np.where(row, casts.path, 0.0)
-    return replace(casts, start=start, path=path, moves=good), good
+    return replace(casts, start=start, path=path, moves=good, reach=np.inf), good
 
 
 def _turns(bodies: Bodies, turns: str) -> bool:
