@@ -129,7 +129,7 @@ class MoverQuery(WorldQuery):
             if not piece.more:
                 piece.tables, piece.more = tables, self._scratch(k, tables)
             if way is not None:
-                piece.launch("p02_translate", k, True, n_movers=k)
+                piece.launch(MOVED.kernel, k, True, n_movers=k)
             for turn in turns:
                 self._rotate(piece, turn, part, movers, world.shift)
             found.append(self._read(world, piece))
