@@ -34,6 +34,8 @@ __all__ = [
 #: Lengths beyond so many sizes of the smallest mesh leave no room for the products of the kernels.
 MOST = {"mixed": 1e40, "double": 1e40, "single": 1e8}
 TURNING = ("refuse", "chord")
+#: So many are squared and summed faster than they are compared.
+FEW_NUMBERS = 1 << 10
 #: What is told of a query that touches nothing.
 NOTHING = dict.fromkeys(("body", "face", "number", "sphere"), -1) | {"feature": 0, "time": 1, "point": 0}
 NOTHING["normal"] = 0
@@ -188,6 +190,8 @@ def _norm(array: Array) -> float:
     """No number of it is larger without its sign; not finite if one is not, or too large to be squared."""
     if array.ndim and not array.strides[0]:  # all rows are the first
         array = array[:1]
+    if array.size > FEW_NUMBERS:  # of many, a product would wake all threads
+        return max(float(array.max()), -float(array.min()))
     return math.sqrt(np.vdot(array, array))
 
 
