@@ -133,12 +133,10 @@ def test_a_speck_on_the_axis_of_what_turns_about_it(ratio, precision):
         assert not invariants.violations(want, bodies, min_properness=-1.0, precision=precision)
     for other in (
         {"tuning": gc.Tuning(features="near")},
-        {"tuning": gc.Tuning(filters=("boxes",))},
-        {"tuning": gc.Tuning(filters=("boxes", "plane"))},
+        {"tuning": gc.Tuning(features="all", filters=("boxes",))},
+        {"tuning": gc.Tuning(features="all", filters=("boxes", "plane"))},
     ):
-        found = gc.collide(
-            bodies, pairs, **{"tuning": gc.Tuning(features="all"), **other}, **options
-        ).to_numpy()
+        found = gc.collide(bodies, pairs, **other, **options).to_numpy()
         assert found.contact_start.tobytes() == want.contact_start.tobytes(), other
         assert found.time.tobytes() == want.time.tobytes(), other
         assert found.local_a.tobytes() == want.local_a.tobytes(), other

@@ -24,6 +24,7 @@ from tests.oracle.scenes_base import resting_world, turn_quat, unit4
 from tests.oracle.solid import apply, quat_mul, rotation_matrix
 from tests.support.seeds import generator
 from tests.support.shares import in_turn
+from tests.support.tuning import keywords
 
 pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
 
@@ -60,9 +61,8 @@ def differing(backend, make, args, precision="mixed", given=(), **options):
     scene = make(*args)
     answer = whole(make, args, "single" if precision == "single" else "mixed", **options)
     found = gc.collide(
-        scene.bodies(), scene.pairs, tuning=gc.Tuning(features="near"), backend=backend.kind,
-        precision=precision,
-        **{"tuning": gc.Tuning(filters="none"), **options, **dict(given)},
+        scene.bodies(), scene.pairs, backend=backend.kind, precision=precision,
+        **keywords(features="near", **{"filters": "none", **options, **dict(given)}),
     ).to_numpy()  # fmt: skip
     return matrix.same_bits(answer, found), answer
 
@@ -129,9 +129,7 @@ def test_options(backend, kind, options):
 @pytest.mark.parametrize("filters", ["auto", ("boxes",), ("spheres", "boxes")])
 def test_with_filters(backend, filters):
     for kind in ("impact", "copies", "passing"):
-        assert not differing(
-            backend, many_faces, (kind, 24), given={"tuning": gc.Tuning(filters=filters)}.items()
-        )[0]
+        assert not differing(backend, many_faces, (kind, 24), given={"filters": filters}.items())[0]
 
 
 def test_pairs_that_are_not_valid_or_not_resolved(backend):
@@ -412,13 +410,12 @@ def test_rough_answers_of_dense_shapes(backend, name):
             "refine": refine,
             "resolution": rows,
             "contacts": ("all", "first")[k % 2],
-            "tuning": gc.Tuning(filters="none"),
         }
         near, all_ = (
             gc.collide(
                 bodies,
                 dense_shapes.pairs_of(2),
-                tuning=gc.Tuning(features=how),
+                tuning=gc.Tuning(features=how, filters="none"),
                 backend=backend.kind,
                 **asked,
             )
@@ -438,10 +435,11 @@ def test_rough_answers_of_whole_numbers(backend, seed):
             "refine": refine,
             "resolution": rows,
             "min_properness": -1.0,
-            "tuning": gc.Tuning(filters="none"),
         }
         near, all_ = (
-            gc.collide(bodies, pairs, tuning=gc.Tuning(features=how), backend=backend.kind, **asked)
+            gc.collide(
+                bodies, pairs, tuning=gc.Tuning(features=how, filters="none"), backend=backend.kind, **asked
+            )
             for how in ("near", "all")
         )
         assert not matrix.same_bits(all_.to_numpy(), near.to_numpy()), (refine, rows)

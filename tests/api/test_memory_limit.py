@@ -6,6 +6,7 @@ import pytest
 import gpu_collide as gc
 from gpu_collide.reference.engine import Reference
 from tests.narrow_phase._first import same_bits
+from tests.support.tuning import keywords
 
 ONE = [1.0, 0, 0, 0]
 
@@ -13,13 +14,13 @@ ONE = [1.0, 0, 0, 0]
 @pytest.mark.parametrize(
     "options, remedy",
     [
-        (dict(), "pass a larger max_bytes, or features='near'"),
-        (dict(tuning=gc.Tuning(candidates="pairs")), "pass a larger max_bytes, or features='near'"),
-        (dict(tuning=gc.Tuning(features="near")), "pass a larger max_bytes"),
-        (dict(tuning=gc.Tuning(candidates="raster")), "pass a larger max_bytes"),
-        (dict(refine="segments"), "pass a larger max_bytes, or features='near'"),
-        (dict(refine="pixels"), "pass a larger max_bytes, or features='near'"),
-        (dict(refine="pixels", tuning=gc.Tuning(features="near")), "pass a larger max_bytes"),
+        (dict(), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
+        (dict(candidates="pairs"), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
+        (dict(features="near"), "pass a larger max_bytes"),
+        (dict(candidates="raster"), "pass a larger max_bytes"),
+        (dict(refine="segments"), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
+        (dict(refine="pixels"), "pass a larger max_bytes, or tuning=gc.Tuning(features='near')"),
+        (dict(refine="pixels", features="near"), "pass a larger max_bytes"),
     ],
 )
 def test_remedy_for_a_pair_that_is_too_large(options, remedy, backend):
@@ -29,10 +30,9 @@ def test_remedy_for_a_pair_that_is_too_large(options, remedy, backend):
         gc.collide(
             bodies,
             [[0, 1]],
-            tuning=gc.Tuning(filters="none"),
             max_bytes=20_000,
             backend=backend.kind,
-            **options,
+            **keywords(filters="none", **options),
         )
     assert str(caught.value).startswith("max_bytes: expected room for pair 0, which needs at least ")
     assert str(caught.value).endswith(f" bytes, got 20000; {remedy}")
@@ -72,23 +72,23 @@ def test_auto_is_refused_only_where_near_faces_and_whole_meshes_are(fits, contac
         torus = gc.shapes.torus(1.0, 0.4, 132 if late else 126, 66 if late else 63)
         bodies = in_a_box(torus, 1.01, [3, 0, 0], 0.0 if late else 3.0)
     pairs = np.array([[0, 1], [1, 0]])
-    asked = dict(contacts=contacts, tuning=gc.Tuning(candidates="pairs"), backend=backend.kind)
+    asked = dict(contacts=contacts, candidates="pairs", backend=backend.kind)
 
     def found(max_bytes, some=pairs[:1], **more):
         try:
-            return gc.collide(bodies, some, max_bytes=max_bytes, **asked, **more)
+            return gc.collide(bodies, some, max_bytes=max_bytes, **keywords(**asked, **more))
         except gc.errors.MemoryLimitError:
             return None
 
     low, high = 1 << 20, 1 << 28
     while high > 1.05 * low:
         middle = int((low * high) ** 0.5)
-        if found(middle, tuning=gc.Tuning(features=fits)) is None:
+        if found(middle, features=fits) is None:
             low = middle
         else:
             high = middle
     other = "near" if fits == "all" else "all"
-    assert found(high, tuning=gc.Tuning(features=other)) is None, "the scene shows nothing"
-    expected = gc.collide(bodies, pairs, tuning=gc.Tuning(features="all"), **asked)
+    assert found(high, features=other) is None, "the scene shows nothing"
+    expected = gc.collide(bodies, pairs, **keywords(features="all", **asked))
     same_bits(expected.to_numpy(), found(high, pairs, report=True).to_numpy())
     assert len(expected.time)

@@ -220,9 +220,7 @@ def test_rules(backend, seed, n, data):
     if data.draw(st.booleans()):
         rules["ignore"] = [tuple(rng.permutation(n)[:2].tolist()) for _ in range(3 * n)]
     everything = data.draw(st.booleans())
-    found = search(
-        backend, bodies, tuning=gc.Tuning(broad_phase="off" if everything else "hierarchy"), **rules
-    )
+    found = search(backend, bodies, broad_phase="off" if everything else "hierarchy", **rules)
     want = expected(bodies, everything, **rules)
     assert joined(found).tolist() == [list(p) for p in want]
     slow = ReferenceSearch(bodies, check_rules(n, **rules), "off" if everything else "hierarchy")
@@ -317,7 +315,6 @@ def test_all_in_one_spot(backend, n):
 
 
 def test_one_huge_body_and_an_outlier(backend):
-    import gpu_collide as gc
 
     small, huge = gc.shapes.box(), gc.shapes.box((1e5, 1e5, 1.0))
     rng = np.random.default_rng(20)
@@ -336,7 +333,6 @@ def test_one_huge_body_and_an_outlier(backend):
 
 def test_invalid_and_wild_bodies(backend):
     """The first are in no pair, the second in every one that the rules allow."""
-    import gpu_collide as gc
 
     bodies = moving(21, 40)
     p, q = bodies.start.position.copy(), bodies.start.quat_wxyz.copy()

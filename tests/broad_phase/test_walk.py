@@ -218,11 +218,9 @@ def test_given_up_or_not_the_contacts_are_the_same(backend, refine):
     )
     bodies = gc.Bodies([*bolts, ball], np.append(screwed.shape, [2, 2, 2]).astype(np.int32), start, end)
     pairs = np.array([[0, 1], [3, 4], [0, 2], [3, 5], [4, 5]])
-    asked = dict(
-        backend=backend.name, check_start=False, report=True, refine=refine, tuning=gc.Tuning(filters=())
-    )
+    asked = dict(backend=backend.name, check_start=False, report=True, refine=refine)
     found = {
-        name: gc.collide(bodies, pairs, tuning=gc.Tuning(features=name), **asked)
+        name: gc.collide(bodies, pairs, tuning=gc.Tuning(features=name, filters=()), **asked)
         for name in ("auto", "near", "all")
     }
     for name in ("near", "all"):

@@ -69,13 +69,13 @@ def scene(name):
 def test_contacts_are_those_of_rows(name, threshold):
     bodies, pairs = scene(name)
     asked = {
-        "tuning": gc.Tuning(features="all"),
         "min_properness": threshold,
         "check_start": False,
         "backend": "cpu",
     }
     one, other = (
-        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way), **asked) for way in ("pairs", "raster")
+        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way, features="all"), **asked)
+        for way in ("pairs", "raster")
     )
     assert one.time.size > 10
     assert not same_bits(one, other)
@@ -87,13 +87,13 @@ def test_contacts_are_those_of_rows(name, threshold):
 def test_in_other_precisions(name, precision):
     bodies, pairs = scene(name)
     asked = {
-        "tuning": gc.Tuning(features="all"),
         "precision": precision,
         "check_start": False,
         "backend": "cpu",
     }
     one, other = (
-        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way), **asked) for way in ("pairs", "raster")
+        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way, features="all"), **asked)
+        for way in ("pairs", "raster")
     )
     assert one.time.size > 10
     assert not same_bits(one, other)

@@ -207,12 +207,12 @@ def test_a_tip_beside_the_axis_of_a_dense_shape(backend):
         meshes.append(sheets(np.vstack([points, (middle + wide * specks[0] + specks[1]).reshape(-1, 3)])))
     bodies, pairs = of_bodies(meshes, [(np.zeros(3), turned(-theta / 2))], [(np.zeros(3), turned(theta / 2))])
     asked = {
-        "tuning": gc.Tuning(features="all"),
         "min_properness": -1.0,
         "check_start": False,
         "backend": backend.kind,
     }
     found = [
-        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way), **asked) for way in ("pairs", "raster")
+        gc.collide(bodies, pairs, tuning=gc.Tuning(candidates=way, features="all"), **asked)
+        for way in ("pairs", "raster")
     ]
     assert found[0].time.size == 1 and not same_bits(*found)
