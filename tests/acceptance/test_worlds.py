@@ -91,14 +91,15 @@ def test_nothing_left_out_is_a_contact_at_random(seed, n, turn, way, still, rule
 
 @pytest.mark.parametrize("options", [
     {"check_start": True}, {"contacts": "first"}, {"min_properness": -1.0}, {"precision": "double"},
-    {"precision": "single"}, {"tuning": gc.Tuning(candidates="raster")},
-    {"tuning": gc.Tuning(candidates="pairs")},
+    {"precision": "single"}, {"candidates": "raster"},
+    {"candidates": "pairs"},
 ], ids=lambda o: "-".join(map(str, *o.items())))  # fmt: skip
 def test_with_every_other_option(options, backend):
     """The hierarchy and the filters may be used with all that `collide` could do before."""
     bodies, rules = scene("cars", 5)
-    truth = gc.collide(bodies, backend=backend.kind, **EVERYTHING, **rules, **options).to_numpy()
-    found = gc.collide(bodies, backend=backend.kind, **rules, **options).to_numpy()
+    all_of_it = keywords(broad_phase="off", filters="none", features="all", **options)
+    truth = gc.collide(bodies, backend=backend.kind, **rules, **all_of_it).to_numpy()
+    found = gc.collide(bodies, backend=backend.kind, **rules, **keywords(**options)).to_numpy()
     assert w.same_contacts(found, truth) > 10
 
 
