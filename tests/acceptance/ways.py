@@ -22,13 +22,14 @@ from tests.backends.littered import Littered
 from tests.fuzz.meshes import hostile
 from tests.oracle.scenes import FAMILIES
 from tests.support.seeds import generator
+from tests.support.tuning import keywords
 
 ROWS = (
     "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
     "normal_speed", "sustained", "time_end",
 )  # fmt: skip
 CHOICES = [
-    dict(tuning=gc.Tuning(features=f), contacts=c, refine=r)
+    dict(features=f, contacts=c, refine=r)
     for f in ("auto", "near", "all")
     for c in ("all", "first")
     for r in ("exact", "segments", "pixels")
@@ -92,7 +93,7 @@ def first_of(some, rows):
 def ask(bodies, pairs, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return gc.collide(bodies, pairs, **options)
+        return gc.collide(bodies, pairs, **keywords(**options))
 
 
 def differences(bodies, pairs, rng, backend, common):
@@ -123,10 +124,7 @@ def differences(bodies, pairs, rng, backend, common):
     for contacts in ("all", "first"):
         options = {**common, "contacts": contacts, "backend": backend}
         wanted = of_pairs[contacts, "exact"]
-        for more in (
-            {"tuning": gc.Tuning(candidates="raster"), "resolution": 2.0},
-            {"tuning": gc.Tuning(candidates="pairs")},
-        ):
+        for more in ({"candidates": "raster", "resolution": 2.0}, {"candidates": "pairs"}):
             found = told(f"{contacts} {more['candidates']}", ask(bodies, pairs, **options, **more))
             same(f"{contacts} {more}", by_pair(found), wanted)
         order = rng.permutation(len(pairs))

@@ -13,6 +13,7 @@ from gpu_collide.errors import MemoryLimitError
 from gpu_collide.results import invariants
 from tests.oracle.matching import FIELDS
 from tests.support.seeds import generator
+from tests.support.tuning import keywords
 
 SECONDS = 10.0  # of the processor: more for one call of some pairs is a hang
 BITS = (*FIELDS, "status", "toi", "contact_start")
@@ -63,7 +64,7 @@ class Calls:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = gc.collide(scene.bodies, pairs, backend=backend, **given).to_numpy()
+                found = gc.collide(scene.bodies, pairs, backend=backend, **keywords(**given)).to_numpy()
         except MemoryLimitError:
             return None
         except Exception as error:
@@ -102,20 +103,18 @@ class Calls:
             self.compare("small pieces", first, max_bytes=int(rng.choice([1 << 20, 1 << 21, 1 << 22])))
         # the other modes may see contacts of bodies that do not meet; filters and trees leave some out
         if exact and rng.random() < 0.3:
-            self.compare("no filters", first, tuning=gc.Tuning(filters="none"))
+            self.compare("no filters", first, filters="none")
         if exact and rng.random() < 0.1:
-            self.compare("dividing plane", first, tuning=gc.Tuning(filters=("spheres", "boxes", "plane")))
+            self.compare("dividing plane", first, filters=("spheres", "boxes", "plane"))
         if exact and self.scene.pairs is None and rng.random() < 0.7:
             self.without_tree(first)
         if exact and options.get("candidates") != "raster" and rng.random() < 0.4:
-            self.compare("near faces", first, tuning=gc.Tuning(features="near"))
+            self.compare("near faces", first, features="near")
         if exact and options.get("features") != "near":
             if rng.random() < 0.3:
-                self.compare("all pairs of features", first, tuning=gc.Tuning(candidates="pairs"))
+                self.compare("all pairs of features", first, candidates="pairs")
             if rng.random() < 0.2:
-                self.compare(
-                    "rows", first, tuning=gc.Tuning(candidates="raster"), resolution=float(rng.integers(1, 9))
-                )
+                self.compare("rows", first, candidates="raster", resolution=float(rng.integers(1, 9)))
         if exact and options.get("precision", "mixed") == "mixed" and rng.random() < 0.2:
             self.compare("double", first, precision="double")
         if exact and options.get("contacts") != "first" and rng.random() < 0.3:
@@ -126,7 +125,7 @@ class Calls:
 
     def without_tree(self, first):
         """All pairs that the rules allow: as many contacts, and of the pairs of the tree the same."""
-        found = self.ask("without the tree", tuning=gc.Tuning(broad_phase="off"))
+        found = self.ask("without the tree", broad_phase="off")
         if found is None:
             return
         bodies = [tuple(p) for p in first.pairs.tolist()]

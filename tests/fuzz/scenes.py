@@ -137,12 +137,9 @@ def options_of(rng):
             "resolution": float(rng.integers(1, 8)),
         }
     elif chance < 0.3:
-        options |= {
-            "tuning": gc.Tuning(candidates="raster"),
-            "resolution": float(10.0 ** rng.uniform(-2, 1.5)),
-        }
+        options |= {"candidates": "raster", "resolution": float(10.0 ** rng.uniform(-2, 1.5))}
     elif chance < 0.4:
-        options |= {"tuning": gc.Tuning(features="near")}
+        options |= {"features": "near"}
     return options
 
 
