@@ -104,7 +104,7 @@ def check_steps(recording, poses, times, result, options, seed) -> int:
     for step in sorted(chosen):
         alone = gc.collide_trajectories(
             recording.meshes, recording.shape, poses[step : step + 2], times[step : step + 2],
-            features="all", filters="none", **options,
+            tuning=gc.Tuning(features="all", filters="none"), **options,
         )  # fmt: skip
         mine = result.of_step(step)
         for name in _FIELDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options
+from gpu_collide._options import BACKENDS, CANDIDATES, PRECISIONS, REFINE, Options, Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,8 +153,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 def query_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for ``gpu_collide.collide`` from parsed options."""
-    names = ("refine", "candidates", "resolution", "pixel_size", "min_properness", "check_start")
+    names = ("refine", "resolution", "pixel_size", "min_properness", "check_start")
     query = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if hasattr(options, "candidates"):
+        query["tuning"] = Tuning(candidates=options.candidates)
     if getattr(options, "first", False):
         query["contacts"] = "first"
     return {

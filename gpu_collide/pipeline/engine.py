@@ -20,7 +20,7 @@ from gpu_collide.pipeline.launch.launcher import Launcher
 from gpu_collide.pipeline.launch.poses import take_given
 from gpu_collide.pipeline.narrow_phase import device_batches, plan, query
 from gpu_collide.pipeline.narrow_phase.recorded_batch import KEPT_SHARE, MOST_PAIRS, RecordedBatch
-from gpu_collide.results.contacts import Contacts, sealed
+from gpu_collide.results.contacts import Contacts
 
 __all__ = ["Pipeline"]
 
@@ -90,7 +90,14 @@ class Pipeline:
         everything = self.options.broad_phase == "off"
         placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
-            self.run, bodies, rules, everything=everything, own=self.options.motion == "body", tree=tree, most=most, placed=placed
+            self.run,
+            bodies,
+            rules,
+            everything=everything,
+            own=self.options.motion == "body",
+            tree=tree,
+            most=most,
+            placed=placed,
         )
 
     def _given(self, bodies):
@@ -127,7 +134,7 @@ class Pipeline:
         if fields is not None:
             if progress is not None and len(pairs):
                 progress(len(pairs), len(pairs))
-            return sealed(fields, self._info())
+            return Contacts.sealed(self._info(), **fields)
         stay = self._stays(bodies, pairs)
         if self.resident is None:
             prepared = self._prepare(bodies.meshes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import within_memory
+from gpu_collide._calls import renamed
+from gpu_collide._options import OLD_TUNING
 from gpu_collide._validate import as_numpy, check_callable, check_pairs, device_pairs
 from gpu_collide.backends import get_backend
 from gpu_collide.bodies.bodies import Bodies, all_valid, check_bodies, check_motion
@@ -20,18 +22,14 @@ from gpu_collide.results.report import FilterReport
 from gpu_collide.results.result import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
+    from gpu_collide._options import Tuning
     from gpu_collide._types import (
         Array,
         ArrayLike,
         BackendName,
-        BroadPhaseName,
-        Candidates,
         ContactsWanted,
-        Features,
-        Filters,
         MotionName,
         Precision,
         Progress,
@@ -40,10 +38,10 @@ if TYPE_CHECKING:
     )
     from gpu_collide.results.contacts import Contacts
 
-__all__ = ["answer", "answer_pairs", "check_given", "collide", "refuse_rules"]
+__all__ = ["answer", "answer_pairs", "check_given", "collide"]
 
 
-@within_memory
+@renamed(**OLD_TUNING)
 def collide(
     bodies: Bodies,
     pairs: ArrayLike | None = None,
@@ -53,13 +51,10 @@ def collide(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    broad_phase: BroadPhaseName = "hierarchy",
-    filters: Filters = "auto",
-    features: Features = "auto",
+    tuning: Tuning | None = None,
     report: bool = False,
     motion: MotionName = "relative",
     refine: Refine = "exact",
-    candidates: Candidates = "auto",
     resolution: float | None = None,
     pixel_size: float | None = None,
     min_properness: float = -0.1,
@@ -84,21 +79,10 @@ def collide(
     pairs : (p, 2) array_like of int, optional
         Rows (A, B) of body numbers; duplicates are fine. Default: the pairs of `find_pairs`, A < B, in
         lexicographic order, which the result holds as ``pairs``.
-    world, group, mask, ignore, still_pairs, broad_phase
-        Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`. The contacts are the
-        same with ``broad_phase="off"``, which takes all pairs that the rules allow.
-    filters : {"auto", "none"} or tuple of {"spheres", "boxes", "plane"}, optional
-        Quick tests that run before the full one, in the order given, each on the pairs left by those before
-        it: swept bounding spheres, swept boxes, a separating plane. They settle pairs that cannot touch; the
-        contacts are the same bits. ``auto`` runs those that pay off.
-    features : {"auto", "near", "all"}, optional
-        ``near`` tests only faces of a mesh that come close to the other body during the step, found
-        through bounding-volume trees on both sides; ``all`` at whole meshes. The contacts are the same bits.
-        ``auto`` is ``near`` for a pair of which a mesh has more than 3,072 faces (with ``refine="pixels"``
-        twice as many; on ``cuda`` more than 8,192), or more than 1,024 and is about four times as wide as
-        the other; and ``all`` where the search for near faces turns out to cost more than it saves, as for
-        a bolt in its nut. ``near`` does not go with ``candidates="raster"``, whose rows are made of whole
-        meshes.
+    world, group, mask, ignore, still_pairs
+        Which pairs the broad phase makes, as in `find_pairs`; not together with `pairs`.
+    tuning : Tuning, optional
+        How the work is done: broad phase, filters, near faces, candidates. It never changes a result.
     report : bool, optional
         Count and time the tests: see `Contacts.report`.
     refine : {"exact", "segments", "pixels"}, optional
@@ -108,10 +92,6 @@ def collide(
         that share pixels meet, once a pair of edges and at the earliest; of contacts that share the pixel of
         a vertex the one of highest properness is reported, which may be a neighbour of the exact one
         (docs/decisions/0015).
-    candidates : {"auto", "raster", "pairs"}, optional
-        How pairs of features are proposed: ``pairs`` compares their boxes on the collision screen, ``raster``
-        goes through rows of pixels. The result is the same bits, in every mode. ``auto`` compares boxes,
-        unless two whole meshes have more than 1.5e11 pairs of edges: then rows are faster.
     resolution : float, optional
         Rows (pixels) per typical short edge, the 10th percentile of both bodies' edge lengths. Default 2 for
         ``exact``, where it changes speed only, 12 for the others. Rows are never thinner than eight times the
@@ -212,20 +192,17 @@ def collide(
     if pairs is None or still_pairs is not False or any(rule is not None for rule in told):
         rules = check_rules(len(bodies), *told, still_pairs)
     options = options_of(
-        broad_phase=broad_phase, filters=filters, features=features, report=report, motion=motion,
-        refine=refine, candidates=candidates, resolution=resolution, pixel_size=pixel_size,
+        tuning=tuning, report=report, motion=motion, refine=refine, resolution=resolution,
+        pixel_size=pixel_size,
         min_properness=min_properness, contacts=contacts, check_start=check_start, precision=precision,
         backend=backend, max_bytes=max_bytes, results=results,
     )  # fmt: skip
     if progress is not None:
         check_callable(progress, "progress")
     if pairs is not None:
-        if rules is not None or options.broad_phase != "hierarchy":
-            refuse_rules({
-                "world": world, "group": group, "mask": mask, "ignore": ignore,
-                "still_pairs": (rules is not None and rules.still_pairs) or None,
-                "broad_phase": None if options.broad_phase == "hierarchy" else options.broad_phase,
-            })  # fmt: skip
+        if rules is not None:
+            _refuse_rules(world=world, group=group, mask=mask, ignore=ignore,
+                          still_pairs=rules.still_pairs or None)  # fmt: skip
         pairs = check_given(pairs, len(bodies))
     check_motion(bodies, options.motion)
     engines = engines_of(get_backend(options.backend, options.precision))
@@ -277,7 +254,7 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
     options = engine.options
     found = engine.collide(bodies, pairs, progress)
     info = found.info  # of a result that nobody else has yet
-    info.update(options.for_info())
+    info.update(options.told, filters=list(options.filters))
     if bodies.worlds is not None:
         info["worlds"] = bodies.worlds
     if bodies.named:
@@ -287,14 +264,14 @@ def answer(engine: Any, bodies: Bodies, pairs: Any, progress: Progress | None = 
         info.update(broad_phase=options.broad_phase, invalid_bodies=pairs.report.invalid_bodies)
         if found.report is not None:
             info["report"] = FilterReport([pairs.report.filter_row(), *found.report]).to_dict()
-    if invariants.enabled():
+    if "GPU_COLLIDE_CHECK" in os.environ and invariants.enabled():
         asked = {name: getattr(options, name) for name in ("min_properness", "motion", "precision", "refine")}
         here = found.to_numpy()
         invariants.ensure(here, bodies, here.pairs, contacts=options.contacts, **asked)
     return found
 
 
-def refuse_rules(named: Mapping[str, Any]) -> None:
+def _refuse_rules(**named: Any) -> None:
     """Raise if anything was said of which pairs to make (what is not None), though the caller gives them."""
     given = [name for name, value in named.items() if value is not None]
     if given:

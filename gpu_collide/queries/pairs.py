@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_collide._calls import warn_caller, within_memory
-from gpu_collide._options import Options
+from gpu_collide._calls import renamed, warn_caller, within_memory
+from gpu_collide._options import OLD_TUNING, Options
 from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gpu_collide._types import Array, ArrayLike, BackendName, BroadPhaseName, Precision
+    from gpu_collide._options import Tuning
+    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
     from gpu_collide.bodies.rules import Rules
 
 __all__ = [
@@ -51,7 +52,7 @@ MANY_PAIRS = 20_000_000  # beyond which collide warns: a crowd, or rules that we
 _BLOCK = 1 << 24  # pairs filled at a time
 
 
-@within_memory
+@renamed(broad_phase=OLD_TUNING["broad_phase"])
 def find_pairs(
     bodies: Bodies,
     *,
@@ -60,7 +61,7 @@ def find_pairs(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
-    broad_phase: BroadPhaseName = "hierarchy",
+    tuning: Tuning | None = None,
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
@@ -82,8 +83,8 @@ def find_pairs(
     still_pairs : bool, optional
         Also pair bodies that both stand still: equal positions, and equal unit quaternions up to their sign,
         at start and end.
-    broad_phase : {"hierarchy", "off"}, optional
-        ``hierarchy``: a tree of bounding volumes. ``off``: all pairs that the rules above allow.
+    tuning : Tuning, optional
+        Its `broad_phase` counts: a tree of bounding volumes, or all pairs that the rules above allow.
     precision : {"mixed", "double", "single"}, optional
         Of the bounds, which are padded by their own rounding; ``single`` is for devices without float64.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
@@ -125,7 +126,7 @@ def find_pairs(
     check_bodies(bodies)
     return BroadPhase(
         len(bodies), world=bodies.world if world is None else world, group=group, mask=mask, ignore=ignore,
-        still_pairs=still_pairs, broad_phase=broad_phase, precision=precision, backend=backend,
+        still_pairs=still_pairs, tuning=tuning, precision=precision, backend=backend,
         max_bytes=max_bytes,
     ).find_pairs(bodies)  # fmt: skip
 
@@ -140,7 +141,7 @@ class BroadPhase:
     Parameters
     ----------
     n_bodies : int
-    world, group, mask, ignore, still_pairs, broad_phase, precision, backend, max_bytes
+    world, group, mask, ignore, still_pairs, tuning, precision, backend, max_bytes
         As in `find_pairs`.
 
     Attributes
@@ -165,6 +166,7 @@ class BroadPhase:
     1 True
     """
 
+    @renamed(broad_phase=OLD_TUNING["broad_phase"])
     def __init__(
         self,
         n_bodies: int,
@@ -174,7 +176,7 @@ class BroadPhase:
         mask: ArrayLike | None = None,
         ignore: ArrayLike | None = None,
         still_pairs: bool = False,
-        broad_phase: BroadPhaseName = "hierarchy",
+        tuning: Tuning | None = None,
         precision: Precision = "mixed",
         backend: BackendName = "auto",
         max_bytes: int | None = None,
@@ -185,9 +187,7 @@ class BroadPhase:
             raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
         check_count(int(n_bodies), "n_bodies")
         self._rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
-        options = Options.checked(
-            broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes
-        )
+        options = Options.checked(tuning=tuning, precision=precision, backend=backend, max_bytes=max_bytes)
         self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
         self._tree_bytes = self._engine.tree_bytes(self._rules.n)
         self._kept, self._report = KeptTree(), None
@@ -200,7 +200,7 @@ class BroadPhase:
     def __reduce__(self) -> Any:
         """Copies, and what comes out of a pickle, are searches of their own, with no tree yet."""
         options = self._engine.options
-        names = ("broad_phase", "precision", "backend", "max_bytes")
+        names = ("tuning", "precision", "backend", "max_bytes")
         keywords = {**self._rules.arguments(), **{name: getattr(options, name) for name in names}}
         return partial(type(self), **keywords), (self._rules.n,)
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from gpu_collide._types import ArrayLike, Progress, StepOptions, StrPath
+    from gpu_collide._options import StepOptions
+    from gpu_collide._types import ArrayLike, Progress, StrPath
 
 __all__ = ["RECORDING_SUFFIXES", "Recording", "load_recording"]
 

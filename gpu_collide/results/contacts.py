@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gpu_collide.bodies.bodies import Bodies
     from gpu_collide.results.indexing import Rows
 
-__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE", "sealed"]
+__all__ = ["Contacts", "Kind", "Status", "CONTACT_DTYPE"]
 
 
 _PER_PAIR: dict[str, Field] = {"status": (np.uint8, ()), "toi": (np.float64, ())}
@@ -64,24 +64,6 @@ FORMAT = FileFormat(
     faults=contact_faults,
     optional=("pairs", *PART_FIELDS),
 )  # fmt: skip
-
-
-def sealed(fields: dict[str, Any], info: dict[str, Any]) -> Contacts:
-    """`Contacts` of arrays that were made for it: nothing is checked and nothing copied.
-
-    Parameters
-    ----------
-    fields : dict
-        All fields but ``info``, of their dtypes and shapes. They become read-only, and belong to the result.
-    info : dict
-        Belongs to the result as well.
-    """
-    for array in fields.values():
-        if type(array) is np.ndarray:
-            array.setflags(False)  # type: ignore[call-arg]  # a fifth of the price of ``flags.writeable``
-    found = object.__new__(Contacts)
-    found.__dict__.update(fields, info=info)
-    return found
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

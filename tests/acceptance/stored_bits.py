@@ -27,10 +27,10 @@ FAMILIES = (
 )  # fmt: skip
 OPTIONS = {
     "exact": {},
-    "raster": {"candidates": "raster", "resolution": 3.0, "precision": "double"},
-    "near": {"features": "near", "filters": "none"},
+    "raster": {"tuning": gc.Tuning(candidates="raster"), "resolution": 3.0, "precision": "double"},
+    "near": {"tuning": gc.Tuning(features="near", filters="none")},
     "first": {"contacts": "first", "check_start": False},
-    "proper": {"min_properness": 0.0, "filters": ("plane",)},
+    "proper": {"min_properness": 0.0, "tuning": gc.Tuning(filters=("plane",))},
     "segments": {"refine": "segments"},
     "pixels": {"refine": "pixels", "resolution": 6.0},
     "single": {"precision": "single"},

@@ -394,7 +394,12 @@ def test_options_reach_collide(backend):
 def test_reports_of_batches_add_up(backend):
     """The pairs that came to each test are those of all batches, and the broad phase sees all of them."""
     *case, static = random_case(14, t=9)
-    options = {"static": static, "backend": backend.kind, "report": True, "filters": ("spheres", "boxes")}
+    options = {
+        "static": static,
+        "backend": backend.kind,
+        "report": True,
+        "tuning": gc.Tuning(filters=("spheres", "boxes")),
+    }
     whole = gc.collide_trajectories(*case, **options)
     parts = list(gc.collide_trajectories(*case, frames_per_batch=3, stream=True, **options))
     joined = gc.TrajectoryContacts.concatenate(parts)

@@ -22,6 +22,7 @@ from tests.backends.littered import Littered
 from tests.fuzz.meshes import hostile
 from tests.oracle.scenes import FAMILIES
 from tests.support.seeds import generator
+from tests.support.tuning import keywords
 
 ROWS = (
     "kind", "feature_a", "feature_b", "time", "position", "normal", "properness", "local_a", "local_b",
@@ -92,7 +93,7 @@ def first_of(some, rows):
 def ask(bodies, pairs, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return gc.collide(bodies, pairs, **options)
+        return gc.collide(bodies, pairs, **keywords(**options))
 
 
 def differences(bodies, pairs, rng, backend, common):

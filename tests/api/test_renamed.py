@@ -199,3 +199,51 @@ def test_the_class_of_clipped_velocities():
     assert there is S.ClippedVelocities and "is now called ClippedVelocities" in text
     with pytest.raises(AttributeError, match="has no attribute 'Bent'"):
         S.Bent  # noqa: B018
+
+
+OLD_TUNING = {"broad_phase": "off", "filters": "none", "features": "all", "candidates": "pairs"}
+
+
+@pytest.mark.parametrize("name", ["collide", "collide_trajectories", "Scene.collide"])
+def test_keywords_that_became_a_tuning(name):
+    bodies, asked = placed([0, 0, 0], [0, 0, 1.2]), {"still_pairs": True}
+    at = gc.Poses.from_quat_wxyz([bodies.start.position] * 2, [bodies.start.quat_wxyz] * 2)
+    call = {
+        "collide": lambda **n: gc.collide(bodies, **asked, **n, **HOW),
+        "collide_trajectories": lambda **n: gc.collide_trajectories(
+            BOX, None, at, [0, 1], **asked, **n, **HOW
+        ),
+        "Scene.collide": lambda **n: gc.Scene(BOX, None, bodies.start, **asked, **HOW).collide(**n),
+    }[name]
+    expected, _ = warned(lambda: call(tuning=gc.Tuning(**OLD_TUNING)), 0)
+    found, text = warned(lambda: call(**OLD_TUNING), 4)
+    assert all(f"{name}({old}=) is now called tuning=gc.Tuning({old}=)" in text for old in OLD_TUNING)
+    assert found.time.tobytes() == expected.time.tobytes()
+    with pytest.raises(TypeError, match="tuning: expected all in one Tuning, got filters beside it"):
+        call(filters="none", tuning=gc.Tuning())
+
+
+def test_a_broad_phase_that_became_a_tuning():
+    bodies = placed([0, 0, 0], [0, 0, 9.0])
+    asked = {"still_pairs": True, **HOW}
+    for tuned, old in (
+        (lambda **n: gc.find_pairs(bodies, **asked, **n), "find_pairs"),
+        (lambda **n: gc.BroadPhase(2, **asked, **n).find_pairs(bodies), "BroadPhase"),
+        (lambda **n: gc.Scene(BOX, None, bodies.start, **asked).find_pairs(**n), "Scene.find_pairs"),
+    ):
+        assert len(tuned()) == 0
+        expected, _ = warned(lambda tuned=tuned: tuned(tuning=gc.Tuning(broad_phase="off")), 0)
+        found, text = warned(lambda tuned=tuned: tuned(broad_phase="off"), 1)
+        assert text.startswith(f"{old}(broad_phase=) is now called tuning=gc.Tuning(broad_phase=)")
+        assert found.tolist() == expected.tolist() == [[0, 1]]
+
+
+def test_a_tuning_is_a_value_that_every_query_takes():
+    bodies, pairs = placed([0, 0, 0], [0, 0, 1.2]), [[0, 1]]
+    one, other = gc.Tuning(filters=["plane", "boxes"]), gc.Tuning(filters=("plane", "boxes"))
+    assert one == other and hash(one) == hash(other) and one.filters == ("plane", "boxes")
+    everything = gc.Tuning(broad_phase="off", filters="none")
+    assert len(gc.collide(bodies, pairs, tuning=everything, **HOW).pairs) == 1, "pairs are those given"
+    for wrong in ("off", {"filters": "none"}, 3):
+        with pytest.raises(TypeError, match="tuning: expected gpu_collide.Tuning or None, got"):
+            gc.collide(bodies, pairs, tuning=wrong, **HOW)

@@ -142,3 +142,19 @@ def test_each_kernel_of_the_narrow_phase_is_launched_at_one_place():
     names |= {"s01_screw", "s01_long", "g02_pairs"}
     names -= {"s09_step"}  # of the bisection
     assert found == Counter(names), (names - set(found), found - Counter(names))
+
+
+def test_each_kernel_of_casts_and_movers_is_named_at_one_place():
+    """What launches it from arrays of the host, and from arrays on a GPU, has it from there."""
+    found: Counter[str] = Counter()
+    for folder in ("sweep", "movers"):
+        for path in (ROOT / "gpu_collide/pipeline" / folder).glob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found.update(x.value for x in ast.walk(tree) if isinstance(x, ast.Constant))
+    texts = [
+        path.read_text(encoding="utf-8")
+        for family in ("sweep", "pluecker")
+        for path in (ROOT / "kernels" / family).glob("*.c")
+    ]
+    names = re.findall(r"GC_KERNEL void (\w+)\(", "".join(texts))
+    assert len(names) > 10 and {name: found[name] for name in names} == dict.fromkeys(names, 1)

@@ -17,7 +17,11 @@ from tests.ptx._staying import lies
 FEW, MANY = 32, 1024
 LEAST = MANY - FEW  # bytes, if there were an array of one byte a pair
 OURS, STAND_IN = "gpu_collide", "stand_in"  # folders
-WAYS = ({}, {"features": "near"}, {"candidates": "raster", "resolution": 2})
+WAYS = (
+    {},
+    {"tuning": gc.Tuning(features="near")},
+    {"tuning": gc.Tuning(candidates="raster"), "resolution": 2},
+)
 
 
 def asked(cuda, n):

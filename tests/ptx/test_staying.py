@@ -49,7 +49,12 @@ def test_bytes_a_pair_from_the_host(cuda):
 
 
 USUAL = ({}, {"max_bytes": 250_000}, {"report": True})
-REST = ({"precision": "single"}, {"features": "near"}, {"refine": "segments"}, {"precision": "double"})
+REST = (
+    {"precision": "single"},
+    {"tuning": gc.Tuning(features="near")},
+    {"refine": "segments"},
+    {"precision": "double"},
+)
 
 
 @pytest.mark.parametrize(

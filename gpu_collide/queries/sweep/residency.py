@@ -29,9 +29,10 @@ SEVERAL = -1
 
 def on_device_or_wanted_there(results: Any, *arrays: Any) -> bool:
     """Does an array lie on a GPU, or are results to stay on one?"""
-    return any(on_device(array) is not None for array in arrays) or (
-        isinstance(results, str) and results == "device"
-    )
+    for array in arrays:
+        if type(array) is not np.ndarray and on_device(array) is not None:
+            return True
+    return isinstance(results, str) and results == "device"
 
 
 def casts(

@@ -26,7 +26,11 @@ __all__ = [
 
 def turning_bodies(bodies: Bodies) -> Array:
     """Numbers of the bodies that turn between their poses."""
-    return np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
+    which = bodies.__dict__.get("_turning")
+    if which is None:
+        which = np.flatnonzero(turning(bodies) & bodies.start.valid & bodies.end.valid)
+        bodies.__dict__["_turning"] = which
+    return which
 
 
 class Extent(NamedTuple):
