@@ -167,7 +167,8 @@ def vertex_polygon_rotation(vertex, turn, polygon, expel, lateral, query=None):
     point = turned_by(x, met)
     motion = moving(point)
     approach = np.maximum(np.abs(dot(motion, normal)), np.sqrt(lateral * np.linalg.norm(motion, axis=-1)))
-    hit = stop <= angle
+    # what turns along the plane, or about itself, does not come through it
+    hit = (stop <= angle) & ~((still + cosine >= -query.doubt) & (np.hypot(sine, cosine) <= query.doubt / 4))
     if query.through is not None:
         rises = (sine > 0) | ((sine == 0) & (cosine < 0))
         hit = hit & (~query.through | (rises & (still + np.hypot(sine, cosine) >= 0)))
