@@ -21,7 +21,7 @@ __all__ = ["DeviceQueries"]
 
 #: Numbers that `g08_extent` tells of a part of the queries (``G08_EXTENT_STRIDE``), and parts at most.
 EXTENT, PARTS = 10, 4096
-WALKED_REALS = SLIDE.outs["told_out"][0]
+CHARACTER_REALS = SLIDE.outs["told_out"][0]
 INVALID = sources.constants()["GC_STATUS_INVALID_INPUT"]
 
 
@@ -172,7 +172,7 @@ class DeviceQueries(DeviceImport):
         """
         n, run, be = len(self.given), self.run, self.be
         each = 19 * run.real.itemsize + SLIDE.nbytes(run.real) + TAKEN
-        each += 8 * (12 + WALKED_REALS) + 12
+        each += 8 * (12 + CHARACTER_REALS) + 12
         falls, rides = self._placed(fall, np.float64), None
         if riding is not None:
             rides = self._placed(riding, np.int64)
