@@ -15,7 +15,7 @@ INSIDE = 1e-9  # of the size: nearer to a border, another feature may tell the s
 FACING = 4e-9  # of both speeds
 PROPERNESS = 1e-8
 TAU = 1e-8  # of the step: nearer to its ends a contact may be told or not
-STEEP = 1e-6  # of both speeds: what crosses more slowly may be two roots, or none
+STEEP = 3e-5  # of both speeds: what crosses more slowly may be one touch instead of two roots, or none
 REJECTED, UNDECIDED, REQUIRED = -1, 0, 1
 
 
@@ -55,12 +55,13 @@ def states(scene, found, min_properness=-0.1):
     with np.errstate(divide="ignore"):
         band = INSIDE * size + 1e-13 * (size + speed) * speed / np.maximum(slope, 1e-300)
     flat = found["what"] != bm.ROOT
+    slow = slope < STEEP * speed * np.maximum(found["sine"], 1e-9)
     reasons = [
         ("outside", found["inside"] < -np.where(flat, INSIDE * size, band), REJECTED),
-        ("faces away", (found["facing"] < -FACING * speed) & ~flat, REJECTED),
+        ("faces away", (found["facing"] < -np.where(slow, STEEP, FACING) * speed) & ~flat, REJECTED),
         ("improper", (found["properness"] < min_properness - PROPERNESS) & ~flat, REJECTED),
         ("may vanish or touch", flat, UNDECIDED),
-        ("slow", slope < STEEP * speed * np.maximum(found["sine"], 1e-9), UNDECIDED),
+        ("slow", slow, UNDECIDED),
         ("border", found["inside"] < band, UNDECIDED),
         ("limit of facing", found["facing"] < FACING * speed, UNDECIDED),
         ("limit of properness", found["properness"] < min_properness + PROPERNESS, UNDECIDED),
@@ -91,7 +92,7 @@ def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
     v = verdict or Verdict()
     first = bm.first_touches(scene)
     status, size = first["status"].copy(), first["size"]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         v.pairs += len(first)
         hit = np.isfinite(toi)
         near = (status == bm.MISSES) & (first["least"] < 1e-8 * size)
@@ -104,7 +105,7 @@ def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
         v.note("missed: no contact", touch & ~hit)
         pace = np.abs(first["approach"])
         dt = np.where(touch & hit, toi - first["time"], 0.0)
-        room = TIME * size / np.maximum(pace, STEEP * first["speed"]) + 1e-12
+        room = TIME * size / np.maximum(np.maximum(pace, STEEP * first["speed"]), 1e-300) + 1e-12
         v.note("late: a first touch was passed", dt > room)
         v.note("early: before the first touch", dt < -room)
         good = touch & hit & (np.abs(dt) <= room)
@@ -155,9 +156,8 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
         _keys(*(np.asarray(x[k]) for k in ("pair", "kind", "feature_a", "feature_b"))) for x in (found, told)
     )
     slope = np.abs(found["slope"]) / np.maximum(found["sine"], 1e-9)
-    room = np.where(
-        found["what"] == bm.ROOT, np.minimum(TIME * size / np.maximum(slope, STEEP * speed), 1e-3) + 1e-9, 1e-4
-    )
+    allowed = TIME * size / np.maximum(np.maximum(slope, STEEP * speed), 1e-300)
+    room = np.where(found["what"] == bm.ROOT, np.minimum(allowed, 1e-3) + 1e-9, 1e-4)
     order = np.argsort(theirs, kind="stable")
     low, high = (np.searchsorted(theirs[order], ours, side=s) for s in ("left", "right"))
     best, which = np.full(len(found), np.inf), np.full(len(found), -1)
