@@ -274,7 +274,7 @@ static void first_of(const Pair *p, First *out, int most) {
             out->least = (double)near.gap;
     }
     out->looks = n;
-    if (out->least <= 1e-9L * p->size) {
+    if (out->least <= 1e-9L * p->size || out->depth > 0) {
         /* faces in one plane cut nothing, however deep */
         out->inside = a->mesh->closed && b->mesh->closed && both_hold(p, 0, a->middle, a->extent);
         out->status = out->inside ? OVERLAPS : TOUCHES_AT_START;
@@ -304,11 +304,16 @@ static void first_of(const Pair *p, First *out, int most) {
                 which(p, id, &out->kind, &out->feature_a, &out->feature_b);
                 out->gap = (double)near.gap;
                 out->margin = (double)near.margin;
+                if (near.gap < 1e-16L * p->size && near.margin <= 1e-9L * p->size) {
+                    /* nothing is left to tell the direction by, but a moment ago there was */
+                    State xa = state_at(&a->motion, t - 1e-8L), xb = state_at(&b->motion, t - 1e-8L);
+                    near.normal = look(p, id, &xa, &xb).normal;
+                }
                 real pace = -fabsl(dot(near.normal, sub(velocity(&sb, near.at), velocity(&sa, near.at))));
                 out->approach = (double)pace;
                 out->status = GRAZES;
                 int clear = near.margin > 1e-9L * p->size;
-                if (pace < -1e-6L * out->speed && (clear || near.gap > 1e-17L * p->size)) {
+                if (pace < -1e-6L * out->speed) {
                     out->time = (double)(t + near.gap / -pace);
                     if (clear)
                         out->status = TOUCHES;
