@@ -20,16 +20,16 @@ PLANAR = {"rolling", "rolling_spins", "cars_10hz", "cars_town", "cars_racing", "
 @pytest.mark.backends("cpu", "opencl")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_missed_nothing_invented(family, backend):
-    first, every = of_family(family, 250, 17, backend, 15 if family in PLANAR else 80)
+    first, every = of_family(family, 250, 17, backend.name, 15 if family in PLANAR else 80)
     assert first.faults() == 0, (first.counts, first.rows)
     assert every.faults() == 0, (every.counts, every.rows)
     # worst seen in 20,000 pairs a family: 3e-13 sizes, 1e-10 of a step (grazes)
     assert max(first.worst.get("dt * pace / size", 0), every.worst.get("dt * slope / size", 0)) < 1e-11
 
 
-@pytest.mark.parametrize("family", ["cubes", "spin_and_screw", "half_turns", "rolling", "thin", "touching"])
+@pytest.mark.parametrize("family", ["cubes", "spin_and_screw", "half_turns", "touching"])
 def test_the_reference_too(family):
-    first, every = of_family(family, 20, 18, "reference", 6)
+    first, every = of_family(family, 12, 18, "reference", 5)
     assert first.faults() == 0, (first.counts, first.rows)
     assert every.faults() == 0, (every.counts, every.rows)
 
@@ -37,7 +37,7 @@ def test_the_reference_too(family):
 @pytest.mark.backends("cpu", "opencl")
 @pytest.mark.parametrize("family", ["one_still", "translating"])
 def test_where_the_relative_screw_is_the_truth_it_is_the_same_bits(family, backend):
-    assert same_bits(FAMILIES[family](19, 300), backend=backend) == []
+    assert same_bits(FAMILIES[family](19, 300), backend=backend.name) == []
 
 
 @pytest.mark.backends("cpu")
@@ -46,7 +46,7 @@ def test_no_pair_overlaps_at_the_first_contact_of_a_scene(turn, backend):
     """With relative screws it does in about half of the scenes."""
     scene, group = scene_of_cubes(np.random.default_rng([20, int(10 * turn)]), 25, turn)
     started = np.isin(bm.first_touches(scene)["status"], (bm.OVERLAPS, bm.TOUCHES_AT_START))
-    toi = answer(run(scene, motion="body", contacts="first", backend=backend))[1].copy()
+    toi = answer(run(scene, motion="body", contacts="first", backend=backend.name))[1].copy()
     toi[np.isin(group, group[started])] = np.inf
     live, by_fcl, by_cuts, _ = overlapping_scenes(scene, group, toi, 1e-9)
     assert live > 15
@@ -62,7 +62,7 @@ def test_one_relative_screw_in_pieces_comes_to_the_same(backend):
     scene, due = scene.take(rows), first["time"][rows]
     off = []
     for pieces in (16, 32, 64):
-        dt = np.abs(in_pieces(scene, pieces, backend=backend) - due)
+        dt = np.abs(in_pieces(scene, pieces, backend=backend.name) - due)
         off.append(np.median(dt[np.isfinite(dt)]))
     assert off[0] / off[1] == pytest.approx(4, abs=0.8)
     assert off[1] / off[2] == pytest.approx(4, abs=0.8)
@@ -73,7 +73,7 @@ def test_how_far_one_relative_screw_is_off(backend):
     """Cars on arcs at 2 Hz: centimetres to decimetres; and it misses and invents collisions."""
     scene = FAMILIES["cars_2hz"](22, 600)
     first = bm.first_touches(scene)
-    toi = answer(run(scene, motion="relative", contacts="first", backend=backend, check_start=False))[1]
+    toi = answer(run(scene, motion="relative", contacts="first", backend=backend.name, check_start=False))[1]
     touch, miss = first["status"] == bm.TOUCHES, first["status"] == bm.MISSES
     assert 0.1 < np.median(chord_off(scene, np.flatnonzero(touch))) < 1
     assert (touch & np.isinf(toi)).sum() > 0

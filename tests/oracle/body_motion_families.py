@@ -356,9 +356,9 @@ def touching(rng, n):
 
 @family
 def grazing(rng, n):
-    """Moved aside until they just miss, then by 1e-3 to 1e-9 to either side of that; each of up to 300 pairs often."""
+    """Moved aside until they just miss, then by 1e-3 to 1e-9 to either side of that; each of up to 100 pairs often."""
     meshes = [box(), tetrahedron(), octahedron()]
-    m = min(n, 300)
+    m = min(n, 100)
     a, b = random_pairs(rng, m, meshes, 0.1, 2.0)
     aside = random_axis(rng, m)
     near, far = np.zeros(m), np.full(m, 12.0)
