@@ -36,7 +36,7 @@ def of_family(name, pairs, seed, backend, every, batch=5000, motion="body"):
 def tell(title, v):
     print(f"  {title}: {v.pairs} pairs")
     for name, n in sorted(v.counts.items()):
-        rows = f"   {sorted(set(v.rows[name]))[:8]}" if n and name.startswith(("missed", "invented", "late", "early", "status", "un")) else ""
+        rows = f"   {sorted(set(v.rows[name]))[:8]}" if n and name.startswith(("missed", "invented", "late", "early", "status", "un", "wrong")) else ""
         print(f"    {n:10d}  {name}{rows}")
     for name, x in v.worst.items():
         print(f"    {x:10.1e}  worst {name}")

@@ -55,7 +55,9 @@ def answer(found):
 
     overlap = np.asarray(found.status) == int(gc.Status.INITIAL_OVERLAP)
     told = {k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")}
-    return overlap, np.asarray(found.toi), {**told, "time": np.asarray(found.time)}
+    for k in ("time", "position", "normal", "normal_speed", "properness", "local_a", "local_b"):
+        told[k] = np.asarray(getattr(found, k))
+    return overlap, np.asarray(found.toi), told
 
 
 def in_pieces(scene, pieces, **options):

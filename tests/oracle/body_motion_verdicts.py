@@ -15,6 +15,7 @@ INSIDE = 1e-9  # of the size: nearer to a border, another feature may tell the s
 FACING = 4e-9  # of both speeds
 PROPERNESS = 1e-8
 TAU = 1e-8  # of the step: nearer to its ends a contact may be told or not
+PLACE = 1e-9  # of the size, and of the speed
 STEEP = 3e-5  # of both speeds: what crosses more slowly may be one touch instead of two roots, or none
 REJECTED, UNDECIDED, REQUIRED = -1, 0, 1
 
@@ -39,7 +40,7 @@ class Verdict:
             self.worst[name] = max(self.worst.get(name, 0.0), float(np.max(values)))
 
     def faults(self):
-        wrong = ("missed", "invented", "late", "early", "status")
+        wrong = ("missed", "invented", "late", "early", "status", "unexplained", "wrong")
         return sum(v for k, v in self.counts.items() if k.startswith(wrong))
 
 
@@ -145,8 +146,8 @@ def _keys(pair, kind, fa, fb):
 
 
 def judge_all(scene, told, verdict=None, min_properness=-0.1):
-    """All contacts: each required one has to be told once, each told one has to be there. `told`: (pair, kind, feature_a, feature_b,
-    time) arrays."""
+    """All contacts: each required one has to be told once, each told one has to be there. `told`: arrays pair, kind, feature_a,
+    feature_b, time; with position, normal, normal_speed, properness, local_a and local_b these are judged too."""
     v = verdict or Verdict()
     v.pairs += len(scene)
     found = bm.all_contacts(scene)
@@ -185,7 +186,32 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
     for name in ("faces away", "improper", "outside"):
         v.note(f"invented: {name}", told["pair"][(used == REJECTED) & (why == name)])
     _unknown(scene, told, np.flatnonzero(used < REJECTED), v, min_properness)
+    if "position" in told:
+        _places(scene, told, np.flatnonzero(used == REQUIRED), v)
     return v, found, state
+
+
+def _places(scene, told, rows, v):
+    """Places, normals and numbers of contacts beyond doubt, and both local points carried to the contact's time."""
+    told = {k: x[rows] for k, x in told.items()}
+    there, _ = bm.described(scene, *(told[k] for k in ("pair", "kind", "feature_a", "feature_b", "time")))
+    pair = told["pair"]
+    size, speed = _sizes(scene)[pair], speeds(scene)[pair]
+
+    def apart(x, y):
+        return np.abs(x - y).reshape(len(x), -1).max(1)
+
+    off = {"place": apart(told["position"], there["place"]) / size}
+    for k, name in enumerate(("local_a", "local_b")):
+        at, axes = bm.poses(scene.bodies[scene.pairs[pair, k]], told["time"])
+        off[name] = apart(at + np.einsum("nij,nj->ni", axes, told[name]), there["place"]) / size
+    off["normal"] = apart(told["normal"], there["normal"])
+    off["normal_speed"] = apart(told["normal_speed"], there["normal_speed"]) / speed
+    off["properness"] = np.where(there["doubtful"] == 1, 0, apart(told["properness"], there["properness"]))
+    for name, x in off.items():
+        bound = {"normal": 1e-8, "properness": 1e-8}.get(name, PLACE)
+        v.note(f"wrong {name}", pair[x > bound])
+        v.least(name, x[x <= bound])
 
 
 def _sizes(scene):
