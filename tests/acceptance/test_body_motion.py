@@ -1,6 +1,7 @@
 """`motion="body"` against a judge that shares nothing with it, and what one relative screw is off.
 
-`python -m tests.acceptance.body_motion` does the same with more pairs, prints what is undecided, and the tables.
+`python -m tests.acceptance.body_motion` does the same with more pairs, prints what is undecided, and the
+tables.
 """
 
 import numpy as np
@@ -55,7 +56,8 @@ def test_no_pair_overlaps_at_the_first_contact_of_a_scene(turn, backend):
 
 @pytest.mark.backends("cpu")
 def test_one_relative_screw_in_pieces_comes_to_the_same(backend):
-    """The judge's own motions, by another way: a step in pieces is off by a quarter when these are twice as many."""
+    """The judge's own motions, by another way: a step in pieces is off by a quarter when these are twice
+    as many."""
     scene = FAMILIES["cubes"](21, 150)
     first = bm.first_touches(scene)
     rows = np.flatnonzero((first["status"] == bm.TOUCHES) & (first["approach"] < -0.5))

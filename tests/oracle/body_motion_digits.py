@@ -1,4 +1,5 @@
-"""The same motions in fifty digits, straight from the definition: the exponential of the matrix of a motion."""
+"""The same motions in fifty digits, straight from the definition: the exponential of the matrix of a
+motion."""
 
 import mpmath as mp
 
@@ -69,7 +70,8 @@ def _dot(a, b):
 
 
 def precise_distance(scene, pair, kind, feature_a, feature_b, edges, t):
-    """Signed distance of two features at time t: of a vertex from a face's plane, or of two edges' lines times the sine.
+    """Signed distance of two features at time t: of a vertex from a face's plane, or of two edges' lines
+    times the sine.
 
     `edges` are the two meshes' lists of edges.
     """

@@ -1,7 +1,9 @@
 """What the judge of motions of their own says of an answer: missed, invented, late, or not for it to decide.
 
-An answer is arrays: of each pair `overlap` (the solids overlap at the start) and `toi` (inf: none); of each contact `pair`, `kind`,
-`feature_a`, `feature_b`, `time`. Undecided is what lies within the tolerances of docs/conventions.md of a border: see `states`.
+An answer is arrays: of each pair `overlap` (the solids overlap at the start) and `toi` (inf: none); of each
+contact `pair`, `kind`,
+`feature_a`, `feature_b`, `time`. Undecided is what lies within the tolerances of docs/conventions.md of a
+border: see `states`.
 """
 
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ INSIDE = 1e-9  # of the size: nearer to a border, another feature may tell the s
 FACING = 4e-9  # of both speeds
 PROPERNESS = 1e-8
 TAU = 1e-8  # of the step: nearer to its ends a contact may be told or not
+WINDOW = 4e-7  # of the step: as near as the judge knows the time of a touch
 PLACE = 1e-9  # of the size, and of the speed
 STEEP = 3e-5  # of both speeds: what crosses more slowly may be one touch instead of two roots, or none
 REJECTED, UNDECIDED, REQUIRED = -1, 0, 1
@@ -58,7 +61,7 @@ def states(scene, found, min_properness=-0.1):
     flat = found["what"] != bm.ROOT
     slow = slope < STEEP * speed * np.maximum(found["sine"], 1e-9)
     reasons = [
-        ("outside", found["inside"] < -np.where(flat, INSIDE * size, band), REJECTED),
+        ("outside", found["inside"] < -np.where(flat, INSIDE * size + WINDOW * speed, band), REJECTED),
         ("faces away", (found["facing"] < -np.where(slow, STEEP, FACING) * speed) & ~flat, REJECTED),
         ("improper", (found["properness"] < min_properness - PROPERNESS) & ~flat, REJECTED),
         ("may vanish or touch", flat, UNDECIDED),
@@ -82,14 +85,17 @@ def speeds(scene):
     radius = np.array([np.linalg.norm(m.vertices, axis=1).max() for m in scene.meshes])
     b = scene.bodies
     dot = np.abs((b["quat"] * b["turn"]).sum(1))
-    angle = np.where(b["spin"] == 1, np.linalg.norm(b["turn"][:, :3], axis=1), 2 * np.arccos(np.minimum(dot, 1)))
+    angle = np.where(
+        b["spin"] == 1, np.linalg.norm(b["turn"][:, :3], axis=1), 2 * np.arccos(np.minimum(dot, 1))
+    )
     way = np.where(b["spin"][:, None] == 1, b["to"], b["to"] - b["place"])
     each = np.linalg.norm(way, axis=1) * np.where(b["spin"] == 1, 1, np.pi / 2) + angle * radius[b["mesh"]]
     return each[scene.pairs].sum(1)
 
 
 def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
-    """Times of impact and INITIAL_OVERLAP against first touches by distance; what grazes or touches at the start, by all contacts."""
+    """Times of impact and INITIAL_OVERLAP against first touches by distance; what grazes or touches at the
+    start, by all contacts."""
     v = verdict or Verdict()
     first = bm.first_touches(scene)
     status, size = first["status"].copy(), first["size"]
@@ -120,7 +126,8 @@ def judge_first(scene, overlap, toi, verdict=None, min_properness=-0.1):
 
 
 def _rest(scene, rows, toi, v, min_properness):
-    """Pairs whose first contact is a matter of facing: no later than a required contact, and itself not rejected."""
+    """Pairs whose first contact is a matter of facing: no later than a required contact, and itself not
+    rejected."""
     if not len(rows):
         return
     found = bm.all_contacts(scene)
@@ -131,7 +138,9 @@ def _rest(scene, rows, toi, v, min_properness):
     allowed = np.zeros(len(rows), bool)
     usable = state >= UNDECIDED
     with np.errstate(invalid="ignore"):
-        for p, lo, hi, flat in zip(*(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True):
+        for p, lo, hi, flat in zip(
+            *(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True
+        ):
             slack = 1e-7 if flat == bm.ROOT else 1e-4
             allowed[p] |= lo - slack <= toi[p] <= hi + slack
         late = toi > due + 1e-7
@@ -146,8 +155,10 @@ def _keys(pair, kind, fa, fb):
 
 
 def judge_all(scene, told, verdict=None, min_properness=-0.1):
-    """All contacts: each required one has to be told once, each told one has to be there. `told`: arrays pair, kind, feature_a,
-    feature_b, time; with position, normal, normal_speed, properness, local_a and local_b these are judged too."""
+    """All contacts: each required one has to be told once, each told one has to be there. `told`: arrays
+    pair, kind, feature_a,
+    feature_b, time; with position, normal, normal_speed, properness, local_a and local_b these are judged
+    too."""
     v = verdict or Verdict()
     v.pairs += len(scene)
     found = bm.all_contacts(scene)
@@ -168,8 +179,11 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
         i = np.flatnonzero(low + k < high)
         j = order[low[i] + k]
         t = told["time"][j]
-        dt = np.where(found["what"][i] == bm.LASTING, np.maximum(np.maximum(found["time"][i] - t, t - found["time_end"][i]), 0),
-                      np.abs(t - found["time"][i]))
+        dt = np.where(
+            found["what"][i] == bm.LASTING,
+            np.maximum(np.maximum(found["time"][i] - t, t - found["time_end"][i]), 0),
+            np.abs(t - found["time"][i]),
+        )
         nearer = dt < best[i]
         best[i[nearer]], which[i[nearer]] = dt[nearer], j[nearer]
         fits = dt <= room[i]
@@ -192,7 +206,8 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
 
 
 def _places(scene, told, rows, v):
-    """Places, normals and numbers of contacts beyond doubt, and both local points carried to the contact's time."""
+    """Places, normals and numbers of contacts beyond doubt, and both local points carried to the contact's
+    time."""
     told = {k: x[rows] for k, x in told.items()}
     there, _ = bm.described(scene, *(told[k] for k in ("pair", "kind", "feature_a", "feature_b", "time")))
     pair = told["pair"]
@@ -220,7 +235,8 @@ def _sizes(scene):
 
 
 def _unknown(scene, told, rows, v, min_properness):
-    """Contacts that no root explains: are the features together then, facing and proper within the tolerances?"""
+    """Contacts that no root explains: are the features together then, facing and proper within the
+    tolerances?"""
     if not len(rows):
         return
     names = ("pair", "kind", "feature_a", "feature_b", "time")

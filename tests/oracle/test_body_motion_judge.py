@@ -1,4 +1,5 @@
-"""The judge of bodies on motions of their own: answers in closed form, fifty digits, two principles that agree, and wrong answers."""
+"""The judge of bodies on motions of their own: answers in closed form, fifty digits, two principles that
+agree, and wrong answers."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ def one(a, b, meshes=None):
 
 
 def spun(place, velocity, turn, shape=0, quat=IDENTITY):
-    return bodies_of([shape], np.array([place], float), quat, np.array([velocity], float), np.array([turn], float), 1)
+    return bodies_of(
+        [shape], np.array([place], float), quat, np.array([velocity], float), np.array([turn], float), 1
+    )
 
 
 def test_two_cubes_that_turn_against_each_other():
@@ -39,7 +42,8 @@ def test_two_cubes_that_turn_against_each_other():
 
 
 def test_the_same_by_two_poses_about_an_axis_elsewhere():
-    """A cube whose poses lie on an arc about the origin: its corner at (3.5, 0.5) comes to x = 0 at a known angle."""
+    """A cube whose poses lie on an arc about the origin: its corner at (3.5, 0.5) comes to x = 0 at a
+    known angle."""
     angle = np.pi / 2
     place = np.array([[3.0, 0, 0]])
     end = np.array([[0.0, 3, 0]])
@@ -83,10 +87,13 @@ def test_places_are_those_of_fifty_digits(family):
 
 
 def test_small_turns_lose_no_digits():
-    """Turns of 1e-12 to 1e-3: the ends are the given poses, the middle that of fifty digits. Worst seen: 4e-16."""
+    """Turns of 1e-12 to 1e-3: the ends are the given poses, the middle that of fifty digits. Worst seen:
+    4e-16."""
     angle = 10.0 ** np.arange(-12, -2)
     axis = random_axis(np.random.default_rng(2), len(angle))
-    b = bodies_of(np.zeros(10), np.full((10, 3), 0.3), IDENTITY, np.full((10, 3), 1.7), turn_quat(axis, angle))
+    b = bodies_of(
+        np.zeros(10), np.full((10, 3), 0.3), IDENTITY, np.full((10, 3), 1.7), turn_quat(axis, angle)
+    )
     assert np.abs(bm.poses(b, 1.0)[0] - 1.7).max() < 1e-15
     place, _ = bm.poses(b, 0.5)
     for k in range(10):
@@ -108,7 +115,9 @@ def test_times_are_those_of_fifty_digits():
         assert abs(float(exact - float(c["time"]))) < 1e-15  # worst seen: 1e-16
 
 
-@pytest.mark.parametrize("family", ["tumbling", "spins", "cars_2hz", "thin", "half_turns", "drills", "rolling"])
+@pytest.mark.parametrize(
+    "family", ["tumbling", "spins", "cars_2hz", "thin", "half_turns", "drills", "rolling"]
+)
 def test_distances_and_features_agree_on_the_first(family):
     """Two principles: the first touch by distance is the first contact that faces and is proper."""
     scene = FAMILIES[family](7, 40)
@@ -150,7 +159,9 @@ def right_answer(scene):
     first = bm.first_touches(scene)
     toi = np.full(len(scene), np.inf)
     np.minimum.at(toi, kept["pair"], kept["time"])
-    told = {k: kept[k].astype(int) for k in ("pair", "kind", "feature_a", "feature_b")} | {"time": kept["time"].copy()}
+    told = {k: kept[k].astype(int) for k in ("pair", "kind", "feature_a", "feature_b")} | {
+        "time": kept["time"].copy()
+    }
     return first["status"] == bm.OVERLAPS, toi, told
 
 
@@ -164,7 +175,11 @@ def test_a_right_answer_passes_and_wrong_ones_are_caught():
     def first(change):
         o, t = overlap.copy(), toi.copy()
         change(o, t)
-        return {k: n for k, n in judge_first(scene, o, t)[0].counts.items() if n and k[:3] in ("mis", "inv", "lat", "ear", "sta")}
+        return {
+            k: n
+            for k, n in judge_first(scene, o, t)[0].counts.items()
+            if n and k[:3] in ("mis", "inv", "lat", "ear", "sta")
+        }
 
     k = touch[:3]
     assert first(lambda o, t: t.__setitem__(k, np.inf)) == {"missed: no contact": 3}
