@@ -1,7 +1,10 @@
-"""`motion="body"` against the judge of motions of their own: python -m tests.acceptance.body_motion --pairs 10000
+"""`motion="body"` against the judge of motions of their own: python -m tests.acceptance.body_motion --pairs
+10000
 
-For each family: first contacts missed, invented and off in time, by distances that step so that nothing can be missed; all contacts of
-the first pairs by brute force; and what the judge leaves undecided. Then what one relative screw does on the same pairs, and in how
+For each family: first contacts missed, invented and off in time, by distances that step so that nothing can
+be missed; all contacts of
+the first pairs by brute force; and what the judge leaves undecided. Then what one relative screw does on
+the same pairs, and in how
 many scenes of cubes some pair overlaps at the scene's first contact.
 """
 
@@ -38,7 +41,7 @@ def tell(title, v):
     for name, n in sorted(v.counts.items()):
         rows = (
             f"   {sorted(set(v.rows[name]))[:8]}"
-            if n and name.startswith(("missed", "invented", "late", "early", "status", "un"))
+            if n and name.startswith(("missed", "invented", "late", "early", "status", "un", "wrong"))
             else ""
         )
         print(f"    {n:10d}  {name}{rows}")

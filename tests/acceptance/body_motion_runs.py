@@ -1,4 +1,5 @@
-"""The library's answers to pairs whose bodies each move on a motion of their own, and how far one relative screw is from them."""
+"""The library's answers to pairs whose bodies each move on a motion of their own, and how far one relative
+screw is from them."""
 
 import numpy as np
 
@@ -57,11 +58,14 @@ def answer(found):
     told = {
         k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")
     }
-    return overlap, np.asarray(found.toi), {**told, "time": np.asarray(found.time)}
+    for k in ("time", "position", "normal", "normal_speed", "properness", "local_a", "local_b"):
+        told[k] = np.asarray(getattr(found, k))
+    return overlap, np.asarray(found.toi), told
 
 
 def in_pieces(scene, pieces, **options):
-    """Times of impact (inf: none) of `collide` with the step cut into pieces, each on one relative screw between true poses."""
+    """Times of impact (inf: none) of `collide` with the step cut into pieces, each on one relative screw
+    between true poses."""
     import gpu_collide as gc
 
     meshes = [library_mesh(m) for m in scene.meshes]
@@ -87,7 +91,8 @@ def in_pieces(scene, pieces, **options):
 
 
 def chord_off(scene, rows=None):
-    """Most that a corner of B, seen from A, is off the true motion on the screw between the relative poses (lengths)."""
+    """Most that a corner of B, seen from A, is off the true motion on the screw between the relative poses
+    (lengths)."""
     pairs = scene.pairs if rows is None else scene.pairs[rows]
     a, b = (scene.bodies[pairs[:, i]] for i in (0, 1))
     relative = np.zeros(len(pairs), BODY)
@@ -141,7 +146,8 @@ def same_bits(scene, **options):
 
 
 def scene_of_cubes(rng, scenes, turn, count=8):
-    """Scenes of unit cubes that tumble towards each other from places apart; `Motions` with all pairs of each scene."""
+    """Scenes of unit cubes that tumble towards each other from places apart; `Motions` with all pairs of
+    each scene."""
     from tests.oracle.body_motion_families import bodies_of
     from tests.oracle.scenes_base import random_axis, random_quat, turn_quat, unit4
     from tests.oracle.shapes import box
