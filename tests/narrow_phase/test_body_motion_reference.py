@@ -458,6 +458,7 @@ def test_the_broad_phase_finds_all_that_meet(kind, turn):
     met = {tuple(p) for p in pairs[np.isfinite(every.toi)]}
     assert met and met <= {tuple(p) for p in found.pairs} and len(found.pairs) < len(pairs)
     assert np.array_equal(every.time, found.time)
+    assert np.array_equal(gc.find_pairs(bodies, motion="body", backend="reference"), found.pairs)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -486,7 +487,8 @@ SPINNING = gc.Bodies.from_velocities(BOX, None, gc.Poses.identity(2), [1, 0, 0],
     [
         (lambda: gc.collide(SPINNING, [[0, 1]]), "motion: expected 'body' for bodies that spin"),
         (lambda: gc.collide(SPINNING, motion="both"), "motion: expected one of 'relative', 'body'"),
-        (lambda: gc.find_pairs(SPINNING), "bodies: expected bodies that move from pose to pose"),
+        (lambda: gc.find_pairs(SPINNING), "motion: expected 'body' for bodies that spin"),
+        (lambda: gc.BroadPhase(2).find_pairs(SPINNING), "motion: expected 'body' for bodies that spin"),
         (lambda: own.collide(SPINNING, None, refine="pixels"), "refine: expected 'exact' with motion='body'"),
         (lambda: own.collide(SPINNING, None, candidates="raster"), "candidates: expected 'auto' or 'pairs'"),
     ],
