@@ -52,7 +52,7 @@ def tell(title, v):
 def relative_table(names, pairs, seed, backend):
     print("One relative screw against the truth: first contacts")
     print(
-        "  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off"
+        "  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off"  # noqa: E501
     )
     for name in names:
         scene = FAMILIES[name]([seed, 0], pairs)
@@ -68,8 +68,8 @@ def relative_table(names, pairs, seed, backend):
         if not touch.any():
             continue
         print(
-            f"  {name:18s} {touch.sum():8d}  {100 * (touch & ~hit).sum() / touch.sum():8.2f}  {100 * (miss & hit).sum() / touch.sum():10.2f}"
-            f"  {np.median(off) if len(off) else 0:10.2e} / {off.max(initial=0):8.2e}     {np.median(corners):8.2e} / {corners.max():8.2e}"
+            f"  {name:18s} {touch.sum():8d}  {100 * (touch & ~hit).sum() / touch.sum():8.2f}  {100 * (miss & hit).sum() / touch.sum():10.2f}"  # noqa: E501
+            f"  {np.median(off) if len(off) else 0:10.2e} / {off.max(initial=0):8.2e}     {np.median(corners):8.2e} / {corners.max():8.2e}"  # noqa: E501
         )
 
 
@@ -102,7 +102,7 @@ def overlapping_scenes(scene, group, toi, before):
 
 def scenes_table(scenes, seed, backend):
     print(
-        "Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step"
+        "Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step"  # noqa: E501
     )
     print("  motion     turn   scenes   by python-fcl     by the judge's own cut, deepest")
     for turn in (0.1, 0.35, 0.8, 1.6, 3.1):
@@ -115,7 +115,7 @@ def scenes_table(scenes, seed, backend):
             toi[~clear[group]] = np.inf
             live, bad, cut, worst = overlapping_scenes(scene, group, toi, 1e-9)
             print(
-                f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}",
+                f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}",  # noqa: E501
                 flush=True,
             )
 
@@ -142,7 +142,7 @@ def main():
         tell("all contacts", all_)
         if name in SAME:
             print(
-                f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}"
+                f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}"  # noqa: E501
             )
         faults += first.faults() + all_.faults()
         sys.stdout.flush()

@@ -81,7 +81,7 @@ def in_pieces(scene, pieces, **options):
             matrix[:, :3, :3], matrix[:, :3, 3], matrix[:, 3, 3] = axes, place, 1
             ends.append(gc.Poses.from_matrix(matrix))
         found = gc.collide(
-            gc.Bodies(meshes, scene.bodies["mesh"], *ends), scene.pairs[open_], contacts="first", check_start=False,
+            gc.Bodies(meshes, scene.bodies["mesh"], *ends), scene.pairs[open_], contacts="first", check_start=False,  # noqa: E501
             motion="relative", **options,
         )  # fmt: skip
         t = np.asarray(found.toi)
@@ -127,8 +127,8 @@ def _quat(axes):
     s = squares
     rows = np.stack(
         [
-            np.stack((s[:, 0], anti[0], anti[1], anti[2]), 1), np.stack((anti[0], s[:, 1], both[0], both[1]), 1),
-            np.stack((anti[1], both[0], s[:, 2], both[2]), 1), np.stack((anti[2], both[1], both[2], s[:, 3]), 1),
+            np.stack((s[:, 0], anti[0], anti[1], anti[2]), 1), np.stack((anti[0], s[:, 1], both[0], both[1]), 1),  # noqa: E501
+            np.stack((anti[1], both[0], s[:, 2], both[2]), 1), np.stack((anti[2], both[1], both[2], s[:, 3]), 1),  # noqa: E501
         ], 1,
     )[np.arange(len(m)), k]  # fmt: skip
     return rows / np.linalg.norm(rows, axis=1)[:, None]
@@ -137,7 +137,7 @@ def _quat(axes):
 def same_bits(scene, **options):
     """Names of what differs between `motion="body"` and `motion="relative"`."""
     one, two = (run(scene, motion=m, **options) for m in ("body", "relative"))
-    names = ("status", "toi", "contact_start", "pair", "kind", "feature_a", "feature_b", "time", "position", "normal",
+    names = ("status", "toi", "contact_start", "pair", "kind", "feature_a", "feature_b", "time", "position", "normal",  # noqa: E501
              "properness", "local_a", "local_b", "normal_speed", "sustained", "time_end")  # fmt: skip
     return [
         k for k in names

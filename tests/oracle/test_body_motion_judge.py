@@ -31,13 +31,13 @@ def test_two_cubes_that_turn_against_each_other():
     """By symmetry both reach the plane between them: (cos + sin)/2 of the turn is half the distance."""
     apart = np.array([1.02, 1.1, 1.3, 1.41])
     scene = Motions("", [box()], np.concatenate(
-        [np.concatenate((spun([0, 0, 0], [0, 0, 0], [0, 0, 1.5]), spun([d, 0, 0], [0, 0, 0], [0, 0, -1.5]))) for d in apart]
+        [np.concatenate((spun([0, 0, 0], [0, 0, 0], [0, 0, 1.5]), spun([d, 0, 0], [0, 0, 0], [0, 0, -1.5]))) for d in apart]  # noqa: E501
     ), np.arange(8).reshape(-1, 2))  # fmt: skip
     first = bm.first_touches(scene)
     exact = (np.arcsin(apart / np.sqrt(2)) - np.pi / 4) / 1.5
     assert (first["status"] == bm.TOUCHES).all()
     assert np.abs(first["time"] - exact).max() < 1e-14  # worst 1e-15; the last is nearly a graze
-    assert (bm.first_touches(one(spun([0, 0, 0], [0, 0, 0], [0, 0, 1.5]), spun([1.415, 0, 0], [0, 0, 0], [0, 0, -1.5])))
+    assert (bm.first_touches(one(spun([0, 0, 0], [0, 0, 0], [0, 0, 1.5]), spun([1.415, 0, 0], [0, 0, 0], [0, 0, -1.5])))  # noqa: E501
             ["status"] == bm.MISSES).all()  # fmt: skip
 
 
