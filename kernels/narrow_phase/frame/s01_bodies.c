@@ -60,6 +60,7 @@ GC_KERNEL void s01_bodies(
         GC_GLOBAL const gc_real *ma = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[a];
         GC_GLOBAL const gc_real *mb = mesh_reals_in + GC_MESH_REAL_STRIDE * shape_in[b];
         gc_vec ca = gc_load_vec(ma + GC_MESH_REAL_centre, 0), cb = gc_load_vec(mb + GC_MESH_REAL_centre, 0), pa, pb, apart;
+        gc_vec half_apart;
         gc_quat qa0, qa1, qb0, qb1;
         gc_own_motion own_a, own_b;
         gc_relative r;
@@ -98,11 +99,11 @@ GC_KERNEL void s01_bodies(
         o.radius_b = k.radius_b;
         o.size = size;
         apart = gc_add(gc_sub(pb, pa), gc_sub(gc_quat_rotate(qb0, cb), gc_quat_rotate(qa0, ca)));
+        half_apart = gc_scale(gc_add(apart, gc_sub(own_b.to_half, own_a.to_half)), k.shrink);
         gc_bodies_make(&own_a, &own_b, apart, &o, &half_way);
         /* so written that it is also true of what overflowed to infinity or to no number at all */
         if (!(GC_MAX(way, o.way) <= GC_MAX_MOTION * size) || !(own <= GC_MAX_OWN_WAY)
-            || own > GC_MAX_OWN_SIZES * (size * k.scale)
-            || !(GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN)) {
+            || own > GC_MAX_OWN_SIZES * (size * k.scale) || !(GC_MAX(o.angle_a, o.angle_b) <= GC_MOST_TURN)) {
             if (spins_in[a] || spins_in[b]
                 || s01_sweeps_meet(ma, mb, start_position_in, start_quat_in, end_position_in, end_quat_in, a, b))
                 settled_out[i] = GC_PAIR_UNRESOLVED;
@@ -113,7 +114,7 @@ GC_KERNEL void s01_bodies(
         }
         gc_screw_make(gc_quat_unit(gc_quat_mul(r.q1, gc_quat_conj(r.q0))), r.q0, r.p0, r.p1, size, &k);
         bound = gc_bodies_bounds(&o);
-        one = gc_bodies_commute(&o, &bound, &own_a, &own_b, &half_way, &k);
+        one = gc_bodies_commute(&o, &own_a, &own_b, half_apart, &half_way, &k);
         n = one ? 1 : gc_bodies_pieces(&o, &bound, &half_way);
         o.pieces = (gc_real)n;
         if (one) gc_screw_store(&k, motion_out + GC_SCREW_STRIDE * i);
