@@ -29,8 +29,8 @@ def of_family(name, pairs, seed, backend, every, batch=5000, motion="body"):
     for begin in range(0, pairs, batch):
         n = min(batch, pairs - begin)
         scene = FAMILIES[name]([seed, begin], n)
-        overlap, toi, _ = answer(run(scene, motion=motion, contacts="first", backend=backend))
-        judge_first(scene, overlap, toi, first)
+        overlap, toi, told = answer(run(scene, motion=motion, contacts="first", backend=backend))
+        judge_first(scene, overlap, toi, told, first)
         if begin < every:
             some = scene.take(np.arange(min(n, every - begin)))
             judge_all(some, answer(run(some, motion=motion, backend=backend))[2], all_)
