@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion"]
+__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins"]
 
 SPINS_GO_WITH = "gpu_collide.collide(bodies, motion='body')"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
@@ -329,6 +329,17 @@ class Bodies(Frozen):
         return f"Bodies({counts}" + (f", {bad} with invalid poses)" if bad else ")")
 
 
+def refuse_spins(bodies: Bodies, name: str) -> None:
+    """Raise ``ValueError`` for bodies made from velocities, given as the argument `name` of what takes poses
+    alone."""
+    if bodies.spins is not None:
+        raise ValueError(
+            f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
+            f"which {SPINS_GO_WITH} takes; Bodies({name}.meshes, {name}.shape, {name}.start, {name}.end) are "
+            "those that do"
+        )
+
+
 def check_motion(bodies: Bodies, motion: str) -> None:
     """Raise ``ValueError`` for bodies made from velocities that are asked of as if they had only poses."""
     if bodies.spins is not None and motion != "body":
@@ -387,12 +398,8 @@ def check_bodies(value: Any, spins: bool = False) -> Bodies:
     """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it. If not `spins`, raise
     ``ValueError`` for bodies that were made from velocities."""
     if isinstance(value, Bodies):
-        if value.spins is not None and not spins:
-            raise ValueError(
-                "bodies: expected bodies that move from pose to pose, got some that spin (from_velocities), "
-                f"which {SPINS_GO_WITH} takes; Bodies(meshes, shape, bodies.start, bodies.end) moves them "
-                "from pose to pose"
-            )
+        if not spins:
+            refuse_spins(value, "bodies")
         return value
     has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
     if hasattr(value, "bodies"):

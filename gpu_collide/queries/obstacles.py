@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies, all_valid
+from gpu_collide.bodies.bodies import Bodies, all_valid, refuse_spins
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry.mesh.mesh import Mesh
 from gpu_collide.queries.engine_cache import options_of
@@ -122,6 +122,7 @@ class Obstacles:
         bodies = self._of
         if not isinstance(bodies, Bodies):
             raise _not_obstacles(bodies)
+        refuse_spins(bodies, "obstacles")
         if not self._still:
             if not all_valid(bodies):
                 warn_of_invalid(bodies, np.flatnonzero(~bodies.valid), ("is not there", "are not there"))

@@ -14,7 +14,7 @@ from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.backends.host import host_memory_free, host_memory_lately
-from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.poses import what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpu_collide._options import Tuning
-    from gpu_collide._types import Array, ArrayLike, BackendName, Precision
+    from gpu_collide._types import Array, ArrayLike, BackendName, MotionName, Precision
     from gpu_collide.bodies.rules import Rules
 
 __all__ = [
@@ -61,6 +61,7 @@ def find_pairs(
     mask: ArrayLike | None = None,
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
+    motion: MotionName = "relative",
     tuning: Tuning | None = None,
     precision: Precision = "mixed",
     backend: BackendName = "auto",
@@ -83,6 +84,8 @@ def find_pairs(
     still_pairs : bool, optional
         Also pair bodies that both stand still: equal positions, and equal unit quaternions up to their sign,
         at start and end.
+    motion : {"relative", "body"}, optional
+        How bodies move, as in `collide`: pairs for one need not hold those that meet by the other.
     tuning : Tuning, optional
         Its `broad_phase` counts: a tree of bounding volumes, or all pairs that the rules above allow.
     precision : {"mixed", "double", "single"}, optional
@@ -107,8 +110,11 @@ def find_pairs(
 
     Notes
     -----
-    The motion of a pair is the screw motion of one body seen from the other. If one stands still, that is the
-    other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
+    With ``motion="body"`` the boxes that both sweep must meet.
+
+    Else the motion of a pair is the screw motion of one body seen from the other. If one stands still, that
+    is the other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say
+    nothing:
     two bodies far apart that both turn half round pass through each other's place, seen from one another.
     Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
     bodies that turn by a quarter and more in a step are hardly ever separated.
@@ -123,10 +129,10 @@ def find_pairs(
     >>> gc.find_pairs(gc.Bodies(gc.shapes.box(), None, start, end)).tolist()
     [[0, 1]]
     """
-    check_bodies(bodies)
+    check_bodies(bodies, spins=True)
     return BroadPhase(
         len(bodies), world=bodies.world if world is None else world, group=group, mask=mask, ignore=ignore,
-        still_pairs=still_pairs, tuning=tuning, precision=precision, backend=backend,
+        still_pairs=still_pairs, motion=motion, tuning=tuning, precision=precision, backend=backend,
         max_bytes=max_bytes,
     ).find_pairs(bodies)  # fmt: skip
 
@@ -141,7 +147,7 @@ class BroadPhase:
     Parameters
     ----------
     n_bodies : int
-    world, group, mask, ignore, still_pairs, tuning, precision, backend, max_bytes
+    world, group, mask, ignore, still_pairs, motion, tuning, precision, backend, max_bytes
         As in `find_pairs`.
 
     Attributes
@@ -176,6 +182,7 @@ class BroadPhase:
         mask: ArrayLike | None = None,
         ignore: ArrayLike | None = None,
         still_pairs: bool = False,
+        motion: MotionName = "relative",
         tuning: Tuning | None = None,
         precision: Precision = "mixed",
         backend: BackendName = "auto",
@@ -187,7 +194,9 @@ class BroadPhase:
             raise ValueError(f"n_bodies: expected a number of bodies, got {n_bodies}")
         check_count(int(n_bodies), "n_bodies")
         self._rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
-        options = Options.checked(tuning=tuning, precision=precision, backend=backend, max_bytes=max_bytes)
+        options = Options.checked(
+            motion=motion, tuning=tuning, precision=precision, backend=backend, max_bytes=max_bytes
+        )
         self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
         self._tree_bytes = self._engine.tree_bytes(self._rules.n)
         self._kept, self._report = KeptTree(), None
@@ -200,7 +209,7 @@ class BroadPhase:
     def __reduce__(self) -> Any:
         """Copies, and what comes out of a pickle, are searches of their own, with no tree yet."""
         options = self._engine.options
-        names = ("tuning", "precision", "backend", "max_bytes")
+        names = ("motion", "tuning", "precision", "backend", "max_bytes")
         keywords = {**self._rules.arguments(), **{name: getattr(options, name) for name in names}}
         return partial(type(self), **keywords), (self._rules.n,)
 
@@ -226,7 +235,8 @@ class BroadPhase:
     @within_memory
     def find_pairs(self, bodies: Bodies) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
-        check_bodies(bodies)
+        check_bodies(bodies, spins=True)
+        check_motion(bodies, self._engine.options.motion)
         if len(bodies) != self._rules.n:
             raise ValueError(f"bodies: expected {self._rules.n} bodies, got {len(bodies)}")
         if bodies.worlds is not None and self._rules.world is None:

@@ -22,7 +22,7 @@ from gpu_collide._validate import (
     how_many,
 )
 from gpu_collide.backends import get_backend
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -314,6 +314,7 @@ def _check_static(static: Any) -> Bodies | None:
     static = as_static(static)
     if static is None:
         return None
+    refuse_spins(static, "static")
     bad = np.flatnonzero(~static.valid)
     if len(bad):
         raise ValueError(

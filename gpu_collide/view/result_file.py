@@ -16,7 +16,7 @@ import numpy as np
 
 from gpu_collide._calls import renamed
 from gpu_collide._validate import as_numpy
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_spins
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.arrays.parts import Parts
 from gpu_collide.geometry.mesh.mesh import Mesh
@@ -222,6 +222,7 @@ class _Writer:
         return [self.array(getattr(poses, name)) for name in ("position", "quat_wxyz", "valid")]
 
     def bodies(self, bodies: Bodies) -> dict[str, Any]:
+        refuse_spins(bodies, "bodies")  # pages know poses alone
         start = self.poses(bodies.start)
         return {
             "meshes": [self.mesh(mesh) for mesh in bodies.meshes],

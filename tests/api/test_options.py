@@ -19,6 +19,7 @@ from tests.support.tuning import keywords
 FILTERS = "filters: expected 'auto', 'none' or a tuple of 'spheres', 'boxes', 'plane', got "
 CHOICES = {
     "broad_phase": "'hierarchy', 'off'",
+    "motion": "'relative', 'body'",
     "refine": "'exact', 'segments', 'pixels'",
     "candidates": "'auto', 'raster', 'pairs'",
     "features": "'auto', 'near', 'all'",
@@ -40,6 +41,12 @@ BAD = [
      "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
     (ValueError, {"features": "near", "candidates": "raster", "refine": "pixels"},
      "features: expected 'auto' or 'all' with candidates='raster', whose rows need whole meshes, got 'near'"),
+    (ValueError, {"motion": "body", "refine": "pixels"},
+     "refine: expected 'exact' with motion='body', where pairs have no screw to make a screen of, got "
+     "'pixels'; motion='relative' has it"),
+    (ValueError, {"motion": "body", "candidates": "raster"},
+     "candidates: expected 'auto' or 'pairs' with motion='body', where pairs have no screw to make rows of, "
+     "got 'raster'; motion='relative' has it"),
     (ValueError, {"resolution": 2, "pixel_size": 1},
      "pixel_size: expected None when resolution is given (they are two units of one thing)"),
     (ValueError, {"resolution": 0}, "resolution: expected a positive number, got 0"),

@@ -1,7 +1,7 @@
 """Pairs whose bodies move each on its own, cut into pieces for all that culls.
 
-A piece has its own screw, padded by how far B may be off it; filters, near faces and the screen work on pieces
-as on pairs (docs/decisions/0108). What they propose is solved for the motions themselves.
+A piece has its own screw, padded by how far B may be off it; filters, near faces and the screen work on
+pieces as on pairs (docs/decisions/0108). What they propose is solved for the motions themselves.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _executor_of(x: Executor, pieces: Entries) -> Executor:
 
 
 def settle_pairs(x: Executor, y: Executor) -> None:
-    """s01_gather: what was found out of pieces, that they overlap or are not resolved, goes to their pairs."""
+    """s01_gather: that a piece overlaps, or is not resolved, goes to its pair."""
     x.launch("s01_gather", y.pairs, y.buffers, settled_out=x.buffers["state_out"])
     x.take_back(y)
 

@@ -44,7 +44,8 @@ class Recorded(Executor):
     todo : buffer
         Numbers of all pairs.
     room : dict of str to int
-        What there is room for: ``candidates``, ``hits``, ``pieces`` (entries); ``reals``, ``ints`` (scratch of a group of
+        What there is room for: ``candidates``, ``hits``, ``pieces`` (entries); ``reals``, ``ints`` (scratch
+        of a group of
         the screen), ``screen_groups``; ``plane_groups``, 0: the filter is left out; ``first_groups`` and
         ``hull_groups`` where first contacts are looked for so; ``patches``, ``nodes``, ``node_groups`` and
         those of `scratch.JOINED` where pairs may look at near faces.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gpu_collide.pipeline.narrow_phase.plan import Plan
 
 __all__ = [
-    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES", "ListKind", "group_bytes",
-    "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
+    "CANDIDATES", "FIRST", "HITS", "JOINED", "LASTING", "MANY", "PATCHES", "PIECES", "ListKind",
+    "group_bytes", "hulls", "near", "nodes_first", "pair_bytes", "plane", "screen", "walk",
 ]  # fmt: skip
 
 _C = sources.constants()
