@@ -239,15 +239,9 @@ def _unknown(scene, told, rows, v, min_properness):
     if not len(rows):
         return
     why = _together(scene, told, rows, min_properness)
-    names = (
-        "told, touching",
-        "invented: apart",
-        "invented: outside",
-        "invented: faces away",
-        "invented: improper",
-    )
-    for k, name in enumerate(names):
-        v.note(name, told["pair"][rows[why == k]])
+    for k, name in enumerate(("apart", "outside", "faces away", "improper"), 1):
+        v.note(f"invented: {name}", told["pair"][rows[why == k]])
+    v.note("told, touching", told["pair"][rows[why == 0]])
 
 
 def _together(scene, told, rows, min_properness):
