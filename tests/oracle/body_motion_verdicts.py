@@ -214,7 +214,7 @@ def _places(scene, told, rows, v):
     size, speed = _sizes(scene)[pair], speeds(scene)[pair]
 
     def apart(x, y):
-        return np.abs(x - y).reshape(len(x), -1).max(1)
+        return np.abs(x - y).max(axis=tuple(range(1, x.ndim)), initial=0)
 
     off = {"place": apart(told["position"], there["place"]) / size}
     for k, name in enumerate(("local_a", "local_b")):
