@@ -45,6 +45,7 @@ GC_KERNEL void s01_bodies(
     GC_GLOBAL gc_real *motion_out,     /* (n_pairs, GC_SCREW_STRIDE) */
     GC_GLOBAL int *settled_out,        /* (n_pairs,) GC_PAIR_* bits */
     GC_GLOBAL int *n_pieces_out,       /* (1,) may pass the capacity */
+    GC_GLOBAL int *todo_out,           /* (capacity,) number of the piece */
     GC_GLOBAL int *piece_out,          /* (capacity,) pair of each */
     GC_GLOBAL gc_raster *span_out,     /* (capacity, 2) when it begins and ends, s */
     GC_GLOBAL int *pairs_out,          /* (capacity, 2) its bodies */
@@ -138,6 +139,7 @@ GC_KERNEL void s01_bodies(
             }
             at = GC_ATOMIC_ADD(n_pieces_out, 1);
             if (at >= capacity || at < 0) continue;
+            todo_out[at] = at;
             piece_out[at] = i;
             span_out[2 * at] = first;
             span_out[2 * at + 1] = last;
@@ -156,13 +158,16 @@ GC_KERNEL void s01_bodies(
 
 /* One work-item per piece. */
 GC_KERNEL void s01_gather(
-    int n_pieces,
+    int n_todo,
+    GC_GLOBAL const int *todo_in, /* (n_todo,) numbers of pieces, below 0: none */
     GC_GLOBAL const int *piece_in,
     GC_GLOBAL const int *state_in, /* (n_pieces,) */
     GC_GLOBAL int *settled_out)    /* (n_pairs,) */
 {
-    for (int i = GC_ITEM_LO(n_pieces); i < GC_ITEM_HI(n_pieces); i += GC_ITEM_STEP(n_pieces))
-        if (state_in[i]) GC_ATOMIC_MAX(settled_out + piece_in[i], state_in[i]);
+    for (int i = GC_ITEM_LO(n_todo); i < GC_ITEM_HI(n_todo); i += GC_ITEM_STEP(n_todo)) {
+        int piece = todo_in[i];
+        if (piece >= 0 && state_in[piece]) GC_ATOMIC_MAX(settled_out + piece_in[piece], state_in[piece]);
+    }
 }
 
 /* One work-item per candidate. The bracket is in the time of the piece, and becomes one in that of the pair. */
