@@ -101,7 +101,9 @@ def own_motions():
     left.set(title=f"each car on its own arc: they collide at {toi:.2f} of the step", aspect="equal")
     from_above(right, corners, COLOR_A, lw=1.4)
     seen = [m[0].inverse().apply(m[1].apply(corners)) for m in moves]
-    right.plot(*np.stack([p.mean(axis=0) for p in seen])[:, :2].T, color=COLOR_B, lw=1.0, label="B, as it moves")
+    right.plot(
+        *np.stack([p.mean(axis=0) for p in seen])[:, :2].T, color=COLOR_B, lw=1.0, label="B, as it moves"
+    )
     right.plot(*np.stack([place_b(screw, corners, t).mean(axis=0) for t in times])[:, :2].T, color=COLOR_INK, lw=1.0,
                ls="--", label="B, on one screw")  # fmt: skip
     at = bodies.poses_at(toi)

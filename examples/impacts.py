@@ -28,7 +28,9 @@ MOST = 60  # impacts in a frame; of what would be more than that, time stops unt
 class World:
     """Solids with the same inertia about every axis, in a room of six walls that stand."""
 
-    def __init__(self, n, seed=0, gravity=GRAVITY, restitution=RESTITUTION, friction=FRICTION, speed=2.0, rate=4.0):
+    def __init__(
+        self, n, seed=0, gravity=GRAVITY, restitution=RESTITUTION, friction=FRICTION, speed=2.0, rate=4.0
+    ):
         rng = np.random.default_rng(seed)
         self.gravity, self.restitution, self.friction, self.n = gravity, restitution, friction, n
         solids = [solid(name, 0.35) for name in ("cube", "tetrahedron", "octahedron", "icosahedron")]
@@ -53,7 +55,9 @@ class World:
     def energy(self):
         """Of all motion."""
         heavy = [1 / w[: self.n] for w in (self.light, self.agile)]
-        return 0.5 * sum(m @ (v[: self.n] ** 2).sum(1) for m, v in zip(heavy, (self.velocity, self.spin), strict=True))
+        return 0.5 * sum(
+            m @ (v[: self.n] ** 2).sum(1) for m, v in zip(heavy, (self.velocity, self.spin), strict=True)
+        )
 
     def frame(self):
         """A frame: gravity, then from impact to impact."""
@@ -96,7 +100,8 @@ class World:
             self.impulse(*contact, self.restitution)
         for a, b in found.pairs[found.pair[rows[found.normal_speed[rows] >= -GRAZES]]]:
             self.spin[[a, b]] *= 0.5  # no speed to turn round, and it may still be on its way in
-        self.recent = [(t, c) for t, c in self.recent if t > self.now - LATELY * STEP] + [(self.now, c) for c in new]
+        self.recent = [(t, c) for t, c in self.recent if t > self.now - LATELY * STEP][-8 * self.n :]
+        self.recent += [(self.now, c) for c in new]
         for _ in range(10):
             for _, contact in self.recent:
                 self.impulse(*contact, LEAST)
@@ -125,7 +130,8 @@ class World:
     def yields(self, a, b, arms, along):
         """Change of that velocity by an impulse of 1 along a direction."""
         return sum(
-            self.light[i] + self.agile[i] * (np.cross(arm, along) ** 2).sum() for i, arm in zip((a, b), arms, strict=True)
+            self.light[i] + self.agile[i] * (np.cross(arm, along) ** 2).sum()
+            for i, arm in zip((a, b), arms, strict=True)
         )
 
     def push(self, a, b, arms, impulse):
@@ -170,7 +176,9 @@ def solid(name, radius):
         points = [np.roll((0, y, z * golden), k) for k in range(3) for y in (-1, 1) for z in (-1, 1)]
     points = np.array(points, float)
     mesh = gc.shapes.convex_hull(points * (radius / np.linalg.norm(points[0])))
-    return mesh, 0.4 * (0.7 * radius) ** 2  # near that of a ball; any number serves that is the same about each axis
+    return mesh, 0.4 * (
+        0.7 * radius
+    ) ** 2  # near that of a ball; any number serves that is the same about each axis
 
 
 def separating(mesh, kept={}):  # noqa: B006
@@ -198,9 +206,13 @@ def _lines(directions):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("bodies", nargs="?", type=int, default=24, help="how many solids (default: 24)")
-    parser.add_argument("frames", nargs="?", type=int, default=60, help="of a sixtieth of a second (default: 60)")
+    parser.add_argument(
+        "frames", nargs="?", type=int, default=60, help="of a sixtieth of a second (default: 60)"
+    )
     asked = parser.parse_args(arguments)
     world = World(asked.bodies)
     began = time.perf_counter()
@@ -208,8 +220,12 @@ def main(arguments):
         world.frame()
     spent = time.perf_counter() - began
     gap = world.gaps().min(initial=np.inf)
-    print(f"{asked.frames} frames, {world.calls} calls, {world.impacts} impacts, {1e3 * spent / max(world.calls, 1):.2f} ms a call")
-    print(f"least gap at the end {gap:.1e} m, {len(world.sunk)} pairs overlapped, most energy that an impact added {world.added:.0e}")
+    print(
+        f"{asked.frames} frames, {world.calls} calls, {world.impacts} impacts, {1e3 * spent / max(world.calls, 1):.2f} ms a call"
+    )
+    print(
+        f"least gap at the end {gap:.1e} m, {len(world.sunk)} pairs overlapped, most energy that an impact added {world.added:.0e}"
+    )
     print(f"time stopped for {1e3 * world.lost:.2f} ms of {1e3 * asked.frames * STEP:.0f}")
 
 
