@@ -101,11 +101,10 @@ def own_motions():
     left.set(title=f"each car on its own arc: they collide at {toi:.2f} of the step", aspect="equal")
     from_above(right, corners, COLOR_A, lw=1.4)
     seen = [m[0].inverse().apply(m[1].apply(corners)) for m in moves]
-    right.plot(
-        *np.stack([p.mean(axis=0) for p in seen])[:, :2].T, color=COLOR_B, lw=1.0, label="B, as it moves"
-    )
-    right.plot(*np.stack([place_b(screw, corners, t).mean(axis=0) for t in times])[:, :2].T, color=COLOR_INK, lw=1.0,
-               ls="--", label="B, on one screw")  # fmt: skip
+    true = np.stack([p.mean(axis=0) for p in seen])
+    one = np.stack([place_b(screw, corners, t).mean(axis=0) for t in times])
+    right.plot(*true[:, :2].T, color=COLOR_B, lw=1.0, label="B, as it moves")
+    right.plot(*one[:, :2].T, color=COLOR_INK, lw=1.0, ls="--", label="B, on one screw")
     at = bodies.poses_at(toi)
     from_above(right, at[0].inverse().apply(at[1].apply(corners)), COLOR_B, lw=1.4)
     from_above(right, place_b(screw, corners, toi), COLOR_INK, lw=1.2, ls="--")
@@ -318,8 +317,8 @@ def sweeps():
 
 
 FIGURES = {
-    "screw_motion": screw_motion, "own_motions": own_motions, "screen": screen, "doubling": doubling, "properness": properness,
-    "exact_and_raster": exact_and_raster, "pluecker": pluecker, "sweeps": sweeps,
+    "screw_motion": screw_motion, "own_motions": own_motions, "screen": screen, "doubling": doubling,
+    "properness": properness, "exact_and_raster": exact_and_raster, "pluecker": pluecker, "sweeps": sweeps,
 }  # fmt: skip
 
 

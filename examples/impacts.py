@@ -1,10 +1,10 @@
 """From impact to impact: ``python examples/impacts.py [BODIES] [FRAMES]``.
 
-Cubes, tetrahedra, octahedra and icosahedra fall into a room, tumble, roll and come to rest on each other. Each flies on
-straight and spins at a constant rate, which is what such bodies do: their inertia is the same about every axis. One
-call tells when the first two meet; all go there, what meets gets an impulse, and the rest of the frame is asked for
-again. Bodies are never pushed apart: there is nothing to push. Whether that is so is measured in another way, by
-planes that separate them, and so is that no impact adds energy.
+Cubes, tetrahedra, octahedra and icosahedra fall into a room, tumble, roll and come to rest on each other.
+Each flies on straight and spins at a constant rate, as such bodies do: their inertia is the same about every axis.
+One call tells when the first two meet; all go there, what meets gets an impulse, and the rest of the frame is
+asked for again. Bodies are never pushed apart: there is nothing to push. Whether that is so is measured in
+another way, by planes that separate them, and so is that no impact adds energy.
 """
 
 import argparse
@@ -21,7 +21,7 @@ BEFORE = 1e-9  # so much of a step before the impact all bodies stop
 TOGETHER = 1e-6  # what meets within so much of a step gets its impulses at once
 GRAZES = 1e-9  # metres a step: slower is no approach
 LEAST = 1e-3  # least restitution: so that what has met parts
-LATELY = 0.05  # what met so much of a step ago gets impulses too: a cube lands on four corners, one after the other
+LATELY = 0.05  # what met so much of a step ago gets impulses too: cubes land on one corner after the other
 MOST = 60  # impacts in a frame; of what would be more than that, time stops until the next
 
 
@@ -140,7 +140,7 @@ class World:
             self.spin[i] += sign * self.agile[i] * np.cross(arm, impulse)
 
     def gaps(self):
-        """Least gap between two bodies, along the best plane normal to a face or to two edges: from 0 on all are apart."""
+        """Gap of each near pair along the best normal of a face or of two edges: from 0 on they are apart."""
         at = gc.Poses.from_quat_wxyz(self.position, self.quat)
         places, axes = [], []
         for i, k in enumerate(self.shape):
@@ -176,9 +176,7 @@ def solid(name, radius):
         points = [np.roll((0, y, z * golden), k) for k in range(3) for y in (-1, 1) for z in (-1, 1)]
     points = np.array(points, float)
     mesh = gc.shapes.convex_hull(points * (radius / np.linalg.norm(points[0])))
-    return mesh, 0.4 * (
-        0.7 * radius
-    ) ** 2  # near that of a ball; any number serves that is the same about each axis
+    return mesh, 0.4 * (0.7 * radius) ** 2  # near that of a ball; any that is the same about each axis serves
 
 
 def separating(mesh, kept={}):  # noqa: B006
@@ -220,12 +218,10 @@ def main(arguments):
         world.frame()
     spent = time.perf_counter() - began
     gap = world.gaps().min(initial=np.inf)
-    print(
-        f"{asked.frames} frames, {world.calls} calls, {world.impacts} impacts, {1e3 * spent / max(world.calls, 1):.2f} ms a call"
-    )
-    print(
-        f"least gap at the end {gap:.1e} m, {len(world.sunk)} pairs overlapped, most energy that an impact added {world.added:.0e}"
-    )
+    each = 1e3 * spent / max(world.calls, 1)
+    print(f"{asked.frames} frames, {world.calls} calls, {world.impacts} impacts, {each:.2f} ms a call")
+    print(f"least gap at the end {gap:.1e} m, {len(world.sunk)} pairs overlapped")
+    print(f"most energy that an impact added: {world.added:.0e} of all")
     print(f"time stopped for {1e3 * world.lost:.2f} ms of {1e3 * asked.frames * STEP:.0f}")
 
 
