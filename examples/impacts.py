@@ -1,10 +1,10 @@
 """From impact to impact: ``python examples/impacts.py [BODIES] [FRAMES]``.
 
 Cubes, tetrahedra, octahedra and icosahedra fall into a room, tumble, roll and come to rest on each other.
-Each flies straight on and spins at a constant rate: their inertia is the same about every axis. One call tells
-when the first two meet; all go there, what meets gets an impulse, and the rest of the frame is asked for again.
-Bodies are never pushed apart: there is nothing to push. Whether that is so is measured in another way, by planes
-that separate them, and so is that no impact adds energy.
+Each flies straight on and spins at a constant rate: their inertia is the same about every axis. One call
+tells when the first two meet; all go there, what meets gets an impulse, and the rest of the frame is asked
+for again. Bodies are never pushed apart: there is nothing to push. Whether that is so is measured in another
+way, by planes that separate them, and so is that no impact adds energy.
 """
 
 import argparse

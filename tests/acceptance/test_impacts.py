@@ -94,8 +94,8 @@ def test_piles_for_long(world, seed):
 @pytest.mark.parametrize("depth", [0.0, 1e-15, 1e-13, 5e-12])
 @pytest.mark.parametrize("approach", [1e-8, 1e-6, 1e-4])
 def test_what_touches_at_the_start_and_comes_slowly_is_told(depth, approach):
-    """A corner on a floor, a rounding inside, that comes at 1e-8 of the spin's speed: its equation has its root
-    as far as 5e-4 of a step before the start."""
+    """A corner on a floor, a rounding inside, that comes at 1e-8 of the spin's speed: its equation has its
+    root as far as 5e-4 of a step before the start."""
     quat = np.array([0.88, 0.33, 0.27, 0.2])
     quat /= np.linalg.norm(quat)
     cube = gc.shapes.box()
