@@ -69,6 +69,7 @@ class QueryOptions(TypedDict, total=False):
     broad_phase: BroadPhaseName
     filters: Filters
     features: Features
+    motion: MotionName
     refine: Refine
     candidates: Candidates
     resolution: float | None

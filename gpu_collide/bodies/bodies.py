@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from gpu_collide._types import ArrayLike, StrPath
 
-__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion"]
+__all__ = ["Bodies", "all_valid", "check_bodies", "check_motion", "refuse_spins"]
 
-SPINS_GO_WITH = "gpu_collide.collide(bodies, motion='body')"
+POSE_TO_POSE = "Bodies(meshes, shape, bodies.start, bodies.end) moves them from pose to pose"
 MESHES = "Mesh(vertices, faces) makes one of arrays, load_mesh of a file"
 
 
@@ -195,6 +195,20 @@ class Bodies(Frozen):
         >>> bodies.end.position.tolist(), bodies.spins.rotation.round(3).tolist()
         ([[2.0, 0.0, 0.0]], [[0.0, 56.549, 0.0]])
         """
+        made = cls(meshes, shape, poses, poses)
+        return made.spinning(poses, linear_velocity, angular_velocity, duration, center=center)
+
+    def spinning(
+        self,
+        poses: Poses,
+        linear_velocity: ArrayLike,
+        angular_velocity: ArrayLike,
+        duration: float = 1.0,
+        *,
+        center: ArrayLike | None = None,
+    ) -> Bodies:
+        """The same bodies starting at other poses, of shape (n,) or of these worlds, with velocities that they
+        keep over the step; all else as in `from_velocities`."""
         if not isinstance(poses, Poses):
             raise _no_poses("poses", poses)
         duration = check_positive(duration, "duration")
@@ -206,14 +220,9 @@ class Bodies(Frozen):
         with np.errstate(invalid="ignore", over="ignore"):
             end = spins.poses_at(start, np.ones(len(middle)))
             end = Poses.from_quat_wxyz(end.position, np.where(start.valid[:, None], end.quat_wxyz, np.nan))
-        worlds = poses.shape if len(poses.shape) == 2 else None
-        if worlds is not None:
-            end = Poses.from_quat_wxyz(
-                end.position.reshape(*worlds, 3), end.quat_wxyz.reshape(*worlds, 4)
-            )  # fmt: skip
-        made = cls(meshes, shape, poses, end)
-        made.__dict__.update(spins=spins)
-        return made
+        moved = self.moved(start, end)
+        moved.__dict__.update(spins=spins)
+        return moved
 
     @classmethod
     def concatenate(cls, parts: Sequence[Bodies]) -> Bodies:
@@ -335,7 +344,17 @@ def check_motion(bodies: Bodies, motion: str) -> None:
     if bodies.spins is not None and motion != "body":
         raise ValueError(
             f"motion: expected 'body' for bodies that spin (from_velocities), got {motion!r}; pass "
-            "motion='body', or Bodies(meshes, shape, bodies.start, bodies.end), which move from pose to pose"
+            f"motion='body', or {POSE_TO_POSE}"
+        )
+
+
+def refuse_spins(bodies: Bodies, name: str) -> None:
+    """Raise ``ValueError`` if the argument `name` has bodies made from velocities, of which the query knows
+    nothing."""
+    if bodies.spins is not None:
+        raise ValueError(
+            f"{name}: expected bodies that move from pose to pose, got some that spin (from_velocities), "
+            f"which collide, find_pairs and Scene take with motion='body'; {POSE_TO_POSE}"
         )
 
 
@@ -384,16 +403,9 @@ def _no_poses(name: str, value: Any) -> TypeError:
     )
 
 
-def check_bodies(value: Any, spins: bool = False) -> Bodies:
-    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it. If not `spins`, raise
-    ``ValueError`` for bodies that were made from velocities."""
+def check_bodies(value: Any) -> Bodies:
+    """Raise ``TypeError`` unless the argument ``bodies`` is a `Bodies`; returns it."""
     if isinstance(value, Bodies):
-        if value.spins is not None and not spins:
-            raise ValueError(
-                "bodies: expected bodies that move from pose to pose, got some that spin (from_velocities), "
-                f"which {SPINS_GO_WITH} takes; Bodies(meshes, shape, bodies.start, bodies.end) moves them "
-                "from pose to pose"
-            )
         return value
     has = "; Bodies(mesh, None, start, end) makes them of a Mesh and Poses"
     if hasattr(value, "bodies"):

@@ -90,8 +90,9 @@ class Pipeline:
         everything = self.options.broad_phase == "off"
         placed = self._given(bodies) if self.resident is None else self.resident.place(bodies)
         return broad_phase.search(
-            self.run, bodies, rules, everything=everything, own=self.options.motion == "body", tree=tree, most=most, placed=placed
-        )
+            self.run, bodies, rules, everything=everything, own=self.options.motion == "body", tree=tree,
+            most=most, placed=placed,
+        )  # fmt: skip
 
     def _given(self, bodies):
         """What the tree reads of bodies whose poses are on the device already; None of others."""
@@ -252,5 +253,5 @@ class Pipeline:
 
     def bisection(self, bodies, pairs, samples, iterations):
         """Status, last time apart, time of overlap and tests of each pair, and seconds by stage."""
-        found = bisection.bisection(self.run, bodies, pairs, samples, iterations)
+        found = bisection.bisection(self.run, self.options, bodies, pairs, samples, iterations)
         return *found, {"compile": 0.0, **self.run.take_timings()}

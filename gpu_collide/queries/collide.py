@@ -73,8 +73,8 @@ def collide(
 ) -> Contacts:
     """Every contact between the bodies of each pair during a step.
 
-    Both bodies move from their start to their end pose; B's motion seen from A is the screw motion between
-    them (S. R. Buss, "Collision detection with relative screw motion", section 4). All meetings of vertices
+    Both bodies move from their start to their end pose, the pair on one screw motion or each body on its own,
+    as `motion` says (S. R. Buss, "Collision detection with relative screw motion", sections 4 and 10). All meetings of vertices
     with faces and of edges with edges that face each other are found, not only the first.
 
     Parameters
@@ -101,6 +101,13 @@ def collide(
         meshes.
     report : bool, optional
         Count and time the tests: see `Contacts.report`.
+    motion : {"relative", "body"}, optional
+        ``relative``: B moves, as A sees it, along the screw motion between their relative poses. If both
+        turn, neither body moves so: `motion_difference` tells how far apart the two are. ``body``: each body
+        moves by itself, along the screw between its own two poses, or straight on and spinning
+        (`Bodies.from_velocities`, which needs it); where they are is `Bodies.poses_at`. Where both are one
+        screw, as with one body still, the contacts are the same bits. ``body`` goes with ``refine="exact"``
+        and not with ``candidates="raster"``.
     refine : {"exact", "segments", "pixels"}, optional
         ``exact`` solves for times to rounding and misses nothing, and is the fastest on a CPU. ``segments``
         takes edges for straight pieces between the rows of the screen and interpolates the times at which
@@ -204,7 +211,7 @@ def collide(
     >>> round(float(found.toi[0]), 12)
     0.666666666667
     """
-    check_bodies(bodies, spins=True)
+    check_bodies(bodies)
     if world is None and pairs is None:
         world = bodies.world
     told = (world, group, mask, ignore)

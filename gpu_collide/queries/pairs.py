@@ -14,7 +14,7 @@ from gpu_collide._validate import first_few, how_many
 from gpu_collide.backends import get_backend
 from gpu_collide.backends.fork import renew_after_fork
 from gpu_collide.backends.host import host_memory_free, host_memory_lately
-from gpu_collide.bodies.bodies import Bodies, check_bodies
+from gpu_collide.bodies.bodies import Bodies, check_bodies, check_motion
 from gpu_collide.bodies.poses import what_is_wrong
 from gpu_collide.bodies.rules import check_rules
 from gpu_collide.errors import MemoryLimitError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gpu_collide._types import Array, ArrayLike, BackendName, BroadPhaseName, Precision
+    from gpu_collide._types import Array, ArrayLike, BackendName, BroadPhaseName, MotionName, Precision
     from gpu_collide.bodies.rules import Rules
 
 __all__ = [
@@ -61,6 +61,7 @@ def find_pairs(
     ignore: ArrayLike | None = None,
     still_pairs: bool = False,
     broad_phase: BroadPhaseName = "hierarchy",
+    motion: MotionName = "relative",
     precision: Precision = "mixed",
     backend: BackendName = "auto",
     max_bytes: int | None = None,
@@ -84,6 +85,8 @@ def find_pairs(
         at start and end.
     broad_phase : {"hierarchy", "off"}, optional
         ``hierarchy``: a tree of bounding volumes. ``off``: all pairs that the rules above allow.
+    motion : {"relative", "body"}, optional
+        How the bodies of a pair move, as in `collide`: take the same there. Bodies that spin need ``"body"``.
     precision : {"mixed", "double", "single"}, optional
         Of the bounds, which are padded by their own rounding; ``single`` is for devices without float64.
     backend : {"auto", "cpu", "opencl", "cuda", "reference"}, optional
@@ -106,7 +109,8 @@ def find_pairs(
 
     Notes
     -----
-    The motion of a pair is the screw motion of one body seen from the other. If one stands still, that is the
+    With ``motion="body"`` the boxes that both bodies sweep must meet. Else the motion of a pair is the screw
+    motion of one body seen from the other. If one stands still, that is the
     other's own motion, and the boxes that both sweep must meet. If both move, their swept boxes say nothing:
     two bodies far apart that both turn half round pass through each other's place, seen from one another.
     Then the straight paths of both centres must come near each other, the nearer the less the bodies turn;
@@ -125,8 +129,8 @@ def find_pairs(
     check_bodies(bodies)
     return BroadPhase(
         len(bodies), world=bodies.world if world is None else world, group=group, mask=mask, ignore=ignore,
-        still_pairs=still_pairs, broad_phase=broad_phase, precision=precision, backend=backend,
-        max_bytes=max_bytes,
+        still_pairs=still_pairs, broad_phase=broad_phase, motion=motion, precision=precision,
+        backend=backend, max_bytes=max_bytes,
     ).find_pairs(bodies)  # fmt: skip
 
 
@@ -140,7 +144,7 @@ class BroadPhase:
     Parameters
     ----------
     n_bodies : int
-    world, group, mask, ignore, still_pairs, broad_phase, precision, backend, max_bytes
+    world, group, mask, ignore, still_pairs, broad_phase, motion, precision, backend, max_bytes
         As in `find_pairs`.
 
     Attributes
@@ -175,6 +179,7 @@ class BroadPhase:
         ignore: ArrayLike | None = None,
         still_pairs: bool = False,
         broad_phase: BroadPhaseName = "hierarchy",
+        motion: MotionName = "relative",
         precision: Precision = "mixed",
         backend: BackendName = "auto",
         max_bytes: int | None = None,
@@ -186,7 +191,7 @@ class BroadPhase:
         check_count(int(n_bodies), "n_bodies")
         self._rules = check_rules(int(n_bodies), world, group, mask, ignore, still_pairs)
         options = Options.checked(
-            broad_phase=broad_phase, precision=precision, backend=backend, max_bytes=max_bytes
+            broad_phase=broad_phase, motion=motion, precision=precision, backend=backend, max_bytes=max_bytes
         )
         self._engine = engine_on(get_backend(options.backend, options.precision, ("bvh",)), options)
         self._tree_bytes = self._engine.tree_bytes(self._rules.n)
@@ -200,7 +205,7 @@ class BroadPhase:
     def __reduce__(self) -> Any:
         """Copies, and what comes out of a pickle, are searches of their own, with no tree yet."""
         options = self._engine.options
-        names = ("broad_phase", "precision", "backend", "max_bytes")
+        names = ("broad_phase", "motion", "precision", "backend", "max_bytes")
         keywords = {**self._rules.arguments(), **{name: getattr(options, name) for name in names}}
         return partial(type(self), **keywords), (self._rules.n,)
 
@@ -227,6 +232,7 @@ class BroadPhase:
     def find_pairs(self, bodies: Bodies) -> NDArray[np.int32]:
         """Pairs of the bodies that may meet during the step; see `gpu_collide.find_pairs`."""
         check_bodies(bodies)
+        check_motion(bodies, self._engine.options.motion)
         if len(bodies) != self._rules.n:
             raise ValueError(f"bodies: expected {self._rules.n} bodies, got {len(bodies)}")
         if bodies.worlds is not None and self._rules.world is None:

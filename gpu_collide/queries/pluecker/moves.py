@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_collide._calls import renamed, within_memory
 from gpu_collide._validate import first_few, how_many
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_spins
 from gpu_collide.bodies.movers import Turn
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.bodies.quaternion import conjugate, multiply
@@ -280,6 +280,7 @@ def move(
         )
     if end is not None:
         movers = movers.moved(movers.start, checked_end(end, len(movers)))
+    refuse_spins(movers, "movers")
 
     def motion(rows: Movers, n: int) -> Motion:
         first, last = movers.start, movers.end

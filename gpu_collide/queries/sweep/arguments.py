@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_collide._options import HITS, RESULTS
 from gpu_collide._validate import as_float_array, as_int_array, check_bool, check_choice, first_few
-from gpu_collide.bodies.bodies import Bodies
+from gpu_collide.bodies.bodies import Bodies, refuse_spins
 from gpu_collide.bodies.casts import CLUSTERS, ELLIPSOIDS, SPHERES, Casts, GivenCasts
 from gpu_collide.bodies.poses import Poses
 from gpu_collide.geometry.preparation import prepared
@@ -189,10 +189,12 @@ def open_world(world: Any) -> Iterator[tuple[Bodies, Any]]:
     """The bodies of a world, and what a `Scene` keeps of them (else None)."""
     if isinstance(world, Scene):
         with world.held() as (bodies, _, resident):
+            refuse_spins(bodies, "obstacles")
             yield bodies, resident
         return
     if not isinstance(world, Bodies):
         raise not_obstacles(world)
+    refuse_spins(world, "obstacles")
     invalid = np.flatnonzero(~(world.start.valid & world.end.valid))
     warn_of_invalid(world, invalid, ("is not there", "are not there"))
     yield world, None
