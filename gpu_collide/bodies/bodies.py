@@ -220,9 +220,13 @@ class Bodies(Frozen):
         with np.errstate(invalid="ignore", over="ignore"):
             end = spins.poses_at(start, np.ones(len(middle)))
             end = Poses.from_quat_wxyz(end.position, np.where(start.valid[:, None], end.quat_wxyz, np.nan))
-        moved = self.moved(start, end)
-        moved.__dict__.update(spins=spins)
-        return moved
+        return self.moved(start, end).with_spins(spins)
+
+    def with_spins(self, spins: Spins) -> Bodies:
+        """The same bodies, between the same poses as `spins` says; they have to fit."""
+        other = self.moved(self.start, self.end)
+        other.__dict__.update(spins=spins)
+        return other
 
     @classmethod
     def concatenate(cls, parts: Sequence[Bodies]) -> Bodies:
@@ -282,6 +286,11 @@ class Bodies(Frozen):
             position = np.where(spins, spun.position, poses.position)
             poses = Poses(position, np.where(spins, spun.quat_wxyz, poses.quat_wxyz), poses.valid)
         return poses
+
+    def take(self, rows: Any) -> Bodies:
+        """Some of these bodies, in no worlds."""
+        some = Bodies(self.meshes, self.shape[rows], self.start[rows], self.end[rows])
+        return some if self.spins is None else some.with_spins(self.spins.of(rows))
 
     def moved(self, start: Poses, end: Poses) -> Bodies:
         """The same bodies with other poses, `Poses` of shape (n,) or of these worlds; nothing is copied. They
