@@ -9,6 +9,8 @@ from tests.oracle.passage_families import FAMILIES
 from tests.oracle.scenes_base import turn_quat
 from tests.oracle.solid import quat_mul
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 N = 120
 
 

@@ -36,7 +36,7 @@ def with_bomb(path, bomb, name):
         members = {n: archive.read(n) for n in archive.namelist()}
     with zipfile.ZipFile(bomb) as archive:
         members[name + ".npy"] = archive.read("bomb.npy")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for member, data in members.items():
             archive.writestr(member, data)
     assert path.stat().st_size < FREE // 20

@@ -19,9 +19,18 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("precision", ["mixed", "double", "single"])
-def test_steps_have_the_bits_of_collide(backend, precision):
+def test_steps_have_the_bits_of_collide(backend):
     """With worlds, groups, masks, ignored pairs, still bodies and poses that are none; asked in many ways."""
+    steps_like_calls(backend, "mixed")
+
+
+@pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_steps_have_the_bits_of_collide_in_other_precisions(backend, precision):
+    steps_like_calls(backend, precision)
+
+
+def steps_like_calls(backend, precision):
     rng = np.random.default_rng(1)
     bodies = drift(1, 50, meshes=SHAPES)
     rules = {

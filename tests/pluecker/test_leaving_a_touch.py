@@ -7,6 +7,8 @@ import gpu_collide as gc
 from tests.acceptance.pluecker_touching import tally
 from tests.pluecker._crowds import still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 TETRAHEDRA = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
 MINE = np.array([[1, 4, 3], [3, 1, 2], [3, 3, 0], [0, 1, 2]])
 THEIRS = np.array([[1, 2, -2], [1, -2, -2], [-1, -2, 1], [0, 1, 2]])  # the last corners are at one place

@@ -7,6 +7,8 @@ import gpu_collide as gc
 from gpu_collide.pipeline.movers.primitives import layout
 from tests.pluecker._scenes import points, turns, unit
 
+pytestmark = pytest.mark.shared_bits("tests/pluecker/test_p01_primitives.py")
+
 P = gc.pluecker
 VT, VR = P.vertex_polygon_translation, P.vertex_polygon_rotation
 ET, ER = P.edge_edge_translation, P.edge_edge_rotation

@@ -10,6 +10,8 @@ from gpu_collide.queries.pluecker import Touch, contacts, move, rotate, translat
 from tests.acceptance.pluecker_places import judge_poses, places, slants
 from tests.pluecker._crowds import BOX, at, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 FLOOR = still(gc.shapes.box((9, 9, 1)), [0, 0, -0.5])
 SQUARE = [[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]
 STANDS = 1.0625  # zones

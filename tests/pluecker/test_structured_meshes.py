@@ -5,6 +5,7 @@ import pytest
 
 import gpu_collide as gc
 from tests.pluecker._crowds import at, still
+from tests.support.seeds import everyday
 
 BOOK = [[0, 0, 0], [0, 0, 1], [1, 0, 0], [-1, 1, 0], [-1, -1, 0]]
 PAGES = [[0, 1, 2], [0, 1, 3], [0, 1, 4]]
@@ -50,11 +51,14 @@ def asked(movers, ends, near, world):
         yield "contacts", lambda kind: p.contacts(near, world, 0.1, backend=kind)
 
 
+@pytest.mark.parametrize("part", everyday(1, 3))
 @pytest.mark.parametrize("name", [*MESHES, "points"])
-def test_the_reference_takes_what_the_kernels_take(name):
-    """It asked for edges of which no face counts with an array that has no such shape."""
+def test_the_reference_takes_what_the_kernels_take(name, part):
+    """It asked for edges of which no face counts with an array that has no such shape. Every day each mesh
+    moves against a third of the others, and a third moves against it."""
     start, turned = [0.2, 0.3, 4], [[0.8, 0.6, 0, 0]]
-    for other, obstacle in MESHES.items():
+    first = (part - [*MESHES, "points"].index(name)) % 3
+    for other, obstacle in [*MESHES.items()][first::3]:
         if name == "points":
             movers, ends, near = np.array([start]), None, None
         else:

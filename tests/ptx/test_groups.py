@@ -77,6 +77,7 @@ def few_pairs(backend, bodies):
     return RecordedBatch(run, query.prepare(run, bodies.meshes, options))
 
 
+@pytest.mark.slow  # it builds all kernels of movers; in .ci/run
 def test_movers(sizes):
     """Counted, a mover takes half of the instructions in a group of 32; the same bits, in room for 32."""
     movers, world, way, _ = crowd(7, movers=(CAR, BOX), obstacles=(BOX,), n=6)

@@ -26,7 +26,8 @@ def test_nothing_goes_up_and_the_host_waits_once(cuda, form):
     assert repr(found).splitlines()[:3] == repr(found.to_numpy()).splitlines()[:3]
 
 
-@pytest.mark.parametrize("precision", ["single", pytest.param("double", marks=pytest.mark.slow)])
+@pytest.mark.slow  # each precision is a build of its own: single is in .ci/run
+@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("most", [1 << 20, 7])
 def test_precisions_and_pieces(cuda, monkeypatch, precision, most):
     """In single precision positions count from the middle of the world, and come back."""

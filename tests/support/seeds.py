@@ -3,6 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
+import pytest
+
+
+def everyday(first, of):
+    """Values of a parameter up to `of`: the `first` ones every day, the others with the slow tests."""
+    return [*range(first), *(pytest.param(k, marks=pytest.mark.slow) for k in range(first, of))]
 
 
 def generator(*seeds):

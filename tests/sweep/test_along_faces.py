@@ -8,6 +8,8 @@ from gpu_collide.bodies.quaternion import rotate
 from tests.acceptance import sweep_turned
 from tests.sweep._scenes import BOX, quaternions, still
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 TRIANGLE = [[0, 0, 0], [1, 0, 0], [0, 1, 0.0]]
 
 

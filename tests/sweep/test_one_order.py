@@ -8,6 +8,8 @@ import gpu_collide as gc
 from tests.acceptance import sweep_order
 from tests.sweep._scenes import BOX, still, sweeps
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 NAMES = ("time", "point", "normal", "body", "face", "feature", "number", "sphere")
 
 

@@ -12,6 +12,8 @@ from gpu_collide.bodies.quaternion import rotate
 from gpu_collide.results.hits import Feature
 from tests.sweep._scenes import quaternions
 
+pytestmark = pytest.mark.shared_bits("tests/acceptance/test_stored_bits.py")
+
 BOX = gc.shapes.box((2, 2, 2))
 ROOM = gc.Mesh(BOX.vertices, [f[::-1] for f in np.split(BOX.face_vertices, BOX.face_start[1:-1])])
 RADII = 0.5, [0.5, 0.25, 1.0]
@@ -59,6 +61,7 @@ def test_nobody_goes_in(backend, mesh, way, radii, precision):
             assert ((found.normal * path).sum(1) < 0).all()
 
 
+@pytest.mark.backends("opencl", "cuda")
 def test_every_backend_has_the_same_bits(backend):
     for mesh in (BOX, ROOM):
         for way in (-1, 1):
