@@ -36,11 +36,7 @@ def of_family(name, pairs, seed, backend, every, batch=5000, motion="body"):
 def tell(title, v):
     print(f"  {title}: {v.pairs} pairs")
     for name, n in sorted(v.counts.items()):
-        rows = (
-            f"   {sorted(set(v.rows[name]))[:8]}"
-            if n and name.startswith(("missed", "invented", "late", "early", "status", "un"))
-            else ""
-        )
+        rows = f"   {sorted(set(v.rows[name]))[:8]}" if n and name.startswith(("missed", "invented", "late", "early", "status", "un")) else ""
         print(f"    {n:10d}  {name}{rows}")
     for name, x in v.worst.items():
         print(f"    {x:10.1e}  worst {name}")
@@ -48,9 +44,7 @@ def tell(title, v):
 
 def relative_table(names, pairs, seed, backend):
     print("One relative screw against the truth: first contacts")
-    print(
-        "  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off"
-    )
+    print("  family              touches  missed %  invented %  off by, median / most (length; speed of approach times time)  corners off")
     for name in names:
         scene = FAMILIES[name]([seed, 0], pairs)
         if scene.bodies["spin"].any():
@@ -98,9 +92,7 @@ def overlapping_scenes(scene, group, toi, before):
 
 
 def scenes_table(scenes, seed, backend):
-    print(
-        "Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step"
-    )
+    print("Scenes of eight cubes: those in which a pair overlaps at the scene's first contact, less 1e-9 of a step")
     print("  motion     turn   scenes   by python-fcl     by the judge's own cut, deepest")
     for turn in (0.1, 0.35, 0.8, 1.6, 3.1):
         scene, group = scene_of_cubes(np.random.default_rng([seed, int(10 * turn)]), scenes, turn)
@@ -111,10 +103,7 @@ def scenes_table(scenes, seed, backend):
             toi = answer(run(scene, motion=motion, contacts="first", backend=backend))[1].copy()
             toi[~clear[group]] = np.inf
             live, bad, cut, worst = overlapping_scenes(scene, group, toi, 1e-9)
-            print(
-                f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}",
-                flush=True,
-            )
+            print(f"  {motion:9s} {turn:5.2f} {live:8d} {bad:8d} {100 * bad / max(live, 1):5.1f} % {cut:8d} {worst:10.1e}", flush=True)
 
 
 def main():
@@ -138,9 +127,7 @@ def main():
         tell("first contacts", first)
         tell("all contacts", all_)
         if name in SAME:
-            print(
-                f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}"
-            )
+            print(f"    differs from relative motion: {same_bits(FAMILIES[name]([a.seed, 0], min(a.pairs, 2000)), backend=a.backend)}")
         faults += first.faults() + all_.faults()
         sys.stdout.flush()
     if a.relative:

@@ -54,9 +54,7 @@ def answer(found):
     import gpu_collide as gc
 
     overlap = np.asarray(found.status) == int(gc.Status.INITIAL_OVERLAP)
-    told = {
-        k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")
-    }
+    told = {k: np.asarray(getattr(found, k)).astype(np.int64) for k in ("pair", "kind", "feature_a", "feature_b")}
     return overlap, np.asarray(found.toi), {**told, "time": np.asarray(found.time)}
 
 

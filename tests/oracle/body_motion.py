@@ -123,7 +123,9 @@ def _table(meshes):
         lists = {
             "face": s.loops,
             "vertex_face": [r[r >= 0] for r in s.vertex_face],
-            "vertex_other": [[sum(s.edges[e]) - i for e in r[r >= 0]] for i, r in enumerate(s.vertex_spoke)],
+            "vertex_other": [
+                [sum(s.edges[e]) - i for e in r[r >= 0]] for i, r in enumerate(s.vertex_spoke)
+            ],
             "edge_face": [r[k != 0] for r, k in zip(s.edge_face, s.edge_side, strict=True)],
         }
         m.edge = pointer(s.edges, ctypes.c_int, np.int32)

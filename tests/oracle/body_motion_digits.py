@@ -76,10 +76,7 @@ def precise_distance(scene: Motions, pair, kind, feature_a, feature_b, edges, t)
         return _dot(n, ends[1][0] - ends[0][0])
     side, face, vertex = (0, feature_a, feature_b) if kind == 0 else (1, feature_b, feature_a)
     start = meshes[side].face_start
-    corners = [
-        placed[side](meshes[side].vertices[k])
-        for k in meshes[side].face_vertices[start[face] : start[face + 1]]
-    ]
+    corners = [placed[side](meshes[side].vertices[k]) for k in meshes[side].face_vertices[start[face] : start[face + 1]]]
     n = _cross(corners[1] - corners[0], corners[2] - corners[0])
     point = placed[1 - side](meshes[1 - side].vertices[vertex])
     return _dot(n / mp.norm(n), point - corners[0])
@@ -88,7 +85,6 @@ def precise_distance(scene: Motions, pair, kind, feature_a, feature_b, edges, t)
 def precise_root(scene, pair, kind, feature_a, feature_b, edges, lo, hi):
     """The time in [lo, hi] at which the distance changes sign, or None if it has the same sign at both."""
     with mp.workdps(DIGITS):
-
         def f(t):
             return precise_distance(scene, pair, kind, feature_a, feature_b, edges, t)
 

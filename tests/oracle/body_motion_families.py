@@ -76,10 +76,9 @@ def aimed(rng, meshes, a, b, spread=0.8):
     """B shifted so that at a random moment the two are as near as parts of their radii."""
     radius = np.array([np.linalg.norm(m.vertices, axis=1).max() for m in meshes])
     when = rng.uniform(0.3, 0.95, len(a))
-    apart = (
-        random_axis(rng, len(a))
-        * (rng.uniform(0, spread, len(a)) * (radius[a["mesh"]] + radius[b["mesh"]]))[:, None]
-    )
+    apart = random_axis(rng, len(a)) * (
+        rng.uniform(0, spread, len(a)) * (radius[a["mesh"]] + radius[b["mesh"]])
+    )[:, None]
     return a, shifted(b, poses(a, when)[0] - poses(b, when)[0] + apart)
 
 
@@ -156,9 +155,7 @@ def drills(rng, n):
     """A needle or a wheel that turns about its own line while it moves along it, against what tumbles."""
     meshes = [*solids(), box((0.2, 0.2, 2.0)), wheel(8, 0.3, 1.5)]
     axis = random_axis(rng, n)
-    quat = unit4(
-        quat_mul(random_quat(rng, n) * 0 + _onto(axis), turn_quat(np.tile(UP, (n, 1)), rng.uniform(0, 6, n)))
-    )
+    quat = unit4(quat_mul(random_quat(rng, n) * 0 + _onto(axis), turn_quat(np.tile(UP, (n, 1)), rng.uniform(0, 6, n))))
     place = rng.uniform(-1, 1, (n, 3))
     angle = rng.uniform(0.1, 3.1, n)
     end = about(axis, place, angle, rng.uniform(0.5, 3, n), place, quat)
@@ -196,14 +193,10 @@ def _rolling(rng, n, spin):
     low = np.array([-0.1, 0.2 - 1e-3, 0.4])[kind]
     at = place + way * rng.uniform(0.4, 1.0, n)[:, None] * (kind > 0)[:, None]
     at = np.concatenate((at[:, :2] + ahead[:, :2] * 0.4 * (kind > 0)[:, None], low[:, None]), 1)
-    turn = np.where(
-        kind == 1, rng.uniform(-1, 1, n) * (rng.random(n) < 0.6), np.where(kind == 2, angle * 0.7, 0.0)
-    )
+    turn = np.where(kind == 1, rng.uniform(-1, 1, n) * (rng.random(n) < 0.6), np.where(kind == 2, angle * 0.7, 0.0))
     other = np.where((kind == 2)[:, None], axis, UP)
     q = np.where((kind == 2)[:, None], quat, turn_quat(np.tile(UP, (n, 1)), rng.uniform(0, 6, n)))
-    go = np.where(
-        (kind == 2)[:, None], cross(other, np.broadcast_to(UP, other.shape)) * (0.4 * turn)[:, None], 0.0
-    )
+    go = np.where((kind == 2)[:, None], cross(other, np.broadcast_to(UP, other.shape)) * (0.4 * turn)[:, None], 0.0)
     shape = np.array([2, 3, 1])[kind]
     if spin:
         b = bodies_of(shape, at, q, go, other * turn[:, None], 1)
@@ -242,9 +235,7 @@ def cars(rng, n, speed, yaw, seconds, level=0.5):
         rise = np.where(flat, 0.0, rng.uniform(-0.3, 0.3, n))
         m = rotation_matrix(tilt)
         place, end = (apply(m, x) + UP * rise[:, None] for x in (place, end))
-        rows.append(
-            bodies_of(np.zeros(n), place, unit4(quat_mul(tilt, quat)), end, unit4(quat_mul(tilt, last)))
-        )
+        rows.append(bodies_of(np.zeros(n), place, unit4(quat_mul(tilt, quat)), end, unit4(quat_mul(tilt, last))))
     a, b = rows
     when = rng.uniform(0.1, 1.0, n)
     angle, far = rng.uniform(0, 2 * np.pi, n), rng.uniform(2.2, 4.4, n)
@@ -296,11 +287,7 @@ def whole_numbers(rng, n):
             np.concatenate((axis * (quarter * np.pi / 2)[:, None], np.zeros((n, 1))), 1),
             _times(quarter, axis, quat),
         )
-        rows.append(
-            bodies_of(
-                rng.integers(0, 4, n), place, quat, np.where(spin[:, None], way, place + way), turn, spin
-            )
-        )
+        rows.append(bodies_of(rng.integers(0, 4, n), place, quat, np.where(spin[:, None], way, place + way), turn, spin))
     return paired("whole_numbers", meshes, *rows)
 
 
@@ -352,11 +339,7 @@ def touching(rng, n):
     quat = np.where(
         (kind == 0)[:, None],
         turn_quat(np.tile(UP, (n, 1)), rng.uniform(0, 6, n)),
-        np.where(
-            (kind == 1)[:, None],
-            turn_quat(np.tile(np.eye(3)[0], (n, 1)), rng.uniform(0.2, 1.3, n)),
-            random_quat(rng, n),
-        ),
+        np.where((kind == 1)[:, None], turn_quat(np.tile(np.eye(3)[0], (n, 1)), rng.uniform(0.2, 1.3, n)), random_quat(rng, n)),
     )
     corners = np.einsum("nij,kj->nki", rotation_matrix(quat), meshes[0].vertices)
     low = corners[np.arange(n), corners[..., 2].argmin(1)]
@@ -365,13 +348,8 @@ def touching(rng, n):
     turn = turn_quat(random_axis(rng, n), rng.uniform(0, 1.5, n) * (rng.random(n) < 0.8))
     a["to"] = random_axis(rng, n) * rng.uniform(0, 1, n)[:, None]
     a["turn"] = turn_quat(random_axis(rng, n), rng.uniform(0, 1.5, n) * (rng.random(n) < 0.8))
-    b = bodies_of(
-        np.zeros(n),
-        place,
-        quat,
-        place + random_axis(rng, n) * rng.uniform(0, 2, n)[:, None],
-        unit4(quat_mul(turn, quat)),
-    )
+    b = bodies_of(np.zeros(n), place, quat, place + random_axis(rng, n) * rng.uniform(0, 2, n)[:, None],
+                  unit4(quat_mul(turn, quat)))
     return paired("touching", meshes, a, b)
 
 

@@ -80,9 +80,7 @@ def speeds(scene):
     radius = np.array([np.linalg.norm(m.vertices, axis=1).max() for m in scene.meshes])
     b = scene.bodies
     dot = np.abs((b["quat"] * b["turn"]).sum(1))
-    angle = np.where(
-        b["spin"] == 1, np.linalg.norm(b["turn"][:, :3], axis=1), 2 * np.arccos(np.minimum(dot, 1))
-    )
+    angle = np.where(b["spin"] == 1, np.linalg.norm(b["turn"][:, :3], axis=1), 2 * np.arccos(np.minimum(dot, 1)))
     way = np.where(b["spin"][:, None] == 1, b["to"], b["to"] - b["place"])
     each = np.linalg.norm(way, axis=1) * np.where(b["spin"] == 1, 1, np.pi / 2) + angle * radius[b["mesh"]]
     return each[scene.pairs].sum(1)
@@ -131,9 +129,7 @@ def _rest(scene, rows, toi, v, min_properness):
     allowed = np.zeros(len(rows), bool)
     usable = state >= UNDECIDED
     with np.errstate(invalid="ignore"):
-        for p, lo, hi, flat in zip(
-            *(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True
-        ):
+        for p, lo, hi, flat in zip(*(found[x][usable] for x in ("pair", "time", "time_end", "what")), strict=True):
             slack = 1e-7 if flat == bm.ROOT else 1e-4
             allowed[p] |= lo - slack <= toi[p] <= hi + slack
         late = toi > due + 1e-7
@@ -160,9 +156,7 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
     )
     slope = np.abs(found["slope"]) / np.maximum(found["sine"], 1e-9)
     room = np.where(
-        found["what"] == bm.ROOT,
-        np.minimum(TIME * size / np.maximum(slope, STEEP * speed), 1e-3) + 1e-9,
-        1e-4,
+        found["what"] == bm.ROOT, np.minimum(TIME * size / np.maximum(slope, STEEP * speed), 1e-3) + 1e-9, 1e-4
     )
     order = np.argsort(theirs, kind="stable")
     low, high = (np.searchsorted(theirs[order], ours, side=s) for s in ("left", "right"))
@@ -173,11 +167,8 @@ def judge_all(scene, told, verdict=None, min_properness=-0.1):
         i = np.flatnonzero(low + k < high)
         j = order[low[i] + k]
         t = told["time"][j]
-        dt = np.where(
-            found["what"][i] == bm.LASTING,
-            np.maximum(np.maximum(found["time"][i] - t, t - found["time_end"][i]), 0),
-            np.abs(t - found["time"][i]),
-        )
+        dt = np.where(found["what"][i] == bm.LASTING, np.maximum(np.maximum(found["time"][i] - t, t - found["time_end"][i]), 0),
+                      np.abs(t - found["time"][i]))
         nearer = dt < best[i]
         best[i[nearer]], which[i[nearer]] = dt[nearer], j[nearer]
         fits = dt <= room[i]

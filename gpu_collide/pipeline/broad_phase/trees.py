@@ -217,9 +217,7 @@ class BodyTree:
             placed["mesh_bounds_in"] = run.to_device(mesh_bounds(bodies.meshes), run.real)
         bounds = self.buffer("bounds", n * self.bound_stride, run.real)
         boxes = self.buffer("boxes", n * 6, run.real)
-        run.launch_noted(
-            "b01_bodies", n, self._spins(bodies), placed, n=n, bounds_out=bounds, boxes_out=boxes
-        )
+        run.launch_noted("b01_bodies", n, self._spins(bodies), placed, n=n, bounds_out=bounds, boxes_out=boxes)
         return bounds, boxes
 
     def _spins(self, bodies):

@@ -25,10 +25,7 @@ def cut(x: Executor) -> Executor:
     """s01_bodies: the motions of every pair, its state, and its pieces; an executor with those for pairs."""
     given = {"motion_out": x.buffers["screw_out"], "settled_out": x.buffers["state_out"]}
     if "spins_in" not in x.buffers:  # nobody spins
-        given |= {
-            "spins_in": x.zeros(x.buffers["valid_in"].size, np.uint8),
-            "spin_in": x.zeros(9, x.run.real),
-        }
+        given |= {"spins_in": x.zeros(x.buffers["valid_in"].size, np.uint8), "spin_in": x.zeros(9, x.run.real)}
 
     def emit(found: Entries) -> None:
         x.launch("s01_bodies", x.pairs, found.out, given)
