@@ -9,7 +9,7 @@ import pytest
 import gpu_collide as gc
 from tests.acceptance.test_trajectories import random_case
 from tests.support.steps import moved, same, scene_of
-from tests.support.worlds import SHAPES, drift, some_rules
+from tests.support.worlds import SMALL, drift, some_rules
 
 ONE = [1.0, 0, 0, 0]
 SPINNING = "motion: expected 'body' for bodies that spin"
@@ -17,7 +17,7 @@ SPINNING = "motion: expected 'body' for bodies that spin"
 
 def tumbling(seed, n=40, turn=1.5):
     """Bodies close to each other, which all turn."""
-    return drift(seed, n, turn=turn, still=0.1, meshes=SHAPES)
+    return drift(seed, n, turn=turn, still=0.1, meshes=SMALL)
 
 
 def spinning(seed, n=40, turn=4.0):
@@ -63,7 +63,7 @@ def test_the_tree_leaves_out_no_pair_that_meets(backend, kind, seed):
 
 @pytest.mark.parametrize("kind", MOVING)
 def test_the_tree_of_the_reference_and_of_the_kernels(backend, kind):
-    bodies = MOVING[kind](3)
+    bodies = MOVING[kind](3, 14)
     pairs = gc.find_pairs(bodies, motion="body", backend=backend.kind)
     truth = gc.find_pairs(bodies, motion="body", backend="reference")
     met = gc.collide(bodies, motion="body", backend="reference", broad_phase="off")
@@ -127,7 +127,9 @@ def test_a_scene_of_worlds_with_velocities(backend):
     """(worlds, n) poses and velocities."""
     rng = np.random.default_rng(9)
     quat = rng.normal(size=(3, 4, 4))
-    poses = gc.Poses.from_quat_wxyz(rng.normal(size=(3, 4, 3)), quat / np.linalg.norm(quat, axis=2)[..., None])
+    poses = gc.Poses.from_quat_wxyz(
+        rng.normal(size=(3, 4, 3)), quat / np.linalg.norm(quat, axis=2)[..., None]
+    )
     velocity, spin = rng.normal(size=(3, 4, 3)), 3 * rng.normal(size=(4, 3))
     scene = gc.Scene(gc.shapes.box(), [0] * 4, poses, motion="body", backend=backend.kind)
     scene.update_velocities(poses, velocity, spin)
@@ -180,7 +182,14 @@ def test_trajectories_are_collide_step_by_step(backend, seed):
 def test_a_recording_s_motion_stays_with_its_result(backend, tmp_path):
     meshes, shape, poses, times, static = random_case(3)
     found = quiet(
-        gc.collide_trajectories, meshes, shape, poses, times, static=static, motion="body", backend=backend.kind
+        gc.collide_trajectories,
+        meshes,
+        shape,
+        poses,
+        times,
+        static=static,
+        motion="body",
+        backend=backend.kind,
     )
     found.save(tmp_path / "found.npz")
     assert gc.TrajectoryContacts.load(tmp_path / "found.npz").info["motion"] == "body"
@@ -242,7 +251,9 @@ def test_the_bits_of_cpu(backend, kind):
     assert one.time.tobytes() == two.time.tobytes()
     meshes, shape, poses, times, static = random_case(4)
     r, s = (
-        quiet(gc.collide_trajectories, meshes, shape, poses, times, static=static, motion="body", backend=name)
+        quiet(
+            gc.collide_trajectories, meshes, shape, poses, times, static=static, motion="body", backend=name
+        )
         for name in ("cpu", backend.kind)
     )
     assert r.time.tobytes() == s.time.tobytes() and r.pairs.tobytes() == s.pairs.tobytes()
@@ -296,11 +307,15 @@ def test_what_needs_one_screw(words, text):
 def test_what_knows_nothing_of_spins():
     bodies = spinning(0, 4)
     sphere = {"start": [[9.0, 0, 0]], "displacement": [[-9.0, 0, 0]], "radius": 1.0}
-    with pytest.raises(ValueError, match=r"obstacles: expected bodies that move from pose to pose.*motion='body'"):
+    with pytest.raises(
+        ValueError, match=r"obstacles: expected bodies that move from pose to pose.*motion='body'"
+    ):
         gc.sweep.spheres(sphere["start"], sphere["displacement"], sphere["radius"], bodies)
     with pytest.raises(ValueError, match="movers: expected bodies that move from pose to pose"):
         gc.pluecker.move(bodies, bodies)
-    turned = gc.Bodies.from_velocities(gc.shapes.box(), None, gc.Poses.identity(1), [0, 0, 0], [0, 0, 2 * np.pi])
+    turned = gc.Bodies.from_velocities(
+        gc.shapes.box(), None, gc.Poses.identity(1), [0, 0, 0], [0, 0, 2 * np.pi]
+    )
     poses = gc.Poses.from_quat_wxyz(np.zeros((2, 1, 3)) + [5.0, 0, 0], np.tile(ONE, (2, 1, 1)))
     with pytest.raises(ValueError, match="static: expected bodies whose end pose equals their start pose"):
         gc.collide_trajectories(gc.shapes.box(), None, poses, [0, 1], static=turned)
