@@ -319,3 +319,76 @@ def test_what_knows_nothing_of_spins():
     poses = gc.Poses.from_quat_wxyz(np.zeros((2, 1, 3)) + [5.0, 0, 0], np.tile(ONE, (2, 1, 1)))
     with pytest.raises(ValueError, match="static: expected bodies whose end pose equals their start pose"):
         gc.collide_trajectories(gc.shapes.box(), None, poses, [0, 1], static=turned)
+
+
+# -- how far apart the motions are -------------------------------------------------------------------------
+def dense(bodies, pair, times=300):
+    """The greatest distance of places of B's corners, by matrices: B as A sees it on the relative screw, by
+    steps of its own of a small turn, and where the bodies are."""
+    a, b = pair
+    mesh = bodies.meshes[bodies.shape[b]]
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    corners = low + (high - low) * np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    s = [gc.Poses.from_quat_wxyz(p.position[[i]], p.quat_wxyz[[i]])
+         for i in pair for p in (bodies.start, bodies.end)]  # fmt: skip
+    screw = gc.screw_motion(*s)
+    axis, point, angle, shift = screw.axis[0], screw.point[0], screw.angle[0], screw.translation[0]
+    begin = s[0].inverse().apply(s[2].apply(corners))
+    worst = 0.0
+    for t in np.linspace(0, 1, times + 1):
+        x, c, n = begin - point, np.cos(angle * t), np.sin(angle * t)
+        turned = x * c + np.cross(axis, x) * n + np.outer(x @ axis, axis) * (1 - c)
+        seen = point + turned + shift * t * axis
+        now = bodies.poses_at(t)
+        true = now[a : a + 1].inverse().apply(now[b : b + 1].apply(corners))
+        worst = max(worst, np.linalg.norm(seen - true, axis=1).max())
+    return worst
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_the_difference_of_both_motions(kind):
+    """Sampled 32 times a half revolution: of the truth missing at most 0.5 %, the worst measured is 0.12 %."""
+    bodies = MOVING[kind](21, 8)
+    pairs = np.arange(8).reshape(-1, 2)
+    got = gc.motion_difference(bodies, pairs)
+    for value, pair in zip(got, pairs, strict=True):
+        truth = dense(bodies, pair)
+        assert 0.995 * truth - 1e-12 <= value <= truth * (1 + 1e-9) + 1e-12
+
+
+def test_where_both_motions_are_one_there_is_no_difference():
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [4.0, 0, 0], [8, 1, 0], [0, 0, 3]], [ONE] * 4)
+    bend = gc.Poses.from_screw([0, 0, 1], [0, -30.0, 0], 0.4, 0.0, start)
+    end = gc.Poses.concatenate([bend[:2], start[2:3], start[3:].moved([1.0, 2, 3])])
+    bodies = gc.Bodies(gc.shapes.car(), None, start, end)
+    same_screw = [[0, 1], [1, 0], [0, 2], [2, 0], [2, 3]]  # in one bend, beside one still, straight
+    assert gc.motion_difference(bodies, same_screw).max() < 1e-13
+    assert gc.motion_difference(bodies, [[0, 3], [3, 0]]).min() > 0.1
+
+
+def test_the_difference_falls_by_four_when_steps_are_halved():
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [4.0, 0, 0]], [ONE] * 2)
+    both = []
+    for part in (1.0, 0.5):
+        end = start.moved([[3.0, 0, 0], [0, 3.0, 0]], [[0, 0, 0.2], [0.1, 0.1, -0.2]], part)
+        both.append(gc.motion_difference(gc.Bodies(gc.shapes.car(), None, start, end), [[0, 1]])[0])
+    assert both[0] / both[1] == pytest.approx(4.0, rel=0.1)
+
+
+def test_a_spin_of_many_turns_is_sampled_often_enough():
+    start = gc.Poses.from_quat_wxyz([[0, 0, 0], [4.0, 0, 0]], [ONE] * 2)
+    spun = gc.Bodies.from_velocities(gc.shapes.box(), None, start, np.zeros((2, 3)), [[0, 0, 0], [0, 0, 40 * np.pi]])
+    # the poses do not change, so that the relative screw is rest; a corner of the box goes to the other side
+    assert gc.motion_difference(spun, [[0, 1]])[0] == pytest.approx(np.sqrt(2), rel=0.005)
+
+
+def test_a_difference_of_what_has_no_poses():
+    poses = gc.Poses.from_quat_wxyz([[0, 0, 0], [np.nan, 0, 0], [1, 0, 0]], [ONE] * 3)
+    bodies = gc.Bodies(gc.shapes.box(), None, poses, poses)
+    got = gc.motion_difference(bodies, [[0, 1], [0, 2]])
+    assert np.isnan(got[0]) and got[1] == 0.0
+    assert gc.motion_difference(bodies, np.zeros((0, 2), int)).shape == (0,)
+    with pytest.raises(ValueError, match="pairs: expected"):
+        gc.motion_difference(bodies, [[0, 3]])
+    with pytest.raises(TypeError, match="bodies: expected gpu_collide.Bodies"):
+        gc.motion_difference(poses, [[0, 1]])
